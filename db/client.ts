@@ -1,0 +1,66 @@
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import postgres from 'postgres';
+import * as schema from './schema';
+
+export type Sql = postgres.Sql;
+export type SqlTransaction = postgres.TransactionSql;
+export type Transaction = Parameters<Parameters<PostgresJsDatabase<typeof schema>['transaction']>[0]>[0];
+
+/**
+ * The process's one pool, seen twice: `orm` for queries by the schema, `sql` for set-based statements and for what runs
+ * thousands of times a second (postgres.js prepares each text once per connection; Drizzle does not).
+ * Instants are ISO 8601 strings in UTC in both; JSON parameters of `sql` are passed as text.
+ */
+export interface Database {
+  orm: PostgresJsDatabase<typeof schema>;
+  sql: Sql;
+  /** Runs a statement that is written out as text, prepared once per connection where the connection is ours alone. */
+  query<Row extends object>(text: string, parameters: postgres.ParameterOrJSON<never>[]): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+const TIMESTAMPTZ_OID = 1184;
+
+/** Opens the pool. `isPooled`: behind a transaction pooler, where nothing may outlive a transaction. */
+export function openDatabase(options: {
+  url: string;
+  maxConnections: number;
+  isPooled?: boolean;
+  onNotice?: (message: string) => void;
+}): Database {
+  const sql = postgres(options.url, {
+    max: options.maxConnections,
+    prepare: !options.isPooled,
+    connect_timeout: 5,
+    connection: { application_name: 'bot-detection', TimeZone: 'UTC' },
+    onnotice: (notice) => options.onNotice?.(String(notice.message)),
+    // Whole seconds of jitter-free backoff would leave a recovered database unused for long.
+    backoff: (attempt) => Math.min(0.1 * 2 ** attempt, 2),
+  });
+  const orm = drizzle(sql, { schema });
+  // Drizzle hands timestamps through as Postgres prints them; the wire form serves everywhere.
+  sql.options.parsers[TIMESTAMPTZ_OID] = (printed: string) => new Date(printed).toISOString();
+  const prepare = !options.isPooled;
+  return {
+    orm,
+    sql,
+    query: (text, parameters) => sql.unsafe(text, parameters, { prepare }),
+    close: () => sql.end({ timeout: 5 }),
+  };
+}
+
+const UNAVAILABLE_CODES = new Set([
+  // The network and postgres.js.
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+  ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],
+  // Postgres: shutting down, starting up, out of connections.
+  ...['57P01', '57P02', '57P03', '53300', '08000', '08003', '08006'],
+]);
+
+/** Whether an error, or what caused it, says that the database cannot be reached at the moment. */
+export function isUnavailable(error: unknown): boolean {
+  for (let e = error; e instanceof Object; e = (e as { cause?: unknown }).cause) {
+    if (UNAVAILABLE_CODES.has(String((e as { code?: unknown }).code))) return true;
+  }
+  return false;
+}

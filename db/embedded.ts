@@ -1,0 +1,245 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, open, readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kill, platform } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { type Cluster, openCluster, run } from './embedded-cluster';
+
+interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface EmbeddedDatabase {
+  url: string;
+  /** The cluster was initialised by this start. */
+  isNew: boolean;
+  /** Close your own connections first. The last user stops the server. Never rejects. */
+  stop(): Promise<void>;
+}
+
+const LOG_LIMIT_BYTES = 5 * 1024 * 1024;
+const POLL_MS = 30;
+const RETRY_PAUSE_MS = 200;
+/** Backends of a killed server may linger for a moment. */
+const RETRY_LIMIT_MS = 15_000;
+const TEMPORARY = /Address already in use|lock file .* (already exists|is empty)|shared memory block .* still in use/;
+/** Crash recovery may have a lot of WAL to replay. */
+const READY_LIMIT_MS = 5 * 60_000;
+/** Postgres itself kills what is left 5 s into an immediate shutdown. */
+const STOP_SIGNALS = [
+  { signal: 'SIGINT', limitMs: 10_000 },
+  { signal: 'SIGQUIT', limitMs: 6_000 },
+] as const;
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: 100,
+  shared_buffers: '128MB',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+};
+
+/** Advisory locks; they live in the database `postgres`, so they never meet the application's. */
+const USERS_LOCK = 1;
+const CREATION_LOCK = 2;
+
+/**
+ * Starts the Postgres of this machine in `dataDir`, or joins it where it already runs.
+ * Rejects with an Error whose message is one line.
+ */
+export async function startEmbeddedDatabase(options: { dataDir: string; log: Log }): Promise<EmbeddedDatabase> {
+  const { dataDir, log } = options;
+  try {
+    await mkdir(dataDir, { recursive: true });
+    const cluster = await openCluster(await realpath(dataDir));
+    const { port, reference } = await joinServer(cluster, log);
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= leaveServer(cluster, reference, log);
+      return stopped;
+    };
+    await createDatabase(reference.sql).catch(async (error) => {
+      await stop();
+      throw error;
+    });
+    return { url: `postgres://postgres:${cluster.password}@127.0.0.1:${port}/app`, isNew: cluster.isNew, stop };
+  } catch (cause) {
+    const { stderr, message } = cause as Error & { stderr?: string };
+    throw new Error(`Embedded Postgres in ${dataDir}: ${usefulLine(stderr || message)}`, { cause });
+  }
+}
+
+/** Waits for the running server, or starts one. Of several started at once, Postgres' own lock file lets one live. */
+async function joinServer(cluster: Cluster, log: Log): Promise<{ port: number; reference: Reference }> {
+  const startedAt = Date.now();
+  let started: Started | undefined;
+  let retryUntil: number | undefined;
+  try {
+    for (let attempt = 0; Date.now() < startedAt + READY_LIMIT_MS; await sleep(POLL_MS)) {
+      const { isAlive, isReady, pid, port } = await readServer(cluster);
+      if (isAlive) {
+        const reference = isReady ? await acquire(cluster, port, log) : undefined;
+        if (!reference) continue;
+        const message =
+          pid === started?.process.pid ? 'embedded Postgres started' : 'reusing running embedded Postgres';
+        log.info({ pid, port, durationMs: Date.now() - startedAt }, message);
+        return { port, reference };
+      }
+      if (!started) {
+        started = await startServer(cluster, attempt++, pid);
+      } else if (started.process.exitCode !== null || started.process.signalCode !== null) {
+        const output = (await readFile(cluster.logFile)).subarray(started.logOffset).toString();
+        retryUntil ??= Date.now() + RETRY_LIMIT_MS;
+        const isTemporary = TEMPORARY.test(output) && Date.now() < retryUntil;
+        if (!isTemporary) throw new Error(output || 'postgres ended without a word');
+        started = undefined;
+        await sleep(RETRY_PAUSE_MS);
+      }
+    }
+    throw new Error(`not ready after ${READY_LIMIT_MS / 1000} s, see ${cluster.logFile}`);
+  } catch (error) {
+    started?.process.kill('SIGINT');
+    throw error;
+  }
+}
+
+interface Started {
+  process: ChildProcess;
+  /** Where this server's lines begin in the log file. */
+  logOffset: number;
+}
+
+async function startServer(cluster: Cluster, attempt: number, stalePid: number): Promise<Started> {
+  // Below 32768, where no outgoing connection takes it; the same each time for the same directory, while it is free.
+  const seed = createHash('sha256').update(cluster.directory).digest().readUInt32BE();
+  const port = 20_000 + ((seed + attempt * 7919) % 12_000);
+  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const [file, args, options] = cluster.command('postgres', ['-D', cluster.directory, ...settings]);
+  const log = await open(cluster.logFile, 'a', 0o600);
+  try {
+    if ((await log.stat()).size > LOG_LIMIT_BYTES) await log.truncate();
+    const logOffset = (await log.stat()).size;
+    // The pid in a stale postmaster.pid may belong to another program by now (after a reboot, or in a container), and
+    // Postgres would then refuse to start. This variable, meant for pg_ctl's shell, names a pid that is not a server's.
+    const env = { ...options.env, PG_GRANDPARENT_PID: String(stalePid) };
+    // A session of its own: Ctrl-C goes to the terminal's whole process group, and Postgres has to outlive our drain.
+    const process = spawn(file, args, { ...options, env, detached: true, stdio: ['ignore', log.fd, log.fd] });
+    process.on('error', () => {}); // the exit code tells
+    process.unref();
+    return { process, logOffset };
+  } finally {
+    await log.close();
+  }
+}
+
+/** Lines of postmaster.pid: pid, data directory, start time, port, socket directory, address, shared memory, status. */
+async function readServer({ directory }: Cluster) {
+  const lines = (await readFile(join(directory, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+  const pid = Number(lines[0]);
+  const isAlive = pid > 0 && (await isPostmaster(pid, directory));
+  return { pid, isAlive, port: Number(lines[3]), isReady: lines[7]?.trim() === 'ready' };
+}
+
+/** A pid proves nothing: it may be reused, or a zombie that nobody reaps. The command line names our directory. */
+async function isPostmaster(pid: number, directory: string): Promise<boolean> {
+  const commandLine =
+    platform === 'linux'
+      ? readFile(`/proc/${pid}/cmdline`, 'utf8').then((args) => args.replaceAll('\0', ' '))
+      : run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout);
+  return (await commandLine.catch(() => '')).includes(` -D ${directory} `);
+}
+
+/** One user of the server: a connection that holds the users' lock shared, so that the count survives any crash. */
+interface Reference {
+  sql: postgres.Sql;
+  /** Answers true when there is no other user; from then on nobody can become one. */
+  release(): Promise<boolean>;
+}
+
+/** Answers undefined while the server takes no users: it is starting, or its last user is stopping it. */
+async function acquire({ password, directory }: Cluster, port: number, log: Log): Promise<Reference | undefined> {
+  let isHeld = false;
+  let isReleased = false;
+  const sql = postgres({
+    ...{ host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres', ssl: false },
+    ...{ max: 1, idle_timeout: 0, max_lifetime: null, connect_timeout: 5, backoff: () => 0, fetch_types: false },
+    connection: { application_name: 'embedded-reference' },
+    onclose: regain,
+    onnotice() {},
+  });
+  const take = async () => {
+    const [row] = await sql`select pg_try_advisory_lock_shared(${USERS_LOCK}) as held`;
+    isHeld = row?.held;
+    return isHeld;
+  };
+  // When one backend crashes, Postgres restarts all of them, and the locks of all users are gone.
+  async function regain() {
+    if (!isHeld) return;
+    isHeld = false;
+    log.warn({ directory }, 'lost the connection to the embedded Postgres');
+    while (!isReleased && !(await take().catch(() => false))) await sleep(RETRY_PAUSE_MS);
+  }
+  const release = async () => {
+    isHeld = false;
+    isReleased = true;
+    // Given up first: of two that leave at once, each would otherwise take the other for a user that stays.
+    await sql`select pg_advisory_unlock_all()`;
+    const [row] = await sql`select pg_try_advisory_lock(${USERS_LOCK}) as alone`;
+    return row?.alone;
+  };
+  try {
+    if (await take()) return { sql, release };
+  } catch (error) {
+    const { code = '' } = error as { code?: string };
+    // Class 57P: starting up, shutting down. The others are connections refused, reset, closed or timed out.
+    if (!/^(57P|ECONN|EPIPE|CONNECT)/.test(code)) throw error;
+  }
+  await sql.end({ timeout: 0 });
+}
+
+async function leaveServer(cluster: Cluster, reference: Reference, log: Log): Promise<void> {
+  try {
+    if (await reference.release()) await stopServer(cluster, log);
+  } catch (error) {
+    log.warn({ error: usefulLine((error as Error).message) }, 'left the embedded Postgres as it is');
+  } finally {
+    await reference.sql.end({ timeout: 0 });
+  }
+}
+
+async function stopServer(cluster: Cluster, log: Log): Promise<void> {
+  const { pid, isAlive } = await readServer(cluster);
+  if (!isAlive) return;
+  for (const { signal, limitMs } of STOP_SIGNALS) {
+    try {
+      kill(pid, signal);
+    } catch {} // it has just ended, or is not ours to end: the loop finds out
+    for (const until = Date.now() + limitMs; Date.now() < until; await sleep(POLL_MS)) {
+      if (await isPostmaster(pid, cluster.directory)) continue;
+      log.info({ pid, signal }, 'embedded Postgres stopped');
+      return;
+    }
+  }
+  throw new Error(`postgres (pid ${pid}) does not end`);
+}
+
+async function createDatabase(sql: postgres.Sql): Promise<void> {
+  await sql`select pg_advisory_lock(${CREATION_LOCK})`;
+  const [existing] = await sql`select from pg_database where datname = 'app'`;
+  if (!existing) await sql`create database app`;
+  await sql`select pg_advisory_unlock(${CREATION_LOCK})`;
+}
+
+/** The last complaint in the output of a program of Postgres, with its detail and hint, as one line. */
+function usefulLine(output: string): string {
+  const lines = output.split('\n').map((line) => line.replace(/^.* \[\d+\] /, '').trim());
+  const filled = lines.filter((line) => line && !/^(initdb: removing|child process exited)/.test(line));
+  const last = filled.findLastIndex((line) => /(FATAL|PANIC|error):/.test(line));
+  if (last < 0) return filled.at(-1) ?? 'unknown error';
+  const [complaint, ...rest] = filled.slice(last);
+  return [complaint, ...rest.filter((line) => /^(DETAIL|HINT):/.test(line))].join(' ').replace(/ +/g, ' ');
+}

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { drizzle } from 'drizzle-orm/postgres-js';
+import { migrate } from 'drizzle-orm/postgres-js/migrator';
+import postgres from 'postgres';
+
+const LOCK_KEY = 7_201_001;
+
+interface Journal {
+  entries: { tag: string }[];
+}
+
+/** A wrong setting: the database belongs to another region. */
+export class RegionMismatchError extends Error {}
+
+/**
+ * Applies the migrations that are missing, under an advisory lock: of several processes that start together one
+ * migrates and the others wait. Writes the region into a new database and refuses one of another region.
+ * Answers the names it applied. `url` must reach Postgres itself, not a transaction pooler.
+ */
+export async function migrateDatabase(options: { url: string; directory: string; region: string }): Promise<string[]> {
+  const journal = JSON.parse(await readFile(join(options.directory, 'meta/_journal.json'), 'utf8')) as Journal;
+  const sql = postgres(options.url, { max: 1, onnotice: () => {}, connect_timeout: 10 });
+  try {
+    await sql`select pg_advisory_lock(${LOCK_KEY})`;
+    const before = await countApplied(sql);
+    await migrate(drizzle(sql), { migrationsFolder: options.directory });
+    const [meta] = await sql<{ region: string }[]>`select region from meta`;
+    if (!meta) await sql`insert into meta (region) values (${options.region})`;
+    else if (meta.region !== options.region) {
+      throw new RegionMismatchError(`REGION: is ${options.region}, but this database belongs to region ${meta.region}`);
+    }
+    return journal.entries.slice(before).map((entry) => entry.tag);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+async function countApplied(sql: postgres.Sql): Promise<number> {
+  const [found] = await sql<{ table: string | null }[]>`select to_regclass('drizzle.__drizzle_migrations') as table`;
+  if (!found?.table) return 0;
+  const [counted] = await sql<{ n: number }[]>`select count(*)::int as n from drizzle.__drizzle_migrations`;
+  return counted!.n;
+}

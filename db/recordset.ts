@@ -1,0 +1,55 @@
+import { getTableColumns } from 'drizzle-orm';
+import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
+
+// A set of rows goes to Postgres as one JSON parameter, so that a statement's text, and with it its plan, does not depend
+// on how many there are. Names and types come from the schema.
+
+type ColumnName<T extends PgTable> = Extract<keyof T['_']['columns'], string>;
+
+/** The columns of a table that can be written. */
+export function writableColumns<T extends PgTable>(table: T, except: ColumnName<T>[] = []): ColumnName<T>[] {
+  const columns = Object.entries(getTableColumns(table));
+  return columns
+    .filter(([name, column]) => !column.generated && !except.includes(name as ColumnName<T>))
+    .map(([name]) => name as ColumnName<T>);
+}
+
+/** `json_to_recordset(…) as alias("camelName" type, …)` for a JSON array of objects with the schema's names. */
+export function recordset<T extends PgTable>(
+  table: T,
+  parameter: string,
+  alias: string,
+  names: ColumnName<T>[],
+): string {
+  const columns = getTableColumns(table);
+  const definitions = names.map((name) => `"${name}" ${columns[name]!.getSQLType()}`);
+  return `json_to_recordset(${parameter}::text::json) as ${alias}(${definitions.join(', ')})`;
+}
+
+/** `insert into table (…) select … from json_to_recordset(…)`. */
+export function insertRecords<T extends PgTable>(table: T, parameter: string, names: ColumnName<T>[]): string {
+  const columns = getTableColumns(table);
+  const targets = names.map((name) => `"${columns[name]!.name}"`);
+  const values = names.map((name) => `r."${name}"`);
+  return `insert into ${getTableConfig(table).name} (${targets.join(', ')}) select ${values.join(', ')} from ${recordset(table, parameter, 'r', names)}`;
+}
+
+/** `update table set … from json_to_recordset(…) where key = key`. */
+export function updateRecords<T extends PgTable>(
+  table: T,
+  parameter: string,
+  keys: ColumnName<T>[],
+  names: ColumnName<T>[],
+): string {
+  const columns = getTableColumns(table);
+  const assignments = names.map((name) => `"${columns[name]!.name}" = r."${name}"`);
+  const matches = keys.map((name) => `t."${columns[name]!.name}" = r."${name}"`);
+  return `update ${getTableConfig(table).name} t set ${assignments.join(', ')} from ${recordset(table, parameter, 'r', [...keys, ...names])} where ${matches.join(' and ')}`;
+}
+
+/** `alias."column" as "camelName", …` for statements that are written as text. */
+export function selectColumns<T extends PgTable>(table: T, alias: string): string {
+  return Object.entries(getTableColumns(table))
+    .map(([name, column]) => `${alias}."${column.name}" as "${name}"`)
+    .join(', ');
+}

@@ -1,0 +1,10 @@
+import { customType, timestamp } from 'drizzle-orm/pg-core';
+
+/** An identifier. Collated bytewise, so that keyset order does not depend on the machine's locale. */
+export const identifier = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
+
+/** Raw bytes. */
+export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
+
+/** An instant in milliseconds, read as an ISO 8601 string in UTC: a JS Date and a cursor carry it whole. */
+export const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'string' });

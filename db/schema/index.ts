@@ -1,0 +1,3 @@
+export * from './integrations';
+export * from './sessions';
+export * from './webhooks';

@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm';
+import { doublePrecision, index, integer, jsonb, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
+import type { DeviceType, EventType, SessionStatus } from '../../server/contract/sessions';
+import { identifier, instant } from './columns';
+
+// The tables that the pipeline writes have no foreign keys: their parents are checked and locked in the same
+// transaction, and a check per row would cost more than the row.
+
+/** Browsing sessions. `effectiveBin` is the one number that says how risky a session is. */
+export const sessions = pgTable(
+  'sessions',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: identifier('id').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at'),
+    closedAt: instant('closed_at'),
+    status: text('status').$type<SessionStatus>().notNull(),
+    pageUrl: text('page_url').notNull(),
+    origin: text('origin').notNull(),
+    userAgent: text('user_agent').notNull(),
+    userAgentSummary: text('user_agent_summary').notNull(),
+    deviceType: text('device_type').$type<DeviceType>().notNull(),
+    browser: text('browser').notNull(),
+    country: text('country'),
+    fingerprint: identifier('fingerprint'),
+    botScore: doublePrecision('bot_score'),
+    scoreBin: smallint('score_bin'),
+    scoredAt: instant('scored_at'),
+    detectionFlags: text('detection_flags').array().notNull().default(sql`'{}'`),
+    /** 1 labelled bot, -1 labelled human. */
+    label: smallint('label').$type<1 | -1>(),
+    effectiveBin: smallint('effective_bin').generatedAlwaysAs(
+      sql`CASE label WHEN 1 THEN 101 WHEN -1 THEN -1 ELSE score_bin END`,
+    ),
+    userId: identifier('user_id'),
+    correlationConfidence: doublePrecision('correlation_confidence'),
+    courseId: identifier('course_id'),
+    eventCount: integer('event_count').notNull().default(0),
+  },
+  // Read backwards, newest first.
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.id] }),
+    index('sessions_recent').on(table.integrationId, table.createdAt, table.id),
+    index('sessions_user').on(table.integrationId, table.userId, table.createdAt, table.id),
+    index('sessions_course').on(table.integrationId, table.courseId, table.createdAt, table.id),
+    index('sessions_fingerprint').on(table.integrationId, table.fingerprint, table.createdAt, table.id),
+    index('sessions_origin').on(table.integrationId, table.origin, table.createdAt, table.id),
+  ],
+);
+
+/** What happened in a session: metadata only, never content. */
+export const sessionEvents = pgTable(
+  'session_events',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    sessionId: identifier('session_id').notNull(),
+    sequence: integer('sequence').notNull(),
+    type: text('type').$type<EventType>().notNull(),
+    timestamp: instant('timestamp').notNull(),
+    url: text('url'),
+    durationMs: integer('duration_ms'),
+    eventCount: integer('event_count').notNull(),
+    metadata: jsonb('metadata').$type<Record<string, unknown>>(),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.sessionId, table.sequence] })],
+);
+
+/** Every score a session was given: the natural keys of `sessionScored`. The latest stands on the session. */
+export const sessionScores = pgTable(
+  'session_scores',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    sessionId: identifier('session_id').notNull(),
+    scoredAt: instant('scored_at').notNull(),
+    botScore: doublePrecision('bot_score').notNull(),
+    detectionFlags: text('detection_flags').array().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.sessionId, table.scoredAt] })],
+);

@@ -1,0 +1,94 @@
+import { sql } from 'drizzle-orm';
+import { boolean, index, integer, jsonb, pgTable, primaryKey, smallint, text, unique, uuid } from 'drizzle-orm/pg-core';
+import type { EventTypeName } from '../../server/contract/events';
+import type { DeliveryStatus, Threshold } from '../../server/contract/webhooks';
+import { bytes, identifier, instant } from './columns';
+import { integrations } from './integrations';
+
+/** What happened in a tenant and may be told. The payload's bytes live here once, for all subscriptions. */
+export const domainEvents = pgTable(
+  'domain_events',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: identifier('id').notNull(),
+    type: text('type').$type<EventTypeName>().notNull(),
+    naturalKey: identifier('natural_key').notNull(),
+    payload: text('payload').notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    /** Why a subscription of this type was not served: subscription id → reason. */
+    skips: jsonb('skips').$type<Record<string, 'threshold' | 'disabled' | 'plan'>>(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.id] }),
+    unique('domain_events_once').on(table.integrationId, table.type, table.naturalKey),
+    index('domain_events_created').on(table.createdAt),
+  ],
+);
+
+export const webhookSubscriptions = pgTable(
+  'webhook_subscriptions',
+  {
+    integrationId: identifier('integration_id')
+      .notNull()
+      .references(() => integrations.id),
+    id: identifier('id').notNull(),
+    url: text('url').notNull(),
+    eventType: text('event_type').$type<EventTypeName>().notNull(),
+    threshold: jsonb('threshold').$type<Threshold>(),
+    name: text('name').notNull(),
+    enabled: boolean('enabled').notNull(),
+    secretSealed: bytes('secret_sealed').notNull(),
+    consecutiveFailures: integer('consecutive_failures').notNull().default(0),
+    disabledReason: text('disabled_reason'),
+    disabledFailureClass: text('disabled_failure_class'),
+    lastDeliveryAt: instant('last_delivery_at'),
+    lastDeliveryStatus: text('last_delivery_status').$type<DeliveryStatus>(),
+    /** When the engine was last told to look; cleared by the drain before it claims. */
+    nudgedAt: instant('nudged_at'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    deletedAt: instant('deleted_at'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
+);
+
+/** One event for one subscription. `attempts` counts the ones begun; a lease belongs to the attempt that is under way. */
+export const webhookDeliveries = pgTable(
+  'webhook_deliveries',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: identifier('id').notNull(),
+    subscriptionId: identifier('subscription_id').notNull(),
+    eventId: identifier('event_id').notNull(),
+    status: text('status').$type<DeliveryStatus>().notNull().default('Pending'),
+    attempts: smallint('attempts').notNull().default(0),
+    nextAttemptAt: instant('next_attempt_at'),
+    lease: uuid('lease'),
+    failureClass: text('failure_class'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    finishedAt: instant('finished_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.id] }),
+    unique('webhook_deliveries_once').on(table.integrationId, table.eventId, table.subscriptionId),
+    index('webhook_deliveries_due')
+      .on(table.integrationId, table.subscriptionId, table.nextAttemptAt)
+      .where(sql`status = 'Pending' AND attempts = 0`),
+    index('webhook_deliveries_sweep').on(table.nextAttemptAt).where(sql`status = 'Pending'`),
+  ],
+);
+
+/** Every finished attempt of a delivery; never the body of the answer. */
+export const webhookAttempts = pgTable(
+  'webhook_attempts',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    deliveryId: identifier('delivery_id').notNull(),
+    attempt: smallint('attempt').notNull(),
+    startedAt: instant('started_at').notNull(),
+    durationMs: integer('duration_ms').notNull(),
+    httpStatus: smallint('http_status'),
+    failureClass: text('failure_class'),
+    address: text('address'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.deliveryId, table.attempt] })],
+);

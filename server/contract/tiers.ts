@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+/** Billing plans, and the service tier that each is placed in (specification: Limits). */
+export const PLANS = {
+  free: { tier: 'free', maxActiveWebhooks: 0 },
+  starter: { tier: 'free', maxActiveWebhooks: 0 },
+  pro: { tier: 'pro', maxActiveWebhooks: 1 },
+  enterprise: { tier: 'enterprise', maxActiveWebhooks: 10 },
+} as const satisfies Record<string, { tier: string; maxActiveWebhooks: number }>;
+
+export type Plan = keyof typeof PLANS;
+export const planSchema = z.enum(Object.keys(PLANS) as [Plan, ...Plan[]]);
+
+/** Service tiers: default quotas in requests a minute (settings may override them) and the largest page. */
+export const TIERS = {
+  free: { keyLimitPerMinute: 60, sharedLimitPerMinute: 600, maxPageSize: 50 },
+  pro: { keyLimitPerMinute: 600, sharedLimitPerMinute: 6_000, maxPageSize: 100 },
+  enterprise: { keyLimitPerMinute: 6_000, sharedLimitPerMinute: 60_000, maxPageSize: 100 },
+} as const;
+
+export type Tier = keyof typeof TIERS;
+export const TIER_NAMES = Object.keys(TIERS) as [Tier, ...Tier[]];
+export const tierSchema = z.enum(TIER_NAMES);
+
+/** Subscriptions in all that an integration may hold, disabled ones included. */
+export const MAX_WEBHOOKS = 100;

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { REGIONS } from '../contract/integrations';
+import { TIERS, type Tier } from '../contract/tiers';
+import { parseDuration } from './durations';
+
+const MAX_DURATION_MS = 7 * 86_400_000;
+
+const duration = z.string().transform((text, context) => {
+  const ms = parseDuration(text);
+  if (ms !== null && ms <= MAX_DURATION_MS) return ms;
+  context.issues.push({
+    code: 'custom',
+    input: text,
+    message: 'must be a duration of at most 7 days such as 500ms, 30s, 5m or 2h',
+  });
+  return z.NEVER;
+});
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+
+const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
+
+const origin = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .transform((value) => value.replace(/\/+$/, ''));
+
+const retryDelays = z
+  .string()
+  .transform((text) => text.split(','))
+  .pipe(z.array(duration).length(6, 'must be six durations, separated by commas'));
+
+const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})$/;
+const allowHosts = z.string().transform((text, context) => {
+  const hosts = text.split(',').map((host) => host.trim().toLowerCase());
+  const wrong = hosts.find((host) => host !== '' && !HOST_AND_PORT.test(host));
+  if (wrong === undefined) return new Set(hosts.filter(Boolean));
+  context.issues.push({ code: 'custom', input: text, message: 'must be exact host:port pairs, separated by commas' });
+  return z.NEVER;
+});
+
+const appSecret = z
+  .string()
+  .transform((text) => Buffer.from(text, 'base64'))
+  .refine((bytes) => bytes.length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)');
+
+const quota = integer(1, 100_000_000).optional();
+
+const schema = z.object({
+  PORT: integer(0, 65_535).default(3000),
+  HOST: z.string().default('127.0.0.1'),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
+  DATABASE_DIRECT_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
+  DATABASE_POOL_MAX: integer(1, 1_000).default(10),
+  DATABASE_POOLER: z.enum(['transaction'], { error: 'must be transaction or unset' }).optional(),
+  DATA_DIR: z.string().default('.data'),
+  REGION: z.enum(REGIONS, { error: 'must be us or eu' }).default('us'),
+  PUBLIC_URL_US: origin.optional(),
+  PUBLIC_URL_EU: origin.optional(),
+  DEMO: flag.optional(),
+  APP_SECRET: appSecret.optional(),
+  PIPELINE_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  WEBHOOK_ALLOW_HOSTS: allowHosts.default(new Set()),
+  WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION: flag.default(false),
+  WEBHOOK_RETRY_DELAYS: retryDelays.prefault('0s,1m,5m,30m,2h,8h'),
+  WEBHOOK_TIMEOUT: duration.refine((ms) => ms >= 1, 'must be at least 1ms').prefault('30s'),
+  QUOTA_FREE: quota,
+  QUOTA_PRO: quota,
+  QUOTA_ENTERPRISE: quota,
+  QUOTA_SHARED_FREE: quota,
+  QUOTA_SHARED_PRO: quota,
+  QUOTA_SHARED_ENTERPRISE: quota,
+  INNGEST_BASE_URL: z.string().optional(),
+  INNGEST_EVENT_KEY: z.string().optional(),
+  INNGEST_SIGNING_KEY: z.string().optional(),
+  INNGEST_DEV: z.string().optional(),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: 'must be fatal, error, warn, info, debug, trace or silent',
+    })
+    .default('info'),
+  LOG_FORMAT: z.enum(['json', 'pretty'], { error: 'must be json or pretty' }).optional(),
+  VERCEL: z.string().optional(),
+});
+
+type Settings = z.output<typeof schema>;
+
+export type Env = Settings & {
+  /** Requests a minute, of one Bearer key and of a tier's shared `x-api-key` bucket. */
+  quotas: Record<Tier, { key: number; shared: number }>;
+  /** Whether a real Inngest runs the functions; else the embedded engine does. */
+  usesInngest: boolean;
+};
+
+/** A wrong setting: its message is one line for the operator. */
+export class SettingError extends Error {}
+
+/** Reads the settings of the process; an empty value counts as unset. Throws a SettingError that names the first wrong one. */
+export function readEnv(source: Record<string, string | undefined>): Env {
+  const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = schema.safeParse(present);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    throw new SettingError(`${String(issue.path[0])}: ${issue.message}`);
+  }
+  const settings = parsed.data;
+  if (settings.DATABASE_URL && !settings.APP_SECRET) {
+    throw new SettingError('APP_SECRET: is required with DATABASE_URL (32 bytes in base64: openssl rand -base64 32)');
+  }
+  const isDeployed =
+    settings.VERCEL === '1' || settings.PUBLIC_URL_US !== undefined || settings.PUBLIC_URL_EU !== undefined;
+  if (settings.WEBHOOK_ALLOW_HOSTS.size > 0 && isDeployed && !settings.WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION) {
+    throw new SettingError(
+      'WEBHOOK_ALLOW_HOSTS: is for development; with VERCEL=1 or a PUBLIC_URL_* it needs WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION=1',
+    );
+  }
+  const quotaOf = (tier: Tier) => {
+    const name = tier.toUpperCase() as Uppercase<Tier>;
+    return {
+      key: settings[`QUOTA_${name}`] ?? TIERS[tier].keyLimitPerMinute,
+      shared: settings[`QUOTA_SHARED_${name}`] ?? TIERS[tier].sharedLimitPerMinute,
+    };
+  };
+  return {
+    ...settings,
+    quotas: { free: quotaOf('free'), pro: quotaOf('pro'), enterprise: quotaOf('enterprise') },
+    usesInngest: Boolean(
+      settings.INNGEST_BASE_URL || settings.INNGEST_EVENT_KEY || settings.INNGEST_SIGNING_KEY || settings.INNGEST_DEV,
+    ),
+  };
+}

@@ -1,0 +1,40 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const FORMAT_VERSION = 1;
+
+/** What is derived from APP_SECRET, each use with a key of its own. */
+export interface Secrets {
+  /** Encrypts a text with AES-256-GCM. `context` (what the text belongs to) must be given again to open it. */
+  seal(plain: string, context: string): Buffer;
+  /** Throws when the sealed bytes were changed, belong to another context or were sealed under another APP_SECRET. */
+  open(sealed: Uint8Array, context: string): string;
+  /** Signs pagination cursors. */
+  cursorKey: Buffer;
+}
+
+/** Derives the process's keys from APP_SECRET (32 bytes). */
+export function createSecrets(appSecret: Buffer): Secrets {
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', appSecret, '', purpose, 32));
+  const sealingKey = derive('secrets-at-rest');
+  return {
+    cursorKey: derive('pagination-cursors'),
+    seal(plain, context) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(context));
+      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+      return Buffer.concat([Buffer.of(FORMAT_VERSION), nonce, cipher.getAuthTag(), body]);
+    },
+    open(sealed, context) {
+      const bytes = Buffer.from(sealed);
+      if (bytes[0] !== FORMAT_VERSION) throw new Error('unknown format of a sealed secret');
+      const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
+      const tag = bytes.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES);
+      const decipher = createDecipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
+      return Buffer.concat([decipher.update(bytes.subarray(1 + NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString(
+        'utf8',
+      );
+    },
+  };
+}

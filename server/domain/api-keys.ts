@@ -1,0 +1,150 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import type { Database } from '../../db/client';
+import { apiKeys, integrations } from '../../db/schema';
+import { ApiError } from '../contract/errors';
+import { PLANS, type Tier } from '../contract/tiers';
+import type { Env } from '../platform/env';
+import { createId } from '../platform/ids';
+import type { IntegrationScope } from './context';
+
+const PREFIX = 'aik_v1_';
+/** 240 random bits: 40 characters of base64url. */
+const BODY_BYTES = 30;
+const KEY_LENGTH = PREFIX.length + 40;
+
+/** How a request presents its key: a Bearer key has a bucket of its own, `x-api-key` shares one by tier. */
+export interface PresentedKey {
+  key: string;
+  scheme: 'bearer' | 'x-api-key';
+}
+
+/** The window a request was counted in. `remaining` never goes below 0. */
+export interface RateLimit {
+  policy: 'key' | 'shared';
+  limitPerMinute: number;
+  remaining: number;
+  isExceeded: boolean;
+  /** Whole seconds until the next window, at least 1. */
+  resetSeconds: number;
+}
+
+export interface VerifiedKey {
+  integration: IntegrationScope;
+  apiKeyMasked: string;
+  rateLimit: RateLimit;
+}
+
+interface KeyRow {
+  hash: Buffer;
+  first4: string;
+  last4: string;
+  integration_id: string;
+  plan: keyof typeof PLANS;
+  medium_at: number;
+  bot_at: number;
+  requests: number;
+  reset_seconds: number;
+}
+
+const hashKey = (key: string) => createHash('sha256').update(key).digest();
+const maskKey = (key: { first4: string; last4: string }) => `${PREFIX}${key.first4}…${key.last4}`;
+
+/** `CASE plan … END`: the tier of a plan, from the one table that knows it. */
+const TIER_OF_PLAN = `case i.plan ${Object.entries(PLANS)
+  .map(([plan, { tier }]) => `when '${plan}' then '${tier}'`)
+  .join(' ')} end`;
+
+/**
+ * Verifies a key and counts the request against its minute, in one round trip (specification: Authentication, Rate
+ * limiting). Null for a malformed, unknown or revoked key alike: each costs the same look-up and counts against nothing.
+ */
+export async function verifyKey(
+  { db, quotas }: { db: Database; quotas: Env['quotas'] },
+  presented: PresentedKey,
+): Promise<VerifiedKey | null> {
+  const hash = hashKey(presented.key);
+  const [row] = await db.query<KeyRow>(VERIFY, [hash, presented.scheme === 'bearer']);
+  const isWellFormed = presented.key.length === KEY_LENGTH && presented.key.startsWith(PREFIX);
+  if (!row || !isWellFormed || !timingSafeEqual(row.hash, hash)) return null;
+  const { tier } = PLANS[row.plan];
+  const limitPerMinute = presented.scheme === 'bearer' ? quotas[tier].key : quotas[tier].shared;
+  return {
+    integration: {
+      id: row.integration_id,
+      plan: row.plan,
+      tier: tier satisfies Tier,
+      mediumAt: row.medium_at,
+      botAt: row.bot_at,
+    },
+    apiKeyMasked: maskKey(row),
+    rateLimit: {
+      policy: presented.scheme === 'bearer' ? 'key' : 'shared',
+      limitPerMinute,
+      remaining: Math.max(0, limitPerMinute - row.requests),
+      isExceeded: row.requests > limitPerMinute,
+      resetSeconds: row.reset_seconds,
+    },
+  };
+}
+
+const VERIFY = `
+  with found as (
+    select k.id, k.hash, k.first4, k.last4, k.integration_id, i.plan, i.medium_at, i.bot_at, ${TIER_OF_PLAN} as tier
+      from api_keys k join integrations i on i.id = k.integration_id
+     where k.hash = $1 and k.revoked_at is null),
+  counted as (
+    insert into rate_windows as w (bucket, window_start, requests)
+    select case when $2::boolean then 'key:' || id else 'tier:' || tier end, date_trunc('minute', now()), 1 from found
+        on conflict (bucket, window_start) do update set requests = w.requests + 1
+    returning requests)
+  select found.*, counted.requests,
+         ceil(60 - extract(second from now()))::int as reset_seconds
+    from found, counted`;
+
+/** Mints a key. The answer is the only place where the key itself is ever shown. */
+export async function mintKey(
+  db: Database,
+  input: { integrationId: string; name: string },
+): Promise<{ id: string; key: string }> {
+  const body = randomBytes(BODY_BYTES).toString('base64url');
+  const key = PREFIX + body;
+  const id = createId('key');
+  await db.orm.transaction(async (tx) => {
+    const [integration] = await tx
+      .select({ id: integrations.id })
+      .from(integrations)
+      .where(eq(integrations.id, input.integrationId));
+    if (!integration) throw new ApiError('NOT_FOUND', 'Integration not found');
+    await tx.insert(apiKeys).values({
+      id,
+      integrationId: input.integrationId,
+      name: input.name,
+      hash: hashKey(key),
+      first4: body.slice(0, 4),
+      last4: body.slice(-4),
+    });
+  });
+  return { id, key };
+}
+
+/** Revokes a key, effective on the next request; repeated, the first time stays. NOT_FOUND for an unknown id. */
+export async function revokeKey(db: Database, input: { id: string }): Promise<{ id: string; revokedAt: string }> {
+  await db.orm
+    .update(apiKeys)
+    .set({ revokedAt: sql`now()` })
+    .where(and(eq(apiKeys.id, input.id), isNull(apiKeys.revokedAt)));
+  const [key] = await db.orm.select({ revokedAt: apiKeys.revokedAt }).from(apiKeys).where(eq(apiKeys.id, input.id));
+  if (!key?.revokedAt) throw new ApiError('NOT_FOUND', 'Key not found');
+  return { id: input.id, revokedAt: key.revokedAt };
+}
+
+/** The masked form of each integration's youngest key that is not revoked. */
+export async function listMaskedKeys(db: Database): Promise<Map<string, string>> {
+  const rows = await db.orm
+    .select({ integrationId: apiKeys.integrationId, first4: apiKeys.first4, last4: apiKeys.last4 })
+    .from(apiKeys)
+    .where(isNull(apiKeys.revokedAt))
+    .orderBy(apiKeys.createdAt, apiKeys.id);
+  return new Map(rows.map((row) => [row.integrationId, maskKey(row)]));
+}

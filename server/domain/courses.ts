@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+
+/** Where the common LMSs name the course in a page's address: the part that identifies it. */
+const COURSE_PATHS: RegExp[] = [
+  /^(\/courses\/\d+)(?:\/|$)/, // Canvas
+  /^(\/ultra\/courses\/[^/]+)(?:\/|$)/, // Blackboard Ultra
+  /^(\/d2l\/home\/\d+)(?:\/|$)/, // D2L Brightspace
+  /^\/d2l\/le\/content\/(\d+)(?:\/|$)/, // D2L content, of the same course
+  /^(\/course\/\d+)(?:\/|$)/, // Schoology
+  /^(\/courses\/course-v1:[^/]+)(?:\/|$)/, // Open edX
+];
+const COURSE_QUERIES: { path: RegExp; parameter: string }[] = [
+  { path: /\/course\/view\.php$/, parameter: 'id' }, // Moodle
+  { path: /^\/webapps\/blackboard\//, parameter: 'course_id' }, // Blackboard Learn
+];
+
+/**
+ * Finds the course that a page belongs to; null where the address names none. `id` is the first 16 hex digits of
+ * SHA-256(origin + course path), since course 42 exists on every host.
+ */
+export function findCourse(pageUrl: string): { id: string; url: string } | null {
+  if (!URL.canParse(pageUrl)) return null;
+  const url = new URL(pageUrl);
+  const path = findCoursePath(url);
+  if (path === null) return null;
+  return {
+    id: createHash('sha256')
+      .update(url.origin + path)
+      .digest('hex')
+      .slice(0, 16),
+    url: url.origin + path,
+  };
+}
+
+function findCoursePath(url: URL): string | null {
+  for (const pattern of COURSE_PATHS) {
+    const found = pattern.exec(url.pathname)?.[1];
+    if (found) return found.startsWith('/') ? found : `/d2l/home/${found}`;
+  }
+  for (const { path, parameter } of COURSE_QUERIES) {
+    const id = url.searchParams.get(parameter);
+    if (id && path.test(url.pathname)) return `${url.pathname}?${parameter}=${encodeURIComponent(id)}`;
+  }
+  return null;
+}

@@ -1,0 +1,71 @@
+import { and, count, eq, isNull } from 'drizzle-orm';
+import type { Database } from '../../db/client';
+import { integrations, webhookSubscriptions } from '../../db/schema';
+import { ApiError } from '../contract/errors';
+import type { Integration, Region } from '../contract/integrations';
+import { PLANS, type Plan } from '../contract/tiers';
+import { createId } from '../platform/ids';
+import { listMaskedKeys } from './api-keys';
+import type { DomainContext } from './context';
+
+/** The integration that the calling key resolves to (specification: GET /v1/integration). */
+export async function getIntegration(
+  context: DomainContext & { apiKeyMasked: string; region: Region },
+): Promise<Integration> {
+  const [row] = await context.db.orm
+    .select({ integration: integrations, active: count(webhookSubscriptions.id) })
+    .from(integrations)
+    .leftJoin(
+      webhookSubscriptions,
+      and(
+        eq(webhookSubscriptions.integrationId, integrations.id),
+        eq(webhookSubscriptions.enabled, true),
+        isNull(webhookSubscriptions.deletedAt),
+      ),
+    )
+    .where(eq(integrations.id, context.integration.id))
+    .groupBy(integrations.id);
+  if (!row) throw new ApiError('NOT_FOUND', 'Integration not found');
+  const { id, name, plan, status, allowedOrigins, createdAt } = row.integration;
+  const { tier, maxActiveWebhooks } = PLANS[plan];
+  return {
+    id,
+    name,
+    plan,
+    serviceTier: tier,
+    region: context.region,
+    status,
+    allowedOrigins,
+    apiKeyMasked: context.apiKeyMasked,
+    webhooks: { active: row.active, max: maxActiveWebhooks },
+    createdAt,
+  };
+}
+
+/** Creates an integration. */
+export async function createIntegration(
+  db: Database,
+  input: { name: string; plan: Plan; allowedOrigins: string[] },
+): Promise<{ id: string }> {
+  const id = createId('int');
+  await db.orm.insert(integrations).values({ id, ...input });
+  return { id };
+}
+
+export interface IntegrationSummary {
+  id: string;
+  name: string;
+  plan: Plan;
+  /** The youngest key that is not revoked; null when there is none. */
+  apiKeyMasked: string | null;
+}
+
+/** Lists all integrations of the stack, oldest first. */
+export async function listIntegrations(db: Database): Promise<IntegrationSummary[]> {
+  const rows = await db.orm
+    .select({ id: integrations.id, name: integrations.name, plan: integrations.plan })
+    .from(integrations)
+    .orderBy(integrations.createdAt, integrations.id);
+  const maskedKeys = await listMaskedKeys(db);
+  return rows.map((row) => ({ ...row, apiKeyMasked: maskedKeys.get(row.id) ?? null }));
+}

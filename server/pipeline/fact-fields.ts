@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { instant, isStorableText, text } from '../contract/fields';
+
+// Control characters never belong in an id, and dots alone would vanish from a path.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** An id of the pipeline: 1 to 256 characters, without control characters, not `.` or `..`. */
+export const factId = () =>
+  text(1, 256).refine(
+    (id) => id !== '.' && id !== '..' && !CONTROL_CHARACTERS.test(id),
+    'must be free of control characters and not . or ..',
+  );
+
+/** An address of a page. */
+export const pageUrl = () => text(1, 8192);
+
+/** A time of the pipeline. */
+export const factTime = instant;
+
+/** A score or a confidence. */
+export const unitInterval = () => z.number().min(0, 'must be between 0 and 1').max(1, 'must be between 0 and 1');
+
+const MAX_INT32 = 2_147_483_647;
+/** A count that Postgres' integer holds. */
+export const count = (max = MAX_INT32) => z.int().min(0).max(max);
+
+const MAX_DEPTH = 16;
+
+/** A free-form JSON object: storable text all the way down, at most 16 levels. */
+export const jsonObject = () =>
+  z
+    .record(z.string(), z.unknown())
+    .refine((value) => isStorable(value, MAX_DEPTH), 'is nested too deeply or holds text that cannot be stored');
+
+function isStorable(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return isStorableText(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth === 0) return false;
+  return Object.entries(value).every(([key, item]) => isStorableText(key) && isStorable(item, depth - 1));
+}

@@ -1,0 +1,176 @@
+import type { Database } from '../../db/client';
+import { ApiError } from '../contract/errors';
+import type { Logger } from '../platform/log';
+import type { SubscriptionKey } from '../webhooks/deliveries';
+import { planEvent } from '../webhooks/planning';
+import type { Publisher } from '../webhooks/publisher';
+import { BatchDraft, FactRefusal } from './draft';
+import { applyFact, type IngestAnswer, type IngestInput } from './facts';
+import { type IngestRows, type IngestState, readState, writeRows } from './store';
+
+const MAX_GROUP = 64;
+const UNIQUE_VIOLATION = '23505';
+/** Batches after which a young database's statistics are renewed: plans made for empty tables scan whole tenants. */
+const ANALYZE_AFTER = [100, 1_000, 10_000];
+
+const BRAND = Symbol.for('bot-detection.invalid-fact');
+
+/** A batch refused because of one fact; `factIndex` counts from 0. Nothing of the batch is written. */
+export class InvalidFactError extends Error {
+  readonly [BRAND] = true;
+  readonly factIndex: number;
+  constructor(factIndex: number, message: string) {
+    super(message);
+    this.factIndex = factIndex;
+  }
+}
+
+/** Recognised by its brand: there are several copies of this class in a process. */
+export const isInvalidFactError = (error: unknown): error is InvalidFactError =>
+  error instanceof Object && BRAND in error;
+
+export interface Ingester {
+  /** Commits a batch, with the events it fires and their deliveries. Throws InvalidFactError, or NOT_FOUND for the integration. */
+  ingestFacts(input: IngestInput): Promise<IngestAnswer>;
+}
+
+interface Waiting {
+  input: IngestInput;
+  resolve(answer: IngestAnswer): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Creates the process's ingester. Batches that arrive together share a transaction (one flush to disk, one round trip
+ * for each statement); each is judged in memory before anything is written and stays all-or-nothing.
+ */
+export function createIngester(dependencies: {
+  db: Database;
+  log: Logger;
+  publisher: Publisher;
+  firstDelayMs: number;
+}): Ingester {
+  const { db, log, publisher, firstDelayMs } = dependencies;
+  const waiting: Waiting[] = [];
+  let isWriting = false;
+  let committed = 0;
+
+  async function writeWaiting() {
+    while (waiting.length > 0) {
+      const group = waiting.splice(0, MAX_GROUP);
+      await commitAll(group);
+    }
+    isWriting = false;
+  }
+
+  /** A group that the database refuses is redone one by one, so that a batch fails on its own account only. */
+  async function commitAll(group: Waiting[]) {
+    try {
+      await commit(group);
+    } catch (error) {
+      // Another process created the same row meanwhile: what is there now is read again.
+      const isRace = (error as { code?: string }).code === UNIQUE_VIOLATION;
+      if (group.length === 1 && !isRace) return group[0]!.reject(error);
+      for (const one of group) await commit([one]).catch(one.reject);
+    }
+  }
+
+  async function commit(group: Waiting[]) {
+    const { judged, due } = await db.sql.begin(async (sql) => {
+      const state = await readState(
+        sql,
+        group.map(({ input }) => input),
+      );
+      const rows: IngestRows = {
+        newSessions: [],
+        changedSessions: [],
+        events: [],
+        scores: [],
+        domainEvents: [],
+        deliveries: [],
+      };
+      const judged = group.map(({ input }) => judgeBatch(input, state, rows, log));
+      collectSessions(state, rows);
+      const due = Object.values(rows).every((list) => list.length === 0)
+        ? []
+        : await writeRows(sql, rows, firstDelayMs);
+      return { judged, due };
+    });
+    group.forEach(({ resolve, reject }, index) => {
+      const answer = judged[index]!;
+      if (answer instanceof Error) reject(answer);
+      else resolve(answer);
+    });
+    publisher.publish(distinct(due));
+    countCommitted(group.length);
+  }
+
+  function countCommitted(batches: number) {
+    const before = committed;
+    committed += batches;
+    if (!ANALYZE_AFTER.some((limit) => before < limit && committed >= limit)) return;
+    db.sql
+      .unsafe(
+        'analyze sessions, session_events, session_scores, domain_events, webhook_subscriptions, webhook_deliveries',
+      )
+      .catch((error: unknown) => log.warn({ err: error }, 'could not renew the statistics'));
+  }
+
+  return {
+    ingestFacts: (input) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ input, resolve, reject });
+        if (isWriting) return;
+        isWriting = true;
+        setImmediate(writeWaiting);
+      }),
+  };
+}
+
+/** Applies one batch to the state; on success, adds to both state and rows. Answers its error instead of throwing it. */
+function judgeBatch(input: IngestInput, state: IngestState, rows: IngestRows, log: Logger): IngestAnswer | Error {
+  const tenant = state.tenants.get(input.integrationId);
+  if (!tenant) return new ApiError('NOT_FOUND', 'Integration not found');
+  const draft = new BatchDraft(
+    { integrationId: input.integrationId, thresholds: tenant.thresholds, now: tenant.now },
+    tenant.sessions,
+  );
+  const answer: IngestAnswer = { accepted: 0, duplicates: 0, suppressed: 0 };
+  for (const [index, fact] of input.facts.entries()) {
+    try {
+      const result = applyFact(fact, draft);
+      answer[result === 'duplicate' ? 'duplicates' : result]++;
+    } catch (error) {
+      if (error instanceof FactRefusal) return new InvalidFactError(index, error.message);
+      throw error;
+    }
+  }
+  for (const [id, session] of draft.sessions) tenant.sessions.set(id, session);
+  rows.events.push(...draft.newEvents);
+  rows.scores.push(...draft.newScores);
+  for (const event of draft.domainEvents) {
+    const planned = planEvent(event, tenant.subscriptions);
+    rows.domainEvents.push(planned.event);
+    rows.deliveries.push(...planned.deliveries);
+  }
+  for (const conflict of draft.conflicts) {
+    log.warn(
+      { integrationId: input.integrationId, ...conflict },
+      'a fact came again with other content and was ignored',
+    );
+  }
+  return answer;
+}
+
+function collectSessions(state: IngestState, rows: IngestRows) {
+  for (const { sessions } of state.tenants.values()) {
+    for (const { row, isNew, isChanged } of sessions.values()) {
+      if (isNew) rows.newSessions.push(row);
+      else if (isChanged) rows.changedSessions.push(row);
+    }
+  }
+}
+
+function distinct(keys: SubscriptionKey[]): SubscriptionKey[] {
+  return [...new Map(keys.map((key) => [`${key.integrationId}/${key.subscriptionId}`, key])).values()];
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { text } from '../contract/fields';
+import { findCourse } from '../domain/courses';
+import { readUserAgent } from '../domain/user-agents';
+import { type BatchDraft, FactRefusal, type FactResult } from './draft';
+import { factId, factTime, pageUrl } from './fact-fields';
+
+export const sessionStarted = z.object({
+  kind: z.literal('sessionStarted'),
+  sessionId: factId(),
+  startedAt: factTime(),
+  pageUrl: pageUrl(),
+  userAgent: text(0, 2048),
+  deviceFingerprint: factId().nullish(),
+  country: text(1, 64).nullish(),
+});
+
+// A host name has at most 253 characters; a longer origin would not fit its index.
+const MAX_ORIGIN_LENGTH = 300;
+
+/** A session begins: `Active`. Must come before every other fact about it. */
+export function applySessionStarted(fact: z.output<typeof sessionStarted>, draft: BatchDraft): FactResult {
+  const existing = draft.findSession(fact.sessionId)?.row;
+  if (existing) {
+    const isSame =
+      existing.createdAt === fact.startedAt &&
+      existing.pageUrl === fact.pageUrl &&
+      existing.userAgent === fact.userAgent &&
+      existing.fingerprint === (fact.deviceFingerprint ?? null) &&
+      existing.country === (fact.country ?? null);
+    return draft.repeat(fact.kind, fact.sessionId, isSame);
+  }
+  draft.assertNotAhead('startedAt', fact.startedAt);
+  const { summary, browser, deviceType } = readUserAgent(fact.userAgent);
+  draft.addSession({
+    integrationId: draft.integrationId,
+    id: fact.sessionId,
+    createdAt: fact.startedAt,
+    updatedAt: null,
+    closedAt: null,
+    status: 'Active',
+    pageUrl: fact.pageUrl,
+    origin: readOrigin(fact.pageUrl),
+    userAgent: fact.userAgent,
+    userAgentSummary: summary,
+    deviceType,
+    browser,
+    country: fact.country ?? null,
+    fingerprint: fact.deviceFingerprint ?? null,
+    botScore: null,
+    scoreBin: null,
+    scoredAt: null,
+    detectionFlags: [],
+    label: null,
+    userId: null,
+    correlationConfidence: null,
+    courseId: findCourse(fact.pageUrl)?.id ?? null,
+    eventCount: 0,
+  });
+  return 'accepted';
+}
+
+function readOrigin(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.origin.length > MAX_ORIGIN_LENGTH) {
+    throw new FactRefusal('pageUrl: must be an http or https address');
+  }
+  return parsed.origin;
+}

@@ -1,0 +1,28 @@
+import type { EngineFunction } from './functions';
+import { newRun } from './intake';
+import type { NewRun } from './store';
+
+const MINUTE_MS = 60_000;
+
+/** The runs that start at this minute (since the epoch). Their event ids let one process start each of them. */
+export function cronRuns(functions: Iterable<EngineFunction>, minute: number): NewRun[] {
+  const at = new Date(minute * MINUTE_MS);
+  const digest = {
+    min: at.getUTCMinutes(),
+    hour: at.getUTCHours(),
+    date: at.getUTCDate(),
+    month: at.getUTCMonth() + 1,
+    dow: at.getUTCDay(),
+  };
+  const runs: NewRun[] = [];
+  for (const fn of functions) {
+    for (const { expression, item } of fn.crons) {
+      if (!item.match(digest)) continue;
+      const scheduledAt = at.toISOString();
+      const data = { cron: expression, scheduledAt };
+      const event = { name: 'inngest/scheduled.timer', id: scheduledAt, ts: at.getTime(), data };
+      runs.push(newRun(fn, JSON.stringify(event), data, `cron:${fn.id}:${expression}:${scheduledAt}`));
+    }
+  }
+  return runs;
+}

@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { callFunction, type StepError } from './executor';
+import { type EngineFunction, FAILED_EVENT, type Handler } from './functions';
+import { startsOf } from './intake';
+import type { Log } from './log';
+import type { Job, Run, Store } from './store';
+
+/** Drives runs: what each job does, and what each answer of a function leads to. */
+export class Driver {
+  private isAbandoned = false;
+
+  constructor(
+    private readonly functions: ReadonlyMap<string, EngineFunction>,
+    private readonly handler: Handler,
+    private readonly store: Store,
+    private readonly log: Log,
+  ) {}
+
+  /** From now on the calls that still run are somebody else's: what they answer is dropped. */
+  abandon(): void {
+    this.isAbandoned = true;
+  }
+
+  /** Does one job. Throws if it must not count as done. */
+  async execute(job: Job): Promise<void> {
+    if (job.wake) return this.persist(() => this.store.resolve(job, job.wake!, 'null'));
+    const run = await this.persist(() => this.store.begin(job));
+    if (!run) return;
+    const fn = this.functions.get(run.functionId);
+    // Another version of the application may know it: graphile-worker offers the job again, later and later.
+    if (!fn) throw new Error(`run ${job.run}: no function "${run.functionId}" in this process`);
+    await this.drive(job, run, fn);
+  }
+
+  /** Calls the function again and again, as long as its steps finish at once. */
+  private async drive(job: Job, run: Run, fn: EngineFunction): Promise<void> {
+    let attempt = job.step ? (job.attempt ?? 0) : run.attempt;
+    for (;;) {
+      const verdict = await callFunction(this.handler, fn, job, run, attempt);
+      if (verdict.kind === 'memo') {
+        if (job.step) return this.persist(() => this.store.resolve(job, verdict.stepId, verdict.result));
+        this.insist(await this.persist(() => this.store.memorise(job, verdict.stepId, verdict.result)), job);
+        run.steps.set(verdict.stepId, verdict.result);
+        attempt = 0;
+        continue;
+      }
+      switch (verdict.kind) {
+        case 'completed':
+          return this.insist(await this.persist(() => this.store.finish(job, null)), job);
+        case 'suspended':
+          return this.insist(await this.persist(() => this.store.suspend(job, verdict.ops)), job);
+        case 'failed':
+          return this.fail(job, run, fn, verdict.error);
+        case 'retry':
+          this.log.warn(
+            { run: job.run, function: fn.id, attempt, error: verdict.error.message },
+            'engine: attempt failed',
+          );
+          if (job.step) return this.persist(() => this.store.retryStep(job, attempt + 1, verdict.delayMs));
+          return this.insist(await this.persist(() => this.store.retry(job, attempt + 1, verdict.delayMs)), job);
+      }
+    }
+  }
+
+  private async fail(job: Job, run: Run, fn: EngineFunction, error: StepError): Promise<void> {
+    this.log.error({ run: job.run, function: fn.id, error: error.message }, 'engine: run failed');
+    const starts = startsOf(this.functions.values(), failedEvent(job, run, fn, error), fn.id);
+    const isFinished = await this.persist(() =>
+      this.store.transaction(async (store) => {
+        if (!(await store.finish(job, JSON.stringify(error)))) return false;
+        await store.startRuns(starts);
+        return true;
+      }),
+    );
+    this.insist(isFinished, job);
+  }
+
+  /**
+   * Writes what happened, as often as it takes while the database is away: the work is done, and doing it again because
+   * it could not be recorded would be worse than waiting.
+   */
+  private async persist<T>(write: () => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      if (this.isAbandoned) throw new Error('handed back: the engine was stopped meanwhile');
+      try {
+        return await write();
+      } catch (error) {
+        if (!isDatabaseAway(error)) throw error;
+        await delay(Math.min(100 * 2 ** attempt, 2000), undefined, { ref: false });
+      }
+    }
+  }
+
+  /** A write that found the run moved on means that another process took the job over: leave the job to it. */
+  private insist(isOurs: boolean, job: Job): void {
+    if (!isOurs) throw new Error(`run ${job.run}: another worker has taken it over`);
+  }
+}
+
+/** The event that starts `onFailure` handlers. A failure while handling a failure starts nothing. */
+function failedEvent(job: Job, run: Run, fn: EngineFunction, error: StepError): Record<string, unknown> | null {
+  const event = JSON.parse(run.event) as { name: string };
+  if (event.name === FAILED_EVENT) return null;
+  const data = {
+    function_id: fn.id,
+    run_id: String(job.run),
+    error,
+    event,
+    events: [event],
+    _inngest: { status: 'Failed' },
+  };
+  return { name: FAILED_EVENT, id: `failed:${job.run}`, ts: Date.now(), data };
+}
+
+const AWAY_CODE = /^(08...|57P0[1-5]|53300|40001|40P01|CONNECTION_(CLOSED|DESTROYED)|CONNECT_TIMEOUT|E[A-Z]+)$/;
+
+function isDatabaseAway(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && AWAY_CODE.test(code);
+}

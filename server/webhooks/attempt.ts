@@ -1,0 +1,70 @@
+import type { Secrets } from '../platform/secrets';
+import type { AttemptRecord, ClaimedDelivery } from './deliveries';
+import type { WebhookClient } from './http-client';
+import { judgeAttempt, type Outcome } from './retry-schedule';
+import { signPayload } from './signature';
+
+/** What a sealed signing secret belongs to: it opens nowhere else. */
+export const secretContext = (integrationId: string, subscriptionId: string) =>
+  `webhook-secret:${integrationId}:${subscriptionId}`;
+
+export interface AttemptDependencies {
+  secrets: Secrets;
+  client: WebhookClient;
+  retryDelaysMs: number[];
+  timeoutMs: number;
+}
+
+/**
+ * Signs and posts one attempt (specification: Delivery request) and judges it. A receiver's answer is a value: this
+ * throws nothing. Null when `signal` (our own shutdown) cut it short: such an attempt does not count.
+ */
+export async function attemptDelivery(
+  dependencies: AttemptDependencies,
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<AttemptRecord | null> {
+  const { deliveryId, integrationId, subscriptionId, lease, attempt } = delivery;
+  const record = { deliveryId, integrationId, subscriptionId, lease, attempt };
+  const startedAt = new Date();
+  const started = performance.now();
+  const secret = openSecret(dependencies.secrets, delivery);
+  if (secret === null) {
+    // Our own side cannot ever send it.
+    const outcome: Outcome = { status: 'PoisonAborted', failureClass: null, retryDelayMs: null };
+    return { ...record, ...outcome, startedAt: null, durationMs: 0, httpStatus: null, address: null };
+  }
+  const timestamp = String(Math.floor(startedAt.getTime() / 1000));
+  const result = await dependencies.client.post({
+    url: delivery.url,
+    body: delivery.payload,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'bot-detection-webhooks/1',
+      'x-webhook-event': delivery.eventType,
+      'x-webhook-id': subscriptionId,
+      'x-webhook-delivery-id': deliveryId,
+      'x-webhook-timestamp': timestamp,
+      'x-webhook-signature': signPayload(secret, timestamp, delivery.payload),
+    },
+    timeoutMs: dependencies.timeoutMs,
+    signal,
+  });
+  if (result.kind === 'aborted') return null;
+  return {
+    ...record,
+    ...judgeAttempt(result, attempt, dependencies.retryDelaysMs),
+    startedAt: startedAt.toISOString(),
+    durationMs: Math.round(performance.now() - started),
+    httpStatus: result.kind === 'response' ? result.status : null,
+    address: result.address,
+  };
+}
+
+function openSecret(secrets: Secrets, delivery: ClaimedDelivery): string | null {
+  try {
+    return secrets.open(delivery.secretSealed, secretContext(delivery.integrationId, delivery.subscriptionId));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,198 @@
+import type { Database } from '../../db/client';
+import type { EventTypeName } from '../contract/events';
+import type { DeliveryStatus } from '../contract/webhooks';
+
+/** Beyond the attempt's own timeout: what signing, recording and a busy machine may take. */
+export const LEASE_MARGIN_MS = 15_000;
+
+export type SubscriptionKey = {
+  integrationId: string;
+  subscriptionId: string;
+};
+
+/** A delivery whose attempt is ours until the lease runs out. */
+export interface ClaimedDelivery extends SubscriptionKey {
+  deliveryId: string;
+  lease: string;
+  /** Counts from 1. */
+  attempt: number;
+  eventType: EventTypeName;
+  /** The exact text to sign and send. */
+  payload: string;
+  url: string;
+  secretSealed: Buffer;
+}
+
+/** An attempt that waits for its time. */
+export type DueRetry = {
+  integrationId: string;
+  deliveryId: string;
+  attempt: number;
+  dueAt: string;
+};
+
+// The subscription is read with the claim, so that a changed address or secret counts from the next attempt on.
+const CLAIMED_COLUMNS = `
+  c.integration_id as "integrationId", c.subscription_id as "subscriptionId", c.id as "deliveryId", c.lease,
+  c.attempts as attempt, e.type as "eventType", e.payload, s.url, s.secret_sealed as "secretSealed"
+    from claimed c
+    join domain_events e on e.integration_id = c.integration_id and e.id = c.event_id
+    join webhook_subscriptions s on s.integration_id = c.integration_id and s.id = c.subscription_id`;
+
+const IS_SERVED = `
+  exists (select 1 from webhook_subscriptions s
+           where s.integration_id = d.integration_id and s.id = d.subscription_id and s.enabled and s.deleted_at is null)`;
+
+/** Claims up to `limit` first attempts that are due, oldest first; none while the subscription is disabled. */
+export function claimFirstAttempts(
+  db: Database,
+  key: SubscriptionKey,
+  limit: number,
+  leaseMs: number,
+): Promise<ClaimedDelivery[]> {
+  return db.query<ClaimedDelivery>(CLAIM_FIRST, [key.integrationId, key.subscriptionId, limit, leaseMs]);
+}
+
+const CLAIM_FIRST = `
+  with due as (
+    select d.integration_id, d.id from webhook_deliveries d
+     where d.integration_id = $1 and d.subscription_id = $2 and d.status = 'Pending' and d.attempts = 0
+       and d.next_attempt_at <= now() and ${IS_SERVED}
+     order by d.next_attempt_at limit $3 for update skip locked),
+  claimed as (
+    update webhook_deliveries d
+       set attempts = 1, lease = gen_random_uuid(), next_attempt_at = now() + $4 * interval '1 ms'
+      from due where d.integration_id = due.integration_id and d.id = due.id
+    returning d.*)
+  select ${CLAIMED_COLUMNS}`;
+
+/** Claims one attempt of one delivery; null when it is not due, held, under way elsewhere or over. */
+export async function claimRetry(
+  db: Database,
+  key: { integrationId: string; deliveryId: string; attempt: number },
+  leaseMs: number,
+): Promise<ClaimedDelivery | null> {
+  const [claimed] = await db.query<ClaimedDelivery>(CLAIM_RETRY, [
+    key.integrationId,
+    key.deliveryId,
+    key.attempt,
+    leaseMs,
+  ]);
+  return claimed ?? null;
+}
+
+// A second of grace: the engine's clock may run ahead of the database's.
+const CLAIM_RETRY = `
+  with claimed as (
+    update webhook_deliveries d
+       set attempts = d.attempts + 1, lease = gen_random_uuid(), next_attempt_at = now() + $4 * interval '1 ms'
+     where d.integration_id = $1 and d.id = $2 and d.status = 'Pending' and d.attempts = $3::smallint - 1
+       and d.lease is null and d.next_attempt_at <= now() + interval '1 s' and ${IS_SERVED}
+    returning d.*)
+  select ${CLAIMED_COLUMNS}`;
+
+/** Gives attempts back that our own shutdown cut short: they do not count and are due at once. */
+export async function releaseClaims(
+  db: Database,
+  claims: Pick<ClaimedDelivery, 'integrationId' | 'deliveryId' | 'lease'>[],
+): Promise<void> {
+  await db.query(RELEASE, [JSON.stringify(claims)]);
+}
+
+const RELEASE = `
+  update webhook_deliveries d set attempts = d.attempts - 1, lease = null, next_attempt_at = now()
+    from json_to_recordset($1::text::json) r("integrationId" text, "deliveryId" text, lease uuid)
+   where d.integration_id = r."integrationId" and d.id = r."deliveryId" and d.lease = r.lease and d.status = 'Pending'`;
+
+/** The retries of one subscription that are due and waited while it was disabled. */
+export function findHeldRetries(db: Database, key: SubscriptionKey): Promise<DueRetry[]> {
+  return db.query<DueRetry>(FIND_HELD, [key.integrationId, key.subscriptionId]);
+}
+
+const FIND_HELD = `
+  select integration_id as "integrationId", id as "deliveryId", attempts + 1 as attempt, next_attempt_at as "dueAt"
+    from webhook_deliveries
+   where integration_id = $1 and subscription_id = $2 and status = 'Pending' and attempts > 0 and lease is null
+     and next_attempt_at <= now()`;
+
+const SWEEP_LIMIT = 1_000;
+/** How long a due row may wait for the run that is on its way to it. */
+const OVERDUE_GRACE_S = 5;
+const MAX_HELD_HOURS = 24;
+
+/** What a sweep found waiting: subscriptions with overdue first attempts, and single overdue retries. */
+export interface Overdue {
+  subscriptions: SubscriptionKey[];
+  retries: DueRetry[];
+}
+
+/**
+ * Finds what fell through: gives back the attempts whose lease ran out (their process is gone), ends what can never be
+ * sent (deleted subscription, or held by a disabled one for over a day), and answers what is overdue.
+ */
+export async function sweepDeliveries(db: Database): Promise<Overdue> {
+  await db.query(ABORT_UNSENDABLE, []);
+  await db.query(GIVE_BACK_EXPIRED, []);
+  const rows = await db.query<{
+    integrationId: string;
+    subscriptionId: string;
+    deliveryId: string | null;
+    attempt: number;
+    dueAt: string;
+  }>(FIND_OVERDUE, []);
+  const subscriptions = rows.filter((row) => row.deliveryId === null);
+  const retries = rows.filter((row): row is typeof row & { deliveryId: string } => row.deliveryId !== null);
+  return {
+    subscriptions: subscriptions.map(({ integrationId, subscriptionId }) => ({ integrationId, subscriptionId })),
+    retries: retries.map(({ integrationId, deliveryId, attempt, dueAt }) => ({
+      integrationId,
+      deliveryId,
+      attempt,
+      dueAt,
+    })),
+  };
+}
+
+const GIVE_BACK_EXPIRED = `
+  with expired as (
+    select integration_id, id from webhook_deliveries
+     where status = 'Pending' and lease is not null and next_attempt_at < now()
+     order by next_attempt_at limit ${SWEEP_LIMIT} for update skip locked)
+  update webhook_deliveries d
+     set attempts = d.attempts - 1, lease = null, next_attempt_at = now() - interval '${OVERDUE_GRACE_S} s'
+    from expired x where d.integration_id = x.integration_id and d.id = x.id`;
+
+const ABORT_UNSENDABLE = `
+  with dead as (
+    select d.integration_id, d.id from webhook_deliveries d
+      join webhook_subscriptions s on s.integration_id = d.integration_id and s.id = d.subscription_id
+     where d.status = 'Pending' and d.lease is null and d.next_attempt_at < now()
+       and (s.deleted_at is not null or (not s.enabled and d.next_attempt_at < now() - interval '${MAX_HELD_HOURS} h'))
+     order by d.next_attempt_at limit ${SWEEP_LIMIT} for update of d skip locked)
+  update webhook_deliveries d set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null
+    from dead x where d.integration_id = x.integration_id and d.id = x.id`;
+
+const FIND_OVERDUE = `
+  with overdue as (
+    select d.integration_id, d.subscription_id, d.id, d.attempts, d.next_attempt_at from webhook_deliveries d
+     where d.status = 'Pending' and d.lease is null and d.next_attempt_at <= now() - interval '${OVERDUE_GRACE_S} s' and ${IS_SERVED}
+     order by d.next_attempt_at limit ${SWEEP_LIMIT})
+  select distinct integration_id as "integrationId", subscription_id as "subscriptionId",
+         case when attempts = 0 then null else id end as "deliveryId",
+         case when attempts = 0 then 1 else attempts + 1 end as attempt,
+         case when attempts = 0 then null else next_attempt_at end as "dueAt"
+    from overdue`;
+
+/** A recorded attempt of a delivery, or its end without one (`startedAt` null). */
+export interface AttemptRecord extends SubscriptionKey {
+  deliveryId: string;
+  lease: string;
+  attempt: number;
+  status: DeliveryStatus;
+  failureClass: string | null;
+  retryDelayMs: number | null;
+  startedAt: string | null;
+  durationMs: number;
+  httpStatus: number | null;
+  address: string | null;
+}

@@ -1,0 +1,139 @@
+import type { Database } from '../../db/client';
+import type { Logger } from '../platform/log';
+import { type AttemptDependencies, attemptDelivery } from './attempt';
+import {
+  type ClaimedDelivery,
+  claimFirstAttempts,
+  claimRetry,
+  type DueRetry,
+  findHeldRetries,
+  LEASE_MARGIN_MS,
+  releaseClaims,
+  type SubscriptionKey,
+  sweepDeliveries,
+} from './deliveries';
+import { Drain } from './drain';
+import { clearNudge, createPublisher, type EngineMessages, type Publisher } from './publisher';
+import { createRecorder } from './recorder';
+
+/** The process's delivery work: what the engine's functions call, and the publisher that has them called. */
+export interface Dispatcher {
+  publisher: Publisher;
+  /** Sends the due first attempts of a subscription. */
+  drainSubscription(key: SubscriptionKey): Promise<void>;
+  /** Makes one retry; answers the one after it, or null when the delivery is over or not ours. */
+  retryDelivery(retry: { integrationId: string; deliveryId: string; attempt: number }): Promise<DueRetry | null>;
+  /** Has everything sent that is due to a subscription, now that it is enabled again. */
+  releaseHeld(key: SubscriptionKey): Promise<void>;
+  /** Finds what fell through and has it sent. */
+  sweep(): Promise<void>;
+  /** Lets what is in flight finish for `graceMs`, then cuts it short and gives it back. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Creates the process's dispatcher. */
+export function createDispatcher(
+  dependencies: AttemptDependencies & { db: Database; log: Logger; messages: EngineMessages },
+): Dispatcher {
+  const { db, log, messages, timeoutMs } = dependencies;
+  const recorder = createRecorder(db);
+  const drains = new Map<string, Drain>();
+  const inFlight = new Set<Promise<unknown>>();
+  const shutdown = new AbortController();
+  const leaseMs = timeoutMs + LEASE_MARGIN_MS;
+  const keyOf = (key: SubscriptionKey) => `${key.integrationId}/${key.subscriptionId}`;
+
+  const publisher = createPublisher({
+    db,
+    log,
+    messages,
+    wakeDrain(key) {
+      const drain = drains.get(keyOf(key));
+      drain?.wake();
+      return drain !== undefined;
+    },
+  });
+
+  /** Attempts and records. Our own faults throw, and the lease gives the attempt back. */
+  async function deliver(delivery: ClaimedDelivery): Promise<DueRetry | null> {
+    const record = await attemptDelivery(dependencies, delivery, shutdown.signal);
+    if (record === null) {
+      await releaseClaims(db, [delivery]);
+      return null;
+    }
+    const { nextAttemptAt } = await recorder.record(record);
+    if (nextAttemptAt === null) return null;
+    const { integrationId, deliveryId } = delivery;
+    return { integrationId, deliveryId, attempt: delivery.attempt + 1, dueAt: nextAttemptAt };
+  }
+
+  function track<T>(work: Promise<T>): Promise<T> {
+    const settled = work.then(
+      () => {},
+      () => {},
+    );
+    inFlight.add(settled);
+    void settled.then(() => inFlight.delete(settled));
+    return work;
+  }
+
+  async function deliverFirst(delivery: ClaimedDelivery): Promise<void> {
+    try {
+      const retry = await track(deliver(delivery));
+      if (retry) await messages.sendRetries([retry]);
+    } catch (error) {
+      log.warn(
+        { err: error, deliveryId: delivery.deliveryId },
+        'a delivery could not be recorded; it is sent again when its lease ends',
+      );
+    }
+  }
+
+  return {
+    publisher,
+
+    async drainSubscription(key) {
+      const running = drains.get(keyOf(key));
+      if (running) return running.wake();
+      if (shutdown.signal.aborted) return;
+      const drain = new Drain({ claim: (limit) => claimFirstAttempts(db, key, limit, leaseMs), deliver: deliverFirst });
+      drains.set(keyOf(key), drain);
+      let hasMore = true;
+      try {
+        await clearNudge(db, key);
+        hasMore = await track(drain.run());
+      } finally {
+        drains.delete(keyOf(key));
+      }
+      if (hasMore) publisher.publish([key]);
+    },
+
+    async retryDelivery(retry) {
+      if (shutdown.signal.aborted) throw new Error('the process is stopping');
+      const claimed = await claimRetry(db, retry, leaseMs);
+      return claimed && track(deliver(claimed));
+    },
+
+    async releaseHeld(key) {
+      publisher.publish([key]);
+      const retries = await findHeldRetries(db, key);
+      if (retries.length > 0) await messages.sendRetries(retries);
+    },
+
+    async sweep() {
+      const overdue = await sweepDeliveries(db);
+      await publisher.republish(overdue.subscriptions);
+      if (overdue.retries.length > 0) await messages.sendRetries(overdue.retries);
+    },
+
+    async stop(graceMs) {
+      for (const drain of drains.values()) drain.stop();
+      const timer = setTimeout(() => shutdown.abort(), graceMs);
+      await Promise.all(inFlight);
+      clearTimeout(timer);
+      shutdown.abort();
+      await Promise.all(inFlight);
+      await publisher.flush();
+    },
+  };
+}

@@ -1,0 +1,249 @@
+/**
+ * One guarded POST to a customer's URL (spec: Endpoints, rule 7; Events, Delivery request). What is connected to is the
+ * very address that was judged. Redirects and proxy variables are ignored: undici's bare `Client` knows neither.
+ */
+import { lookup } from 'node:dns/promises';
+import { setMaxListeners } from 'node:events';
+import { isIP, type Socket, connect as tcpConnect } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
+import { type buildConnector, Client } from 'undici';
+import { type AllowedHosts, findUrlFault, hostWithPort, isForbiddenAddress } from './address-guard';
+
+/**
+ * What came of an attempt; `aborted` is our own shutdown. `address` is the one contacted last, null when none was.
+ * - refused-address: the URL, or any address of its host (`address`), is forbidden; nothing was contacted.
+ * - timeout: of the whole attempt, that is DNS, TCP, TLS, headers and body.
+ * - network: DNS, connection, TLS or protocol; `reason` is a code such as ECONNREFUSED, never the receiver's text.
+ */
+export type PostResult =
+  | { kind: 'response'; status: number; address: string; retryAfter: string | null }
+  | { kind: 'refused-address'; address: string | null }
+  | { kind: 'timeout'; address: string | null }
+  | { kind: 'network'; address: string | null; reason: string }
+  | { kind: 'aborted' };
+
+/** `headers` are sent as given, besides host, connection and content-length. */
+export interface PostRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+export interface WebhookClient {
+  /** Never rejects. */
+  post(request: PostRequest): Promise<PostResult>;
+  /** Waits for the attempts under way (`signal` cuts them short) and closes; later posts are `aborted`. */
+  close(): Promise<void>;
+}
+
+/** All addresses of a host name. */
+export type Resolve = (hostname: string) => Promise<string[]>;
+
+const MAX_BODY_BYTES = 64 * 1024;
+const MAX_RETRY_AFTER_LENGTH = 64;
+/** How long an address may take to accept before the next one is tried. */
+const NEXT_ADDRESS_AFTER_MS = 3_000;
+/** A connection in steady use is still replaced now and then, so that a receiver can move by DNS. */
+const MAX_CONNECTION_AGE_MS = 60_000;
+const FORBIDDEN_ADDRESS = 'ERR_FORBIDDEN_ADDRESS';
+
+/**
+ * A request on an idle connection that the receiver closes at that moment fails as `network` and is retried on
+ * schedule; it is never resent at once, since the receiver may have acted on it. Short idle times keep that rare: 4 s,
+ * or 2 s less than the receiver's own `Keep-Alive: timeout`. Timeouts are the attempt's, so undici's are off.
+ */
+const CLIENT_OPTIONS = {
+  pipelining: 1,
+  keepAliveTimeout: 4_000,
+  keepAliveMaxTimeout: 30_000,
+  keepAliveTimeoutThreshold: 2_000,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+};
+
+export function createWebhookClient(options: { allowedHosts: AllowedHosts; resolve?: Resolve }): WebhookClient {
+  const { allowedHosts } = options;
+  const lookUp = shareLookups(options.resolve ?? lookupAll);
+  const idle = new Map<string, Connection[]>();
+  let activeCount = 0;
+  let closing: Promise<void> | null = null;
+  let onDrained = () => {};
+  const open = (url: URL) => new Connection(url.origin, allowedHosts.has(hostWithPort(url)), lookUp, forget);
+
+  function forget(connection: Connection): void {
+    const siblings = idle.get(connection.origin)?.filter((other) => other !== connection) ?? [];
+    if (siblings.length > 0) idle.set(connection.origin, siblings);
+    else idle.delete(connection.origin);
+  }
+
+  function release(connection: Connection, reusable: boolean): void {
+    activeCount -= 1;
+    if (!reusable || closing || Date.now() - connection.openedAtMs > MAX_CONNECTION_AGE_MS) connection.destroy();
+    else if (!idle.get(connection.origin)?.push(connection)) idle.set(connection.origin, [connection]);
+    if (activeCount === 0) onDrained();
+  }
+
+  return {
+    async post(request) {
+      if (closing || request.signal?.aborted) return { kind: 'aborted' };
+      // The URL may have been stored under other rules.
+      if (findUrlFault(request.url, allowedHosts) !== null) return { kind: 'refused-address', address: null };
+      const url = new URL(request.url);
+      const connection = idle.get(url.origin)?.pop() ?? open(url);
+      activeCount += 1;
+      return attempt(connection, url.pathname + url.search, request, (reusable) => release(connection, reusable));
+    },
+    close() {
+      closing ??= new Promise((drained) => {
+        onDrained = drained;
+        if (activeCount === 0) drained();
+        for (const connection of [...idle.values()].flat()) connection.destroy();
+      });
+      return closing;
+    },
+  };
+}
+
+/** One request and its one timer; whatever ends it first is the result, and all but a whole answer costs the connection. */
+function attempt(
+  connection: Connection,
+  path: string,
+  { headers, body, timeoutMs, signal }: PostRequest,
+  release: (reusable: boolean) => void,
+): Promise<PostResult> {
+  return new Promise((resolve) => {
+    let status = 0;
+    let retryAfter: string | null = null;
+    let bodyBytes = 0;
+    let settled = false;
+
+    function settle(result: PostResult, reusable = false): void {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      release(reusable);
+      resolve(result);
+    }
+    const onAbort = () => settle({ kind: 'aborted' });
+    const onAnswer = (reusable: boolean) =>
+      settle({ kind: 'response', status, address: connection.address!, retryAfter }, reusable);
+    const timer = setTimeout(() => settle({ kind: 'timeout', address: connection.address }), timeoutMs);
+    if (signal) setMaxListeners(0, signal); // one signal serves all attempts; node warns from the 11th on
+    signal?.addEventListener('abort', onAbort, { once: true });
+    connection.client.dispatch(
+      { path, method: 'POST', headers, body },
+      {
+        onRequestStart() {},
+        onResponseStart(_controller, statusCode, responseHeaders) {
+          status = statusCode; // 1xx come here too, before the real one
+          retryAfter = [responseHeaders['retry-after']].flat()[0]?.slice(0, MAX_RETRY_AFTER_LENGTH) ?? null;
+        },
+        onResponseData(_controller, chunk) {
+          bodyBytes += chunk.length;
+          if (bodyBytes > MAX_BODY_BYTES) onAnswer(false);
+        },
+        onResponseEnd: () => onAnswer(true),
+        onResponseError(_controller, error: Error & { code?: string }) {
+          const { address } = connection;
+          if (error.code === FORBIDDEN_ADDRESS) settle({ kind: 'refused-address', address });
+          else settle({ kind: 'network', address, reason: error.code ?? error.name });
+        },
+      },
+    );
+  });
+}
+
+/**
+ * A connection to one origin for one attempt at a time, so that its address is that attempt's address. undici calls
+ * `open` whenever it needs a socket; each is judged anew, and a reused one still has the peer it was judged by.
+ */
+class Connection {
+  readonly client: Client;
+  address: string | null = null;
+  openedAtMs = 0;
+  private socket: Socket | null = null;
+
+  constructor(
+    readonly origin: string,
+    private readonly exempt: boolean,
+    private readonly lookUp: Resolve,
+    onClosed: (connection: Connection) => void,
+  ) {
+    this.client = new Client(origin, {
+      ...CLIENT_OPTIONS,
+      connect: (target, callback) => {
+        this.open(target).then(
+          (socket) => callback(null, socket),
+          (error) => callback(error, null),
+        );
+      },
+    });
+    this.client.on('disconnect', () => onClosed(this));
+  }
+
+  destroy(): void {
+    this.socket?.destroy(); // undici does not know of one that is still connecting
+    void this.client.destroy();
+  }
+
+  /**
+   * Resolves, judges, then tries the addresses in turn; rejects with the last one's failure. One forbidden address
+   * forbids all: a name that answers with both kinds is an attack or a mistake, and chance must not decide.
+   */
+  private async open(target: buildConnector.Options): Promise<Socket> {
+    this.address = null;
+    const addresses = isIP(target.hostname) ? [target.hostname] : await this.lookUp(target.hostname);
+    const forbidden = addresses.find((address) => !isIP(address) || (!this.exempt && isForbiddenAddress(address)));
+    if (forbidden !== undefined) {
+      this.address = forbidden;
+      throw codedError(FORBIDDEN_ADDRESS);
+    }
+    let failure: unknown = codedError('ENOTFOUND');
+    for (const [index, address] of addresses.entries()) {
+      if (this.client.destroyed) break;
+      this.address = address;
+      this.openedAtMs = Date.now();
+      try {
+        return await this.dial(target, address, index < addresses.length - 1);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  /** `address` is a literal, which node connects to without a look-up. TLS is verified against the URL's host. */
+  private dial(target: buildConnector.Options, address: string, hasNext: boolean): Promise<Socket> {
+    const { hostname, port, protocol } = target;
+    const secure = protocol === 'https:';
+    const to = { host: address, port: Number(port) || (secure ? 443 : 80) };
+    const servername = isIP(hostname) ? undefined : hostname.replace(/\.$/, '');
+    const tls = { servername, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true };
+    return new Promise((resolve, reject) => {
+      const socket = secure ? tlsConnect({ ...to, ...tls }) : tcpConnect(to);
+      this.socket = socket.setNoDelay(true);
+      if (hasNext) socket.setTimeout(NEXT_ADDRESS_AFTER_MS, () => socket.destroy(codedError('ETIMEDOUT')));
+      socket.once(secure ? 'secureConnect' : 'connect', () => resolve(socket.setTimeout(0)));
+      socket.on('error', reject); // stays: an error nobody listens to would end the process
+      socket.once('close', () => reject(codedError('ECONNRESET')));
+    });
+  }
+}
+
+const codedError = (code: string): Error => Object.assign(new Error(code), { code });
+
+/** Connections opened at the same moment share one look-up: node runs only two at a time for the whole process. */
+function shareLookups(resolve: Resolve): Resolve {
+  const pending = new Map<string, Promise<string[]>>();
+  return (hostname) => {
+    const answer = pending.get(hostname) ?? resolve(hostname).finally(() => pending.delete(hostname));
+    pending.set(hostname, answer);
+    return answer;
+  };
+}
+
+/** The operating system's resolver, hosts file included. */
+const lookupAll: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address);

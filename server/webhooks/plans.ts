@@ -1,0 +1,51 @@
+import { and, desc, eq, inArray, isNull } from 'drizzle-orm';
+import type { Database } from '../../db/client';
+import { integrations, webhookSubscriptions } from '../../db/schema';
+import { ApiError } from '../contract/errors';
+import { PLANS, type Plan } from '../contract/tiers';
+
+/**
+ * Sets an integration's plan. Where the new cap is below the active count, the newest subscriptions are disabled with
+ * `auto:plan-limit` until it fits. NOT_FOUND for an unknown id.
+ */
+export async function setIntegrationPlan(
+  db: Database,
+  input: { id: string; plan: Plan },
+): Promise<{ id: string; plan: Plan }> {
+  const { id, plan } = input;
+  await db.orm.transaction(async (tx) => {
+    const updated = await tx
+      .update(integrations)
+      .set({ plan })
+      .where(eq(integrations.id, id))
+      .returning({ id: integrations.id });
+    if (updated.length === 0) throw new ApiError('NOT_FOUND', 'Integration not found');
+    const newestFirst = await tx
+      .select({ id: webhookSubscriptions.id })
+      .from(webhookSubscriptions)
+      .where(
+        and(
+          eq(webhookSubscriptions.integrationId, id),
+          eq(webhookSubscriptions.enabled, true),
+          isNull(webhookSubscriptions.deletedAt),
+        ),
+      )
+      .orderBy(desc(webhookSubscriptions.createdAt), desc(webhookSubscriptions.id))
+      .for('update');
+    const excess = newestFirst.slice(0, Math.max(0, newestFirst.length - PLANS[plan].maxActiveWebhooks));
+    if (excess.length === 0) return;
+    await tx
+      .update(webhookSubscriptions)
+      .set({ enabled: false, disabledReason: 'auto:plan-limit', disabledFailureClass: null })
+      .where(
+        and(
+          eq(webhookSubscriptions.integrationId, id),
+          inArray(
+            webhookSubscriptions.id,
+            excess.map((row) => row.id),
+          ),
+        ),
+      );
+  });
+  return { id, plan };
+}

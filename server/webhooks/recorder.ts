@@ -1,0 +1,151 @@
+import type { Database, SqlTransaction } from '../../db/client';
+import type { AttemptRecord } from './deliveries';
+import { foldHealth, type SubscriptionHealth } from './subscription-health';
+
+const BATCH_SIZE = 100;
+
+/** What became of a record: `isRecorded` is false when the attempt was no longer ours to record. */
+export interface RecordResult {
+  isRecorded: boolean;
+  /** When the next attempt is due; null when the delivery is over. */
+  nextAttemptAt: string | null;
+}
+
+export interface Recorder {
+  /** Resolves when the record is committed; rejects when the database refuses, and the lease then runs out. */
+  record(attempt: AttemptRecord): Promise<RecordResult>;
+}
+
+interface Waiting {
+  attempt: AttemptRecord;
+  resolve(result: RecordResult): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Creates the process's recorder: one write in flight, and what comes meanwhile goes with the next, so that many
+ * outcomes share a transaction and a lone one waits for nothing.
+ */
+export function createRecorder(db: Database): Recorder {
+  const waiting: Waiting[] = [];
+  let isFlushing = false;
+
+  async function flush() {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, BATCH_SIZE);
+      try {
+        const results = await writeRecords(
+          db,
+          batch.map(({ attempt }) => attempt),
+        );
+        for (const { attempt, resolve } of batch)
+          resolve(results.get(attempt.lease) ?? { isRecorded: false, nextAttemptAt: null });
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    isFlushing = false;
+  }
+
+  return {
+    record: (attempt) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ attempt, resolve, reject });
+        if (isFlushing) return;
+        isFlushing = true;
+        setImmediate(flush);
+      }),
+  };
+}
+
+interface RecordedRow {
+  lease: string;
+  nextAttemptAt: string | null;
+}
+
+/** Writes a batch in one transaction, guarded by status and lease. Answers what was recorded, by lease. */
+async function writeRecords(db: Database, attempts: AttemptRecord[]): Promise<Map<string, RecordResult>> {
+  const isAllDelivered = attempts.every(({ status }) => status === 'Delivered');
+  const rows = isAllDelivered
+    ? await db.query<RecordedRow>(`${RECORD}, ${TOUCH_HEALTHY} ${RECORDED}`, [JSON.stringify(attempts)])
+    : await db.sql.begin((sql) => writeWithHealth(sql, attempts));
+  return new Map(rows.map(({ lease, nextAttemptAt }) => [lease, { isRecorded: true, nextAttemptAt }]));
+}
+
+// In the order of their ids, so that two batches never wait for each other crosswise.
+const RECORD = `
+  with r as (
+    select * from json_to_recordset($1::text::json) as r(
+      "integrationId" text, "subscriptionId" text, "deliveryId" text, lease uuid, attempt smallint, status text,
+      "failureClass" text, "retryDelayMs" bigint, "startedAt" timestamptz, "durationMs" int, "httpStatus" smallint, address text)),
+  locked as (
+    select d.integration_id, d.id, r.* from webhook_deliveries d
+      join r on d.integration_id = r."integrationId" and d.id = r."deliveryId" and d.lease = r.lease
+     where d.status = 'Pending' order by d.integration_id, d.id for update of d),
+  recorded as (
+    update webhook_deliveries d
+       set status = l.status, failure_class = l."failureClass", lease = null,
+           next_attempt_at = now() + l."retryDelayMs" * interval '1 ms',
+           finished_at = case when l.status = 'Pending' then null else now() end
+      from locked l where d.integration_id = l.integration_id and d.id = l.id
+    returning l.*, d.next_attempt_at),
+  logged as (
+    insert into webhook_attempts
+      (integration_id, delivery_id, attempt, started_at, duration_ms, http_status, failure_class, address)
+    select integration_id, id, attempt, "startedAt", "durationMs", "httpStatus", "failureClass", address
+      from recorded where "startedAt" is not null)`;
+
+const RECORDED = `select lease, next_attempt_at as "nextAttemptAt" from recorded`;
+
+// A healthy subscription is not a hot row: it is touched when something changes, and at most once a second.
+const TOUCH_HEALTHY = `
+  touched as (
+    update webhook_subscriptions s
+       set consecutive_failures = 0, last_delivery_at = now(), last_delivery_status = 'Delivered'
+      from (select distinct integration_id, "subscriptionId" from recorded) x
+     where s.integration_id = x.integration_id and s.id = x."subscriptionId"
+       and (s.consecutive_failures > 0 or s.last_delivery_status is distinct from 'Delivered'
+            or s.last_delivery_at < now() - interval '1 s'))`;
+
+type SubscriptionRow = SubscriptionHealth & { integrationId: string; id: string };
+
+/** Locks the subscriptions first (subscription → delivery), then folds the recorded outcomes in order into their health. */
+async function writeWithHealth(sql: SqlTransaction, attempts: AttemptRecord[]): Promise<RecordedRow[]> {
+  const json = JSON.stringify(attempts);
+  const subscriptions = await sql.unsafe<SubscriptionRow[]>(LOCK_SUBSCRIPTIONS, [json]);
+  const rows = await sql.unsafe<RecordedRow[]>(`${RECORD} ${RECORDED}`, [json]);
+  const recorded = new Set(rows.map(({ lease }) => lease));
+  const updates = subscriptions.flatMap((subscription) => {
+    const outcomes = attempts.filter(
+      (a) =>
+        a.subscriptionId === subscription.id && a.integrationId === subscription.integrationId && recorded.has(a.lease),
+    );
+    const latest = outcomes.findLast(({ startedAt }) => startedAt !== null);
+    if (outcomes.length === 0) return [];
+    const health = outcomes.reduce(foldHealth, subscription);
+    return [
+      { ...health, integrationId: subscription.integrationId, id: subscription.id, lastStatus: latest?.status ?? null },
+    ];
+  });
+  await sql.unsafe(UPDATE_HEALTH, [JSON.stringify(updates)]);
+  return rows;
+}
+
+const LOCK_SUBSCRIPTIONS = `
+  select s.integration_id as "integrationId", s.id, s.enabled, s.consecutive_failures as "consecutiveFailures",
+         s.disabled_reason as "disabledReason", s.disabled_failure_class as "disabledFailureClass"
+    from webhook_subscriptions s
+   where (s.integration_id, s.id) in (
+           select r."integrationId", r."subscriptionId"
+             from json_to_recordset($1::text::json) r("integrationId" text, "subscriptionId" text))
+   order by s.integration_id, s.id for no key update`;
+
+const UPDATE_HEALTH = `
+  update webhook_subscriptions s
+     set enabled = r.enabled, consecutive_failures = r."consecutiveFailures", disabled_reason = r."disabledReason",
+         disabled_failure_class = r."disabledFailureClass",
+         last_delivery_at = case when r."lastStatus" is null then s.last_delivery_at else now() end,
+         last_delivery_status = coalesce(r."lastStatus", s.last_delivery_status)
+    from json_to_recordset($1::text::json) r("integrationId" text, id text, enabled boolean, "consecutiveFailures" int,
+           "disabledReason" text, "disabledFailureClass" text, "lastStatus" text)
+   where s.integration_id = r."integrationId" and s.id = r.id`;

@@ -1,0 +1,187 @@
+import { and, asc, count, eq, isNull, sql } from 'drizzle-orm';
+import type { Transaction } from '../../db/client';
+import { integrations, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
+import { ApiError } from '../contract/errors';
+import { EVENT_TYPE_NAMES, type EventTypeName, findEventType } from '../contract/events';
+import { MAX_WEBHOOKS, PLANS } from '../contract/tiers';
+import type { CreateWebhookInput, UpdateWebhookInput, Webhook } from '../contract/webhooks';
+import type { DomainContext } from '../domain/context';
+import { createId } from '../platform/ids';
+import type { Secrets } from '../platform/secrets';
+import { type AllowedHosts, findUrlFault } from './address-guard';
+import { secretContext } from './attempt';
+import type { SubscriptionKey } from './deliveries';
+import { createWebhookSecret } from './signature';
+
+export interface WebhookContext extends DomainContext {
+  secrets: Secrets;
+  allowedHosts: AllowedHosts;
+  /** Has the deliveries sent that waited while the subscription was disabled. */
+  releaseHeld(key: SubscriptionKey): Promise<void>;
+}
+
+type SubscriptionRow = typeof webhookSubscriptions.$inferSelect;
+
+const isLive = (context: DomainContext) =>
+  and(eq(webhookSubscriptions.integrationId, context.integration.id), isNull(webhookSubscriptions.deletedAt));
+const isLiveOne = (context: DomainContext, id: string) => and(isLive(context), eq(webhookSubscriptions.id, id));
+
+/** Lists the integration's subscriptions, oldest first: all of them, at most 100 (specification: GET /v1/webhooks). */
+export async function listWebhooks(context: DomainContext) {
+  const rows = await context.db.orm
+    .select()
+    .from(webhookSubscriptions)
+    .where(isLive(context))
+    .orderBy(asc(webhookSubscriptions.createdAt), asc(webhookSubscriptions.id));
+  return { data: rows.map(showWebhook), pagination: { hasMore: false as const, limit: MAX_WEBHOOKS } };
+}
+
+/** Finds one subscription (specification: GET /v1/webhooks/{id}). */
+export async function getWebhook(context: DomainContext, input: { id: string }): Promise<Webhook> {
+  const [row] = await context.db.orm.select().from(webhookSubscriptions).where(isLiveOne(context, input.id));
+  return showWebhook(orNotFound(row));
+}
+
+/**
+ * Creates a subscription; its secret is shown here and never again (specification: POST /v1/webhooks, Rules 3–6).
+ * INVALID_URL, INVALID_EVENT_TYPE, PLAN_LIMIT_REACHED at the plan's cap or at 100 in all.
+ */
+export async function createWebhook(
+  context: WebhookContext,
+  input: CreateWebhookInput,
+): Promise<Webhook & { secret: string }> {
+  const url = assertDeliverable(context, input.url);
+  const eventType = assertEventType(input.eventType);
+  const integrationId = context.integration.id;
+  const id = createId('whk');
+  const secret = createWebhookSecret();
+  const row = await context.db.orm.transaction(async (tx) => {
+    await assertBelowCap(tx, context);
+    const [created] = await tx
+      .insert(webhookSubscriptions)
+      .values({
+        integrationId,
+        id,
+        url,
+        eventType,
+        threshold: input.threshold ?? null,
+        name: input.name ?? eventType,
+        enabled: input.enabled ?? true,
+        secretSealed: context.secrets.seal(secret, secretContext(integrationId, id)),
+      })
+      .returning();
+    return created!;
+  });
+  return { ...showWebhook(row), secret };
+}
+
+/**
+ * Applies the fields that are present (specification: PATCH /v1/webhooks/{id}). Enabling a disabled subscription needs a
+ * free slot (PLAN_LIMIT_REACHED), resets its failures and releases what waited.
+ */
+export async function updateWebhook(context: WebhookContext, input: UpdateWebhookInput): Promise<Webhook> {
+  const { id, enabled, threshold, name } = input;
+  const url = input.url === undefined ? undefined : assertDeliverable(context, input.url);
+  const eventType = input.eventType === undefined ? undefined : assertEventType(input.eventType);
+  const { row, isReenabled } = await context.db.orm.transaction(async (tx) => {
+    // Integration before subscription, and only where the cap is at stake.
+    if (enabled) await lockIntegration(tx, context);
+    const [found] = await tx.select().from(webhookSubscriptions).where(isLiveOne(context, id)).for('update');
+    const current = orNotFound(found);
+    const isReenabled = enabled === true && !current.enabled;
+    if (isReenabled) await assertFreeSlot(tx, context);
+    const recovered = isReenabled ? { consecutiveFailures: 0, disabledReason: null, disabledFailureClass: null } : {};
+    const changes = { url, eventType, threshold, name, enabled, ...recovered };
+    if (Object.values(changes).every((value) => value === undefined)) return { row: current, isReenabled };
+    const [updated] = await tx.update(webhookSubscriptions).set(changes).where(isLiveOne(context, id)).returning();
+    return { row: updated!, isReenabled };
+  });
+  if (isReenabled) await context.releaseHeld({ integrationId: row.integrationId, subscriptionId: row.id });
+  return showWebhook(row);
+}
+
+/** Deletes a subscription and ends what was still to be sent to it; its log stays (specification: DELETE /v1/webhooks/{id}). */
+export async function deleteWebhook(context: DomainContext, input: { id: string }): Promise<void> {
+  await context.db.orm.transaction(async (tx) => {
+    const [deleted] = await tx
+      .update(webhookSubscriptions)
+      .set({ deletedAt: sql`now()`, enabled: false })
+      .where(isLiveOne(context, input.id))
+      .returning({ id: webhookSubscriptions.id });
+    orNotFound(deleted);
+    await tx
+      .update(webhookDeliveries)
+      .set({ status: 'PoisonAborted', finishedAt: sql`now()`, nextAttemptAt: null, lease: null })
+      .where(
+        and(
+          eq(webhookDeliveries.integrationId, context.integration.id),
+          eq(webhookDeliveries.subscriptionId, input.id),
+          eq(webhookDeliveries.status, 'Pending'),
+        ),
+      );
+  });
+}
+
+function orNotFound<T>(row: T | undefined): T {
+  if (row === undefined) throw new ApiError('NOT_FOUND', 'Webhook not found');
+  return row;
+}
+
+function assertDeliverable(context: WebhookContext, url: string): string {
+  const fault = findUrlFault(url, context.allowedHosts);
+  if (fault !== null) throw new ApiError('INVALID_URL', fault, { field: 'url' });
+  return url;
+}
+
+function assertEventType(name: string): EventTypeName {
+  const eventType = findEventType(name);
+  if (eventType) return eventType;
+  throw new ApiError('INVALID_EVENT_TYPE', `eventType must be one of ${EVENT_TYPE_NAMES.join(', ')}`, {
+    field: 'eventType',
+  });
+}
+
+/** Serialises everything that counts an integration's subscriptions, and reads its plan as it is now. */
+async function lockIntegration(tx: Transaction, context: DomainContext): Promise<{ maxActive: number }> {
+  const [integration] = await tx
+    .select({ plan: integrations.plan })
+    .from(integrations)
+    .where(eq(integrations.id, context.integration.id))
+    .for('no key update');
+  if (!integration) throw new ApiError('NOT_FOUND', 'Integration not found');
+  return { maxActive: PLANS[integration.plan].maxActiveWebhooks };
+}
+
+async function assertFreeSlot(tx: Transaction, context: DomainContext): Promise<void> {
+  const { maxActive } = await lockIntegration(tx, context);
+  const [counted] = await tx
+    .select({ active: count() })
+    .from(webhookSubscriptions)
+    .where(and(isLive(context), eq(webhookSubscriptions.enabled, true)));
+  if (counted!.active < maxActive) return;
+  throw new ApiError('PLAN_LIMIT_REACHED', `The plan allows ${maxActive} active webhook subscriptions`);
+}
+
+/** At the cap any create is refused, disabled ones too (specification: Rule 4). */
+async function assertBelowCap(tx: Transaction, context: DomainContext): Promise<void> {
+  await assertFreeSlot(tx, context);
+  const [counted] = await tx.select({ total: count() }).from(webhookSubscriptions).where(isLive(context));
+  if (counted!.total < MAX_WEBHOOKS) return;
+  throw new ApiError('PLAN_LIMIT_REACHED', `An integration holds at most ${MAX_WEBHOOKS} webhook subscriptions`);
+}
+
+function showWebhook(row: SubscriptionRow): Webhook {
+  return {
+    id: row.id,
+    url: row.url,
+    eventType: row.eventType,
+    threshold: row.threshold,
+    name: row.name,
+    enabled: row.enabled,
+    createdAt: row.createdAt,
+    lastDeliveryAt: row.lastDeliveryAt,
+    lastDeliveryStatus: row.lastDeliveryStatus,
+    disabledReason: row.disabledReason,
+    disabledFailureClass: row.disabledFailureClass,
+  };
+}

@@ -1,0 +1,154 @@
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { RegionMismatchError } from '../db/migrate';
+import { findApiError } from './contract/errors';
+import { text } from './contract/fields';
+import { PLANS, planSchema } from './contract/tiers';
+import { createRandom, makeSessionFacts } from './demo/session-facts';
+import { mintKey, revokeKey } from './domain/api-keys';
+import { createIntegration, listIntegrations } from './domain/integrations';
+import { readEnv, SettingError } from './platform/env';
+import { createLogger } from './platform/log';
+import { createCommandService, prepareRuntime, type Runtime } from './runtime';
+import { closeService, type Service } from './service';
+import { setIntegrationPlan } from './webhooks/plans';
+
+// `npm run -s admin -- <noun> <verb> [--flags]`: the operator's commands, on the same database as a running server.
+
+const GRACE_MS = 5_000;
+
+interface Command {
+  /** The flags as the usage line shows them. */
+  usage: string;
+  flags: z.ZodObject;
+  run(service: Service, flags: never, runtime: Runtime): Promise<Record<string, unknown>>;
+}
+
+const command = <S extends z.ZodObject>(
+  usage: string,
+  flags: S,
+  run: (service: Service, flags: z.output<S>, runtime: Runtime) => Promise<Record<string, unknown>>,
+): Command => ({ usage, flags, run: run as Command['run'] });
+
+const plan = planSchema.catch((context) => {
+  context.issues.push({
+    code: 'custom',
+    input: context.value,
+    message: `must be one of ${Object.keys(PLANS).join(', ')}`,
+  });
+  return 'free' as const;
+});
+const id = text(1, 256);
+const origin = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https origin' })
+  .transform((url) => new URL(url).origin);
+
+const COMMANDS: Record<string, Command> = {
+  'integration create': command(
+    '--name N --plan free|starter|pro|enterprise [--origin https://…]',
+    z.object({ name: text(1, 100), plan, origin: origin.optional() }),
+    ({ db }, flags) =>
+      createIntegration(db, { name: flags.name, plan: flags.plan, allowedOrigins: flags.origin ? [flags.origin] : [] }),
+  ),
+  'integration set-plan': command('--id I --plan P', z.object({ id, plan }), ({ db }, flags) =>
+    setIntegrationPlan(db, flags),
+  ),
+  'integration list': command('', z.object({}), async ({ db }) => ({ integrations: await listIntegrations(db) })),
+  'key mint': command(
+    '--integration I [--name N]',
+    z.object({ integration: id, name: text(1, 100).default('API key') }),
+    ({ db }, flags) => mintKey(db, { integrationId: flags.integration, name: flags.name }),
+  ),
+  'key revoke': command('--id K', z.object({ id }), ({ db }, flags) => revokeKey(db, flags)),
+  'db migrate': command('', z.object({}), async (_service, _flags, { migrated }) => ({ applied: migrated })),
+  'demo session': command(
+    '--integration I [--kind bot|human]',
+    z.object({ integration: id, kind: z.enum(['bot', 'human'], { error: 'must be bot or human' }).default('bot') }),
+    async ({ ingester }, flags) => {
+      const { sessionId, facts } = makeSessionFacts(flags.kind, Date.now(), createRandom(Date.now()));
+      await ingester.ingestFacts({ integrationId: flags.integration, facts });
+      return { sessionId };
+    },
+  ),
+};
+
+class UsageError extends Error {}
+
+function parseCommand(args: string[]) {
+  const name = args.slice(0, 2).join(' ');
+  const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!found) throw new UsageError(`usage: npm run -s admin -- <command> [--json]\n${listCommands()}`);
+  const names = Object.keys(found.flags.shape);
+  const options = Object.fromEntries(names.map((flag) => [flag, { type: 'string' as const }]));
+  let values: Record<string, unknown>;
+  try {
+    values = parseArgs({ args: args.slice(2), options: { ...options, json: { type: 'boolean' } } }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message.split('\n')[0]);
+  }
+  const { json, ...flags } = values;
+  const parsed = found.flags.safeParse(flags);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    throw new UsageError(
+      `--${issue.path.join('.')}: ${flags[String(issue.path[0])] === undefined ? 'is required' : issue.message}`,
+    );
+  }
+  return { command: found, flags: parsed.data as never, isJson: json === true };
+}
+
+function listCommands(): string {
+  return Object.entries(COMMANDS)
+    .map(([name, { usage }]) => `  ${name} ${usage}`.trimEnd())
+    .join('\n');
+}
+
+async function runCommand(args: string[]): Promise<string> {
+  const { command, flags, isJson } = parseCommand(args);
+  const env = readEnv(process.env);
+  const log = createLogger({
+    LOG_LEVEL: env.LOG_LEVEL === 'info' ? 'warn' : env.LOG_LEVEL,
+    LOG_FORMAT: env.LOG_FORMAT,
+  });
+  const runtime = await prepareRuntime(env, log);
+  try {
+    const service = createCommandService(runtime);
+    try {
+      const result = await command.run(service, flags, runtime);
+      return isJson ? JSON.stringify(result) : showResult(result);
+    } finally {
+      await closeService(service, GRACE_MS);
+    }
+  } finally {
+    await runtime.embedded?.stop();
+  }
+}
+
+/** For people: one `name: value` a line, lists as tables of tabs. */
+function showResult(result: Record<string, unknown>): string {
+  return Object.entries(result)
+    .map(([name, value]) => (Array.isArray(value) ? showList(value) : `${name}: ${String(value)}`))
+    .join('\n');
+}
+
+function showList(items: unknown[]): string {
+  return items
+    .map((item) => (typeof item === 'object' && item !== null ? Object.values(item).join('\t') : String(item)))
+    .join('\n');
+}
+
+runCommand(process.argv.slice(2)).then(
+  (output) => {
+    process.stdout.write(`${output}\n`, () => process.exit(0));
+  },
+  (error: unknown) => {
+    const isExpected =
+      error instanceof UsageError ||
+      error instanceof SettingError ||
+      error instanceof RegionMismatchError ||
+      findApiError(error) !== null;
+    const message =
+      error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
+    process.stderr.write(`${message}\n`, () => process.exit(1));
+  },
+);

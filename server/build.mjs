@@ -1,0 +1,81 @@
+// Builds what `npm start` and `npm run admin` run: esbuild bundles each entry of server/ into dist/ (our own code only;
+// packages stay in node_modules), and `next build` makes the dashboard and the route handlers in .next/.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ENTRIES = { main: 'server/main.ts', admin: 'server/admin.ts' };
+const SOURCES = [
+  'app',
+  'server',
+  'db',
+  'inngest',
+  'next.config.js',
+  'tsconfig.json',
+  'package.json',
+  'package-lock.json',
+];
+
+/** A digest of everything that a build is made of. */
+function fingerprintSources() {
+  const hash = createHash('sha256');
+  const add = (path) => hash.update(path).update('\0').update(readFileSync(path)).update('\0');
+  for (const source of SOURCES) {
+    if (!existsSync(source)) continue;
+    const isFile = /\.[a-z]+$/.test(source);
+    const files = isFile ? [source] : listFiles(source);
+    for (const file of files.sort()) add(file);
+  }
+  return hash.digest('hex');
+}
+
+function listFiles(directory) {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    return entry.isDirectory() ? listFiles(path) : [path];
+  });
+}
+
+/**
+ * Builds one part, `server` or `next`, unless it was built from these very sources. What building prints goes to stderr:
+ * stdout belongs to the program.
+ */
+export async function buildIfNeeded(part) {
+  const stamp = `dist/.${part}-built`;
+  const fingerprint = fingerprintSources();
+  const isBuilt = existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint;
+  if (isBuilt && (part === 'server' || existsSync('.next/BUILD_ID'))) return;
+  await (part === 'server' ? bundleServer() : buildNext());
+  mkdirSync('dist', { recursive: true });
+  writeFileSync(stamp, fingerprint);
+}
+
+async function bundleServer() {
+  const { build } = await import('esbuild');
+  await build({
+    entryPoints: ENTRIES,
+    outdir: 'dist',
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.9',
+    sourcemap: true,
+    logLevel: 'error',
+  });
+}
+
+function buildNext() {
+  process.stderr.write('Building (once; about a minute) …\n');
+  const next = join('node_modules', 'next', 'dist', 'bin', 'next');
+  const result = spawnSync(process.execPath, [next, 'build'], {
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' },
+  });
+  if (result.status !== 0) {
+    process.stderr.write('The build failed.\n');
+    process.exit(1);
+  }
+}

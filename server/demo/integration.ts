@@ -1,0 +1,45 @@
+import { mintKey } from '../domain/api-keys';
+import { createIntegration, listIntegrations } from '../domain/integrations';
+import type { Fact } from '../pipeline/facts';
+import { MAX_FACTS } from '../pipeline/facts';
+import type { Service } from '../service';
+import { createRandom, makeSessionFacts } from './session-facts';
+
+const SESSIONS = 400;
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+const BOT_SHARE = 0.18;
+
+/**
+ * Loads the demo integration (plan enterprise) into a database without integrations: a few hundred sessions over 30 days,
+ * through the pipeline's own door. Answers its id and its key; null where there already are integrations.
+ */
+export async function loadDemoIntegration(service: Service): Promise<{ id: string; key: string } | null> {
+  const { db } = service;
+  if ((await listIntegrations(db)).length > 0) return null;
+  const { id } = await createIntegration(db, {
+    name: 'Demo University',
+    plan: 'enterprise',
+    allowedOrigins: ['https://learn.example.edu'],
+  });
+  await ingestHistory(service, id);
+  const { key } = await mintKey(db, { integrationId: id, name: 'Demo key' });
+  return { id, key };
+}
+
+async function ingestHistory({ ingester }: Service, integrationId: string): Promise<void> {
+  const random = createRandom(20);
+  const now = Date.now();
+  let facts: Fact[] = [];
+  for (let n = 0; n < SESSIONS; n++) {
+    // More of them lately, and by day rather than by night.
+    const daysAgo = random() ** 1.3 * DAYS;
+    const hour = 7 + random() * 15;
+    const startOfDay = Math.floor((now - daysAgo * DAY_MS) / DAY_MS) * DAY_MS;
+    const endsAt = Math.min(startOfDay + hour * 3_600_000, now - random() * 3_600_000);
+    facts.push(...makeSessionFacts(random() < BOT_SHARE ? 'bot' : 'human', Math.round(endsAt), random).facts);
+    if (facts.length <= MAX_FACTS - 4 && n < SESSIONS - 1) continue;
+    await ingester.ingestFacts({ integrationId, facts });
+    facts = [];
+  }
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { Fact } from '../pipeline/facts';
+
+type Events = Extract<Fact, { kind: 'sessionEvents' }>['events'];
+export type DemoKind = 'bot' | 'human';
+
+/** A source of numbers in [0, 1). */
+export type Random = () => number;
+
+const HOST = 'https://learn.example.edu';
+const PAGES = [
+  '/courses/101/assignments/4',
+  '/courses/101/quizzes/9',
+  '/courses/204/discussion_topics/2',
+  '/courses/204/pages/reading-list',
+  '/courses/310/quizzes/1',
+  '/courses/310/assignments/7',
+  '/courses/415/modules',
+];
+const HUMAN_AGENTS = [
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Safari/605.1.15',
+  'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
+  'Mozilla/5.0 (iPad; CPU OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
+];
+const BOT_AGENTS = [
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/141.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
+];
+const COUNTRIES = ['US', 'US', 'US', 'CA', 'GB', 'DE', 'IN', 'BR'];
+const BOT_FLAGS = [
+  'webdriver',
+  'linear-mouse-path',
+  'superhuman-typing',
+  'no-scroll',
+  'datacenter-network',
+  'agent-tool-calls',
+];
+const DEVICES = 60;
+
+/** Makes a repeatable source of numbers (mulberry32). */
+export function createRandom(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Makes the facts of one believable session that ended and was scored at `endsAt` (milliseconds). */
+export function makeSessionFacts(kind: DemoKind, endsAt: number, random: Random): { sessionId: string; facts: Fact[] } {
+  const pick = <T>(items: T[]) => items[Math.floor(random() * items.length)] as T;
+  const between = (from: number, to: number) => from + random() * (to - from);
+  const isBot = kind === 'bot';
+  const sessionId = `demo-${randomUUID()}`;
+  const durationMs = Math.round(isBot ? between(8_000, 90_000) : between(60_000, 1_500_000));
+  const startedAt = endsAt - durationMs;
+  const at = (ms: number) => new Date(ms).toISOString();
+  const device = Math.floor(random() * DEVICES)
+    .toString(16)
+    .padStart(2, '0');
+  const botScore = Math.round((isBot ? between(0.7, 0.995) : between(0.02, 0.55) * between(0.5, 1)) * 1_000) / 1_000;
+  const flags = BOT_FLAGS.filter(() => random() < (isBot ? 0.45 : 0.03));
+  const facts: Fact[] = [
+    {
+      kind: 'sessionStarted',
+      sessionId,
+      startedAt: at(startedAt),
+      pageUrl: HOST + pick(PAGES),
+      userAgent: pick(isBot ? BOT_AGENTS : HUMAN_AGENTS),
+      deviceFingerprint: `${isBot ? 'b' : 'f'}${device}4be81f0c9a7d`,
+      country: pick(COUNTRIES),
+    },
+    { kind: 'sessionEvents', sessionId, events: makeEvents(isBot, startedAt, durationMs, random) },
+    { kind: 'sessionClosed', sessionId, closedAt: at(endsAt) },
+    {
+      kind: 'sessionScored',
+      sessionId,
+      botScore,
+      detectionFlags: isBot && flags.length === 0 ? ['webdriver'] : flags,
+      scoredAt: at(endsAt),
+    },
+  ];
+  return { sessionId, facts };
+}
+
+function makeEvents(isBot: boolean, startedAt: number, durationMs: number, random: Random): Events {
+  const types: Events[number]['type'][] = isBot
+    ? ['form', 'keyboard', 'navigation', 'form']
+    : ['mouse', 'mouse', 'scroll', 'keyboard', 'navigation', 'visibility', 'form'];
+  const count = Math.round(isBot ? 4 + random() * 8 : 10 + random() * 25);
+  return Array.from({ length: count }, (_, sequence) => {
+    const type = types[Math.floor(random() * types.length)]!;
+    const page = PAGES[Math.floor(random() * PAGES.length)];
+    return {
+      sequence,
+      type,
+      timestamp: new Date(startedAt + Math.round(((sequence + random()) / count) * durationMs)).toISOString(),
+      ...(type === 'navigation' ? { url: HOST + page } : { eventCount: 1 + Math.floor(random() * (isBot ? 3 : 40)) }),
+      durationMs: Math.round(random() * 4_000),
+    };
+  });
+}

@@ -1,0 +1,118 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import next from 'next';
+import { RegionMismatchError } from '../db/migrate';
+import { loadDemoIntegration } from './demo/integration';
+import { createHttpServer, type Handler, stopHttpServer } from './http-server';
+import { type Env, readEnv, SettingError } from './platform/env';
+import { createLogger, type Logger } from './platform/log';
+import { obtainService } from './platform/service';
+import { prepareRuntime } from './runtime';
+import { closeService, createService } from './service';
+
+// The self-hosted entry: one process with the API, the dashboard, the workflow engine and, where no DATABASE_URL is
+// set, Postgres.
+
+const GRACE_MS = 10_000;
+
+/** Starts everything; answers how to stop it: what is in flight finishes, the embedded Postgres stops last. */
+async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> {
+  const runtime = await prepareRuntime(env, log);
+  const service = obtainService(() => createService(runtime.options));
+  const dashboard = openDashboard(env);
+  const server = createHttpServer(service, dashboard);
+  const stop = async () => {
+    await stopHttpServer(server, GRACE_MS);
+    await closeService(service, GRACE_MS);
+    await runtime.embedded?.stop();
+  };
+  try {
+    const demo = (env.DEMO ?? runtime.embedded !== null) ? await loadDemoIntegration(service) : null;
+    await service.engine?.start();
+    // What the last process left behind is not to wait for the first cron.
+    service.dispatcher
+      .sweep()
+      .catch((error) => log.warn({ err: error }, 'the first sweep failed; the next comes by cron'));
+    await listen(server, env);
+    printWelcome(server, env, demo);
+    await dashboard;
+    return { stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function openDashboard(env: Env): Promise<Handler> {
+  const app = next({ dev: process.env.NODE_ENV === 'development', hostname: env.HOST, port: env.PORT });
+  await app.prepare();
+  return app.getRequestHandler();
+}
+
+function listen(server: Server, env: Env): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const isTaken = error.code === 'EADDRINUSE';
+      reject(isTaken ? new SettingError(`PORT: ${env.PORT} is in use on ${env.HOST}`) : error);
+    });
+    server.listen(env.PORT, env.HOST, resolve);
+  });
+}
+
+function printWelcome(server: Server, env: Env, demo: { id: string; key: string } | null) {
+  const { port } = server.address() as AddressInfo;
+  const host = env.HOST === '0.0.0.0' || env.HOST === '::' ? 'localhost' : env.HOST;
+  const base = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const lines = ['', `  Bot Detection API   ${base}`, `  Documentation       ${base}/swagger`];
+  if (demo) {
+    lines.push(
+      '',
+      `  Demo API key        ${demo.key}   (shown this once)`,
+      '',
+      `  curl -s '${base}/v1/sessions?pageSize=3' -H 'Authorization: Bearer ${demo.key}'`,
+      '',
+      '  Make a bot session happen:',
+      `  npm run -s admin -- demo session --integration ${demo.id}`,
+    );
+  }
+  process.stdout.write(`${lines.join('\n')}\n\n`);
+}
+
+/** Ends the process once, however many signals come; one that comes during the start waits for it. */
+function endOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Logger) {
+  let isEnding = false;
+  const end = async (code: number) => {
+    if (isEnding) return;
+    isEnding = true;
+    try {
+      const started = await starting.catch(() => null);
+      await started?.stop();
+      process.exit(code);
+    } catch (error) {
+      log.error({ err: error }, 'could not stop cleanly');
+      process.exit(1);
+    }
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(0));
+  for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(fault, (error: unknown) => {
+      log.fatal({ err: error }, 'an unexpected fault; stopping');
+      end(1);
+    });
+  }
+}
+
+async function main() {
+  const env = readEnv(process.env);
+  const log = createLogger(env);
+  const starting = start(env, log);
+  endOnSignals(starting, log);
+  await starting;
+}
+
+main().catch((error: unknown) => {
+  const isExpected = error instanceof SettingError || error instanceof RegionMismatchError;
+  const text = error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import {
+  createWebhookInput,
+  updateWebhookInput,
+  webhookIdInput,
+  webhookListSchema,
+  webhookSchema,
+  webhookWithSecretSchema,
+} from '../contract/webhooks';
+import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from '../webhooks/subscriptions';
+import { integrationProcedure, router } from './trpc';
+
+const tags = ['Webhooks'];
+
+export const webhooksRouter = router({
+  list: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/webhooks',
+        operationId: 'listWebhooks',
+        tags,
+        summary: 'List webhook subscriptions',
+        description: 'All of the integration’s subscriptions, oldest first.',
+      },
+    })
+    .input(z.object({}))
+    .output(webhookListSchema)
+    .query(({ ctx }) => listWebhooks(ctx)),
+
+  create: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/v1/webhooks',
+        operationId: 'createWebhook',
+        tags,
+        summary: 'Create a webhook subscription',
+        description:
+          'Each call creates a new subscription. Its signing secret is in this answer and never shown again.',
+      },
+      errors: ['INVALID_URL', 'INVALID_EVENT_TYPE', 'PLAN_LIMIT_REACHED'],
+    })
+    .input(createWebhookInput)
+    .output(webhookWithSecretSchema)
+    .mutation(({ ctx, input }) => createWebhook(ctx, input)),
+
+  get: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/webhooks/{id}',
+        operationId: 'getWebhook',
+        tags,
+        summary: 'Get a webhook subscription',
+      },
+      errors: ['NOT_FOUND'],
+    })
+    .input(webhookIdInput)
+    .output(webhookSchema)
+    .query(({ ctx, input }) => getWebhook(ctx, input)),
+
+  update: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'PATCH',
+        path: '/v1/webhooks/{id}',
+        operationId: 'updateWebhook',
+        tags,
+        summary: 'Update a webhook subscription',
+        description:
+          'Applies the fields that are present. Enabling a disabled subscription needs a free slot of the plan, resets its failures and sends what waited.',
+      },
+      errors: ['INVALID_URL', 'INVALID_EVENT_TYPE', 'NOT_FOUND', 'PLAN_LIMIT_REACHED'],
+    })
+    .input(updateWebhookInput)
+    .output(webhookSchema)
+    .mutation(({ ctx, input }) => updateWebhook(ctx, input)),
+
+  delete: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'DELETE',
+        path: '/v1/webhooks/{id}',
+        operationId: 'deleteWebhook',
+        tags,
+        summary: 'Delete a webhook subscription',
+        description: 'Ends what was still to be sent to it and frees its slot at once. A repeat gives 404.',
+      },
+      errors: ['NOT_FOUND'],
+    })
+    .input(webhookIdInput)
+    .output(z.void())
+    .mutation(({ ctx, input }) => deleteWebhook(ctx, input)),
+});

@@ -1,0 +1,127 @@
+import { TRPCError } from '@trpc/server';
+import { isUnavailable } from '../../db/client';
+import { ApiError, findApiError } from '../contract/errors';
+import { createId } from '../platform/ids';
+import type { Context } from '../procedures/context';
+import type { Service } from '../service';
+import { authenticate } from './authentication';
+import { readDocument } from './document';
+import { type RestRequest, readJsonBody, readPathParameters, readQuery, splitTarget } from './request';
+import { errorResponse, identityHeaders, jsonResponse, type RestResponse, rateLimitedMessage } from './responses';
+import { findRoute, type Route } from './routes';
+import { readSwaggerAsset } from './swagger';
+
+/** Whether the public API answers a path, rather than the dashboard. */
+export function isApiPath(path: string): boolean {
+  return /^\/(v1|health|openapi|swagger)(\/|$)/.test(path);
+}
+
+/**
+ * Answers a request to the public API, through whatever server it came. Never rejects. In the order: request id,
+ * authentication and rate limit, route, path, query, body, procedure, envelope.
+ */
+export async function dispatchRequest(service: Service, request: RestRequest): Promise<RestResponse> {
+  const requestId = createId('req');
+  const { path, query } = splitTarget(request.target);
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const response =
+    path === '/v1' || path.startsWith('/v1/')
+      ? await answerAuthenticated(service, request, { method, path, query, requestId })
+      : await answerPublic(service, { method, path });
+  response.headers['x-request-id'] = requestId;
+  // The length of what a GET would answer stays in the headers.
+  if (response.body !== null) response.headers['content-length'] = String(Buffer.byteLength(response.body));
+  return request.method === 'HEAD' ? { ...response, body: null } : response;
+}
+
+interface Call {
+  method: string;
+  path: string;
+  query: string;
+  requestId: string;
+}
+
+async function answerAuthenticated(service: Service, request: RestRequest, call: Call): Promise<RestResponse> {
+  const headers: Record<string, string> = { 'cache-control': 'no-store' };
+  try {
+    const verified = await authenticate(service, request);
+    Object.assign(headers, identityHeaders(verified));
+    const { rateLimit } = verified;
+    if (rateLimit.isExceeded) {
+      headers['retry-after'] = String(rateLimit.resetSeconds);
+      throw new ApiError('RATE_LIMITED', rateLimitedMessage(rateLimit));
+    }
+    const found = findRoute(call.method, call.path);
+    if (!found) throw new ApiError('NOT_FOUND', 'No such route');
+    const { route, parameters } = found;
+    const input: Record<string, unknown> = Object.create(null);
+    for (const [name, value] of readPathParameters(route, parameters)) input[name] = value;
+    for (const [name, value] of readQuery(route, call.query)) input[name] = value;
+    if (route.bodyFields)
+      for (const [name, value] of await readJsonBody(route.bodyFields, request)) input[name] = value;
+    const result = await callProcedure(route, { service, caller: { kind: 'api-key', verified } }, input);
+    return showResult(headers, result);
+  } catch (error) {
+    return errorResponse(headers, toApiError(service, error, call));
+  }
+}
+
+/** A page carries its own envelope; nothing at all is 204. */
+function showResult(headers: Record<string, string>, result: unknown): RestResponse {
+  if (result === undefined) return { status: 204, headers, body: null };
+  const isPage = typeof result === 'object' && result !== null && 'pagination' in result;
+  return jsonResponse(200, headers, isPage ? result : { data: result });
+}
+
+async function callProcedure(route: Route, ctx: Context, input: Record<string, unknown>): Promise<unknown> {
+  try {
+    return await route.procedure({
+      path: route.procedurePath,
+      type: route.type,
+      ctx,
+      getRawInput: () => Promise.resolve(input),
+      input,
+      signal: undefined,
+      batchIndex: 0,
+    });
+  } catch (error) {
+    throw toInputError(route, error) ?? error;
+  }
+}
+
+/** The schema's first complaint about the input, as the API words it; null when the error is another. */
+function toInputError(route: Route, error: unknown): ApiError | null {
+  if (!(error instanceof TRPCError) || error.code !== 'BAD_REQUEST') return null;
+  const issue = (error.cause as { issues?: { path: PropertyKey[]; message: string }[] } | undefined)?.issues?.[0];
+  if (!issue) return null;
+  const field = issue.path.map(String).join('.');
+  if (!route.bodyFields) return new ApiError('INVALID_REQUEST', `${field} ${issue.message}`, { field });
+  return new ApiError('INVALID_BODY', `${field || 'body'} ${issue.message}`, { field: field || 'body' });
+}
+
+/** Nothing but an ApiError's own message leaves; the cause of everything else goes to the log with the request's id. */
+function toApiError(service: Service, error: unknown, call: Call): ApiError {
+  const known = findApiError(error);
+  if (known) return known;
+  const isOutage = isUnavailable(error);
+  const { method, requestId } = call;
+  service.log[isOutage ? 'warn' : 'error']({ err: error, requestId, method }, 'a request failed');
+  if (isOutage) return new ApiError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable', { cause: error });
+  return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: error });
+}
+
+/** `/health`, `/openapi/v3.json` and `/swagger`: without key and without the envelope. */
+async function answerPublic(
+  service: Service,
+  { method, path }: { method: string; path: string },
+): Promise<RestResponse> {
+  const found = findRoute(method, path);
+  if (found) {
+    const anonymous: Context = { service, caller: { kind: 'bearer', token: null } };
+    const result = await callProcedure(found.route, anonymous, {});
+    return jsonResponse(200, { 'cache-control': 'no-store' }, result);
+  }
+  if (method === 'GET' && path === '/openapi/v3.json') return readDocument(service.env);
+  const asset = method === 'GET' ? await readSwaggerAsset(path) : null;
+  return asset ?? { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'Not found\n' };
+}

@@ -1,0 +1,65 @@
+import { ERROR_CODES, type ErrorCode } from '../contract/errors';
+import { TIER_NAMES } from '../contract/tiers';
+
+/** The error envelope. */
+export const ERROR_SCHEMA = {
+  type: 'object',
+  properties: {
+    error: {
+      type: 'object',
+      properties: {
+        code: {
+          type: 'string',
+          description: 'A stable identifier; new ones may be added.',
+          examples: Object.keys(ERROR_CODES),
+        },
+        message: { type: 'string', description: 'Text for people; not stable.' },
+        details: {
+          description: 'Names the offending field of a validation error; null for every other.',
+          anyOf: [
+            {
+              type: 'object',
+              properties: { field: { type: 'string' } },
+              required: ['field'],
+              additionalProperties: false,
+            },
+            { type: 'null' },
+          ],
+        },
+      },
+      required: ['code', 'message', 'details'],
+      additionalProperties: false,
+    },
+  },
+  required: ['error'],
+  additionalProperties: false,
+} as const;
+
+/** An example of a code's envelope. */
+export function errorExample(code: ErrorCode) {
+  const details = ERROR_CODES[code].hasField ? { field: EXAMPLE_FIELDS[code] ?? 'body' } : null;
+  return { error: { code, message: ERROR_CODES[code].description, details } };
+}
+
+const EXAMPLE_FIELDS: Partial<Record<ErrorCode, string>> = {
+  INVALID_REQUEST: 'pageSize',
+  INVALID_BODY: 'enabled',
+  INVALID_URL: 'url',
+  INVALID_EVENT_TYPE: 'eventType',
+};
+
+const header = (description: string, schema: object, example: string | number) => ({ description, schema, example });
+
+/** Headers of responses. */
+export const RESPONSE_HEADERS = {
+  'x-service-tier': header('The tier of the calling key.', { type: 'string', enum: TIER_NAMES }, 'pro'),
+  'x-request-id': header('Names the request in our logs.', { type: 'string' }, 'req_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
+  RateLimit: header(
+    'What remains of the window, and the seconds until the next.',
+    { type: 'string' },
+    '"key";r=599;t=42',
+  ),
+  'RateLimit-Policy': header('The quota of a window of 60 seconds.', { type: 'string' }, '"key";q=600;w=60'),
+  'Retry-After': header('Whole seconds until the next window.', { type: 'integer', minimum: 1 }, 42),
+  'WWW-Authenticate': header('The scheme that is expected.', { type: 'string' }, 'Bearer'),
+};

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { generateOpenApiDocument, type OpenAPIObject } from 'trpc-to-openapi';
+import { ERROR_CODES, type ErrorCode } from '../contract/errors';
+import { API_VERSION } from '../contract/version';
+import type { Env } from '../platform/env';
+import { appRouter } from '../procedures/router';
+import { ERROR_SCHEMA, errorExample, RESPONSE_HEADERS } from './document-components';
+import { describeWebhooks } from './document-webhooks';
+import type { RestResponse } from './responses';
+import { ROUTES, type Route } from './routes';
+
+type Operation = Record<string, unknown> & { responses: Record<string, Response> };
+type Response = {
+  description: string;
+  headers?: unknown;
+  content?: { 'application/json': { schema: unknown; examples?: unknown } };
+};
+
+const DESCRIPTION = `Scored browsing sessions of an AI-agent and bot detection platform, and webhooks about them.
+
+Every route under \`/v1\` needs an API key (\`aik_v1_…\`), as \`Authorization: Bearer <key>\` or as \`x-api-key: <key>\`; the key
+names the integration. Bearer keys have a rate limit each; requests with \`x-api-key\` share one bucket per tier. Times are
+ISO 8601, scores and confidences are 0 to 1. On 429 wait \`Retry-After\` seconds; on 5xx retry with backoff and jitter.`;
+
+/** Codes that any authenticated operation can give. */
+const UNIVERSAL_CODES: ErrorCode[] = [
+  'MISSING_API_KEY',
+  'INVALID_API_KEY',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+];
+
+/** Generates the OpenAPI document of the public procedures (specification: Versioning 4). */
+export function generateDocument(env: Pick<Env, 'PUBLIC_URL_US' | 'PUBLIC_URL_EU'>): OpenAPIObject {
+  const document = generateOpenApiDocument(appRouter, {
+    title: 'Bot Detection API',
+    version: API_VERSION,
+    description: DESCRIPTION,
+    openApiVersion: '3.1.0',
+    baseUrl: '/',
+    tags: ['Sessions', 'Webhooks', 'Self', 'Health'],
+    securitySchemes: {
+      bearer_auth: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'aik_v1_*',
+        description: 'An API key; it has a rate limit of its own.',
+      },
+      api_key: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'x-api-key',
+        description: 'An API key; it shares its tier’s bucket.',
+      },
+    },
+  });
+  document.servers = listServers(env);
+  for (const route of ROUTES) {
+    const operation = document.paths?.[route.template]?.[route.method.toLowerCase() as 'get'] as unknown as Operation;
+    describeResponses(route, operation);
+  }
+  const schemas = Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.'));
+  document.components = {
+    ...document.components,
+    schemas: { ...Object.fromEntries(schemas), Error: ERROR_SCHEMA as never },
+    headers: RESPONSE_HEADERS as never,
+  };
+  document.webhooks = describeWebhooks() as OpenAPIObject['webhooks'];
+  return document;
+}
+
+function listServers(env: Pick<Env, 'PUBLIC_URL_US' | 'PUBLIC_URL_EU'>): { url: string; description: string }[] {
+  const regional = [
+    { url: env.PUBLIC_URL_US, description: 'United States' },
+    { url: env.PUBLIC_URL_EU, description: 'European Union' },
+  ].filter((server): server is { url: string; description: string } => server.url !== undefined);
+  return regional.length > 0 ? regional : [{ url: '/', description: 'This server' }];
+}
+
+function describeResponses(route: Route, operation: Operation) {
+  const { content } = operation.responses['200']!;
+  const isAuthenticated = route.meta.openapi?.protect !== false;
+  const requestId = { 'x-request-id': { $ref: '#/components/headers/x-request-id' } };
+  if (!isAuthenticated) {
+    // Never the error envelope (specification: Errors).
+    operation.responses = { 200: { description: 'Success', headers: requestId, content } as Response };
+    return;
+  }
+  const headers = { ...headerRefs(['x-service-tier', 'RateLimit', 'RateLimit-Policy']), ...requestId };
+  const schema = content?.['application/json'].schema as { properties?: Record<string, unknown> } | undefined;
+  const isEmpty = route.method === 'DELETE';
+  const isPage = schema?.properties?.pagination !== undefined;
+  const envelope = isPage
+    ? schema
+    : { type: 'object', properties: { data: schema }, required: ['data'], additionalProperties: false };
+  operation.responses = isEmpty
+    ? { 204: { description: 'Done', headers } }
+    : { 200: { description: 'Success', headers, content: { 'application/json': { schema: envelope } } } };
+  for (const [status, codes] of groupByStatus(listCodes(route))) {
+    operation.responses[status] = {
+      description: codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].description}`).join('\n\n'),
+      headers:
+        status === 401
+          ? headerRefs(['WWW-Authenticate', 'x-request-id'])
+          : status === 429
+            ? { ...headers, ...headerRefs(['Retry-After']) }
+            : headers,
+      content: {
+        'application/json': {
+          schema: { $ref: '#/components/schemas/Error' },
+          examples: Object.fromEntries(codes.map((code) => [code, { value: errorExample(code) }])),
+        },
+      },
+    };
+  }
+}
+
+/** Every code that an operation can give, by what it takes. */
+function listCodes(route: Route): ErrorCode[] {
+  const codes = new Set([...UNIVERSAL_CODES, ...(route.meta.errors ?? [])]);
+  if (route.query.size > 0 || route.pathParameters.size > 0) codes.add('INVALID_REQUEST');
+  if (route.bodyFields) codes.add('INVALID_BODY');
+  return [...codes];
+}
+
+function groupByStatus(codes: ErrorCode[]): [number, ErrorCode[]][] {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes)
+    byStatus.set(ERROR_CODES[code].status, [...(byStatus.get(ERROR_CODES[code].status) ?? []), code]);
+  return [...byStatus].sort(([a], [b]) => a - b);
+}
+
+const headerRefs = (names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+let cached: RestResponse | null = null;
+
+/** Answers `/openapi/v3.json`: built once, readable from any origin. */
+export function readDocument(env: Env): RestResponse {
+  if (!cached) {
+    const body = JSON.stringify(generateDocument(env));
+    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+    cached = {
+      status: 200,
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'public, max-age=300',
+        'access-control-allow-origin': '*',
+        etag,
+      },
+      body,
+    };
+  }
+  return { ...cached, headers: { ...cached.headers } };
+}

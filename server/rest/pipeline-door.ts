@@ -1,0 +1,80 @@
+import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { getErrorShape } from '@trpc/server/unstable-core-do-not-import';
+import { isUnavailable } from '../../db/client';
+import type { Context } from '../procedures/context';
+import { appRouter } from '../procedures/router';
+import type { Service } from '../service';
+import type { RestResponse } from './responses';
+
+/** The pipeline's door: tRPC's own path and JSON, without the framework's cost on the product's write load. */
+export const PIPELINE_PATH = '/api/trpc/pipeline.ingest';
+export const MAX_FACTS_BYTES = 1024 * 1024;
+
+const PROCEDURE_PATH = 'pipeline.ingest';
+const BEARER = /^bearer[ \t]+(\S+)[ \t]*$/i;
+
+export interface DoorRequest {
+  header(name: string): string | null;
+  /** Reads the body; null when it is longer than MAX_FACTS_BYTES. Called only for the holder of the token. */
+  readBody(): Promise<Uint8Array | null>;
+}
+
+/** Reads the token of an Authorization header. */
+export function readBearerToken(authorization: string | null): string | null {
+  return authorization === null ? null : (BEARER.exec(authorization)?.[1] ?? null);
+}
+
+/** Answers a POST to the door as tRPC answers a call that is not batched. Never rejects. */
+export async function answerPipeline(service: Service, request: DoorRequest): Promise<RestResponse> {
+  const ctx: Context = { service, caller: { kind: 'bearer', token: readBearerToken(request.header('authorization')) } };
+  try {
+    const data = await appRouter.pipeline.ingest({
+      path: PROCEDURE_PATH,
+      type: 'mutation',
+      ctx,
+      getRawInput: () => readInput(request),
+      input: undefined,
+      signal: undefined,
+      batchIndex: 0,
+    } as never);
+    return respond(200, { result: { data } });
+  } catch (thrown) {
+    const error = toTrpcError(service, thrown);
+    const shape = getErrorShape({
+      config: appRouter._def._config,
+      error,
+      type: 'mutation',
+      path: PROCEDURE_PATH,
+      input: undefined,
+      ctx,
+    });
+    return respond(getHTTPStatusCodeFromError(error), { error: shape });
+  }
+}
+
+async function readInput(request: DoorRequest): Promise<unknown> {
+  const bytes = await request.readBody();
+  if (bytes === null)
+    throw new TRPCError({ code: 'PAYLOAD_TOO_LARGE', message: `The body is longer than ${MAX_FACTS_BYTES} bytes` });
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new TRPCError({ code: 'PARSE_ERROR', message: 'The body is not valid JSON' });
+  }
+}
+
+function toTrpcError(service: Service, thrown: unknown): TRPCError {
+  const error = getTRPCErrorFromUnknown(thrown);
+  if (isUnavailable(thrown)) {
+    service.log.warn({ err: thrown }, 'the pipeline’s facts could not be written');
+    return new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable' });
+  }
+  if (error.code === 'INTERNAL_SERVER_ERROR')
+    service.log.error({ err: thrown }, 'the pipeline’s facts could not be written');
+  return error;
+}
+
+function respond(status: number, value: unknown): RestResponse {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
+}

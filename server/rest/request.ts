@@ -1,0 +1,95 @@
+import { ApiError } from '../contract/errors';
+import type { QueryKind, Route } from './routes';
+
+/** A request, whatever server it came through. */
+export interface RestRequest {
+  method: string;
+  /** Path and query as they were sent, still encoded. */
+  target: string;
+  /** One header by its lower-case name; null when absent. */
+  header(name: string): string | null;
+  /** Reads the body; null when it is longer than MAX_BODY_BYTES. */
+  readBody(): Promise<Uint8Array | null>;
+}
+
+export const MAX_BODY_BYTES = 64 * 1024;
+/** A longer body is still read up to here, so that the client sees the answer; beyond, the connection closes after it. */
+export const MAX_DRAINED_BYTES = 1024 * 1024;
+
+/** Splits a request's target at its first question mark. */
+export function splitTarget(target: string): { path: string; query: string } {
+  const at = target.indexOf('?');
+  return at < 0 ? { path: target, query: '' } : { path: target.slice(0, at), query: target.slice(at + 1) };
+}
+
+const invalidRequest = (field: string, message: string) =>
+  new ApiError('INVALID_REQUEST', `${field} ${message}`, { field });
+
+/** Decodes and judges the path parameters, each percent-decoded exactly once. */
+export function readPathParameters(route: Route, parameters: [name: string, encoded: string][]): [string, string][] {
+  return parameters.map(([name, encoded]) => {
+    const value = decodeOrNull(encoded);
+    if (value === null) throw invalidRequest(name, 'is not percent-encoded UTF-8');
+    const fault = route.pathParameters.get(name)?.safeParse(value).error?.issues[0];
+    if (fault) throw invalidRequest(name, fault.message);
+    return [name, value];
+  });
+}
+
+const NUMBER_FORMS: Record<Exclude<QueryKind, 'string'>, { pattern: RegExp; message: string }> = {
+  integer: { pattern: /^\d+$/, message: 'must be a whole number' },
+  decimal: { pattern: /^\d+(\.\d+)?$/, message: 'must be a decimal number' },
+};
+
+/** Reads the query parameters that the route knows; others are ignored. */
+export function readQuery(route: Route, query: string): [string, string | number][] {
+  const values = new Map<string, string | number>();
+  for (const pair of query === '' ? [] : query.split('&')) {
+    const at = pair.indexOf('=');
+    const name = decodeOrNull((at < 0 ? pair : pair.slice(0, at)).replaceAll('+', ' '));
+    const kind = name === null ? undefined : route.query.get(name);
+    if (name === null || kind === undefined) continue;
+    if (values.has(name)) throw invalidRequest(name, 'must be given once');
+    const text = at < 0 ? '' : decodeOrNull(pair.slice(at + 1).replaceAll('+', ' '));
+    if (text === null) throw invalidRequest(name, 'is not percent-encoded UTF-8');
+    if (kind !== 'string' && !NUMBER_FORMS[kind].pattern.test(text))
+      throw invalidRequest(name, NUMBER_FORMS[kind].message);
+    values.set(name, kind === 'string' ? text : Number(text));
+  }
+  return [...values];
+}
+
+/** Reads the fields of a JSON body that the route knows; others are ignored. Values are never coerced. */
+export async function readJsonBody(fields: string[], request: RestRequest): Promise<[string, unknown][]> {
+  const refuse = (message: string) => new ApiError('INVALID_BODY', message, { field: 'body' });
+  // Read in any case: a body that is left unread would close the connection under the client.
+  const bytes = await request.readBody();
+  if (bytes === null) throw refuse(`body is longer than ${MAX_BODY_BYTES} bytes`);
+  if (!isJson(request)) throw refuse('body must be sent as application/json in UTF-8');
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw refuse('body is not valid JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse('body must be a JSON object');
+  const body = value as Record<string, unknown>;
+  return fields.filter((field) => Object.hasOwn(body, field)).map((field) => [field, body[field]]);
+}
+
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
+
+function isJson(request: RestRequest): boolean {
+  const encoding = request.header('content-encoding');
+  const isPlain = encoding === null || encoding.toLowerCase() === 'identity';
+  return isPlain && JSON_TYPE.test(request.header('content-type') ?? '');
+}
+
+function decodeOrNull(encoded: string): string | null {
+  if (!encoded.includes('%')) return encoded;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return null;
+  }
+}

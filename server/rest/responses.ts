@@ -1,0 +1,47 @@
+import { type ApiError, ERROR_CODES } from '../contract/errors';
+import type { RateLimit, VerifiedKey } from '../domain/api-keys';
+
+/** A response, whatever server it goes through. `body` null means none. */
+export interface RestResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Uint8Array | null;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** A JSON response of an authenticated route. */
+export function jsonResponse(status: number, headers: Record<string, string>, value: unknown): RestResponse {
+  return { status, headers: { ...headers, 'content-type': JSON_TYPE }, body: JSON.stringify(value) };
+}
+
+/** The error envelope (specification: Errors). */
+export function errorResponse(headers: Record<string, string>, error: ApiError): RestResponse {
+  const { status } = ERROR_CODES[error.code];
+  const details = error.field === null ? null : { field: error.field };
+  const authenticate: Record<string, string> = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+  return jsonResponse(
+    status,
+    { ...headers, ...authenticate },
+    { error: { code: error.code, message: error.message, details } },
+  );
+}
+
+/** What every authenticated response carries: the tier, and where its window stands (IETF draft ratelimit-headers). */
+export function identityHeaders({ integration, rateLimit }: VerifiedKey): Record<string, string> {
+  const { policy, limitPerMinute, remaining, resetSeconds } = rateLimit;
+  return {
+    'x-service-tier': integration.tier,
+    'ratelimit-policy': `"${policy}";q=${limitPerMinute};w=60`,
+    ratelimit: `"${policy}";r=${remaining};t=${resetSeconds}`,
+  };
+}
+
+/** The 429's own header and words. */
+export function rateLimitedMessage({ policy, limitPerMinute, resetSeconds }: RateLimit): string {
+  const bucket =
+    policy === 'key'
+      ? `This key may make ${limitPerMinute} requests a minute`
+      : `Requests with x-api-key share a bucket of ${limitPerMinute} requests a minute with all traffic of the tier; a key sent as Authorization: Bearer has a quota of its own`;
+  return `${bucket}. The next window begins in ${resetSeconds} s.`;
+}

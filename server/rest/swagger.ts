@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RestResponse } from './responses';
+
+const DIRECTORY = join(process.cwd(), 'node_modules/swagger-ui-dist');
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Bot Detection API</title>
+    <link rel="stylesheet" href="/swagger/swagger-ui.css">
+    <link rel="icon" type="image/png" href="/swagger/favicon-32x32.png">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="/swagger/swagger-ui-bundle.js"></script>
+    <script src="/swagger/start.js"></script>
+  </body>
+</html>
+`;
+
+// "Try it out" calls this very server, whatever the document says of the regions.
+const START = `fetch('/openapi/v3.json').then((response) => response.json()).then((spec) => {
+  spec.servers = [{ url: '/' }];
+  SwaggerUIBundle({ spec, dom_id: '#swagger-ui', deepLinking: true, tryItOutEnabled: true, persistAuthorization: false });
+});
+`;
+
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const HEADERS = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/** Files of swagger-ui-dist that the page loads. */
+const FILES: Record<string, string> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+/** The interactive documentation at `/swagger`, served from the product itself; null for any other path. */
+export async function readSwaggerAsset(path: string): Promise<RestResponse | null> {
+  if (path === '/swagger' || path === '/swagger/') return respond('text/html; charset=utf-8', PAGE);
+  const name = path.slice('/swagger/'.length);
+  if (!path.startsWith('/swagger/')) return null;
+  if (name === 'start.js') return respond('text/javascript; charset=utf-8', START);
+  const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+  return type === undefined ? null : respond(type, await readFile(join(DIRECTORY, name)));
+}
+
+function respond(type: string, body: string | Uint8Array): RestResponse {
+  return { status: 200, headers: { ...HEADERS, 'content-type': type, 'cache-control': 'public, max-age=300' }, body };
+}

@@ -1,0 +1,53 @@
+import { join, resolve } from 'node:path';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
+import { migrateDatabase } from '../db/migrate';
+import { obtainSecretFile } from './platform/data-dir';
+import type { Env } from './platform/env';
+import type { Logger } from './platform/log';
+import { createService, type Service, type ServiceOptions } from './service';
+
+/** What a process of ours stands on: the database, migrated, and the secrets. */
+export interface Runtime {
+  options: ServiceOptions;
+  /** Null where the operator brought a database. */
+  embedded: EmbeddedDatabase | null;
+  /** Names of the migrations that this start applied. */
+  migrated: string[];
+}
+
+/** Starts the embedded Postgres where no DATABASE_URL is set, obtains the secrets and migrates. */
+export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
+  if (env.DATABASE_URL && env.APP_SECRET) {
+    const migrated = await migrate(env, env.DATABASE_DIRECT_URL ?? env.DATABASE_URL);
+    return {
+      options: { env, log, databaseUrl: env.DATABASE_URL, appSecret: env.APP_SECRET, canRunEngine: true },
+      embedded: null,
+      migrated,
+    };
+  }
+  const dataDir = resolve(env.DATA_DIR);
+  const embedded = await startEmbeddedDatabase({ dataDir, log });
+  try {
+    const migrated = await migrate(env, embedded.url);
+    const appSecret = env.APP_SECRET ?? Buffer.from(await obtainSecretFile(dataDir, 'app-secret', 'base64'), 'base64');
+    const pipelineToken = env.PIPELINE_TOKEN ?? (await obtainSecretFile(dataDir, 'pipeline-token', 'base64url'));
+    const complete: Env = { ...env, PIPELINE_TOKEN: pipelineToken };
+    return {
+      options: { env: complete, log, databaseUrl: embedded.url, appSecret, canRunEngine: true },
+      embedded,
+      migrated,
+    };
+  } catch (error) {
+    await embedded.stop();
+    throw error;
+  }
+}
+
+function migrate(env: Env, url: string): Promise<string[]> {
+  return migrateDatabase({ url, directory: join(process.cwd(), 'db/migrations'), region: env.REGION });
+}
+
+/** Creates a service for a command that ends by itself: it can tell the engine, but runs no part of it. */
+export function createCommandService(runtime: Runtime): Service {
+  return createService({ ...runtime.options, env: { ...runtime.options.env, DATABASE_POOL_MAX: 2 } });
+}

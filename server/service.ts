@@ -1,0 +1,105 @@
+import { serve } from 'inngest/edge';
+import { type Database, openDatabase } from '../db/client';
+import { createEngineMessages, createInngestClient } from '../inngest/client';
+import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
+import { createFunctions } from '../inngest/functions';
+import { createIngester, type Ingester } from './pipeline/ingest';
+import { type Env, readEnv, SettingError } from './platform/env';
+import { createLogger, type Logger } from './platform/log';
+import { createSecrets, type Secrets } from './platform/secrets';
+import { obtainService, releaseService } from './platform/service';
+import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
+import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
+
+/** The live objects of a process: one pool, one publisher, one engine. */
+export interface Service {
+  env: Env;
+  log: Logger;
+  db: Database;
+  secrets: Secrets;
+  dispatcher: Dispatcher;
+  ingester: Ingester;
+  /** Serves `/api/inngest`; null where no Inngest is configured, so that nobody else can start runs. */
+  inngestHandler: ((request: Request) => Promise<Response>) | null;
+  engine: EmbeddedEngine | null;
+  webhookClient: WebhookClient;
+}
+
+export interface ServiceOptions {
+  env: Env;
+  log: Logger;
+  databaseUrl: string;
+  appSecret: Buffer;
+  /** A process that may run timers and loops; without it (serverless) the functions need a real Inngest. */
+  canRunEngine: boolean;
+}
+
+/** Creates the process's live objects and starts nothing. */
+export function createService(options: ServiceOptions): Service {
+  const { env, log } = options;
+  const db = openDatabase({
+    url: options.databaseUrl,
+    maxConnections: env.DATABASE_POOL_MAX,
+    isPooled: env.DATABASE_POOLER === 'transaction',
+    onNotice: (message) => log.debug({ message }, 'notice from Postgres'),
+  });
+  const secrets = createSecrets(options.appSecret);
+  const webhookClient = createWebhookClient({ allowedHosts: env.WEBHOOK_ALLOW_HOSTS });
+
+  const isEmbedded = options.canRunEngine && !env.usesInngest;
+  // The engine calls the handler, which is made of functions that send through the engine: one of them comes late.
+  let handler: (request: Request) => Promise<Response> = () => Promise.reject(new Error('not ready'));
+  const engine = isEmbedded
+    ? createEmbeddedEngine({
+        databaseUrl: options.databaseUrl,
+        sql: db.sql,
+        handler: (request) => handler(request),
+        log,
+      })
+    : null;
+  const client = createInngestClient({ region: env.REGION, log, ...(engine ? { embeddedFetch: engine.fetch } : {}) });
+  const dispatcher = createDispatcher({
+    db,
+    log,
+    secrets,
+    client: webhookClient,
+    messages: createEngineMessages(client),
+    retryDelaysMs: env.WEBHOOK_RETRY_DELAYS,
+    timeoutMs: env.WEBHOOK_TIMEOUT,
+  });
+  handler = serve({ client, functions: createFunctions(client, { dispatcher, db }) });
+
+  return {
+    env,
+    log,
+    db,
+    secrets,
+    dispatcher,
+    ingester: createIngester({ db, log, publisher: dispatcher.publisher, firstDelayMs: env.WEBHOOK_RETRY_DELAYS[0]! }),
+    inngestHandler: env.usesInngest ? handler : null,
+    engine,
+    webhookClient,
+  };
+}
+
+/** Stops the work of a service within about `graceMs` and closes its connections. */
+export async function closeService(service: Service, graceMs: number): Promise<void> {
+  await Promise.all([service.dispatcher.stop(graceMs), service.engine?.stop(graceMs)]);
+  await service.webhookClient.close();
+  await service.db.close();
+  releaseService();
+}
+
+/**
+ * The service of this process: the self-hosted entry's, or, where there is none (serverless), one made from the settings
+ * with neither engine nor timers.
+ */
+export function getService(): Service {
+  return obtainService(() => {
+    const env = readEnv(process.env);
+    if (!env.DATABASE_URL || !env.APP_SECRET)
+      throw new SettingError('DATABASE_URL: is required where Next runs by itself');
+    const log = createLogger(env);
+    return createService({ env, log, databaseUrl: env.DATABASE_URL, appSecret: env.APP_SECRET, canRunEngine: false });
+  });
+}

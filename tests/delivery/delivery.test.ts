@@ -1,0 +1,276 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { scored, scoredSession, secondsAgo, started } from '../support/facts';
+import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { startTestServer, type TestServer } from '../support/server';
+
+// The six attempts within seconds; the real schedule is the default of the same setting.
+const RETRY_DELAYS = '0s,200ms,300ms,400ms,500ms,600ms';
+
+describe('webhook deliveries', () => {
+  let server: TestServer;
+  let receiver: Receiver;
+  let tenant: { id: string; key: string };
+
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    server = await startTestServer({
+      WEBHOOK_ALLOW_HOSTS: receiver.host,
+      WEBHOOK_RETRY_DELAYS: RETRY_DELAYS,
+      WEBHOOK_TIMEOUT: '1s',
+    });
+  });
+  beforeEach(async () => {
+    tenant = await server.createTenant('enterprise');
+  });
+  afterEach(() => {
+    receiver.received.length = 0;
+    receiver.answer = () => 200;
+  });
+  afterAll(async () => {
+    await server.stop();
+    await receiver.stop();
+  });
+
+  async function subscribe(fields: Record<string, unknown> = {}) {
+    const body = { url: `${receiver.url}/hook`, eventType: 'BotDetected', ...fields };
+    const answer = await server.call('POST', '/v1/webhooks', { key: tenant.key, body });
+    expect(answer.status).toBe(200);
+    return answer.body.data as { id: string; secret: string };
+  }
+  const getWebhook = async (id: string) =>
+    (await server.call('GET', `/v1/webhooks/${id}`, { key: tenant.key })).body.data;
+  const patch = (id: string, body: unknown) => server.call('PATCH', `/v1/webhooks/${id}`, { key: tenant.key, body });
+  const detectBot = async (botScore = 0.91) => {
+    const session = scoredSession(botScore);
+    const answer = await server.ingest(tenant.id, session.facts);
+    expect(answer.body).toEqual({ result: { data: { accepted: 3, duplicates: 0, suppressed: 0 } } });
+    return session.sessionId;
+  };
+  const listDeliveries = () => server.database.db.sql<
+    { status: string; attempts: number; failure_class: string | null; logged: number }[]
+  >`select d.status, d.attempts, d.failure_class,
+           (select count(*)::int from webhook_attempts a where a.delivery_id = d.id) as logged
+      from webhook_deliveries d where d.integration_id = ${tenant.id} order by d.created_at, d.id`;
+
+  it('sends a signed BotDetected when a bot session closes', async () => {
+    const { id, secret } = await subscribe();
+    const sessionId = await detectBot(0.91);
+    const [delivery] = await receiver.waitFor(1);
+    expectSigned(delivery!, secret);
+    expect(delivery!.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-webhook-event': 'BotDetected',
+      'x-webhook-id': id,
+    });
+    expect(delivery!.headers['x-webhook-test']).toBeUndefined();
+    expect(JSON.parse(delivery!.body)).toEqual({
+      sessionId,
+      botScore: 0.91,
+      scoredAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      userId: null,
+      contextId: expect.stringMatching(/^[0-9a-f]{16}$/),
+      sessionUrl: null,
+    });
+    await waitUntil(async () => (await getWebhook(id)).lastDeliveryStatus === 'Delivered');
+    expect((await getWebhook(id)).lastDeliveryAt).not.toBeNull();
+  });
+
+  it('sends nothing for a human session, for another type, or below a threshold, and keeps why', async () => {
+    const strict = await subscribe({ threshold: { field: 'botScore', operator: 'gte', value: 0.95 } });
+    await subscribe({ eventType: 'ReportReady' });
+    const open = await subscribe();
+    await detectBot(0.1);
+    await detectBot(0.8);
+    await receiver.waitFor(1);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(receiver.received.map(({ headers }) => headers['x-webhook-id'])).toEqual([open.id]);
+    const events = await server.database.db.sql`select skips from domain_events where integration_id = ${tenant.id}`;
+    expect(events).toEqual([{ skips: { [strict.id]: 'threshold' } }]);
+  });
+
+  it('tries six times with one delivery id and fresh signatures, then gives up', async () => {
+    const { id, secret } = await subscribe();
+    receiver.answer = () => 503;
+    await detectBot();
+    const attempts = await receiver.waitFor(6);
+    await waitUntil(async () => (await getWebhook(id)).lastDeliveryStatus === 'MaxRetriesExceeded');
+    for (const attempt of attempts) expectSigned(attempt, secret);
+    expect(new Set(attempts.map(({ headers }) => headers['x-webhook-delivery-id'])).size).toBe(1);
+    expect(new Set(attempts.map(({ body }) => body)).size).toBe(1);
+    const waits = attempts.slice(1).map(({ at }, n) => at - attempts[n]!.at);
+    [200, 300, 400, 500, 600].forEach((delayMs, n) => {
+      expect(waits[n]).toBeGreaterThanOrEqual(delayMs - 5);
+      expect(waits[n]).toBeLessThan(delayMs + 1_500);
+    });
+    expect(await listDeliveries()).toEqual([
+      { status: 'MaxRetriesExceeded', attempts: 6, failure_class: '5xx', logged: 6 },
+    ]);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(receiver.received).toHaveLength(6);
+  });
+
+  it('shows Pending between attempts, and Delivered when a later one succeeds', async () => {
+    const { id } = await subscribe();
+    receiver.answer = () => (receiver.received.length < 3 ? 500 : 204);
+    await detectBot();
+    await receiver.waitFor(1);
+    await waitUntil(async () => (await getWebhook(id)).lastDeliveryStatus === 'Pending');
+    await waitUntil(async () => (await getWebhook(id)).lastDeliveryStatus === 'Delivered');
+    expect(await listDeliveries()).toEqual([{ status: 'Delivered', attempts: 3, failure_class: null, logged: 3 }]);
+  });
+
+  it.each([
+    [400, 'PermanentFailure', '4xx'],
+    [410, 'PermanentFailure', '4xx'],
+    [301, 'Failed', 'HTTP301'],
+    [307, 'Failed', 'HTTP307'],
+  ])('ends at once on %i: %s', async (status, expected, failureClass) => {
+    const { id } = await subscribe();
+    receiver.answer = () => status;
+    await detectBot();
+    await waitUntil(async () => (await getWebhook(id)).lastDeliveryStatus === expected);
+    expect(await listDeliveries()).toEqual([{ status: expected, attempts: 1, failure_class: failureClass, logged: 1 }]);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it.each([
+    [408, 'Timeout'],
+    [429, 'RateLimited'],
+    [null, 'Timeout'],
+  ])('retries %s as %s', async (status, failureClass) => {
+    await subscribe();
+    receiver.answer = () => (receiver.received.length === 1 ? status : 200);
+    await detectBot();
+    await waitUntil(async () => (await listDeliveries())[0]?.status === 'Delivered');
+    const rows = await server.database.db.sql`select attempt, failure_class, address from webhook_attempts
+      where integration_id = ${tenant.id} order by attempt`;
+    expect(rows).toEqual([
+      { attempt: 1, failure_class: failureClass, address: '127.0.0.1' },
+      { attempt: 2, failure_class: null, address: '127.0.0.1' },
+    ]);
+  });
+
+  it('disables a subscription after three failures in a row, and not when a success comes between', async () => {
+    const { id } = await subscribe();
+    const statuses = [400, 400, 200, 400, 301, 404];
+    receiver.answer = () => statuses[receiver.received.length - 1]!;
+    for (let n = 0; n < statuses.length; n++) {
+      expect((await getWebhook(id)).enabled).toBe(true);
+      await detectBot();
+      await waitUntil(async () => (await listDeliveries()).filter((row) => row.status !== 'Pending').length === n + 1);
+    }
+    expect(await getWebhook(id)).toMatchObject({
+      enabled: false,
+      disabledReason: 'auto:consecutive-failures',
+      disabledFailureClass: '4xx',
+    });
+    await detectBot();
+    const [event] = await server.database.db.sql`select skips from domain_events where integration_id = ${tenant.id}
+      order by created_at desc limit 1`;
+    expect(event).toEqual({ skips: { [id]: 'disabled' } });
+
+    const answer = await patch(id, { enabled: true });
+    expect(answer.body.data).toMatchObject({ enabled: true, disabledReason: null, disabledFailureClass: null });
+    receiver.answer = () => 400;
+    await detectBot();
+    await waitUntil(async () => (await getWebhook(id)).lastDeliveryStatus === 'PermanentFailure');
+    expect((await getWebhook(id)).enabled).toBe(true);
+  });
+
+  it('holds what is pending while disabled, and sends it when enabled again', async () => {
+    const { id } = await subscribe();
+    receiver.answer = () => 500;
+    await detectBot();
+    await receiver.waitFor(1);
+    await patch(id, { enabled: false });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const before = receiver.received.length;
+    expect(before).toBeLessThanOrEqual(2);
+    expect((await listDeliveries())[0]!.status).toBe('Pending');
+    receiver.answer = () => 200;
+    await patch(id, { enabled: true });
+    await waitUntil(async () => (await listDeliveries())[0]?.status === 'Delivered');
+    expect(receiver.received.length).toBe(before + 1);
+  });
+
+  it('sends the next attempt to the address and with the secret of that moment', async () => {
+    const { id, secret } = await subscribe();
+    receiver.answer = () => (receiver.received.length === 1 ? 500 : 200);
+    await detectBot();
+    await receiver.waitFor(1);
+    await patch(id, { url: `${receiver.url}/moved` });
+    const [first, second] = await receiver.waitFor(2);
+    expect(first!.path).toBe('/hook');
+    expect(second!.path).toBe('/moved');
+    expectSigned(second!, secret);
+  });
+
+  it('ends what is pending when its subscription is deleted', async () => {
+    const { id } = await subscribe();
+    receiver.answer = () => 500;
+    await detectBot();
+    await receiver.waitFor(1);
+    await waitUntil(async () => (await listDeliveries())[0]!.logged >= 1);
+    expect((await server.call('DELETE', `/v1/webhooks/${id}`, { key: tenant.key })).status).toBe(204);
+    expect((await listDeliveries())[0]!.status).toBe('PoisonAborted');
+    const count = receiver.received.length;
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(receiver.received.length).toBe(count);
+  });
+
+  it('fires BotDetected once, however often the facts come and the score changes', async () => {
+    await subscribe();
+    const { sessionId, facts } = scoredSession(0.9);
+    await server.ingest(tenant.id, facts);
+    await server.ingest(tenant.id, facts);
+    await server.ingest(tenant.id, [scored(sessionId, 0.97, { scoredAt: secondsAgo(1) })]);
+    await receiver.waitFor(1);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('delivers 300 events to one subscription, each once', async () => {
+    await subscribe();
+    const sessions = Array.from({ length: 300 }, () => scoredSession(0.9));
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        server.ingest(
+          tenant.id,
+          sessions.slice(n * 10, n * 10 + 10).flatMap(({ facts }) => facts),
+        ),
+      ),
+    );
+    await receiver.waitFor(300);
+    await waitUntil(async () => (await listDeliveries()).every(({ status }) => status === 'Delivered'));
+    const ids = receiver.received.map(({ body }) => JSON.parse(body).sessionId);
+    expect(ids.sort()).toEqual(sessions.map(({ sessionId }) => sessionId).sort());
+  });
+
+  it('refuses an address that became forbidden since the subscription was made', async () => {
+    const { id } = await subscribe();
+    await server.database.db.sql`update webhook_subscriptions set url = 'http://10.0.0.1/' where id = ${id}`;
+    await detectBot();
+    await waitUntil(async () => (await listDeliveries())[0]?.status === 'PermanentFailure');
+    expect((await listDeliveries())[0]).toMatchObject({ attempts: 1, failure_class: 'BlockedSsrf' });
+  });
+
+  it('ends a delivery whose secret cannot be opened, without counting it against the subscription', async () => {
+    const { id } = await subscribe();
+    await server.database.db.sql`update webhook_subscriptions set secret_sealed = '\\x00' where id = ${id}`;
+    await detectBot();
+    await waitUntil(async () => (await listDeliveries())[0]?.status === 'PoisonAborted');
+    expect(receiver.received).toHaveLength(0);
+    expect((await getWebhook(id)).lastDeliveryStatus).toBeNull();
+  });
+
+  it('ends a session’s facts in the same state when the score comes before the close', async () => {
+    await subscribe();
+    const { sessionId } = scoredSession(0.9);
+    await server.ingest(tenant.id, [started(sessionId), scored(sessionId, 0.88)]);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(receiver.received).toHaveLength(0);
+    await server.ingest(tenant.id, [{ kind: 'sessionClosed', sessionId, closedAt: secondsAgo(1) }]);
+    await receiver.waitFor(1);
+  });
+});

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import postgres from 'postgres';
+import { inject } from 'vitest';
+import { type Database, openDatabase } from '../../db/client';
+import { migrateDatabase } from '../../db/migrate';
+
+export interface TestDatabase {
+  url: string;
+  /** A pool of the test's own. */
+  db: Database;
+  drop(): Promise<void>;
+}
+
+/** Creates an empty database in the run's Postgres. */
+export async function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const base = inject('postgresUrl');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const admin = postgres(base, { max: 1, onnotice: () => {} });
+  await admin.unsafe(`create database ${name}`);
+  await admin.end();
+  const url = new URL(base);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    async drop() {
+      const sql = postgres(base, { max: 1, onnotice: () => {} });
+      await sql.unsafe(`drop database if exists ${name} with (force)`);
+      await sql.end();
+    },
+  };
+}
+
+/** Creates a migrated database in the run's Postgres. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const { url, drop } = await createEmptyDatabase();
+  await migrateDatabase({ url, directory: 'db/migrations', region: 'us' });
+  const db = openDatabase({ url, maxConnections: 4 });
+  return {
+    url,
+    db,
+    async drop() {
+      await db.close();
+      await drop();
+    },
+  };
+}

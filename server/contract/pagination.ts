@@ -13,10 +13,10 @@ export const pageQuery = {
     .string()
     .min(1, 'must not be empty')
     .max(MAX_CURSOR_LENGTH, `must have at most ${MAX_CURSOR_LENGTH} characters`)
-    .optional()
     .describe(
       'Opaque token from `pagination.nextCursor` of the page before; omit it on the first request. It is valid only with the filters it was issued under.',
-    ),
+    )
+    .optional(),
   pageSize: z
     .number()
     .min(1, 'must be between 1 and 100')

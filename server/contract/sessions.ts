@@ -92,17 +92,17 @@ const score = (description: string) =>
 export const sessionFilters = {
   startDate: rangeBound('start').optional(),
   endDate: rangeBound('end').optional(),
-  status: word(SESSION_STATUSES).optional(),
+  status: word(SESSION_STATUSES).describe('Sessions in this status, in any case.').optional(),
   minBotScore: score('Smallest bot score, 0 to 1.').optional(),
   maxBotScore: score('Largest bot score, 0 to 1.').optional(),
-  riskLevel: word(RISK_LEVELS).optional(),
-  detectionFlag: text(1, 256).optional().describe('A flag that the session carries.'),
-  label: word(['bot', 'human', 'none']).optional().describe('The reviewer’s verdict; `none` for sessions without one.'),
-  userId: identifier().optional(),
-  courseId: identifier().optional(),
-  fingerprint: identifier().optional(),
-  origin: text(1, 2048).optional().describe('scheme://host[:port]'),
-  deviceType: word(DEVICE_TYPES).optional(),
+  riskLevel: word(RISK_LEVELS).describe('The class under the current risk thresholds and the label.').optional(),
+  detectionFlag: text(1, 256).describe('A flag that the session carries.').optional(),
+  label: word(['bot', 'human', 'none']).describe('The reviewer’s verdict; `none` for sessions without one.').optional(),
+  userId: identifier().describe('Sessions of this LMS user.').optional(),
+  courseId: identifier().describe('Sessions in this course.').optional(),
+  fingerprint: identifier().describe('Sessions of this device.').optional(),
+  origin: text(1, 2048).describe('Sessions whose first page is at this scheme://host[:port].').optional(),
+  deviceType: word(DEVICE_TYPES).describe('Sessions on this kind of device.').optional(),
 };
 
 export const listSessionsInput = z.object({ ...pageQuery, ...sessionFilters }).check((context) => {

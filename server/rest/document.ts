@@ -9,7 +9,8 @@ import { describeWebhooks } from './document-webhooks';
 import type { RestResponse } from './responses';
 import { ROUTES, type Route } from './routes';
 
-type Operation = Record<string, unknown> & { responses: Record<string, Response> };
+type Operation = { parameters?: Parameter[]; responses: Record<string, Response> };
+type Parameter = { description?: string; schema: { description?: string } };
 type Response = {
   description: string;
   headers?: unknown;
@@ -58,6 +59,7 @@ export function generateDocument(env: Pick<Env, 'PUBLIC_URL_US' | 'PUBLIC_URL_EU
   document.servers = listServers(env);
   for (const route of ROUTES) {
     const operation = document.paths?.[route.template]?.[route.method.toLowerCase() as 'get'] as unknown as Operation;
+    for (const parameter of operation.parameters ?? []) hoistDescription(parameter);
     describeResponses(route, operation);
   }
   const schemas = Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.'));
@@ -76,6 +78,12 @@ function listServers(env: Pick<Env, 'PUBLIC_URL_US' | 'PUBLIC_URL_EU'>): { url: 
     { url: env.PUBLIC_URL_EU, description: 'European Union' },
   ].filter((server): server is { url: string; description: string } => server.url !== undefined);
   return regional.length > 0 ? regional : [{ url: '/', description: 'This server' }];
+}
+
+/** Readers of the document look for a parameter's description beside its name, not in its schema. */
+function hoistDescription(parameter: Parameter) {
+  const { description, ...schema } = parameter.schema;
+  if (description !== undefined) Object.assign(parameter, { description, schema });
 }
 
 function describeResponses(route: Route, operation: Operation) {

@@ -1,0 +1,346 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmbeddedDatabase } from '../../db/embedded';
+
+const isRoot = process.getuid?.() === 0;
+const embedded = new URL('../../db/embedded.ts', import.meta.url).href;
+
+/** A process that uses the database until it is told to stop, and lives through Ctrl-C. */
+const USER = `
+  const [, embedded, dataDir] = process.argv;
+  process.on('SIGINT', () => process.send({ interrupted: true }));
+  const { startEmbeddedDatabase } = await import(embedded);
+  const { url, isNew, stop } = await startEmbeddedDatabase({ dataDir, log: { info() {}, warn() {} } });
+  process.once('message', () => stop().then(() => process.exit()));
+  process.send({ url, isNew });
+`;
+
+let root: string;
+let dataDir: string;
+let children: ChildProcess[];
+let logged: string[];
+
+const keep = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
+const start = () => startEmbeddedDatabase({ dataDir, log: { info: keep, warn: keep } });
+
+function track(child: ChildProcess): ChildProcess {
+  children.push(child);
+  return child;
+}
+
+/** Starts a user in a process group of its own. */
+function spawnUser(): ChildProcess {
+  const args = ['--import', 'tsx', '--input-type=module', '-e', USER, embedded, dataDir];
+  return track(spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
+}
+
+async function startUser() {
+  const child = spawnUser();
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the user ended with code ${code}`)));
+  const [started] = (await Promise.race([once(child, 'message'), ended])) as [{ url: string; isNew: boolean }];
+  return { child, ...started };
+}
+
+async function end(child: ChildProcess, how: () => unknown): Promise<void> {
+  const ended = once(child, 'exit');
+  how();
+  await ended;
+}
+
+async function query<Result>(url: string, use: (sql: postgres.Sql) => Promise<Result>): Promise<Result> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    return await use(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
+const writeFact = (url: string) => query(url, (sql) => sql`create table fact as select 42 as value`);
+const readFact = (url: string) => query(url, async (sql) => (await sql`select value from fact`)[0]?.value);
+const backendPids = (url: string) =>
+  query(url, async (sql) => (await sql`select pid from pg_stat_activity`).map(({ pid }) => Number(pid)));
+
+const pidFile = () => join(dataDir, 'postgres', 'postmaster.pid');
+const isRunning = () => existsSync(pidFile());
+const postmasterPid = () => Number(readFileSync(pidFile(), 'utf8').split('\n')[0]);
+const commandLine = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+
+function killIfAlive(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** What a server leaves that is killed and never started again; macOS has room for 32 of them. */
+function removeSharedMemory(file: string): void {
+  const [, id] = existsSync(file) ? (readFileSync(file, 'utf8').split('\n')[6]?.trim().split(/ +/) ?? []) : [];
+  if (id) execFileSync('ipcrm', ['-m', id]);
+}
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'embedded-postgres-'));
+  chmodSync(root, 0o755);
+  dataDir = join(root, 'data');
+  children = [];
+  logged = [];
+});
+
+afterEach(async () => {
+  for (const child of children) {
+    if (child.pid && child.exitCode === null && child.signalCode === null) {
+      await end(child, () => killIfAlive(-Number(child.pid), 'SIGKILL'));
+    }
+  }
+  const wasRunning = isRunning();
+  if (wasRunning) {
+    const pid = postmasterPid();
+    while (killIfAlive(pid, 'SIGQUIT')) await sleep(50);
+  }
+  rmSync(root, { recursive: true, force: true });
+  expect(wasRunning, 'the last user stopped the server').toBe(false);
+});
+
+describe('the embedded Postgres', { timeout: 60_000 }, () => {
+  it('initialises a cluster and a database on the first start, and keeps both over a restart', async () => {
+    const first = await start();
+    expect(first.isNew).toBe(true);
+    const [settings] = await query(
+      first.url,
+      (sql) => sql`select current_database() as name, current_setting('listen_addresses') as address,
+        current_setting('TimeZone') as timezone, current_setting('synchronous_commit') as commit,
+        pg_encoding_to_char(encoding) as encoding, 'Z' < 'a' as bytewise, lower('É') = 'é' as unicode
+        from pg_database where datname = current_database()`,
+    );
+    expect(settings).toEqual({
+      ...{ name: 'app', address: '127.0.0.1', timezone: 'UTC', commit: 'on' },
+      ...{ encoding: 'UTF8', bytewise: true, unicode: true },
+    });
+    expect(Number(new URL(first.url).port)).toBeLessThan(32_768);
+    await writeFact(first.url);
+    expect(first.stop()).toBe(first.stop());
+    await first.stop();
+    expect(isRunning()).toBe(false);
+
+    const second = await start();
+    expect(second.isNew).toBe(false);
+    expect(await readFact(second.url)).toBe(42);
+    await second.stop();
+  });
+
+  it('keeps the password in one private file, and out of logs and arguments', async () => {
+    const database = await start();
+    const { password } = new URL(database.url);
+    const file = join(dataDir, 'postgres-password');
+    expect(readFileSync(file, 'utf8')).toBe(password);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    if (process.platform === 'linux') expect(commandLine(postmasterPid())).not.toContain(password);
+    const wrong = database.url.replace(password, 'wrong');
+    await expect(readFact(wrong)).rejects.toThrow('password authentication failed');
+    await database.stop();
+    expect(logged.join()).not.toContain(password);
+    expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).not.toContain(password);
+  });
+
+  it('is reused with its data after its process was killed', async () => {
+    const user = await startUser();
+    await writeFact(user.url);
+    const pid = postmasterPid();
+    await end(user.child, () => user.child.kill('SIGKILL'));
+
+    const next = await start();
+    expect(postmasterPid()).toBe(pid);
+    expect(logged[0]).toMatch(/^reusing running/);
+    expect(next.url).toBe(user.url);
+    expect(await readFact(next.url)).toBe(42);
+    await next.stop();
+  });
+
+  it('starts with its data after its process and all of Postgres were killed', async () => {
+    const user = await startUser();
+    await writeFact(user.url);
+    const pids = [postmasterPid(), ...(await backendPids(user.url))];
+    await end(user.child, () => user.child.kill('SIGKILL'));
+    for (const pid of pids) killIfAlive(pid, 'SIGKILL');
+
+    const next = await start();
+    expect(logged[0]).toMatch(/^embedded Postgres started/);
+    expect(await readFact(next.url)).toBe(42);
+    await next.stop();
+  });
+
+  it('waits for a backend that outlives a killed server', async () => {
+    const user = await startUser();
+    const backends = await backendPids(user.url);
+    const postmaster = postmasterPid();
+    for (const pid of backends) killIfAlive(pid, 'SIGSTOP');
+    await end(user.child, () => user.child.kill('SIGKILL'));
+    killIfAlive(postmaster, 'SIGKILL');
+
+    let isStarted = false;
+    const starting = start().finally(() => {
+      isStarted = true;
+    });
+    await sleep(1_500);
+    expect(isStarted).toBe(false);
+    for (const pid of backends) killIfAlive(pid, 'SIGKILL');
+    await (await starting).stop();
+  });
+
+  it('starts although the pid of a server that is gone belongs to another program', async () => {
+    await (await start()).stop();
+    const { uid, gid } = statSync(join(dataDir, 'postgres'));
+    const stranger = track(spawn('sleep', ['60'], { detached: true, stdio: 'ignore', ...(isRoot && { uid, gid }) }));
+    writeFileSync(pidFile(), `${stranger.pid}\n${join(dataDir, 'postgres')}\n1\n20000\n\n127.0.0.1\n1 1\nready\n`);
+    await (await start()).stop();
+    expect(stranger.exitCode).toBe(null);
+  });
+
+  it('lives through a Ctrl-C until its process stops it', async () => {
+    const { child, url } = await startUser();
+    const pid = postmasterPid();
+    const interrupted = once(child, 'message');
+    process.kill(-Number(child.pid), 'SIGINT');
+    expect(await interrupted).toEqual([{ interrupted: true }, undefined]);
+    await writeFact(url);
+    expect(await readFact(url)).toBe(42);
+    expect(postmasterPid()).toBe(pid);
+    await end(child, () => child.send('stop'));
+    expect(isRunning()).toBe(false);
+  });
+
+  it('serves two processes that start at once, until the last of them stops', async () => {
+    const [user, own] = await Promise.all([startUser(), start()]);
+    expect([user.isNew, own.isNew].sort()).toEqual([false, true]);
+    expect(own.url).toBe(user.url);
+    await writeFact(own.url);
+    await query(own.url, async (sql) => {
+      await end(user.child, () => user.child.send('stop'));
+      expect(await sql`select value from fact`).toEqual([{ value: 42 }]);
+    });
+    await own.stop();
+    expect(isRunning()).toBe(false);
+  });
+
+  it('is left running by a command that uses it beside the server', async () => {
+    const user = await startUser();
+    const command = await start();
+    await writeFact(command.url);
+    await command.stop();
+    expect(await readFact(user.url)).toBe(42);
+    await end(user.child, () => user.child.send('stop'));
+    expect(isRunning()).toBe(false);
+  });
+
+  it('stops when all of its users stop at once', async () => {
+    const users = [await start(), await start(), await start()];
+    await Promise.all(users.map(({ stop }) => stop()));
+    expect(isRunning()).toBe(false);
+  });
+
+  it('starts anew for a user that comes while it is being stopped', async () => {
+    const first = await start();
+    const stopped = first.stop();
+    const second = await start();
+    await stopped;
+    await writeFact(second.url);
+    await second.stop();
+  });
+
+  it('still counts its users after a crash of one backend', async () => {
+    const staying = await start();
+    const leaving = await start();
+    const holders = () =>
+      query(staying.url, async (sql) => {
+        const rows = await sql`select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock'`;
+        return rows.map(({ pid }) => Number(pid));
+      });
+    const before = await holders();
+    process.kill(Number(before[0]), 'SIGKILL');
+    const isRegained = async () => {
+      const now = await holders().catch(() => before);
+      return now.length === 2 && !now.some((pid) => before.includes(pid));
+    };
+    await expect.poll(isRegained, { timeout: 20_000 }).toBe(true);
+    await leaving.stop();
+    await writeFact(staying.url);
+    await staying.stop();
+  });
+
+  it('is not blocked by an initialisation that was killed half-way', async () => {
+    const user = spawnUser();
+    const isHalfMade = () =>
+      existsSync(dataDir) && readdirSync(dataDir).some((name) => existsSync(join(dataDir, name, 'cluster/PG_VERSION')));
+    await expect.poll(isHalfMade, { interval: 5, timeout: 20_000 }).toBe(true);
+    await end(user, () => process.kill(-Number(user.pid), 'SIGKILL'));
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+    for (const name of readdirSync(dataDir)) removeSharedMemory(join(dataDir, name, 'cluster', 'postmaster.pid'));
+
+    const next = await start();
+    expect(next.isNew).toBe(true);
+    expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
+    await next.stop();
+  });
+
+  it('takes another port when its own is taken', async () => {
+    const first = await start();
+    await first.stop();
+    const holder = "require('node:net').createServer().listen(process.argv[1], '127.0.0.1', () => process.send('up'))";
+    const args = ['-e', holder, new URL(first.url).port];
+    const stranger = track(
+      spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }),
+    );
+    await once(stranger, 'message');
+    const second = await start();
+    expect(second.url).not.toBe(first.url);
+    await second.stop();
+  });
+
+  it('truncates a log over 5 MB when it starts', async () => {
+    await mkdir(dataDir);
+    writeFileSync(join(dataDir, 'postgres.log'), Buffer.alloc(5 * 1024 * 1024 + 1, 'x'));
+    await (await start()).stop();
+    expect(statSync(join(dataDir, 'postgres.log')).size).toBeLessThan(100_000);
+  });
+
+  it('says in one line that a cluster is of another major version', async () => {
+    await (await start()).stop();
+    writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
+    await expect(start()).rejects.toThrow(/^Embedded Postgres in .* version 17, .* version 18\S*$/);
+  });
+
+  it('says in one line that the password is missing', async () => {
+    await (await start()).stop();
+    rmSync(join(dataDir, 'postgres-password'));
+    await expect(start()).rejects.toThrow(/^Embedded Postgres in .*postgres-password.*$/);
+  });
+
+  it.runIf(isRoot)('starts below a directory that only root can enter', async () => {
+    chmodSync(root, 0o700);
+    const database = await start();
+    expect(database.isNew).toBe(true);
+    expect(statSync(pidFile()).uid).not.toBe(0);
+    await writeFact(database.url);
+    await database.stop();
+    await (await start()).stop();
+    expect(statSync(root).mode & 0o777).toBe(0o700);
+  });
+});

@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mintKey } from '../../server/domain/api-keys';
+import { createIntegration } from '../../server/domain/integrations';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { scoredSession } from '../support/facts';
+import { PIPELINE_TOKEN } from '../support/server';
+
+const POOL_MAX = 3;
+
+describe('the self-hosted process', () => {
+  let database: TestDatabase;
+  let product: ChildProcess;
+  let url: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    product = spawn(process.execPath, ['server/start.mjs', 'main'], {
+      env: {
+        ...process.env,
+        NODE_ENV: 'production',
+        PORT: '0',
+        DATABASE_URL: database.url,
+        APP_SECRET: randomBytes(32).toString('base64'),
+        PIPELINE_TOKEN,
+        DATABASE_POOL_MAX: String(POOL_MAX),
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let printed = '';
+    for await (const chunk of product.stdout!) {
+      printed += chunk;
+      if (printed.includes('/swagger')) break;
+    }
+    url = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)![0];
+  }, 120_000);
+  afterAll(async () => {
+    const ended = once(product, 'exit');
+    product.kill('SIGTERM');
+    await ended;
+    await database.drop();
+  });
+
+  it('holds one pool, which its own entry and Next’s bundles share', async () => {
+    const { id } = await createIntegration(database.db, { name: 'Tenant', plan: 'pro', allowedOrigins: [] });
+    const { key } = await mintKey(database.db, { integrationId: id, name: 'test' });
+    // A query string takes the door past the entry's short way, into Next's bundle.
+    const post = (query: string) =>
+      fetch(`${url}/api/trpc/pipeline.ingest${query}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${PIPELINE_TOKEN}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ integrationId: id, facts: scoredSession(0.3).facts }),
+      });
+    const list = () => fetch(`${url}/v1/sessions`, { headers: { authorization: `Bearer ${key}` } });
+    const answers = await Promise.all(Array.from({ length: 12 }, () => [post(''), post('?via=next'), list()]).flat());
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const { sql } = database.db;
+    const own = await Promise.all(
+      Array.from({ length: 12 }, () => sql<{ pid: number }[]>`select pg_backend_pid() as pid, pg_sleep(0.1)`),
+    );
+    const pools = await sql`select pid from pg_stat_activity
+      where datname = current_database() and application_name = 'bot-detection'
+        and pid <> all(${own.map(([row]) => row!.pid)})`;
+    expect(pools.length).toBeGreaterThan(0);
+    expect(pools.length).toBeLessThanOrEqual(POOL_MAX);
+  });
+});

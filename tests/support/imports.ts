@@ -1,0 +1,75 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize, sep } from 'node:path';
+
+export interface SourceFile {
+  /** Relative to the project, with slashes: `server/rest/request.ts`. */
+  path: string;
+  text: string;
+  /** What it imports from us, as paths of files. */
+  internal: string[];
+  /** What it imports from packages and from Node, as it is written. */
+  external: string[];
+}
+
+/** Static, side-effect and dynamic imports, and re-exports; of types too. Biome writes them all so that this finds them. */
+const IMPORTS = [
+  /^(?:import|export)\b[^'";]*?\bfrom\s+'([^']+)'/gm,
+  /^import\s+'([^']+)'/gm,
+  /\bimport\(\s*'([^']+)'\s*\)/g,
+  /\brequire\(\s*'([^']+)'\s*\)/g,
+];
+
+/** The specifiers that a source text imports. */
+export function findImports(text: string): string[] {
+  return IMPORTS.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]!));
+}
+
+/** Reads all source files below some directories. Throws for an import of ours that leads nowhere. */
+export function readSources(directories: string[]): SourceFile[] {
+  const paths = directories.flatMap((directory) =>
+    readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(directory, name).split(sep).join('/'))
+      .filter((path) => /\.(ts|tsx|js|mjs)$/.test(path)),
+  );
+  return paths.sort().map((path) => {
+    const text = readFileSync(path, 'utf8');
+    const specifiers = findImports(text);
+    const isInternal = (specifier: string) => specifier.startsWith('.');
+    return {
+      path,
+      text,
+      internal: specifiers.filter(isInternal).map((specifier) => resolveFile(path, specifier)),
+      external: specifiers.filter((specifier) => !isInternal(specifier)),
+    };
+  });
+}
+
+function resolveFile(from: string, specifier: string): string {
+  const target = normalize(join(dirname(from), specifier))
+    .split(sep)
+    .join('/');
+  const candidates = [target, `${target}.ts`, `${target}.tsx`, `${target}/index.ts`];
+  const found = candidates.find((path) => existsSync(path) && statSync(path).isFile());
+  if (!found) throw new Error(`${from} imports ${specifier}, which leads nowhere`);
+  return found;
+}
+
+/** Finds a cycle in a graph, as the path around it; null when there is none. */
+export function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] | null {
+  const done = new Set<string>();
+  const visit = (node: string, trail: string[]): string[] | null => {
+    if (trail.includes(node)) return [...trail.slice(trail.indexOf(node)), node];
+    if (done.has(node)) return null;
+    for (const next of graph.get(node) ?? []) {
+      const cycle = visit(next, [...trail, node]);
+      if (cycle) return cycle;
+    }
+    done.add(node);
+    return null;
+  };
+  for (const node of graph.keys()) {
+    const cycle = visit(node, []);
+    if (cycle) return cycle;
+  }
+  return null;
+}

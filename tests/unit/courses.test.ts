@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findCourse } from '../../server/domain/courses';
+
+const idOf = (originAndPath: string) => createHash('sha256').update(originAndPath).digest('hex').slice(0, 16);
+
+describe('findCourse', () => {
+  it.each([
+    ['Canvas', 'https://c.example.edu/courses/42', 'https://c.example.edu/courses/42'],
+    ['Canvas', 'https://c.example.edu/courses/42/quizzes/1?x=1#top', 'https://c.example.edu/courses/42'],
+    ['Moodle', 'https://m.example.edu/course/view.php?id=7', 'https://m.example.edu/course/view.php?id=7'],
+    ['Moodle', 'https://m.example.edu/course/view.php?section=2&id=7#x', 'https://m.example.edu/course/view.php?id=7'],
+    ['Moodle', 'https://e.edu/moodle/course/view.php?id=7', 'https://e.edu/moodle/course/view.php?id=7'],
+    ['Blackboard', 'https://b.example.edu/ultra/courses/_10_1/outline', 'https://b.example.edu/ultra/courses/_10_1'],
+    ['D2L', 'https://d.example.edu/d2l/home/6606', 'https://d.example.edu/d2l/home/6606'],
+  ])('finds the course of %s in %s', (_lms, pageUrl, url) => {
+    expect(findCourse(pageUrl)).toEqual({ id: idOf(url), url });
+  });
+
+  it('gives the same course for all of its pages', () => {
+    const pages = ['', '/', '/modules', '/assignments/3?submitted=1', '#content'];
+    const ids = pages.map((page) => findCourse(`https://lms.example.edu/courses/42${page}`)?.id);
+    expect(new Set(ids)).toEqual(new Set([idOf('https://lms.example.edu/courses/42')]));
+    expect(findCourse('https://d.edu/d2l/le/content/6606/viewContent/1/View')).toEqual(
+      findCourse('https://d.edu/d2l/home/6606'),
+    );
+  });
+
+  it('tells the same number on two hosts, ports and schemes apart', () => {
+    const urls = [
+      'https://a.example.edu/courses/42',
+      'https://b.example.edu/courses/42',
+      'https://a.example.edu:8443/courses/42',
+      'http://a.example.edu/courses/42',
+      'https://a.example.edu/courses/43',
+    ];
+    expect(new Set(urls.map((url) => findCourse(url)?.id)).size).toBe(urls.length);
+  });
+
+  it('reads host and default port as one spelling', () => {
+    expect(findCourse('HTTPS://LMS.Example.EDU:443/courses/42')).toEqual(
+      findCourse('https://lms.example.edu/courses/42'),
+    );
+  });
+
+  it.each([
+    'https://lms.example.edu/',
+    'https://lms.example.edu/courses',
+    'https://lms.example.edu/courses/',
+    'https://lms.example.edu/courses/new',
+    'https://lms.example.edu/courses/42abc',
+    'https://lms.example.edu/api/v1/courses/42',
+    'https://lms.example.edu/course/view.php',
+    'https://lms.example.edu/course/view.php?id=',
+    'https://lms.example.edu/course/index.php?id=7',
+    'https://lms.example.edu/ultra/courses/',
+    'https://lms.example.edu/?next=/courses/42',
+    'https://lms.example.edu/#/courses/42',
+    'not a url',
+    '',
+    '/courses/42',
+  ])('finds none in %j', (pageUrl) => {
+    expect(findCourse(pageUrl)).toBeNull();
+  });
+
+  it('never throws, and names a course by 16 hex digits', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl({ withQueryParameters: true })), (text) => {
+        for (const url of [text, `https://x.edu/courses/${text}`, `https://x.edu/course/view.php?id=${text}`]) {
+          const course = findCourse(url);
+          if (course) expect(course.id).toMatch(/^[0-9a-f]{16}$/);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { readEnv, SettingError } from '../../server/platform/env';
+
+const APP_SECRET = randomBytes(32).toString('base64');
+const DATABASE_URL = 'postgres://user@localhost:5432/db';
+
+/** The one line that an operator sees. */
+function refusalOf(settings: Record<string, string>): string {
+  try {
+    readEnv(settings);
+  } catch (error) {
+    expect(error).toBeInstanceOf(SettingError);
+    return (error as Error).message;
+  }
+  throw new Error(`accepted: ${JSON.stringify(settings)}`);
+}
+
+describe('the defaults', () => {
+  const env = readEnv({});
+
+  it.each<[keyof typeof env, unknown]>([
+    ['PORT', 3000],
+    ['HOST', '127.0.0.1'],
+    ['DATABASE_URL', undefined],
+    ['DATABASE_DIRECT_URL', undefined],
+    ['DATABASE_POOLER', undefined],
+    ['DATA_DIR', '.data'],
+    ['REGION', 'us'],
+    ['PUBLIC_URL_US', undefined],
+    ['PUBLIC_URL_EU', undefined],
+    ['DEMO', undefined],
+    ['APP_SECRET', undefined],
+    ['PIPELINE_TOKEN', undefined],
+    ['WEBHOOK_ALLOW_HOSTS', new Set()],
+    ['WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION', false],
+    ['WEBHOOK_RETRY_DELAYS', [0, 60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]],
+    ['WEBHOOK_TIMEOUT', 30_000],
+    ['INNGEST_BASE_URL', undefined],
+    ['INNGEST_EVENT_KEY', undefined],
+    ['INNGEST_SIGNING_KEY', undefined],
+    ['INNGEST_DEV', undefined],
+    ['usesInngest', false],
+    ['LOG_LEVEL', 'info'],
+  ])('%s is %j', (name, value) => {
+    expect(env[name]).toEqual(value);
+  });
+
+  it('give each tier its quotas, the shared bucket ten times a key’s', () => {
+    expect(env.quotas).toEqual({
+      free: { key: 60, shared: 600 },
+      pro: { key: 600, shared: 6_000 },
+      enterprise: { key: 6_000, shared: 60_000 },
+    });
+  });
+
+  it('stand in for empty values', () => {
+    const names = ['PORT', 'REGION', 'WEBHOOK_TIMEOUT', 'WEBHOOK_RETRY_DELAYS', 'WEBHOOK_ALLOW_HOSTS', 'LOG_LEVEL'];
+    const others = ['DATABASE_URL', 'APP_SECRET', 'PIPELINE_TOKEN', 'DEMO', 'QUOTA_FREE', 'PUBLIC_URL_US', 'VERCEL'];
+    expect(readEnv(Object.fromEntries([...names, ...others].map((name) => [name, ''])))).toEqual(env);
+  });
+
+  it('stand beside settings of other programs', () => {
+    expect(readEnv({ PATH: '/bin', HOME: '/root' })).toEqual(env);
+  });
+});
+
+describe('a value', () => {
+  it('is taken where it is right', () => {
+    const env = readEnv({
+      PORT: '0',
+      HOST: '::1',
+      DATABASE_URL,
+      APP_SECRET,
+      REGION: 'eu',
+      DEMO: '0',
+      PIPELINE_TOKEN: 'a-token-that-is-long-enough',
+      WEBHOOK_RETRY_DELAYS: '0s,100ms,1s,2m,3h,0ms',
+      WEBHOOK_TIMEOUT: '1500ms',
+      WEBHOOK_ALLOW_HOSTS: '127.0.0.1:8080, LOCALHOST:9000,[::1]:80',
+      LOG_LEVEL: 'silent',
+      LOG_FORMAT: 'pretty',
+      DATABASE_POOL_MAX: '3',
+      DATABASE_POOLER: 'transaction',
+      DATABASE_DIRECT_URL: 'postgresql://user@localhost/db',
+    });
+    expect(env).toMatchObject({
+      PORT: 0,
+      HOST: '::1',
+      DATABASE_URL,
+      REGION: 'eu',
+      DEMO: false,
+      PIPELINE_TOKEN: 'a-token-that-is-long-enough',
+      WEBHOOK_RETRY_DELAYS: [0, 100, 1_000, 120_000, 10_800_000, 0],
+      WEBHOOK_TIMEOUT: 1_500,
+      LOG_LEVEL: 'silent',
+      LOG_FORMAT: 'pretty',
+      DATABASE_POOL_MAX: 3,
+      DATABASE_POOLER: 'transaction',
+    });
+    expect(env.APP_SECRET?.toString('base64')).toBe(APP_SECRET);
+    expect(env.WEBHOOK_ALLOW_HOSTS).toEqual(new Set(['127.0.0.1:8080', 'localhost:9000', '[::1]:80']));
+  });
+
+  it.each(['QUOTA_FREE', 'QUOTA_PRO', 'QUOTA_ENTERPRISE'])('of %s is the quota of a key', (name) => {
+    const tier = name.slice('QUOTA_'.length).toLowerCase();
+    const { quotas } = readEnv({ [name]: '7' });
+    expect(quotas).toEqual({ ...readEnv({}).quotas, [tier]: { ...readEnv({}).quotas[tier as 'free'], key: 7 } });
+  });
+
+  it.each(['QUOTA_SHARED_FREE', 'QUOTA_SHARED_PRO', 'QUOTA_SHARED_ENTERPRISE'])(
+    'of %s is the quota of the tier’s shared bucket',
+    (name) => {
+      const tier = name.slice('QUOTA_SHARED_'.length).toLowerCase();
+      const { quotas } = readEnv({ [name]: '7' });
+      expect(quotas).toEqual({ ...readEnv({}).quotas, [tier]: { ...readEnv({}).quotas[tier as 'free'], shared: 7 } });
+    },
+  );
+
+  it.each(['INNGEST_BASE_URL', 'INNGEST_EVENT_KEY', 'INNGEST_SIGNING_KEY', 'INNGEST_DEV'])(
+    'of %s replaces the embedded engine',
+    (name) => {
+      expect(readEnv({ [name]: 'http://127.0.0.1:8288' }).usesInngest).toBe(true);
+    },
+  );
+
+  it.each<[string, string]>([
+    ['PORT', 'abc'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['PORT', '1e3'],
+    ['PORT', ' 80'],
+    ['DATABASE_URL', 'mysql://localhost/db'],
+    ['DATABASE_URL', 'localhost'],
+    ['DATABASE_DIRECT_URL', 'http://localhost/db'],
+    ['DATABASE_POOL_MAX', '0'],
+    ['DATABASE_POOL_MAX', 'many'],
+    ['DATABASE_POOLER', 'session'],
+    ['REGION', 'US'],
+    ['REGION', 'apac'],
+    ['PUBLIC_URL_US', 'api.example.com'],
+    ['PUBLIC_URL_EU', 'ftp://api.example.com'],
+    ['DEMO', 'yes'],
+    ['DEMO', 'true'],
+    ['APP_SECRET', 'short'],
+    ['APP_SECRET', randomBytes(31).toString('base64')],
+    ['APP_SECRET', randomBytes(33).toString('base64')],
+    ['APP_SECRET', randomBytes(32).toString('hex')],
+    ['PIPELINE_TOKEN', 'short'],
+    ['WEBHOOK_ALLOW_HOSTS', 'localhost'],
+    ['WEBHOOK_ALLOW_HOSTS', 'http://localhost:80'],
+    ['WEBHOOK_ALLOW_HOSTS', '*:80'],
+    ['WEBHOOK_ALLOW_HOSTS', '127.0.0.1:8080,nonsense'],
+    ['WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION', 'true'],
+    ['WEBHOOK_RETRY_DELAYS', '0s,1m,5m,30m,2h'],
+    ['WEBHOOK_RETRY_DELAYS', '0s,1m,5m,30m,2h,8h,9h'],
+    ['WEBHOOK_RETRY_DELAYS', '0s,1m,5m,30m,2h,8d'],
+    ['WEBHOOK_RETRY_DELAYS', '0,60,300,1800,7200,28800'],
+    ['WEBHOOK_RETRY_DELAYS', '0s,1m,,30m,2h,8h'],
+    ['WEBHOOK_RETRY_DELAYS', '0s,-1m,5m,30m,2h,8h'],
+    ['WEBHOOK_RETRY_DELAYS', '0s,1.5m,5m,30m,2h,8h'],
+    ['WEBHOOK_TIMEOUT', '30'],
+    ['WEBHOOK_TIMEOUT', '0s'],
+    ['WEBHOOK_TIMEOUT', 'soon'],
+    ['WEBHOOK_TIMEOUT', '-5s'],
+    ['QUOTA_FREE', '0'],
+    ['QUOTA_PRO', '-5'],
+    ['QUOTA_ENTERPRISE', '1.5'],
+    ['QUOTA_SHARED_FREE', 'none'],
+    ['QUOTA_SHARED_PRO', '1e9'],
+    ['QUOTA_SHARED_ENTERPRISE', ' 5'],
+    ['LOG_LEVEL', 'loud'],
+    ['LOG_FORMAT', 'xml'],
+  ])('of %s that is wrong (%s) is one line that begins with its name', (name, value) => {
+    const message = refusalOf({ [name]: value });
+    expect(message).toMatch(new RegExp(`^${name}: [^\\n]+$`));
+  });
+
+  it('of a secret never shows in the refusal', () => {
+    expect(refusalOf({ APP_SECRET: 'hunter2' })).not.toContain('hunter2');
+    expect(refusalOf({ PIPELINE_TOKEN: 'hunter2' })).not.toContain('hunter2');
+    expect(refusalOf({ DATABASE_URL: 'mysql://u:hunter2@localhost/db' })).not.toContain('hunter2');
+  });
+
+  it('that is wrong beside others names the first in one line', () => {
+    expect(refusalOf({ PORT: 'x', REGION: 'y', LOG_LEVEL: 'z' })).toMatch(/^(PORT|REGION|LOG_LEVEL): [^\n]+$/);
+  });
+});
+
+describe('APP_SECRET', () => {
+  it('is required with DATABASE_URL', () => {
+    expect(refusalOf({ DATABASE_URL })).toMatch(/^APP_SECRET: [^\n]+$/);
+    expect(refusalOf({ DATABASE_URL, APP_SECRET: '' })).toMatch(/^APP_SECRET: [^\n]+$/);
+    expect(readEnv({ DATABASE_URL, APP_SECRET }).DATABASE_URL).toBe(DATABASE_URL);
+  });
+});
+
+describe('WEBHOOK_ALLOW_HOSTS', () => {
+  const WEBHOOK_ALLOW_HOSTS = '127.0.0.1:8080';
+
+  it.each<Record<string, string>>([
+    { VERCEL: '1' },
+    { PUBLIC_URL_US: 'https://us.example.com' },
+    { PUBLIC_URL_EU: 'https://eu.example.com' },
+  ])('is refused with %j, unless WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION is 1', (deployed) => {
+    expect(refusalOf({ WEBHOOK_ALLOW_HOSTS, ...deployed })).toMatch(/^WEBHOOK_ALLOW_HOSTS: [^\n]+$/);
+    expect(refusalOf({ WEBHOOK_ALLOW_HOSTS, ...deployed, WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION: '0' })).toMatch(
+      /^WEBHOOK_ALLOW_HOSTS: [^\n]+$/,
+    );
+    const env = readEnv({ WEBHOOK_ALLOW_HOSTS, ...deployed, WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION: '1' });
+    expect(env.WEBHOOK_ALLOW_HOSTS).toEqual(new Set([WEBHOOK_ALLOW_HOSTS]));
+    expect(readEnv(deployed).WEBHOOK_ALLOW_HOSTS.size).toBe(0);
+  });
+
+  it('is fine in development', () => {
+    expect(readEnv({ WEBHOOK_ALLOW_HOSTS }).WEBHOOK_ALLOW_HOSTS.size).toBe(1);
+    expect(readEnv({ WEBHOOK_ALLOW_HOSTS, VERCEL: '0' }).WEBHOOK_ALLOW_HOSTS.size).toBe(1);
+  });
+});
+
+describe('PUBLIC_URL_US and PUBLIC_URL_EU', () => {
+  it('are kept without a slash at the end', () => {
+    expect(
+      readEnv({ PUBLIC_URL_US: 'https://us.example.com/', PUBLIC_URL_EU: 'https://eu.example.com' }),
+    ).toMatchObject({
+      PUBLIC_URL_US: 'https://us.example.com',
+      PUBLIC_URL_EU: 'https://eu.example.com',
+    });
+  });
+});

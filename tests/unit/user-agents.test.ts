@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEVICE_TYPES } from '../../server/contract/sessions';
+import { readUserAgent } from '../../server/domain/user-agents';
+
+const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';
+const SAFARI = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
+
+describe('readUserAgent', () => {
+  it.each([
+    [
+      `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${WEBKIT} Chrome/142.0.0.0 Safari/537.36`,
+      'Chrome 142 on Windows',
+      'Chrome',
+      'desktop',
+    ],
+    [
+      `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${SAFARI} Version/18.4 Safari/605.1.15`,
+      'Safari 18 on macOS',
+      'Safari',
+      'desktop',
+    ],
+    [
+      'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0',
+      'Firefox 143 on Linux',
+      'Firefox',
+      'desktop',
+    ],
+    [
+      `Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) ${SAFARI} Version/18.5 Mobile/15E148 Safari/604.1`,
+      'Safari 18 on iOS',
+      'Safari',
+      'mobile',
+    ],
+    [
+      `Mozilla/5.0 (iPad; CPU OS 18_5 like Mac OS X) ${SAFARI} Version/18.5 Mobile/15E148 Safari/604.1`,
+      'Safari 18 on iOS',
+      'Safari',
+      'tablet',
+    ],
+    [
+      `Mozilla/5.0 (Linux; Android 15; Pixel 9) ${WEBKIT} Chrome/142.0.0.0 Mobile Safari/537.36`,
+      'Chrome 142 on Android',
+      'Chrome',
+      'mobile',
+    ],
+    [
+      `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${WEBKIT} Chrome/142.0.0.0 Safari/537.36 Edg/142.0.0.0`,
+      'Microsoft Edge 142 on Windows',
+      'Microsoft Edge',
+      'desktop',
+    ],
+  ])('reads %s', (header, summary, browser, deviceType) => {
+    expect(readUserAgent(header)).toEqual({ summary, browser, deviceType });
+  });
+
+  it.each(['', ' ', '\t'])('calls an empty header (%j) unknown, on a desktop', (header) => {
+    expect(readUserAgent(header)).toEqual({ summary: 'Unknown', browser: 'Unknown', deviceType: 'desktop' });
+  });
+
+  it('shows a bot that names itself', () => {
+    expect(readUserAgent('Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)').summary).toMatch(
+      /bot/i,
+    );
+    expect(readUserAgent('curl/8.5.0').summary).not.toBe('');
+    expect(readUserAgent('python-requests/2.32').summary).not.toBe('');
+  });
+
+  it('answers the same again, also when thousands of others came between', () => {
+    const header = `Mozilla/5.0 (X11; Linux x86_64) ${WEBKIT} HeadlessChrome/141.0.0.0 Safari/537.36`;
+    const first = readUserAgent(header);
+    for (let n = 0; n < 2_500; n++) readUserAgent(`agent/${n}`);
+    expect(readUserAgent(header)).toEqual(first);
+    expect(first.deviceType).toBe('desktop');
+  });
+
+  it('never throws, and always has a summary, a browser and a known device type', () => {
+    const words = fc.constantFrom(
+      'Mozilla/5.0',
+      '(',
+      ')',
+      ';',
+      'Chrome/',
+      'Mobile',
+      'iPad',
+      'Windows NT',
+      '__proto__',
+      '1.2',
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary', maxLength: 200 }),
+          fc.array(words).map((w) => w.join(' ')),
+        ),
+        (header) => {
+          const { summary, browser, deviceType } = readUserAgent(header);
+          expect(summary).not.toBe('');
+          expect(browser).not.toBe('');
+          expect(DEVICE_TYPES).toContain(deviceType);
+        },
+      ),
+    );
+  });
+});

@@ -39,7 +39,7 @@ export function openDatabase(options: {
   });
   const orm = drizzle(sql, { schema });
   // Drizzle hands timestamps through as Postgres prints them; the wire form serves everywhere.
-  sql.options.parsers[TIMESTAMPTZ_OID] = (printed: string) => new Date(printed).toISOString();
+  sql.options.parsers[TIMESTAMPTZ_OID] = readInstant;
   const prepare = !options.isPooled;
   return {
     orm,
@@ -48,6 +48,9 @@ export function openDatabase(options: {
     close: () => sql.end({ timeout: 5 }),
   };
 }
+
+/** `2026-01-31 09:30:00.5+00` as `2026-01-31T09:30:00.500Z`. As ISO, since Date guesses the century of other spellings. */
+const readInstant = (printed: string) => new Date(`${printed.replace(' ', 'T')}:00`).toISOString();
 
 const UNAVAILABLE_CODES = new Set([
   // The network and postgres.js.

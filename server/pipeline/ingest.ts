@@ -9,7 +9,9 @@ import { applyFact, type IngestAnswer, type IngestInput } from './facts';
 import { type IngestRows, type IngestState, readState, writeRows } from './store';
 
 const MAX_GROUP = 64;
-const UNIQUE_VIOLATION = '23505';
+/** Another process wrote the same keys meanwhile (unique violation, deadlock): what is there now is read again. */
+const RACE_CODES = ['23505', '40P01'];
+const MAX_TRIES = 5;
 /** Batches after which a young database's statistics are renewed: plans made for empty tables scan whole tenants. */
 const ANALYZE_AFTER = [100, 1_000, 10_000];
 
@@ -67,11 +69,19 @@ export function createIngester(dependencies: {
   async function commitAll(group: Waiting[]) {
     try {
       await commit(group);
-    } catch (error) {
-      // Another process created the same row meanwhile: what is there now is read again.
-      const isRace = (error as { code?: string }).code === UNIQUE_VIOLATION;
-      if (group.length === 1 && !isRace) return group[0]!.reject(error);
-      for (const one of group) await commit([one]).catch(one.reject);
+    } catch {
+      for (const one of group) await commitAlone(one);
+    }
+  }
+
+  async function commitAlone(one: Waiting) {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await commit([one]);
+      } catch (error) {
+        const isRace = RACE_CODES.includes(String((error as { code?: unknown }).code));
+        if (!isRace || tries === MAX_TRIES) return one.reject(error);
+      }
     }
   }
 

@@ -117,11 +117,23 @@ export async function writeRows(
   rows: IngestRows,
   firstDelayMs: number,
 ): Promise<SubscriptionKey[]> {
-  const { newSessions, changedSessions, events, scores, domainEvents, deliveries } = rows;
-  const json = [newSessions, changedSessions, events, scores, domainEvents, deliveries].map((list) =>
-    JSON.stringify(list),
-  );
+  const lists = [
+    sortByKey(rows.newSessions, (row) => [row.integrationId, row.id]),
+    rows.changedSessions,
+    sortByKey(rows.events, (row) => [row.integrationId, row.sessionId, row.sequence]),
+    sortByKey(rows.scores, (row) => [row.integrationId, row.sessionId, row.scoredAt]),
+    sortByKey(rows.domainEvents, (row) => [row.integrationId, row.type, row.naturalKey]),
+    rows.deliveries,
+  ];
+  const json = lists.map((list) => JSON.stringify(list));
   return await sql.unsafe<SubscriptionKey[]>(WRITE, [...json, firstDelayMs]);
+}
+
+/** In one order everywhere: two processes that insert the same new keys wait for each other once, not crosswise. */
+function sortByKey<T>(rows: T[], keyOf: (row: T) => (string | number)[]): T[] {
+  if (rows.length < 2) return rows;
+  const keyed = rows.map((row) => ({ row, key: keyOf(row).join('\0') }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row);
 }
 
 const DELIVERY_COLUMNS: (keyof PlannedDelivery)[] = ['integrationId', 'id', 'subscriptionId', 'eventId'];

@@ -66,11 +66,11 @@ export async function startReceiver(): Promise<Receiver> {
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   limitMs = 15_000,
-  describe: () => string = () => 'the condition did not come true',
+  explain: () => string = () => 'the condition did not come true',
 ): Promise<void> {
   const end = Date.now() + limitMs;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${describe()} within ${limitMs} ms`);
+    if (Date.now() > end) throw new Error(`${explain()} within ${limitMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

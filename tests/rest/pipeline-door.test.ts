@@ -1,0 +1,689 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EVENTS } from '../../server/contract/events';
+import { Connection, sendRaw } from '../support/connection';
+import { closed, scored, scoredSession, secondsAgo, started } from '../support/facts';
+import { type Answer, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
+
+const DOOR = '/api/trpc/pipeline.ingest';
+const MIB = 1024 * 1024;
+
+let server: TestServer;
+/** A second process on the same database. */
+let second: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+  second = await startTestServer({}, server);
+});
+afterAll(async () => {
+  await second.stop();
+  await server.stop();
+});
+
+type Tenant = { id: string; key: string };
+const sql = () => server.database.db.sql;
+const authorized = { Authorization: `Bearer ${PIPELINE_TOKEN}`, 'Content-Type': 'application/json' };
+const post = (body: string | Uint8Array, headers: Record<string, string> = authorized, url = server.url) =>
+  sendRaw(url, 'POST', DOOR, { headers, body });
+
+const events = (sessionId: string, sequences: number[], fields: Record<string, unknown> = {}) => ({
+  kind: 'sessionEvents',
+  sessionId,
+  events: sequences.map((sequence) => ({ sequence, type: 'mouse', timestamp: secondsAgo(30), ...fields })),
+});
+
+function expectCounts(answer: Answer, accepted: number, duplicates: number) {
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status: 200,
+    body: { result: { data: { accepted, duplicates, suppressed: 0 } } },
+  });
+}
+async function accept(tenant: Tenant, facts: unknown[]) {
+  expectCounts(await server.ingest(tenant.id, facts), facts.length, 0);
+}
+async function readSession({ key }: Tenant, id: string) {
+  const { status, body } = await server.call('GET', `/v1/sessions/${encodeURIComponent(id)}`, { key });
+  return status === 200 ? body.data : null;
+}
+async function countSessions({ id }: Tenant): Promise<number> {
+  const [row] = await sql()<{ count: number }[]>`select count(*)::int from sessions where integration_id = ${id}`;
+  return row!.count;
+}
+async function readEventCount({ id }: Tenant, sessionId: string) {
+  const [row] = await sql()<{ total: number; rows: number; sum: number }[]>`
+    select s.event_count as total, count(e.sequence)::int as rows, coalesce(sum(e.event_count), 0)::int as sum
+      from sessions s left join session_events e on e.integration_id = s.integration_id and e.session_id = s.id
+     where s.integration_id = ${id} and s.id = ${sessionId} group by s.event_count`;
+  return row;
+}
+/** The payloads of the BotDetected events that were told. */
+async function readDetections({ id }: Tenant, sessionId?: string) {
+  const rows = await sql()<{ payload: string; natural_key: string }[]>`
+    select payload, natural_key from domain_events where integration_id = ${id} and type = 'BotDetected' order by id`;
+  return rows
+    .filter((row) => sessionId === undefined || row.natural_key === sessionId)
+    .map((row) => JSON.parse(row.payload));
+}
+
+describe('the door’s lock', () => {
+  const noToken = { 'Content-Type': 'application/json' };
+  const facts = async () => JSON.stringify({ integrationId: (await server.createTenant()).id, facts: [started('s')] });
+
+  it.each<[string, Record<string, string>]>([
+    ['no token', {}],
+    ['a wrong token', { Authorization: 'Bearer wrong' }],
+    ['a token cut short', { Authorization: `Bearer ${PIPELINE_TOKEN.slice(0, -1)}` }],
+    ['a token with more at its end', { Authorization: `Bearer ${PIPELINE_TOKEN}x` }],
+    ['a token without a scheme', { Authorization: PIPELINE_TOKEN }],
+    ['another scheme', { Authorization: `Basic ${PIPELINE_TOKEN}` }],
+    ['an empty one', { Authorization: 'Bearer ' }],
+    ['the token as x-api-key', { 'x-api-key': PIPELINE_TOKEN }],
+  ])('answers 401 to %s', async (_what, headers) => {
+    const answer = await post(await facts(), { ...noToken, ...headers });
+    expect([answer.status, answer.body.error.data]).toMatchObject([401, { code: 'UNAUTHORIZED', httpStatus: 401 }]);
+  });
+
+  it('does not open to a customer’s key', async () => {
+    const { key } = await server.createTenant();
+    expect((await post(await facts(), { ...noToken, Authorization: `Bearer ${key}` })).status).toBe(401);
+  });
+
+  it('opens to the token, its scheme in any case', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER'])
+      expect((await post(await facts(), { ...noToken, Authorization: `${scheme} ${PIPELINE_TOKEN}` })).status).toBe(
+        200,
+      );
+  });
+
+  it('is not opened by the token on the public API', async () => {
+    expect((await server.call('GET', '/v1/sessions', { key: PIPELINE_TOKEN })).status).toBe(401);
+  });
+
+  it('answers 503 where no token is configured, whoever knocks', async () => {
+    const closedServer = await startTestServer({ PIPELINE_TOKEN: '' }, server);
+    for (const authorization of ['', `Bearer ${PIPELINE_TOKEN}`, 'Bearer undefined', 'Bearer ']) {
+      const answer = await post('{', { ...noToken, Authorization: authorization }, closedServer.url);
+      expect([answer.status, answer.body.error.data]).toMatchObject([
+        503,
+        { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 },
+      ]);
+    }
+    await closedServer.stop();
+  });
+
+  it('is judged before the body', async () => {
+    expect((await post('{', noToken)).status).toBe(401);
+    expect((await post(' '.repeat(MIB + 1), noToken)).status).toBe(401);
+    expect((await post(JSON.stringify({ integrationId: 'unknown', facts: [] }), noToken)).status).toBe(401);
+  });
+});
+
+describe('the input', () => {
+  it.each(['', '{', 'null', '[]', '1', '"x"', '{}', '{"facts":[]}', '{"integrationId":"x"}'])(
+    'that is %j is 400 without a factIndex',
+    async (body) => {
+      const answer = await post(body);
+      expect([answer.status, answer.body.error.data.httpStatus]).toEqual([400, 400]);
+      expect(answer.body.error.data).not.toHaveProperty('factIndex');
+    },
+  );
+
+  it('that is not UTF-8 is 400', async () => {
+    expect((await post(Buffer.from([0x22, 0xff, 0x22]))).status).toBe(400);
+  });
+
+  it('never shows a stack', async () => {
+    for (const body of ['{', '{}', JSON.stringify({ integrationId: 'unknown', facts: [started('s')] })])
+      expect((await post(body)).text).not.toMatch(/stack|node_modules|\.ts/);
+  });
+
+  it('for an unknown integration is 404', async () => {
+    const answer = await server.ingest('int_unknown', [started('s')]);
+    expect([answer.status, answer.body.error.data]).toMatchObject([404, { code: 'NOT_FOUND', httpStatus: 404 }]);
+    expect(answer.body.error.data).not.toHaveProperty('factIndex');
+  });
+
+  it('of 1 MiB is taken, one byte more is 413', async () => {
+    const { id } = await server.createTenant();
+    const text = JSON.stringify({ integrationId: id, facts: [started('s')] });
+    expect((await post(text + ' '.repeat(MIB - text.length))).status).toBe(200);
+    const answer = await post(text + ' '.repeat(MIB - text.length + 1));
+    expect([answer.status, answer.body.error.data]).toMatchObject([
+      413,
+      { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 },
+    ]);
+  });
+
+  it('of much more than 1 MiB is 413, and then the connection closes', async () => {
+    const connection = await Connection.open(server.url);
+    connection.writeHead('POST', DOOR, { ...authorized, 'Content-Length': String(50 * MIB) });
+    connection.write(' '.repeat(2 * MIB));
+    expect((await connection.read()).status).toBe(413);
+    await connection.closed;
+  });
+
+  it('holds 1 to 500 facts', async () => {
+    const tenant = await server.createTenant();
+    const facts = Array.from({ length: 501 }, (_, n) => started(`s-${n}`));
+    for (const wrong of [[], facts]) {
+      const answer = await server.ingest(tenant.id, wrong);
+      expect(answer.status).toBe(400);
+      expect(answer.body.error.data).not.toHaveProperty('factIndex');
+    }
+    expect(await countSessions(tenant)).toBe(0);
+    expectCounts(await server.ingest(tenant.id, facts.slice(0, 1)), 1, 0);
+    expectCounts(await server.ingest(tenant.id, facts.slice(0, 500)), 499, 1);
+    expect(await countSessions(tenant)).toBe(500);
+  });
+
+  it('may hold fields that nobody knows', async () => {
+    const { id } = await server.createTenant();
+    const facts = [started('s', { unknown: { a: [1] }, nothing: null })];
+    expect((await post(JSON.stringify({ integrationId: id, facts, unknown: 1 }))).status).toBe(200);
+  });
+});
+
+describe('a fact', () => {
+  const ID = 's-known';
+  let tenant: Tenant;
+  beforeAll(async () => {
+    tenant = await server.createTenant();
+    await accept(tenant, [started(ID, { startedAt: secondsAgo(120) })]);
+  });
+
+  const event = (fields: Record<string, unknown>) => events(ID, [7], fields);
+  const ahead = (minutes: number) => secondsAgo(-60 * minutes);
+  const ODD_IDS = [
+    '',
+    '.',
+    '..',
+    'a\0b',
+    'a\u0001',
+    'a\nb',
+    '\t',
+    'a\u007f',
+    'a\u0085',
+    '\ud800',
+    'x'.repeat(257),
+    1,
+    null,
+  ];
+
+  it.each<[string, unknown]>([
+    ['nothing', null],
+    ['a string', 'sessionStarted'],
+    ['an array', []],
+    ['no kind', { sessionId: ID }],
+    ['an unknown kind', { ...closed(ID), kind: 'sessionPaused' }],
+    ['a kind in another case', { ...closed(ID), kind: 'SessionClosed' }],
+    ['the kind __proto__', { ...closed(ID), kind: '__proto__' }],
+    ...ODD_IDS.map((id): [string, unknown] => [`the id ${JSON.stringify(id)}`, started(id as string)]),
+    ['the id 257 emoji', started('😀'.repeat(257))],
+    ['no id', { ...started(ID), sessionId: undefined }],
+    ['no start', started('new', { startedAt: undefined })],
+    ['a start without an offset', started('new', { startedAt: '2026-01-01T00:00:00' })],
+    ['a start that is a date', started('new', { startedAt: '2026-01-01' })],
+    ['a start that is no date', started('new', { startedAt: '2026-02-30T00:00:00Z' })],
+    ['a start in milliseconds', started('new', { startedAt: 1_700_000_000_000 })],
+    ['no page', started('new', { pageUrl: undefined })],
+    ['an empty page', started('new', { pageUrl: '' })],
+    ['a page that is no URL', started('new', { pageUrl: 'lms.example.edu/x' })],
+    ['a page of another scheme', started('new', { pageUrl: 'javascript:alert(1)' })],
+    ['a page with U+0000', started('new', { pageUrl: 'https://x.edu/\0' })],
+    ['no user agent', started('new', { userAgent: undefined })],
+    ['a user agent that is a number', started('new', { userAgent: 5 })],
+    ['a user agent with a lone surrogate', started('new', { userAgent: '\ud800' })],
+    ['a fingerprint of control characters', started('new', { deviceFingerprint: '\u0001' })],
+    ['the fingerprint ..', started('new', { deviceFingerprint: '..' })],
+    ['a country that is a number', started('new', { country: 49 })],
+    ['no events', { kind: 'sessionEvents', sessionId: ID, events: [] }],
+    ['events that are an object', { kind: 'sessionEvents', sessionId: ID, events: {} }],
+    ['an event without a sequence', event({ sequence: undefined })],
+    ['a negative sequence', event({ sequence: -1 })],
+    ['a broken sequence', event({ sequence: 1.5 })],
+    ['a sequence in text', event({ sequence: '7' })],
+    ['a sequence beyond 32 bits', event({ sequence: 2 ** 31 })],
+    ['an unknown event type', event({ type: 'keypress' })],
+    ['an event type that is a number', event({ type: 1 })],
+    ['an event without a time', event({ timestamp: undefined })],
+    ['a negative duration', event({ durationMs: -1 })],
+    ['a negative count', event({ eventCount: -1 })],
+    ['a broken count', event({ eventCount: 0.5 })],
+    ['metadata that is text', event({ metadata: 'x' })],
+    ['metadata that is a list', event({ metadata: [1] })],
+    ['metadata with U+0000', event({ metadata: { a: { b: ['\0'] } } })],
+    ['metadata with U+0000 in a name', event({ metadata: { 'a\0': 1 } })],
+    ['metadata with a lone surrogate', event({ metadata: { a: '\udfff' } })],
+    ['metadata nested a hundred deep', event({ metadata: nest(100) })],
+    ['metadata nested 2,000 deep', event({ metadata: nest(2_000) })],
+    ['no close', closed(ID, { closedAt: undefined })],
+    ['no score', scored(ID, 0.5, { botScore: undefined })],
+    ['a score over 1', scored(ID, 1.0001)],
+    ['a score under 0', scored(ID, -0.0001)],
+    ['a score in text', scored(ID, 0.5, { botScore: '0.5' })],
+    ['a score in percent', scored(ID, 70)],
+    ['a score of null', scored(ID, 0.5, { botScore: null })],
+    ['no flags', scored(ID, 0.5, { detectionFlags: undefined })],
+    ['a flag that is a number', scored(ID, 0.5, { detectionFlags: [1] })],
+    ['a flag with U+0000', scored(ID, 0.5, { detectionFlags: ['\0'] })],
+    ['no time of a score', scored(ID, 0.5, { scoredAt: undefined })],
+    ['events of an unknown session', events('unknown', [1])],
+    ['the close of an unknown session', closed('unknown')],
+    ['the score of an unknown session', scored('unknown', 0.5)],
+    ['a close before the start', closed(ID, { closedAt: secondsAgo(121) })],
+    ['a start 6 minutes ahead', started('new', { startedAt: ahead(6) })],
+    ['an event 6 minutes ahead', event({ timestamp: ahead(6) })],
+    ['a close 6 minutes ahead', closed(ID, { closedAt: ahead(6) })],
+    ['a score 6 minutes ahead', scored(ID, 0.5, { scoredAt: ahead(6) })],
+  ])('with %s is 400 and named by its index; nothing of its batch is kept', async (_what, bad) => {
+    const before = await countSessions(tenant);
+    const good = (n: number) => started(`never-${n}`);
+    const answer = await server.ingest(tenant.id, [good(1), good(2), events(ID, [1, 2]), bad, good(3)]);
+    expect({ status: answer.status, data: answer.body.error.data }).toEqual({
+      status: 400,
+      data: { code: 'BAD_REQUEST', httpStatus: 400, path: 'pipeline.ingest', factIndex: 3 },
+    });
+    expect(answer.body.error.message).toMatch(/\S/);
+    expect(await countSessions(tenant)).toBe(before);
+    expect(await readEventCount(tenant, ID)).toEqual({ total: 0, rows: 0, sum: 0 });
+    expect(await readSession(tenant, ID)).toMatchObject({ status: 'Active', botScore: null });
+  });
+
+  it('about a session that only starts later in the batch is refused', async () => {
+    const answer = await server.ingest(tenant.id, [closed('later'), started('later')]);
+    expect([answer.status, answer.body.error.data.factIndex]).toEqual([400, 0]);
+  });
+
+  it('about another tenant’s session is refused as an unknown one', async () => {
+    const other = await server.createTenant();
+    expect((await server.ingest(other.id, [closed(ID)])).body.error).toEqual(
+      (await server.ingest(other.id, [closed('unknown')])).body.error,
+    );
+  });
+
+  it('may be up to 5 minutes ahead', async () => {
+    const one = await server.createTenant();
+    await accept(one, [
+      started('s', { startedAt: ahead(4) }),
+      events('s', [1], { timestamp: ahead(4) }),
+      closed('s', { closedAt: ahead(4.5) }),
+      scored('s', 0.5, { scoredAt: ahead(4) }),
+    ]);
+  });
+
+  it('may close a session at the instant of its start', async () => {
+    const one = await server.createTenant();
+    const at = secondsAgo(60);
+    await accept(one, [started('s', { startedAt: at }), closed('s', { closedAt: at })]);
+  });
+
+  it.each([
+    'x'.repeat(256),
+    '😀'.repeat(256),
+    ' ',
+    '...',
+    'a b',
+    'ä/%2F',
+    '\u200d',
+    "'; drop table sessions; --",
+    '{"a":1}',
+  ])('may have the id %s', async (id) => {
+    const one = await server.createTenant();
+    await accept(one, [started(id, { deviceFingerprint: id }), events(id, [1]), closed(id), scored(id, 0.9)]);
+    expect(await readSession(one, id)).toMatchObject({ id, deviceFingerprint: id, status: 'Scored' });
+    expect(await readDetections(one)).toMatchObject([{ sessionId: id }]);
+  });
+
+  it.each([
+    ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000Z'],
+    ['2026-01-01T02:30:00+02:30', '2026-01-01T00:00:00.000Z'],
+    ['2026-01-01T00:00:00.123456Z', '2026-01-01T00:00:00.123Z'],
+    ['2026-01-01T00:00:00.9999Z', '2026-01-01T00:00:00.999Z'],
+    ['2024-02-29T23:59:59.999-00:00', '2024-02-29T23:59:59.999Z'],
+    ['1969-12-31T23:59:59.999Z', '1969-12-31T23:59:59.999Z'],
+    ['0999-01-01T00:00:00.001Z', '0999-01-01T00:00:00.001Z'],
+    ['0099-01-01T00:00:00.000Z', '0099-01-01T00:00:00.000Z'],
+    ['0001-01-01T00:00:00.000Z', '0001-01-01T00:00:00.000Z'],
+  ])('dated %s comes back as %s', async (startedAt, createdAt) => {
+    const one = await server.createTenant();
+    expect((await server.ingest(one.id, [started('s', { startedAt })])).status).toBe(200);
+    expect((await readSession(one, 's')).createdAt).toBe(createdAt);
+    // The same instant, spelled as it came back, is the same fact.
+    expectCounts(await server.ingest(one.id, [started('s', { startedAt })]), 0, 1);
+  });
+
+  function nest(depth: number): unknown {
+    let value: unknown = { end: 1 };
+    for (let n = 1; n < depth; n++) value = { a: value };
+    return value;
+  }
+});
+
+describe('metadata', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['empty', {}],
+    ['empty names', { '': '' }],
+    ['names of the language', JSON.parse('{"constructor":{"prototype":1},"toString":"x","hasOwnProperty":null}')],
+    ['emoji and combining characters', { '😀': 'e\u0301', text: '\u200d\ufeff' }],
+    ['what looks like an escape', { a: '\\u0000', b: '\\ud800', c: "'", d: '"', e: '\\' }],
+    ['numbers', { big: 9_007_199_254_740_991, small: 5e-324, negative: -1.5, large: 1e300 }],
+    ['all kinds of values', { a: null, b: true, c: [1, 'x', [null, {}]], d: { e: { f: [] } } }],
+    ['U+2028 and control characters', { a: '\u2028\u2029\u0001\u001f\u007f' }],
+  ])('of %s is kept as it is, and known again', async (_what, metadata) => {
+    const tenant = await server.createTenant();
+    const facts = [started('s'), events('s', [1], { metadata, timestamp: '2026-01-01T00:00:00Z' })];
+    await accept(tenant, facts);
+    const [row] = await sql()`select metadata from session_events where integration_id = ${tenant.id}`;
+    expect(row!.metadata).toEqual(metadata);
+    expectCounts(await server.ingest(tenant.id, facts), 0, 2);
+  });
+
+  it('of null is none', async () => {
+    const tenant = await server.createTenant();
+    await accept(tenant, [started('s'), events('s', [1], { metadata: null, url: null, durationMs: null })]);
+    const [row] = await sql()`select metadata, url from session_events where integration_id = ${tenant.id}`;
+    expect(row).toMatchObject({ metadata: null, url: null });
+  });
+});
+
+describe('a fact sent again', () => {
+  it('is a duplicate of every kind and changes nothing', async () => {
+    const tenant = await server.createTenant();
+    const facts = [started('s'), events('s', [1, 2]), closed('s'), scored('s', 0.9)];
+    await accept(tenant, facts);
+    const before = await readSession(tenant, 's');
+    expectCounts(await server.ingest(tenant.id, facts), 0, 4);
+    for (const fact of facts) expectCounts(await server.ingest(tenant.id, [fact]), 0, 1);
+    expect(await readSession(tenant, 's')).toEqual(before);
+    expect(await readEventCount(tenant, 's')).toEqual({ total: 2, rows: 2, sum: 2 });
+    expect(await readDetections(tenant)).toHaveLength(1);
+  });
+
+  it('with other content is a duplicate, and the first stays', async () => {
+    const tenant = await server.createTenant();
+    const [closedAt, scoredAt] = [secondsAgo(20), secondsAgo(10)];
+    await accept(tenant, [
+      started('s', { country: 'DE' }),
+      events('s', [1], { eventCount: 3 }),
+      closed('s', { closedAt }),
+      scored('s', 0.2, { scoredAt, detectionFlags: ['a'] }),
+    ]);
+    const before = await readSession(tenant, 's');
+    const others = [
+      started('s', { country: 'FR', startedAt: secondsAgo(3_600), pageUrl: 'https://other.example.edu/' }),
+      events('s', [1], { eventCount: 9, type: 'touch' }),
+      closed('s', { closedAt: secondsAgo(1) }),
+      scored('s', 0.9, { scoredAt, detectionFlags: ['b'] }),
+    ];
+    expectCounts(await server.ingest(tenant.id, others), 0, 4);
+    expect(await readSession(tenant, 's')).toEqual(before);
+    expect(await readEventCount(tenant, 's')).toEqual({ total: 3, rows: 1, sum: 3 });
+    expect(await readDetections(tenant)).toEqual([]);
+  });
+
+  it('within its batch is a duplicate too', async () => {
+    const tenant = await server.createTenant();
+    const facts = [started('s'), events('s', [1]), closed('s'), scored('s', 0.9)];
+    expectCounts(
+      await server.ingest(
+        tenant.id,
+        facts.flatMap((fact) => [fact, fact]),
+      ),
+      4,
+      4,
+    );
+    expect(await readEventCount(tenant, 's')).toEqual({ total: 1, rows: 1, sum: 1 });
+    expect(await readDetections(tenant)).toHaveLength(1);
+  });
+
+  it('spelling the same instant differently is a duplicate', async () => {
+    const tenant = await server.createTenant();
+    await accept(tenant, [started('s'), scored('s', 0.9, { scoredAt: '2026-01-01T00:00:00Z' })]);
+    expectCounts(
+      await server.ingest(tenant.id, [scored('s', 0.1, { scoredAt: '2026-01-01T01:00:00.000+01:00' })]),
+      0,
+      1,
+    );
+  });
+
+  it('with new events among known ones is accepted for those', async () => {
+    const tenant = await server.createTenant();
+    await accept(tenant, [started('s'), events('s', [0, 1, 2], { eventCount: 2 })]);
+    expectCounts(await server.ingest(tenant.id, [events('s', [1, 2, 3], { eventCount: 5 })]), 1, 0);
+    expect(await readEventCount(tenant, 's')).toEqual({ total: 11, rows: 4, sum: 11 });
+    expectCounts(await server.ingest(tenant.id, [events('s', [0, 3])]), 0, 1);
+    expect(await readEventCount(tenant, 's')).toEqual({ total: 11, rows: 4, sum: 11 });
+  });
+
+  it('with one sequence twice counts it once', async () => {
+    const tenant = await server.createTenant();
+    await accept(tenant, [started('s'), events('s', [1, 1, 2])]);
+    expect(await readEventCount(tenant, 's')).toEqual({ total: 2, rows: 2, sum: 2 });
+  });
+
+  it('counts 1 where eventCount is missing, and as it says where not', async () => {
+    const tenant = await server.createTenant();
+    const counts = [events('s', [0], { eventCount: 0 }), events('s', [1], { eventCount: 40 }), events('s', [2])];
+    await accept(tenant, [started('s'), ...counts]);
+    expect(await readEventCount(tenant, 's')).toEqual({ total: 41, rows: 3, sum: 41 });
+  });
+
+  it('in two identical batches at once is accepted in one and a duplicate in the other', async () => {
+    for (let round = 0; round < 10; round++) {
+      const tenant = await server.createTenant();
+      const facts = Array.from({ length: 5 }, () => scoredSession(0.9).facts).flat();
+      const answers = await Promise.all([
+        server.ingest(tenant.id, facts),
+        (round % 2 ? server : second).ingest(tenant.id, facts),
+      ]);
+      const counts = answers.map(({ body }) => body.result?.data).sort((a, b) => a?.accepted - b?.accepted);
+      expect(counts).toEqual([
+        { accepted: 0, duplicates: 15, suppressed: 0 },
+        { accepted: 15, duplicates: 0, suppressed: 0 },
+      ]);
+      expect(await readDetections(tenant)).toHaveLength(5);
+    }
+  });
+});
+
+describe('a score', () => {
+  const times = [secondsAgo(30), secondsAgo(20), secondsAgo(10)];
+  const score = (n: number, botScore: number) =>
+    scored('s', botScore, { scoredAt: times[n], detectionFlags: [`flag-${n}`] });
+  const ORDERS = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ];
+
+  it.each(ORDERS)('that is the latest stands, in the order %i %i %i', async (...order) => {
+    for (const inOneBatch of [true, false]) {
+      const tenant = await server.createTenant();
+      const facts = [started('s'), closed('s'), ...order.map((n) => score(n, [0.1, 0.2, 0.3][n]!))];
+      if (inOneBatch) await accept(tenant, facts);
+      else for (const fact of facts) await accept(tenant, [fact]);
+      expect(await readSession(tenant, 's')).toMatchObject({
+        botScore: 0.3,
+        detectionFlags: ['flag-2'],
+        status: 'Scored',
+        riskLevel: 'human',
+      });
+    }
+  });
+
+  it('before the close leaves the session Active', async () => {
+    const tenant = await server.createTenant();
+    await accept(tenant, [started('s'), score(0, 0.9)]);
+    expect(await readSession(tenant, 's')).toMatchObject({ status: 'Active', botScore: 0.9, riskLevel: 'bot' });
+    expect(await readDetections(tenant)).toEqual([]);
+    await accept(tenant, [closed('s')]);
+    expect(await readSession(tenant, 's')).toMatchObject({ status: 'Scored' });
+    expect(await readDetections(tenant)).toHaveLength(1);
+  });
+});
+
+describe('BotDetected', () => {
+  it('fires when a session is closed and scored at or over 70, with the payload of the contract', async () => {
+    const tenant = await server.createTenant();
+    const fact = scored('s', 0.7);
+    await accept(tenant, [started('s'), closed('s'), fact]);
+    const [payload, ...rest] = await readDetections(tenant);
+    expect(rest).toEqual([]);
+    expect(payload).toEqual({
+      sessionId: 's',
+      botScore: 0.7,
+      scoredAt: fact.scoredAt,
+      userId: null,
+      contextId: (await readSession(tenant, 's')).courseId,
+      sessionUrl: null,
+    });
+    expect(EVENTS.BotDetected.payload.safeParse(payload).success).toBe(true);
+  });
+
+  it.each([0, 0.5, 0.69, 0.6999999999])('does not fire at %d', async (botScore) => {
+    const tenant = await server.createTenant();
+    await accept(tenant, [started('s'), closed('s'), scored('s', botScore)]);
+    expect(await readDetections(tenant)).toEqual([]);
+  });
+
+  it('follows the integration’s own threshold', async () => {
+    const tenant = await server.createTenant();
+    await sql()`update integrations set bot_at = 90 where id = ${tenant.id}`;
+    await accept(tenant, [...scoredSession(0.89, 'under').facts, ...scoredSession(0.9, 'at').facts]);
+    expect(await readDetections(tenant)).toMatchObject([{ sessionId: 'at' }]);
+  });
+
+  it('fires once, whatever the order of close and scores, and never for a later score', async () => {
+    const bot = (n: number) => scored('s', 0.9, { scoredAt: secondsAgo(n) });
+    const human = (n: number) => scored('s', 0.1, { scoredAt: secondsAgo(n) });
+    const cases: [unknown[], number][] = [
+      [[closed('s'), bot(9)], 1],
+      [[bot(9), closed('s')], 1],
+      [[closed('s'), bot(9), bot(8), bot(7)], 1],
+      [[bot(9), bot(8), closed('s'), bot(7)], 1],
+      [[closed('s'), bot(9), human(8), bot(7)], 1],
+      // The first time it is closed and scored decides.
+      [[closed('s'), human(9), bot(8)], 0],
+      [[human(9), closed('s'), bot(8)], 0],
+      [[human(9), bot(8), closed('s')], 1],
+      [[bot(9), human(8), closed('s')], 0],
+      // An earlier score that arrives late is not the score of the session.
+      [[human(8), bot(9), closed('s')], 0],
+    ];
+    for (const [facts, count] of cases)
+      for (const inOneBatch of [true, false]) {
+        const tenant = await server.createTenant();
+        const all = [started('s'), ...facts];
+        if (inOneBatch) await accept(tenant, all);
+        else for (const fact of all) await accept(tenant, [fact]);
+        expect([facts, await readDetections(tenant)]).toEqual([facts, count ? [expect.anything()] : []]);
+        await server.ingest(tenant.id, all);
+        expect(await readDetections(tenant)).toHaveLength(count);
+      }
+  });
+});
+
+describe('16 connections with overlapping sessions', () => {
+  it('end in one right state', async () => {
+    const tenant = await server.createTenant();
+    const SESSIONS = 20;
+    const SEQUENCES = 12;
+    const time = secondsAgo(30);
+    const scoreTimes = [secondsAgo(20), secondsAgo(15), secondsAgo(10)];
+    /** Every fact there is about a session, by its natural key; all its scores are a bot's. */
+    const factsOf = (id: string) => [
+      ...Array.from({ length: SEQUENCES }, (_, n) => events(id, [n], { eventCount: n + 1, timestamp: time })),
+      ...scoreTimes.map((scoredAt, n) => scored(id, 0.8 + n / 20, { scoredAt })),
+      closed(id, { closedAt: time }),
+    ];
+    const ids = Array.from({ length: SESSIONS }, (_, n) => `s-${n}`);
+    const random = createRandom(7);
+    const shuffle = <T>(items: T[]) =>
+      items
+        .map((item) => [random(), item] as const)
+        .sort(([a], [b]) => a - b)
+        .map(([, item]) => item);
+    // Each connection tells everything, in an order and in batches of its own.
+    const told = await Promise.all(
+      Array.from({ length: 16 }, async (_, connection) => {
+        const totals = { accepted: 0, duplicates: 0, facts: 0 };
+        const facts = shuffle(ids.flatMap(factsOf));
+        while (facts.length > 0) {
+          const batch = facts.splice(0, 1 + Math.floor(random() * 40));
+          const starts = shuffle([...new Set(batch.map(({ sessionId }) => sessionId))]);
+          const all = [...starts.map((id) => started(id, { startedAt: secondsAgoFixed })), ...batch];
+          const { status, body } = await (connection % 2 ? server : second).ingest(tenant.id, all);
+          expect([status, body.error]).toEqual([200, undefined]);
+          expect(body.result.data.accepted + body.result.data.duplicates).toBe(all.length);
+          totals.accepted += body.result.data.accepted;
+          totals.duplicates += body.result.data.duplicates;
+          totals.facts += all.length;
+        }
+        return totals;
+      }),
+    );
+    const accepted = told.reduce((sum, totals) => sum + totals.accepted, 0);
+    expect(accepted).toBe(SESSIONS * (1 + SEQUENCES + scoreTimes.length + 1));
+    for (const id of ids) {
+      expect(await readSession(tenant, id)).toMatchObject({ status: 'Scored', botScore: 0.9, riskLevel: 'bot' });
+      const sum = (SEQUENCES * (SEQUENCES + 1)) / 2;
+      expect(await readEventCount(tenant, id)).toEqual({ total: sum, rows: SEQUENCES, sum });
+      expect(await readDetections(tenant, id)).toHaveLength(1);
+    }
+    expect(await readDetections(tenant)).toHaveLength(SESSIONS);
+  });
+
+  it('that tell of the same new sessions in opposite orders, to two servers, do not stop each other', async () => {
+    for (let round = 0; round < 30; round++) {
+      const tenant = await server.createTenant();
+      const ids = Array.from({ length: 160 }, (_, n) => `s-${n}`);
+      const tell = (on: TestServer, order: string[]) =>
+        on.ingest(
+          tenant.id,
+          order.flatMap((id) => scoredSession(0.9, id).facts),
+        );
+      const answers = await Promise.all([tell(server, ids), tell(second, ids.toReversed())]);
+      expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+        [200, undefined],
+        [200, undefined],
+      ]);
+      expect(await countSessions(tenant)).toBe(160);
+      expect(await readDetections(tenant)).toHaveLength(160);
+    }
+  });
+
+  const secondsAgoFixed = secondsAgo(300);
+
+  function createRandom(seed: number): () => number {
+    let state = seed;
+    return () => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return state / 2 ** 32;
+    };
+  }
+
+  it('on many tenants at once keep them apart', async () => {
+    const tenants = await Promise.all(Array.from({ length: 16 }, () => server.createTenant()));
+    await Promise.all(
+      tenants.map((tenant, n) => accept(tenant, scoredSession(0.9, 'same').facts.concat(started(`own-${n}`) as never))),
+    );
+    for (const [n, tenant] of tenants.entries()) {
+      expect(await countSessions(tenant)).toBe(2);
+      expect(await readSession(tenant, `own-${n}`)).not.toBeNull();
+      expect(await readDetections(tenant)).toHaveLength(1);
+    }
+  });
+
+  it('and a refused batch among them fails alone', async () => {
+    const tenant = await server.createTenant();
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, (_, n) =>
+        server.ingest(tenant.id, [started(`s-${n}`), ...(n === 5 ? [closed('unknown')] : [])]),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 16 }, (_, n) => (n === 5 ? 400 : 200)));
+    expect(await countSessions(tenant)).toBe(15);
+  });
+});

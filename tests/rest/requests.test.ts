@@ -1,0 +1,488 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectError } from '../support/answers';
+import { Connection, type RawRequest, sendRaw } from '../support/connection';
+import { started } from '../support/facts';
+import { startTestServer, type TestServer } from '../support/server';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const VALID = JSON.stringify({ url: 'https://example.com/', eventType: 'BotDetected', enabled: false });
+
+let server: TestServer;
+let tenant: { id: string; key: string };
+beforeAll(async () => {
+  server = await startTestServer();
+  tenant = await server.createTenant('enterprise');
+});
+afterAll(() => server.stop());
+
+const keyed = (headers: Record<string, string> = {}) => ({ Authorization: `Bearer ${tenant.key}`, ...headers });
+const send = (method: string, target: string, { headers, ...request }: RawRequest = {}) =>
+  sendRaw(server.url, method, target, { ...request, headers: keyed(headers) });
+const post = (body: string | Uint8Array, headers: Record<string, string> = { 'Content-Type': 'application/json' }) =>
+  send('POST', '/v1/webhooks', { headers, body });
+
+/** A JSON body of exactly so many bytes. */
+const padded = (bytes: number) => VALID + ' '.repeat(bytes - VALID.length);
+
+describe('a body', () => {
+  afterAll(async () => {
+    await server.database.db.sql`delete from webhook_subscriptions`;
+  });
+
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json;charset=utf-8',
+    'application/json; charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'application/json ; charset=utf-8',
+  ])('is taken as %s', async (type) => {
+    expect((await post(VALID, { 'Content-Type': type })).status).toBe(200);
+  });
+
+  it.each([
+    '',
+    'text/plain',
+    'text/json',
+    'application/jsonx',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
+    'application/octet-stream',
+    'json',
+  ])('is refused as %j', async (type) => {
+    expectError(await post(VALID, { 'Content-Type': type }), 'INVALID_BODY', 'body');
+  });
+
+  it('is refused without a media type', async () => {
+    expectError(await post(VALID, {}), 'INVALID_BODY', 'body');
+  });
+
+  it.each(['gzip', 'br', 'deflate'])('is refused when it is compressed: %s', async (encoding) => {
+    const headers = { 'Content-Type': 'application/json', 'Content-Encoding': encoding };
+    expectError(await post(VALID, headers), 'INVALID_BODY', 'body');
+  });
+
+  it.each([
+    '',
+    ' ',
+    'x',
+    '{',
+    '{"url":"x"',
+    '{"a":1}}',
+    "{'a':1}",
+    '{a:1}',
+    '{"a":1,}',
+    '[1',
+    'NaN',
+    'undefined',
+    '{"a":"\n"}',
+  ])('that is not JSON is refused: %j', async (body) => {
+    expectError(await post(body), 'INVALID_BODY', 'body');
+  });
+
+  it.each(['[]', '[{}]', 'null', 'true', '1', '"text"', `[${VALID}]`])(
+    'that is no object is refused: %s',
+    async (body) => {
+      expectError(await post(body), 'INVALID_BODY', 'body');
+    },
+  );
+
+  it.each<[string, number[]]>([
+    ['a lone continuation byte', [0x80]],
+    ['a cut sequence', [0xc3]],
+    ['an overlong slash', [0xc0, 0xaf]],
+    ['an encoded surrogate', [0xed, 0xa0, 0x80]],
+    ['a byte beyond Unicode', [0xf5, 0x80, 0x80, 0x80]],
+    ['Latin-1', [0xe4]],
+  ])('that is not UTF-8 is refused: %s', async (_what, bytes) => {
+    const body = Buffer.concat([Buffer.from('{"name":"'), Buffer.from(bytes), Buffer.from(`",${VALID.slice(1)}`)]);
+    expectError(await post(body), 'INVALID_BODY', 'body');
+  });
+
+  it('is missing: refused', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    expectError(await send('POST', '/v1/webhooks', { headers }), 'INVALID_BODY', 'body');
+    expectError(await send('PATCH', '/v1/webhooks/x', { headers }), 'INVALID_BODY', 'body');
+  });
+
+  it('of 64 KiB is taken, one byte more is refused', async () => {
+    expect((await post(padded(64 * KIB))).status).toBe(200);
+    expectError(await post(padded(64 * KIB + 1)), 'INVALID_BODY', 'body');
+  });
+
+  it('is measured in bytes, not in characters', async () => {
+    const name = 'ä'.repeat(40 * KIB);
+    expectError(await post(JSON.stringify({ ...JSON.parse(VALID), unknown: name })), 'INVALID_BODY', 'body');
+  });
+
+  it('may come in chunks', async () => {
+    const chunked = async (size: number, count: number) => {
+      const connection = await Connection.open(server.url);
+      connection.writeHead(
+        'POST',
+        '/v1/webhooks',
+        keyed({ 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' }),
+      );
+      const text = padded(size * count);
+      for (let n = 0; n < count; n++)
+        connection.write(`${size.toString(16)}\r\n${text.slice(n * size, (n + 1) * size)}\r\n`);
+      connection.write('0\r\n\r\n');
+      const answer = await connection.read();
+      connection.close();
+      return answer;
+    };
+    expect((await chunked(1_000, 3)).status).toBe(200);
+    expectError(await chunked(10_000, 7), 'INVALID_BODY', 'body');
+  });
+
+  it.each([
+    ['arrays', '['.repeat(30_000)],
+    ['closed arrays', '['.repeat(30_000) + ']'.repeat(30_000)],
+    ['objects in a field', `{"threshold":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)},${VALID.slice(1)}`],
+    [
+      'arrays as a value',
+      `{"threshold":{"field":"a","operator":"in","value":${'['.repeat(20_000)}${']'.repeat(20_000)}},${VALID.slice(1)}`,
+    ],
+    ['arrays as a name', `{"name":${'['.repeat(20_000)}${']'.repeat(20_000)},${VALID.slice(1)}`],
+  ])('that is very deep is refused, not a fault of ours: %s', async (_what, body) => {
+    const answer = await post(body);
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_BODY']);
+  });
+
+  it('may be deep in a field that is ignored', async () => {
+    const deep = `{"unknown":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)},${VALID.slice(1)}`;
+    expect((await post(deep)).status).toBe(200);
+  });
+
+  it.each<[string, string]>([
+    ['{"name":"a\\u0000b"}', 'name'],
+    ['{"name":"\\ud800"}', 'name'],
+    ['{"name":"\\udc00x"}', 'name'],
+    ['{"name":"\\ud83d\\ud83d"}', 'name'],
+    ['{"threshold":{"field":"\\ud800","operator":"eq","value":1}}', 'threshold.field'],
+    ['{"threshold":{"field":"a","operator":"eq","value":"\\ud800"}}', 'threshold.value'],
+    ['{"eventType":"\\u0000"}', 'eventType'],
+    ['{"eventType":"BotDetected\\ud800"}', 'eventType'],
+    ['{"url":"https://example.com/\\u0000"}', 'url'],
+    ['{"url":"https://example.com/\\ud800"}', 'url'],
+  ])('with U+0000 or a lone surrogate names the field: %s', async (fields, field) => {
+    const answer = await post(`${VALID.slice(0, -1)},${fields.slice(1)}`);
+    expect([answer.status, answer.body.error.details]).toEqual([400, { field }]);
+    expect(JSON.stringify(answer.body)).not.toMatch(/INTERNAL/);
+  });
+
+  it('with U+0000 in a field that is ignored is taken', async () => {
+    expect((await post(`{"unknown":"\\u0000","\\u0000":"\\ud800",${VALID.slice(1)}`)).status).toBe(200);
+  });
+
+  it('is not read where the route takes none', async () => {
+    for (const [method, target, status] of [
+      ['GET', '/v1/webhooks', 200],
+      ['GET', '/v1/sessions', 200],
+      ['DELETE', '/v1/webhooks/unknown', 404],
+    ] as const)
+      expect((await send(method, target, { body: '{', headers: { 'Content-Type': 'text/plain' } })).status).toBe(
+        status,
+      );
+  });
+});
+
+describe('a body that is too long', () => {
+  const head = (length: number) => keyed({ 'Content-Type': 'application/json', 'Content-Length': String(length) });
+
+  it('is drained up to 1 MiB, and the connection goes on', async () => {
+    const connection = await Connection.open(server.url);
+    for (const length of [65 * KIB, 500 * KIB, MIB]) {
+      connection.writeHead('POST', '/v1/webhooks', head(length));
+      connection.write(' '.repeat(length));
+      const answer = await connection.read();
+      expectError(answer, 'INVALID_BODY', 'body');
+      expect(answer.header('connection')).not.toBe('close');
+    }
+    connection.writeHead('GET', '/v1/webhooks', keyed());
+    expect((await connection.read()).status).toBe(200);
+    connection.close();
+  });
+
+  it('is answered only after it was drained', async () => {
+    const connection = await Connection.open(server.url);
+    connection.writeHead('POST', '/v1/webhooks', head(200 * KIB));
+    connection.write(' '.repeat(100 * KIB));
+    await expect(connection.read(true, 300)).rejects.toThrow('no answer');
+    connection.write(' '.repeat(100 * KIB));
+    expectError(await connection.read(), 'INVALID_BODY', 'body');
+    connection.close();
+  });
+
+  it('of more than 1 MiB is answered, and then the connection closes', async () => {
+    for (const length of [MIB + 1, 3 * MIB, 100 * MIB]) {
+      const connection = await Connection.open(server.url);
+      connection.writeHead('POST', '/v1/webhooks', head(length));
+      connection.write(' '.repeat(MIB + 1));
+      const answer = await connection.read();
+      expectError(answer, 'INVALID_BODY', 'body');
+      if (length > MIB + 1) {
+        expect(answer.header('connection')).toBe('close');
+        await connection.closed;
+      }
+      connection.close();
+    }
+  });
+
+  it('in endless chunks is answered, and then the connection closes', async () => {
+    const connection = await Connection.open(server.url);
+    connection.writeHead(
+      'POST',
+      '/v1/webhooks',
+      keyed({ 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' }),
+    );
+    for (let n = 0; n < 12; n++) connection.write(`${(100 * KIB).toString(16)}\r\n${' '.repeat(100 * KIB)}\r\n`);
+    const answer = await connection.read();
+    expectError(answer, 'INVALID_BODY', 'body');
+    expect(answer.header('connection')).toBe('close');
+    await connection.closed;
+  });
+
+  it.each<[string, string, string, Record<string, string>, number]>([
+    ['without a key', 'POST', '/v1/webhooks', {}, 401],
+    ['with a wrong key', 'POST', '/v1/webhooks', { Authorization: 'Bearer x' }, 401],
+    ['to an unknown path', 'POST', '/v1/unknown', { key: 'valid' }, 404],
+    ['to a route without a body', 'DELETE', '/v1/webhooks/unknown', { key: 'valid' }, 404],
+    ['with a bad path parameter', 'PATCH', '/v1/webhooks/%zz', { key: 'valid' }, 400],
+  ])('%s still gets its answer', async (_what, method, target, { key, ...headers }, status) => {
+    const body = 'x'.repeat(900 * KIB);
+    for (let n = 0; n < 10; n++) {
+      const answer = await fetch(`${server.url}${target}`, {
+        method,
+        headers: {
+          'content-type': 'application/json',
+          ...headers,
+          ...(key ? { authorization: `Bearer ${tenant.key}` } : {}),
+        },
+        body,
+      });
+      expect(answer.status).toBe(status);
+      await answer.text();
+    }
+  });
+});
+
+describe('a path', () => {
+  it.each(['%', '%z', '%zz', '%2', '%ff', '%c3', '%c0%af', '%ED%A0%80', 'a%zzb'])(
+    'parameter that is not percent-encoded UTF-8 is 400: %s',
+    async (segment) => {
+      expectError(await send('GET', `/v1/sessions/${segment}`), 'INVALID_REQUEST', 'sessionId');
+      expectError(await send('GET', `/v1/webhooks/${segment}`), 'INVALID_REQUEST', 'id');
+      expectError(await send('DELETE', `/v1/webhooks/${segment}`), 'INVALID_REQUEST', 'id');
+    },
+  );
+
+  it('parameter is judged before the body', async () => {
+    const request = { headers: { 'Content-Type': 'text/plain' }, body: '{' };
+    expectError(await send('PATCH', '/v1/webhooks/%zz', request), 'INVALID_REQUEST', 'id');
+    expectError(await send('PATCH', `/v1/webhooks/${'x'.repeat(257)}`, request), 'INVALID_REQUEST', 'id');
+    expectError(await send('PATCH', '/v1/webhooks/%00', request), 'INVALID_REQUEST', 'id');
+  });
+
+  it('parameter may have 256 characters, counted as code points', async () => {
+    for (const character of ['x', encodeURIComponent('ä'), encodeURIComponent('😀')]) {
+      expectError(await send('GET', `/v1/sessions/${character.repeat(256)}`), 'NOT_FOUND');
+      expectError(await send('GET', `/v1/sessions/${character.repeat(257)}`), 'INVALID_REQUEST', 'sessionId');
+      expectError(await send('GET', `/v1/webhooks/${character.repeat(256)}`), 'NOT_FOUND');
+      expectError(await send('GET', `/v1/webhooks/${character.repeat(257)}`), 'INVALID_REQUEST', 'id');
+    }
+    expectError(await send('GET', `/v1/sessions/${'x'.repeat(10_000)}`), 'INVALID_REQUEST', 'sessionId');
+  });
+
+  it('parameter with U+0000 is 400', async () => {
+    for (const segment of ['%00', 'a%00', '%00%00'])
+      expectError(await send('GET', `/v1/sessions/${segment}`), 'INVALID_REQUEST', 'sessionId');
+  });
+
+  it('parameter is decoded exactly once', async () => {
+    const ids = ['a/b', 'a%2Fb', 'a%252Fb', 'a+b', '%00', '%zz'];
+    expect(
+      (
+        await server.ingest(
+          tenant.id,
+          ids.map((id) => started(id)),
+        )
+      ).status,
+    ).toBe(200);
+    for (const id of ids) {
+      const { status, body } = await send('GET', `/v1/sessions/${encodeURIComponent(id)}`);
+      expect([status, body.data?.id]).toEqual([200, id]);
+    }
+    expect((await send('GET', '/v1/sessions/a+b')).body.data.id).toBe('a+b');
+    expect((await send('GET', '/v1/sessions/%61%2fb')).body.data.id).toBe('a/b');
+  });
+
+  it.each([
+    '/v1',
+    '/v1/',
+    '/v1/sessions/',
+    '/v1/webhooks/',
+    '/v1/integration/',
+    '/v1//sessions',
+    '/v1/sessions//',
+    '/v1//',
+    '/v1/sessions/x/',
+    '/v1/sessions//x',
+    '/v1/Sessions',
+    '/v1/sessionss',
+    '/v1/session',
+    '/v1/%73essions',
+    '/v1/sessions%2Fx',
+    '/v1/%zz',
+    '/v1/%00',
+    '/v1/sessions/../integration',
+    '/v1/./sessions',
+    '/v1/unknown',
+    '/v1/__proto__',
+    '/v1/constructor/x',
+    '/v1/sessions;x=1',
+    '/v1/health',
+    '/v1/openapi/v3.json',
+  ])('that is no route is 404, and no redirect: %s', async (target) => {
+    const answer = await send('GET', target);
+    expectError(answer, 'NOT_FOUND');
+    expect(answer.header('location')).toBeNull();
+    expect(answer.header('x-service-tier')).toBe('enterprise');
+    expect(answer.header('ratelimit')).not.toBeNull();
+  });
+
+  it('may carry a query that means nothing', async () => {
+    expect((await send('GET', '/v1/integration?')).status).toBe(200);
+    expect((await send('GET', '/v1/integration?a=b?c=%zz&pageSize=0')).status).toBe(200);
+  });
+});
+
+describe('what Node answers by itself', () => {
+  it('for a target of 20,000 characters: a status code in use, in the envelope', async () => {
+    const { status, body } = await send('GET', `/v1/sessions/${'x'.repeat(20_000)}`);
+    expect([400, 401]).toContain(status);
+    expect(body).toMatchObject({ error: { code: expect.any(String), message: expect.any(String) } });
+  });
+
+  it('for an expectation that it does not know: what the route answers', async () => {
+    expect((await send('GET', '/v1/integration', { headers: { Expect: 'a miracle' } })).status).toBe(200);
+    expectError(await sendRaw(server.url, 'GET', '/v1/x', { headers: { Expect: 'a miracle' } }), 'MISSING_API_KEY');
+  });
+
+  it('for Expect: 100-continue: first that, then what the route answers', async () => {
+    const connection = await Connection.open(server.url);
+    const length = String(Buffer.byteLength(VALID));
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': length, Expect: '100-continue' };
+    connection.writeHead('POST', '/v1/webhooks', keyed(headers));
+    expect((await connection.read()).status).toBe(100);
+    connection.write(VALID);
+    expect((await connection.read()).status).toBe(200);
+    connection.close();
+  });
+});
+
+describe('a method', () => {
+  it.each(['OPTIONS', 'TRACE', 'PUT', 'PATCH', 'DELETE', 'POST', 'PROPFIND', 'PURGE', 'QUERY'])(
+    '%s that a path does not know is 404 in the envelope',
+    async (method) => {
+      const answer = await send(method, '/v1/sessions');
+      expectError(answer, 'NOT_FOUND');
+      for (const name of ['allow', 'access-control-allow-origin', 'access-control-allow-methods'])
+        expect([name, answer.header(name)]).toEqual([name, null]);
+    },
+  );
+
+  it('that a path knows is not enough for another path', async () => {
+    expectError(await send('POST', '/v1/integration', { body: '{}' }), 'NOT_FOUND');
+    expectError(await send('DELETE', '/v1/webhooks'), 'NOT_FOUND');
+    expectError(await send('POST', '/v1/webhooks/x', { body: '{}' }), 'NOT_FOUND');
+    expectError(await send('PUT', '/v1/webhooks/x', { body: '{}' }), 'NOT_FOUND');
+  });
+
+  it('is not overridden by a header or a query', async () => {
+    const headers = { 'X-HTTP-Method-Override': 'DELETE', 'X-HTTP-Method': 'DELETE' };
+    expect((await send('GET', '/v1/webhooks?_method=DELETE', { headers })).status).toBe(200);
+  });
+});
+
+describe('HEAD', () => {
+  it.each([
+    ['/v1/sessions', 200],
+    ['/v1/sessions/unknown', 404],
+    ['/v1/sessions?pageSize=0', 400],
+    ['/v1/integration', 200],
+    ['/v1/webhooks', 200],
+    ['/v1/webhooks/unknown', 404],
+    ['/v1/unknown', 404],
+    ['/openapi/v3.json', 200],
+    ['/swagger', 200],
+    ['/swagger/swagger-ui.css', 200],
+  ])('%s answers as GET, with its content-length and no body', async (target, status) => {
+    const asGet = await send('GET', target);
+    const connection = await Connection.open(server.url);
+    connection.writeHead('HEAD', target, keyed());
+    const answer = await connection.read(false);
+    expect([answer.status, asGet.status]).toEqual([status, status]);
+    expect(answer.header('content-length')).toBe(asGet.header('content-length'));
+    expect(Number(answer.header('content-length'))).toBeGreaterThan(0);
+    expect(answer.header('content-type')).toBe(asGet.header('content-type'));
+    // The connection is in step: what comes next is the next answer, not a body.
+    connection.writeHead('GET', '/v1/integration', keyed());
+    expect((await connection.read()).body.data.id).toBe(tenant.id);
+    expect(connection.unread).toBe(0);
+    connection.close();
+  });
+
+  it('/health has the length of its JSON', async () => {
+    const answer = await send('HEAD', '/health');
+    expect([answer.status, answer.header('content-length')]).toEqual([
+      200,
+      String((await send('GET', '/health')).text.length),
+    ]);
+  });
+});
+
+describe('every answer', () => {
+  it.each([
+    ['GET', '/v1/integration'],
+    ['GET', '/v1/unknown'],
+    ['GET', '/health'],
+    ['GET', '/openapi/v3.json'],
+    ['GET', '/swagger'],
+    ['POST', '/health'],
+    ['DELETE', '/openapi/v3.json'],
+    ['GET', '/swagger/unknown'],
+  ])('%s %s names itself in x-request-id, each time anew', async (method, target) => {
+    const ids = [await send(method, target), await send(method, target)].map((answer) => answer.header('x-request-id'));
+    expect(ids[0]).toMatch(/^\S{8,}$/);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
+  it('under /v1 is not to be stored', async () => {
+    for (const target of ['/v1/integration', '/v1/unknown', '/v1/sessions?pageSize=0'])
+      expect((await send('GET', target)).header('cache-control')).toBe('no-store');
+  });
+
+  it('keeps its request id to itself: a client’s does not replace it', async () => {
+    const answer = await send('GET', '/v1/integration', { headers: { 'X-Request-Id': 'mine' } });
+    expect(answer.header('x-request-id')).not.toBe('mine');
+  });
+
+  it('outside /v1 is never the error envelope', async () => {
+    for (const [method, target] of [
+      ['POST', '/health'],
+      ['GET', '/health/'],
+      ['DELETE', '/openapi/v3.json'],
+      ['GET', '/openapi/v4.json'],
+      ['GET', '/openapi'],
+      ['OPTIONS', '/openapi/v3.json'],
+    ] as const) {
+      const answer = await send(method, target);
+      expect([target, answer.status]).toEqual([target, 404]);
+      expect(answer.text).not.toContain('"error"');
+    }
+  });
+});

@@ -1,0 +1,19 @@
+import { expect } from 'vitest';
+import { ERROR_CODES, type ErrorCode } from '../../server/contract/errors';
+import type { Answer } from './server';
+
+/** Headers that differ from answer to answer by their nature. */
+const VOLATILE_HEADERS = ['date', 'x-request-id', 'ratelimit', 'keep-alive', 'connection'];
+
+/** Checks the whole error envelope: status, code, message and details (`field` null: details null). */
+export function expectError(answer: Pick<Answer, 'status' | 'body'>, code: ErrorCode, field: string | null = null) {
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status: ERROR_CODES[code].status,
+    body: { error: { code, message: expect.stringMatching(/\S/), details: field === null ? null : { field } } },
+  });
+}
+
+/** What must be the same in two answers that may not be told apart. */
+export function fingerprintOf({ status, text, headers }: Pick<Answer, 'status' | 'text' | 'headers'>) {
+  return { status, text, headers: [...headers].filter(([name]) => !VOLATILE_HEADERS.includes(name)) };
+}

@@ -1,5 +1,6 @@
 import type { Database } from '../../db/client';
 import { ApiError } from '../contract/errors';
+import { createBatcher, type Pending } from '../platform/batcher';
 import type { Logger } from '../platform/log';
 import type { SubscriptionKey } from '../webhooks/deliveries';
 import { planEvent } from '../webhooks/planning';
@@ -36,11 +37,7 @@ export interface Ingester {
   ingestFacts(input: IngestInput): Promise<IngestAnswer>;
 }
 
-interface Waiting {
-  input: IngestInput;
-  resolve(answer: IngestAnswer): void;
-  reject(error: unknown): void;
-}
+type Waiting = Pending<IngestInput, IngestAnswer>;
 
 /**
  * Creates the process's ingester. Batches that arrive together share a transaction (one flush to disk, one round trip
@@ -53,17 +50,7 @@ export function createIngester(dependencies: {
   firstDelayMs: number;
 }): Ingester {
   const { db, log, publisher, firstDelayMs } = dependencies;
-  const waiting: Waiting[] = [];
-  let isWriting = false;
   let committed = 0;
-
-  async function writeWaiting() {
-    while (waiting.length > 0) {
-      const group = waiting.splice(0, MAX_GROUP);
-      await commitAll(group);
-    }
-    isWriting = false;
-  }
 
   /** A group that the database refuses is redone one by one, so that a batch fails on its own account only. */
   async function commitAll(group: Waiting[]) {
@@ -89,7 +76,7 @@ export function createIngester(dependencies: {
     const { judged, due } = await db.sql.begin(async (sql) => {
       const state = await readState(
         sql,
-        group.map(({ input }) => input),
+        group.map(({ item }) => item),
       );
       const rows: IngestRows = {
         newSessions: [],
@@ -99,7 +86,7 @@ export function createIngester(dependencies: {
         domainEvents: [],
         deliveries: [],
       };
-      const judged = group.map(({ input }) => judgeBatch(input, state, rows, log));
+      const judged = group.map(({ item }) => judgeBatch(item, state, rows, log));
       collectSessions(state, rows);
       const due = Object.values(rows).every((list) => list.length === 0)
         ? []
@@ -126,15 +113,7 @@ export function createIngester(dependencies: {
       .catch((error: unknown) => log.warn({ err: error }, 'could not renew the statistics'));
   }
 
-  return {
-    ingestFacts: (input) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ input, resolve, reject });
-        if (isWriting) return;
-        isWriting = true;
-        setImmediate(writeWaiting);
-      }),
-  };
+  return { ingestFacts: createBatcher(MAX_GROUP, commitAll) };
 }
 
 /** Applies one batch to the state; on success, adds to both state and rows. Answers its error instead of throwing it. */

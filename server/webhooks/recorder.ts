@@ -1,4 +1,5 @@
 import type { Database, SqlTransaction } from '../../db/client';
+import { createBatcher } from '../platform/batcher';
 import type { AttemptRecord } from './deliveries';
 import { foldHealth, type SubscriptionHealth } from './subscription-health';
 
@@ -16,46 +17,17 @@ export interface Recorder {
   record(attempt: AttemptRecord): Promise<RecordResult>;
 }
 
-interface Waiting {
-  attempt: AttemptRecord;
-  resolve(result: RecordResult): void;
-  reject(error: unknown): void;
-}
-
-/**
- * Creates the process's recorder: one write in flight, and what comes meanwhile goes with the next, so that many
- * outcomes share a transaction and a lone one waits for nothing.
- */
+/** Creates the process's recorder. */
 export function createRecorder(db: Database): Recorder {
-  const waiting: Waiting[] = [];
-  let isFlushing = false;
-
-  async function flush() {
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, BATCH_SIZE);
-      try {
-        const results = await writeRecords(
-          db,
-          batch.map(({ attempt }) => attempt),
-        );
-        for (const { attempt, resolve } of batch)
-          resolve(results.get(attempt.lease) ?? { isRecorded: false, nextAttemptAt: null });
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    isFlushing = false;
-  }
-
-  return {
-    record: (attempt) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ attempt, resolve, reject });
-        if (isFlushing) return;
-        isFlushing = true;
-        setImmediate(flush);
-      }),
-  };
+  const record = createBatcher<AttemptRecord, RecordResult>(BATCH_SIZE, async (batch) => {
+    const results = await writeRecords(
+      db,
+      batch.map(({ item }) => item),
+    );
+    for (const { item, resolve } of batch)
+      resolve(results.get(item.lease) ?? { isRecorded: false, nextAttemptAt: null });
+  });
+  return { record };
 }
 
 interface RecordedRow {

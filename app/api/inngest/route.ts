@@ -5,5 +5,4 @@ const answer = async (request: Request) =>
   getService().inngestHandler?.(request) ?? new Response('Not found\n', { status: 404 });
 
 export { answer as GET, answer as POST, answer as PUT };
-export const dynamic = 'force-dynamic';
 export const maxDuration = 60;

@@ -30,5 +30,4 @@ async function answer(request: Request): Promise<Response> {
 }
 
 export { answer as GET, answer as POST };
-export const dynamic = 'force-dynamic';
 export const maxDuration = 60;

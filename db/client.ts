@@ -50,7 +50,10 @@ export function openDatabase(options: {
 }
 
 /** `2026-01-31 09:30:00.5+00` as `2026-01-31T09:30:00.500Z`. As ISO, since Date guesses the century of other spellings. */
-const readInstant = (printed: string) => new Date(`${printed.replace(' ', 'T')}:00`).toISOString();
+function readInstant(printed: string): string {
+  const iso = printed.replace(' ', 'T');
+  return new Date(/[+-]\d\d$/.test(iso) ? `${iso}:00` : iso).toISOString();
+}
 
 const UNAVAILABLE_CODES = new Set([
   // The network and postgres.js.

@@ -1,11 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { ApiError } from './contract/errors';
 import { isApiPath } from './rest/dispatcher';
-import { handleNodeRequest, readHeader, readNodeBody, sendNodeResponse } from './rest/node-adapter';
+import {
+  handleNodeRequest,
+  readHeader,
+  readNodeBody,
+  refuseUnreadableRequest,
+  sendNodeResponse,
+} from './rest/node-adapter';
 import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PATH } from './rest/pipeline-door';
 import { splitTarget } from './rest/request';
-import { errorResponse } from './rest/responses';
 import type { Service } from './service';
 
 const MAX_HEADER_BYTES = 32 * 1024;
@@ -25,22 +28,7 @@ export function createHttpServer(service: Service, dashboard: Handler | Promise<
   };
   return createServer({ maxHeaderSize: MAX_HEADER_BYTES }, answer)
     .on('checkExpectation', answer)
-    .on('clientError', refuseUnreadable);
-}
-
-/** What is no HTTP request, or has too long a head, answers as the API does; Node itself would say 431 without a word. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const { body, headers } = errorResponse(
-    {},
-    new ApiError('INVALID_REQUEST', 'The request is not readable HTTP', { field: 'request' }),
-  );
-  const head = Object.entries({
-    ...headers,
-    'content-length': String(Buffer.byteLength(body as string)),
-    connection: 'close',
-  });
-  socket.end(`HTTP/1.1 400 Bad Request\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`);
+    .on('clientError', refuseUnreadableRequest);
 }
 
 async function answerRequest(

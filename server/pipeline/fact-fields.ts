@@ -31,10 +31,12 @@ const MAX_DEPTH = 16;
 export const jsonObject = () =>
   z
     .record(z.string(), z.unknown())
-    .refine((value) => isStorable(value, MAX_DEPTH), 'is nested too deeply or holds text that cannot be stored');
+    .refine((value) => isStorable(value, MAX_DEPTH), 'is nested too deeply or holds what cannot be stored');
 
 function isStorable(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return isStorableText(value);
+  // A number such as 1e400 was read as Infinity, which JSON cannot write.
+  if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
   if (depth === 0) return false;
   return Object.entries(value).every(([key, item]) => isStorableText(key) && isStorable(item, depth - 1));

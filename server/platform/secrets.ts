@@ -31,7 +31,9 @@ export function createSecrets(appSecret: Buffer): Secrets {
       if (bytes[0] !== FORMAT_VERSION) throw new Error('unknown format of a sealed secret');
       const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
       const tag = bytes.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
+      const decipher = createDecipheriv('aes-256-gcm', sealingKey, nonce, { authTagLength: TAG_BYTES })
+        .setAAD(Buffer.from(context))
+        .setAuthTag(tag);
       return Buffer.concat([decipher.update(bytes.subarray(1 + NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString(
         'utf8',
       );

@@ -86,16 +86,27 @@ function hoistDescription(parameter: Parameter) {
   if (description !== undefined) Object.assign(parameter, { description, schema });
 }
 
+/** On every answer to a known key. */
+const IDENTITY_HEADERS = ['x-service-tier', 'RateLimit', 'RateLimit-Policy', 'x-request-id'];
+const ERROR_HEADERS: Record<number, string[]> = {
+  401: ['WWW-Authenticate', 'x-request-id'],
+  429: [...IDENTITY_HEADERS, 'Retry-After'],
+  // It may be the look-up of the key itself that failed.
+  500: ['x-request-id'],
+  503: ['x-request-id'],
+};
+
 function describeResponses(route: Route, operation: Operation) {
   const { content } = operation.responses['200']!;
   const isAuthenticated = route.meta.openapi?.protect !== false;
-  const requestId = { 'x-request-id': { $ref: '#/components/headers/x-request-id' } };
   if (!isAuthenticated) {
     // Never the error envelope (specification: Errors).
-    operation.responses = { 200: { description: 'Success', headers: requestId, content } as Response };
+    operation.responses = {
+      200: { description: 'Success', headers: headerRefs(['x-request-id']), content } as Response,
+    };
     return;
   }
-  const headers = { ...headerRefs(['x-service-tier', 'RateLimit', 'RateLimit-Policy']), ...requestId };
+  const headers = headerRefs(IDENTITY_HEADERS);
   const schema = content?.['application/json'].schema as { properties?: Record<string, unknown> } | undefined;
   const isEmpty = route.method === 'DELETE';
   const isPage = schema?.properties?.pagination !== undefined;
@@ -108,12 +119,7 @@ function describeResponses(route: Route, operation: Operation) {
   for (const [status, codes] of groupByStatus(listCodes(route))) {
     operation.responses[status] = {
       description: codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].description}`).join('\n\n'),
-      headers:
-        status === 401
-          ? headerRefs(['WWW-Authenticate', 'x-request-id'])
-          : status === 429
-            ? { ...headers, ...headerRefs(['Retry-After']) }
-            : headers,
+      headers: headerRefs(ERROR_HEADERS[status] ?? IDENTITY_HEADERS),
       content: {
         'application/json': {
           schema: { $ref: '#/components/schemas/Error' },
@@ -142,14 +148,15 @@ function groupByStatus(codes: ErrorCode[]): [number, ErrorCode[]][] {
 const headerRefs = (names: string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-let cached: RestResponse | null = null;
+const built = new WeakMap<Env, RestResponse>();
 
-/** Answers `/openapi/v3.json`: built once, readable from any origin. */
+/** Answers `/openapi/v3.json`: built once for the settings, readable from any origin. */
 export function readDocument(env: Env): RestResponse {
-  if (!cached) {
+  let response = built.get(env);
+  if (!response) {
     const body = JSON.stringify(generateDocument(env));
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
-    cached = {
+    response = {
       status: 200,
       headers: {
         'content-type': 'application/json; charset=utf-8',
@@ -159,6 +166,7 @@ export function readDocument(env: Env): RestResponse {
       },
       body,
     };
+    built.set(env, response);
   }
-  return { ...cached, headers: { ...cached.headers } };
+  return { ...response, headers: { ...response.headers } };
 }

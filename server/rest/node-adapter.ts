@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { ApiError } from '../contract/errors';
+import { createId } from '../platform/ids';
 import type { Service } from '../service';
 import { dispatchRequest } from './dispatcher';
 import { MAX_BODY_BYTES, MAX_DRAINED_BYTES } from './request';
-import type { RestResponse } from './responses';
+import { errorResponse, type RestResponse } from './responses';
 
 /** Answers a request of a node:http server through the dispatcher. */
 export async function handleNodeRequest(
@@ -32,10 +35,15 @@ export function readHeader(request: IncomingMessage, name: string): string | nul
 export async function readNodeBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length <= maxBytes) chunks.push(chunk);
-    if (length > Math.max(maxBytes, MAX_DRAINED_BYTES)) return null;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length <= maxBytes) chunks.push(chunk);
+      if (length > Math.max(maxBytes, MAX_DRAINED_BYTES)) return null;
+    }
+  } catch {
+    // The client hung up: there is no whole body, nobody reads the answer, and it is no fault of ours.
+    return null;
   }
   return length <= maxBytes ? Buffer.concat(chunks, length) : null;
 }
@@ -50,3 +58,16 @@ export function sendNodeResponse(request: IncomingMessage, response: ServerRespo
 
 const hasBody = (request: IncomingMessage) =>
   request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+
+/**
+ * Answers what is no HTTP request, or has too long a head, as the API answers; Node by itself would close the connection
+ * with 431 or 400 and no word.
+ */
+export function refuseUnreadableRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const refusal = new ApiError('INVALID_REQUEST', 'The request is not readable HTTP', { field: 'request' });
+  const { headers, body } = errorResponse({ 'x-request-id': createId('req'), connection: 'close' }, refusal);
+  headers['content-length'] = String(Buffer.byteLength(body ?? ''));
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 400 Bad Request\r\n${head.join('')}\r\n${body}`);
+}

@@ -16,10 +16,14 @@ export const MAX_BODY_BYTES = 64 * 1024;
 /** A longer body is still read up to here, so that the client sees the answer; beyond, the connection closes after it. */
 export const MAX_DRAINED_BYTES = 1024 * 1024;
 
-/** Splits a request's target at its first question mark. */
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+
+/** Splits a request's target at its first question mark; the absolute form, as proxies send it, counts as its path. */
 export function splitTarget(target: string): { path: string; query: string } {
-  const at = target.indexOf('?');
-  return at < 0 ? { path: target, query: '' } : { path: target.slice(0, at), query: target.slice(at + 1) };
+  const origin = target.startsWith('/') ? '' : (ABSOLUTE_FORM.exec(target)?.[0] ?? '');
+  const relative = target.slice(origin.length);
+  const at = relative.indexOf('?');
+  return at < 0 ? { path: relative, query: '' } : { path: relative.slice(0, at), query: relative.slice(at + 1) };
 }
 
 const invalidRequest = (field: string, message: string) =>

@@ -361,10 +361,60 @@ describe('a path', () => {
 });
 
 describe('what Node answers by itself', () => {
-  it('for a target of 20,000 characters: a status code in use, in the envelope', async () => {
-    const { status, body } = await send('GET', `/v1/sessions/${'x'.repeat(20_000)}`);
-    expect([400, 401]).toContain(status);
-    expect(body).toMatchObject({ error: { code: expect.any(String), message: expect.any(String) } });
+  it('for a target of 20,000 characters: what the route answers', async () => {
+    expectError(await send('GET', `/v1/sessions/${'x'.repeat(20_000)}`), 'INVALID_REQUEST', 'sessionId');
+  });
+
+  it.each<[string, string]>([
+    ['a target that no header buffer holds', `GET /v1/sessions/${'x'.repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['headers that no buffer holds', `GET /v1/sessions HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`],
+    ['what is no HTTP', 'HELLO\r\n\r\n'],
+    ['bytes that a target may not have', 'GET /v1/sessions/é HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a broken header', 'GET /v1/sessions HTTP/1.1\r\nHost: x\r\nNo colon\r\n\r\n'],
+    ['two lengths', 'POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}'],
+    [
+      'a length beside chunks',
+      'POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
+    ],
+  ])('to %s: 400 in the envelope with a request id, and the connection closes', async (_what, bytes) => {
+    const connection = await Connection.open(server.url);
+    connection.write(bytes);
+    const answer = await connection.read();
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { error: { code: 'INVALID_REQUEST', message: expect.any(String), details: { field: expect.any(String) } } },
+    ]);
+    expect(answer.header('connection')).toBe('close');
+    expect(answer.header('x-request-id')).toMatch(/^\S{8,}$/);
+    await connection.closed;
+    expect(connection.unread).toBe(0);
+  });
+
+  it('to a body that breaks off in a bad chunk: one answer, and the connection closes', async () => {
+    const connection = await Connection.open(server.url);
+    const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+    connection.writeHead('POST', '/v1/webhooks', keyed(headers));
+    connection.write('5\r\n{"url\r\n');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    connection.write('zz\r\n');
+    expect((await connection.read()).status).toBe(400);
+    await connection.closed;
+    expect(connection.unread).toBe(0);
+  });
+
+  it('to nothing, when a client hangs up in the middle of its body: the server goes on', async () => {
+    for (let n = 0; n < 5; n++) {
+      const connection = await Connection.open(server.url);
+      connection.writeHead(
+        'POST',
+        '/v1/webhooks',
+        keyed({ 'Content-Type': 'application/json', 'Content-Length': '100' }),
+      );
+      connection.write('{"url":');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      connection.close();
+    }
+    expect((await send('GET', '/v1/integration')).status).toBe(200);
   });
 
   it('for an expectation that it does not know: what the route answers', async () => {

@@ -1,0 +1,260 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endProducts, findPostgres, makeDataDir, type Product, runAdmin, startProduct } from '../support/product';
+import { expectSigned, type Receiver, startReceiver } from '../support/receiver';
+
+const KEY = /^aik_v1_[A-Za-z0-9_-]{40}$/;
+const MASKED = /^aik_v1_[A-Za-z0-9_-]{4}…[A-Za-z0-9_-]{4}$/;
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const LIMIT_MS = 60_000;
+
+let receiver: Receiver;
+let dataDir: string;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  dataDir = await makeDataDir();
+});
+afterAll(async () => {
+  await endProducts();
+  await receiver.stop();
+});
+
+const settings = () => ({ DEMO: '0', WEBHOOK_ALLOW_HOSTS: receiver.host });
+
+/** A command with `--json`: one JSON object on stdout and nothing else. */
+async function admin(...args: string[]) {
+  const ended = await runAdmin(dataDir, [...args, '--json'], settings());
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(ended.stdout).toMatch(/^\{.*\}\n$/);
+  return JSON.parse(ended.stdout);
+}
+
+/** A command that must fail: nothing on stdout, a word for people on stderr, exit code 1. */
+async function refuse(...args: string[]): Promise<string> {
+  const ended = await runAdmin(dataDir, args, settings());
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(ended.stderr).toMatch(/\S.*\n$/);
+  expect(ended.stderr).not.toMatch(/^\s+at /m);
+  return ended.stderr;
+}
+
+describe('without a running server, a command starts the embedded database and stops it', () => {
+  it(
+    'db migrate names what it applied, and nothing the second time',
+    async () => {
+      const first = await admin('db', 'migrate');
+      expect(first).toEqual({ applied: expect.arrayContaining([expect.stringMatching(/^\d{4}_/)]) });
+      expect(await findPostgres(dataDir)).toBeNull();
+      expect(await admin('db', 'migrate')).toEqual({ applied: [] });
+      expect(await findPostgres(dataDir)).toBeNull();
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'what one command writes, the next one reads',
+    async () => {
+      const { id } = await admin('integration', 'create', '--name', 'Offline College', '--plan', 'pro');
+      expect(await findPostgres(dataDir)).toBeNull();
+      const { integrations } = await admin('integration', 'list');
+      expect(integrations).toContainEqual({ id, name: 'Offline College', plan: 'pro', apiKeyMasked: null });
+      expect(await findPostgres(dataDir)).toBeNull();
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'a failed command stops it too',
+    async () => {
+      await refuse('key', 'mint', '--integration', 'int_unknown', '--json');
+      expect(await findPostgres(dataDir)).toBeNull();
+    },
+    LIMIT_MS,
+  );
+});
+
+describe('beside a running server', () => {
+  let product: Product;
+
+  beforeAll(async () => {
+    product = await startProduct(dataDir, settings());
+  }, 90_000);
+
+  async function createTenant(plan = 'enterprise') {
+    const { id } = await admin('integration', 'create', '--name', `Tenant on ${plan}`, '--plan', plan);
+    const { id: keyId, key } = await admin('key', 'mint', '--integration', id);
+    return { id, keyId, key };
+  }
+
+  async function subscribe(key: string, path: string) {
+    const body = { url: `${receiver.url}${path}`, eventType: 'BotDetected' };
+    const created = await product.call('POST', '/v1/webhooks', { key, body });
+    expect(created.status).toBe(200);
+    return created.body.data;
+  }
+  const arrived = (path: string) => receiver.received.filter((received) => received.path === path);
+
+  it(
+    'integration create keeps name, plan and origin',
+    async () => {
+      const args = ['--name', 'Käthe’s "College"', '--plan', 'starter', '--origin', 'https://lms.example.edu'];
+      const created = await admin('integration', 'create', ...args);
+      expect(created).toEqual({ id: expect.any(String) });
+      const { key } = await admin('key', 'mint', '--integration', created.id);
+      const { body } = await product.call('GET', '/v1/integration', { key });
+      expect(body.data).toMatchObject({
+        id: created.id,
+        name: 'Käthe’s "College"',
+        plan: 'starter',
+        allowedOrigins: ['https://lms.example.edu'],
+      });
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'key mint shows a key that works at once; the list shows it masked only',
+    async () => {
+      const { id } = await admin('integration', 'create', '--name', 'Key holder', '--plan', 'free');
+      const minted = await admin('key', 'mint', '--integration', id, '--name', 'Nightly export');
+      expect(minted).toEqual({ id: expect.any(String), key: expect.stringMatching(KEY) });
+      const { status, body } = await product.call('GET', '/v1/integration', { key: minted.key });
+      expect(status).toBe(200);
+      const { integrations } = await admin('integration', 'list');
+      const listed = integrations.find((integration: { id: string }) => integration.id === id);
+      expect(listed).toEqual({ id, name: 'Key holder', plan: 'free', apiKeyMasked: expect.stringMatching(MASKED) });
+      expect(listed.apiKeyMasked).toBe(body.data.apiKeyMasked);
+      expect(JSON.stringify(integrations)).not.toContain(minted.key);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'key revoke counts from the next request; repeated, the first time stays',
+    async () => {
+      const { id, keyId, key } = await createTenant('pro');
+      const { key: other } = await admin('key', 'mint', '--integration', id);
+      expect((await product.call('GET', '/v1/integration', { key })).status).toBe(200);
+      const revoked = await admin('key', 'revoke', '--id', keyId);
+      expect(revoked).toEqual({ id: keyId, revokedAt: expect.stringMatching(ISO) });
+      const refused = await product.call('GET', '/v1/integration', { key });
+      expect(refused.status).toBe(401);
+      expect(refused.body.error.code).toBe('INVALID_API_KEY');
+      expect(await admin('key', 'revoke', '--id', keyId)).toEqual(revoked);
+      expect((await product.call('GET', '/v1/integration', { key: other })).status).toBe(200);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'integration set-plan that lowers the cap disables the newest webhooks',
+    async () => {
+      const { id, key } = await createTenant('enterprise');
+      const ids: string[] = [];
+      for (const path of ['/oldest', '/middle', '/newest']) ids.push((await subscribe(key, path)).id);
+      expect(await admin('integration', 'set-plan', '--id', id, '--plan', 'pro')).toEqual({ id, plan: 'pro' });
+      const { body, headers } = await product.call('GET', '/v1/webhooks', { key });
+      expect(headers.get('x-service-tier')).toBe('pro');
+      const byId = new Map(body.data.map((webhook: { id: string }) => [webhook.id, webhook]));
+      expect(ids.map((webhookId) => byId.get(webhookId))).toMatchObject([
+        { enabled: true, disabledReason: null },
+        { enabled: false, disabledReason: 'auto:plan-limit' },
+        { enabled: false, disabledReason: 'auto:plan-limit' },
+      ]);
+      // Raised again, nothing comes back by itself.
+      await admin('integration', 'set-plan', '--id', id, '--plan', 'enterprise');
+      const raised = await product.call('GET', '/v1/webhooks', { key });
+      expect(raised.body.data.filter(({ enabled }: { enabled: boolean }) => enabled)).toHaveLength(1);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'demo session of a bot fires a webhook on the running server within seconds; of a human, none',
+    async () => {
+      const { id, key } = await createTenant();
+      const { secret } = await subscribe(key, '/demo');
+      const human = await admin('demo', 'session', '--integration', id, '--kind', 'human');
+      const from = Date.now();
+      const bot = await admin('demo', 'session', '--integration', id);
+      expect(bot).toEqual({ sessionId: expect.any(String) });
+      expect(human.sessionId).not.toBe(bot.sessionId);
+      while (arrived('/demo').length === 0 && Date.now() < from + 10_000) await sleep(20);
+      await sleep(1_000);
+      expect(arrived('/demo').map(({ body }) => JSON.parse(body).sessionId)).toEqual([bot.sessionId]);
+      expectSigned(arrived('/demo')[0]!, secret);
+      for (const [{ sessionId }, riskLevel] of [
+        [bot, 'bot'],
+        [human, expect.stringMatching(/human|medium/)],
+      ]) {
+        const { body } = await product.call('GET', `/v1/sessions/${sessionId}`, { key });
+        expect(body.data).toMatchObject({ id: sessionId, status: 'Scored', riskLevel });
+      }
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'without --json it prints lines for people',
+    async () => {
+      const ended = await runAdmin(
+        dataDir,
+        ['integration', 'create', '--name', 'Reader', '--plan', 'free'],
+        settings(),
+      );
+      expect(ended).toMatchObject({ code: 0, stderr: '' });
+      expect(ended.stdout).toMatch(/^id: \S+\n$/);
+    },
+    LIMIT_MS,
+  );
+
+  it.each([
+    ['an unknown command', ['integration', 'destroy'], /usage/],
+    ['no command', [], /usage/],
+    ['a missing flag', ['integration', 'create', '--plan', 'pro', '--json'], /--name/],
+    ['a flag without its value', ['integration', 'create', '--name', 'X', '--plan', '--json'], /plan/],
+    ['an unknown flag', ['integration', 'list', '--all', '--json'], /--all/],
+    ['a wrong plan', ['integration', 'create', '--name', 'X', '--plan', 'gold', '--json'], /--plan.*enterprise/],
+    ['a wrong origin', ['integration', 'create', '--name', 'X', '--plan', 'pro', '--origin', 'lms'], /--origin/],
+    ['a wrong kind', ['demo', 'session', '--integration', 'int_x', '--kind', 'robot', '--json'], /--kind/],
+    ['an unknown integration to plan', ['integration', 'set-plan', '--id', 'nope', '--plan', 'pro'], /not found/i],
+    ['an unknown integration to mint for', ['key', 'mint', '--integration', 'nope', '--json'], /not found/i],
+    ['an unknown key', ['key', 'revoke', '--id', 'nope', '--json'], /not found/i],
+    ['an unknown integration to show', ['demo', 'session', '--integration', 'nope', '--json'], /not found/i],
+  ])(
+    '%s is an error on stderr with exit code 1',
+    async (_case, args, message) => {
+      expect(await refuse(...args)).toMatch(message);
+    },
+    LIMIT_MS,
+  );
+
+  it('leaves the server and its Postgres running', async () => {
+    expect(await findPostgres(dataDir)).not.toBeNull();
+    expect((await product.call('GET', '/health')).status).toBe(200);
+  });
+});
+
+describe('a demo session without a running server', () => {
+  it('has its webhook sent when the server comes', async () => {
+    let product = await startProduct(await makeDataDir(), settings());
+    const own = product.dataDir;
+    const { id } = JSON.parse(
+      (await runAdmin(own, ['integration', 'create', '--name', 'Later', '--plan', 'pro', '--json'])).stdout,
+    );
+    const { key } = JSON.parse((await runAdmin(own, ['key', 'mint', '--integration', id, '--json'])).stdout);
+    const body = { url: `${receiver.url}/later`, eventType: 'BotDetected' };
+    expect((await product.call('POST', '/v1/webhooks', { key, body })).status).toBe(200);
+    product.signalGroup('SIGTERM');
+    await product.endWithin(15_000);
+
+    const { sessionId } = JSON.parse((await runAdmin(own, ['demo', 'session', '--integration', id, '--json'])).stdout);
+    expect(await findPostgres(own)).toBeNull();
+    product = await startProduct(own, settings());
+    const from = Date.now();
+    const find = () => receiver.received.filter(({ path }) => path === '/later');
+    while (find().length === 0 && Date.now() < from + 15_000) await sleep(20);
+    expect(find().map((received) => JSON.parse(received.body).sessionId)).toEqual([sessionId]);
+  }, 120_000);
+});

@@ -1,0 +1,136 @@
+// Finds the Chromium that the end-to-end tests drive, or installs one. Plain JavaScript: both the test command and the
+// tests use it.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, dirname, join } from 'node:path';
+import { chromium } from '@playwright/test';
+
+const PLAYWRIGHT_LIMIT_MS = 120_000;
+const APT_LIMIT_MS = 240_000;
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
+const MAC_PATHS = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+
+const MISSING =
+  'No Chromium to test with: run `npx playwright install --with-deps chromium`, or install the package `chromium`, or set CHROMIUM_PATH.';
+
+/**
+ * The path of a Chromium that runs, or null.
+ * @returns {string | null}
+ */
+export function findChromium() {
+  if (process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH;
+  const directories = ['/usr/bin', ...(process.env.PATH ?? '').split(delimiter).filter(Boolean)];
+  const installed = directories.flatMap((directory) => NAMES.map((name) => join(directory, name)));
+  const candidates = [chromium.executablePath(), ...installed, ...(process.platform === 'darwin' ? MAC_PATHS : [])];
+  return candidates.find((path) => existsSync(path) && runs(path)) ?? null;
+}
+
+/** Some systems have a stub in its place that only says how to install it, or lack libraries that it needs. */
+function runs(path) {
+  if (process.platform === 'win32') return true;
+  const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 20_000 });
+  return status === 0 && /chrom/i.test(stdout);
+}
+
+/**
+ * The path of a Chromium that runs; throws one clear line when there is none.
+ * @returns {string}
+ */
+export function requireChromium() {
+  const path = findChromium();
+  if (path === null) throw new Error(MISSING);
+  return path;
+}
+
+/**
+ * Finds a Chromium or installs one: Playwright's own, or, where that is out of reach, the system's package (as root,
+ * with apt-get). Answers null, having said so, when none can be had.
+ * @param {(line: string) => void} say
+ * @returns {Promise<string | null>}
+ */
+export async function obtainChromium(say) {
+  const found = findChromium();
+  if (found) return found;
+  say('Installing Chromium for the end-to-end tests …');
+  const playwright = join(dirname(createRequire(import.meta.url).resolve('@playwright/test/package.json')), 'cli.js');
+  const attempts = [[process.execPath, [playwright, 'install', 'chromium'], PLAYWRIGHT_LIMIT_MS]];
+  if (process.platform === 'linux' && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+    const apt = ['-y', '-qq', '-o', 'Dpkg::Use-Pty=0'];
+    attempts.push(
+      ['apt-get', ['update', ...apt], APT_LIMIT_MS],
+      ['apt-get', ['install', ...apt, '--no-install-recommends', 'chromium'], APT_LIMIT_MS],
+    );
+  }
+  for (const [file, args, limitMs] of attempts) {
+    const fault = await run(file, args, limitMs);
+    if (fault)
+      say(
+        `  ${[file === process.execPath ? 'playwright' : file, args.at(file === 'apt-get' ? 0 : 1)].join(' ')}: ${fault}`,
+      );
+    const path = findChromium();
+    if (path) return path;
+  }
+  say(MISSING);
+  return null;
+}
+
+/** Runs a program to its end, for at most `limitMs`; answers what went wrong in one line, or null. */
+function run(file, args, limitMs) {
+  return new Promise((resolve) => {
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    // A group of its own: a download that hangs is ended with its helpers.
+    const child = spawn(file, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text;
+      });
+    }
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      process.kill(-child.pid, 'SIGKILL');
+    }, limitMs);
+    child.once('error', (error) => {
+      clearTimeout(timer);
+      resolve(error.message);
+    });
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      if (isLate) return resolve(`took more than ${limitMs / 1000} s`);
+      const lines = output.split('\n').filter((line) => line.trim() !== '');
+      resolve(
+        code === 0 ? null : (lines.find((line) => /error|E:/i.test(line)) ?? lines.at(-1) ?? `exit ${code}`).trim(),
+      );
+    });
+  });
+}
+
+/**
+ * How every test launches its browser; Playwright gives each launch a fresh profile. Names other than the loopback's
+ * do not resolve: no page under test may need anything from outside.
+ * @param {string[]} [extra]
+ */
+export function launchOptions(extra = []) {
+  return {
+    executablePath: requireChromium(),
+    headless: true,
+    timeout: 60_000,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      ...extra,
+    ],
+  };
+}

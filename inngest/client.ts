@@ -2,7 +2,7 @@ import { Inngest } from 'inngest';
 import type { Region } from '../server/contract/integrations';
 import type { Logger } from '../server/platform/log';
 import type { EngineMessages } from '../server/webhooks/publisher';
-import { deliveryRetry, subscriptionDue } from './events';
+import { deliveryRetry, subscriptionDue, sweepRequested } from './events';
 
 /**
  * Creates the Inngest client, one app for each region. With `embeddedFetch` all it sends goes to the embedded engine;
@@ -24,6 +24,7 @@ export function createEngineMessages(client: Inngest): EngineMessages {
   return {
     sendDue: async (subscriptions) =>
       void (await client.send(subscriptions.map((data) => subscriptionDue.create(data)))),
+    sendSweep: async () => void (await client.send(sweepRequested.create({}))),
     sendRetries: async (retries) => void (await client.send(retries.map((data) => deliveryRetry.create(data)))),
   };
 }

@@ -6,3 +6,6 @@ export const subscriptionDue = eventType('webhook/subscription.due', { schema: s
 
 /** A delivery that failed and will be tried again: one run sees it through. */
 export const deliveryRetry = eventType('webhook/delivery.retry', { schema: staticSchema<DueRetry>() });
+
+/** A process has started: what the one before left behind is not to wait for the next full minute. */
+export const sweepRequested = eventType('webhook/sweep.requested', { schema: staticSchema<Record<string, never>>() });

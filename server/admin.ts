@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { RegionMismatchError } from '../db/migrate';
 import { findApiError } from './contract/errors';
 import { text } from './contract/fields';
-import { PLANS, planSchema } from './contract/tiers';
+import { PLAN_NAMES } from './contract/tiers';
 import { createRandom, makeSessionFacts } from './demo/session-facts';
 import { mintKey, revokeKey } from './domain/api-keys';
 import { createIntegration, listIntegrations } from './domain/integrations';
@@ -30,14 +29,7 @@ const command = <S extends z.ZodObject>(
   run: (service: Service, flags: z.output<S>, runtime: Runtime) => Promise<Record<string, unknown>>,
 ): Command => ({ usage, flags, run: run as Command['run'] });
 
-const plan = planSchema.catch((context) => {
-  context.issues.push({
-    code: 'custom',
-    input: context.value,
-    message: `must be one of ${Object.keys(PLANS).join(', ')}`,
-  });
-  return 'free' as const;
-});
+const plan = z.enum(PLAN_NAMES, { error: `must be one of ${PLAN_NAMES.join(', ')}` });
 const id = text(1, 256);
 const origin = z
   .url({ protocol: /^https?$/, error: 'must be an http or https origin' })
@@ -142,11 +134,7 @@ runCommand(process.argv.slice(2)).then(
     process.stdout.write(`${output}\n`, () => process.exit(0));
   },
   (error: unknown) => {
-    const isExpected =
-      error instanceof UsageError ||
-      error instanceof SettingError ||
-      error instanceof RegionMismatchError ||
-      findApiError(error) !== null;
+    const isExpected = error instanceof UsageError || error instanceof SettingError || findApiError(error) !== null;
     const message =
       error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
     process.stderr.write(`${message}\n`, () => process.exit(1));

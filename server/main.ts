@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import next from 'next';
-import { RegionMismatchError } from '../db/migrate';
 import { loadDemoIntegration } from './demo/integration';
 import { createHttpServer, type Handler, stopHttpServer } from './http-server';
 import { type Env, readEnv, SettingError } from './platform/env';
@@ -27,13 +26,11 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
     await runtime.embedded?.stop();
   };
   try {
-    const demo = (env.DEMO ?? runtime.embedded !== null) ? await loadDemoIntegration(service) : null;
     await service.engine?.start();
-    // What the last process left behind is not to wait for the first cron.
-    service.dispatcher
-      .sweep()
-      .catch((error) => log.warn({ err: error }, 'the first sweep failed; the next comes by cron'));
+    void service.dispatcher.requestSweep();
+    // First of all the port: a start that finds it taken must not use up the one showing of the demo key.
     await listen(server, env);
+    const demo = (env.DEMO ?? runtime.embedded !== null) ? await loadDemoIntegration(service) : null;
     printWelcome(server, env, demo);
     await dashboard;
     return { stop };
@@ -111,7 +108,7 @@ async function main() {
 }
 
 main().catch((error: unknown) => {
-  const isExpected = error instanceof SettingError || error instanceof RegionMismatchError;
+  const isExpected = error instanceof SettingError;
   const text = error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
   process.stderr.write(`${text}\n`);
   process.exit(1);

@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path';
+import { isUnavailable } from '../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
-import { migrateDatabase } from '../db/migrate';
+import { migrateDatabase, RegionMismatchError } from '../db/migrate';
 import { obtainSecretFile } from './platform/data-dir';
-import type { Env } from './platform/env';
+import { type Env, SettingError } from './platform/env';
 import type { Logger } from './platform/log';
 import { createService, type Service, type ServiceOptions } from './service';
 
@@ -43,8 +44,22 @@ export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
   }
 }
 
-function migrate(env: Env, url: string): Promise<string[]> {
-  return migrateDatabase({ url, directory: join(process.cwd(), 'db/migrations'), region: env.REGION });
+async function migrate(env: Env, url: string): Promise<string[]> {
+  try {
+    return await migrateDatabase({ url, directory: join(process.cwd(), 'db/migrations'), region: env.REGION });
+  } catch (error) {
+    if (error instanceof RegionMismatchError) throw new SettingError(error.message);
+    if (env.DATABASE_URL && isConnectionRefused(error)) {
+      throw new SettingError(`DATABASE_URL: cannot connect (${(error as Error).message || 'no answer'})`);
+    }
+    throw error;
+  }
+}
+
+/** No answer, no such database, or a wrong user or password: for the operator to set right. */
+function isConnectionRefused(error: unknown): boolean {
+  const code = String((error as { code?: unknown }).code);
+  return isUnavailable(error) || code.startsWith('28') || code === '3D000';
 }
 
 /** Creates a service for a command that ends by itself: it can tell the engine, but runs no part of it. */

@@ -1,7 +1,7 @@
 import type { Inngest } from 'inngest';
 import type { DueRetry } from '../../server/webhooks/deliveries';
 import type { Dispatcher } from '../../server/webhooks/dispatcher';
-import { deliveryRetry, subscriptionDue } from '../events';
+import { deliveryRetry, subscriptionDue, sweepRequested } from '../events';
 
 // Steps are retried by the engine only for faults of our own (the database is away): a receiver's failure is a value.
 const STEP_RETRIES = 4;
@@ -34,12 +34,12 @@ export function createDeliveryFunctions(client: Inngest, dispatcher: Dispatcher)
     },
   );
 
-  /** Finds what fell through, every ten seconds: lost nudges, attempts whose process died. */
+  /** Finds what fell through, every ten seconds of a minute: lost nudges, attempts whose process died. */
   const sweepDeliveries = client.createFunction(
     {
       id: 'sweep-deliveries',
       name: 'Find deliveries that fell through',
-      triggers: [{ cron: '* * * * *' }],
+      triggers: [{ cron: '* * * * *' }, sweepRequested],
       retries: 0,
     },
     async ({ step }) => {

@@ -9,7 +9,8 @@ export const PLANS = {
 } as const satisfies Record<string, { tier: string; maxActiveWebhooks: number }>;
 
 export type Plan = keyof typeof PLANS;
-export const planSchema = z.enum(Object.keys(PLANS) as [Plan, ...Plan[]]);
+export const PLAN_NAMES = Object.keys(PLANS) as [Plan, ...Plan[]];
+export const planSchema = z.enum(PLAN_NAMES);
 
 /** Service tiers: default quotas in requests a minute (settings may override them) and the largest page. */
 export const TIERS = {

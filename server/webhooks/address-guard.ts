@@ -146,9 +146,14 @@ function findHostFault(hostname: string): string | null {
   return null;
 }
 
-/** RFC 5891: encoding what was decoded gives the same again. `xn--localhost-` decodes to `localhost`, so it does not. */
+/**
+ * RFC 5891: encoding what was decoded gives the same again. `xn--localhost-` decodes to `localhost` in some versions of
+ * Node, so it does not; others leave it as it is.
+ */
 function hasTruePunycode(name: string): boolean {
-  return !name.includes('xn--') || domainToASCII(domainToUnicode(name)) === name;
+  if (!name.includes('xn--')) return true;
+  const decoded = domainToUnicode(name);
+  return !decoded.includes('xn--') && domainToASCII(decoded) === name;
 }
 
 function parseUrl(url: string): URL | null {

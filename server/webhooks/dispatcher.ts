@@ -23,10 +23,12 @@ export interface Dispatcher {
   drainSubscription(key: SubscriptionKey): Promise<void>;
   /** Makes one retry; answers the one after it, or null when the delivery is over or not ours. */
   retryDelivery(retry: { integrationId: string; deliveryId: string; attempt: number }): Promise<DueRetry | null>;
-  /** Has everything sent that is due to a subscription, now that it is enabled again. */
+  /** Has everything sent that is due to a subscription, now that it is enabled again. Never rejects. */
   releaseHeld(key: SubscriptionKey): Promise<void>;
   /** Finds what fell through and has it sent. */
   sweep(): Promise<void>;
+  /** Has the sweeper begin at once, for a process that starts. Never rejects: the cron comes anyway. */
+  requestSweep(): Promise<void>;
   /** Lets what is in flight finish for `graceMs`, then cuts it short and gives it back. */
   stop(graceMs: number): Promise<void>;
 }
@@ -116,14 +118,26 @@ export function createDispatcher(
 
     async releaseHeld(key) {
       publisher.publish([key]);
-      const retries = await findHeldRetries(db, key);
-      if (retries.length > 0) await messages.sendRetries(retries);
+      try {
+        const retries = await findHeldRetries(db, key);
+        if (retries.length > 0) await messages.sendRetries(retries);
+      } catch (error) {
+        log.warn({ err: error }, 'could not tell the engine about held retries; the sweeper will');
+      }
     },
 
     async sweep() {
       const overdue = await sweepDeliveries(db);
       await publisher.republish(overdue.subscriptions);
       if (overdue.retries.length > 0) await messages.sendRetries(overdue.retries);
+    },
+
+    async requestSweep() {
+      try {
+        await messages.sendSweep();
+      } catch (error) {
+        log.warn({ err: error }, 'could not ask for a sweep; the next comes with the full minute');
+      }
     },
 
     async stop(graceMs) {

@@ -6,6 +6,8 @@ import type { DueRetry, SubscriptionKey } from './deliveries';
 export interface EngineMessages {
   sendDue(subscriptions: SubscriptionKey[]): Promise<void>;
   sendRetries(retries: DueRetry[]): Promise<void>;
+  /** Has the sweeper look now and for the next minute. */
+  sendSweep(): Promise<void>;
 }
 
 export interface Publisher {

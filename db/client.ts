@@ -1,3 +1,4 @@
+import { parsePgArray } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import * as schema from './schema';
@@ -9,7 +10,7 @@ export type Transaction = Parameters<Parameters<PostgresJsDatabase<typeof schema
 /**
  * The process's one pool, seen twice: `orm` for queries by the schema, `sql` for set-based statements and for what runs
  * thousands of times a second (postgres.js prepares each text once per connection; Drizzle does not).
- * Instants are ISO 8601 strings in UTC in both; JSON parameters of `sql` are passed as text.
+ * Instants are ISO 8601 strings in UTC in both; lists and JSON are given to `sql` as JSON text.
  */
 export interface Database {
   orm: PostgresJsDatabase<typeof schema>;
@@ -20,6 +21,7 @@ export interface Database {
 }
 
 const TIMESTAMPTZ_OID = 1184;
+const TEXT_ARRAY_OID = 1009;
 
 /** Opens the pool. `isPooled`: behind a transaction pooler, where nothing may outlive a transaction. */
 export function openDatabase(options: {
@@ -31,6 +33,8 @@ export function openDatabase(options: {
   const sql = postgres(options.url, {
     max: options.maxConnections,
     prepare: !options.isPooled,
+    // It would ask each new connection for them, and end the process when that breaks at this very moment.
+    fetch_types: false,
     connect_timeout: 5,
     connection: { application_name: 'bot-detection', TimeZone: 'UTC' },
     onnotice: (notice) => options.onNotice?.(String(notice.message)),
@@ -40,6 +44,7 @@ export function openDatabase(options: {
   const orm = drizzle(sql, { schema });
   // Drizzle hands timestamps through as Postgres prints them; the wire form serves everywhere.
   sql.options.parsers[TIMESTAMPTZ_OID] = readInstant;
+  sql.options.parsers[TEXT_ARRAY_OID] = parsePgArray;
   const prepare = !options.isPooled;
   return {
     orm,

@@ -37,7 +37,7 @@ const STOP_SIGNALS = [
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: 100,
+  max_connections: 200,
   shared_buffers: '128MB',
   timezone: 'UTC',
   log_timezone: 'UTC',

@@ -84,6 +84,8 @@ export function createService(options: ServiceOptions): Service {
 
 /** Stops the work of a service within about `graceMs` and closes its connections. */
 export async function closeService(service: Service, graceMs: number): Promise<void> {
+  // What was committed is told while the engine still listens.
+  await service.dispatcher.publisher.flush();
   await Promise.all([service.dispatcher.stop(graceMs), service.engine?.stop(graceMs)]);
   await service.webhookClient.close();
   await service.db.close();

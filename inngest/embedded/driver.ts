@@ -40,7 +40,8 @@ export class Driver {
       if (verdict.kind === 'memo') {
         if (job.step) return this.persist(() => this.store.resolve(job, verdict.stepId, verdict.result));
         this.insist(await this.persist(() => this.store.memorise(job, verdict.stepId, verdict.result)), job);
-        run.steps.set(verdict.stepId, verdict.result);
+        run.steps += `${run.steps && ','}${JSON.stringify(verdict.stepId)}:${verdict.result}`;
+        run.stepIds.push(verdict.stepId);
         attempt = 0;
         continue;
       }

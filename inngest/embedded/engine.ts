@@ -5,8 +5,9 @@ import { Driver } from './driver';
 import { type EngineFunction, type Handler, listFunctions } from './functions';
 import { takeEvents } from './intake';
 import { graphileLogger, type Log } from './log';
+import { Presence } from './presence';
 import { migrateEngine } from './schema';
-import { Presence, Store } from './store';
+import { Store } from './store';
 import { Workers } from './workers';
 
 /** Inngest in this process: the same functions, their runs and timers kept in Postgres. */
@@ -36,6 +37,8 @@ const SHORTEST_PULSE_MS = 20;
 const PRESENCE_PULSES = 10;
 const PRUNE_PULSES = 120;
 const REPLACE_MS = 5000;
+/** A database that does not answer holds up a stop no longer than this, per question. */
+const LEAVE_MS = 2000;
 
 /** Creates the engine. Functions it cannot run are refused by `start`. */
 export function createEmbeddedEngine(options: EmbeddedEngineOptions): EmbeddedEngine {
@@ -54,6 +57,7 @@ class Engine {
   private readonly session: Sql;
   private readonly presence: Presence;
   private readonly workers: Workers;
+  private preparing: Promise<void> | null = null;
   private isStarted = false;
   private stopping: Promise<void> | null = null;
   private pulses = 0;
@@ -71,6 +75,7 @@ class Engine {
     this.session = postgres(databaseUrl, {
       max: 1,
       max_lifetime: null,
+      fetch_types: false,
       connect_timeout: 5,
       backoff: () => 0.5,
       onnotice: () => {},
@@ -96,16 +101,27 @@ class Engine {
     if (request.method !== 'POST' || !new URL(request.url).pathname.startsWith('/e/')) {
       return Response.json({ error: 'the embedded engine takes only events' }, { status: 404 });
     }
-    if (!this.isStarted)
-      return Response.json({ status: 503, error: 'the embedded engine has not started' }, { status: 503 });
+    // Also of an engine that was never started: an operator's command leaves its runs to the processes that have.
+    await this.prepare();
     return takeEvents(request, this.functions, this.store);
+  }
+
+  /** Learns the functions and brings the tables up to date, once. */
+  private prepare(): Promise<void> {
+    this.preparing ??= (async () => {
+      for (const fn of await listFunctions(this.options.handler)) this.functions.set(fn.id, fn);
+      await migrateEngine(this.session, this.options.databaseUrl, graphileLogger(this.options.log));
+    })().catch((error: unknown) => {
+      this.preparing = null;
+      throw error;
+    });
+    return this.preparing;
   }
 
   async start(): Promise<void> {
     if (this.isStarted || this.stopping) throw new Error('embedded engine: start() was called before');
     try {
-      for (const fn of await listFunctions(this.options.handler)) this.functions.set(fn.id, fn);
-      await migrateEngine(this.session, this.options.databaseUrl, graphileLogger(this.options.log));
+      await this.prepare();
       await this.presence.enter();
       this.isStarted = true;
       await this.workers.start();
@@ -126,17 +142,15 @@ class Engine {
     clearTimeout(this.pulseTimer);
     const drained = this.workers.drain();
     if (!(await settlesWithin(drained, graceMs))) {
+      const jobs = this.workers.activeJobIds.length;
+      if (jobs > 0) this.options.log.warn({ jobs }, 'engine: stopped before all calls had ended; they are handed back');
+      await settlesWithin(this.presence.handBack(this.workers.ids), LEAVE_MS);
       this.driver.abandon();
-      const jobs = this.workers.activeJobIds;
-      await this.presence.handBack(this.workers.ids).catch(() => {});
       this.workers.release();
-      this.options.log.warn({ jobs: jobs.length }, 'engine: stopped before all calls had ended; they were handed back');
-      await drained;
     }
-    await this.pulsing;
-    await this.pruning;
+    await settlesWithin(Promise.all([drained, this.pulsing, this.pruning]), LEAVE_MS);
     // Without a database the next process sees the lock gone and does the same.
-    await this.presence.leave().catch(() => {});
+    await settlesWithin(this.presence.leave(), LEAVE_MS);
     await this.session.end({ timeout: 1 });
   }
 
@@ -201,7 +215,10 @@ class Engine {
 async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   const isSettled = await Promise.race([
-    promise.then(() => true),
+    promise.then(
+      () => true,
+      () => true,
+    ),
     delay(ms, false, { signal: timer.signal }).catch(() => false),
   ]);
   timer.abort();

@@ -24,8 +24,9 @@ interface Op {
   error?: unknown;
 }
 
-/** As with Inngest: a step's result, and the state of a whole run. */
-const MAX_RESULT_BYTES = 4 * 1024 * 1024;
+/** As with Inngest (in UTF-16 units instead of bytes): a step's result, and the results of a whole run. */
+const MAX_RESULT_LENGTH = 4 * 1024 * 1024;
+const MAX_STATE_LENGTH = 32 * 1024 * 1024;
 const MAX_STEPS = 1000;
 const MAX_ERROR_LENGTH = 4000;
 const FIRST_BACKOFF_MS = 2000;
@@ -46,7 +47,10 @@ export async function callFunction(
   try {
     response = await handler(buildRequest(fn, job, run, attempt));
     const text = await response.text();
-    if (text.length > MAX_RESULT_BYTES) return { kind: 'failed', error: engineError('its result exceeds 4 MiB') };
+    if (text.length > MAX_RESULT_LENGTH) return { kind: 'failed', error: engineError('its result exceeds 4 MiB') };
+    if (text.length + run.steps.length > MAX_STATE_LENGTH) {
+      return { kind: 'failed', error: engineError('the results of its steps exceed 32 MiB') };
+    }
     body = text ? JSON.parse(text) : null;
   } catch (error) {
     return retryOrFail(readError(error), isLastAttempt, attempt, null);
@@ -60,7 +64,7 @@ export async function callFunction(
 }
 
 function readOps(ops: Op[], run: Run, attempt: number, noRetry: boolean, retryAfter: string | null): Verdict {
-  if (run.steps.size + ops.length > MAX_STEPS)
+  if (run.stepIds.length + ops.length > MAX_STEPS)
     return { kind: 'failed', error: engineError(`more than ${MAX_STEPS} steps`) };
   const [only, ...more] = ops;
   if (only && more.length === 0) {
@@ -88,17 +92,17 @@ function readOps(ops: Op[], run: Run, attempt: number, noRetry: boolean, retryAf
 
 function buildRequest(fn: EngineFunction, job: Job, run: Run, attempt: number): Request {
   const stepId = job.step ?? MAIN_STEP;
-  const ids = JSON.stringify([...run.steps.keys()]);
-  const steps = [...run.steps].map(([id, result]) => `${JSON.stringify(id)}:${result}`).join();
-  const ctx = JSON.stringify({
+  const ctx = {
     run_id: String(job.run),
     attempt,
     max_attempts: fn.retries + 1,
     use_api: false,
     disable_immediate_execution: job.step !== undefined,
-  });
+    stack: { stack: run.stepIds, current: run.stepIds.length },
+  };
+  const { event, steps } = run;
   // No ctx.fn_id: with it the SDK would report finished steps to a server instead of answering with them.
-  const body = `{"version":2,"event":${run.event},"events":[${run.event}],"steps":{${steps}},"ctx":${ctx.slice(0, -1)},"stack":{"stack":${ids},"current":${run.steps.size}}}}`;
+  const body = `{"version":2,"event":${event},"events":[${event}],"steps":{${steps}},"ctx":${JSON.stringify(ctx)}}`;
   return new Request(`${APP_URL}/api/inngest?fnId=${encodeURIComponent(fn.id)}&stepId=${encodeURIComponent(stepId)}`, {
     method: 'POST',
     headers: { ...APP_HEADERS, 'x-run-id': String(job.run), 'x-inngest-req-version': '2' },
@@ -131,8 +135,8 @@ function readSleep(name: string): Pick<PendingOp, 'at' | 'delayMs'> {
   return { at: null, delayMs: parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0) };
 }
 
-/** Takes an error as the SDK writes it, which wraps a failed function's as JSON in `message` of some versions. */
-export function readError(value: unknown): StepError {
+/** An error as the SDK writes it, or as it was thrown; cut, since it is stored and logged. */
+function readError(value: unknown): StepError {
   const { name, message, stack } = (value ?? {}) as Partial<StepError>;
   return {
     name: String(name ?? 'Error').slice(0, 200),
@@ -141,6 +145,6 @@ export function readError(value: unknown): StepError {
   };
 }
 
-export function engineError(what: string): StepError {
+function engineError(what: string): StepError {
   return { name: 'EmbeddedEngineError', message: `embedded engine: ${what}` };
 }

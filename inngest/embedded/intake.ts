@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { concurrencyKey, type EngineFunction, FAILED_EVENT } from './functions';
 import type { NewRun, Store } from './store';
 
-/** As with Inngest. */
-const MAX_EVENT_BYTES = 512 * 1024;
+/** As with Inngest (the event in UTF-16 units instead of bytes). */
+const MAX_EVENT_LENGTH = 512 * 1024;
 const MAX_EVENTS = 5000;
 const MAX_ID_LENGTH = 512;
 const MAX_DELAY_MS = 366 * 86_400_000;
@@ -37,7 +37,7 @@ export async function takeEvents(
     const ts = event.ts || Date.now();
     const starts = startsOf(functions.values(), { ...event, id, ts });
     for (const start of starts) {
-      if (start.event.length > MAX_EVENT_BYTES) return refuse('an event exceeds 512 KiB');
+      if (start.event.length > MAX_EVENT_LENGTH) return refuse('an event exceeds 512 KiB');
       runs.push({ ...start, eventId: event.id || null, delayMs: Math.max(ts - Date.now(), 0) });
     }
   }

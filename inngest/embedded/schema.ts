@@ -32,7 +32,8 @@ export async function migrateEngine(session: Sql, databaseUrl: string, logger: L
  * it is never queried, and jsonb refuses strings that JavaScript allows.
  *
  * The functions are plpgsql because each of their statements sees what committed while it waited for a lock; one
- * statement with CTEs would count the slots of a key by a snapshot older than the lock.
+ * statement with CTEs would count the slots of a key by a snapshot older than the lock. To change the parameters or the
+ * result of one, drop the old one first.
  */
 const DDL = `
 create schema if not exists engine;
@@ -130,7 +131,7 @@ end $$;
 
 -- What a job needs to call the function; no row if the job is left over or the run has to wait for a slot first.
 create or replace function engine.begin(run_id bigint, run_turn int, step_id text) returns table (
-  function_id text, event text, attempt int, step_ids text[], step_results text[]
+  function_id text, event text, attempt int, step_ids text, steps text
 ) language plpgsql as $$
 declare r engine.run;
 begin
@@ -146,8 +147,10 @@ begin
       return;
     end if;
   end if;
-  return query select r.function_id, r.event::text, r.attempt::int, array_agg(s.id order by s.position),
-    array_agg(s.result::text order by s.position) from engine.step s where s.run_id = r.id;
+  return query select r.function_id, r.event::text, r.attempt::int,
+    coalesce(json_agg(s.id order by s.position)::text, '[]'),
+    coalesce(string_agg(to_json(s.id) || ':' || s.result, ',' order by s.position), '')
+  from engine.step s where s.run_id = r.id;
 end $$;
 
 -- Remembers the result of a step; false if this job no longer drives the run.

@@ -64,12 +64,13 @@ export class Workers {
     events.on('worker:fatalError', reportDamage);
     events.on('worker:getJob:error', reportDamage);
     events.on('pool:listen:error', reportDamage);
+    events.on('stop', reportDamage);
     let open = () => {};
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
     const runner = await run({
-      connectionString: databaseUrl,
+      connectionString: withAsynchronousCommit(databaseUrl),
       schema: QUEUE_SCHEMA,
       concurrency: slots,
       maxPoolSize: POOL_SIZE,
@@ -83,7 +84,7 @@ export class Workers {
       // Nobody may take a job before the other processes can tell whose it is.
       preset: { plugins: [{ name: 'EngineGate', version: '0.0.0', worker: { hooks: { startWorker: () => gate } } }] },
     });
-    runner.promise.catch(() => {}).finally(reportDamage);
+    runner.promise.catch(() => {});
     this.runners.add(runner);
     try {
       await register(this.ids);
@@ -104,7 +105,12 @@ export class Workers {
     let left = due;
     for (const worker of this.taking) {
       if (left <= 0 || this.isStopping) return;
-      if (worker.nudge()) left--;
+      try {
+        if (worker.nudge()) left--;
+      } catch {
+        // It has ended: nudging it is a failed assertion.
+        this.isDamaged = true;
+      }
     }
   }
 
@@ -124,4 +130,15 @@ export class Workers {
     await runner.stop().catch(() => {});
     this.runners.delete(runner);
   }
+}
+
+/**
+ * What graphile-worker writes itself need not reach the disk at once: a lock or a completion that a crash of Postgres
+ * takes back offers the job again, and its run's `turn` tells whether there is anything left to do.
+ */
+function withAsynchronousCommit(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  const options = url.searchParams.get('options') ?? '';
+  url.searchParams.set('options', `${options} -c synchronous_commit=off`.trim());
+  return url.href;
 }

@@ -49,11 +49,13 @@ export async function readState(sql: SqlTransaction, batches: IngestInput[]): Pr
   const keys = collectKeys(batches);
   const none: never[] = [];
   const [tenants, sessionRows, eventRows, scoreRows, subscriptions] = await Promise.all([
-    sql.unsafe<{ id: string; mediumAt: number; botAt: number; now: string }[]>(READ_TENANTS, [keys.tenants]),
+    sql.unsafe<{ id: string; mediumAt: number; botAt: number; now: string }[]>(READ_TENANTS, [
+      JSON.stringify(keys.tenants),
+    ]),
     sql.unsafe<SessionRow[]>(LOCK_SESSIONS, [JSON.stringify(keys.sessions)]),
     keys.events.length > 0 ? sql.unsafe<EventRow[]>(READ_EVENTS, [JSON.stringify(keys.events)]) : none,
     keys.scores.length > 0 ? sql.unsafe<ScoreRow[]>(READ_SCORES, [JSON.stringify(keys.scores)]) : none,
-    sql.unsafe<SubscriptionState[]>(READ_SUBSCRIPTIONS, [keys.tenants]),
+    sql.unsafe<SubscriptionState[]>(READ_SUBSCRIPTIONS, [JSON.stringify(keys.tenants)]),
   ]);
   const state: IngestState = {
     tenants: new Map(
@@ -76,7 +78,7 @@ export async function readState(sql: SqlTransaction, batches: IngestInput[]): Pr
   return state;
 }
 
-const READ_TENANTS = `select id, medium_at as "mediumAt", bot_at as "botAt", now() as now from integrations where id = any($1)`;
+const READ_TENANTS = `select id, medium_at as "mediumAt", bot_at as "botAt", now() as now from integrations where id in (select json_array_elements_text($1::text::json))`;
 
 const LOCK_SESSIONS = `
   select ${selectColumns(sessions, 's')} from sessions s
@@ -96,7 +98,7 @@ const READ_SCORES = `
 const READ_SUBSCRIPTIONS = `
   select integration_id as "integrationId", id, event_type as "eventType", threshold, enabled,
          disabled_reason as "disabledReason"
-    from webhook_subscriptions where integration_id = any($1) and deleted_at is null`;
+    from webhook_subscriptions where deleted_at is null and integration_id in (select json_array_elements_text($1::text::json))`;
 
 /** All rows of a commit. */
 export interface IngestRows {

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findFreePort } from '../support/ports';
 import {
   BARE_SERVER,
   type Ended,
   endProducts,
-  findFreePort,
   findPostgres,
   makeDataDir,
   type Product,

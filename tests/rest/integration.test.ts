@@ -15,7 +15,7 @@ describe('GET /v1/integration', () => {
   it('has every field of the integration that the key resolves to', async () => {
     const { id, key } = await server.createTenant('enterprise');
     await server.database.db
-      .sql`update integrations set allowed_origins = ${['https://a.example.edu']} where id = ${id}`;
+      .sql`update integrations set allowed_origins = ${'{"https://a.example.edu"}'}::text[] where id = ${id}`;
     expect(await read(key)).toEqual({
       id,
       name: 'Tenant on enterprise',

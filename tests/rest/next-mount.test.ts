@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scoredSession } from '../support/facts';
+import { findFreePort } from '../support/ports';
 import { waitUntil } from '../support/receiver';
 import { PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 
@@ -128,11 +128,3 @@ describe('the API through Next’s route handlers', () => {
     }
   });
 });
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
-}

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { findFreePort } from './ports';
 
 // The product as an operator runs it: its own commands, in processes of their own, on data directories of their own.
 
@@ -78,14 +78,6 @@ export async function makeDataDir(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'bot-detection-e2e-'));
   directories.push(directory);
   return join(directory, 'data');
-}
-
-export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 const NPM_START = ['npm', 'start'];

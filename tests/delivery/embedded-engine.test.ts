@@ -1,0 +1,762 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { connect, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { drizzle } from 'drizzle-orm/postgres-js';
+import { Inngest, type InngestFunction, NonRetriableError, RetryAfterError } from 'inngest';
+import { serve } from 'inngest/edge';
+import postgres, { type Sql } from 'postgres';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { cronRuns } from '../../inngest/embedded/crons';
+import { createEmbeddedEngine, type EmbeddedEngine } from '../../inngest/embedded/engine';
+import { backoffMs } from '../../inngest/embedded/executor';
+import { listFunctions } from '../../inngest/embedded/functions';
+import { Store } from '../../inngest/embedded/store';
+import { findFreePort } from '../support/ports';
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
+
+interface FailureContext {
+  error: Error;
+  event: { data: { event: { data: { n: number } } } };
+}
+
+interface App {
+  client: Inngest;
+  engine: EmbeddedEngine;
+  errors: string[];
+}
+
+let server: { url: (database: string) => string };
+let admin: Sql;
+let databases = 0;
+let databaseUrl: string;
+let sql: Sql;
+const cleanups: (() => Promise<unknown>)[] = [];
+
+/** Two applications that idle through the whole file, so that a minute passes for their cron without waiting for it. */
+let cronDatabase: { url: string; sql: Sql };
+let cronFirings: string[];
+let cronApps: App[];
+
+beforeAll(async () => {
+  server = {
+    url: (name) => Object.assign(new URL(inject('postgresUrl')), { pathname: `/${name}` }).href,
+  };
+  admin = postgres(server.url('postgres'), { max: 1, onnotice: () => {} });
+  cronDatabase = await createDatabase();
+  cronFirings = [];
+  cronApps = await Promise.all(
+    ['a', 'b'].map((name) =>
+      startApp(cronDatabase, (client) => [
+        client.createFunction({ id: 'tick', triggers: [{ cron: '* * * * *' }] }, async ({ event }) => {
+          cronFirings.push(`${event.id} ${name}`);
+        }),
+      ]),
+    ),
+  );
+}, 60_000);
+
+afterAll(async () => {
+  for (const app of cronApps) await app.engine.stop(0);
+  await cronDatabase.sql.end();
+  await admin.end();
+}, 30_000);
+
+beforeEach(async () => {
+  ({ url: databaseUrl, sql } = await createDatabase());
+});
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  await sql.end({ timeout: 1 });
+});
+
+describe('steps', () => {
+  it('runs a finished step once, whatever happens after it', async () => {
+    const calls: string[] = [];
+    const { client } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }], retries: 1 }, async ({ step, attempt }) => {
+        const one = await step.run('one', () => calls.push('one') && { value: 1 });
+        await step.sleep('nap', '1s');
+        const two = await step.run('two', () => calls.push('two') && one.value + 1);
+        if (attempt === 0) throw new RetryAfterError('once more', '1s');
+        calls.push(`end ${two}`);
+      }),
+    ]);
+    await client.send({ name: 'go' });
+    await eventually(() => expect(calls).toEqual(['one', 'two', 'end 2']));
+    await eventually(async () => expect(await countRuns()).toBe(0));
+  });
+
+  it('sleeps until the instant, to the tenth of a second', async () => {
+    let wokenAt = 0;
+    const { client } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ event, step }) => {
+        await step.sleepUntil('nap', new Date(event.data.until));
+        wokenAt = Date.now();
+      }),
+    ]);
+    const until = Date.now() + 1500;
+    await client.send({ name: 'go', data: { until } });
+    await eventually(() => expect(wokenAt).toBeGreaterThan(0));
+    expect(wokenAt - until).toBeGreaterThanOrEqual(0);
+    expect(wokenAt - until).toBeLessThan(400);
+  });
+
+  it('runs parallel steps side by side and joins them', async () => {
+    let atWork = 0;
+    let mostAtWork = 0;
+    let calls = 0;
+    let result: unknown;
+    const { client } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ step }) => {
+        calls++;
+        const work = (value: number) => async () => {
+          mostAtWork = Math.max(mostAtWork, ++atWork);
+          await delay(300);
+          atWork--;
+          return value;
+        };
+        const [a, b] = await Promise.all([step.run('a', work(1)), step.run('b', work(2)), step.sleep('c', '1s')]);
+        result = [a, b, await step.run('after', () => 3)];
+      }),
+    ]);
+    await client.send({ name: 'go' });
+    await eventually(() => expect(result).toEqual([1, 2, 3]));
+    expect(mostAtWork).toBe(2);
+    // To plan, one for each of the two steps, to go on when all three are done, and to end.
+    expect(calls).toBe(5);
+    await eventually(async () => expect(await countRuns()).toBe(0));
+  });
+
+  it('sends events from a step', async () => {
+    const received: unknown[] = [];
+    const { client } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ step }) => {
+        await step.sendEvent('tell', { name: 'told', data: { n: 7 } });
+      }),
+      client.createFunction({ id: 'g', triggers: [{ event: 'told' }] }, async ({ event }) => {
+        received.push(event.data.n);
+      }),
+    ]);
+    await client.send({ name: 'go' });
+    await eventually(() => expect(received).toEqual([7]));
+  });
+
+  it('keeps text that jsonb refuses', async () => {
+    const odd = 'nul \u0000 and half a pair \ud800';
+    let seen: unknown;
+    const { client } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ event, step }) => {
+        const kept = await step.run('keep', () => odd);
+        await step.run('next', () => 1);
+        seen = [event.data.odd, kept];
+      }),
+    ]);
+    await client.send({ name: 'go', data: { odd } });
+    await eventually(() => expect(seen).toEqual([odd, odd]));
+  });
+});
+
+describe('failures', () => {
+  it('retries as often as the function says, then fails the run and calls onFailure once', async () => {
+    const attempts: number[] = [];
+    const failures: unknown[] = [];
+    const { client, errors } = await startTestApp((client) => [
+      client.createFunction(
+        {
+          id: 'f',
+          triggers: [{ event: 'go' }],
+          retries: 1,
+          onFailure: async ({ error, event }: FailureContext) =>
+            void failures.push([error.message, event.data.event.data.n]),
+        },
+        async ({ attempt }) => {
+          attempts.push(attempt);
+          throw new Error('boom');
+        },
+      ),
+      client.createFunction(
+        { id: 'other', triggers: [{ event: 'never' }], onFailure: async () => void failures.push('of another') },
+        async () => {},
+      ),
+    ]);
+    await client.send({ name: 'go', data: { n: 5 } });
+    await eventually(() => expect(failures).toEqual([['boom', 5]]));
+    expect(attempts).toEqual([0, 1]);
+    expect(errors).toContain('engine: run failed');
+    expect(await sql`select status, error->>'message' as message from engine.run`).toEqual([
+      { status: 'Failed', message: 'boom' },
+    ]);
+  });
+
+  it('retries a step alone, and gives its last error to the function', async () => {
+    const calls: string[] = [];
+    const { client } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }], retries: 1 }, async ({ step }) => {
+        await step.run('fine', () => calls.push('fine'));
+        const caught = await step
+          .run('bad', () => {
+            calls.push('bad');
+            throw new RetryAfterError('no', '1s');
+          })
+          .catch((error: Error) => error.message);
+        calls.push(`caught ${caught}`);
+      }),
+    ]);
+    await client.send({ name: 'go' });
+    await eventually(() => expect(calls).toEqual(['fine', 'bad', 'bad', 'caught no']));
+  });
+
+  it('does not retry a NonRetriableError, and obeys a RetryAfterError', async () => {
+    const times: number[] = [];
+    let finalAttempts = 0;
+    const { client } = await startTestApp((client) => [
+      client.createFunction({ id: 'final', triggers: [{ event: 'go' }] }, async () => {
+        finalAttempts++;
+        throw new NonRetriableError('never');
+      }),
+      client.createFunction({ id: 'later', triggers: [{ event: 'go' }], retries: 1 }, async ({ attempt }) => {
+        times.push(Date.now());
+        if (attempt === 0) throw new RetryAfterError('soon', '1s');
+      }),
+    ]);
+    await client.send({ name: 'go' });
+    await eventually(() => expect(times.length).toBe(2));
+    expect(times[1]! - times[0]!).toBeGreaterThan(900);
+    expect(times[1]! - times[0]!).toBeLessThan(1900);
+    expect(finalAttempts).toBe(1);
+  });
+
+  it('backs off from 2 s, doubling, to 10 minutes and a quarter', () => {
+    expect(backoffMs(0)).toBeGreaterThanOrEqual(2000);
+    expect(backoffMs(0)).toBeLessThanOrEqual(2500);
+    expect(backoffMs(3)).toBeGreaterThanOrEqual(16_000);
+    expect(backoffMs(40)).toBeLessThanOrEqual(750_000);
+  });
+
+  it('fails a run that asks for an operation the engine does not have', async () => {
+    const { client, errors } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ step }) => {
+        await step.waitForEvent('wait', { event: 'other', timeout: '1h' });
+      }),
+    ]);
+    await client.send({ name: 'go' });
+    await eventually(async () => {
+      const [run] = await sql`select error->>'message' as message from engine.run where status = 'Failed'`;
+      expect(run?.message).toMatch(/does not support the operation WaitForEvent/);
+    });
+    expect(errors).toContain('engine: run failed');
+  });
+});
+
+describe('events', () => {
+  it('starts every function of every event of one send', async () => {
+    const seen: string[] = [];
+    const { client } = await startTestApp((client) =>
+      ['f', 'g'].map((id) =>
+        client.createFunction({ id, triggers: [{ event: 'one' }, { event: 'two' }] }, async ({ event }) => {
+          seen.push(`${id} ${event.name} ${event.data.n}`);
+        }),
+      ),
+    );
+    const { ids } = await client.send([
+      { name: 'one', data: { n: 1 } },
+      { name: 'two', data: { n: 2 } },
+      { name: 'nobody', data: {} },
+    ]);
+    expect(new Set(ids).size).toBe(3);
+    await eventually(() => expect(seen.sort()).toEqual(['f one 1', 'f two 2', 'g one 1', 'g two 2']));
+  });
+
+  it('takes an event id once in 24 hours', async () => {
+    const seen: unknown[] = [];
+    const { client } = await startTestApp((client) => [
+      client.createFunction(
+        { id: 'f', triggers: [{ event: 'go' }] },
+        async ({ event }) => void seen.push(event.data.n),
+      ),
+    ]);
+    const twice = [1, 2].map((n) => ({ name: 'go', id: 'same', data: { n } }));
+    await client.send(twice);
+    await Promise.all([3, 4, 5].map((n) => client.send({ name: 'go', id: 'same', data: { n } })));
+    await client.send({ name: 'go', id: 'other', data: { n: 6 } });
+    await eventually(() => expect(seen).toEqual([1, 6]));
+    await sql`update engine.event set received_at = now() - interval '24 hours 1 second' where id = 'same'`;
+    await client.send(twice);
+    await eventually(() => expect(seen).toEqual([1, 6, 1]));
+  });
+
+  it('starts the runs of an event with a future ts at that time', async () => {
+    let startedAt = 0;
+    const { client } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }], concurrency: 1 }, async () => {
+        startedAt = Date.now();
+      }),
+    ]);
+    const ts = Date.now() + 1200;
+    await client.send({ name: 'go', ts });
+    await eventually(() => expect(startedAt).toBeGreaterThan(0));
+    expect(startedAt).toBeGreaterThanOrEqual(ts);
+  });
+
+  it('refuses events over 512 KiB, and everything but events', async () => {
+    const { client, engine } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {}),
+    ]);
+    await expect(client.send({ name: 'go', data: { text: 'x'.repeat(600_000) } })).rejects.toThrow(/512 KiB/);
+    expect((await engine.fetch('http://x.invalid/v1/runs')).status).toBe(404);
+    expect((await engine.fetch('http://x.invalid/fn/register', { method: 'POST', body: '{}' })).status).toBe(404);
+  });
+
+  it('forgets what is old: events after a day, failed runs after a week', async () => {
+    await startTestApp(() => []);
+    await sql`insert into engine.event (id, received_at)
+      values ('old', now() - interval '25 hours'), ('young', now() - interval '23 hours')`;
+    await sql`insert into engine.run (function_id, event, status, ended_at)
+      values ('old', '{}', 'Failed', now() - interval '8 days'), ('young', '{}', 'Failed', now() - interval '6 days')`;
+    expect(await new Store(sql).prune()).toBe(false);
+    expect(await sql`select id from engine.event`).toEqual([{ id: 'young' }]);
+    expect(await sql`select function_id from engine.run`).toEqual([{ function_id: 'young' }]);
+  });
+});
+
+describe('concurrency', () => {
+  it('keeps the limit of a key across engines, in order of arrival', async () => {
+    const order: number[] = [];
+    const engines = new Set<string>();
+    let atWork = 0;
+    let mostAtWork = 0;
+    const apps = await Promise.all(
+      ['a', 'b'].map((name) =>
+        startTestApp((client) => [
+          client.createFunction(
+            { id: 'f', triggers: [{ event: 'go' }], concurrency: [{ limit: 1, key: 'event.data.key' }] },
+            async ({ event }) => {
+              mostAtWork = Math.max(mostAtWork, ++atWork);
+              order.push(event.data.n);
+              engines.add(name);
+              await delay(20);
+              atWork--;
+            },
+          ),
+        ]),
+      ),
+    );
+    for (let n = 0; n < 40; n++) await apps[n % 2]!.client.send({ name: 'go', data: { key: 'k', n } });
+    await eventually(() => expect(order.length).toBe(40));
+    expect(order).toEqual(Array.from({ length: 40 }, (_, n) => n));
+    expect(mostAtWork).toBe(1);
+    expect(engines.size).toBe(2);
+  });
+
+  it('lets a hung key hold up no other', async () => {
+    const done: string[] = [];
+    let letGo = () => {};
+    const hung = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const { client } = await startTestApp(
+      (client) => [
+        client.createFunction(
+          { id: 'f', triggers: [{ event: 'go' }], concurrency: [{ limit: 1, key: 'event.data.key' }] },
+          async ({ event }) => {
+            if (event.data.key === 'hung') await hung;
+            done.push(event.data.key);
+          },
+        ),
+      ],
+      { slots: 4 },
+    );
+    await client.send(Array.from({ length: 20 }, () => ({ name: 'go', data: { key: 'hung' } })));
+    await client.send(['a', 'b', 'c'].map((key) => ({ name: 'go', data: { key } })));
+    await eventually(() => expect(done.sort()).toEqual(['a', 'b', 'c']), 3000);
+    letGo();
+    await eventually(() => expect(done.length).toBe(23));
+  });
+
+  it('takes the slot of a key from a sleeping run, and gives it back after', async () => {
+    const notes: string[] = [];
+    const { client } = await startTestApp((client) => [
+      client.createFunction(
+        { id: 'f', triggers: [{ event: 'go' }], concurrency: { limit: 1 } },
+        async ({ event, step }) => {
+          if (event.data.n === 2) return void notes.push('second');
+          await step.run('before', () => notes.push('before'));
+          await step.sleep('nap', '1s');
+          notes.push('after');
+        },
+      ),
+    ]);
+    await client.send([1, 2].map((n) => ({ name: 'go', data: { n } })));
+    await eventually(() => expect(notes).toEqual(['before', 'second', 'after']));
+    await eventually(async () => expect(await countRuns()).toBe(0));
+  });
+});
+
+describe('several processes', () => {
+  it('start at the same time on an empty database', async () => {
+    await Promise.all([1, 2, 3, 4].map(() => startTestApp(() => [])));
+    expect((await sql`select from engine.process`).length).toBe(4);
+  });
+
+  it('continue after kill -9: the step in flight again, finished ones not, sleepers at their time', async () => {
+    await sql`create table note (id serial, text text, pid int, at timestamptz default now())`;
+    const victim = await startChild({ SEND: 'work,nap', HANG: '1', NAP_MS: '2500' });
+    await eventually(async () => expect((await notes()).sort()).toEqual(['before', 'first', 'second']));
+    const until = Date.now() + 2500;
+    await kill(victim);
+    expect(await sql`select from graphile_worker.jobs where locked_by is not null`).not.toHaveLength(0);
+    await startChild({});
+    const startedAt = Date.now();
+    await eventually(async () => expect((await notes()).filter((text) => text === 'third')).toHaveLength(1));
+    expect(Date.now() - startedAt).toBeLessThan(1500);
+    await eventually(async () => expect(await notes()).toContain('after'));
+    expect(Date.now()).toBeGreaterThan(until - 1000);
+    expect((await notes()).sort()).toEqual(['after', 'before', 'first', 'second', 'second', 'third']);
+    await eventually(async () => expect(await countRuns()).toBe(0));
+  });
+
+  it('take over from one that is killed while they run', async () => {
+    await sql`create table note (id serial, text text, pid int, at timestamptz default now())`;
+    const victim = await startChild({ SEND: 'work', HANG: '1' });
+    await eventually(async () => expect(await notes()).toContain('second'));
+    const heir = await startChild({});
+    await kill(victim);
+    await eventually(async () => expect(await notes()).toEqual(['first', 'second', 'second', 'third']), 8000);
+    expect((await sql`select distinct pid from note where text = 'third'`)[0]!.pid).toBe(heir.pid);
+  });
+
+  it('get the running call of one that stops, as soon as its grace is over', async () => {
+    const calls: string[] = [];
+    const app = (name: string, ms: number) =>
+      startTestApp((client) => [
+        client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {
+          calls.push(name);
+          await delay(ms);
+          calls.push(`${name} done`);
+        }),
+      ]);
+    const first = await app('first', 1500);
+    await first.client.send({ name: 'go' });
+    await eventually(() => expect(calls).toEqual(['first']));
+    await app('second', 2000);
+    const stoppedAt = Date.now();
+    await first.engine.stop(200);
+    expect(Date.now() - stoppedAt).toBeLessThan(1000);
+    await eventually(() => expect(calls).toEqual(['first', 'second']), 400);
+    await eventually(() => expect(calls).toEqual(['first', 'second', 'first done']));
+    await delay(100);
+    // What the stopped one's call came to is nobody's business any more.
+    expect(await countRuns()).toBe(1);
+    await eventually(async () => expect(await countRuns()).toBe(0));
+    expect(calls).toEqual(['first', 'second', 'first done', 'second done']);
+  });
+
+  it('waits on stop for calls that end within the grace', async () => {
+    let isDone = false;
+    let isStarted = false;
+    const { client, engine } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {
+        isStarted = true;
+        await delay(500);
+        isDone = true;
+      }),
+    ]);
+    await client.send({ name: 'go' });
+    await eventually(() => expect(isStarted).toBe(true));
+    await engine.stop(5000);
+    expect(isDone).toBe(true);
+    expect(await countRuns()).toBe(0);
+  });
+
+  it('end by themselves after stop(), called any number of times', async () => {
+    await sql`create table note (id serial, text text, pid int, at timestamptz default now())`;
+    const child = await startChild({ SEND: 'work', STOP: '1' });
+    const startedAt = Date.now();
+    expect(await exitOf(child)).toBe(0);
+    expect(Date.now() - startedAt).toBeLessThan(4000);
+    expect(await notes()).toEqual(['first', 'second', 'third']);
+    expect(await sql`select from engine.process`).toHaveLength(0);
+  });
+});
+
+describe('trouble with the database', () => {
+  it('records what ended while the database was away, once, and goes on when it is back', async () => {
+    const proxy = await startProxy(databaseUrl);
+    const proxied = postgres(proxy.url, { max: 4, fetch_types: false, backoff: () => 0.1, onnotice: () => {} });
+    cleanups.push(
+      () => proxied.end({ timeout: 1 }),
+      () => proxy.stop(),
+    );
+    const calls: number[] = [];
+    const { client, errors } = await startApp(
+      { url: proxy.url, sql: proxied },
+      (client) => [
+        client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ event }) => {
+          calls.push(event.data.n);
+          await delay(event.data.ms);
+        }),
+      ],
+      {},
+      cleanups,
+    );
+    await client.send({ name: 'go', data: { n: 1, ms: 500 } });
+    await eventually(() => expect(calls).toEqual([1]));
+    await proxy.cut();
+    await delay(1500);
+    await proxy.restore();
+    await eventually(async () => expect(await countRuns()).toBe(0), 5000);
+    await client.send({ name: 'go', data: { n: 2, ms: 0 } });
+    await eventually(() => expect(calls).toEqual([1, 2]), 3000);
+    expect(errors).toEqual(['engine: the database does not answer']);
+    await eventually(async () => {
+      const locks = await sql`select from pg_locks held join engine.process on held.objid = process.id
+        where held.locktype = 'advisory' and held.objsubid = 2 and held.database = (
+          select oid from pg_database where datname = current_database())`;
+      expect(locks).toHaveLength(1);
+    });
+    await delay(1000);
+    await client.send({ name: 'go', data: { n: 3, ms: 0 } });
+    await eventually(() => expect(calls).toEqual([1, 2, 3]), 300);
+  });
+
+  it('replaces the workers that graphile-worker loses', async () => {
+    const calls: number[] = [];
+    const { client } = await startTestApp(
+      (client) => [
+        client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ event }) => {
+          calls.push(event.data.n);
+        }),
+      ],
+      { slots: 2 },
+    );
+    // A worker whose job cannot be completed exits for good, with a console.trace, and its job stays locked.
+    vi.spyOn(console, 'trace')
+      .mockImplementationOnce(() => {})
+      .mockImplementationOnce(() => {});
+    await sql.unsafe(`create function fail() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
+      create trigger fail before delete on graphile_worker._private_jobs for each row execute function fail()`);
+    await client.send([1, 2].map((n) => ({ name: 'go', data: { n } })));
+    await eventually(() => expect(calls.sort()).toEqual([1, 2]));
+    await sql.unsafe('drop trigger fail on graphile_worker._private_jobs');
+    await client.send({ name: 'go', data: { n: 3 } });
+    await eventually(() => expect(calls.sort()).toEqual([1, 2, 3]), 8000);
+    await eventually(async () => expect(await sql`select from graphile_worker.jobs`).toHaveLength(0), 12_000);
+    expect(calls).toHaveLength(3);
+  });
+
+  it('does nothing for a job left over from before a crash', async () => {
+    let calls = 0;
+    const { client } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ step }) => {
+        calls++;
+        await step.sleep('nap', '1h');
+      }),
+    ]);
+    await client.send({ name: 'go' });
+    await eventually(async () => expect(await sql`select from engine.run where status = 'Sleeping'`).toHaveLength(1));
+    await sql`select graphile_worker.add_jobs(array[
+      engine.job((select json_build_object('run', id, 'turn', 0) from engine.run), now())])`;
+    await eventually(async () => expect(await sql`select from graphile_worker.jobs`).toHaveLength(1));
+    expect(calls).toBe(1);
+  });
+
+  it('runs a job whose worker never heard that it got it', async () => {
+    let isDone = false;
+    const { client } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {
+        isDone = true;
+      }),
+    ]);
+    const [process] = await sql`select worker_ids[1] as worker_id from engine.process`;
+    await client.send({ name: 'go', ts: Date.now() + 500 });
+    await sql`update graphile_worker._private_jobs set run_at = now(), locked_at = now() - interval '11 seconds',
+      locked_by = ${process!.worker_id}`;
+    await eventually(() => expect(isDone).toBe(true), 8000);
+  });
+
+  it('keeps the sequence that graphile-worker burns with every job far from its end', async () => {
+    const { client } = await startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {}),
+    ]);
+    await eventually(async () => expect(await sql`select from graphile_worker._private_tasks`).toHaveLength(1));
+    await sql`select setval('graphile_worker.tasks_id_seq', 2147483646)`;
+    await new Store(sql).prune();
+    await client.send({ name: 'go' });
+    await client.send({ name: 'go' });
+    await eventually(async () => expect(await countRuns()).toBe(0));
+  });
+});
+
+describe('crons', () => {
+  it('match the minute in UTC, each with an event id of its own', async () => {
+    const client = new Inngest({ id: 'app', isDev: true });
+    const functions = await listFunctions(
+      serve({
+        client,
+        functions: [
+          client.createFunction(
+            { id: 'f', triggers: [{ cron: '*/5 3 * * *' }, { cron: '5 * * * *' }] },
+            async () => {},
+          ),
+        ],
+      }),
+    );
+    const minute = (time: string) => Date.parse(`2026-11-21T${time}:00Z`) / 60_000;
+    expect(cronRuns(functions, minute('03:06'))).toEqual([]);
+    expect(cronRuns(functions, minute('03:10'))).toHaveLength(1);
+    expect(new Set(cronRuns(functions, minute('03:05')).map((run) => run.eventId)).size).toBe(2);
+  });
+});
+
+describe('what only a real Inngest does', () => {
+  const refused: [string, object][] = [
+    ['"batchEvents"', { batchEvents: { maxSize: 2, timeout: '1s' } }],
+    ['"debounce"', { debounce: { period: '1s' } }],
+    ['"throttle"', { throttle: { limit: 1, period: '1s' } }],
+    ['"rateLimit"', { rateLimit: { limit: 1, period: '1s' } }],
+    ['"priority"', { priority: { run: '100' } }],
+    ['"cancel"', { cancelOn: [{ event: 'stop' }] }],
+    ['"idempotency"', { idempotency: 'event.data.id' }],
+    ['"singleton"', { singleton: { mode: 'skip' } }],
+    ['"timeouts"', { timeouts: { start: '1s' } }],
+    ['concurrency key', { concurrency: { limit: 1, key: 'event.data.a + event.data.b' } }],
+    ['concurrency scope', { concurrency: { limit: 1, scope: 'account', key: '"x"' } }],
+    ['more than one concurrency', { concurrency: [{ limit: 1 }, { limit: 2, key: 'event.data.a' }] }],
+    ['a trigger with "if"', { triggers: [{ event: 'go', if: 'event.data.n > 1' }] }],
+    ['event pattern', { triggers: [{ event: 'go/*' }] }],
+    ['cron expression', { triggers: [{ cron: 'TZ=Europe/Paris 0 * * * *' }] }],
+  ];
+  it.each(refused)('is refused at start: %s', async (what, options) => {
+    const app = startTestApp((client) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }], ...options }, async () => {}),
+    ]);
+    await expect(app).rejects.toThrow(what);
+  });
+});
+
+describe('after all that time', () => {
+  it('a cron has fired once per minute, not once per process', async () => {
+    await eventually(() => expect(cronFirings.length).toBeGreaterThan(0), 62_000);
+    const minutes = cronFirings.map((firing) => firing.split(' ')[0]);
+    expect(new Set(minutes).size).toBe(minutes.length);
+    expect(minutes[0]).toMatch(/:00\.000Z$/);
+  }, 65_000);
+});
+
+async function createDatabase() {
+  const name = `engine_${++databases}`;
+  await admin.unsafe(`create database ${name}`);
+  const url = server.url(name);
+  const created = postgres(url, { max: 4, onnotice: () => {} });
+  // The application attaches Drizzle to its pool, which changes how parameters and results are read and written.
+  drizzle(created);
+  return { url, sql: created };
+}
+
+function startTestApp(functions: (client: Inngest) => InngestFunction.Any[], options: { slots?: number } = {}) {
+  return startApp({ url: databaseUrl, sql }, functions, options, cleanups);
+}
+
+async function startApp(
+  database: { url: string; sql: Sql },
+  functions: (client: Inngest) => InngestFunction.Any[],
+  options: { slots?: number } = {},
+  cleanups: (() => Promise<unknown>)[] = [],
+): Promise<App> {
+  const errors: string[] = [];
+  const silent = { info() {}, warn() {}, error() {}, debug() {} };
+  const client = new Inngest({
+    id: 'app',
+    isDev: true,
+    logger: silent,
+    fetch: (input, init) => engine.fetch(input, init),
+  });
+  const engine: EmbeddedEngine = createEmbeddedEngine({
+    databaseUrl: database.url,
+    sql: database.sql,
+    handler: serve({ client, functions: functions(client) }),
+    log: { info() {}, warn() {}, error: (_, message) => void errors.push(message) },
+    ...options,
+  });
+  cleanups.push(() => engine.stop(0));
+  await engine.start();
+  return { client, engine, errors };
+}
+
+async function startChild(env: Record<string, string>): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'tests/support/engine-app.ts'], {
+    env: { ...process.env, DATABASE_URL: databaseUrl, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  cleanups.push(() => kill(child));
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stderr!.on('data', (chunk) => {
+      output += chunk;
+    });
+    child.stdout!.once('data', () => resolve());
+    child.once('exit', () => reject(new Error(`the child ended: ${output}`)));
+  });
+  return child;
+}
+
+function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((resolve) => child.once('exit', resolve));
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await exitOf(child);
+}
+
+async function notes(): Promise<string[]> {
+  return (await sql`select text from note order by id`).map((row) => row.text);
+}
+
+async function countRuns(): Promise<number> {
+  return (await sql`select count(*)::int as n from engine.run`)[0]!.n;
+}
+
+/** Stands between an application and Postgres, to take the database away and give it back. */
+async function startProxy(databaseUrl: string) {
+  const target = new URL(databaseUrl);
+  const port = await findFreePort();
+  const sockets = new Set<Socket>();
+  const proxy = createServer((inner) => {
+    const outer = connect(Number(target.port), target.hostname);
+    for (const [socket, other] of [
+      [inner, outer],
+      [outer, inner],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket) && other.destroy());
+      socket.pipe(other);
+    }
+  });
+  const restore = () => new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve));
+  const cut = async () => {
+    const closed = new Promise((resolve) => proxy.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  await restore();
+  const url = new URL(databaseUrl);
+  url.port = String(port);
+  return { url: url.href, cut, restore, stop: cut };
+}
+
+async function eventually(check: () => unknown, timeoutMs = 10_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await delay(20);
+    }
+  }
+}

@@ -3,6 +3,8 @@
 import { buildIfNeeded } from './build.mjs';
 
 const [entry, ...rest] = process.argv.slice(2);
+// No traffic but the operator's own.
+process.env.NEXT_TELEMETRY_DISABLED ??= '1';
 await buildIfNeeded('server');
 if (entry !== 'admin') await buildIfNeeded('next');
 if (entry !== 'build') {

@@ -1,4 +1,4 @@
-import { Inngest } from 'inngest';
+import { type EventPayload, Inngest } from 'inngest';
 import type { Region } from '../server/contract/integrations';
 import type { Logger } from '../server/platform/log';
 import type { EngineMessages } from '../server/webhooks/publisher';
@@ -19,12 +19,18 @@ export function createInngestClient(options: { region: Region; log: Logger; embe
   });
 }
 
+const EVENTS_PER_SEND = 500;
+
 /** What the delivery code tells the engine, as Inngest events. */
 export function createEngineMessages(client: Inngest): EngineMessages {
+  async function sendAll<T>(items: T[], create: (item: T) => EventPayload): Promise<void> {
+    for (let from = 0; from < items.length; from += EVENTS_PER_SEND) {
+      await client.send(items.slice(from, from + EVENTS_PER_SEND).map(create));
+    }
+  }
   return {
-    sendDue: async (subscriptions) =>
-      void (await client.send(subscriptions.map((data) => subscriptionDue.create(data)))),
+    sendDue: (subscriptions) => sendAll(subscriptions, (data) => subscriptionDue.create(data)),
+    sendRetries: (retries) => sendAll(retries, (data) => deliveryRetry.create(data)),
     sendSweep: async () => void (await client.send(sweepRequested.create({}))),
-    sendRetries: async (retries) => void (await client.send(retries.map((data) => deliveryRetry.create(data)))),
   };
 }

@@ -7,7 +7,7 @@ import { createRandom, makeSessionFacts } from './demo/session-facts';
 import { mintKey, revokeKey } from './domain/api-keys';
 import { createIntegration, listIntegrations } from './domain/integrations';
 import { readEnv, SettingError } from './platform/env';
-import { createLogger } from './platform/log';
+import { createLogger, describeError } from './platform/log';
 import { createCommandService, prepareRuntime, type Runtime } from './runtime';
 import { closeService, type Service } from './service';
 import { setIntegrationPlan } from './webhooks/plans';
@@ -135,8 +135,7 @@ runCommand(process.argv.slice(2)).then(
   },
   (error: unknown) => {
     const isExpected = error instanceof UsageError || error instanceof SettingError || findApiError(error) !== null;
-    const message =
-      error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
+    const message = isExpected && error instanceof Error ? error.message : JSON.stringify(describeError(error));
     process.stderr.write(`${message}\n`, () => process.exit(1));
   },
 );

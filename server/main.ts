@@ -20,10 +20,17 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
   const service = obtainService(() => createService(runtime.options));
   const dashboard = openDashboard(env);
   const server = createHttpServer(service, dashboard);
+  // A failure of its own is told by the start below.
+  dashboard.catch(() => {});
   const stop = async () => {
-    await stopHttpServer(server, GRACE_MS);
-    await closeService(service, GRACE_MS);
-    await runtime.embedded?.stop();
+    const deadline = performance.now() + GRACE_MS;
+    const remainingMs = () => Math.max(0, deadline - performance.now());
+    try {
+      await stopHttpServer(server, remainingMs());
+      await closeService(service, remainingMs());
+    } finally {
+      await runtime.embedded?.stop();
+    }
   };
   try {
     await service.engine?.start();

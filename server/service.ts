@@ -51,7 +51,8 @@ export function createService(options: ServiceOptions): Service {
   let handler: (request: Request) => Promise<Response> = () => Promise.reject(new Error('not ready'));
   const engine = isEmbedded
     ? createEmbeddedEngine({
-        databaseUrl: options.databaseUrl,
+        // It listens and holds session locks, which a transaction pooler does not carry.
+        databaseUrl: env.DATABASE_DIRECT_URL ?? options.databaseUrl,
         sql: db.sql,
         handler: (request) => handler(request),
         log,

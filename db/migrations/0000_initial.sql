@@ -152,5 +152,5 @@ CREATE INDEX "sessions_course" ON "sessions" USING btree ("integration_id","cour
 CREATE INDEX "sessions_fingerprint" ON "sessions" USING btree ("integration_id","fingerprint","created_at","id");--> statement-breakpoint
 CREATE INDEX "sessions_origin" ON "sessions" USING btree ("integration_id","origin","created_at","id");--> statement-breakpoint
 CREATE INDEX "domain_events_created" ON "domain_events" USING btree ("created_at");--> statement-breakpoint
-CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("integration_id","subscription_id","next_attempt_at") WHERE status = 'Pending' AND attempts = 0;--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("integration_id","subscription_id","attempts","next_attempt_at") WHERE status = 'Pending';--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_sweep" ON "webhook_deliveries" USING btree ("next_attempt_at") WHERE status = 'Pending';

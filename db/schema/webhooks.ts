@@ -71,8 +71,8 @@ export const webhookDeliveries = pgTable(
     primaryKey({ columns: [table.integrationId, table.id] }),
     unique('webhook_deliveries_once').on(table.integrationId, table.eventId, table.subscriptionId),
     index('webhook_deliveries_due')
-      .on(table.integrationId, table.subscriptionId, table.nextAttemptAt)
-      .where(sql`status = 'Pending' AND attempts = 0`),
+      .on(table.integrationId, table.subscriptionId, table.attempts, table.nextAttemptAt)
+      .where(sql`status = 'Pending'`),
     index('webhook_deliveries_sweep').on(table.nextAttemptAt).where(sql`status = 'Pending'`),
   ],
 );

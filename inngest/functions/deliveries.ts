@@ -5,6 +5,8 @@ import { deliveryRetry, subscriptionDue, sweepRequested } from '../events';
 
 // Steps are retried by the engine only for faults of our own (the database is away): a receiver's failure is a value.
 const STEP_RETRIES = 4;
+/** Attempts that one subscription may have under way as retries: a hung receiver must not hold up the others. */
+const RETRIES_AT_ONCE = 25;
 const SWEEPS_PER_MINUTE = 6;
 
 /** The functions that send deliveries. */
@@ -23,7 +25,13 @@ export function createDeliveryFunctions(client: Inngest, dispatcher: Dispatcher)
 
   /** Sees one failed delivery through its remaining attempts, sleeping between them. */
   const retryDelivery = client.createFunction(
-    { id: 'retry-delivery', name: 'Retry a delivery', triggers: [deliveryRetry], retries: STEP_RETRIES },
+    {
+      id: 'retry-delivery',
+      name: 'Retry a delivery',
+      triggers: [deliveryRetry],
+      retries: STEP_RETRIES,
+      concurrency: { limit: RETRIES_AT_ONCE, key: 'event.data.subscriptionId' },
+    },
     async ({ event, step }) => {
       let next: DueRetry | null = event.data;
       while (next) {

@@ -19,6 +19,7 @@ export const pageQuery = {
     .optional(),
   pageSize: z
     .number()
+    .refine(Number.isInteger, 'must be a whole number')
     .min(1, 'must be between 1 and 100')
     .max(MAX_PAGE_SIZE, 'must be between 1 and 100')
     .default(DEFAULT_PAGE_SIZE)

@@ -1,4 +1,4 @@
-import type { Database } from '../../db/client';
+import { type Database, isUnavailable } from '../../db/client';
 import { ApiError } from '../contract/errors';
 import { createBatcher, type Pending } from '../platform/batcher';
 import type { Logger } from '../platform/log';
@@ -56,7 +56,8 @@ export function createIngester(dependencies: {
   async function commitAll(group: Waiting[]) {
     try {
       await commit(group);
-    } catch {
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
       for (const one of group) await commitAlone(one);
     }
   }

@@ -10,9 +10,28 @@ export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'LOG_FORMAT'>): Logger
     level: env.LOG_LEVEL,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: describeError },
     formatters: { level: (label) => ({ level: label }) },
   };
   return pino(options, format === 'pretty' ? prettyStream : pino.destination({ fd: 2, sync: true }));
+}
+
+/**
+ * An error as the log may show it. A failed query's own message and stack repeat its parameters (keys, secrets, notes), and
+ * so do those of whatever wraps it: of such an error only the statement and what Postgres said remain.
+ */
+export function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { query, code, cause } = error as Error & { query?: unknown; code?: unknown };
+  const words = isAboutQuery(error)
+    ? { message: 'a query failed', query: typeof query === 'string' ? query : undefined }
+    : { message: error.message, code, stack: error.stack };
+  return { type: error.name, ...words, ...(cause === undefined ? {} : { cause: describeError(cause) }) };
+}
+
+function isAboutQuery(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('query' in error && 'params' in error) || isAboutQuery(error.cause);
 }
 
 /** One short line a record, for a person at a terminal. */

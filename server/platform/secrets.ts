@@ -16,6 +16,7 @@ export interface Secrets {
 
 /** Derives the process's keys from APP_SECRET (32 bytes). */
 export function createSecrets(appSecret: Buffer): Secrets {
+  if (appSecret.length !== 32) throw new Error('APP_SECRET must be 32 bytes');
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', appSecret, '', purpose, 32));
   const sealingKey = derive('secrets-at-rest');
   return {

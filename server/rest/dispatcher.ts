@@ -7,7 +7,14 @@ import type { Service } from '../service';
 import { authenticate } from './authentication';
 import { readDocument } from './document';
 import { type RestRequest, readJsonBody, readPathParameters, readQuery, splitTarget } from './request';
-import { errorResponse, identityHeaders, jsonResponse, type RestResponse, rateLimitedMessage } from './responses';
+import {
+  errorResponse,
+  identityHeaders,
+  jsonResponse,
+  plainResponse,
+  type RestResponse,
+  rateLimitedMessage,
+} from './responses';
 import { findRoute, type Route } from './routes';
 import { readSwaggerAsset } from './swagger';
 
@@ -27,7 +34,7 @@ export async function dispatchRequest(service: Service, request: RestRequest): P
   const response =
     path === '/v1' || path.startsWith('/v1/')
       ? await answerAuthenticated(service, request, { method, path, query, requestId })
-      : await answerPublic(service, { method, path });
+      : await answerPublic(service, { method, path, query, requestId });
   response.headers['x-request-id'] = requestId;
   // The length of what a GET would answer stays in the headers.
   if (response.body !== null) response.headers['content-length'] = String(Buffer.byteLength(response.body));
@@ -111,10 +118,16 @@ function toApiError(service: Service, error: unknown, call: Call): ApiError {
 }
 
 /** `/health`, `/openapi/v3.json` and `/swagger`: without key and without the envelope. */
-async function answerPublic(
-  service: Service,
-  { method, path }: { method: string; path: string },
-): Promise<RestResponse> {
+async function answerPublic(service: Service, call: Call): Promise<RestResponse> {
+  try {
+    return (await findPublic(service, call)) ?? plainResponse(404, 'Not found');
+  } catch (error) {
+    toApiError(service, error, call);
+    return plainResponse(500, 'Something went wrong on our side');
+  }
+}
+
+async function findPublic(service: Service, { method, path }: Call): Promise<RestResponse | null> {
   const found = findRoute(method, path);
   if (found) {
     const anonymous: Context = { service, caller: { kind: 'bearer', token: null } };
@@ -122,6 +135,5 @@ async function answerPublic(
     return jsonResponse(200, { 'cache-control': 'no-store' }, result);
   }
   if (method === 'GET' && path === '/openapi/v3.json') return readDocument(service.env);
-  const asset = method === 'GET' ? await readSwaggerAsset(path) : null;
-  return asset ?? { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'Not found\n' };
+  return method === 'GET' ? readSwaggerAsset(path) : null;
 }

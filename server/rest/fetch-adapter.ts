@@ -20,10 +20,15 @@ export async function readWebBody(request: Request, maxBytes: number): Promise<U
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    length += chunk.length;
-    if (length <= maxBytes) chunks.push(chunk);
-    if (length > Math.max(maxBytes, MAX_DRAINED_BYTES)) return null;
+  try {
+    for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+      length += chunk.length;
+      if (length <= maxBytes) chunks.push(chunk);
+      if (length > Math.max(maxBytes, MAX_DRAINED_BYTES)) return null;
+    }
+  } catch {
+    // The client hung up: nobody reads the answer.
+    return null;
   }
   return length <= maxBytes ? Buffer.concat(chunks, length) : null;
 }

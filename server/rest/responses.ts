@@ -10,9 +10,14 @@ export interface RestResponse {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A JSON response of an authenticated route. */
+/** A JSON response. */
 export function jsonResponse(status: number, headers: Record<string, string>, value: unknown): RestResponse {
   return { status, headers: { ...headers, 'content-type': JSON_TYPE }, body: JSON.stringify(value) };
+}
+
+/** A line of text, where the envelope is not used. */
+export function plainResponse(status: number, text: string): RestResponse {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
 }
 
 /** The error envelope (specification: Errors). */
@@ -37,7 +42,7 @@ export function identityHeaders({ integration, rateLimit }: VerifiedKey): Record
   };
 }
 
-/** The 429's own header and words. */
+/** The words of a 429. */
 export function rateLimitedMessage({ policy, limitPerMinute, resetSeconds }: RateLimit): string {
   const bucket =
     policy === 'key'

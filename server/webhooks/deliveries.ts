@@ -24,8 +24,7 @@ export interface ClaimedDelivery extends SubscriptionKey {
 }
 
 /** An attempt that waits for its time. */
-export type DueRetry = {
-  integrationId: string;
+export type DueRetry = SubscriptionKey & {
   deliveryId: string;
   attempt: number;
   dueAt: string;
@@ -104,18 +103,24 @@ const RELEASE = `
     from json_to_recordset($1::text::json) r("integrationId" text, "deliveryId" text, lease uuid)
    where d.integration_id = r."integrationId" and d.id = r."deliveryId" and d.lease = r.lease and d.status = 'Pending'`;
 
+const RETRY_COLUMNS = `
+  d.integration_id as "integrationId", d.subscription_id as "subscriptionId", d.id as "deliveryId",
+  d.attempts + 1 as attempt, d.next_attempt_at as "dueAt"`;
+
 /** The retries of one subscription that are due and waited while it was disabled. */
 export function findHeldRetries(db: Database, key: SubscriptionKey): Promise<DueRetry[]> {
   return db.query<DueRetry>(FIND_HELD, [key.integrationId, key.subscriptionId]);
 }
 
 const FIND_HELD = `
-  select integration_id as "integrationId", id as "deliveryId", attempts + 1 as attempt, next_attempt_at as "dueAt"
-    from webhook_deliveries
+  select ${RETRY_COLUMNS}
+    from webhook_deliveries d
    where integration_id = $1 and subscription_id = $2 and status = 'Pending' and attempts > 0 and lease is null
      and next_attempt_at <= now()`;
 
 const SWEEP_LIMIT = 1_000;
+/** Of one subscription in one sweep: a tenant with a long queue must not hide another's. */
+const SWEEP_LIMIT_PER_SUBSCRIPTION = 25;
 /** How long a due row may wait for the run that is on its way to it. */
 const OVERDUE_GRACE_S = 5;
 const MAX_HELD_HOURS = 24;
@@ -133,24 +138,9 @@ export interface Overdue {
 export async function sweepDeliveries(db: Database): Promise<Overdue> {
   await db.query(ABORT_UNSENDABLE, []);
   await db.query(GIVE_BACK_EXPIRED, []);
-  const rows = await db.query<{
-    integrationId: string;
-    subscriptionId: string;
-    deliveryId: string | null;
-    attempt: number;
-    dueAt: string;
-  }>(FIND_OVERDUE, []);
-  const subscriptions = rows.filter((row) => row.deliveryId === null);
-  const retries = rows.filter((row): row is typeof row & { deliveryId: string } => row.deliveryId !== null);
-  return {
-    subscriptions: subscriptions.map(({ integrationId, subscriptionId }) => ({ integrationId, subscriptionId })),
-    retries: retries.map(({ integrationId, deliveryId, attempt, dueAt }) => ({
-      integrationId,
-      deliveryId,
-      attempt,
-      dueAt,
-    })),
-  };
+  const subscriptions = await db.query<SubscriptionKey>(FIND_OVERDUE_SUBSCRIPTIONS, []);
+  const retries = await db.query<DueRetry>(TAKE_OVERDUE_RETRIES, []);
+  return { subscriptions, retries };
 }
 
 const GIVE_BACK_EXPIRED = `
@@ -172,16 +162,26 @@ const ABORT_UNSENDABLE = `
   update webhook_deliveries d set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null
     from dead x where d.integration_id = x.integration_id and d.id = x.id`;
 
-const FIND_OVERDUE = `
+const IS_OVERDUE = `
+  d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending' and d.lease is null
+  and d.next_attempt_at <= now() - interval '${OVERDUE_GRACE_S} s'`;
+
+const FIND_OVERDUE_SUBSCRIPTIONS = `
+  select s.integration_id as "integrationId", s.id as "subscriptionId" from webhook_subscriptions s
+   where s.enabled and s.deleted_at is null
+     and exists (select 1 from webhook_deliveries d where ${IS_OVERDUE} and d.attempts = 0)`;
+
+// Due anew from now, so that the next sweep takes others first and tells of these again only if nothing came of them.
+const TAKE_OVERDUE_RETRIES = `
   with overdue as (
-    select d.integration_id, d.subscription_id, d.id, d.attempts, d.next_attempt_at from webhook_deliveries d
-     where d.status = 'Pending' and d.lease is null and d.next_attempt_at <= now() - interval '${OVERDUE_GRACE_S} s' and ${IS_SERVED}
-     order by d.next_attempt_at limit ${SWEEP_LIMIT})
-  select distinct integration_id as "integrationId", subscription_id as "subscriptionId",
-         case when attempts = 0 then null else id end as "deliveryId",
-         case when attempts = 0 then 1 else attempts + 1 end as attempt,
-         case when attempts = 0 then null else next_attempt_at end as "dueAt"
-    from overdue`;
+    select d.integration_id, d.id from webhook_subscriptions s
+     cross join lateral (
+       select d.integration_id, d.id from webhook_deliveries d where ${IS_OVERDUE} and d.attempts > 0
+        order by d.next_attempt_at limit ${SWEEP_LIMIT_PER_SUBSCRIPTION} for update skip locked) d
+     where s.enabled and s.deleted_at is null limit ${SWEEP_LIMIT})
+  update webhook_deliveries d set next_attempt_at = now()
+    from overdue o where d.integration_id = o.integration_id and d.id = o.id
+  returning ${RETRY_COLUMNS}`;
 
 /** A recorded attempt of a delivery, or its end without one (`startedAt` null). */
 export interface AttemptRecord extends SubscriptionKey {

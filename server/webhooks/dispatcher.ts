@@ -25,7 +25,7 @@ export interface Dispatcher {
   retryDelivery(retry: { integrationId: string; deliveryId: string; attempt: number }): Promise<DueRetry | null>;
   /** Has everything sent that is due to a subscription, now that it is enabled again. Never rejects. */
   releaseHeld(key: SubscriptionKey): Promise<void>;
-  /** Finds what fell through and has it sent. */
+  /** Finds what fell through and has it sent. Never rejects: the next sweep must come. */
   sweep(): Promise<void>;
   /** Has the sweeper begin at once, for a process that starts. Never rejects: the cron comes anyway. */
   requestSweep(): Promise<void>;
@@ -65,8 +65,8 @@ export function createDispatcher(
     }
     const { nextAttemptAt } = await recorder.record(record);
     if (nextAttemptAt === null) return null;
-    const { integrationId, deliveryId } = delivery;
-    return { integrationId, deliveryId, attempt: delivery.attempt + 1, dueAt: nextAttemptAt };
+    const { integrationId, subscriptionId, deliveryId } = delivery;
+    return { integrationId, subscriptionId, deliveryId, attempt: delivery.attempt + 1, dueAt: nextAttemptAt };
   }
 
   function track<T>(work: Promise<T>): Promise<T> {
@@ -79,30 +79,31 @@ export function createDispatcher(
     return work;
   }
 
+  /** A first attempt, within a drain. Never rejects. */
   async function deliverFirst(delivery: ClaimedDelivery): Promise<void> {
-    try {
-      const retry = await track(deliver(delivery));
-      if (retry) await messages.sendRetries([retry]);
-    } catch (error) {
-      log.warn(
-        { err: error, deliveryId: delivery.deliveryId },
-        'a delivery could not be recorded; it is sent again when its lease ends',
-      );
-    }
+    const { deliveryId } = delivery;
+    const retry = await track(deliver(delivery)).catch((error: unknown) => {
+      log.warn({ err: error, deliveryId }, 'an attempt could not be recorded; it is made again when its lease ends');
+      return null;
+    });
+    if (retry === null) return;
+    await messages.sendRetries([retry]).catch((error: unknown) => {
+      log.warn({ err: error, deliveryId }, 'could not tell the engine about a retry; the sweeper will');
+    });
   }
 
   return {
     publisher,
 
     async drainSubscription(key) {
+      if (shutdown.signal.aborted) return;
+      await clearNudge(db, key);
       const running = drains.get(keyOf(key));
       if (running) return running.wake();
-      if (shutdown.signal.aborted) return;
       const drain = new Drain({ claim: (limit) => claimFirstAttempts(db, key, limit, leaseMs), deliver: deliverFirst });
       drains.set(keyOf(key), drain);
       let hasMore = true;
       try {
-        await clearNudge(db, key);
         hasMore = await track(drain.run());
       } finally {
         drains.delete(keyOf(key));
@@ -127,9 +128,13 @@ export function createDispatcher(
     },
 
     async sweep() {
-      const overdue = await sweepDeliveries(db);
-      await publisher.republish(overdue.subscriptions);
-      if (overdue.retries.length > 0) await messages.sendRetries(overdue.retries);
+      try {
+        const overdue = await sweepDeliveries(db);
+        await publisher.republish(overdue.subscriptions);
+        if (overdue.retries.length > 0) await messages.sendRetries(overdue.retries);
+      } catch (error) {
+        log.warn({ err: error }, 'a sweep failed; the next comes in seconds');
+      }
     },
 
     async requestSweep() {

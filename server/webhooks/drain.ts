@@ -4,6 +4,8 @@ import type { ClaimedDelivery } from './deliveries';
 const WINDOW = 25;
 /** An idle drain stays this long, so that a steady trickle needs no new run for each delivery. */
 const LINGER_MS = 2_000;
+/** How often a drain with free places looks by itself: commits of other processes do not wake it. */
+const LOOK_MS = 500;
 /** A run ends after this long and lets the engine start the next: no run outlives a serverless limit. */
 const RUN_MS = 20_000;
 
@@ -45,20 +47,20 @@ export class Drain {
   /** Resolves when the drain is over; true when rows may be left that it had no time for. */
   async run(): Promise<boolean> {
     const endAt = performance.now() + RUN_MS;
-    const remainingMs = () => Math.max(0, endAt - performance.now());
-    let idleUntil = 0;
-    while (!this.#isStopping && remainingMs() > 0) {
+    let idleSince = performance.now();
+    while (!this.#isStopping && performance.now() < endAt) {
+      const remainingMs = endAt - performance.now();
       if (this.#mayHaveMore && this.#inFlight < WINDOW) {
         await this.#refill();
-        idleUntil = performance.now() + this.#lingerMs;
-      } else if (this.#inFlight > 0) {
-        await this.#wait(remainingMs());
-        idleUntil = performance.now() + this.#lingerMs;
+      } else if (this.#inFlight === WINDOW) {
+        await this.#wait(remainingMs);
       } else {
-        const lingerMs = Math.min(idleUntil - performance.now(), remainingMs());
+        const lingerMs = this.#inFlight > 0 ? remainingMs : idleSince + this.#lingerMs - performance.now();
         if (lingerMs <= 0) break;
-        await this.#wait(lingerMs);
+        const isWoken = await this.#wait(Math.min(lingerMs, remainingMs, LOOK_MS));
+        if (!isWoken) this.#mayHaveMore = true;
       }
+      if (this.#inFlight > 0) idleSince = performance.now();
     }
     while (this.#inFlight > 0) await this.#wait(RUN_MS);
     return this.#mayHaveMore;
@@ -79,15 +81,16 @@ export class Drain {
     }
   }
 
-  #wait(ms: number): Promise<void> {
+  /** Resolves after `ms`, or sooner and with true when there is a reason to go on. */
+  #wait(ms: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const resume = () => {
+      const end = (isWoken: boolean) => {
         clearTimeout(timer);
         this.#resume = null;
-        resolve();
+        resolve(isWoken);
       };
-      const timer = setTimeout(resume, ms);
-      this.#resume = resume;
+      const timer = setTimeout(() => end(false), ms);
+      this.#resume = () => end(true);
     });
   }
 }

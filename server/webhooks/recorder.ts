@@ -1,5 +1,5 @@
-import type { Database, SqlTransaction } from '../../db/client';
-import { createBatcher } from '../platform/batcher';
+import { type Database, isUnavailable, type SqlTransaction } from '../../db/client';
+import { createBatcher, type Pending } from '../platform/batcher';
 import type { AttemptRecord } from './deliveries';
 import { foldHealth, type SubscriptionHealth } from './subscription-health';
 
@@ -17,17 +17,23 @@ export interface Recorder {
   record(attempt: AttemptRecord): Promise<RecordResult>;
 }
 
-/** Creates the process's recorder. */
+/** Creates the process's recorder. A batch that the database refuses is redone one by one: one cannot lose the others. */
 export function createRecorder(db: Database): Recorder {
-  const record = createBatcher<AttemptRecord, RecordResult>(BATCH_SIZE, async (batch) => {
-    const results = await writeRecords(
-      db,
-      batch.map(({ item }) => item),
-    );
-    for (const { item, resolve } of batch)
-      resolve(results.get(item.lease) ?? { isRecorded: false, nextAttemptAt: null });
-  });
-  return { record };
+  async function recordAll(batch: Pending<AttemptRecord, RecordResult>[]): Promise<void> {
+    try {
+      const results = await writeRecords(
+        db,
+        batch.map(({ item }) => item),
+      );
+      for (const { item, resolve } of batch) {
+        resolve(results.get(item.lease) ?? { isRecorded: false, nextAttemptAt: null });
+      }
+    } catch (error) {
+      if (batch.length === 1 || isUnavailable(error)) throw error;
+      for (const one of batch) await recordAll([one]).catch(one.reject);
+    }
+  }
+  return { record: createBatcher(BATCH_SIZE, recordAll) };
 }
 
 interface RecordedRow {
@@ -39,21 +45,24 @@ interface RecordedRow {
 async function writeRecords(db: Database, attempts: AttemptRecord[]): Promise<Map<string, RecordResult>> {
   const isAllDelivered = attempts.every(({ status }) => status === 'Delivered');
   const rows = isAllDelivered
-    ? await db.query<RecordedRow>(`${RECORD}, ${TOUCH_HEALTHY} ${RECORDED}`, [JSON.stringify(attempts)])
+    ? await db.query<RecordedRow>(RECORD_DELIVERED, [JSON.stringify(attempts)])
     : await db.sql.begin((sql) => writeWithHealth(sql, attempts));
   return new Map(rows.map(({ lease, nextAttemptAt }) => [lease, { isRecorded: true, nextAttemptAt }]));
 }
 
-// In the order of their ids, so that two batches never wait for each other crosswise.
-const RECORD = `
+const READ_RECORDS = `
   with r as (
     select * from json_to_recordset($1::text::json) as r(
       "integrationId" text, "subscriptionId" text, "deliveryId" text, lease uuid, attempt smallint, status text,
-      "failureClass" text, "retryDelayMs" bigint, "startedAt" timestamptz, "durationMs" int, "httpStatus" smallint, address text)),
+      "failureClass" text, "retryDelayMs" bigint, "startedAt" timestamptz, "durationMs" int, "httpStatus" smallint, address text))`;
+
+// In the order of their ids, so that two batches never wait for each other crosswise. `after` is a condition that reads
+// what must be locked before.
+const writeRecorded = (after: string) => `
   locked as (
     select d.integration_id, d.id, r.* from webhook_deliveries d
       join r on d.integration_id = r."integrationId" and d.id = r."deliveryId" and d.lease = r.lease
-     where d.status = 'Pending' order by d.integration_id, d.id for update of d),
+     where d.status = 'Pending' and ${after} order by d.integration_id, d.id for update of d),
   recorded as (
     update webhook_deliveries d
        set status = l.status, failure_class = l."failureClass", lease = null,
@@ -69,15 +78,27 @@ const RECORD = `
 
 const RECORDED = `select lease, next_attempt_at as "nextAttemptAt" from recorded`;
 
-// A healthy subscription is not a hot row: it is touched when something changes, and at most once a second.
+// A healthy subscription is not a hot row: it is touched when something changes, and at most once a second. It is locked
+// before the deliveries, as everywhere.
+const LOCK_UNTOUCHED = `
+  untouched as materialized (
+    select s.integration_id, s.id from webhook_subscriptions s
+     where (s.integration_id, s.id) in (select "integrationId", "subscriptionId" from r)
+       and (s.consecutive_failures > 0 or s.last_delivery_status is distinct from 'Delivered'
+            or s.last_delivery_at < now() - interval '1 s')
+     order by s.integration_id, s.id for no key update)`;
+
 const TOUCH_HEALTHY = `
   touched as (
     update webhook_subscriptions s
        set consecutive_failures = 0, last_delivery_at = now(), last_delivery_status = 'Delivered'
-      from (select distinct integration_id, "subscriptionId" from recorded) x
-     where s.integration_id = x.integration_id and s.id = x."subscriptionId"
-       and (s.consecutive_failures > 0 or s.last_delivery_status is distinct from 'Delivered'
-            or s.last_delivery_at < now() - interval '1 s'))`;
+      from untouched u
+     where s.integration_id = u.integration_id and s.id = u.id
+       and exists (select 1 from recorded where recorded.integration_id = u.integration_id and "subscriptionId" = u.id))`;
+
+const RECORD_DELIVERED = `${READ_RECORDS}, ${LOCK_UNTOUCHED},
+  ${writeRecorded('(select count(*) from untouched) >= 0')}, ${TOUCH_HEALTHY} ${RECORDED}`;
+const RECORD = `${READ_RECORDS}, ${writeRecorded('true')} ${RECORDED}`;
 
 type SubscriptionRow = SubscriptionHealth & { integrationId: string; id: string };
 
@@ -85,7 +106,7 @@ type SubscriptionRow = SubscriptionHealth & { integrationId: string; id: string 
 async function writeWithHealth(sql: SqlTransaction, attempts: AttemptRecord[]): Promise<RecordedRow[]> {
   const json = JSON.stringify(attempts);
   const subscriptions = await sql.unsafe<SubscriptionRow[]>(LOCK_SUBSCRIPTIONS, [json]);
-  const rows = await sql.unsafe<RecordedRow[]>(`${RECORD} ${RECORDED}`, [json]);
+  const rows = await sql.unsafe<RecordedRow[]>(RECORD, [json]);
   const recorded = new Set(rows.map(({ lease }) => lease));
   const updates = subscriptions.flatMap((subscription) => {
     const outcomes = attempts.filter(

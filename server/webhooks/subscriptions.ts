@@ -109,16 +109,22 @@ export async function deleteWebhook(context: DomainContext, input: { id: string 
       .where(isLiveOne(context, input.id))
       .returning({ id: webhookSubscriptions.id });
     orNotFound(deleted);
+    const isPending = and(
+      eq(webhookDeliveries.integrationId, context.integration.id),
+      eq(webhookDeliveries.subscriptionId, input.id),
+      eq(webhookDeliveries.status, 'Pending'),
+    );
+    // In the recorder's order, so that the two never wait for each other crosswise.
+    await tx
+      .select({ id: webhookDeliveries.id })
+      .from(webhookDeliveries)
+      .where(isPending)
+      .orderBy(asc(webhookDeliveries.id))
+      .for('update');
     await tx
       .update(webhookDeliveries)
       .set({ status: 'PoisonAborted', finishedAt: sql`now()`, nextAttemptAt: null, lease: null })
-      .where(
-        and(
-          eq(webhookDeliveries.integrationId, context.integration.id),
-          eq(webhookDeliveries.subscriptionId, input.id),
-          eq(webhookDeliveries.status, 'Pending'),
-        ),
-      );
+      .where(isPending);
   });
 }
 

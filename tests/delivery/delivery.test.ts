@@ -247,6 +247,64 @@ describe('webhook deliveries', () => {
     expect(ids.sort()).toEqual(sessions.map(({ sessionId }) => sessionId).sort());
   });
 
+  it('records what was delivered while its subscription is deleted, without a deadlock', async () => {
+    const failures: unknown[] = [];
+    const warn = server.service.log.warn.bind(server.service.log);
+    server.service.log.warn = ((fields: unknown, message: string) => {
+      if (message.startsWith('an attempt could not be recorded')) failures.push(fields);
+    }) as typeof warn;
+    try {
+      for (let round = 0; round < 25; round++) {
+        const { id } = await subscribe();
+        const sessions = Array.from({ length: 20 }, () => scoredSession(0.9));
+        receiver.received.length = 0;
+        await server.ingest(
+          tenant.id,
+          sessions.flatMap(({ facts }) => facts),
+        );
+        await receiver.waitFor(1 + (round % 10));
+        expect((await server.call('DELETE', `/v1/webhooks/${id}`, { key: tenant.key })).status).toBe(204);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(failures).toEqual([]);
+    } finally {
+      server.service.log.warn = warn;
+    }
+  });
+
+  it('keeps a tenant with hundreds of hanging retries from holding up another', async () => {
+    await subscribe();
+    receiver.answer = () => 500;
+    const sessions = Array.from({ length: 250 }, () => scoredSession(0.9));
+    await server.ingest(
+      tenant.id,
+      sessions.slice(0, 160).flatMap(({ facts }) => facts),
+    );
+    await server.ingest(
+      tenant.id,
+      sessions.slice(160).flatMap(({ facts }) => facts),
+    );
+    await receiver.waitFor(250);
+    receiver.answer = ({ path }) => (path === '/fast' ? 200 : null);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const other = await server.createTenant('pro');
+    await server.call('POST', '/v1/webhooks', {
+      key: other.key,
+      body: { url: `${receiver.url}/fast`, eventType: 'BotDetected' },
+    });
+    await server.ingest(other.id, scoredSession(0.9).facts);
+    await waitUntil(() => receiver.received.some(({ path }) => path === '/fast'), 5_000);
+    const underWay: number[] = [];
+    for (let sample = 0; sample < 20; sample++) {
+      const [row] = await server.database.db.sql<{ n: number }[]>`select count(*)::int as n from webhook_deliveries
+        where integration_id = ${tenant.id} and lease is not null and attempts > 1`;
+      underWay.push(row!.n);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(Math.max(...underWay)).toBeGreaterThan(0);
+    expect(Math.max(...underWay)).toBeLessThanOrEqual(25);
+  });
+
   it('refuses an address that became forbidden since the subscription was made', async () => {
     const { id } = await subscribe();
     await server.database.db.sql`update webhook_subscriptions set url = 'http://10.0.0.1/' where id = ${id}`;

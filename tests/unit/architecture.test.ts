@@ -13,7 +13,7 @@ const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
     files: /^server\/(main|admin|runtime)\.ts$|^server\/(start|build)\.mjs$/,
     mayImport: ['http-server', 'demo', 'service', 'webhooks', 'domain', 'db', 'platform', 'contract'],
   },
-  'http-server': { files: /^server\/http-server\.ts$/, mayImport: ['rest', 'service', 'contract'] },
+  'http-server': { files: /^server\/http-server\.ts$/, mayImport: ['rest', 'service'] },
   rest: {
     files: /^server\/rest\//,
     mayImport: ['procedures', 'service', 'domain', 'db', 'platform', 'contract'],

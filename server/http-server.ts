@@ -26,7 +26,8 @@ export function createHttpServer(service: Service, dashboard: Handler | Promise<
       response.destroy();
     });
   };
-  return createServer({ maxHeaderSize: MAX_HEADER_BYTES }, answer)
+  // A request without Host is for the API to judge, like any other.
+  return createServer({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false }, answer)
     .on('checkExpectation', answer)
     .on('clientError', refuseUnreadableRequest);
 }
@@ -38,7 +39,8 @@ async function answerRequest(
   response: ServerResponse,
 ): Promise<void> {
   const { path, query } = splitTarget(request.url ?? '/');
-  if (isApiPath(path)) return handleNodeRequest(service, request, response);
+  // What has no path (`OPTIONS *`) is nobody's page.
+  if (isApiPath(path) || !path.startsWith('/')) return handleNodeRequest(service, request, response);
   if (request.method === 'POST' && path === PIPELINE_PATH && query === '') {
     const answer = await answerPipeline(service, {
       header: (name) => readHeader(request, name),

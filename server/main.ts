@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import next from 'next';
 import { loadDemoIntegration } from './demo/integration';
@@ -48,7 +48,10 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
 }
 
 async function openDashboard(env: Env): Promise<Handler> {
-  const app = next({ dev: process.env.NODE_ENV === 'development', hostname: env.HOST, port: env.PORT });
+  const dev = process.env.NODE_ENV === 'development';
+  // Next takes over the upgrades of the server it is given, which in production would hang up on every client that offers
+  // one (`curl --http2`): there it gets a server that never listens.
+  const app = next({ dev, hostname: env.HOST, port: env.PORT, ...(dev ? {} : { httpServer: createServer() }) });
   await app.prepare();
   return app.getRequestHandler();
 }
@@ -57,7 +60,10 @@ function listen(server: Server, env: Env): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const isTaken = error.code === 'EADDRINUSE';
-      reject(isTaken ? new SettingError(`PORT: ${env.PORT} is in use on ${env.HOST}`) : error);
+      const fault = isTaken
+        ? `PORT: ${env.PORT} is in use on ${env.HOST}`
+        : `HOST: cannot listen on ${env.HOST} (${error.code})`;
+      reject(new SettingError(fault));
     });
     server.listen(env.PORT, env.HOST, resolve);
   });

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { isUnavailable } from '../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
 import { migrateDatabase, RegionMismatchError } from '../db/migrate';
-import { obtainSecretFile } from './platform/data-dir';
+import { createDataDir, obtainSecretFile } from './platform/data-dir';
 import { type Env, SettingError } from './platform/env';
 import type { Logger } from './platform/log';
 import { createService, type Service, type ServiceOptions } from './service';
@@ -27,6 +27,7 @@ export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
     };
   }
   const dataDir = resolve(env.DATA_DIR);
+  await createDataDir(dataDir);
   const embedded = await startEmbeddedDatabase({ dataDir, log });
   try {
     const migrated = await migrate(env, embedded.url);

@@ -1,7 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { SettingError } from './env';
+
+/** Creates the data directory with its missing parents; a SettingError where the system refuses. */
+export async function createDataDir(dataDir: string): Promise<void> {
+  // Not with `recursive`: below a folder that exists but takes no more (/proc), Node would try for ever.
+  const missing: string[] = [];
+  for (let path = dataDir; !(await exists(path)); path = dirname(path)) missing.unshift(path);
+  for (const path of missing) {
+    await mkdir(path).catch(({ code }: NodeJS.ErrnoException) => {
+      if (code !== 'EEXIST') throw new SettingError(`DATA_DIR: ${dataDir} cannot be created (${code})`);
+    });
+  }
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 /**
  * Reads a generated secret of the data directory, or creates it (mode 0600). Written whole before it gets its name, so
@@ -15,7 +33,6 @@ export async function obtainSecretFile(
   const path = join(dataDir, name);
   const existing = await readFile(path, 'utf8').catch(() => null);
   if (existing !== null && existing.trim() !== '') return existing.trim();
-  await mkdir(dataDir, { recursive: true });
   const draft = `${path}.${process.pid}`;
   await writeFile(draft, `${randomBytes(32).toString(encoding)}\n`, { mode: 0o600, flush: true });
   await link(draft, path).catch((error: NodeJS.ErrnoException) => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
@@ -41,6 +42,19 @@ describe('the self-hosted process', () => {
     product.kill('SIGTERM');
     await ended;
     await database.drop();
+  });
+
+  it('answers a client that offers an upgrade, also when Next has been asked before', async () => {
+    expect((await fetch(`${url}/`)).status).toBe(200);
+    const answered = await new Promise<number | undefined>((resolve, reject) => {
+      request(`${url}/health`, { headers: { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+    expect(answered).toBe(200);
   });
 
   it('holds one pool, which its own entry and Next’s bundles share', async () => {

@@ -150,6 +150,7 @@ describe('a wrong setting is one line on stderr and exit code 1', () => {
     ['APP_SECRET', { DATABASE_URL: database }],
     ['APP_SECRET', { DATABASE_URL: database, APP_SECRET: 'short' }],
     ['DATABASE_URL', { DATABASE_URL: database, APP_SECRET: secret }],
+    ['DATA_DIR', { DATA_DIR: '/proc/nowhere' }],
     ['WEBHOOK_ALLOW_HOSTS', { WEBHOOK_ALLOW_HOSTS: '127.0.0.1:8080', PUBLIC_URL_US: 'https://api.example.com' }],
   ])(
     '%s, of %o',

@@ -390,6 +390,20 @@ describe('what Node answers by itself', () => {
     expect(connection.unread).toBe(0);
   });
 
+  it('to a request without Host: what the route answers to a missing key', async () => {
+    const connection = await Connection.open(server.url);
+    connection.write('GET /v1/integration HTTP/1.1\r\nConnection: close\r\n\r\n');
+    expectError(await connection.read(), 'MISSING_API_KEY');
+  });
+
+  it('to OPTIONS *: 404 with a request id', async () => {
+    const connection = await Connection.open(server.url);
+    connection.write('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const answer = await connection.read();
+    expect(answer.status).toBe(404);
+    expect(answer.header('x-request-id')).toMatch(/^\S{8,}$/);
+  });
+
   it('to a body that breaks off in a bad chunk: one answer, and the connection closes', async () => {
     const connection = await Connection.open(server.url);
     const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };

@@ -4,7 +4,7 @@ import { ApiError } from '../contract/errors';
 import { createId } from '../platform/ids';
 import type { Service } from '../service';
 import { dispatchRequest } from './dispatcher';
-import { MAX_BODY_BYTES, MAX_DRAINED_BYTES } from './request';
+import { collectBody, MAX_BODY_BYTES } from './request';
 import { errorResponse, type RestResponse } from './responses';
 
 /** Answers a request of a node:http server through the dispatcher. */
@@ -28,25 +28,9 @@ export function readHeader(request: IncomingMessage, name: string): string | nul
   return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value;
 }
 
-/**
- * Reads a body of at most `maxBytes`; null when it is longer. A longer one is read on up to 1 MiB, so that the client
- * has sent it all when the answer comes; beyond that it is left, and the connection closes after the answer.
- */
-export async function readNodeBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      length += chunk.length;
-      if (length <= maxBytes) chunks.push(chunk);
-      if (length > Math.max(maxBytes, MAX_DRAINED_BYTES)) return null;
-    }
-  } catch {
-    // The client hung up: there is no whole body, nobody reads the answer, and it is no fault of ours.
-    return null;
-  }
-  return length <= maxBytes ? Buffer.concat(chunks, length) : null;
-}
+/** Reads a body as `collectBody` does; what is left unread closes the connection after the answer. */
+export const readNodeBody = (request: IncomingMessage, maxBytes: number) =>
+  collectBody(request.iterator({ destroyOnReturn: false }), maxBytes);
 
 /** Sends a response; closes the connection after it where the request's body was left unread. */
 export function sendNodeResponse(request: IncomingMessage, response: ServerResponse, answer: RestResponse): void {

@@ -16,6 +16,25 @@ export const MAX_BODY_BYTES = 64 * 1024;
 /** A longer body is still read up to here, so that the client sees the answer; beyond, the connection closes after it. */
 export const MAX_DRAINED_BYTES = 1024 * 1024;
 
+/**
+ * Collects a body of at most `maxBytes`; null when it is longer, or when the client hung up and nobody reads the answer. A
+ * longer one is read on up to 1 MiB, so that the client has sent it all when the answer comes.
+ */
+export async function collectBody(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array | null> {
+  const kept: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of chunks) {
+      length += chunk.length;
+      if (length <= maxBytes) kept.push(chunk);
+      if (length > Math.max(maxBytes, MAX_DRAINED_BYTES)) return null;
+    }
+  } catch {
+    return null;
+  }
+  return length <= maxBytes ? Buffer.concat(kept, length) : null;
+}
+
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
 /** Splits a request's target at its first question mark; the absolute form, as proxies send it, counts as its path. */

@@ -446,7 +446,7 @@ describe('several processes', () => {
     const stoppedAt = Date.now();
     await first.engine.stop(200);
     expect(Date.now() - stoppedAt).toBeLessThan(1000);
-    await eventually(() => expect(calls).toEqual(['first', 'second']), 900);
+    await eventually(() => expect(calls).toEqual(['first', 'second']), 400);
     await eventually(() => expect(calls).toEqual(['first', 'second', 'first done']));
     await delay(100);
     // What the stopped one's call came to is nobody's business any more.
@@ -520,7 +520,7 @@ describe('trouble with the database', () => {
     });
     await delay(1000);
     await client.send({ name: 'go', data: { n: 3, ms: 0 } });
-    await eventually(() => expect(calls).toEqual([1, 2, 3]), 2000);
+    await eventually(() => expect(calls).toEqual([1, 2, 3]), 300);
   });
 
   it('replaces the workers that graphile-worker loses', async () => {

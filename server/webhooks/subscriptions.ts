@@ -85,11 +85,11 @@ export async function updateWebhook(context: WebhookContext, input: UpdateWebhoo
   const eventType = input.eventType === undefined ? undefined : assertEventType(input.eventType);
   const { row, isReenabled } = await context.db.orm.transaction(async (tx) => {
     // Integration before subscription, and only where the cap is at stake.
-    if (enabled) await lockIntegration(tx, context);
+    const cap = enabled ? await lockIntegration(tx, context) : null;
     const [found] = await tx.select().from(webhookSubscriptions).where(isLiveOne(context, id)).for('update');
     const current = orNotFound(found);
-    const isReenabled = enabled === true && !current.enabled;
-    if (isReenabled) await assertFreeSlot(tx, context);
+    const isReenabled = cap !== null && !current.enabled;
+    if (isReenabled) await assertFreeSlot(tx, context, cap.maxActive);
     const recovered = isReenabled ? { consecutiveFailures: 0, disabledReason: null, disabledFailureClass: null } : {};
     const changes = { url, eventType, threshold, name, enabled, ...recovered };
     if (Object.values(changes).every((value) => value === undefined)) return { row: current, isReenabled };
@@ -158,8 +158,8 @@ async function lockIntegration(tx: Transaction, context: DomainContext): Promise
   return { maxActive: PLANS[integration.plan].maxActiveWebhooks };
 }
 
-async function assertFreeSlot(tx: Transaction, context: DomainContext): Promise<void> {
-  const { maxActive } = await lockIntegration(tx, context);
+/** Under the integration's lock. */
+async function assertFreeSlot(tx: Transaction, context: DomainContext, maxActive: number): Promise<void> {
   const [counted] = await tx
     .select({ active: count() })
     .from(webhookSubscriptions)
@@ -170,7 +170,8 @@ async function assertFreeSlot(tx: Transaction, context: DomainContext): Promise<
 
 /** At the cap any create is refused, disabled ones too (specification: Rule 4). */
 async function assertBelowCap(tx: Transaction, context: DomainContext): Promise<void> {
-  await assertFreeSlot(tx, context);
+  const { maxActive } = await lockIntegration(tx, context);
+  await assertFreeSlot(tx, context, maxActive);
   const [counted] = await tx.select({ total: count() }).from(webhookSubscriptions).where(isLive(context));
   if (counted!.total < MAX_WEBHOOKS) return;
   throw new ApiError('PLAN_LIMIT_REACHED', `An integration holds at most ${MAX_WEBHOOKS} webhook subscriptions`);

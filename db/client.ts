@@ -2,6 +2,7 @@ import { parsePgArray } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import * as schema from './schema';
+import { socketOption } from './socket';
 
 export type Sql = postgres.Sql;
 export type SqlTransaction = postgres.TransactionSql;
@@ -31,6 +32,7 @@ export function openDatabase(options: {
   onNotice?: (message: string) => void;
 }): Database {
   const sql = postgres(options.url, {
+    ...socketOption(options.url),
     max: options.maxConnections,
     prepare: !options.isPooled,
     // It would ask each new connection for them, and end the process when that breaks at this very moment.
@@ -64,8 +66,8 @@ const UNAVAILABLE_CODES = new Set([
   // The network and postgres.js.
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],
-  // Postgres: shutting down, starting up, out of connections.
-  ...['57P01', '57P02', '57P03', '53300', '08000', '08003', '08006'],
+  // Postgres: shutting down, starting up, out of connections, the database taken away (a backup is being restored).
+  ...['57P01', '57P02', '57P03', '53300', '08000', '08003', '08006', '3D000'],
 ]);
 
 /** Whether an error, or what caused it, says that the database cannot be reached at the moment. */

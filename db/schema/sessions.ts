@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { doublePrecision, index, integer, jsonb, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
-import type { DeviceType, EventType, SessionStatus } from '../../server/contract/sessions';
+import type { EventType } from '../../server/contract/session-events';
+import type { Confidence, DeviceType, SessionStatus } from '../../server/contract/sessions';
 import { identifier, instant } from './columns';
 
 // The tables that the pipeline writes have no foreign keys: their parents are checked and locked in the same
@@ -30,11 +31,15 @@ export const sessions = pgTable(
     detectionFlags: text('detection_flags').array().notNull().default(sql`'{}'`),
     /** 1 labelled bot, -1 labelled human. */
     label: smallint('label').$type<1 | -1>(),
+    labelConfidence: text('label_confidence').$type<Confidence>(),
+    labelNotes: text('label_notes'),
+    labeledAt: instant('labeled_at'),
     effectiveBin: smallint('effective_bin').generatedAlwaysAs(
       sql`CASE label WHEN 1 THEN 101 WHEN -1 THEN -1 ELSE score_bin END`,
     ),
     userId: identifier('user_id'),
     correlationConfidence: doublePrecision('correlation_confidence'),
+    correlatedAt: instant('correlated_at'),
     courseId: identifier('course_id'),
     eventCount: integer('event_count').notNull().default(0),
   },
@@ -47,6 +52,19 @@ export const sessions = pgTable(
     index('sessions_fingerprint').on(table.integrationId, table.fingerprint, table.createdAt, table.id),
     index('sessions_origin').on(table.integrationId, table.origin, table.createdAt, table.id),
   ],
+);
+
+/** Courses, as the addresses of their sessions name them. */
+export const courses = pgTable(
+  'courses',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: identifier('id').notNull(),
+    name: text('name').notNull(),
+    code: text('code'),
+    url: text('url').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
 );
 
 /** What happened in a session: metadata only, never content. */

@@ -58,7 +58,9 @@ export const webhookDeliveries = pgTable(
     integrationId: identifier('integration_id').notNull(),
     id: identifier('id').notNull(),
     subscriptionId: identifier('subscription_id').notNull(),
-    eventId: identifier('event_id').notNull(),
+    /** Null for a test delivery, whose payload nobody needs again. */
+    eventId: identifier('event_id'),
+    isTest: boolean('is_test').notNull().default(false),
     status: text('status').$type<DeliveryStatus>().notNull().default('Pending'),
     attempts: smallint('attempts').notNull().default(0),
     nextAttemptAt: instant('next_attempt_at'),
@@ -73,6 +75,7 @@ export const webhookDeliveries = pgTable(
     index('webhook_deliveries_due')
       .on(table.integrationId, table.subscriptionId, table.attempts, table.nextAttemptAt)
       .where(sql`status = 'Pending'`),
+    index('webhook_deliveries_finished').on(table.integrationId, table.finishedAt).where(sql`status <> 'Pending'`),
     index('webhook_deliveries_sweep').on(table.nextAttemptAt).where(sql`status = 'Pending'`),
   ],
 );

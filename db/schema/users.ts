@@ -1,0 +1,66 @@
+import { doublePrecision, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import type { Severity } from '../../server/contract/events';
+import { identifier, instant } from './columns';
+
+/** LMS users, as the latest correlation that named them described them. */
+export const users = pgTable(
+  'users',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: identifier('id').notNull(),
+    name: text('name').notNull(),
+    email: text('email'),
+    url: text('url'),
+    /** When that correlation was made. */
+    describedAt: instant('described_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
+);
+
+/** Every correlation of a session: the natural keys of `sessionCorrelated`. The latest stands on the session. */
+export const sessionCorrelations = pgTable(
+  'session_correlations',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    sessionId: identifier('session_id').notNull(),
+    correlatedAt: instant('correlated_at').notNull(),
+    userId: identifier('user_id').notNull(),
+    confidence: doublePrecision('confidence').notNull(),
+    contextId: text('context_id'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.sessionId, table.correlatedAt] })],
+);
+
+/** Devices that a customer confirmed as a user's own, known to us as a user or not. */
+export const deviceConfirmations = pgTable(
+  'device_confirmations',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    userId: identifier('user_id').notNull(),
+    fingerprint: identifier('fingerprint').notNull(),
+    firstConfirmedAt: instant('first_confirmed_at').notNull().defaultNow(),
+    confirmedAt: instant('confirmed_at').notNull().defaultNow(),
+    notes: text('notes'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.userId, table.fingerprint] })],
+);
+
+/** Anomalies of the correlation pipeline. A fingerprint that must not leave is cut in `metadata` already. */
+export const anomalies = pgTable(
+  'anomalies',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: identifier('id').notNull(),
+    type: text('type').notNull(),
+    severity: text('severity').$type<Severity>().notNull(),
+    detectedAt: instant('detected_at').notNull(),
+    sessionId: identifier('session_id'),
+    userId: identifier('user_id'),
+    fingerprint: identifier('fingerprint'),
+    metadata: jsonb('metadata').$type<Record<string, unknown>>(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.id] }),
+    index('anomalies_user').on(table.integrationId, table.userId),
+  ],
+);

@@ -1,7 +1,12 @@
+import { after } from 'next/server';
 import { handleWebRequest } from '../server/rest/fetch-adapter';
-import { getService } from '../server/service';
+import { getService, settleService } from '../server/service';
 
-const answer = (request: Request) => handleWebRequest(getService(), request);
+function answer(request: Request): Promise<Response> {
+  const service = getService();
+  after(() => settleService(service));
+  return handleWebRequest(service, request);
+}
 
 /** Every method of a public API path: Next itself would answer those that a route file does not export. */
 export {

@@ -11,6 +11,7 @@ const SOURCES = [
   'server',
   'db',
   'inngest',
+  'instrumentation.ts',
   'next.config.js',
   'tsconfig.json',
   'package.json',

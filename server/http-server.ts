@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { isApiPath } from './rest/dispatcher';
+import { findApiArea } from './rest/dispatcher';
 import {
   handleNodeRequest,
   readHeader,
@@ -8,27 +8,34 @@ import {
   sendNodeResponse,
 } from './rest/node-adapter';
 import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PATH } from './rest/pipeline-door';
-import { splitTarget } from './rest/request';
+import { decodeOrNull, splitTarget } from './rest/request';
 import type { Service } from './service';
 
-const MAX_HEADER_BYTES = 32 * 1024;
+/** How a server reads heads. A request without Host is for the API to judge, like any other. */
+export const READING = { maxHeaderSize: 32 * 1024, requireHostHeader: false };
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
+/** Creates the self-hosted server. */
+export function createHttpServer(service: Service, dashboard: Handler | Promise<Handler>): Server {
+  return mountApi(createServer(READING), service, dashboard);
+}
+
 /**
- * Creates the self-hosted server: the public API and the pipeline's door are answered here, everything else by the
+ * Puts the public API and the pipeline's door in front of a server: they are answered here, everything else by the
  * dashboard's handler, which may still be on its way.
  */
-export function createHttpServer(service: Service, dashboard: Handler | Promise<Handler>): Server {
+export function mountApi(server: Server, service: Service, dashboard: Handler | Promise<Handler>): Server {
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     answerRequest(service, dashboard, request, response).catch((error: unknown) => {
       service.log.error({ err: error }, 'a response could not be sent');
       response.destroy();
     });
   };
-  // A request without Host is for the API to judge, like any other.
-  return createServer({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false }, answer)
+  return server
+    .on('request', answer)
     .on('checkExpectation', answer)
+    .on('connect', (_request, socket) => refuseUnreadableRequest(new Error('this is no proxy'), socket))
     .on('clientError', refuseUnreadableRequest);
 }
 
@@ -38,10 +45,11 @@ async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { path, query } = splitTarget(request.url ?? '/');
-  // What has no path (`OPTIONS *`) is nobody's page.
-  if (isApiPath(path) || !path.startsWith('/')) return handleNodeRequest(service, request, response);
-  if (request.method === 'POST' && path === PIPELINE_PATH && query === '') {
+  const { path } = splitTarget(request.url ?? '/');
+  // What has no path (`OPTIONS *`) or a bad escape is nobody's page: Next would answer 500.
+  if (findApiArea(path) || !path.startsWith('/') || decodeOrNull(path) === null)
+    return handleNodeRequest(service, request, response);
+  if (request.method === 'POST' && path === PIPELINE_PATH) {
     const answer = await answerPipeline(service, {
       header: (name) => readHeader(request, name),
       readBody: () => readNodeBody(request, MAX_FACTS_BYTES),

@@ -1,8 +1,10 @@
 import { serve } from 'inngest/edge';
 import { type Database, openDatabase } from '../db/client';
+import { socketOption } from '../db/socket';
 import { createEngineMessages, createInngestClient } from '../inngest/client';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
 import { createFunctions } from '../inngest/functions';
+import { createUsageMeter, type UsageMeter } from './domain/usage';
 import { createIngester, type Ingester } from './pipeline/ingest';
 import { type Env, readEnv, SettingError } from './platform/env';
 import { createLogger, type Logger } from './platform/log';
@@ -19,6 +21,7 @@ export interface Service {
   secrets: Secrets;
   dispatcher: Dispatcher;
   ingester: Ingester;
+  usage: UsageMeter;
   /** Serves `/api/inngest`; null where no Inngest is configured, so that nobody else can start runs. */
   inngestHandler: ((request: Request) => Promise<Response>) | null;
   engine: EmbeddedEngine | null;
@@ -49,11 +52,13 @@ export function createService(options: ServiceOptions): Service {
   const isEmbedded = options.canRunEngine && !env.usesInngest;
   // The engine calls the handler, which is made of functions that send through the engine: one of them comes late.
   let handler: (request: Request) => Promise<Response> = () => Promise.reject(new Error('not ready'));
+  // The engine listens and holds session locks, which a transaction pooler does not carry.
+  const directUrl = env.DATABASE_DIRECT_URL ?? options.databaseUrl;
   const engine = isEmbedded
     ? createEmbeddedEngine({
-        // It listens and holds session locks, which a transaction pooler does not carry.
-        databaseUrl: env.DATABASE_DIRECT_URL ?? options.databaseUrl,
+        databaseUrl: directUrl,
         sql: db.sql,
+        ...socketOption(directUrl),
         handler: (request) => handler(request),
         log,
       })
@@ -77,6 +82,7 @@ export function createService(options: ServiceOptions): Service {
     secrets,
     dispatcher,
     ingester: createIngester({ db, log, publisher: dispatcher.publisher, firstDelayMs: env.WEBHOOK_RETRY_DELAYS[0]! }),
+    usage: createUsageMeter({ db, log }),
     inngestHandler: env.usesInngest ? handler : null,
     engine,
     webhookClient,
@@ -89,8 +95,15 @@ export async function closeService(service: Service, graceMs: number): Promise<v
   await service.dispatcher.publisher.flush();
   await Promise.all([service.dispatcher.stop(graceMs), service.engine?.stop(graceMs)]);
   await service.webhookClient.close();
+  await service.usage.close();
   await service.db.close();
   releaseService();
+}
+
+/** Writes and sends what a request left for later: a serverless process may never run again after it. */
+export async function settleService({ log, usage, dispatcher }: Service): Promise<void> {
+  const flushed = usage.flush().catch((error: unknown) => log.warn({ err: error }, 'usage could not be written'));
+  await Promise.all([flushed, dispatcher.publisher.flush()]);
 }
 
 /**

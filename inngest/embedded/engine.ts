@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
 import { cronRuns } from './crons';
@@ -23,6 +24,8 @@ export interface EmbeddedEngineOptions {
   databaseUrl: string;
   /** The application's pool, for the engine's own tables. */
   sql: Sql;
+  /** Opens the connection of the engine's own session; postgres.js does where it is absent. */
+  socket?: (address: { host: string[]; port: number[] }) => Socket;
   /** The SDK's serve handler. */
   handler: Handler;
   log: Log;
@@ -69,10 +72,11 @@ class Engine {
   private pruning: Promise<void> | null = null;
 
   constructor(private readonly options: EmbeddedEngineOptions) {
-    const { databaseUrl, sql, handler, log, slots = DEFAULT_SLOTS } = options;
+    const { databaseUrl, sql, socket, handler, log, slots = DEFAULT_SLOTS } = options;
     this.store = new Store(sql);
     this.driver = new Driver(this.functions, handler, this.store, log);
     this.session = postgres(databaseUrl, {
+      ...(socket ? { socket } : {}),
       max: 1,
       max_lifetime: null,
       fetch_types: false,

@@ -6,6 +6,9 @@ const unitInterval = () => z.number().min(0).max(1).meta({ type: 'number', forma
 const integer = () => z.number().meta({ type: 'integer' });
 const text = () => z.string();
 
+export const SEVERITIES = ['low', 'medium', 'high'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
 interface EventType {
   description: string;
   payload: z.ZodObject;
@@ -40,7 +43,7 @@ export const EVENTS = {
     payload: z.object({
       anomalyId: text(),
       anomalyType: text(),
-      severity: z.enum(['low', 'medium', 'high']),
+      severity: z.enum(SEVERITIES),
       detectedAt: timestamp(),
       sessionId: text().nullable(),
       userId: text().nullable(),

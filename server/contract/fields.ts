@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { unlessMissing } from './wording';
 
 /** Neither U+0000, which Postgres cannot store, nor a lone surrogate, which UTF-8 cannot carry. */
 export const isStorableText = (text: string) => !text.includes('\0') && text.isWellFormed();
@@ -25,7 +26,8 @@ export const text = (min: number, max: number) =>
     .meta({ minLength: min === 0 ? undefined : min, maxLength: max });
 
 /** An identifier that the pipeline or a path brings: 1 to 256 characters. */
-export const identifier = () => text(1, 256);
+export const identifier = (example?: string) =>
+  example === undefined ? text(1, 256) : text(1, 256).meta({ minLength: 1, maxLength: 256, example });
 
 /**
  * One word of a list, in any case on input, in the list's own spelling afterwards.
@@ -40,26 +42,73 @@ export const word = <const W extends readonly [string, ...string[]]>(words: W) =
     .meta({ type: 'string', enum: [...words] });
 };
 
-const MIN_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z');
+/** The earliest time that can be given. */
+export const MIN_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z');
 // A day short of what Postgres and `toISOString` write with four digits, so that the end of a day still fits.
 const MAX_INSTANT_MS = Date.parse('9998-12-31T23:59:59.999Z');
 
 /** An ISO 8601 date-time with offset, in whole milliseconds of UTC after parsing. */
 export const instant = () =>
   z.iso
-    .datetime({ offset: true, error: 'must be an ISO 8601 date-time with an offset' })
+    .datetime({ offset: true, error: unlessMissing('must be an ISO 8601 date-time with an offset') })
     .refine((value) => {
       const ms = Date.parse(value);
       return ms >= MIN_INSTANT_MS && ms <= MAX_INSTANT_MS;
     }, 'must be a real date of the years 1 to 9998')
     .transform((value) => new Date(value).toISOString());
 
+const DATE_ONLY = /^\d{4}-\d{2}-\d{2}$/;
+const DAY_MS = 86_400_000;
+
+/** A bound of [start, end). A date as the end means the end of that UTC day. */
+export interface RangeBound {
+  at: string;
+  isWholeDay: boolean;
+}
+
+const rangeBound = (edge: 'start' | 'end', description: string) =>
+  z
+    .string()
+    .transform((value, context): RangeBound => {
+      const isWholeDay = DATE_ONLY.test(value);
+      const parsed = instant().safeParse(isWholeDay ? `${value}T00:00:00Z` : value);
+      if (!parsed.success) {
+        const message = 'must be an ISO 8601 date, or a date-time with an offset';
+        context.issues.push({ code: 'custom', input: value, message });
+        return z.NEVER;
+      }
+      const endsLater = isWholeDay && edge === 'end';
+      return { at: endsLater ? new Date(Date.parse(parsed.data) + DAY_MS).toISOString() : parsed.data, isWholeDay };
+    })
+    .meta({ type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }], description })
+    .optional();
+
+/** The query parameters `startDate` and `endDate`; `things` are what began, happened … in between. */
+export const dateRange = (things: string) => ({
+  startDate: rangeBound('start', `${things} at or after it: ISO 8601 date (UTC), or date-time with offset.`),
+  endDate: rangeBound(
+    'end',
+    `${things} before it: ISO 8601 date-time with offset, or a date, which means the end of that UTC day.`,
+  ),
+});
+
+/** Whether a range ends before it starts; a day that ends where the start begins is the day before it. */
+export const isReversed = (start: RangeBound, end: RangeBound) =>
+  start.at > end.at || (end.isWholeDay && start.at === end.at);
+
+/** A score or a confidence in a query. */
+export const scoreBound = (description: string) =>
+  z.number().min(0, 'must be between 0 and 1').max(1, 'must be between 0 and 1').describe(description);
+
 /** A date-time in an answer. */
-export const wireInstant = () =>
-  z.string().meta({ type: 'string', format: 'date-time', example: '2026-01-31T09:30:00.000Z' });
+export const wireInstant = (example = '2026-01-31T09:30:00.000Z') =>
+  z.string().meta({ type: 'string', format: 'date-time', example });
+
+/** Text in an answer. */
+export const wireText = (example: string) => z.string().meta({ example });
 
 /** A count in an answer. */
-export const int32 = () => z.number().meta({ type: 'integer', format: 'int32' });
+export const int32 = (example: number) => z.number().meta({ type: 'integer', format: 'int32', example });
 
 /** A floating-point number in an answer. */
-export const double = () => z.number().meta({ type: 'number', format: 'double' });
+export const double = (example: number) => z.number().meta({ type: 'number', format: 'double', example });

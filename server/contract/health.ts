@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { wireInstant } from './fields';
+import { wireInstant, wireText } from './fields';
+import { API_VERSION } from './version';
 
 /** The answer of `/health`, without an envelope (specification: Health). */
 export const healthSchema = z
-  .object({ status: z.string().meta({ example: 'ok' }), version: z.string(), timestamp: wireInstant() })
+  .object({ status: wireText('ok'), version: wireText(API_VERSION), timestamp: wireInstant() })
   .meta({ id: 'Health' });

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { int32 } from './fields';
+import { int32, wireText } from './fields';
 import { TIERS, type Tier } from './tiers';
 
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
 /** An id may take 1,024 bytes, and a cursor names the last one of its page. */
 export const MAX_CURSOR_LENGTH = 2048;
+
+const EXAMPLE_CURSOR = 'AXkP0mZ2bH0r3cKp7Q1vXw9bIjIwMjYtMDEtMzFUMDk6MzA6MDAuMDAwWiIsInNlc181SGsybVEiXQ';
 
 /** The query parameters of every paginated route (specification: Pagination). */
 export const pageQuery = {
@@ -36,9 +38,9 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({
     data: z.array(item),
     pagination: z.object({
-      nextCursor: z.string().optional().describe('Present when `hasMore` is true.'),
-      hasMore: z.boolean().describe('False ends the walk.'),
-      limit: int32().describe('The page size in effect, possibly smaller than requested.'),
+      nextCursor: wireText(EXAMPLE_CURSOR).optional().describe('Present when `hasMore` is true.'),
+      hasMore: z.boolean().describe('False ends the walk.').meta({ example: true }),
+      limit: int32(50).describe('The page size in effect, possibly smaller than requested.'),
     }),
   });
 

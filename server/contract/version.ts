@@ -1,2 +1,2 @@
 /** The version of the API: in the document, in `/health` and at the top of CHANGELOG.md. */
-export const API_VERSION = '1.4.0.0';
+export const API_VERSION = '1.5.0.0';

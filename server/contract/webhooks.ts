@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EVENT_TYPE_NAMES } from './events';
-import { identifier, int32, text, wireInstant, word } from './fields';
+import { identifier, int32, text, wireInstant, wireText, word } from './fields';
+import { unlessMissing } from './wording';
 
 export const DELIVERY_STATUSES = [
   'Pending',
@@ -16,8 +17,16 @@ const NUMERIC_OPERATORS = ['gte', 'gt', 'lte', 'lt'] as const;
 export const THRESHOLD_OPERATORS = [...NUMERIC_OPERATORS, 'eq', 'neq', 'in'] as const;
 const isNumericOperator = (operator: string) => (NUMERIC_OPERATORS as readonly string[]).includes(operator);
 
+const EXAMPLE_ID = 'whk_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f';
+const EXAMPLE_URL = 'https://example.com/hooks/bots';
+
+/** Longest URL of a subscription, in code points. */
+export const MAX_URL_LENGTH = 2048;
+
 const MAX_VALUES = 100;
-const scalar = z.union([text(0, 256), z.number(), z.boolean()], { error: 'must be a string, a number or a boolean' });
+const scalar = z.union([text(0, 256), z.number(), z.boolean()], {
+  error: unlessMissing('must be a string, a number or a boolean'),
+});
 
 /** A decimal number in text: no exponent, no spaces, no sign but a minus. */
 const NUMERIC_TEXT = /^-?\d{1,30}(\.\d{1,30})?$/;
@@ -25,18 +34,21 @@ const NUMERIC_TEXT = /^-?\d{1,30}(\.\d{1,30})?$/;
 /** A condition on the payload (specification: Webhook subscription; Events: Subscription rules). */
 export const thresholdSchema = z
   .object({
-    field: text(1, 256).describe('Dot-separated path into the payload, for example `metadata.otherUserCount`.'),
+    field: text(1, 256)
+      .describe('Dot-separated path into the payload, for example `metadata.otherUserCount`.')
+      .meta({ minLength: 1, maxLength: 256, example: 'botScore' }),
     operator: word(THRESHOLD_OPERATORS),
     value: z
       .union(
         [scalar, z.array(scalar).min(1, 'must not be empty').max(MAX_VALUES, `must have at most ${MAX_VALUES} items`)],
         {
-          error: 'must be a scalar or an array of scalars',
+          error: unlessMissing('must be a scalar or an array of scalars'),
         },
       )
       .describe(
         'A number or numeric string for gte, gt, lte and lt; a scalar for eq and neq; an array of scalars for in.',
-      ),
+      )
+      .meta({ example: 0.9 }),
   })
   .check((context) => {
     const { operator, value } = context.value;
@@ -55,28 +67,35 @@ export type Threshold = z.infer<typeof thresholdSchema>;
 /** A webhook subscription, without its secret (specification: Webhook subscription). */
 export const webhookSchema = z
   .object({
-    id: z.string(),
-    url: z.string(),
+    id: wireText(EXAMPLE_ID),
+    url: wireText(EXAMPLE_URL),
     eventType: z.enum(EVENT_TYPE_NAMES),
     threshold: z
-      .object({ field: z.string(), operator: z.enum(THRESHOLD_OPERATORS), value: z.union([scalar, z.array(scalar)]) })
+      .object({
+        field: wireText('botScore'),
+        operator: z.enum(THRESHOLD_OPERATORS),
+        value: z.union([scalar, z.array(scalar)]).meta({ example: 0.9 }),
+      })
       .nullable()
       .describe('Events whose payload fails it are skipped; null for none.'),
-    name: z.string(),
-    enabled: z.boolean(),
+    name: wireText('Bots to the review queue'),
+    enabled: z.boolean().meta({ example: true }),
     createdAt: wireInstant(),
     lastDeliveryAt: wireInstant().nullable().describe('End of the latest attempt; null before the first.'),
     lastDeliveryStatus: z
       .enum(DELIVERY_STATUSES)
       .nullable()
-      .describe('`Pending` while the latest delivery will be retried; null before the first attempt.'),
+      .describe('`Pending` while the latest delivery will be retried; null before the first attempt.')
+      .meta({ example: 'Delivered' }),
     disabledReason: z
       .string()
       .nullable()
+      .meta({ example: null })
       .describe('`auto:consecutive-failures` or `auto:plan-limit` when the service disabled it.'),
     disabledFailureClass: z
       .string()
       .nullable()
+      .meta({ example: null })
       .describe(
         '`5xx`, `4xx`, `Timeout`, `RateLimited`, `BlockedSsrf`, `Network` or `HTTP{status}` of the delivery that disabled it.',
       ),
@@ -84,22 +103,72 @@ export const webhookSchema = z
   .meta({ id: 'Webhook' });
 export type Webhook = z.infer<typeof webhookSchema>;
 
-export const webhookWithSecretSchema = webhookSchema
-  .extend({ secret: z.string().describe('The signing secret: shown in this answer and never again.') })
-  .meta({ id: 'WebhookWithSecret' });
+const shownSecret = wireText('whsec_dGhpcyBpcyBhbiBleGFtcGxlIG9mIDMyIGJ5dGVzIQ==').describe(
+  'The signing secret: shown in this answer and never again.',
+);
+
+export const webhookWithSecretSchema = webhookSchema.extend({ secret: shownSecret }).meta({ id: 'WebhookWithSecret' });
+
+/** A new secret; the one before is invalid from now on (specification: rotate-secret). */
+export const rotatedSecretSchema = z
+  .object({ id: wireText(EXAMPLE_ID), secret: shownSecret, rotatedAt: wireInstant() })
+  .meta({ id: 'RotatedSecret' });
+export type RotatedSecret = z.infer<typeof rotatedSecretSchema>;
+
+/** What came of a synthetic delivery (specification: Webhook test result). */
+export const webhookTestSchema = z
+  .object({
+    deliveryId: wireText('dlv_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
+    status: z.enum(DELIVERY_STATUSES).meta({ example: 'Delivered' }),
+    responseCode: z
+      .number()
+      .describe('The receiver’s status; 0 when nothing answered.')
+      .meta({ type: 'integer', example: 204 }),
+    errorClass: z
+      .string()
+      .nullable()
+      .describe('Why it failed, as in `disabledFailureClass`; null when it was delivered.')
+      .meta({ example: null }),
+    attempts: z
+      .number()
+      .describe('Attempts that were made: a test does not retry.')
+      .meta({ type: 'integer', example: 1 }),
+  })
+  .meta({ id: 'WebhookTestResult' });
+export type WebhookTestResult = z.infer<typeof webhookTestSchema>;
+
+/** The body of a synthetic delivery, unlike real ones a wrapper (specification: Test delivery). */
+export const testDeliverySchema = z.object({
+  eventType: z.enum(EVENT_TYPE_NAMES).describe('The subscription’s own event type.'),
+  integrationId: wireText('int_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
+  timestamp: wireInstant(),
+  data: z.object({
+    test: z.literal(true),
+    message: wireText('This is a test delivery'),
+    subscriptionId: wireText(EXAMPLE_ID),
+    deliveryId: wireText('dlv_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
+  }),
+});
+export type TestDelivery = z.infer<typeof testDeliverySchema>;
 
 /** All subscriptions at once, in the collection envelope: there are at most 100. */
 export const webhookListSchema = z.object({
   data: z.array(webhookSchema),
-  pagination: z.object({ hasMore: z.literal(false), limit: int32() }),
+  pagination: z.object({ hasMore: z.literal(false), limit: int32(100) }),
 });
 
 // The URL and the event type have error codes of their own, so their rules are judged by the domain.
 const writableFields = {
-  url: z.string().describe('http or https, port 80 or 443, at most 2048 characters, no private address.'),
-  eventType: z.string().meta({ description: 'One of the seven event types, in any case.', examples: ['BotDetected'] }),
-  name: text(1, 100).describe('Default: the event type.'),
-  enabled: z.boolean().describe('Default: true.'),
+  url: wireText(EXAMPLE_URL)
+    .describe('http or https, port 80 or 443, at most 2048 characters, no private address.')
+    .meta({ maxLength: MAX_URL_LENGTH, example: EXAMPLE_URL }),
+  eventType: wireText('BotDetected')
+    .describe('One of the seven event types, in any case.')
+    .meta({ enum: [...EVENT_TYPE_NAMES], example: 'BotDetected' }),
+  name: text(1, 100)
+    .describe('Default: the event type.')
+    .meta({ minLength: 1, maxLength: 100, example: 'Bots to the review queue' }),
+  enabled: z.boolean().describe('Default: true.').meta({ example: true }),
 };
 
 /** In a create, null means absent. */
@@ -114,7 +183,7 @@ export const createWebhookInput = z.object({
 });
 export type CreateWebhookInput = z.infer<typeof createWebhookInput>;
 
-export const webhookIdInput = z.object({ id: identifier().describe('The subscription’s id.') });
+export const webhookIdInput = z.object({ id: identifier(EXAMPLE_ID).describe('The subscription’s id.') });
 
 export const updateWebhookInput = z.object({
   ...webhookIdInput.shape,

@@ -3,7 +3,7 @@ import { createIntegration, listIntegrations } from '../domain/integrations';
 import type { Fact } from '../pipeline/facts';
 import { MAX_FACTS } from '../pipeline/facts';
 import type { Service } from '../service';
-import { createRandom, makeSessionFacts } from './session-facts';
+import { createRandom, MAX_SESSION_FACTS, makeSessionFacts } from './session-facts';
 
 const NAME = 'Demo University';
 const ORIGIN = 'https://learn.example.edu';
@@ -40,7 +40,7 @@ async function ingestHistory({ ingester }: Service, integrationId: string): Prom
     const startOfDay = Math.floor((now - daysAgo * DAY_MS) / DAY_MS) * DAY_MS;
     const endsAt = Math.min(startOfDay + hour * 3_600_000, now - random() * 3_600_000);
     facts.push(...makeSessionFacts(random() < BOT_SHARE ? 'bot' : 'human', Math.round(endsAt), random).facts);
-    if (facts.length <= MAX_FACTS - 4 && n < SESSIONS - 1) continue;
+    if (facts.length <= MAX_FACTS - MAX_SESSION_FACTS && n < SESSIONS - 1) continue;
     await ingester.ingestFacts({ integrationId, facts });
     facts = [];
   }

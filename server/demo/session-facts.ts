@@ -38,6 +38,15 @@ const BOT_FLAGS = [
   'agent-tool-calls',
 ];
 const DEVICES = 60;
+const STUDENTS = [
+  ...['Ada Lovelace', 'Alan Turing', 'Grace Hopper', 'Katherine Johnson', 'Edsger Dijkstra', 'Barbara Liskov'],
+  ...['Donald Knuth', 'Margaret Hamilton', 'Tony Hoare', 'Frances Allen', 'John Backus', 'Radia Perlman'],
+];
+const MATCHED_SHARE = 0.85;
+const ANOMALY_TYPES = ['SharedDevice', 'DeviceSwitch', 'ImpossibleTravel'];
+const ANOMALY_SHARE = 0.15;
+/** Facts of one session at most. */
+export const MAX_SESSION_FACTS = 6;
 
 /** Makes a repeatable source of numbers (mulberry32). */
 export function createRandom(seed: number): Random {
@@ -64,6 +73,7 @@ export function makeSessionFacts(kind: DemoKind, endsAt: number, random: Random)
     .padStart(2, '0');
   const botScore = Math.round((isBot ? between(0.7, 0.995) : between(0.02, 0.55) * between(0.5, 1)) * 1_000) / 1_000;
   const flags = BOT_FLAGS.filter(() => random() < (isBot ? 0.45 : 0.03));
+  const fingerprint = `${isBot ? 'b' : 'f'}${device}4be81f0c9a7d`;
   const facts: Fact[] = [
     {
       kind: 'sessionStarted',
@@ -71,7 +81,7 @@ export function makeSessionFacts(kind: DemoKind, endsAt: number, random: Random)
       startedAt: at(startedAt),
       pageUrl: HOST + pick(PAGES),
       userAgent: pick(isBot ? BOT_AGENTS : HUMAN_AGENTS),
-      deviceFingerprint: `${isBot ? 'b' : 'f'}${device}4be81f0c9a7d`,
+      deviceFingerprint: fingerprint,
       country: pick(COUNTRIES),
     },
     { kind: 'sessionEvents', sessionId, events: makeEvents(isBot, startedAt, durationMs, random) },
@@ -84,7 +94,33 @@ export function makeSessionFacts(kind: DemoKind, endsAt: number, random: Random)
       scoredAt: at(endsAt),
     },
   ];
+  if (random() < MATCHED_SHARE) facts.push(makeCorrelation(sessionId, at(endsAt), random));
+  if (isBot && random() < ANOMALY_SHARE) {
+    facts.push({
+      kind: 'anomalyDetected',
+      anomalyId: `anomaly-${sessionId}`,
+      anomalyType: pick(ANOMALY_TYPES),
+      severity: pick(['low', 'medium', 'high'] as const),
+      detectedAt: at(endsAt),
+      sessionId,
+      metadata: { otherUserCount: 1 + Math.floor(random() * 4) },
+    });
+  }
   return { sessionId, facts };
+}
+
+function makeCorrelation(sessionId: string, correlatedAt: string, random: Random): Fact {
+  const index = Math.floor(random() * STUDENTS.length);
+  const name = STUDENTS[index]!;
+  const id = `student-${index + 1}`;
+  const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.edu`;
+  return {
+    kind: 'sessionCorrelated',
+    sessionId,
+    user: { id, name, email, url: `${HOST}/users/${index + 1}` },
+    confidence: Math.round((0.8 + random() * 0.2) * 100) / 100,
+    correlatedAt,
+  };
 }
 
 function makeEvents(isBot: boolean, startedAt: number, durationMs: number, random: Random): Events {

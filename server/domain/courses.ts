@@ -14,20 +14,36 @@ const COURSE_QUERIES: { path: RegExp; parameter: string }[] = [
   { path: /^\/webapps\/blackboard\//, parameter: 'course_id' }, // Blackboard Learn
 ];
 
+const OPEN_EDX_KEY = /^course-v1:(.+)$/;
+
+/** What an address says of a course. */
+export interface CourseIdentity {
+  id: string;
+  name: string;
+  /** The catalogue's code, where the address is made of it. */
+  code: string | null;
+  url: string;
+}
+
 /**
  * Finds the course that a page belongs to; null where the address names none. `id` is the first 16 hex digits of
  * SHA-256(origin + course path), since course 42 exists on every host.
  */
-export function findCourse(pageUrl: string): { id: string; url: string } | null {
+export function findCourse(pageUrl: string): CourseIdentity | null {
   if (!URL.canParse(pageUrl)) return null;
   const url = new URL(pageUrl);
   const path = findCoursePath(url);
   if (path === null) return null;
+  const key = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('=')) + 1);
+  const code = OPEN_EDX_KEY.exec(key)?.[1] ?? null;
   return {
     id: createHash('sha256')
       .update(url.origin + path)
       .digest('hex')
       .slice(0, 16),
+    // No fact carries the name that people gave it.
+    name: `Course ${code ?? key}`,
+    code,
     url: url.origin + path,
   };
 }

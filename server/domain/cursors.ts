@@ -7,7 +7,7 @@ const VERSION = 1;
 const MAC_BYTES = 16;
 
 /** What a cursor is bound to besides its position: whose walk, over what, under which filters (decisions: Cursors). */
-interface Walk {
+export interface Walk {
   route: string;
   filters: Record<string, unknown>;
 }

@@ -1,6 +1,14 @@
-import type { sessionEvents, sessionScores, sessions } from '../../db/schema';
+import type {
+  anomalies,
+  courses,
+  sessionCorrelations,
+  sessionEvents,
+  sessionScores,
+  sessions,
+  users,
+} from '../../db/schema';
 import type { EventPayload, EventTypeName } from '../contract/events';
-import type { RiskThresholds } from '../domain/risk';
+import type { RiskThresholds } from '../contract/risk-thresholds';
 
 /** A fact that cannot be applied: its batch is refused as a whole. */
 export class FactRefusal extends Error {}
@@ -8,6 +16,10 @@ export class FactRefusal extends Error {}
 export type SessionRow = Omit<typeof sessions.$inferSelect, 'effectiveBin'>;
 export type EventRow = typeof sessionEvents.$inferSelect;
 export type ScoreRow = typeof sessionScores.$inferSelect;
+export type CorrelationRow = typeof sessionCorrelations.$inferSelect;
+export type UserRow = typeof users.$inferSelect;
+export type CourseRow = typeof courses.$inferSelect;
+export type AnomalyRow = typeof anomalies.$inferSelect;
 
 /** A session with what the facts at hand touch of it. */
 export interface SessionDraft {
@@ -16,7 +28,33 @@ export interface SessionDraft {
   isChanged: boolean;
   events: Map<number, EventRow>;
   scores: Map<string, ScoreRow>;
+  correlations: Map<string, CorrelationRow>;
 }
+
+/** A tenant, with what exists of the things that the facts at hand name. */
+export interface Tenant {
+  integrationId: string;
+  thresholds: RiskThresholds;
+  /** The database's clock. */
+  now: string;
+  sessions: Map<string, SessionDraft>;
+  anomalies: Map<string, AnomalyRow>;
+  /** Confirmed (user, fingerprint) pairs, by `pairKey`. */
+  confirmations: ReadonlySet<string>;
+}
+
+/** A session without any of the rows that belong to it. */
+export const createSessionDraft = (row: SessionRow, isNew: boolean): SessionDraft => ({
+  row,
+  isNew,
+  isChanged: false,
+  events: new Map(),
+  scores: new Map(),
+  correlations: new Map(),
+});
+
+/** Ids hold no control characters. */
+export const pairKey = (userId: string, fingerprint: string) => `${userId}\n${fingerprint}`;
 
 export interface NewEvent {
   integrationId: string;
@@ -29,40 +67,45 @@ export type FactResult = 'accepted' | 'duplicate' | 'suppressed';
 
 const MAX_AHEAD_MS = 5 * 60_000;
 
-/**
- * One batch applied in memory, on copies, over what was read: nothing of a refused batch is ever written. `base` holds
- * the sessions that exist, by id.
- */
+/** One batch applied in memory, on copies, over what was read: nothing of a refused batch is ever written. */
 export class BatchDraft {
-  readonly integrationId: string;
-  readonly thresholds: RiskThresholds;
-  /** The database's clock. */
-  readonly now: string;
   readonly sessions = new Map<string, SessionDraft>();
+  readonly anomalies = new Map<string, AnomalyRow>();
   readonly newEvents: EventRow[] = [];
   readonly newScores: ScoreRow[] = [];
+  readonly newCorrelations: CorrelationRow[] = [];
+  readonly describedUsers: UserRow[] = [];
+  readonly namedCourses: CourseRow[] = [];
   readonly domainEvents: NewEvent[] = [];
   /** Facts whose key is known with other content. */
-  readonly conflicts: { kind: string; sessionId: string }[] = [];
-  readonly #base: ReadonlyMap<string, SessionDraft>;
+  readonly conflicts: { kind: string; id: string }[] = [];
+  readonly #tenant: Tenant;
 
-  constructor(
-    tenant: { integrationId: string; thresholds: RiskThresholds; now: string },
-    base: ReadonlyMap<string, SessionDraft>,
-  ) {
-    this.integrationId = tenant.integrationId;
-    this.thresholds = tenant.thresholds;
-    this.now = tenant.now;
-    this.#base = base;
+  constructor(tenant: Tenant) {
+    this.#tenant = tenant;
+  }
+
+  get integrationId() {
+    return this.#tenant.integrationId;
+  }
+
+  get thresholds() {
+    return this.#tenant.thresholds;
   }
 
   /** Finds a session for change; null when it does not exist. */
   findSession(sessionId: string): SessionDraft | null {
     const known = this.sessions.get(sessionId);
     if (known) return known;
-    const base = this.#base.get(sessionId);
+    const base = this.#tenant.sessions.get(sessionId);
     if (!base) return null;
-    const copy = { ...base, row: { ...base.row }, events: new Map(base.events), scores: new Map(base.scores) };
+    const copy = {
+      ...base,
+      row: { ...base.row },
+      events: new Map(base.events),
+      scores: new Map(base.scores),
+      correlations: new Map(base.correlations),
+    };
     this.sessions.set(sessionId, copy);
     return copy;
   }
@@ -75,13 +118,36 @@ export class BatchDraft {
   }
 
   addSession(row: SessionRow) {
-    this.sessions.set(row.id, { row, isNew: true, isChanged: false, events: new Map(), scores: new Map() });
+    this.sessions.set(row.id, createSessionDraft(row, true));
+  }
+
+  /** A course that a session's address names. */
+  nameCourse(course: CourseRow) {
+    this.namedCourses.push(course);
+  }
+
+  /** What a correlation says of a user; the latest one stands. */
+  describeUser(user: UserRow) {
+    this.describedUsers.push(user);
+  }
+
+  findAnomaly(id: string): AnomalyRow | null {
+    return this.anomalies.get(id) ?? this.#tenant.anomalies.get(id) ?? null;
+  }
+
+  addAnomaly(row: AnomalyRow) {
+    this.anomalies.set(row.id, row);
+  }
+
+  /** Whether the customer confirmed the device as the user's own. */
+  isConfirmed(userId: string | null, fingerprint: string | null): boolean {
+    return userId !== null && fingerprint !== null && this.#tenant.confirmations.has(pairKey(userId, fingerprint));
   }
 
   /** Marks a session as changed by a fact now. */
   touch(session: SessionDraft) {
     session.isChanged = true;
-    session.row.updatedAt = this.now;
+    session.row.updatedAt = this.#tenant.now;
   }
 
   tell<T extends EventTypeName>(type: T, naturalKey: string, payload: EventPayload<T>) {
@@ -89,14 +155,14 @@ export class BatchDraft {
   }
 
   /** A fact whose key is known: compares the content, so that a contradiction is logged. */
-  repeat(kind: string, sessionId: string, isSame: boolean): 'duplicate' {
-    if (!isSame) this.conflicts.push({ kind, sessionId });
+  repeat(kind: string, id: string, isSame: boolean): 'duplicate' {
+    if (!isSame) this.conflicts.push({ kind, id });
     return 'duplicate';
   }
 
   /** Refuses a time more than 5 minutes ahead of the database's clock. */
   assertNotAhead(field: string, time: string) {
-    if (Date.parse(time) > Date.parse(this.now) + MAX_AHEAD_MS) {
+    if (Date.parse(time) > Date.parse(this.#tenant.now) + MAX_AHEAD_MS) {
       throw new FactRefusal(`${field}: is more than 5 minutes in the future`);
     }
   }

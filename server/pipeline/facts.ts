@@ -1,13 +1,22 @@
 import { z } from 'zod';
+import { anomalyDetected, applyAnomalyDetected } from './anomaly-detected';
 import type { BatchDraft, FactResult } from './draft';
 import { factId } from './fact-fields';
 import { applySessionClosed, sessionClosed } from './session-closed';
+import { applySessionCorrelated, sessionCorrelated } from './session-correlated';
 import { applySessionEvents, sessionEvents } from './session-events';
 import { applySessionScored, sessionScored } from './session-scored';
 import { applySessionStarted, sessionStarted } from './session-started';
 
 /** The facts that come through the door, by kind. */
-export const factSchema = z.discriminatedUnion('kind', [sessionStarted, sessionEvents, sessionClosed, sessionScored]);
+export const factSchema = z.discriminatedUnion('kind', [
+  sessionStarted,
+  sessionEvents,
+  sessionClosed,
+  sessionScored,
+  sessionCorrelated,
+  anomalyDetected,
+]);
 export type Fact = z.output<typeof factSchema>;
 
 export const MAX_FACTS = 500;
@@ -32,5 +41,9 @@ export function applyFact(fact: Fact, draft: BatchDraft): FactResult {
       return applySessionClosed(fact, draft);
     case 'sessionScored':
       return applySessionScored(fact, draft);
+    case 'sessionCorrelated':
+      return applySessionCorrelated(fact, draft);
+    case 'anomalyDetected':
+      return applyAnomalyDetected(fact, draft);
   }
 }

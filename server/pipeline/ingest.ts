@@ -7,7 +7,7 @@ import { planEvent } from '../webhooks/planning';
 import type { Publisher } from '../webhooks/publisher';
 import { BatchDraft, FactRefusal } from './draft';
 import { applyFact, type IngestAnswer, type IngestInput } from './facts';
-import { type IngestRows, type IngestState, readState, writeRows } from './store';
+import { createRows, type IngestRows, type IngestState, readState, writeRows } from './store';
 
 const MAX_GROUP = 64;
 /** Another process wrote the same keys meanwhile (unique violation, deadlock): what is there now is read again. */
@@ -79,14 +79,7 @@ export function createIngester(dependencies: {
         sql,
         group.map(({ item }) => item),
       );
-      const rows: IngestRows = {
-        newSessions: [],
-        changedSessions: [],
-        events: [],
-        scores: [],
-        domainEvents: [],
-        deliveries: [],
-      };
+      const rows = createRows();
       const judged = group.map(({ item }) => judgeBatch(item, state, rows, log));
       collectSessions(state, rows);
       const due = Object.values(rows).every((list) => list.length === 0)
@@ -109,7 +102,7 @@ export function createIngester(dependencies: {
     if (!ANALYZE_AFTER.some((limit) => before < limit && committed >= limit)) return;
     db.sql
       .unsafe(
-        'analyze sessions, session_events, session_scores, domain_events, webhook_subscriptions, webhook_deliveries',
+        'analyze sessions, session_events, session_scores, session_correlations, users, courses, anomalies, domain_events, webhook_subscriptions, webhook_deliveries',
       )
       .catch((error: unknown) => log.warn({ err: error }, 'could not renew the statistics'));
   }
@@ -121,10 +114,7 @@ export function createIngester(dependencies: {
 function judgeBatch(input: IngestInput, state: IngestState, rows: IngestRows, log: Logger): IngestAnswer | Error {
   const tenant = state.tenants.get(input.integrationId);
   if (!tenant) return new ApiError('NOT_FOUND', 'Integration not found');
-  const draft = new BatchDraft(
-    { integrationId: input.integrationId, thresholds: tenant.thresholds, now: tenant.now },
-    tenant.sessions,
-  );
+  const draft = new BatchDraft(tenant);
   const answer: IngestAnswer = { accepted: 0, duplicates: 0, suppressed: 0 };
   for (const [index, fact] of input.facts.entries()) {
     try {
@@ -136,8 +126,13 @@ function judgeBatch(input: IngestInput, state: IngestState, rows: IngestRows, lo
     }
   }
   for (const [id, session] of draft.sessions) tenant.sessions.set(id, session);
+  for (const [id, anomaly] of draft.anomalies) tenant.anomalies.set(id, anomaly);
   rows.events.push(...draft.newEvents);
   rows.scores.push(...draft.newScores);
+  rows.correlations.push(...draft.newCorrelations);
+  rows.users.push(...draft.describedUsers);
+  rows.courses.push(...draft.namedCourses);
+  rows.anomalies.push(...draft.anomalies.values());
   for (const event of draft.domainEvents) {
     const planned = planEvent(event, tenant.subscriptions);
     rows.domainEvents.push(planned.event);

@@ -32,6 +32,8 @@ export function applySessionStarted(fact: z.output<typeof sessionStarted>, draft
   }
   draft.assertNotAhead('startedAt', fact.startedAt);
   const { summary, browser, deviceType } = readUserAgent(fact.userAgent);
+  const course = findCourse(fact.pageUrl);
+  if (course) draft.nameCourse({ integrationId: draft.integrationId, ...course });
   draft.addSession({
     integrationId: draft.integrationId,
     id: fact.sessionId,
@@ -52,9 +54,13 @@ export function applySessionStarted(fact: z.output<typeof sessionStarted>, draft
     scoredAt: null,
     detectionFlags: [],
     label: null,
+    labelConfidence: null,
+    labelNotes: null,
+    labeledAt: null,
     userId: null,
     correlationConfidence: null,
-    courseId: findCourse(fact.pageUrl)?.id ?? null,
+    correlatedAt: null,
+    courseId: course?.id ?? null,
     eventCount: 0,
   });
   return 'accepted';

@@ -1,18 +1,36 @@
 import type { SqlTransaction } from '../../db/client';
 import { insertRecords, recordset, selectColumns, updateRecords, writableColumns } from '../../db/recordset';
-import { domainEvents, sessionEvents, sessionScores, sessions, webhookDeliveries } from '../../db/schema';
-import type { RiskThresholds } from '../domain/risk';
+import {
+  anomalies,
+  courses,
+  domainEvents,
+  sessionCorrelations,
+  sessionEvents,
+  sessionScores,
+  sessions,
+  users,
+  webhookDeliveries,
+} from '../../db/schema';
+import type { RiskThresholds } from '../contract/risk-thresholds';
 import type { SubscriptionKey } from '../webhooks/deliveries';
 import type { PlannedDelivery, PlannedEvent, SubscriptionState } from '../webhooks/planning';
-import type { EventRow, ScoreRow, SessionDraft, SessionRow } from './draft';
+import {
+  type AnomalyRow,
+  type CorrelationRow,
+  type CourseRow,
+  createSessionDraft,
+  type EventRow,
+  pairKey,
+  type ScoreRow,
+  type SessionRow,
+  type Tenant,
+  type UserRow,
+} from './draft';
 import type { IngestInput } from './facts';
 
-/** What batches need to know: their tenants, the sessions they name, and what is subscribed to. */
+/** What batches need to know: their tenants, what exists of what they name, and what is subscribed to. */
 export interface IngestState {
-  tenants: Map<
-    string,
-    { thresholds: RiskThresholds; now: string; sessions: Map<string, SessionDraft>; subscriptions: SubscriptionState[] }
-  >;
+  tenants: Map<string, Tenant & { subscriptions: SubscriptionState[] }>;
 }
 
 interface Keys {
@@ -20,6 +38,10 @@ interface Keys {
   sessions: { integrationId: string; id: string }[];
   events: { integrationId: string; sessionId: string; sequence: number }[];
   scores: { integrationId: string; sessionId: string; scoredAt: string }[];
+  correlations: { integrationId: string; sessionId: string; correlatedAt: string }[];
+  anomalies: { integrationId: string; id: string }[];
+  /** Whose confirmed devices matter: those named with an anomaly, and those of sessions that have one. */
+  suspects: { integrationId: string; userId: string | null; sessionId: string | null }[];
 }
 
 function collectKeys(batches: IngestInput[]): Keys {
@@ -28,16 +50,37 @@ function collectKeys(batches: IngestInput[]): Keys {
     sessions: [],
     events: [],
     scores: [],
+    correlations: [],
+    anomalies: [],
+    suspects: [],
   };
   for (const { integrationId, facts } of batches) {
-    for (const id of new Set(facts.map((fact) => fact.sessionId))) keys.sessions.push({ integrationId, id });
+    const sessionIds = new Set<string>();
+    const userIds = new Set<string>();
     for (const fact of facts) {
-      const { sessionId } = fact;
-      if (fact.kind === 'sessionEvents')
-        for (const { sequence } of fact.events) keys.events.push({ integrationId, sessionId, sequence });
-      if (fact.kind === 'sessionScored') keys.scores.push({ integrationId, sessionId, scoredAt: fact.scoredAt });
+      if (fact.sessionId != null) sessionIds.add(fact.sessionId);
+      switch (fact.kind) {
+        case 'sessionEvents':
+          for (const { sequence } of fact.events)
+            keys.events.push({ integrationId, sessionId: fact.sessionId, sequence });
+          break;
+        case 'sessionScored':
+          keys.scores.push({ integrationId, sessionId: fact.sessionId, scoredAt: fact.scoredAt });
+          break;
+        case 'sessionCorrelated':
+          keys.correlations.push({ integrationId, sessionId: fact.sessionId, correlatedAt: fact.correlatedAt });
+          userIds.add(fact.user.id);
+          break;
+        case 'anomalyDetected':
+          keys.anomalies.push({ integrationId, id: fact.anomalyId });
+          keys.suspects.push({ integrationId, userId: fact.userId ?? null, sessionId: fact.sessionId ?? null });
+      }
     }
+    for (const id of sessionIds) keys.sessions.push({ integrationId, id });
+    // A correlation of the same group may come to stand on the anomaly's session.
+    for (const userId of userIds) keys.suspects.push({ integrationId, userId, sessionId: null });
   }
+  if (keys.anomalies.length === 0) keys.suspects = [];
   return keys;
 }
 
@@ -47,34 +90,40 @@ function collectKeys(batches: IngestInput[]): Keys {
  */
 export async function readState(sql: SqlTransaction, batches: IngestInput[]): Promise<IngestState> {
   const keys = collectKeys(batches);
-  const none: never[] = [];
-  const [tenants, sessionRows, eventRows, scoreRows, subscriptions] = await Promise.all([
-    sql.unsafe<{ id: string; mediumAt: number; botAt: number; now: string }[]>(READ_TENANTS, [
-      JSON.stringify(keys.tenants),
-    ]),
-    sql.unsafe<SessionRow[]>(LOCK_SESSIONS, [JSON.stringify(keys.sessions)]),
-    keys.events.length > 0 ? sql.unsafe<EventRow[]>(READ_EVENTS, [JSON.stringify(keys.events)]) : none,
-    keys.scores.length > 0 ? sql.unsafe<ScoreRow[]>(READ_SCORES, [JSON.stringify(keys.scores)]) : none,
-    sql.unsafe<SubscriptionState[]>(READ_SUBSCRIPTIONS, [JSON.stringify(keys.tenants)]),
+  /** Most batches name nothing of most kinds. */
+  const read = <Row extends object>(text: string, list: unknown[]): Row[] | PromiseLike<Row[]> =>
+    list.length > 0 ? sql.unsafe<Row[]>(text, [JSON.stringify(list)]) : [];
+  const [tenants, sessionRows, events, scores, correlations, known, confirmations, subscriptions] = await Promise.all([
+    read<RiskThresholds & { id: string; now: string }>(READ_TENANTS, keys.tenants),
+    read<SessionRow>(LOCK_SESSIONS, keys.sessions),
+    read<EventRow>(READ_EVENTS, keys.events),
+    read<ScoreRow>(READ_SCORES, keys.scores),
+    read<CorrelationRow>(READ_CORRELATIONS, keys.correlations),
+    read<AnomalyRow>(READ_ANOMALIES, keys.anomalies),
+    read<{ integrationId: string; userId: string; fingerprint: string }>(READ_CONFIRMATIONS, keys.suspects),
+    read<SubscriptionState>(READ_SUBSCRIPTIONS, keys.tenants),
   ]);
-  const state: IngestState = {
-    tenants: new Map(
-      tenants.map(({ id, mediumAt, botAt, now }) => [
-        id,
-        { thresholds: { mediumAt, botAt }, now, sessions: new Map(), subscriptions: [] },
-      ]),
-    ),
-  };
-  for (const row of sessionRows) {
-    const draft: SessionDraft = { row, isNew: false, isChanged: false, events: new Map(), scores: new Map() };
-    state.tenants.get(row.integrationId)?.sessions.set(row.id, draft);
+  const state: IngestState = { tenants: new Map() };
+  for (const { id, mediumAt, botAt, now } of tenants) {
+    const confirmed = confirmations.filter(({ integrationId }) => integrationId === id);
+    state.tenants.set(id, {
+      integrationId: id,
+      thresholds: { mediumAt, botAt },
+      now,
+      sessions: new Map(),
+      anomalies: new Map(),
+      confirmations: new Set(confirmed.map(({ userId, fingerprint }) => pairKey(userId, fingerprint))),
+      subscriptions: [],
+    });
   }
-  for (const row of eventRows)
-    state.tenants.get(row.integrationId)?.sessions.get(row.sessionId)?.events.set(row.sequence, row);
-  for (const row of scoreRows)
-    state.tenants.get(row.integrationId)?.sessions.get(row.sessionId)?.scores.set(row.scoredAt, row);
-  for (const subscription of subscriptions)
-    state.tenants.get(subscription.integrationId)?.subscriptions.push(subscription);
+  const tenantOf = (row: { integrationId: string }) => state.tenants.get(row.integrationId);
+  const sessionOf = (row: { integrationId: string; sessionId: string }) => tenantOf(row)?.sessions.get(row.sessionId);
+  for (const row of sessionRows) tenantOf(row)?.sessions.set(row.id, createSessionDraft(row, false));
+  for (const row of events) sessionOf(row)?.events.set(row.sequence, row);
+  for (const row of scores) sessionOf(row)?.scores.set(row.scoredAt, row);
+  for (const row of correlations) sessionOf(row)?.correlations.set(row.correlatedAt, row);
+  for (const row of known) tenantOf(row)?.anomalies.set(row.id, row);
+  for (const row of subscriptions) tenantOf(row)?.subscriptions.push(row);
   return state;
 }
 
@@ -95,6 +144,22 @@ const READ_SCORES = `
     join ${recordset(sessionScores, '$1', 'k', ['integrationId', 'sessionId', 'scoredAt'])}
       on e.integration_id = k."integrationId" and e.session_id = k."sessionId" and e.scored_at = k."scoredAt"`;
 
+const READ_CORRELATIONS = `
+  select ${selectColumns(sessionCorrelations, 'e')} from session_correlations e
+    join ${recordset(sessionCorrelations, '$1', 'k', ['integrationId', 'sessionId', 'correlatedAt'])}
+      on e.integration_id = k."integrationId" and e.session_id = k."sessionId" and e.correlated_at = k."correlatedAt"`;
+
+const READ_ANOMALIES = `
+  select ${selectColumns(anomalies, 'a')} from anomalies a
+    join ${recordset(anomalies, '$1', 'k', ['integrationId', 'id'])} on a.integration_id = k."integrationId" and a.id = k.id`;
+
+const READ_CONFIRMATIONS = `
+  select c.integration_id as "integrationId", c.user_id as "userId", c.fingerprint
+    from ${recordset(anomalies, '$1', 'k', ['integrationId', 'userId', 'sessionId'])}
+    left join sessions s on s.integration_id = k."integrationId" and s.id = k."sessionId"
+    join device_confirmations c
+      on c.integration_id = k."integrationId" and c.user_id = coalesce(k."userId", s.user_id)`;
+
 const READ_SUBSCRIPTIONS = `
   select integration_id as "integrationId", id, event_type as "eventType", threshold, enabled,
          disabled_reason as "disabledReason"
@@ -106,9 +171,26 @@ export interface IngestRows {
   changedSessions: SessionRow[];
   events: EventRow[];
   scores: ScoreRow[];
+  correlations: CorrelationRow[];
+  users: UserRow[];
+  courses: CourseRow[];
+  anomalies: AnomalyRow[];
   domainEvents: PlannedEvent[];
   deliveries: PlannedDelivery[];
 }
+
+export const createRows = (): IngestRows => ({
+  newSessions: [],
+  changedSessions: [],
+  events: [],
+  scores: [],
+  correlations: [],
+  users: [],
+  courses: [],
+  anomalies: [],
+  domainEvents: [],
+  deliveries: [],
+});
 
 /**
  * Writes everything in one statement. An event that was told before brings no deliveries. Answers the subscriptions that
@@ -124,11 +206,26 @@ export async function writeRows(
     rows.changedSessions,
     sortByKey(rows.events, (row) => [row.integrationId, row.sessionId, row.sequence]),
     sortByKey(rows.scores, (row) => [row.integrationId, row.sessionId, row.scoredAt]),
+    sortByKey(rows.correlations, (row) => [row.integrationId, row.sessionId, row.correlatedAt]),
+    sortByKey(keepLatest(rows.users), (row) => [row.integrationId, row.id]),
+    sortByKey(keepLatest(rows.courses), (row) => [row.integrationId, row.id]),
+    sortByKey(rows.anomalies, (row) => [row.integrationId, row.id]),
     sortByKey(rows.domainEvents, (row) => [row.integrationId, row.type, row.naturalKey]),
     rows.deliveries,
   ];
   const json = lists.map((list) => JSON.stringify(list));
   return await sql.unsafe<SubscriptionKey[]>(WRITE, [...json, firstDelayMs]);
+}
+
+/** One row for each key, since a statement may write a row but once: the latest description, or the last that came. */
+function keepLatest<T extends { integrationId: string; id: string; describedAt?: string }>(rows: T[]): T[] {
+  const latest = new Map<string, T>();
+  for (const row of rows) {
+    const key = `${row.integrationId}\n${row.id}`;
+    const known = latest.get(key);
+    if (known?.describedAt === undefined || known.describedAt <= row.describedAt!) latest.set(key, row);
+  }
+  return [...latest.values()];
 }
 
 /** In one order everywhere: two processes that insert the same new keys wait for each other once, not crosswise. */
@@ -140,15 +237,27 @@ function sortByKey<T>(rows: T[], keyOf: (row: T) => (string | number)[]): T[] {
 
 const DELIVERY_COLUMNS: (keyof PlannedDelivery)[] = ['integrationId', 'id', 'subscriptionId', 'eventId'];
 
+const CHANGED_COLUMNS: (keyof SessionRow)[] = [
+  ...(['updatedAt', 'closedAt', 'status', 'botScore', 'scoreBin', 'scoredAt', 'detectionFlags'] as const),
+  ...(['eventCount', 'userId', 'correlationConfidence', 'correlatedAt'] as const),
+];
+
 const WRITE = `
   with created as (${insertRecords(sessions, '$1', writableColumns(sessions))}),
-       changed as (${updateRecords(sessions, '$2', ['integrationId', 'id'], ['updatedAt', 'closedAt', 'status', 'botScore', 'scoreBin', 'scoredAt', 'detectionFlags', 'eventCount'])}),
+       changed as (${updateRecords(sessions, '$2', ['integrationId', 'id'], CHANGED_COLUMNS)}),
        happened as (${insertRecords(sessionEvents, '$3', writableColumns(sessionEvents))}),
        scored as (${insertRecords(sessionScores, '$4', writableColumns(sessionScores))}),
-       told as (${insertRecords(domainEvents, '$5', writableColumns(domainEvents, ['createdAt']))}
+       correlated as (${insertRecords(sessionCorrelations, '$5', writableColumns(sessionCorrelations))}),
+       described as (${insertRecords(users, '$6', writableColumns(users))}
+                on conflict (integration_id, id) do update
+                set name = excluded.name, email = excluded.email, url = excluded.url, described_at = excluded.described_at
+                where users.described_at <= excluded.described_at),
+       named as (${insertRecords(courses, '$7', writableColumns(courses))} on conflict (integration_id, id) do nothing),
+       noticed as (${insertRecords(anomalies, '$8', writableColumns(anomalies))}),
+       told as (${insertRecords(domainEvents, '$9', writableColumns(domainEvents, ['createdAt']))}
                 on conflict (integration_id, type, natural_key) do nothing returning integration_id, id)
   insert into webhook_deliveries (integration_id, id, subscription_id, event_id, next_attempt_at)
-  select r."integrationId", r.id, r."subscriptionId", r."eventId", now() + $7 * interval '1 ms'
-    from ${recordset(webhookDeliveries, '$6', 'r', DELIVERY_COLUMNS)}
+  select r."integrationId", r.id, r."subscriptionId", r."eventId", now() + $11 * interval '1 ms'
+    from ${recordset(webhookDeliveries, '$10', 'r', DELIVERY_COLUMNS)}
     join told on told.integration_id = r."integrationId" and told.id = r."eventId"
   returning integration_id as "integrationId", subscription_id as "subscriptionId"`;

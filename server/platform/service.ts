@@ -13,6 +13,11 @@ export function obtainService<T>(create: () => T): T {
   return holder[HOLDER] as T;
 }
 
+/** Whether the process has its service. */
+export function isServiceHeld(): boolean {
+  return (globalThis as Holder)[HOLDER] !== undefined;
+}
+
 /** Lets go of the process's service, which its holder has closed. */
 export function releaseService(): void {
   delete (globalThis as Holder)[HOLDER];

@@ -1,14 +1,24 @@
+import { analyticsRouter, statsRouter, usageRouter } from './analytics';
+import { coursesRouter } from './courses';
 import { healthRouter } from './health';
 import { integrationRouter } from './integration';
 import { pipelineRouter } from './pipeline';
+import { riskThresholdsRouter } from './risk-thresholds';
 import { sessionsRouter } from './sessions';
 import { router } from './trpc';
+import { usersRouter } from './users';
 import { webhooksRouter } from './webhooks';
 
 /** The product's core: REST, the dashboard and the pipeline all call these procedures. */
 export const appRouter = router({
   health: healthRouter,
   sessions: sessionsRouter,
+  users: usersRouter,
+  courses: coursesRouter,
+  analytics: analyticsRouter,
+  stats: statsRouter,
+  usage: usageRouter,
+  riskThresholds: riskThresholdsRouter,
   webhooks: webhooksRouter,
   integration: integrationRouter,
   pipeline: pipelineRouter,

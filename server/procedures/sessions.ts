@@ -1,6 +1,14 @@
 import { pageOf } from '../contract/pagination';
-import { listSessionsInput, sessionIdInput, sessionSchema } from '../contract/sessions';
-import { getSession, listSessions } from '../domain/sessions';
+import { listSessionEventsInput, sessionDetailsSchema, sessionEventSchema } from '../contract/session-events';
+import {
+  labelSessionInput,
+  listSessionsInput,
+  sessionIdInput,
+  sessionLabelSchema,
+  sessionSchema,
+} from '../contract/sessions';
+import { getSessionDetails, listSessionEvents } from '../domain/session-events';
+import { getSession, labelSession, listSessions } from '../domain/sessions';
 import { integrationProcedure, router } from './trpc';
 
 const tags = ['Sessions'];
@@ -29,10 +37,59 @@ export const sessionsRouter = router({
         operationId: 'getSession',
         tags,
         summary: 'Get a session',
+        description: 'One browsing session, with its score, its label and the user it is correlated with.',
       },
       errors: ['NOT_FOUND'],
     })
     .input(sessionIdInput)
     .output(sessionSchema)
     .query(({ ctx, input }) => getSession(ctx, input)),
+
+  getDetails: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/sessions/{sessionId}/details',
+        operationId: 'getSessionDetails',
+        tags,
+        summary: 'Get the details of a session',
+        description: 'Its duration, the counts of its events, a timeline and the pages it went through.',
+      },
+      errors: ['NOT_FOUND'],
+    })
+    .input(sessionIdInput)
+    .output(sessionDetailsSchema)
+    .query(({ ctx, input }) => getSessionDetails(ctx, input)),
+
+  listEvents: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/sessions/{sessionId}/events',
+        operationId: 'listSessionEvents',
+        tags,
+        summary: 'List the events of a session',
+        description: 'Metadata of the events by their sequence; never what was typed.',
+      },
+      errors: ['NOT_FOUND'],
+    })
+    .input(listSessionEventsInput)
+    .output(pageOf(sessionEventSchema))
+    .query(({ ctx, input }) => listSessionEvents(ctx, input)),
+
+  label: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/v1/sessions/{sessionId}/label',
+        operationId: 'labelSession',
+        tags,
+        summary: 'Label a session as bot or human',
+        description: 'The verdict overrides the score in every count. A new label replaces the old one.',
+      },
+      errors: ['NOT_FOUND'],
+    })
+    .input(labelSessionInput)
+    .output(sessionLabelSchema)
+    .mutation(({ ctx, input }) => labelSession(ctx, input)),
 });

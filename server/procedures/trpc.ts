@@ -1,13 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { initTRPC, TRPCError } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
+import { z } from 'zod';
 import { type ErrorCode, findApiError } from '../contract/errors';
+import { wordIssue } from '../contract/wording';
 import { isInvalidFactError } from '../pipeline/ingest';
 import type { WebhookContext } from '../webhooks/subscriptions';
 import type { Context } from './context';
 
 /** A procedure with `openapi` is public under that method and path; `errors` are the codes of its own, for the document. */
 export type Meta = OpenApiMeta<{ errors?: ErrorCode[] }>;
+
+// Inputs are refused in the API's words, not in the library's, whoever calls.
+z.config({ customError: wordIssue });
 
 const trpc = initTRPC
   .context<Context>()
@@ -40,8 +45,10 @@ export const integrationProcedure = trpc.procedure.use(({ ctx, next }) => {
     secrets: service.secrets,
     allowedHosts: service.env.WEBHOOK_ALLOW_HOSTS,
     releaseHeld: service.dispatcher.releaseHeld,
+    sendTest: service.dispatcher.sendTest,
   };
-  return next({ ctx: { ...ctx, ...webhooks, apiKeyMasked, region: service.env.REGION } });
+  const { usage, env } = service;
+  return next({ ctx: { ...ctx, ...webhooks, apiKeyMasked, region: env.REGION, usage, quotas: env.quotas } });
 });
 
 /** For the upstream pipeline. Closed (503) where no token is configured. */

@@ -1,13 +1,23 @@
 import { z } from 'zod';
 import {
   createWebhookInput,
+  rotatedSecretSchema,
   updateWebhookInput,
   webhookIdInput,
   webhookListSchema,
   webhookSchema,
+  webhookTestSchema,
   webhookWithSecretSchema,
 } from '../contract/webhooks';
-import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from '../webhooks/subscriptions';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+} from '../webhooks/subscriptions';
 import { integrationProcedure, router } from './trpc';
 
 const tags = ['Webhooks'];
@@ -53,6 +63,7 @@ export const webhooksRouter = router({
         operationId: 'getWebhook',
         tags,
         summary: 'Get a webhook subscription',
+        description: 'One subscription, without its secret.',
       },
       errors: ['NOT_FOUND'],
     })
@@ -92,4 +103,38 @@ export const webhooksRouter = router({
     .input(webhookIdInput)
     .output(z.void())
     .mutation(({ ctx, input }) => deleteWebhook(ctx, input)),
+
+  rotateSecret: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/v1/webhooks/{id}/rotate-secret',
+        operationId: 'rotateWebhookSecret',
+        tags,
+        summary: 'Rotate the signing secret',
+        description:
+          'The old secret is invalid at once, also for attempts that are still to come. The new one is in this answer and never shown again.',
+      },
+      errors: ['NOT_FOUND'],
+    })
+    .input(webhookIdInput)
+    .output(rotatedSecretSchema)
+    .mutation(({ ctx, input }) => rotateWebhookSecret(ctx, input)),
+
+  test: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/v1/webhooks/{id}/test',
+        operationId: 'testWebhook',
+        tags,
+        summary: 'Send a test delivery',
+        description:
+          'Sends one synthetic delivery with `X-Webhook-Test: true`, signed with the current secret, and answers its outcome after at most 30 seconds. It is not retried and counts for nothing.',
+      },
+      errors: ['NOT_FOUND'],
+    })
+    .input(webhookIdInput)
+    .output(webhookTestSchema)
+    .mutation(({ ctx, input }) => testWebhook(ctx, input)),
 });

@@ -1,6 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { isUnavailable } from '../../db/client';
 import { ApiError, findApiError } from '../contract/errors';
+import type { VerifiedKey } from '../domain/api-keys';
+import { UNMATCHED_PATH } from '../domain/usage';
 import { createId } from '../platform/ids';
 import type { Context } from '../procedures/context';
 import type { Service } from '../service';
@@ -15,12 +17,19 @@ import {
   type RestResponse,
   rateLimitedMessage,
 } from './responses';
-import { findRoute, type Route } from './routes';
+import { type FoundRoute, findRoute, type Route } from './routes';
 import { readSwaggerAsset } from './swagger';
 
-/** Whether the public API answers a path, rather than the dashboard. */
-export function isApiPath(path: string): boolean {
-  return /^\/(v1|health|openapi|swagger)(\/|$)/.test(path);
+const API_PATH = /^\/+(v1|health|openapi|swagger)(\/|$)/;
+
+/**
+ * The first segment of a path that the public API answers; null for the dashboard's. What Next's router would redirect or
+ * resolve to such a path (`//v1`, `/x/../v1`, `/\v1`) is the API's to refuse.
+ */
+export function findApiArea(path: string): string | null {
+  if (!path.startsWith('/')) return null;
+  const found = API_PATH.exec(path) ?? API_PATH.exec(new URL(`http://localhost${path}`).pathname);
+  return found?.[1] ?? null;
 }
 
 /**
@@ -32,7 +41,7 @@ export async function dispatchRequest(service: Service, request: RestRequest): P
   const { path, query } = splitTarget(request.target);
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const response =
-    path === '/v1' || path.startsWith('/v1/')
+    findApiArea(path) === 'v1'
       ? await answerAuthenticated(service, request, { method, path, query, requestId })
       : await answerPublic(service, { method, path, query, requestId });
   response.headers['x-request-id'] = requestId;
@@ -52,20 +61,42 @@ async function answerAuthenticated(service: Service, request: RestRequest, call:
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
   try {
     const verified = await authenticate(service, request);
+    const found = findRoute(call.method, call.path);
+    const response = await answerKnown(service, request, call, verified, found, { ...headers });
+    service.usage.record({
+      integrationId: verified.integration.id,
+      method: call.method,
+      path: found?.route.template ?? UNMATCHED_PATH,
+      status: response.status,
+    });
+    return response;
+  } catch (error) {
+    return errorResponse(headers, toApiError(service, error, call));
+  }
+}
+
+/** Answers a caller whose key is valid. Never rejects. */
+async function answerKnown(
+  service: Service,
+  request: RestRequest,
+  call: Call,
+  verified: VerifiedKey,
+  found: FoundRoute | null,
+  headers: Record<string, string>,
+): Promise<RestResponse> {
+  try {
     Object.assign(headers, identityHeaders(verified));
     const { rateLimit } = verified;
     if (rateLimit.isExceeded) {
       headers['retry-after'] = String(rateLimit.resetSeconds);
       throw new ApiError('RATE_LIMITED', rateLimitedMessage(rateLimit));
     }
-    const found = findRoute(call.method, call.path);
     if (!found) throw new ApiError('NOT_FOUND', 'No such route');
     const { route, parameters } = found;
     const input: Record<string, unknown> = Object.create(null);
     for (const [name, value] of readPathParameters(route, parameters)) input[name] = value;
     for (const [name, value] of readQuery(route, call.query)) input[name] = value;
-    if (route.bodyFields)
-      for (const [name, value] of await readJsonBody(route.bodyFields, request)) input[name] = value;
+    if (route.body) for (const [name, value] of await readJsonBody(route.body, request)) input[name] = value;
     const result = await callProcedure(route, { service, caller: { kind: 'api-key', verified } }, input);
     return showResult(headers, result);
   } catch (error) {
@@ -102,7 +133,7 @@ function toInputError(route: Route, error: unknown): ApiError | null {
   const issue = (error.cause as { issues?: { path: PropertyKey[]; message: string }[] } | undefined)?.issues?.[0];
   if (!issue) return null;
   const field = issue.path.map(String).join('.');
-  if (!route.bodyFields) return new ApiError('INVALID_REQUEST', `${field} ${issue.message}`, { field });
+  if (!route.body) return new ApiError('INVALID_REQUEST', `${field} ${issue.message}`, { field });
   return new ApiError('INVALID_BODY', `${field || 'body'} ${issue.message}`, { field: field || 'body' });
 }
 

@@ -1,6 +1,20 @@
 import { ERROR_CODES, type ErrorCode } from '../contract/errors';
 import { TIER_NAMES } from '../contract/tiers';
 
+/** The groups of operations, in the order of the document. */
+export const TAGS = [
+  { name: 'Sessions', description: 'Browsing sessions: how they were scored, what happened in them, their labels.' },
+  { name: 'Users', description: 'The LMS users that sessions are correlated with, and their devices.' },
+  { name: 'Courses', description: 'The courses that URLs of sessions name.' },
+  { name: 'Analytics', description: 'Detections over time, and their summary.' },
+  { name: 'Stats', description: 'Counters of the whole integration.' },
+  { name: 'Usage', description: 'The integration’s own use of this API.' },
+  { name: 'Webhooks', description: 'Subscriptions to events, and what the events carry.' },
+  { name: 'Risk thresholds', description: 'The scores from which a session counts as medium or bot.' },
+  { name: 'Self', description: 'The integration of the calling key.' },
+  { name: 'Health', description: 'Whether the service answers.' },
+];
+
 /** The error envelope. */
 export const ERROR_SCHEMA = {
   type: 'object',

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { EVENTS } from '../contract/events';
+import { testDeliverySchema } from '../contract/webhooks';
+import { buildExample, type JsonSchema } from './document-examples';
 
 const header = (name: string, description: string, example: string, isRequired = true) => ({
   name,
@@ -10,7 +12,7 @@ const header = (name: string, description: string, example: string, isRequired =
   example,
 });
 
-const deliveryHeaders = (eventType: string) => [
+const deliveryHeaders = (eventType: string, isTest: boolean) => [
   header('X-Webhook-Event', 'The event type.', eventType),
   header('X-Webhook-Id', 'The subscription’s id.', 'whk_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
   header(
@@ -28,39 +30,54 @@ const deliveryHeaders = (eventType: string) => [
     '`sha256=` and the lowercase hex of HMAC-SHA256, keyed with the subscription’s secret, over `<timestamp>.<raw body>`.',
     'sha256=43ee1dcbc0943b127c2304396a39c9c48dfb8437ef9d01bcb40f177aeed7a2ce',
   ),
-  header('X-Webhook-Test', '`true`, on synthetic test deliveries only.', 'true', false),
+  header('X-Webhook-Test', '`true`, on synthetic test deliveries only.', 'true', isTest),
 ];
 
-/** The `webhooks` section: one entry for each event type, from the table of events. */
-export function describeWebhooks(): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(EVENTS).map(([eventType, { description, payload, sample }]) => [
-      eventType,
-      {
-        post: {
-          operationId: `on${eventType}`,
-          tags: ['Webhooks'],
-          summary: eventType,
-          description: `${description} Answer any 2xx within 30 seconds; the body of the answer is ignored and redirects are not followed.`,
-          security: [],
-          parameters: deliveryHeaders(eventType),
-          requestBody: {
-            required: true,
-            content: {
-              'application/json': { schema: toJsonSchema(payload), examples: { [eventType]: { value: sample } } },
-            },
-          },
-          responses: {
-            '2XX': { description: 'Delivered.' },
-            '4XX': { description: 'Permanent failure, not retried; 408 and 429 are.' },
-            '5XX': {
-              description: 'Retried, six attempts in all: at once, then after 1 min, 5 min, 30 min, 2 h and 8 h.',
-            },
-          },
-        },
+interface Delivery {
+  eventType: string;
+  description: string;
+  payload: z.ZodType;
+  sample: unknown;
+  isTest?: boolean;
+}
+
+const describeDelivery = (name: string, { eventType, description, payload, sample, isTest = false }: Delivery) => ({
+  post: {
+    operationId: `on${name}`,
+    tags: ['Webhooks'],
+    summary: name,
+    description: `${description} Answer any 2xx within 30 seconds; the body of the answer is ignored and redirects are not followed.`,
+    security: [],
+    parameters: deliveryHeaders(eventType, isTest),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: toJsonSchema(payload), examples: { [name]: { value: sample } } } },
+    },
+    responses: {
+      '2XX': { description: 'Delivered.' },
+      '4XX': { description: 'Permanent failure, not retried; 408 and 429 are.' },
+      '5XX': {
+        description: 'Retried, six attempts in all: at once, then after 1 min, 5 min, 30 min, 2 h and 8 h.',
       },
-    ]),
-  );
+    },
+  },
+});
+
+/** The `webhooks` section: one entry for each event type, from the table of events, and one for test deliveries. */
+export function describeWebhooks(): Record<string, unknown> {
+  const events = Object.entries(EVENTS).map(([eventType, event]) => [
+    eventType,
+    describeDelivery(eventType, { eventType, ...event }),
+  ]);
+  const test = describeDelivery('TestDelivery', {
+    eventType: 'BotDetected',
+    description:
+      'A synthetic delivery that `POST /v1/webhooks/{id}/test` sends, under the subscription’s own event type and with `X-Webhook-Test: true`. It is not retried.',
+    payload: testDeliverySchema,
+    sample: buildExample(z.toJSONSchema(testDeliverySchema) as JsonSchema, {}),
+    isTest: true,
+  });
+  return { ...Object.fromEntries(events), TestDelivery: test };
 }
 
 function toJsonSchema(schema: z.ZodType): unknown {

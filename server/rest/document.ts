@@ -4,17 +4,24 @@ import { ERROR_CODES, type ErrorCode } from '../contract/errors';
 import { API_VERSION } from '../contract/version';
 import type { Env } from '../platform/env';
 import { appRouter } from '../procedures/router';
-import { ERROR_SCHEMA, errorExample, RESPONSE_HEADERS } from './document-components';
+import { ERROR_SCHEMA, errorExample, RESPONSE_HEADERS, TAGS } from './document-components';
+import { buildExample, type JsonSchema } from './document-examples';
 import { describeWebhooks } from './document-webhooks';
 import type { RestResponse } from './responses';
 import { ROUTES, type Route } from './routes';
 
-type Operation = { parameters?: Parameter[]; responses: Record<string, Response> };
+type Operation = {
+  security?: object[];
+  parameters?: Parameter[];
+  requestBody?: { required: boolean; content: JsonContent };
+  responses: Record<string, Response>;
+};
+type JsonContent = { 'application/json': { schema: JsonSchema; example?: unknown; examples?: unknown } };
 type Parameter = { description?: string; schema: { description?: string } };
 type Response = {
   description: string;
   headers?: unknown;
-  content?: { 'application/json': { schema: unknown; examples?: unknown } };
+  content?: JsonContent;
 };
 
 const DESCRIPTION = `Scored browsing sessions of an AI-agent and bot detection platform, and webhooks about them.
@@ -40,7 +47,6 @@ export function generateDocument(env: Pick<Env, 'PUBLIC_URL_US' | 'PUBLIC_URL_EU
     description: DESCRIPTION,
     openApiVersion: '3.1.0',
     baseUrl: '/',
-    tags: ['Sessions', 'Webhooks', 'Self', 'Health'],
     securitySchemes: {
       bearer_auth: {
         type: 'http',
@@ -56,16 +62,25 @@ export function generateDocument(env: Pick<Env, 'PUBLIC_URL_US' | 'PUBLIC_URL_EU
       },
     },
   });
+  document.info.license = { name: 'Proprietary' };
   document.servers = listServers(env);
+  document.tags = TAGS;
+  const schemas = Object.fromEntries(
+    Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.')),
+  ) as Record<string, JsonSchema>;
   for (const route of ROUTES) {
     const operation = document.paths?.[route.template]?.[route.method.toLowerCase() as 'get'] as unknown as Operation;
     for (const parameter of operation.parameters ?? []) hoistDescription(parameter);
+    if (route.body && operation.requestBody) operation.requestBody.required = !route.body.isOptional;
     describeResponses(route, operation);
+    for (const content of [operation.requestBody?.content, operation.responses['200']?.content]) {
+      const json = content?.['application/json'];
+      if (json) json.example = buildExample(json.schema, schemas);
+    }
   }
-  const schemas = Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.'));
   document.components = {
     ...document.components,
-    schemas: { ...Object.fromEntries(schemas), Error: ERROR_SCHEMA as never },
+    schemas: { ...schemas, Error: ERROR_SCHEMA } as never,
     headers: RESPONSE_HEADERS as never,
   };
   document.webhooks = describeWebhooks() as OpenAPIObject['webhooks'];
@@ -100,6 +115,7 @@ function describeResponses(route: Route, operation: Operation) {
   const { content } = operation.responses['200']!;
   const isAuthenticated = route.meta.openapi?.protect !== false;
   if (!isAuthenticated) {
+    operation.security = [];
     // Never the error envelope (specification: Errors).
     operation.responses = {
       200: { description: 'Success', headers: headerRefs(['x-request-id']), content } as Response,
@@ -107,15 +123,13 @@ function describeResponses(route: Route, operation: Operation) {
     return;
   }
   const headers = headerRefs(IDENTITY_HEADERS);
-  const schema = content?.['application/json'].schema as { properties?: Record<string, unknown> } | undefined;
-  const isEmpty = route.method === 'DELETE';
-  const isPage = schema?.properties?.pagination !== undefined;
-  const envelope = isPage
-    ? schema
-    : { type: 'object', properties: { data: schema }, required: ['data'], additionalProperties: false };
-  operation.responses = isEmpty
-    ? { 204: { description: 'Done', headers } }
-    : { 200: { description: 'Success', headers, content: { 'application/json': { schema: envelope } } } };
+  const schema = content?.['application/json'].schema;
+  operation.responses =
+    schema && route.method !== 'DELETE'
+      ? {
+          200: { description: 'Success', headers, content: { 'application/json': { schema: wrapInEnvelope(schema) } } },
+        }
+      : { 204: { description: 'Done', headers } };
   for (const [status, codes] of groupByStatus(listCodes(route))) {
     operation.responses[status] = {
       description: codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].description}`).join('\n\n'),
@@ -130,11 +144,17 @@ function describeResponses(route: Route, operation: Operation) {
   }
 }
 
+/** A page carries its own envelope. */
+const wrapInEnvelope = (schema: JsonSchema) =>
+  schema.properties?.pagination
+    ? schema
+    : { type: 'object', properties: { data: schema }, required: ['data'], additionalProperties: false };
+
 /** Every code that an operation can give, by what it takes. */
 function listCodes(route: Route): ErrorCode[] {
   const codes = new Set([...UNIVERSAL_CODES, ...(route.meta.errors ?? [])]);
   if (route.query.size > 0 || route.pathParameters.size > 0) codes.add('INVALID_REQUEST');
-  if (route.bodyFields) codes.add('INVALID_BODY');
+  if (route.body) codes.add('INVALID_BODY');
   return [...codes];
 }
 

@@ -8,10 +8,10 @@ import type { Service } from '../service';
 import type { RestResponse } from './responses';
 
 /** The pipeline's door: tRPC's own path and JSON, without the framework's cost on the product's write load. */
-export const PIPELINE_PATH = '/api/trpc/pipeline.ingest';
+export const PIPELINE_PROCEDURE = 'pipeline.ingest';
+export const PIPELINE_PATH = `/api/trpc/${PIPELINE_PROCEDURE}`;
 export const MAX_FACTS_BYTES = 1024 * 1024;
 
-const PROCEDURE_PATH = 'pipeline.ingest';
 const BEARER = /^bearer[ \t]+(\S+)[ \t]*$/i;
 
 export interface DoorRequest {
@@ -21,7 +21,7 @@ export interface DoorRequest {
 }
 
 /** Reads the token of an Authorization header. */
-export function readBearerToken(authorization: string | null): string | null {
+function readBearerToken(authorization: string | null): string | null {
   return authorization === null ? null : (BEARER.exec(authorization)?.[1] ?? null);
 }
 
@@ -30,7 +30,7 @@ export async function answerPipeline(service: Service, request: DoorRequest): Pr
   const ctx: Context = { service, caller: { kind: 'bearer', token: readBearerToken(request.header('authorization')) } };
   try {
     const data = await appRouter.pipeline.ingest({
-      path: PROCEDURE_PATH,
+      path: PIPELINE_PROCEDURE,
       type: 'mutation',
       ctx,
       getRawInput: () => readInput(request),
@@ -45,7 +45,7 @@ export async function answerPipeline(service: Service, request: DoorRequest): Pr
       config: appRouter._def._config,
       error,
       type: 'mutation',
-      path: PROCEDURE_PATH,
+      path: PIPELINE_PROCEDURE,
       input: undefined,
       ctx,
     });

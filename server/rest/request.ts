@@ -1,5 +1,5 @@
 import { ApiError } from '../contract/errors';
-import type { QueryKind, Route } from './routes';
+import type { BodyShape, QueryKind, Route } from './routes';
 
 /** A request, whatever server it came through. */
 export interface RestRequest {
@@ -83,11 +83,12 @@ export function readQuery(route: Route, query: string): [string, string | number
 }
 
 /** Reads the fields of a JSON body that the route knows; others are ignored. Values are never coerced. */
-export async function readJsonBody(fields: string[], request: RestRequest): Promise<[string, unknown][]> {
+export async function readJsonBody(shape: BodyShape, request: RestRequest): Promise<[string, unknown][]> {
   const refuse = (message: string) => new ApiError('INVALID_BODY', message, { field: 'body' });
   // Read in any case: a body that is left unread would close the connection under the client.
   const bytes = await request.readBody();
   if (bytes === null) throw refuse(`body is longer than ${MAX_BODY_BYTES} bytes`);
+  if (bytes.length === 0 && shape.isOptional) return [];
   if (!isJson(request)) throw refuse('body must be sent as application/json in UTF-8');
   let value: unknown;
   try {
@@ -97,7 +98,7 @@ export async function readJsonBody(fields: string[], request: RestRequest): Prom
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse('body must be a JSON object');
   const body = value as Record<string, unknown>;
-  return fields.filter((field) => Object.hasOwn(body, field)).map((field) => [field, body[field]]);
+  return shape.fields.filter((field) => Object.hasOwn(body, field)).map((field) => [field, body[field]]);
 }
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
@@ -108,7 +109,8 @@ function isJson(request: RestRequest): boolean {
   return isPlain && JSON_TYPE.test(request.header('content-type') ?? '');
 }
 
-function decodeOrNull(encoded: string): string | null {
+/** Percent-decodes once; null where an escape is bad. */
+export function decodeOrNull(encoded: string): string | null {
   if (!encoded.includes('%')) return encoded;
   try {
     return decodeURIComponent(encoded);

@@ -7,6 +7,12 @@ import type { Meta } from '../procedures/trpc';
 /** How a query parameter's text becomes a value. */
 export type QueryKind = 'string' | 'integer' | 'decimal';
 
+/** The fields of a body, and whether the body itself may be left out. */
+export interface BodyShape {
+  fields: string[];
+  isOptional: boolean;
+}
+
 /** A public procedure as the dispatcher needs it. */
 export interface Route {
   method: string;
@@ -19,8 +25,8 @@ export interface Route {
   /** Path parameters, each with the schema it is judged by before the body is read. */
   pathParameters: Map<string, z.ZodType>;
   query: Map<string, QueryKind>;
-  /** Names of the body's fields; null where the route takes no body. */
-  bodyFields: string[] | null;
+  /** Null where the route takes no body. */
+  body: BodyShape | null;
   meta: Meta;
 }
 
@@ -36,11 +42,13 @@ const createNode = (): Node => ({ statics: new Map(), parameter: null, routes: n
 export const ROUTES: Route[] = readRoutes();
 const ROOT = buildTree(ROUTES);
 
+export interface FoundRoute {
+  route: Route;
+  parameters: [name: string, encoded: string][];
+}
+
 /** Finds the route of a method and a path, both exact; path parameters come still percent-encoded. */
-export function findRoute(
-  method: string,
-  path: string,
-): { route: Route; parameters: [name: string, encoded: string][] } | null {
+export function findRoute(method: string, path: string): FoundRoute | null {
   const parameters: [string, string][] = [];
   let node: Node | undefined = ROOT;
   for (const segment of path.split('/').slice(1)) {
@@ -89,7 +97,7 @@ function readRoutes(): Route[] {
       procedure: procedure as unknown as AnyTRPCProcedure,
       pathParameters: new Map(names.map((name) => [name, shape[name] as z.ZodType])),
       query: new Map(hasBody ? [] : others.map((name) => [name, findQueryKind(shape[name] as z.ZodType)])),
-      bodyFields: hasBody && others.length > 0 ? others : null,
+      body: hasBody && others.length > 0 ? { fields: others, isOptional: isBodyOptional(method, shape, others) } : null,
       meta: meta as Meta,
     });
   });
@@ -103,4 +111,9 @@ function findQueryKind(schema: z.ZodType): QueryKind {
     return findQueryKind(schema.unwrap() as z.ZodType);
   }
   return schema instanceof z.ZodNumber ? 'decimal' : 'string';
+}
+
+/** An action that needs no word can be called without a body; a PATCH or PUT without one is a mistake. */
+function isBodyOptional(method: string, shape: z.ZodRawShape, fields: string[]): boolean {
+  return method === 'POST' && fields.every((name) => (shape[name] as z.ZodType).safeParse(undefined).success);
 }

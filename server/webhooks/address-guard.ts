@@ -5,11 +5,11 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import ipaddr from 'ipaddr.js';
+import { MAX_URL_LENGTH } from '../contract/webhooks';
 
 /** Exact lower-case `host:port` entries (IPv6 in brackets) that are exempt from the host, address and port rules. */
 export type AllowedHosts = ReadonlySet<string>;
 
-const MAX_URL_CODE_POINTS = 2048;
 const MAX_HOST_LENGTH = 253;
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 const WEB_PORTS: ReadonlySet<string> = new Set(['80', '443']);
@@ -122,7 +122,7 @@ export function hostWithPort(url: URL): string {
 
 /** Null when a subscription may have this URL; else one public sentence that says why not. */
 export function findUrlFault(url: string, allowedHosts: AllowedHosts): string | null {
-  if (isLongerThan(url, MAX_URL_CODE_POINTS)) return `The URL must be at most ${MAX_URL_CODE_POINTS} characters long.`;
+  if (isLongerThan(url, MAX_URL_LENGTH)) return `The URL must be at most ${MAX_URL_LENGTH} characters long.`;
   if (UNPRINTABLE.test(url)) return 'The URL must not contain whitespace or control characters.';
   const authority = WEB_URL.exec(url)?.groups?.authority;
   if (authority === undefined) return 'The URL must start with http:// or https:// and a host.';

@@ -1,7 +1,7 @@
 import type { Secrets } from '../platform/secrets';
 import type { AttemptRecord, ClaimedDelivery } from './deliveries';
 import type { WebhookClient } from './http-client';
-import { judgeAttempt, type Outcome } from './retry-schedule';
+import { judgeAttempt, judgeTest, type Outcome } from './retry-schedule';
 import { signPayload } from './signature';
 
 /** What a sealed signing secret belongs to: it opens nowhere else. */
@@ -24,8 +24,8 @@ export async function attemptDelivery(
   delivery: ClaimedDelivery,
   signal: AbortSignal,
 ): Promise<AttemptRecord | null> {
-  const { deliveryId, integrationId, subscriptionId, lease, attempt } = delivery;
-  const record = { deliveryId, integrationId, subscriptionId, lease, attempt };
+  const { deliveryId, integrationId, subscriptionId, lease, attempt, isTest } = delivery;
+  const record = { deliveryId, integrationId, subscriptionId, lease, attempt, isTest };
   const startedAt = new Date();
   const started = performance.now();
   const secret = openSecret(dependencies.secrets, delivery);
@@ -46,6 +46,7 @@ export async function attemptDelivery(
       'x-webhook-delivery-id': deliveryId,
       'x-webhook-timestamp': timestamp,
       'x-webhook-signature': signPayload(secret, timestamp, delivery.payload),
+      ...(isTest ? { 'x-webhook-test': 'true' } : {}),
     },
     timeoutMs: dependencies.timeoutMs,
     signal,
@@ -53,7 +54,7 @@ export async function attemptDelivery(
   if (result.kind === 'aborted') return null;
   return {
     ...record,
-    ...judgeAttempt(result, attempt, dependencies.retryDelaysMs),
+    ...(isTest ? judgeTest(result) : judgeAttempt(result, attempt, dependencies.retryDelaysMs)),
     startedAt: startedAt.toISOString(),
     durationMs: Math.round(performance.now() - started),
     httpStatus: result.kind === 'response' ? result.status : null,

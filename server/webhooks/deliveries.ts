@@ -21,6 +21,7 @@ export interface ClaimedDelivery extends SubscriptionKey {
   payload: string;
   url: string;
   secretSealed: Buffer;
+  isTest: boolean;
 }
 
 /** An attempt that waits for its time. */
@@ -33,7 +34,7 @@ export type DueRetry = SubscriptionKey & {
 // The subscription is read with the claim, so that a changed address or secret counts from the next attempt on.
 const CLAIMED_COLUMNS = `
   c.integration_id as "integrationId", c.subscription_id as "subscriptionId", c.id as "deliveryId", c.lease,
-  c.attempts as attempt, e.type as "eventType", e.payload, s.url, s.secret_sealed as "secretSealed"
+  c.attempts as attempt, e.type as "eventType", e.payload, s.url, s.secret_sealed as "secretSealed", c.is_test as "isTest"
     from claimed c
     join domain_events e on e.integration_id = c.integration_id and e.id = c.event_id
     join webhook_subscriptions s on s.integration_id = c.integration_id and s.id = c.subscription_id`;
@@ -133,7 +134,8 @@ export interface Overdue {
 
 /**
  * Finds what fell through: gives back the attempts whose lease ran out (their process is gone), ends what can never be
- * sent (deleted subscription, or held by a disabled one for over a day), and answers what is overdue.
+ * sent (deleted subscription, held by a disabled one for over a day, a test whose caller is gone), and answers what is
+ * overdue.
  */
 export async function sweepDeliveries(db: Database): Promise<Overdue> {
   await db.query(ABORT_UNSENDABLE, []);
@@ -146,7 +148,7 @@ export async function sweepDeliveries(db: Database): Promise<Overdue> {
 const GIVE_BACK_EXPIRED = `
   with expired as (
     select integration_id, id from webhook_deliveries
-     where status = 'Pending' and lease is not null and next_attempt_at < now()
+     where status = 'Pending' and lease is not null and next_attempt_at < now() and not is_test
      order by next_attempt_at limit ${SWEEP_LIMIT} for update skip locked)
   update webhook_deliveries d
      set attempts = d.attempts - 1, lease = null, next_attempt_at = now() - interval '${OVERDUE_GRACE_S} s'
@@ -156,10 +158,13 @@ const ABORT_UNSENDABLE = `
   with dead as (
     select d.integration_id, d.id from webhook_deliveries d
       join webhook_subscriptions s on s.integration_id = d.integration_id and s.id = d.subscription_id
-     where d.status = 'Pending' and d.lease is null and d.next_attempt_at < now()
-       and (s.deleted_at is not null or (not s.enabled and d.next_attempt_at < now() - interval '${MAX_HELD_HOURS} h'))
+     where d.status = 'Pending' and d.next_attempt_at < now()
+       and (d.is_test
+            or d.lease is null
+               and (s.deleted_at is not null
+                    or (not s.enabled and d.next_attempt_at < now() - interval '${MAX_HELD_HOURS} h')))
      order by d.next_attempt_at limit ${SWEEP_LIMIT} for update of d skip locked)
-  update webhook_deliveries d set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null
+  update webhook_deliveries d set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null
     from dead x where d.integration_id = x.integration_id and d.id = x.id`;
 
 const IS_OVERDUE = `
@@ -195,4 +200,6 @@ export interface AttemptRecord extends SubscriptionKey {
   durationMs: number;
   httpStatus: number | null;
   address: string | null;
+  /** Tests leave the subscription's health alone. */
+  isTest: boolean;
 }

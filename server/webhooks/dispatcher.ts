@@ -1,4 +1,5 @@
 import type { Database } from '../../db/client';
+import type { WebhookTestResult } from '../contract/webhooks';
 import type { Logger } from '../platform/log';
 import { type AttemptDependencies, attemptDelivery } from './attempt';
 import {
@@ -15,6 +16,7 @@ import {
 import { Drain } from './drain';
 import { clearNudge, createPublisher, type EngineMessages, type Publisher } from './publisher';
 import { createRecorder } from './recorder';
+import { sendTestDelivery } from './test-delivery';
 
 /** The process's delivery work: what the engine's functions call, and the publisher that has them called. */
 export interface Dispatcher {
@@ -25,6 +27,8 @@ export interface Dispatcher {
   retryDelivery(retry: { integrationId: string; deliveryId: string; attempt: number }): Promise<DueRetry | null>;
   /** Has everything sent that is due to a subscription, now that it is enabled again. Never rejects. */
   releaseHeld(key: SubscriptionKey): Promise<void>;
+  /** Sends a synthetic delivery now; null when there is no such subscription. */
+  sendTest(key: SubscriptionKey): Promise<WebhookTestResult | null>;
   /** Finds what fell through and has it sent. Never rejects: the next sweep must come. */
   sweep(): Promise<void>;
   /** Has the sweeper begin at once, for a process that starts. Never rejects: the cron comes anyway. */
@@ -42,6 +46,8 @@ export function createDispatcher(
   const drains = new Map<string, Drain>();
   const inFlight = new Set<Promise<unknown>>();
   const shutdown = new AbortController();
+  /** From the beginning of the stop on; the abort comes when its grace is over. */
+  let isStopping = false;
   const leaseMs = timeoutMs + LEASE_MARGIN_MS;
   const keyOf = (key: SubscriptionKey) => `${key.integrationId}/${key.subscriptionId}`;
 
@@ -96,8 +102,10 @@ export function createDispatcher(
     publisher,
 
     async drainSubscription(key) {
-      if (shutdown.signal.aborted) return;
+      if (isStopping) return;
       await clearNudge(db, key);
+      // A drain that began now would outlive the stop, claiming again and again what the stop cuts short.
+      if (isStopping) return;
       const running = drains.get(keyOf(key));
       if (running) return running.wake();
       const drain = new Drain({ claim: (limit) => claimFirstAttempts(db, key, limit, leaseMs), deliver: deliverFirst });
@@ -127,6 +135,8 @@ export function createDispatcher(
       }
     },
 
+    sendTest: (key) => track(sendTestDelivery({ ...dependencies, recorder, leaseMs }, key, shutdown.signal)),
+
     async sweep() {
       try {
         const overdue = await sweepDeliveries(db);
@@ -146,6 +156,7 @@ export function createDispatcher(
     },
 
     async stop(graceMs) {
+      isStopping = true;
       for (const drain of drains.values()) drain.stop();
       const timer = setTimeout(() => shutdown.abort(), graceMs);
       await Promise.all(inFlight);

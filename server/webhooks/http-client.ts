@@ -42,12 +42,19 @@ export interface WebhookClient {
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 const MAX_BODY_BYTES = 64 * 1024;
+/** Of one attempt, all that is no body included, such as informational answers: what never ends is cut off here. */
+const MAX_RECEIVED_BYTES = 512 * 1024;
+/** Answers that end with their headers (RFC 9112, 6.3): some receivers announce or send a body all the same. */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const MAX_RETRY_AFTER_LENGTH = 64;
 /** How long an address may take to accept before the next one is tried. */
 const NEXT_ADDRESS_AFTER_MS = 3_000;
 /** A connection in steady use is still replaced now and then, so that a receiver can move by DNS. */
 const MAX_CONNECTION_AGE_MS = 60_000;
+/** Of one attempt: a name may have thousands, and a failed attempt must not knock at all of them. */
+const MAX_ADDRESSES_TRIED = 10;
 const FORBIDDEN_ADDRESS = 'ERR_FORBIDDEN_ADDRESS';
+const ENDLESS_ANSWER = 'ERR_ENDLESS_ANSWER';
 
 /**
  * A request on an idle connection that the receiver closes at that moment fails as `network` and is retried on
@@ -133,6 +140,7 @@ function attempt(
     const timer = setTimeout(() => settle({ kind: 'timeout', address: connection.address }), timeoutMs);
     if (signal) setMaxListeners(0, signal); // one signal serves all attempts; node warns from the 11th on
     signal?.addEventListener('abort', onAbort, { once: true });
+    connection.begin();
     connection.client.dispatch(
       { path, method: 'POST', headers, body },
       {
@@ -148,6 +156,7 @@ function attempt(
         onResponseEnd: () => onAnswer(true),
         onResponseError(_controller, error: Error & { code?: string }) {
           const { address } = connection;
+          if (BODILESS.has(status)) return onAnswer(false);
           if (error.code === FORBIDDEN_ADDRESS) settle({ kind: 'refused-address', address });
           else settle({ kind: 'network', address, reason: error.code ?? error.name });
         },
@@ -165,6 +174,7 @@ class Connection {
   address: string | null = null;
   openedAtMs = 0;
   private socket: Socket | null = null;
+  private bytesReadBefore = 0;
 
   constructor(
     readonly origin: string,
@@ -182,6 +192,11 @@ class Connection {
       },
     });
     this.client.on('disconnect', () => onClosed(this));
+  }
+
+  /** An attempt begins: what is read from now on is its own. */
+  begin(): void {
+    this.bytesReadBefore = this.socket?.bytesRead ?? 0;
   }
 
   destroy(): void {
@@ -202,12 +217,13 @@ class Connection {
       throw codedError(FORBIDDEN_ADDRESS);
     }
     let failure: unknown = codedError('ENOTFOUND');
-    for (const [index, address] of addresses.entries()) {
+    const tried = addresses.slice(0, MAX_ADDRESSES_TRIED);
+    for (const [index, address] of tried.entries()) {
       if (this.client.destroyed) break;
       this.address = address;
       this.openedAtMs = Date.now();
       try {
-        return await this.dial(target, address, index < addresses.length - 1);
+        return await this.dial(target, address, index < tried.length - 1);
       } catch (error) {
         failure = error;
       }
@@ -225,6 +241,11 @@ class Connection {
     return new Promise((resolve, reject) => {
       const socket = secure ? tlsConnect({ ...to, ...tls }) : tcpConnect(to);
       this.socket = socket.setNoDelay(true);
+      this.bytesReadBefore = 0;
+      // Before undici's own listener, which then finds the socket closed.
+      socket.on('readable', () => {
+        if (socket.bytesRead - this.bytesReadBefore > MAX_RECEIVED_BYTES) socket.destroy(codedError(ENDLESS_ANSWER));
+      });
       if (hasNext) socket.setTimeout(NEXT_ADDRESS_AFTER_MS, () => socket.destroy(codedError('ETIMEDOUT')));
       socket.once(secure ? 'secureConnect' : 'connect', () => resolve(socket.setTimeout(0)));
       socket.on('error', reject); // stays: an error nobody listens to would end the process

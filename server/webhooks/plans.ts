@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
 import type { Database } from '../../db/client';
 import { integrations, webhookSubscriptions } from '../../db/schema';
 import { ApiError } from '../contract/errors';
@@ -20,8 +20,9 @@ export async function setIntegrationPlan(
       .where(eq(integrations.id, id))
       .returning({ id: integrations.id });
     if (updated.length === 0) throw new ApiError('NOT_FOUND', 'Integration not found');
-    const newestFirst = await tx
-      .select({ id: webhookSubscriptions.id })
+    // Locked in the recorder's order, so that the two never wait for each other crosswise.
+    const active = await tx
+      .select({ id: webhookSubscriptions.id, createdAt: webhookSubscriptions.createdAt })
       .from(webhookSubscriptions)
       .where(
         and(
@@ -30,9 +31,10 @@ export async function setIntegrationPlan(
           isNull(webhookSubscriptions.deletedAt),
         ),
       )
-      .orderBy(desc(webhookSubscriptions.createdAt), desc(webhookSubscriptions.id))
+      .orderBy(asc(webhookSubscriptions.id))
       .for('update');
-    const excess = newestFirst.slice(0, Math.max(0, newestFirst.length - PLANS[plan].maxActiveWebhooks));
+    const oldestFirst = active.sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0));
+    const excess = oldestFirst.slice(PLANS[plan].maxActiveWebhooks);
     if (excess.length === 0) return;
     await tx
       .update(webhookSubscriptions)

@@ -67,15 +67,23 @@ export function createPublisher(dependencies: {
   };
 }
 
-const OF_LIST = `
-  from json_to_recordset($1::text::json) r("integrationId" text, "subscriptionId" text)
- where s.integration_id = r."integrationId" and s.id = r."subscriptionId"`;
+// Locked in the recorder's order, so that the two never wait for each other crosswise.
+const markNudged = (condition: string) => `
+  with named as materialized (
+    select s.integration_id, s.id from webhook_subscriptions s
+     where (s.integration_id, s.id) in (
+             select r."integrationId", r."subscriptionId"
+               from json_to_recordset($1::text::json) r("integrationId" text, "subscriptionId" text))
+       and ${condition}
+     order by s.integration_id, s.id for no key update)
+  update webhook_subscriptions s set nudged_at = now()
+    from named n where s.integration_id = n.integration_id and s.id = n.id`;
 
-const MARK_NUDGED = `update webhook_subscriptions s set nudged_at = now() ${OF_LIST}`;
+const MARK_NUDGED = markNudged('true');
 
 // Many nudges must not become many empty runs.
 const CLAIM_NUDGES = `
-  ${MARK_NUDGED} and (s.nudged_at is null or s.nudged_at < now() - interval '30 s')
+  ${markNudged(`(s.nudged_at is null or s.nudged_at < now() - interval '30 s')`)}
   returning s.integration_id as "integrationId", s.id as "subscriptionId"`;
 
 /** Clears the mark before a drain claims: whatever is committed later is told anew. */

@@ -54,7 +54,8 @@ const READ_RECORDS = `
   with r as (
     select * from json_to_recordset($1::text::json) as r(
       "integrationId" text, "subscriptionId" text, "deliveryId" text, lease uuid, attempt smallint, status text,
-      "failureClass" text, "retryDelayMs" bigint, "startedAt" timestamptz, "durationMs" int, "httpStatus" smallint, address text))`;
+      "failureClass" text, "retryDelayMs" bigint, "startedAt" timestamptz, "durationMs" int, "httpStatus" smallint, address text,
+      "isTest" boolean))`;
 
 // In the order of their ids, so that two batches never wait for each other crosswise. `after` is a condition that reads
 // what must be locked before.
@@ -83,7 +84,7 @@ const RECORDED = `select lease, next_attempt_at as "nextAttemptAt" from recorded
 const LOCK_UNTOUCHED = `
   untouched as materialized (
     select s.integration_id, s.id from webhook_subscriptions s
-     where (s.integration_id, s.id) in (select "integrationId", "subscriptionId" from r)
+     where (s.integration_id, s.id) in (select "integrationId", "subscriptionId" from r where not "isTest")
        and (s.consecutive_failures > 0 or s.last_delivery_status is distinct from 'Delivered'
             or s.last_delivery_at < now() - interval '1 s')
      order by s.integration_id, s.id for no key update)`;
@@ -94,7 +95,7 @@ const TOUCH_HEALTHY = `
        set consecutive_failures = 0, last_delivery_at = now(), last_delivery_status = 'Delivered'
       from untouched u
      where s.integration_id = u.integration_id and s.id = u.id
-       and exists (select 1 from recorded where recorded.integration_id = u.integration_id and "subscriptionId" = u.id))`;
+       and exists (select 1 from recorded where recorded.integration_id = u.integration_id and "subscriptionId" = u.id and not "isTest"))`;
 
 const RECORD_DELIVERED = `${READ_RECORDS}, ${LOCK_UNTOUCHED},
   ${writeRecorded('(select count(*) from untouched) >= 0')}, ${TOUCH_HEALTHY} ${RECORDED}`;
@@ -111,7 +112,10 @@ async function writeWithHealth(sql: SqlTransaction, attempts: AttemptRecord[]): 
   const updates = subscriptions.flatMap((subscription) => {
     const outcomes = attempts.filter(
       (a) =>
-        a.subscriptionId === subscription.id && a.integrationId === subscription.integrationId && recorded.has(a.lease),
+        a.subscriptionId === subscription.id &&
+        a.integrationId === subscription.integrationId &&
+        !a.isTest &&
+        recorded.has(a.lease),
     );
     const latest = outcomes.findLast(({ startedAt }) => startedAt !== null);
     if (outcomes.length === 0) return [];

@@ -29,6 +29,12 @@ export function judgeAttempt(
   }
 }
 
+/** Judges the one attempt of a test: what would be retried has failed (specification: Test delivery). */
+export function judgeTest(result: Exclude<PostResult, { kind: 'aborted' }>): Outcome {
+  const outcome = judgeAttempt(result, 1, []);
+  return outcome.status === 'MaxRetriesExceeded' ? { ...outcome, status: 'Failed' } : outcome;
+}
+
 function judgeStatus(status: number, attempt: number, delaysMs: number[]): Outcome {
   if (status >= 200 && status < 300) return { status: 'Delivered', failureClass: null, retryDelayMs: null };
   if (status === 408) return retryOrGiveUp('Timeout', attempt, delaysMs);

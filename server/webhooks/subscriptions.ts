@@ -4,7 +4,13 @@ import { integrations, webhookDeliveries, webhookSubscriptions } from '../../db/
 import { ApiError } from '../contract/errors';
 import { EVENT_TYPE_NAMES, type EventTypeName, findEventType } from '../contract/events';
 import { MAX_WEBHOOKS, PLANS } from '../contract/tiers';
-import type { CreateWebhookInput, UpdateWebhookInput, Webhook } from '../contract/webhooks';
+import type {
+  CreateWebhookInput,
+  RotatedSecret,
+  UpdateWebhookInput,
+  Webhook,
+  WebhookTestResult,
+} from '../contract/webhooks';
 import type { DomainContext } from '../domain/context';
 import { createId } from '../platform/ids';
 import type { Secrets } from '../platform/secrets';
@@ -18,6 +24,8 @@ export interface WebhookContext extends DomainContext {
   allowedHosts: AllowedHosts;
   /** Has the deliveries sent that waited while the subscription was disabled. */
   releaseHeld(key: SubscriptionKey): Promise<void>;
+  /** Sends a synthetic delivery now; null when there is no such subscription. */
+  sendTest(key: SubscriptionKey): Promise<WebhookTestResult | null>;
 }
 
 type SubscriptionRow = typeof webhookSubscriptions.$inferSelect;
@@ -128,8 +136,26 @@ export async function deleteWebhook(context: DomainContext, input: { id: string 
   });
 }
 
-function orNotFound<T>(row: T | undefined): T {
-  if (row === undefined) throw new ApiError('NOT_FOUND', 'Webhook not found');
+/** Replaces the signing secret: every attempt from now on uses the new one (specification: rotate-secret). */
+export async function rotateWebhookSecret(context: WebhookContext, input: { id: string }): Promise<RotatedSecret> {
+  const secret = createWebhookSecret();
+  const secretSealed = context.secrets.seal(secret, secretContext(context.integration.id, input.id));
+  const [rotated] = await context.db.orm
+    .update(webhookSubscriptions)
+    .set({ secretSealed })
+    .where(isLiveOne(context, input.id))
+    .returning({ id: webhookSubscriptions.id, rotatedAt: sql<string>`now()` });
+  const { id, rotatedAt } = orNotFound(rotated);
+  return { id, secret, rotatedAt };
+}
+
+/** Sends one synthetic delivery, to a disabled subscription too, and waits for its outcome (specification: Test delivery). */
+export async function testWebhook(context: WebhookContext, input: { id: string }): Promise<WebhookTestResult> {
+  return orNotFound(await context.sendTest({ integrationId: context.integration.id, subscriptionId: input.id }));
+}
+
+function orNotFound<T>(row: T | undefined | null): T {
+  if (row == null) throw new ApiError('NOT_FOUND', 'Webhook not found');
   return row;
 }
 

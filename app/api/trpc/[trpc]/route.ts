@@ -1,15 +1,18 @@
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
+import { after } from 'next/server';
 import type { Context } from '../../../../server/procedures/context';
 import { appRouter } from '../../../../server/procedures/router';
 import { readWebBody, toWebResponse } from '../../../../server/rest/fetch-adapter';
-import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PATH, readBearerToken } from '../../../../server/rest/pipeline-door';
-import { getService } from '../../../../server/service';
+import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PROCEDURE } from '../../../../server/rest/pipeline-door';
+import { getService, settleService } from '../../../../server/service';
 
-/** tRPC over HTTP: the pipeline's door, and the dashboard's calls. */
-async function answer(request: Request): Promise<Response> {
+type Parameters = { params: Promise<{ trpc: string }> };
+
+/** tRPC over HTTP: the pipeline's door, under any spelling of its path, and the dashboard's calls. */
+async function answer(request: Request, { params }: Parameters): Promise<Response> {
   const service = getService();
-  const url = new URL(request.url);
-  if (request.method === 'POST' && url.pathname === PIPELINE_PATH && url.search === '') {
+  after(() => settleService(service));
+  if (request.method === 'POST' && (await params).trpc === PIPELINE_PROCEDURE) {
     const door = {
       header: (name: string) => request.headers.get(name),
       readBody: () => readWebBody(request, MAX_FACTS_BYTES),
@@ -20,12 +23,12 @@ async function answer(request: Request): Promise<Response> {
     endpoint: '/api/trpc',
     req: request,
     router: appRouter,
-    // A batch would take the facts past the door's limits.
     allowBatching: false,
-    createContext: (): Context => ({
-      service,
-      caller: { kind: 'bearer', token: readBearerToken(request.headers.get('authorization')) },
-    }),
+    // Facts come through the door alone, whose limits do not hold here: no token is taken.
+    createContext: (): Context => ({ service, caller: { kind: 'bearer', token: null } }),
+    onError({ error, path }) {
+      if (error.code === 'INTERNAL_SERVER_ERROR') service.log.error({ err: error, procedure: path }, 'a call failed');
+    },
   });
 }
 

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { double, int32, wireInstant, wireText } from './fields';
+import { pageQuery } from './pagination';
+import { sessionIdInput } from './sessions';
+
+export const EVENT_TYPES = [
+  'mouse',
+  'scroll',
+  'keyboard',
+  'touch',
+  'form',
+  'navigation',
+  'visibility',
+  'clipboard',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Metadata of what happened in a session; never what was typed. */
+export const sessionEventSchema = z
+  .object({
+    id: wireText('ses_5Hk2mQ:17'),
+    sessionId: wireText('ses_5Hk2mQ'),
+    sequence: int32(17).describe('Its place in the session.'),
+    type: z.enum(EVENT_TYPES).meta({ example: 'navigation' }),
+    timestamp: wireInstant('2026-01-31T09:31:05.250Z'),
+    url: wireText('https://lms.example.edu/courses/42/quizzes/1/take').nullable(),
+    durationMs: int32(1800).nullable().describe('Milliseconds.'),
+    eventCount: int32(1).describe('How many single events it stands for.'),
+    metadata: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('Free-form.')
+      .meta({ example: { trusted: false } }),
+  })
+  .meta({ id: 'SessionEvent' });
+export type SessionEvent = z.infer<typeof sessionEventSchema>;
+
+export const listSessionEventsInput = z.object({ ...sessionIdInput.shape, ...pageQuery });
+export type ListSessionEventsInput = z.infer<typeof listSessionEventsInput>;
+
+/** What a stretch of time without events is dominated by. */
+export const NO_EVENT_TYPE = 'none';
+
+/** How a session went (specification: Session details). */
+export const sessionDetailsSchema = z
+  .object({
+    sessionId: wireText('ses_5Hk2mQ'),
+    startTime: wireInstant(),
+    endTime: wireInstant('2026-01-31T09:34:10.000Z').describe(
+      'When it was closed; before that its last event, or its start.',
+    ),
+    durationSeconds: double(250).describe('Seconds from startTime to endTime.'),
+    eventCounts: z.object({
+      total: int32(31).describe('Events of every type.'),
+      mouse: int32(12),
+      scroll: int32(4),
+      keyboard: int32(10),
+      touch: int32(0),
+      form: int32(3),
+    }),
+    timeline: z
+      .array(
+        z.object({
+          timestamp: wireInstant().describe('Start of the stretch.'),
+          eventCount: int32(6),
+          dominantEventType: z
+            .enum([...EVENT_TYPES, NO_EVENT_TYPE])
+            .describe('The type with the most events; `none` where there are none.'),
+          activityLevel: double(0.5).describe('Share of the busiest stretch, 0 to 1.'),
+        }),
+      )
+      .describe('Stretches of equal length, a sixtieth of the session but at least one second, without gaps.'),
+    pageHistory: z
+      .array(
+        z.object({
+          url: wireText('https://lms.example.edu/courses/42/quizzes/1'),
+          timestamp: wireInstant(),
+          type: z.enum(['load', 'navigation']),
+          durationMs: int32(1800).nullable().describe('Milliseconds; null where unknown.'),
+        }),
+      )
+      .describe('The first page, then every navigation.'),
+  })
+  .meta({ id: 'SessionDetails' });
+export type SessionDetails = z.infer<typeof sessionDetailsSchema>;

@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+
+/** What a type is called to people. */
+const NOUNS: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+const UNITS: Record<string, string> = { string: 'characters', array: 'items' };
+
+/** Words what a schema complains of and does not word itself, to follow the field's name: `enabled must be true or false`. */
+export function wordIssue(issue: z.core.$ZodRawIssue): string {
+  if (issue.input === undefined) return 'is required';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${NOUNS[issue.expected] ?? 'of another type'}`;
+    case 'too_small':
+      return wordLimit('at least', issue.minimum, issue.origin);
+    case 'too_big':
+      return wordLimit('at most', issue.maximum, issue.origin);
+    case 'invalid_value':
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.join(', ')}`;
+    case 'invalid_union':
+      return Array.isArray(issue.options) ? `must be one of ${issue.options.join(', ')}` : 'is not valid';
+    default:
+      return 'is not valid';
+  }
+}
+
+function wordLimit(bound: string, limit: number | bigint, origin: string): string {
+  const unit = UNITS[origin];
+  if (unit && bound === 'at least' && limit === 1) return 'must not be empty';
+  return unit ? `must have ${bound} ${limit} ${unit}` : `must be ${bound} ${limit}`;
+}
+
+/** A message about a value that is there: a missing one is just required. */
+export const unlessMissing = (message: string) => (issue: { input?: unknown }) =>
+  issue.input === undefined ? undefined : message;

@@ -1,0 +1,169 @@
+import { and, asc, eq, gt } from 'drizzle-orm';
+import { sessionEvents, sessions } from '../../db/schema';
+import { ApiError } from '../contract/errors';
+import { clampPageSize, type Page } from '../contract/pagination';
+import {
+  EVENT_TYPES,
+  type EventType,
+  type ListSessionEventsInput,
+  NO_EVENT_TYPE,
+  type SessionDetails,
+  type SessionEvent,
+} from '../contract/session-events';
+import type { DomainContext } from './context';
+import { decodeCursor, makePage } from './cursors';
+
+type EventRow = typeof sessionEvents.$inferSelect;
+
+/** Lists a session's events by their sequence (specification: GET /v1/sessions/{sessionId}/events). NOT_FOUND as getSession. */
+export async function listSessionEvents(
+  context: DomainContext,
+  input: ListSessionEventsInput,
+): Promise<Page<SessionEvent>> {
+  const { sessionId, cursor, pageSize } = input;
+  const integrationId = context.integration.id;
+  const walk = { route: 'sessions/events', filters: { sessionId } };
+  const limit = clampPageSize(pageSize, context.integration.tier);
+  const conditions = [eq(sessionEvents.integrationId, integrationId), eq(sessionEvents.sessionId, sessionId)];
+  if (cursor !== undefined) {
+    const [sequence] = decodeCursor(context, walk, cursor);
+    conditions.push(gt(sessionEvents.sequence, Number(sequence)));
+  }
+  const rows = await context.db.orm
+    .select()
+    .from(sessionEvents)
+    .where(and(...conditions))
+    .orderBy(asc(sessionEvents.sequence))
+    .limit(limit + 1);
+  if (rows.length === 0) await assertSession(context, sessionId);
+  return makePage(context, walk, rows, limit, showEvent, (row) => [row.sequence]);
+}
+
+/** An event belongs to a session, so only a page without any needs to ask. */
+async function assertSession(context: DomainContext, sessionId: string): Promise<void> {
+  const [session] = await context.db.orm
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.integrationId, context.integration.id), eq(sessions.id, sessionId)));
+  if (!session) throw new ApiError('NOT_FOUND', 'Session not found');
+}
+
+const showEvent = (row: EventRow): SessionEvent => ({
+  id: `${row.sessionId}:${row.sequence}`,
+  sessionId: row.sessionId,
+  sequence: row.sequence,
+  type: row.type,
+  timestamp: row.timestamp,
+  url: row.url,
+  durationMs: row.durationMs,
+  eventCount: row.eventCount,
+  metadata: row.metadata,
+});
+
+/** How many events of a type fall into a stretch of the timeline; a stretch may lie outside the session's own. */
+export interface StretchCount {
+  stretch: number;
+  type: EventType;
+  count: number;
+}
+
+interface DetailsRow {
+  startTime: string;
+  endTime: string;
+  pageUrl: string;
+  stretchSeconds: number;
+  counts: StretchCount[];
+  navigations: { url: string; timestamp: string; durationMs: number | null }[];
+}
+
+/** How a session went (specification: Session details). NOT_FOUND as getSession. */
+export async function getSessionDetails(context: DomainContext, input: { sessionId: string }): Promise<SessionDetails> {
+  const [row] = await context.db.query<DetailsRow>(READ_DETAILS, [context.integration.id, input.sessionId]);
+  if (!row) throw new ApiError('NOT_FOUND', 'Session not found');
+  const { startTime, endTime, pageUrl, counts } = row;
+  const durationSeconds = (Date.parse(endTime) - Date.parse(startTime)) / 1000;
+  const countOf = (type: EventType) => sum(counts.filter((one) => one.type === type));
+  return {
+    sessionId: input.sessionId,
+    startTime,
+    endTime,
+    durationSeconds,
+    eventCounts: {
+      total: sum(counts),
+      mouse: countOf('mouse'),
+      scroll: countOf('scroll'),
+      keyboard: countOf('keyboard'),
+      touch: countOf('touch'),
+      form: countOf('form'),
+    },
+    timeline: buildTimeline(startTime, durationSeconds, row.stretchSeconds, counts),
+    pageHistory: [
+      { url: pageUrl, timestamp: startTime, type: 'load', durationMs: null },
+      ...row.navigations.map(({ url, timestamp, durationMs }) => ({
+        url,
+        timestamp: new Date(timestamp).toISOString(),
+        type: 'navigation' as const,
+        durationMs,
+      })),
+    ],
+  };
+}
+
+/** A sixtieth of the session rounded up to seconds fits into it at most this often. */
+const MAX_STRETCHES = 60;
+
+const READ_DETAILS = `
+  with e as materialized (
+    select type, timestamp, sequence, url, duration_ms, event_count from session_events
+     where integration_id = $1 and session_id = $2),
+  s as (
+    select page_url, created_at,
+           greatest(created_at, coalesce(closed_at, (select max(timestamp) from e))) as end_at
+      from sessions where integration_id = $1 and id = $2),
+  span as (
+    select *, greatest(1, ceil(extract(epoch from end_at - created_at) / 60))::int as stretch_seconds from s)
+  select created_at as "startTime", end_at as "endTime", page_url as "pageUrl", stretch_seconds as "stretchSeconds",
+         (select coalesce(json_agg(c), '[]') from (
+            select greatest(-1, least(${MAX_STRETCHES}, floor(extract(epoch from timestamp - created_at) / stretch_seconds)))::int
+                     as stretch,
+                   type, sum(event_count) as count
+              from e group by 1, 2) c) as counts,
+         (select coalesce(json_agg(json_build_object('url', url, 'timestamp', timestamp, 'durationMs', duration_ms)
+                                   order by timestamp, sequence), '[]')
+            from e where type = 'navigation' and url is not null) as navigations
+    from span`;
+
+const sum = (counts: { count: number }[]) => counts.reduce((total, { count }) => total + count, 0);
+
+/**
+ * Builds the timeline: stretches without gaps over the whole session. What happened before its start or after its end
+ * counts in the first or the last one.
+ */
+export function buildTimeline(
+  startTime: string,
+  durationSeconds: number,
+  stretchSeconds: number,
+  counts: StretchCount[],
+): SessionDetails['timeline'] {
+  const length = Math.max(1, Math.ceil(durationSeconds / stretchSeconds));
+  const stretches = Array.from({ length }, () => new Map<EventType, number>());
+  for (const { stretch, type, count } of counts) {
+    const counted = stretches[Math.min(Math.max(stretch, 0), length - 1)]!;
+    counted.set(type, (counted.get(type) ?? 0) + count);
+  }
+  const totals = stretches.map((counted) => sum([...counted.values()].map((count) => ({ count }))));
+  const busiest = Math.max(...totals);
+  return stretches.map((counted, index) => ({
+    timestamp: new Date(Date.parse(startTime) + index * stretchSeconds * 1000).toISOString(),
+    eventCount: totals[index]!,
+    dominantEventType: findDominantType(counted),
+    activityLevel: busiest === 0 ? 0 : totals[index]! / busiest,
+  }));
+}
+
+/** Of types with the same count the first one in the contract's list. */
+function findDominantType(counted: Map<EventType, number>): EventType | typeof NO_EVENT_TYPE {
+  const most = Math.max(0, ...counted.values());
+  if (most === 0) return NO_EVENT_TYPE;
+  return EVENT_TYPES.find((type) => counted.get(type) === most)!;
+}

@@ -1,0 +1,174 @@
+import type { Database } from '../../db/client';
+import { recordset } from '../../db/recordset';
+import { usageDaily } from '../../db/schema';
+import { ApiError } from '../contract/errors';
+import { MIN_INSTANT_MS } from '../contract/fields';
+import type { Usage, UsageInput } from '../contract/usage';
+import type { Env } from '../platform/env';
+import type { Logger } from '../platform/log';
+import type { DomainContext } from './context';
+
+const FLUSH_AFTER_MS = 2_000;
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 30;
+const MAX_DAYS = 366;
+/** The template of what matches no route. */
+export const UNMATCHED_PATH = '(unmatched)';
+
+type Counted = typeof usageDaily.$inferSelect;
+
+/** Counts requests in memory and adds them to the table now and then: no request waits for it. */
+export interface UsageMeter {
+  record(request: { integrationId: string; method: string; path: string; status: number }): void;
+  /** Writes what was counted so far. On failure it is kept for the next time, and this rejects. */
+  flush(): Promise<void>;
+  /** Writes the rest and ends the timer. */
+  close(): Promise<void>;
+}
+
+/** Creates the process's meter. */
+export function createUsageMeter({ db, log }: { db: Database; log: Logger }): UsageMeter {
+  let counts = new Map<string, Counted>();
+  let timer: NodeJS.Timeout | null = null;
+  let writing = Promise.resolve();
+  let isClosed = false;
+
+  function add(counted: Counted) {
+    const { integrationId, day, method, path } = counted;
+    const key = `${integrationId}\n${day}\n${method}\n${path}`;
+    const known = counts.get(key);
+    if (!known) return void counts.set(key, counted);
+    known.requests += counted.requests;
+    known.clientErrors += counted.clientErrors;
+    known.serverErrors += counted.serverErrors;
+    known.rateLimited += counted.rateLimited;
+  }
+
+  async function write() {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    if (counts.size === 0) return;
+    const taken = counts;
+    counts = new Map();
+    try {
+      // In one order, so that two processes never wait for each other crosswise.
+      const rows = [...taken].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, counted]) => counted);
+      await db.query(ADD, [JSON.stringify(rows)]);
+    } catch (error) {
+      for (const counted of taken.values()) add(counted);
+      schedule();
+      throw error;
+    }
+  }
+
+  /** One after the other: what was counted before the call is written when it resolves. */
+  function flush() {
+    const written = writing.then(write);
+    writing = written.catch(() => {});
+    return written;
+  }
+
+  function schedule() {
+    if (isClosed || timer) return;
+    timer = setTimeout(() => {
+      flush().catch((error: unknown) => log.warn({ err: error }, 'usage could not be written; it is kept'));
+    }, FLUSH_AFTER_MS);
+  }
+
+  return {
+    record({ integrationId, method, path, status }) {
+      const day = new Date().toISOString().slice(0, 10);
+      add({
+        ...{ integrationId, day, method, path, requests: 1 },
+        clientErrors: status >= 400 && status < 500 ? 1 : 0,
+        serverErrors: status >= 500 ? 1 : 0,
+        rateLimited: status === 429 ? 1 : 0,
+      });
+      schedule();
+    },
+    flush,
+    async close() {
+      isClosed = true;
+      await flush().catch((error: unknown) => log.error({ err: error }, 'usage could not be written and is lost'));
+    },
+  };
+}
+
+const COLUMNS: (keyof Counted)[] = [
+  ...(['integrationId', 'day', 'method', 'path', 'requests', 'clientErrors', 'serverErrors', 'rateLimited'] as const),
+];
+
+const ADD = `
+  insert into usage_daily as u
+         (integration_id, day, method, path, requests, client_errors, server_errors, rate_limited)
+  select r."integrationId", r.day, r.method, r.path, r.requests, r."clientErrors", r."serverErrors", r."rateLimited"
+    from ${recordset(usageDaily, '$1', 'r', COLUMNS)}
+      on conflict (integration_id, day, method, path) do update
+     set requests = u.requests + excluded.requests, client_errors = u.client_errors + excluded.client_errors,
+         server_errors = u.server_errors + excluded.server_errors, rate_limited = u.rate_limited + excluded.rate_limited`;
+
+export type UsageContext = DomainContext & { usage: UsageMeter; quotas: Env['quotas'] };
+
+/**
+ * Shows the integration's consumption by whole UTC days, the last 30 by default (specification: GET /v1/usage).
+ * INVALID_REQUEST for a range of over 366 days or one that ends before it starts.
+ */
+export async function getUsage(context: UsageContext, input: UsageInput): Promise<Usage> {
+  const { integration, quotas } = context;
+  const range = resolveRange(input, new Date());
+  // What this process has counted belongs in its own answer.
+  await context.usage.flush();
+  const [row] = await context.db.query<UsageRow>(READ_USAGE, [integration.id, range.startDate, range.endDate]);
+  return {
+    ...range,
+    ...row!.totals,
+    byEndpoint: row!.byEndpoint,
+    timeSeries: row!.timeSeries,
+    webhookDeliveries: row!.webhookDeliveries,
+    limits: { tier: integration.tier, requestsPerMinute: quotas[integration.tier].key },
+  };
+}
+
+interface UsageRow extends Pick<Usage, 'byEndpoint' | 'timeSeries' | 'webhookDeliveries'> {
+  totals: Omit<Usage, 'startDate' | 'endDate' | 'byEndpoint' | 'timeSeries' | 'webhookDeliveries' | 'limits'>;
+}
+
+/** Resolves the range that is meant: from the start of a day. Blames the parameter that was given. */
+export function resolveRange(input: UsageInput, now: Date): { startDate: string; endDate: string } {
+  const end = input.endDate ? Date.parse(input.endDate.at) : now.getTime();
+  const start = input.startDate
+    ? Date.parse(input.startDate.at)
+    : Math.max(MIN_INSTANT_MS, end - DEFAULT_DAYS * DAY_MS);
+  const field = input.endDate ? 'endDate' : 'startDate';
+  if (start > end)
+    throw new ApiError('INVALID_REQUEST', `${field} makes a range that ends before it starts`, { field });
+  if (end - start > MAX_DAYS * DAY_MS)
+    throw new ApiError('INVALID_REQUEST', `${field} makes a range of more than ${MAX_DAYS} days`, { field });
+  const startOfDay = Math.floor(start / DAY_MS) * DAY_MS;
+  return { startDate: new Date(startOfDay).toISOString(), endDate: new Date(end).toISOString() };
+}
+
+const READ_USAGE = `
+  with u as materialized (
+    select *, client_errors + server_errors as errors from usage_daily
+     where integration_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC'))
+  select (select json_build_object(
+                   'totalRequests', coalesce(sum(requests), 0),
+                   'successfulRequests', coalesce(sum(requests - errors), 0),
+                   'clientErrors', coalesce(sum(client_errors), 0), 'serverErrors', coalesce(sum(server_errors), 0),
+                   'rateLimitedRequests', coalesce(sum(rate_limited), 0)) from u) as totals,
+         (select coalesce(json_agg(e), '[]') from (
+            select method, path, sum(requests) as requests, sum(errors) as errors
+              from u group by method, path order by sum(requests) desc, path, method) e) as "byEndpoint",
+         (select coalesce(json_agg(json_build_object(
+                   'timestamp', to_char(slot at time zone 'UTC', 'YYYY-MM-DD"T00:00:00.000Z"'),
+                   'requests', coalesce(d.requests, 0), 'errors', coalesce(d.errors, 0),
+                   'rateLimited', coalesce(d.rate_limited, 0)) order by slot), '[]')
+            from generate_series($2::timestamptz, $3::timestamptz - interval '1 ms', interval '24 hours') slot
+            left join (select day, sum(requests) as requests, sum(errors) as errors, sum(rate_limited) as rate_limited
+                         from u group by day) d on d.day = (slot at time zone 'UTC')::date) as "timeSeries",
+         (select json_build_object('delivered', count(*) filter (where status = 'Delivered'),
+                                   'failed', count(*) filter (where status <> 'Delivered'))
+            from webhook_deliveries
+           where integration_id = $1 and status <> 'Pending' and not is_test
+             and finished_at >= $2::timestamptz and finished_at < $3::timestamptz) as "webhookDeliveries"`;

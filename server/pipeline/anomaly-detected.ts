@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { SEVERITIES } from '../contract/events';
+import { text, word } from '../contract/fields';
+import { SUPPRESSED_ANOMALY_TYPES } from '../contract/users';
+import type { AnomalyRow, BatchDraft, FactResult } from './draft';
+import { factId, factTime, jsonObject } from './fact-fields';
+
+const SHOWN_FINGERPRINT_LENGTH = 8;
+
+export const anomalyDetected = z.object({
+  kind: z.literal('anomalyDetected'),
+  anomalyId: factId(),
+  anomalyType: text(1, 128),
+  severity: word(SEVERITIES),
+  detectedAt: factTime(),
+  sessionId: factId().nullish(),
+  userId: factId().nullish(),
+  deviceFingerprint: factId().nullish(),
+  metadata: jsonObject().nullish(),
+});
+
+/** An anomaly is recorded and told, unless the customer confirmed the device as the user's own. */
+export function applyAnomalyDetected(fact: z.output<typeof anomalyDetected>, draft: BatchDraft): FactResult {
+  const session = fact.sessionId == null ? null : draft.requireSession(fact.sessionId).row;
+  const userId = fact.userId ?? session?.userId ?? null;
+  const fingerprint = fact.deviceFingerprint ?? session?.fingerprint ?? null;
+  const metadata = fact.metadata ?? null;
+  const anomaly: AnomalyRow = {
+    integrationId: draft.integrationId,
+    id: fact.anomalyId,
+    type: fact.anomalyType,
+    severity: fact.severity,
+    detectedAt: fact.detectedAt,
+    sessionId: fact.sessionId ?? null,
+    userId,
+    fingerprint,
+    metadata:
+      fact.anomalyType === 'SharedDevice'
+        ? hideFingerprint(metadata, fingerprint, session?.fingerprint ?? null)
+        : metadata,
+  };
+  const existing = draft.findAnomaly(anomaly.id);
+  if (existing) return draft.repeat(fact.kind, anomaly.id, isDeepStrictEqual(existing, anomaly));
+  draft.assertNotAhead('detectedAt', fact.detectedAt);
+  const isSuppressible = (SUPPRESSED_ANOMALY_TYPES as readonly string[]).includes(fact.anomalyType);
+  if (isSuppressible && draft.isConfirmed(userId, fingerprint)) return 'suppressed';
+  draft.addAnomaly(anomaly);
+  draft.tell('SessionAnomaly', anomaly.id, {
+    anomalyId: anomaly.id,
+    anomalyType: anomaly.type,
+    severity: anomaly.severity,
+    detectedAt: anomaly.detectedAt,
+    sessionId: anomaly.sessionId,
+    userId,
+    metadata: anomaly.metadata,
+  });
+  return 'accepted';
+}
+
+const cutFingerprint = (fingerprint: string) => [...fingerprint].slice(0, SHOWN_FINGERPRINT_LENGTH).join('');
+
+/** Cuts the fingerprint wherever it stands in the metadata, as a key too, and shows it cut (specification: SessionAnomaly). */
+function hideFingerprint(
+  metadata: Record<string, unknown> | null,
+  fingerprint: string | null,
+  ofSession: string | null,
+) {
+  const named = metadata && Object.hasOwn(metadata, 'deviceFingerprint') ? metadata.deviceFingerprint : undefined;
+  // What the metadata calls the fingerprint is one, even where the fact names none or another.
+  const secrets = new Set([fingerprint, ofSession, named].filter((value) => typeof value === 'string'));
+  const hidden = cutStrings(metadata, secrets) as Record<string, unknown> | null;
+  if (fingerprint === null || named !== undefined) return hidden;
+  return { ...hidden, deviceFingerprint: cutFingerprint(fingerprint) };
+}
+
+function cutStrings(value: unknown, secrets: Set<unknown>): unknown {
+  const cut = (text: string) => (secrets.has(text) ? cutFingerprint(text) : text);
+  if (typeof value === 'string') return cut(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => cutStrings(item, secrets));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [cut(key), cutStrings(item, secrets)]));
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { analyticsInput, analyticsSchema } from '../contract/analytics';
+import { statsSchema } from '../contract/stats';
+import { usageInput, usageSchema } from '../contract/usage';
+import { getAnalytics, getStats } from '../domain/aggregates';
+import { getUsage } from '../domain/usage';
+import { integrationProcedure, router } from './trpc';
+
+export const analyticsRouter = router({
+  get: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/analytics',
+        operationId: 'getAnalytics',
+        tags: ['Analytics'],
+        summary: 'Get analytics of a window that ends now',
+        description:
+          'Counts of the sessions that began in the window: a time series, and sums by risk class, user, origin and device. Every number covers the same sessions, so the series adds up to the summary.',
+      },
+      errors: ['UNSUPPORTED_OPERATION'],
+    })
+    .input(analyticsInput)
+    .output(analyticsSchema)
+    .query(({ ctx, input }) => getAnalytics(ctx, input)),
+});
+
+export const statsRouter = router({
+  get: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/stats',
+        operationId: 'getStats',
+        tags: ['Stats'],
+        summary: 'Get counters of the integration',
+        description: 'Counts over everything that the integration has, exact at the time of the request.',
+      },
+    })
+    .input(z.object({}))
+    .output(statsSchema)
+    .query(({ ctx }) => getStats(ctx)),
+});
+
+export const usageRouter = router({
+  get: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/usage',
+        operationId: 'getUsage',
+        tags: ['Usage'],
+        summary: 'Get the API consumption of the integration',
+        description:
+          'Requests of all its keys by whole UTC days, the last 30 by default and at most 366. Requests of the last seconds may still be missing.',
+      },
+    })
+    .input(usageInput)
+    .output(usageSchema)
+    .query(({ ctx, input }) => getUsage(ctx, input)),
+});

@@ -1,0 +1,21 @@
+import { courseSchema, listCoursesInput } from '../contract/courses';
+import { pageOf } from '../contract/pagination';
+import { listCourses } from '../domain/aggregates';
+import { integrationProcedure, router } from './trpc';
+
+export const coursesRouter = router({
+  list: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/courses',
+        operationId: 'listCourses',
+        tags: ['Courses'],
+        summary: 'List courses',
+        description: 'The courses that the addresses of sessions name, by id.',
+      },
+    })
+    .input(listCoursesInput)
+    .output(pageOf(courseSchema))
+    .query(({ ctx, input }) => listCourses(ctx, input)),
+});

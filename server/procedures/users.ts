@@ -1,0 +1,64 @@
+import { pageOf } from '../contract/pagination';
+import { sessionSchema } from '../contract/sessions';
+import {
+  confirmDeviceInput,
+  deviceConfirmationSchema,
+  listUserSessionsInput,
+  listUsersInput,
+  userSchema,
+} from '../contract/users';
+import { listUsers } from '../domain/aggregates';
+import { confirmDevice } from '../domain/devices';
+import { listUserSessions } from '../domain/sessions';
+import { integrationProcedure, router } from './trpc';
+
+const tags = ['Users'];
+
+export const usersRouter = router({
+  list: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/users',
+        operationId: 'listUsers',
+        tags,
+        summary: 'List users',
+        description: 'The LMS users that sessions are correlated with, by id.',
+      },
+    })
+    .input(listUsersInput)
+    .output(pageOf(userSchema))
+    .query(({ ctx, input }) => listUsers(ctx, input)),
+
+  listSessions: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/users/{userId}/sessions',
+        operationId: 'listUserSessions',
+        tags,
+        summary: 'List the sessions of a user',
+        description: 'The sessions that are correlated with the user, newest first.',
+      },
+      errors: ['NOT_FOUND'],
+    })
+    .input(listUserSessionsInput)
+    .output(pageOf(sessionSchema))
+    .query(({ ctx, input }) => listUserSessions(ctx, input)),
+
+  confirmDevice: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/v1/users/{userId}/devices/{fingerprint}/confirm',
+        operationId: 'confirmDevice',
+        tags,
+        summary: 'Confirm a device as a user’s own',
+        description:
+          'The pair’s next SharedDevice and DeviceSwitch anomalies are suppressed. A pair that is not known yet is registered; a repeat refreshes `confirmedAt`. The body may be left out.',
+      },
+    })
+    .input(confirmDeviceInput)
+    .output(deviceConfirmationSchema)
+    .mutation(({ ctx, input }) => confirmDevice(ctx, input)),
+});

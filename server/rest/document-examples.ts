@@ -1,0 +1,27 @@
+/** The part of JSON Schema that the document's schemas are made of. */
+export interface JsonSchema {
+  $ref?: string;
+  type?: string;
+  example?: unknown;
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: JsonSchema[];
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+}
+
+/**
+ * Builds the example of a schema from those of its fields, so that each is written once, beside what it illustrates.
+ * Throws where a field has none.
+ */
+export function buildExample(schema: JsonSchema, components: Record<string, JsonSchema>): unknown {
+  if (schema.example !== undefined) return schema.example;
+  if (schema.$ref) return buildExample(components[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)]!, components);
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  if (schema.anyOf) return buildExample(schema.anyOf[0]!, components);
+  if (schema.type === 'array') return [buildExample(schema.items!, components)];
+  if (schema.type !== 'object') throw new Error(`a field of the document has no example: ${JSON.stringify(schema)}`);
+  const fields = Object.entries(schema.properties ?? {});
+  return Object.fromEntries(fields.map(([name, field]) => [name, buildExample(field, components)]));
+}

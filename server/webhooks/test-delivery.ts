@@ -1,0 +1,85 @@
+import type { Database } from '../../db/client';
+import { ApiError } from '../contract/errors';
+import type { EventTypeName } from '../contract/events';
+import type { TestDelivery, WebhookTestResult } from '../contract/webhooks';
+import { createId } from '../platform/ids';
+import { type AttemptDependencies, attemptDelivery } from './attempt';
+import type { SubscriptionKey } from './deliveries';
+import type { Recorder } from './recorder';
+
+/**
+ * Sends one synthetic delivery to a subscription, enabled or not, and answers its outcome (specification: Test delivery).
+ * It takes the way of every other attempt (lease, guard, signature, log) but is not retried and leaves the subscription's
+ * health alone. Null when there is no such subscription; SERVICE_UNAVAILABLE when our own shutdown cut it short.
+ */
+export async function sendTestDelivery(
+  dependencies: AttemptDependencies & { db: Database; recorder: Recorder; leaseMs: number },
+  { integrationId, subscriptionId }: SubscriptionKey,
+  signal: AbortSignal,
+): Promise<WebhookTestResult | null> {
+  const { db, recorder, leaseMs } = dependencies;
+  const deliveryId = createId('dlv');
+  const [begun] = await db.query<BegunRow>(BEGIN, [integrationId, subscriptionId, deliveryId, leaseMs]);
+  if (!begun) return null;
+  const { lease, eventType, url, secretSealed, createdAt } = begun;
+  const body: TestDelivery = {
+    eventType,
+    integrationId,
+    timestamp: createdAt,
+    data: { test: true, message: 'This is a test delivery', subscriptionId, deliveryId },
+  };
+  const payload = JSON.stringify(body);
+  const record = await attemptDelivery(
+    dependencies,
+    {
+      integrationId,
+      subscriptionId,
+      deliveryId,
+      lease,
+      attempt: 1,
+      eventType,
+      payload,
+      url,
+      secretSealed,
+      isTest: true,
+    },
+    signal,
+  );
+  if (record === null) {
+    await db.query(GIVE_UP, [integrationId, deliveryId]);
+    throw new ApiError('SERVICE_UNAVAILABLE', 'The service is restarting; send the test again');
+  }
+  await recorder.record(record);
+  return {
+    deliveryId,
+    status: record.status,
+    responseCode: record.httpStatus ?? 0,
+    errorClass: record.failureClass,
+    attempts: record.startedAt === null ? 0 : 1,
+  };
+}
+
+interface BegunRow {
+  lease: string;
+  eventType: EventTypeName;
+  url: string;
+  secretSealed: Buffer;
+  createdAt: string;
+}
+
+const BEGIN = `
+  with s as (
+    select integration_id, id, event_type, url, secret_sealed from webhook_subscriptions
+     where integration_id = $1 and id = $2 and deleted_at is null),
+  begun as (
+    insert into webhook_deliveries (integration_id, id, subscription_id, is_test, attempts, lease, next_attempt_at)
+    select integration_id, $3, id, true, 1, gen_random_uuid(), now() + $4 * interval '1 ms' from s
+    returning lease, created_at)
+  select begun.lease, begun.created_at as "createdAt", s.event_type as "eventType", s.url,
+         s.secret_sealed as "secretSealed"
+    from s, begun`;
+
+const GIVE_UP = `
+  update webhook_deliveries
+     set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null
+   where integration_id = $1 and id = $2 and status = 'Pending'`;

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, isIP, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -14,79 +14,23 @@ import {
   type PostResult,
   type Resolve,
 } from '../../server/webhooks/http-client';
+import { detours, dialled, resetConnector, SILENT } from '../support/connector';
+import { answer, ok, type RawReceiver, type Reply, startRawReceiver } from '../support/raw-receiver';
 import vectors from '../vectors/ssrf.json';
 
-/** What the client dialled, as `address port`. Public addresses lead to a receiver here, if a test says which. */
-const dialled = vi.hoisted((): string[] => []);
-const detours = vi.hoisted(() => new Map<string, number>());
-const SILENT = '127.9.9.9';
-
-vi.mock('node:net', async (importOriginal) => {
-  const net = await importOriginal<typeof import('node:net')>();
-  const connect = ({ host, port }: { host: string; port: number }): Socket => {
-    dialled.push(`${host} ${port}`);
-    const detour = detours.get(host);
-    if (detour !== undefined) return net.connect({ host: '127.0.0.1', port: detour });
-    if (host === '127.9.9.9') return new net.Socket(); // never answers
-    if (!/^(127\.\d+\.\d+\.\d+|::1)$/.test(host)) throw new Error(`would have left this machine: ${host}`);
-    return net.connect({ host, port });
-  };
-  return { ...net, connect };
-});
-
-interface Received {
-  head: string;
-  body: string;
-}
-interface Receiver {
-  port: number;
-  requests: Received[];
-  sockets: Socket[];
-}
-/** Answers one whole request on one socket; `count` is how many came before on all sockets. */
-type Reply = (socket: Socket, request: Received, count: number) => void;
+vi.mock('node:net', async (original) => (await import('../support/connector')).divertNet(await original()));
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-  dialled.length = 0;
-  detours.clear();
+  resetConnector();
   vi.restoreAllMocks();
 });
 
-const answer = (status: number, body = '', headers = '') =>
-  `HTTP/1.1 ${status} X\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-const ok: Reply = (socket) => socket.write(answer(200, 'ok'));
-
-async function receive(reply: Reply, { host = '127.0.0.1', secure = false } = {}): Promise<Receiver> {
-  const receiver: Receiver = { port: 0, requests: [], sockets: [] };
-  const onSocket = (socket: Socket) => {
-    receiver.sockets.push(socket);
-    let buffered = Buffer.alloc(0);
-    socket.on('error', () => {});
-    socket.on('data', (chunk) => {
-      buffered = Buffer.concat([buffered, chunk]);
-      const end = buffered.indexOf('\r\n\r\n');
-      const length = Number(/content-length: (\d+)/i.exec(buffered.toString('latin1'))?.[1]);
-      if (end < 0 || buffered.length < end + 4 + length) return;
-      const request = { head: buffered.toString('latin1', 0, end + 4), body: buffered.toString('utf8', end + 4) };
-      buffered = Buffer.alloc(0);
-      receiver.requests.push(request);
-      reply(socket, request, receiver.requests.length - 1);
-    });
-  };
-  const server = secure
-    ? createTlsServer({ key: KEY, cert: CERTIFICATE, ALPNProtocols: ['h2', 'http/1.1'] }, onSocket)
-    : createServer(onSocket);
-  server.on('tlsClientError', () => {});
-  await new Promise<void>((listening) => server.listen(0, host, listening));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  receiver.port = address.port;
-  cleanups.push(() => {
-    for (const socket of receiver.sockets) socket.destroy();
-    server.close();
-  });
+async function receive(reply: Reply, { host = '127.0.0.1', secure = false } = {}): Promise<RawReceiver> {
+  const tls = secure ? { key: KEY, cert: CERTIFICATE, ALPNProtocols: ['h2', 'http/1.1'] } : null;
+  const receiver = await startRawReceiver(reply, { host, tls });
+  cleanups.push(() => receiver.stop());
   return receiver;
 }
 
@@ -542,7 +486,7 @@ describe('a network failure', () => {
     });
     for (let n = 0; n < 20; n += 1) {
       expect(await post(url)).toEqual(answered(200));
-      await sleep(n);
+      await closed(receiver.sockets.at(-1)); // before, the request would cross the end of the connection
     }
     expect(receiver.requests.length).toBe(20);
   });

@@ -1,6 +1,10 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { migrateDatabase, RegionMismatchError } from '../../db/migrate';
+import { findCourse } from '../../server/domain/courses';
 import { createEmptyDatabase } from '../support/database';
 
 const directory = 'db/migrations';
@@ -15,7 +19,7 @@ describe('migrations', () => {
   it('are applied once when several processes start together', async () => {
     const { url } = database;
     const applied = await Promise.all([1, 2, 3].map(() => migrateDatabase({ url, directory, region: 'us' })));
-    expect(applied.flat()).toEqual(['0000_initial']);
+    expect(applied.flat()).toEqual(['0000_initial', '0001_contract']);
     expect(await migrateDatabase({ url, directory, region: 'us' })).toEqual([]);
   });
 
@@ -36,6 +40,41 @@ describe('migrations', () => {
     const columns = await sql`select collation_name from information_schema.columns
       where table_name = 'sessions' and column_name in ('id', 'integration_id', 'user_id')`;
     expect(columns.map((column) => column.collation_name)).toEqual(['C', 'C', 'C']);
+    await sql.end();
+  });
+
+  it('find the courses of the sessions that are there already, as the door would name them', async () => {
+    const { url } = database;
+    const before = await mkdtemp(join(tmpdir(), 'migrations-'));
+    await cp(directory, before, { recursive: true });
+    const journal = JSON.parse(await readFile(join(before, 'meta/_journal.json'), 'utf8'));
+    const old = { ...journal, entries: journal.entries.slice(0, 1) };
+    await writeFile(join(before, 'meta/_journal.json'), JSON.stringify(old));
+    await migrateDatabase({ url, directory: before, region: 'us' });
+    await rm(before, { recursive: true });
+    const pages = [
+      'https://c.example.edu/courses/42/quizzes/1?x=1',
+      'HTTPS://C.example.edu:443/courses/42',
+      'https://m.example.edu/moodle/course/view.php?section=2&id=7#top',
+      'https://b.example.edu/ultra/courses/_10_1/outline',
+      'https://l.example.edu/webapps/blackboard/execute/launcher?type=Course&course_id=_5_1',
+      'https://d.example.edu/d2l/home/6606',
+      'https://d.example.edu/d2l/le/content/6607/viewContent/1/View',
+      'https://s.example.edu/course/99/materials',
+      'https://x.example.edu/courses/course-v1:MITx+6.00.1x+2T2024/home',
+      'https://x.example.edu/about',
+    ];
+    const sql = postgres(url, { max: 1 });
+    for (const [index, page] of pages.entries()) {
+      const courseId = findCourse(page)?.id ?? null;
+      await sql`insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent,
+                                      user_agent_summary, device_type, browser, course_id)
+        values ('i', ${index}, now(), 'Active', ${page}, ${new URL(page).origin}, '', '', 'desktop', '', ${courseId})`;
+    }
+    expect(await migrateDatabase({ url, directory, region: 'us' })).toEqual(['0001_contract']);
+    const courses = await sql`select id, name, code, url from courses where integration_id = 'i' order by id`;
+    const expected = new Map(pages.flatMap((page) => findCourse(page) ?? []).map((course) => [course.id, course]));
+    expect([...courses]).toEqual([...expected.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
     await sql.end();
   });
 });

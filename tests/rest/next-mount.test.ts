@@ -1,52 +1,25 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scoredSession } from '../support/facts';
-import { findFreePort } from '../support/ports';
-import { waitUntil } from '../support/receiver';
+import { type NextServer, startNextServer } from '../support/next-server';
 import { PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 
-// The other mount: plain `next start`, as a serverless platform runs it. Both answer from one database here.
-describe('the API through Next’s route handlers', () => {
+// The other mounts: plain `next start`, and Next's route handlers alone, as a serverless platform runs them. All answer
+// from one database here.
+describe.each<[string, Record<string, string>]>([
+  ['plain next start', {}],
+  ['Next’s route handlers', { VERCEL: '1' }],
+])('the API through %s', (_mount, settings) => {
   let server: TestServer;
-  let next: ChildProcess;
-  let nextUrl: string;
+  let next: NextServer;
   let tenant: { id: string; key: string };
-  let output = '';
 
   beforeAll(async () => {
     server = await startTestServer();
     tenant = await server.createTenant('pro');
-    const port = await findFreePort();
-    nextUrl = `http://127.0.0.1:${port}`;
-    next = spawn(
-      process.execPath,
-      ['node_modules/next/dist/bin/next', 'start', '-p', String(port), '-H', '127.0.0.1'],
-      {
-        env: {
-          ...process.env,
-          NODE_ENV: 'production',
-          DATABASE_URL: server.database.url,
-          APP_SECRET: randomBytes(32).toString('base64'),
-          PIPELINE_TOKEN,
-          LOG_LEVEL: 'warn',
-        },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
-    for (const stream of [next.stdout!, next.stderr!]) stream.on('data', (chunk) => (output += chunk));
-    const isUp = () =>
-      fetch(`${nextUrl}/health`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    await waitUntil(isUp, 30_000, () => `next start did not answer: ${output}`);
+    next = await startNextServer(server, settings);
   });
   afterAll(async () => {
-    const ended = once(next, 'exit');
-    next.kill('SIGTERM');
-    await ended;
+    await next?.stop();
     await server.stop();
   });
 
@@ -99,32 +72,97 @@ describe('the API through Next’s route handlers', () => {
     ];
     for (const [method, path, init] of cases) {
       const name = `${method} ${path}`;
-      expect({ name, ...(await see(nextUrl, method, path, init)) }).toEqual({
+      expect({ name, ...(await see(next.url, method, path, init)) }).toEqual({
         name,
         ...(await see(server.url, method, path, init)),
       });
     }
   });
 
-  it('takes facts at the pipeline’s door, and refuses a bad token', async () => {
-    const post = (token: string, body: unknown) =>
-      fetch(`${nextUrl}/api/trpc/pipeline.ingest`, {
+  it('opens a cursor that the self-hosted mount has signed', async () => {
+    await server.ingest(tenant.id, [...scoredSession(0.1).facts, ...scoredSession(0.1).facts]);
+    const { body } = await server.call('GET', '/v1/sessions?pageSize=1', { key: tenant.key });
+    const rest = `/v1/sessions?pageSize=1&cursor=${body.pagination.nextCursor}`;
+    const seen = await see(next.url, 'GET', rest, { headers: bearer() });
+    expect(seen.status).toBe(200);
+    expect(seen).toEqual(await see(server.url, 'GET', rest, { headers: bearer() }));
+  });
+
+  it.each([
+    'pipeline.ingest',
+    'pipeline.ingest?x=1',
+    'pipeline.ingest?batch=1',
+    'pipeline%2Eingest',
+    'pipeline.ingest/',
+  ])('takes facts at the pipeline’s door within its limits, and refuses a bad token: %s', async (spelling) => {
+    const post = async (token: string, body: string) => {
+      const response = await fetch(`${next.url}/api/trpc/${spelling}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        body,
       });
+      return { status: response.status, ...(await response.json()) };
+    };
     const { sessionId, facts } = scoredSession(0.2);
-    const refused = await post('a-wrong-token-of-the-tests', { integrationId: tenant.id, facts });
-    expect(refused.status).toBe(401);
-    const answer = await post(PIPELINE_TOKEN, { integrationId: tenant.id, facts });
-    expect(await answer.json()).toEqual({ result: { data: { accepted: 3, duplicates: 0, suppressed: 0 } } });
+    const batch = JSON.stringify({ integrationId: tenant.id, facts });
+    expect((await post('a-wrong-token-of-the-tests', batch)).status).toBe(401);
+    expect((await post(PIPELINE_TOKEN, batch + ' '.repeat(1024 * 1024))).status).toBe(413);
+    expect(await post(PIPELINE_TOKEN, batch)).toMatchObject({
+      status: 200,
+      result: { data: { accepted: 3, duplicates: 0, suppressed: 0 } },
+    });
     const found = await server.call('GET', `/v1/sessions/${sessionId}`, { key: tenant.key });
     expect(found.body.data.status).toBe('Scored');
   });
 
+  it('answers a customer’s procedure over tRPC with a clean 401, whatever key comes with it', async () => {
+    const before = next.output();
+    const calls: [method: string, path: string][] = [
+      ['GET', 'sessions.list'],
+      ['GET', 'integration.get?input=%zz'],
+      ['POST', 'webhooks.create'],
+      ['POST', 'webhooks.delete?input={'],
+    ];
+    for (const [method, path] of calls) {
+      const response = await fetch(`${next.url}/api/trpc/${path}`, {
+        method,
+        headers: { ...bearer(), 'content-type': 'application/json' },
+        ...(method === 'POST' ? { body: '{' } : {}),
+      });
+      expect([path, response.status, await response.json()]).toEqual([
+        path,
+        401,
+        {
+          error: {
+            message: 'An API key is required',
+            code: -32001,
+            data: { code: 'UNAUTHORIZED', httpStatus: 401, path: path.split('?')[0] },
+          },
+        },
+      ]);
+    }
+    expect(next.output()).toBe(before);
+  });
+
   it('keeps /api/inngest closed where no Inngest is configured', async () => {
     for (const method of ['GET', 'POST', 'PUT']) {
-      expect((await fetch(`${nextUrl}/api/inngest`, { method })).status).toBe(404);
+      const response = await fetch(`${next.url}/api/inngest`, { method });
+      expect([response.status, await response.text()]).toEqual([404, 'Not found\n']);
     }
+  });
+
+  // The last test: it ends the server.
+  it('has counted every request when it ends', async () => {
+    const { key } = await server.createTenant('pro');
+    const paths = ['/v1/stats', '/v1/stats', '/v1/users?pageSize=0', '/v1/unknown'];
+    for (const path of paths) await fetch(next.url + path, { headers: { authorization: `Bearer ${key}` } });
+    await next.stop();
+    const { data } = (await server.call('GET', '/v1/usage', { key })).body;
+    expect(data).toMatchObject({ totalRequests: 4, successfulRequests: 2, clientErrors: 2 });
+    expect(data.byEndpoint).toEqual([
+      { method: 'GET', path: '/v1/stats', requests: 2, errors: 0 },
+      { method: 'GET', path: '(unmatched)', requests: 1, errors: 1 },
+      { method: 'GET', path: '/v1/users', requests: 1, errors: 1 },
+    ]);
   });
 });

@@ -7,18 +7,35 @@ import { OpenApiDocument } from '../support/document';
 import { closed, scored, scoredSession, started } from '../support/facts';
 import { type CallOptions, startTestServer, type TestServer } from '../support/server';
 
-/** Every public operation of this stage. */
+/** Every public operation, besides the document and its page. */
 const OPERATIONS = [
   'GET /health getHealth',
+  'GET /v1/analytics getAnalytics',
+  'GET /v1/courses listCourses',
   'GET /v1/integration getIntegration',
   'GET /v1/sessions listSessions',
   'GET /v1/sessions/{sessionId} getSession',
+  'GET /v1/sessions/{sessionId}/details getSessionDetails',
+  'GET /v1/sessions/{sessionId}/events listSessionEvents',
+  'POST /v1/sessions/{sessionId}/label labelSession',
+  'GET /v1/settings/risk-thresholds getRiskThresholds',
+  'PUT /v1/settings/risk-thresholds updateRiskThresholds',
+  'GET /v1/stats getStats',
+  'GET /v1/usage getUsage',
+  'GET /v1/users listUsers',
+  'GET /v1/users/{userId}/sessions listUserSessions',
+  'POST /v1/users/{userId}/devices/{fingerprint}/confirm confirmDevice',
   'GET /v1/webhooks listWebhooks',
   'POST /v1/webhooks createWebhook',
   'GET /v1/webhooks/{id} getWebhook',
   'PATCH /v1/webhooks/{id} updateWebhook',
   'DELETE /v1/webhooks/{id} deleteWebhook',
+  'POST /v1/webhooks/{id}/rotate-secret rotateWebhookSecret',
+  'POST /v1/webhooks/{id}/test testWebhook',
 ];
+
+/** Actions that take no body. */
+const WITHOUT_BODY = ['rotateWebhookSecret', 'testWebhook'];
 
 /** Specification: Delivery payloads. A `?` marks a nullable field. */
 const PAYLOADS: Record<string, string[]> = {
@@ -102,7 +119,8 @@ describe('the document', () => {
           expect.stringMatching(/\S/),
         ]);
       for (const parameter of described) expect(parameter.required).toBe(true);
-      expect(['post', 'patch', 'put'].includes(method), path).toBe(operation.requestBody !== undefined);
+      const takesBody = ['post', 'patch', 'put'].includes(method) && !WITHOUT_BODY.includes(operation.operationId);
+      expect(takesBody, path).toBe(operation.requestBody !== undefined);
     }
   });
 
@@ -382,8 +400,8 @@ describe('every real answer is as the document says', () => {
 describe('the webhooks section', () => {
   const schemaOf = (name: string) => ['webhooks', name, 'post', 'requestBody', 'content', 'application/json', 'schema'];
 
-  it('has the seven events', () => {
-    expect(Object.keys(document.json.webhooks).sort()).toEqual(Object.keys(PAYLOADS).sort());
+  it('has the seven events and the test delivery', () => {
+    expect(Object.keys(document.json.webhooks).sort()).toEqual([...Object.keys(PAYLOADS), 'TestDelivery'].sort());
   });
 
   it.each(Object.entries(PAYLOADS))('describes the payload of %s as the specification does', (name, fields) => {
@@ -421,6 +439,18 @@ describe('the webhooks section', () => {
         .map((p: { name: string }) => p.name);
     expect(namesOf(true).sort()).toEqual(required.toSorted());
     expect(namesOf(false)).toEqual(['X-Webhook-Test']);
+  });
+});
+
+describe('the test delivery in the webhooks section', () => {
+  it('is the wrapper of the specification, with the test header', () => {
+    const { parameters, requestBody } = document.json.webhooks.TestDelivery.post;
+    expect(parameters.find((p: { name: string }) => p.name === 'X-Webhook-Test').required).toBe(true);
+    const { schema, examples } = requestBody.content['application/json'];
+    expect(schema.required).toEqual(['eventType', 'integrationId', 'timestamp', 'data']);
+    expect(schema.properties.data.required).toEqual(['test', 'message', 'subscriptionId', 'deliveryId']);
+    const keys = ['webhooks', 'TestDelivery', 'post', 'requestBody', 'content', 'application/json', 'schema'];
+    document.expectValid(examples.TestDelivery.value, ...keys);
   });
 });
 

@@ -153,6 +153,18 @@ describe('the input', () => {
     ]);
   });
 
+  it('is judged alike whatever query follows the path', async () => {
+    const { id } = await server.createTenant();
+    const text = JSON.stringify({ integrationId: id, facts: [started('s')] });
+    for (const query of ['?', '?x=1', '?batch=1', '?origin=%zz']) {
+      const ask = (body: string, headers = authorized) =>
+        sendRaw(server.url, 'POST', `${DOOR}${query}`, { headers, body });
+      expect((await ask(text, { ...authorized, Authorization: 'Bearer wrong' })).status).toBe(401);
+      expect((await ask(text + ' '.repeat(MIB))).status).toBe(413);
+      expect((await ask(text)).body.result.data).toMatchObject({ suppressed: 0 });
+    }
+  });
+
   it('of much more than 1 MiB is 413, and then the connection closes', async () => {
     const connection = await Connection.open(server.url);
     connection.writeHead('POST', DOOR, { ...authorized, 'Content-Length': String(50 * MIB) });

@@ -44,3 +44,19 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     },
   };
 }
+
+/** Takes a database away under its users, as while a backup is restored; answers what brings it back. */
+export async function withdrawDatabase(url: string): Promise<() => Promise<void>> {
+  const name = new URL(url).pathname.slice(1);
+  const run = async (...statements: string[]) => {
+    const sql = postgres(inject('postgresUrl'), { max: 1, onnotice: () => {} });
+    for (const statement of statements) await sql.unsafe(statement);
+    await sql.end();
+  };
+  await run(
+    `alter database ${name} allow_connections false`,
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
+    `alter database ${name} rename to ${name}_away`,
+  );
+  return () => run(`alter database ${name}_away rename to ${name}`, `alter database ${name} allow_connections true`);
+}

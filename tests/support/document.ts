@@ -7,6 +7,12 @@ type Json = any;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
+const DATE_TIME = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+const isRealDay = (day: string) => {
+  const midnight = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
+};
+
 export interface Operation {
   method: string;
   path: string;
@@ -23,7 +29,8 @@ export class OpenApiDocument {
     // A document says more of a schema than JSON Schema knows (`example`).
     this.#ajv = new Ajv2020({ strict: false, allErrors: true });
     for (const format of ['int32', 'int64', 'double', 'float']) this.#ajv.addFormat(format, true);
-    this.#ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);
+    this.#ajv.addFormat('date', (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && isRealDay(text));
+    this.#ajv.addFormat('date-time', (text: string) => DATE_TIME.test(text) && isRealDay(text.slice(0, 10)));
     this.#ajv.addFormat('uri', (text: string) => URL.canParse(text));
     this.#ajv.addSchema(json, 'document');
   }

@@ -29,6 +29,29 @@ export const scored = (sessionId: string, botScore: number, fields: Record<strin
   ...fields,
 });
 
+/** Events of the type mouse, half a minute old, where `list` does not say otherwise. */
+export const happened = (sessionId: string, list: Record<string, unknown>[]) => ({
+  kind: 'sessionEvents',
+  sessionId,
+  events: list.map((event) => ({ type: 'mouse', timestamp: secondsAgo(30), ...event })),
+});
+export const correlated = (sessionId: string, userId: string, fields: Record<string, unknown> = {}) => ({
+  kind: 'sessionCorrelated',
+  sessionId,
+  user: { id: userId, name: 'Ada Lovelace' },
+  confidence: 0.9,
+  correlatedAt: secondsAgo(20),
+  ...fields,
+});
+export const anomaly = (anomalyId: string, fields: Record<string, unknown> = {}) => ({
+  kind: 'anomalyDetected',
+  anomalyId,
+  anomalyType: 'ImpossibleTravel',
+  severity: 'high',
+  detectedAt: secondsAgo(10),
+  ...fields,
+});
+
 /** The facts of a session that is closed and scored. */
 export function scoredSession(botScore: number, sessionId: string = randomUUID()) {
   return { sessionId, facts: [started(sessionId), closed(sessionId), scored(sessionId, botScore)] };

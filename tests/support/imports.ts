@@ -24,12 +24,14 @@ export function findImports(text: string): string[] {
   return IMPORTS.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]!));
 }
 
-/** Reads all source files below some directories. Throws for an import of ours that leads nowhere. */
-export function readSources(directories: string[]): SourceFile[] {
-  const paths = directories.flatMap((directory) =>
-    readdirSync(directory, { recursive: true, encoding: 'utf8' })
-      .map((name) => join(directory, name).split(sep).join('/'))
-      .filter((path) => /\.(ts|tsx|js|mjs)$/.test(path)),
+/** Reads source files, and all below directories. Throws for an import of ours that leads nowhere. */
+export function readSources(roots: string[]): SourceFile[] {
+  const paths = roots.flatMap((root) =>
+    statSync(root).isFile()
+      ? [root]
+      : readdirSync(root, { recursive: true, encoding: 'utf8' })
+          .map((name) => join(root, name).split(sep).join('/'))
+          .filter((path) => /\.(ts|tsx|js|mjs)$/.test(path)),
   );
   return paths.sort().map((path) => {
     const text = readFileSync(path, 'utf8');

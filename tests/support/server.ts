@@ -20,16 +20,20 @@ export interface Answer {
   body: any;
 }
 
-export interface TestServer {
+/** What a server is asked through, wherever it listens. */
+export interface Client {
+  /** A request to the API with a Bearer key; `body` is sent as JSON. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Posts facts to the pipeline's door. */
+  ingest(integrationId: string, facts: unknown[]): Promise<Answer>;
+}
+
+export interface TestServer extends Client {
   url: string;
   service: Service;
   database: TestDatabase;
   /** An integration with a key. */
   createTenant(plan?: Plan): Promise<{ id: string; key: string; keyId: string }>;
-  /** A request to the API with a Bearer key; `body` is sent as JSON. */
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Posts facts to the pipeline's door. */
-  ingest(integrationId: string, facts: unknown[]): Promise<Answer>;
   stop(): Promise<void>;
 }
 
@@ -71,22 +75,7 @@ export async function startTestServer(settings: Record<string, string> = {}, sha
       const { key, id: keyId } = await mintKey(service.db, { integrationId: id, name: 'test' });
       return { id, key, keyId };
     },
-    call: (method, path, { key, headers, body } = {}) =>
-      request(`${url}${path}`, {
-        method,
-        headers: {
-          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      }),
-    ingest: (integrationId, facts) =>
-      request(`${url}${PIPELINE_PATH}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${PIPELINE_TOKEN}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ integrationId, facts }),
-      }),
+    ...createClient(url),
     async stop() {
       await stopHttpServer(server, 1_000);
       await closeService(service, 1_000);
@@ -95,9 +84,28 @@ export async function startTestServer(settings: Record<string, string> = {}, sha
   };
 }
 
+export const createClient = (url: string): Client => ({
+  call: (method, path, { key, headers, body } = {}) =>
+    request(`${url}${path}`, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    }),
+  ingest: (integrationId, facts) =>
+    request(`${url}${PIPELINE_PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${PIPELINE_TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ integrationId, facts }),
+    }),
+});
+
 async function request(url: string, init: RequestInit): Promise<Answer> {
   const response = await fetch(url, { redirect: 'manual', ...init });
   const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json');
+  const isJson = text !== '' && response.headers.get('content-type')?.includes('json');
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
 }

@@ -7,13 +7,14 @@ import { findCycle, findImports, readSources, type SourceFile } from '../support
 
 /** The rooms from the doors inwards: each with the files in it and the rooms that it may import. */
 const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
-  app: { files: /^app\//, mayImport: ['rest', 'procedures', 'service'] },
+  // What Next finds by name; instrumentation.ts starts with its process.
+  app: { files: /^(app\/|instrumentation\.ts$)/, mayImport: ['http-server', 'rest', 'procedures', 'service'] },
   // The commands that start a process: they put everything together.
   entries: {
     files: /^server\/(main|admin|runtime)\.ts$|^server\/(start|build)\.mjs$/,
     mayImport: ['http-server', 'demo', 'service', 'webhooks', 'domain', 'db', 'platform', 'contract'],
   },
-  'http-server': { files: /^server\/http-server\.ts$/, mayImport: ['rest', 'service'] },
+  'http-server': { files: /^server\/(http|next)-server\.ts$/, mayImport: ['rest', 'service', 'platform'] },
   rest: {
     files: /^server\/rest\//,
     mayImport: ['procedures', 'service', 'domain', 'db', 'platform', 'contract'],
@@ -25,7 +26,7 @@ const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
   demo: { files: /^server\/demo\//, mayImport: ['service', 'pipeline', 'domain', 'contract'] },
   service: {
     files: /^server\/service\.ts$/,
-    mayImport: ['inngest', 'engine', 'pipeline', 'webhooks', 'db', 'platform'],
+    mayImport: ['inngest', 'engine', 'pipeline', 'webhooks', 'domain', 'db', 'platform'],
   },
   inngest: {
     files: /^inngest\/(?!embedded\/)/,
@@ -57,7 +58,7 @@ const PACKAGES: { package: string; onlyIn: RegExp }[] = [
 const MAX_LINES = 400;
 const JUNK_DRAWER = /(^|[/._-])(utils?|helpers?|common|misc)([/._-]|$)/i;
 
-const sources = readSources(['app', 'server', 'db', 'inngest']);
+const sources = readSources(['app', 'instrumentation.ts', 'server', 'db', 'inngest']);
 const roomOf = (path: string) => Object.keys(ROOMS).find((room) => ROOMS[room]!.files.test(path));
 const list = (find: (file: SourceFile) => string[]) => sources.flatMap(find);
 

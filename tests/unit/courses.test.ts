@@ -15,7 +15,20 @@ describe('findCourse', () => {
     ['Blackboard', 'https://b.example.edu/ultra/courses/_10_1/outline', 'https://b.example.edu/ultra/courses/_10_1'],
     ['D2L', 'https://d.example.edu/d2l/home/6606', 'https://d.example.edu/d2l/home/6606'],
   ])('finds the course of %s in %s', (_lms, pageUrl, url) => {
-    expect(findCourse(pageUrl)).toEqual({ id: idOf(url), url });
+    expect(findCourse(pageUrl)).toMatchObject({ id: idOf(url), url });
+  });
+
+  it.each([
+    ['https://c.example.edu/courses/42/quizzes/1', 'Course 42', null],
+    ['https://m.example.edu/course/view.php?id=7', 'Course 7', null],
+    ['https://b.example.edu/ultra/courses/_10_1/outline', 'Course _10_1', null],
+    [
+      'https://x.example.edu/courses/course-v1:MITx+6.00.1x+2T2024/home',
+      'Course MITx+6.00.1x+2T2024',
+      'MITx+6.00.1x+2T2024',
+    ],
+  ])('names the course of %s %s, with the code that the address has', (pageUrl, name, code) => {
+    expect(findCourse(pageUrl)).toMatchObject({ name, code });
   });
 
   it('gives the same course for all of its pages', () => {

@@ -1,0 +1,334 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createWebhookClient, type PostResult } from '../../server/webhooks/http-client';
+import { judgeAttempt } from '../../server/webhooks/retry-schedule';
+import { detours, dialled, resetConnector } from '../support/connector';
+import { type DnsRecord, type DnsServer, startDnsServer } from '../support/dns-server';
+import { answer, ok, type RawReceiver, type Reply, startRawReceiver } from '../support/raw-receiver';
+import vectors from '../vectors/ssrf.json';
+
+// The rules of addresses (specification: Endpoints, rule 7; decisions: URL and address rules) against real DNS answers.
+// Whatever address is dialled would lead to a receiver here that counts its connections.
+
+vi.mock('node:net', async (original) => (await import('../support/connector')).divertNet(await original()));
+vi.mock('node:tls', async (original) => (await import('../support/connector')).divertTls(await original()));
+
+const PUBLIC = '1.1.1.1';
+const PUBLIC_IPV6 = '2606:4700:4700::1111';
+const METADATA = '169.254.169.254';
+const RETRY_DELAYS_MS = [0, 60_000];
+
+let dns: DnsServer;
+/** The same for tests of silence, which need not wait long for nothing. */
+let hasty: DnsServer;
+const cleanups: (() => unknown)[] = [];
+beforeAll(async () => {
+  [dns, hasty] = await Promise.all([startDnsServer(), startDnsServer({ tries: 1 })]);
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  dns.queries.length = 0;
+  resetConnector();
+});
+afterAll(() => Promise.all([dns.stop(), hasty.stop()]));
+
+/** Posts to a name; every address given leads to the one receiver. */
+async function setUp({
+  addresses = [] as string[],
+  reply = ok as Reply,
+  allowedHosts = [] as string[],
+  names = dns,
+} = {}) {
+  const receiver = await startRawReceiver(reply);
+  cleanups.push(() => receiver.stop());
+  for (const address of addresses) detours.set(address, receiver.port);
+  const client = createWebhookClient({ allowedHosts: new Set(allowedHosts), resolve: names.resolve });
+  cleanups.push(() => client.close());
+  const post = (url = 'http://hooks.example.com/', timeoutMs = 5_000) =>
+    client.post({ url, headers: {}, body: '{}', timeoutMs });
+  return { receiver, post };
+}
+
+const answered = (address: string): PostResult => ({ kind: 'response', status: 200, address, retryAfter: null });
+const refused = (address: string | null): PostResult => ({ kind: 'refused-address', address });
+const failed = (reason: string): PostResult => ({ kind: 'network', address: null, reason });
+const judge = (result: PostResult) => {
+  if (result.kind === 'aborted') throw new Error('aborted');
+  return judgeAttempt(result, 1, RETRY_DELAYS_MS);
+};
+const BLOCKED = { status: 'PermanentFailure', failureClass: 'BlockedSsrf', retryDelayMs: null };
+const RETRIED = { status: 'Pending', retryDelayMs: 60_000 };
+const asked = (name = 'hooks.example.com') =>
+  dns.queries.flatMap((query) => (query.name === name ? [`${query.type} ${query.transport}`] : [])).sort();
+
+async function expectBlocked(result: PostResult, address: string, receiver: RawReceiver) {
+  expect(result).toEqual(refused(address));
+  expect(judge(result)).toEqual(BLOCKED);
+  expect(dialled).toEqual([]);
+  await sleep(5);
+  expect(receiver.sockets).toEqual([]);
+}
+
+/** Tells one name's records; others do not exist. */
+const tell = (...records: DnsRecord[]) => {
+  dns.answer = ({ name }) => (name === 'hooks.example.com' ? records : { rcode: 'NXDOMAIN' });
+};
+
+describe('the name server of the tests', () => {
+  it('answers as told, over UDP and TCP', async () => {
+    tell(PUBLIC, PUBLIC_IPV6);
+    expect(await dns.resolve('hooks.example.com')).toEqual([PUBLIC, PUBLIC_IPV6]);
+    expect(asked()).toEqual(['A udp', 'AAAA udp']);
+    await expect(dns.resolve('other.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    dns.queries.length = 0;
+    dns.answer = () => ({ records: [PUBLIC], truncated: true });
+    expect(await dns.resolve('hooks.example.com')).toEqual([PUBLIC]);
+    expect(asked()).toEqual(['A tcp', 'A udp', 'AAAA tcp', 'AAAA udp']);
+  });
+});
+
+describe('an address is judged and then dialled', () => {
+  it('out of one look-up per attempt: a name that rebinds within the attempt leads to the judged address', async () => {
+    const { receiver, post } = await setUp({ addresses: [PUBLIC, METADATA] });
+    const counts = { A: 0, AAAA: 0, other: 0 };
+    dns.answer = ({ type }) => (counts[type]++ === 0 ? [PUBLIC] : [METADATA]);
+    expect(await post()).toEqual(answered(PUBLIC));
+    expect(asked()).toEqual(['A udp', 'AAAA udp']);
+    expect(dialled).toEqual([`${PUBLIC} 80`]);
+    expect(receiver.requests[0]?.head).toContain('\r\nhost: hooks.example.com\r\n');
+  });
+
+  it('anew for each connection: a name that rebinds between attempts is refused', async () => {
+    const { receiver, post } = await setUp({
+      addresses: [PUBLIC, METADATA],
+      reply: (socket) => socket.end(answer(200, '', 'connection: close\r\n')),
+    });
+    tell(PUBLIC);
+    expect(await post()).toEqual(answered(PUBLIC));
+    tell(METADATA);
+    const result = await post();
+    expect(result).toEqual(refused(METADATA));
+    expect(judge(result)).toEqual(BLOCKED);
+    expect([dialled, receiver.sockets.length]).toEqual([[`${PUBLIC} 80`], 1]);
+    expect(asked()).toEqual(['A udp', 'A udp', 'AAAA udp', 'AAAA udp']);
+  });
+
+  it('with one look-up even when the judged addresses fail one after the other', async () => {
+    const addresses = [PUBLIC, '1.0.0.1', PUBLIC_IPV6];
+    const { receiver, post } = await setUp({ addresses });
+    receiver.stop();
+    tell(...addresses);
+    expect(await post()).toEqual({ kind: 'network', address: PUBLIC_IPV6, reason: 'ECONNREFUSED' });
+    expect(dialled).toEqual(addresses.map((address) => `${address} 80`));
+    expect(asked()).toEqual(['A udp', 'AAAA udp']);
+  });
+
+  it('ten at the most: a failed attempt does not knock at everything that a name gives', async () => {
+    const addresses = Array.from({ length: 200 }, (_, n) => `1.2.3.${n}`);
+    const { receiver, post } = await setUp({ addresses });
+    receiver.stop();
+    tell(...addresses);
+    expect(await post()).toMatchObject({ kind: 'network', reason: 'ECONNREFUSED' });
+    expect(dialled).toEqual(addresses.slice(0, 10).map((address) => `${address} 80`));
+  });
+
+  it('over TLS too, and the name is not looked up for the handshake', async () => {
+    const { receiver, post } = await setUp({ addresses: [PUBLIC, METADATA] });
+    const counts = { A: 0, AAAA: 0, other: 0 };
+    dns.answer = ({ type }) => (counts[type]++ === 0 ? [PUBLIC] : [METADATA]);
+    // The receiver takes no TLS: the handshake waits for it.
+    expect(await post('https://hooks.example.com/', 300)).toEqual({ kind: 'timeout', address: PUBLIC });
+    expect(dialled).toEqual([`${PUBLIC} 443`]);
+    expect(asked()).toEqual(['A udp', 'AAAA udp']);
+    expect(receiver.requests).toEqual([]);
+  });
+});
+
+describe('a name that leads to a forbidden address is blocked for good, and nothing is contacted', () => {
+  it.each(vectors.rejectAddresses)('%s of the shared vectors', async (address) => {
+    const { receiver, post } = await setUp({ addresses: vectors.rejectAddresses });
+    tell(address);
+    const result = await post();
+    // Resolvers spell addresses in their own way.
+    const [spelled] = await dns.resolve('hooks.example.com');
+    await expectBlocked(result, spelled!, receiver);
+  });
+
+  it.each<[string, string[], string]>([
+    ['the private one last', [PUBLIC, '10.0.0.1'], '10.0.0.1'],
+    ['the private one first', ['10.0.0.1', PUBLIC], '10.0.0.1'],
+    [
+      'the private one among many',
+      [...Array.from({ length: 40 }, (_, n) => `1.1.2.${n}`), '192.168.0.9'],
+      '192.168.0.9',
+    ],
+    ['a public IPv4, a private IPv6', [PUBLIC, 'fd00::1'], 'fd00::1'],
+    ['a private IPv4, a public IPv6', [PUBLIC_IPV6, '127.0.0.1'], '127.0.0.1'],
+    ['metadata of a cloud', [PUBLIC, METADATA], METADATA],
+  ])('mixed answers as a whole: %s', async (_what, records, forbidden) => {
+    const { receiver, post } = await setUp({ addresses: records });
+    tell(...records);
+    await expectBlocked(await post(), forbidden, receiver);
+  });
+
+  it.each<[string, DnsRecord[], string]>([
+    [
+      'an alias of a private name',
+      [
+        { owner: 'hooks.example.com', alias: 'db.internal' },
+        { owner: 'db.internal', address: '10.0.0.5' },
+      ],
+      '10.0.0.5',
+    ],
+    [
+      'an alias of localhost',
+      [
+        { owner: 'hooks.example.com', alias: 'localhost' },
+        { owner: 'localhost', address: '127.0.0.1' },
+      ],
+      '127.0.0.1',
+    ],
+    [
+      'a chain of aliases',
+      [
+        { owner: 'hooks.example.com', alias: 'a.cdn.example' },
+        { owner: 'a.cdn.example', alias: 'b.cdn.example' },
+        { owner: 'b.cdn.example', address: METADATA },
+      ],
+      METADATA,
+    ],
+    ['an IPv4-mapped private IPv6', ['::ffff:10.0.0.1'], '::ffff:10.0.0.1'],
+    ['an IPv4-mapped public IPv6', ['::ffff:1.1.1.1'], '::ffff:1.1.1.1'],
+    ['an IPv6 that embeds metadata (NAT64)', ['64:ff9b::a9fe:a9fe'], '64:ff9b::a9fe:a9fe'],
+    ['loopback by IPv6 alone', ['::1'], '::1'],
+  ])('%s', async (_what, records, forbidden) => {
+    const { receiver, post } = await setUp({ addresses: [PUBLIC, '10.0.0.5', '127.0.0.1', '::1', METADATA] });
+    tell(...records);
+    await expectBlocked(await post(), forbidden, receiver);
+  });
+
+  it('one forbidden address at the end of an answer of 1,500, which comes over TCP', async () => {
+    const many = Array.from({ length: 1_500 }, (_, n) => `1.2.${n >> 8}.${n & 255}`);
+    const { receiver, post } = await setUp({ addresses: [...many, '10.0.0.1'] });
+    tell(...many, '10.0.0.1');
+    await expectBlocked(await post(), '10.0.0.1', receiver);
+    expect(asked()).toEqual(['A tcp', 'A udp', 'AAAA udp']);
+  });
+
+  it('also when attempts at the same moment share the look-up', async () => {
+    const { receiver, post } = await setUp({ addresses: [PUBLIC, '10.0.0.1'] });
+    dns.answer = () => ({ records: [PUBLIC, '10.0.0.1'], afterMs: 30 });
+    for (const result of await Promise.all([post(), post(), post()])) expect(result).toEqual(refused('10.0.0.1'));
+    expect([dialled, receiver.sockets]).toEqual([[], []]);
+    expect(asked()).toEqual(['A udp', 'AAAA udp']);
+  });
+});
+
+describe('a name with IPv6 alone', () => {
+  it('is judged and dialled like any other', async () => {
+    const { post } = await setUp({ addresses: [PUBLIC_IPV6] });
+    tell(PUBLIC_IPV6);
+    expect(await post()).toEqual(answered(PUBLIC_IPV6));
+    expect(dialled).toEqual([`${PUBLIC_IPV6} 80`]);
+  });
+
+  it('reaches ::1 only where host and port are allowed', async () => {
+    const receiver = await startRawReceiver(ok, { host: '::1' });
+    cleanups.push(() => receiver.stop());
+    const { post } = await setUp({ allowedHosts: [`hooks.example.com:${receiver.port}`] });
+    tell('::1');
+    expect(await post(`http://hooks.example.com:${receiver.port}/`)).toEqual(answered('::1'));
+    expect(await post()).toEqual(refused('::1'));
+    expect(receiver.requests.length).toBe(1);
+  });
+});
+
+describe('a look-up that fails is class Network, retried, and nothing is contacted', () => {
+  it.each<[string, string, DnsServer['answer']]>([
+    ['an empty answer', 'ENOTFOUND', () => []],
+    ['a name that does not exist', 'ENOTFOUND', () => ({ rcode: 'NXDOMAIN' })],
+    ['an alias without an address', 'ENOTFOUND', () => [{ owner: 'hooks.example.com', alias: 'gone.example' }]],
+    [
+      'aliases in a circle',
+      'ENOTFOUND',
+      () => [
+        { owner: 'hooks.example.com', alias: 'other.example.com' },
+        { owner: 'other.example.com', alias: 'hooks.example.com' },
+      ],
+    ],
+    ['a server failure', 'EAI_AGAIN', () => ({ rcode: 'SERVFAIL' })],
+    ['a refusal', 'EAI_AGAIN', () => ({ rcode: 'REFUSED' })],
+    ['silence', 'EAI_AGAIN', () => null],
+    ['garbage', 'EAI_AGAIN', () => ({ raw: Buffer.from('no answer at all, only text') })],
+    ['a cut header', 'EAI_AGAIN', () => ({ raw: Buffer.from([0, 1, 0x81]) })],
+    [
+      'a cut answer that TCP does not complete',
+      'EAI_AGAIN',
+      ({ transport }) => (transport === 'udp' ? { truncated: true } : { raw: Buffer.from([1, 2, 3]) }),
+    ],
+  ])('%s', async (_what, code, reply) => {
+    const { receiver, post } = await setUp({ addresses: [PUBLIC], names: hasty });
+    hasty.answer = reply;
+    const result = await post();
+    expect(result).toEqual(failed(code));
+    expect(judge(result)).toEqual({ ...RETRIED, failureClass: 'Network' });
+    expect([dialled, receiver.sockets]).toEqual([[], []]);
+  });
+
+  it('but not where the other family has an address', async () => {
+    const { post } = await setUp({ addresses: [PUBLIC] });
+    dns.answer = ({ type }) => (type === 'A' ? [PUBLIC] : { rcode: 'SERVFAIL' });
+    expect(await post()).toEqual(answered(PUBLIC));
+  });
+
+  it('and the next attempt looks up anew', async () => {
+    const { post } = await setUp({ addresses: [PUBLIC] });
+    dns.answer = () => ({ rcode: 'SERVFAIL' });
+    expect(await post()).toEqual(failed('EAI_AGAIN'));
+    tell(PUBLIC);
+    expect(await post()).toEqual(answered(PUBLIC));
+  });
+});
+
+describe('a slow look-up', () => {
+  const slowly = (afterMs: number) => () => ({ records: [PUBLIC], afterMs });
+
+  it('counts in the timeout of the attempt, which is class Timeout, retried', async () => {
+    const { post } = await setUp({ addresses: [PUBLIC] });
+    dns.answer = slowly(600);
+    const from = performance.now();
+    const result = await post(undefined, 100);
+    expect(performance.now() - from).toBeLessThan(500);
+    expect(result).toEqual({ kind: 'timeout', address: null });
+    expect(judge(result)).toEqual({ ...RETRIED, failureClass: 'Timeout' });
+  });
+
+  it('answers in vain after that: nothing is dialled', async () => {
+    const { receiver, post } = await setUp({ addresses: [PUBLIC] });
+    dns.answer = slowly(150);
+    expect(await post('http://late.example.com/', 50)).toEqual({ kind: 'timeout', address: null });
+    await sleep(300);
+    expect(asked('late.example.com')).toEqual(['A udp', 'AAAA udp']);
+    expect([dialled, receiver.sockets]).toEqual([[], []]);
+  });
+
+  it('leaves only the rest of the time to the receiver', async () => {
+    const { post } = await setUp({
+      addresses: [PUBLIC],
+      reply: (socket) => setTimeout(() => ok(socket, null!, 0), 150),
+    });
+    dns.answer = slowly(150);
+    expect(await post(undefined, 200)).toEqual({ kind: 'timeout', address: PUBLIC });
+    expect(await post(undefined, 2_000)).toEqual(answered(PUBLIC));
+  });
+
+  it('does not keep one host from another', async () => {
+    const { post } = await setUp({ addresses: [PUBLIC] });
+    dns.answer = ({ name }) => (name === 'slow.example.com' ? slowly(600)() : [PUBLIC]);
+    const slow = post('http://slow.example.com/');
+    const from = performance.now();
+    expect(await post()).toEqual(answered(PUBLIC));
+    expect(performance.now() - from).toBeLessThan(500);
+    expect(await slow).toEqual(answered(PUBLIC));
+  });
+});

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createIntegration } from '../../server/domain/integrations';
+import { createLogger } from '../../server/platform/log';
+import type { AttemptRecord } from '../../server/webhooks/deliveries';
+import { setIntegrationPlan } from '../../server/webhooks/plans';
+import { createPublisher, type Publisher } from '../../server/webhooks/publisher';
+import { createRecorder } from '../../server/webhooks/recorder';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { waitUntil } from '../support/receiver';
+
+// Whoever locks several subscriptions does so in one order, so that two never wait for each other crosswise. Each pair
+// meets at a subscription in the middle that is held until both wait: what one has locked before, the other wants next.
+
+const IDS = ['whk-1', 'whk-2', 'whk-3'];
+
+let database: TestDatabase;
+let integrationId: string;
+let publisher: Publisher;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { db } = database;
+  const nothing = () => Promise.resolve();
+  publisher = createPublisher({
+    db,
+    log: createLogger({ LOG_LEVEL: 'silent' }),
+    messages: { sendDue: nothing, sendRetries: nothing, sendSweep: nothing },
+    wakeDrain: () => false,
+  });
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  integrationId = (await createIntegration(database.db, { name: 'own', plan: 'enterprise', allowedOrigins: [] })).id;
+  await database.db.sql`
+    insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed, created_at)
+    select ${integrationId}, 'whk-' || n, 'https://example.com/', 'BotDetected', 'own', true, '', now() + n * interval '1 s'
+      from generate_series(1, 3) n`;
+});
+
+const keys = () => IDS.map((subscriptionId) => ({ integrationId, subscriptionId }));
+
+/** Records the ends of attempts at all subscriptions in one batch: the first alone occupies the recorder. */
+async function recordAll() {
+  const recorder = createRecorder(database.db);
+  const attempts = keys().map(
+    (key): AttemptRecord => ({
+      ...key,
+      ...{ deliveryId: 'none', lease: randomUUID(), attempt: 1, status: 'Failed', failureClass: 'HTTP301' },
+      ...{ retryDelayMs: null, startedAt: null, durationMs: 0, httpStatus: 301, address: null, isTest: false },
+    }),
+  );
+  const elsewhere = { ...attempts[0]!, integrationId: 'nobody', lease: randomUUID() };
+  await Promise.all([elsewhere, ...attempts].map((attempt) => recorder.record(attempt)));
+}
+
+const WORK: Record<string, () => Promise<unknown>> = {
+  'the recorder': recordAll,
+  'a lowered plan': () => setIntegrationPlan(database.db, { id: integrationId, plan: 'free' }),
+  'a sweep that tells again': () => publisher.republish(keys().reverse()),
+  'a nudge': async () => {
+    publisher.publish(keys().reverse());
+    await publisher.flush();
+  },
+};
+
+const countWaiting = async () => {
+  const [row] = await database.db.sql<{ n: number }[]>`
+    select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return row!.n;
+};
+const countDeadlocks = async () => {
+  const [row] = await database.db.sql<{ n: number }[]>`
+    select pg_stat_force_next_flush(), deadlocks::int as n from pg_stat_database where datname = current_database()`;
+  return row!.n;
+};
+
+describe('subscriptions are locked in one order', () => {
+  const names = Object.keys(WORK);
+  const pairs = names.flatMap((first) => names.filter((other) => other !== first).map((second) => ({ first, second })));
+
+  it.each(pairs)('by $first and, a moment later, $second', async ({ first, second }) => {
+    const before = await countDeadlocks();
+    const works: Promise<unknown>[] = [];
+    await database.db.sql.begin(async (tx) => {
+      await tx`select 1 from webhook_subscriptions where integration_id = ${integrationId} and id = 'whk-2' for update`;
+      for (const [index, name] of [first, second].entries()) {
+        works.push(WORK[name]!());
+        await waitUntil(async () => (await countWaiting()) === index + 1);
+      }
+    });
+    await Promise.all(works);
+    expect(await countDeadlocks()).toBe(before);
+  });
+});

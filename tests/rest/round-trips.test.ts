@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countRead, explainStatement, type PlanNode } from '../support/plans';
+import { findUncalled, listRouteCalls } from '../support/route-calls';
+import { startTestServer, type TestServer } from '../support/server';
+import { recordStatements, type Statement } from '../support/statements';
+import { IN_VOLUME, loadVolumes } from '../support/volume';
+
+// What a reading request costs the database: how many statements, and what each reads, for a tenant of 20,000 sessions
+// among many times as many of others.
+
+const SESSIONS = 20_000;
+const OTHERS = 10;
+const SESSIONS_OF_EACH = 10_000;
+/** After the look-up of the key, which counts the request too. */
+const MAX_STATEMENTS = 2;
+const LARGE_TABLES = ['sessions', 'session_events', 'webhook_deliveries'];
+
+let server: TestServer;
+let recorder: ReturnType<typeof recordStatements>;
+let key: string;
+
+beforeAll(async () => {
+  // Without the embedded engine, whose statements would be counted too.
+  server = await startTestServer({ INNGEST_DEV: '1', QUOTA_ENTERPRISE: '100000000' });
+  const tenant = await server.createTenant();
+  key = tenant.key;
+  const volumes = [{ integrationId: tenant.id, sessions: SESSIONS }];
+  for (let n = 0; n < OTHERS; n++)
+    volumes.push({ integrationId: (await server.createTenant()).id, sessions: SESSIONS_OF_EACH });
+  await loadVolumes(server.database.db, volumes);
+  recorder = recordStatements(server.service.db);
+}, 120_000);
+afterAll(() => server.stop());
+
+/** The statements of one request, without the look-up of its key. */
+async function record(path: string): Promise<Statement[]> {
+  // Nothing of earlier requests is left to be written by a timer.
+  await server.service.usage.flush();
+  recorder.take();
+  const { status, text } = await server.call('GET', path, { key });
+  expect([path, status, text]).toEqual([path, 200, text]);
+  const [lookUp, ...statements] = recorder.take();
+  expect(lookUp!.text).toContain('from api_keys');
+  return statements;
+}
+
+function listReads(): string[] {
+  const { busiest, longSession, origin } = IN_VOLUME;
+  const routes = listRouteCalls({
+    ...{ ...busiest, sessionId: longSession, origin, webhookId: 'whk-1' },
+    ...{ detectionFlag: 'webdriver', webhookUrl: 'https://example.com/' },
+  });
+  expect(findUncalled(routes)).toEqual([]);
+  const calls = [...routes.values()].flat().filter(({ method }) => method === 'GET');
+  return [...calls.map(({ path }) => path), '/v1/sessions/ses-2/events'];
+}
+
+const { busiest } = IN_VOLUME;
+const SESSION_LISTS = [
+  '/v1/sessions',
+  `/v1/sessions?userId=${busiest.userId}`,
+  `/v1/sessions?courseId=${busiest.courseId}`,
+  `/v1/sessions?fingerprint=${busiest.fingerprint}`,
+  `/v1/sessions?origin=${encodeURIComponent(IN_VOLUME.origin)}`,
+  `/v1/users/${busiest.userId}/sessions`,
+];
+/** What some dozen sessions have, scattered over all the time. */
+const RARE = ['userId=user-00007', 'courseId=course-00007', 'fingerprint=device-00007'];
+const LISTS = [...SESSION_LISTS, `/v1/sessions/${IN_VOLUME.longSession}/events`, '/v1/users', '/v1/courses'];
+
+const withQuery = (path: string, query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`;
+
+/** The cursor of the page after some others. */
+async function walk(path: string, pages: number): Promise<string> {
+  let cursor = '';
+  for (let page = 0; page < pages; page++) {
+    const { body } = await server.call('GET', withQuery(path, `pageSize=100${cursor}`), { key });
+    cursor = `&cursor=${body.pagination.nextCursor}`;
+  }
+  return cursor;
+}
+
+describe('a reading request', () => {
+  it(`sends at most ${MAX_STATEMENTS} statements after the one for key and limit`, async () => {
+    const counts = new Map<string, number>();
+    for (const path of listReads()) counts.set(path, (await record(path)).length);
+    expect(counts.size).toBeGreaterThan(25);
+    expect([...counts].filter(([, count]) => count > MAX_STATEMENTS)).toEqual([]);
+    // Counted at all: nothing answers out of memory but the thresholds, which came with the key.
+    expect([...counts].filter(([, count]) => count === 0)).toEqual([['/v1/settings/risk-thresholds', 0]]);
+    expect([counts.get('/v1/usage'), counts.get('/v1/sessions')]).toEqual([1, 1]);
+    await server.call('GET', '/v1/stats', { key });
+    recorder.take();
+    await server.call('GET', '/v1/usage', { key });
+    expect(recorder.take()).toHaveLength(1 + MAX_STATEMENTS);
+  });
+
+  it.each(LISTS)('%s sends as many for a page of 100 as for a page of 1', async (path) => {
+    const answer = await server.call('GET', withQuery(path, 'pageSize=100'), { key });
+    expect(answer.body.data).toHaveLength(100);
+    const [small, large] = [await record(withQuery(path, 'pageSize=1')), await record(withQuery(path, 'pageSize=100'))];
+    expect([small.length, large.length]).toEqual([1, 1]);
+    const next = await walk(path, 1);
+    expect(await record(withQuery(path, `pageSize=100${next}`))).toHaveLength(1);
+  });
+});
+
+describe('a reading statement', () => {
+  /** The plans of all statements of a request, made for their parameters and for any. */
+  async function explain(path: string): Promise<{ kind: string; nodes: PlanNode[] }[]> {
+    const plans: { kind: string; nodes: PlanNode[] }[] = [];
+    for (const statement of await record(path))
+      for (const kind of statement.isPrepared ? (['custom', 'generic'] as const) : (['custom'] as const))
+        if (!statement.text.includes('insert into usage_daily'))
+          plans.push({ kind, nodes: await explainStatement(server.database.db.sql, statement, kind) });
+    return plans;
+  }
+
+  const scansOf = (nodes: PlanNode[], tables: string[]) =>
+    nodes.filter((node) => tables.includes(node['Relation Name'] ?? ''));
+
+  it('finds the tenant’s rows of large tables by an index', async () => {
+    let found = 0;
+    for (const path of listReads())
+      for (const { kind, nodes } of await explain(path)) {
+        const scans = scansOf(nodes, LARGE_TABLES);
+        found += scans.length;
+        const described = scans.map((scan) => `${kind} ${scan['Node Type']} on ${scan['Relation Name']}`);
+        expect([path, described.filter((text) => text.includes('Seq Scan'))]).toEqual([path, []]);
+        const unbound = nodes.filter((node) => /Index/.test(node['Node Type']) && !isBound(node));
+        expect([path, unbound]).toEqual([path, []]);
+      }
+    expect(found).toBeGreaterThan(40);
+  });
+
+  it.each(SESSION_LISTS)('of %s reads hardly more rows than its page has', async (path) => {
+    const deep = await walk(path, 9);
+    for (const query of ['pageSize=100', 'pageSize=10', `pageSize=100${deep}`, `pageSize=10${deep}`])
+      for (const { kind, nodes } of await explain(withQuery(path, query))) {
+        const limit = Number(/pageSize=(\d+)/.exec(query)![1]);
+        const scans = scansOf(nodes, ['sessions']);
+        const read = scans.reduce((total, node) => total + countRead(node), 0);
+        expect([kind, query, read]).toEqual([kind, query, expect.any(Number)]);
+        expect(read, `${kind} ${query}`).toBeGreaterThan(limit);
+        expect(read, `${kind} ${query}`).toBeLessThanOrEqual(2 * limit);
+        expect(nodes.filter((node) => node['Node Type'].includes('Sort'))).toEqual([]);
+      }
+  });
+
+  it.each(RARE)('of the few sessions with %s reads hardly more than those', async (filter) => {
+    const path = `/v1/sessions?pageSize=100&${filter}`;
+    const found = (await server.call('GET', path, { key })).body.data.length;
+    expect(found).toBeGreaterThan(5);
+    expect(found).toBeLessThan(100);
+    const [{ nodes } = { nodes: [] }] = await explain(path);
+    const read = scansOf(nodes, ['sessions']).reduce((total, node) => total + countRead(node), 0);
+    expect(read).toBeLessThanOrEqual(2 * found);
+  });
+});
+
+/** An index is entered by the integration: of a tenant's table, or of the integrations themselves. */
+const isBound = (node: PlanNode) => /\bintegration_id = |\(id = /.test(node['Index Cond'] ?? '');

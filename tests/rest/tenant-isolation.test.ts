@@ -1,0 +1,352 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mintKey, revokeKey } from '../../server/domain/api-keys';
+import type { Fact } from '../../server/pipeline/facts';
+import { expectError, fingerprintOf } from '../support/answers';
+import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { findUncalled, listRouteCalls, type RouteCall, type Subject } from '../support/route-calls';
+import { type Answer, startTestServer, type TestServer } from '../support/server';
+import { makeTenantFacts, SHARED, SHARED_COURSE } from '../support/tenant-facts';
+import { hashTenantRows } from '../support/tenant-rows';
+import { TENANT_TABLES } from '../support/tenant-tables';
+
+// Two tenants whose sessions, users, devices, anomalies and courses have the same ids and addresses, and other content.
+
+interface Tenant {
+  id: string;
+  key: string;
+  keyId: string;
+  /** Stands in every text of the tenant, and nowhere else. */
+  marker: string;
+  /** Its subscriptions, by event type. */
+  webhooks: { id: string; eventType: string; secret: string }[];
+  groups: Fact[][];
+}
+
+const EVENT_TYPES = ['BotDetected', 'SessionAnomaly', 'SessionCorrelated'];
+const LISTS = [
+  'sessions',
+  `sessions/${SHARED.sessions[0]}/events`,
+  'users',
+  `users/${SHARED.users[0]}/sessions`,
+  'courses',
+];
+/** What makes facts fire: a bot, and an anomaly of a kind that no confirmed device suppresses. */
+const FIRING: Partial<Record<Fact['kind'], object>> = {
+  sessionScored: { botScore: 0.99 },
+  anomalyDetected: { anomalyId: 'anomaly-of-both', anomalyType: 'ImpossibleTravel' },
+};
+const HOUR_MS = 3_600_000;
+
+let server: TestServer;
+let receiver: Receiver;
+let ours: Tenant;
+let theirs: Tenant;
+/** What our routes answered before the others came. */
+let alone: Map<string, string>;
+
+beforeAll(async () => {
+  // The buckets of analytics move on with the hour: not in the middle of this.
+  const untilHour = HOUR_MS - (Date.now() % HOUR_MS);
+  if (untilHour < 20_000) await sleep(untilHour);
+  receiver = await startReceiver();
+  server = await startTestServer({ WEBHOOK_ALLOW_HOSTS: receiver.host });
+  ours = await createTenant('alpha-6b1f', 0);
+  theirs = await createTenant('bravo-93e7', 1);
+  await send(ours, ours.groups);
+  await mark(ours);
+  await settle();
+  alone = await readAll(ours);
+  await send(theirs, theirs.groups);
+  await mark(theirs);
+  await settle();
+});
+afterAll(async () => {
+  await server.stop();
+  await receiver.stop();
+});
+
+async function createTenant(marker: string, variety: number): Promise<Tenant> {
+  const created = await server.createTenant();
+  const { sql } = server.database.db;
+  await sql`update integrations set name = ${marker}, allowed_origins = ${`{https://${marker}.example.edu}`}::text[]
+             where id = ${created.id}`;
+  const tenant = { ...created, marker, webhooks: [], groups: makeTenantFacts(marker, variety) } as Tenant;
+  for (const eventType of EVENT_TYPES) {
+    const body = { url: `${receiver.url}/${marker}`, eventType, name: marker };
+    tenant.webhooks.push((await call(tenant, { method: 'POST', path: '/v1/webhooks', body })).body.data);
+  }
+  return tenant;
+}
+
+const call = ({ key }: Tenant, { method, path, body }: RouteCall) =>
+  server.call(method, path, { key, ...(body === undefined ? {} : { body }) });
+const get = (tenant: Tenant, path: string) => call(tenant, { method: 'GET', path: `/v1/${path}` });
+
+async function send({ id }: Tenant, groups: Fact[][]) {
+  for (const facts of groups) expect((await server.ingest(id, facts)).status).toBe(200);
+}
+
+/** Leaves the tenant's words where customers can. */
+async function mark(tenant: Tenant) {
+  const { marker } = tenant;
+  const session = `/v1/sessions/${SHARED.sessions[1]}/label`;
+  await call(tenant, { method: 'POST', path: session, body: { verdict: 'bot', notes: marker } });
+  const device = `/v1/users/${SHARED.users[0]}/devices/${SHARED.fingerprints[0]}/confirm`;
+  await call(tenant, { method: 'POST', path: device, body: { notes: marker } });
+}
+
+/** Waits until nothing more happens by itself. */
+async function settle() {
+  const { sql } = server.database.db;
+  await server.service.dispatcher.publisher.flush();
+  await waitUntil(async () => {
+    const [counted] = await sql<{ open: number }[]>`
+      select ((select count(*) from webhook_deliveries where status = 'Pending')
+              + (select count(*) from webhook_subscriptions where nudged_at is not null))::int as open`;
+    return counted!.open === 0;
+  });
+  await server.service.usage.flush();
+}
+
+const subjectOf = ({ marker, webhooks }: Tenant): Subject => ({
+  sessionId: SHARED.sessions[0]!,
+  userId: SHARED.users[0]!,
+  fingerprint: SHARED.fingerprints[0]!,
+  courseId: SHARED_COURSE,
+  origin: SHARED.origin,
+  detectionFlag: 'shared',
+  webhookId: webhooks[0]!.id,
+  webhookUrl: `${receiver.url}/${marker}`,
+});
+
+/** Every call that reads: of what is shared, and of every page. */
+function listReads(tenant: Tenant): string[] {
+  const routes = listRouteCalls(subjectOf(tenant));
+  expect(findUncalled(routes)).toEqual([]);
+  const paths = [...routes.values()].flat().filter(({ method }) => method === 'GET');
+  const sessions = SHARED.sessions.flatMap((id) => ['', '/details', '/events'].map((rest) => `sessions/${id}${rest}`));
+  const users = SHARED.users.map((id) => `users/${id}/sessions`);
+  return [...paths.map(({ path }) => path.slice('/v1/'.length)), ...sessions, ...users];
+}
+
+/** What all reading routes answer, without the times of asking; `usage` counts these very requests, and is left out. */
+async function readAll(tenant: Tenant): Promise<Map<string, string>> {
+  const answers = new Map<string, string>();
+  for (const path of listReads(tenant))
+    if (!path.startsWith('usage')) answers.set(path, hideTimes(await get(tenant, path)));
+  for (const path of LISTS) {
+    let cursor = '';
+    for (let page = 1; page === 1 || cursor !== ''; page++) {
+      const answer = await get(tenant, `${path}?pageSize=1${cursor}`);
+      answers.set(`${path} page ${page}`, hideTimes(answer));
+      cursor = answer.body.pagination.hasMore ? `&cursor=${answer.body.pagination.nextCursor}` : '';
+    }
+  }
+  return answers;
+}
+
+const hideTimes = ({ status, text }: Answer) =>
+  `${status} ${text.replaceAll(/"(generatedAt|startDate|endDate)":"[^"]+"/g, '"$1":"…"')}`;
+
+/** All that the other tenant may be known by. */
+const tracesOf = ({ marker, id, webhooks, key, keyId }: Tenant) => [
+  ...[marker, id, key, keyId, key.slice(-4)],
+  ...webhooks.flatMap((webhook) => [webhook.id, webhook.secret]),
+];
+
+describe('of two tenants with the same ids', () => {
+  it.each(['ours', 'theirs'] as const)('%s are shown nothing of the other’s', async (whose) => {
+    const [own, other] = whose === 'ours' ? [ours, theirs] : [theirs, ours];
+    for (const path of listReads(own)) {
+      const { status, text, headers } = await get(own, path);
+      expect([path, status]).toEqual([path, 200]);
+      const bytes = text + JSON.stringify([...headers]);
+      expect([path, tracesOf(other).filter((trace) => bytes.includes(trace))]).toEqual([path, []]);
+    }
+    for (const [path, text] of await readAll(own))
+      expect([path, tracesOf(other).filter((trace) => text.includes(trace))]).toEqual([path, []]);
+    // The markers are where the texts are.
+    const marked = ['sessions', 'users', 'courses', 'analytics', 'webhooks', 'integration', ...LISTS];
+    for (const path of [...marked, `sessions/${SHARED.sessions[0]}/details`])
+      expect([path, (await get(own, path)).text]).toEqual([path, expect.stringContaining(own.marker)]);
+  });
+
+  it('each reads what it read before the other came', async () => {
+    const now = await readAll(ours);
+    expect(alone.size).toBeGreaterThan(60);
+    for (const [path, text] of alone) expect([path, now.get(path)]).toEqual([path, text]);
+    expect(now.size).toBe(alone.size);
+  });
+
+  it('each counts what it did itself', async () => {
+    const usageOf = async (tenant: Tenant) => (await get(tenant, 'usage')).body.data;
+    const [before, others] = [await usageOf(ours), await usageOf(theirs)];
+    for (let n = 0; n < 3; n++) await get(theirs, 'stats');
+    const after = await usageOf(ours);
+    // The first answer's own request is counted by the second.
+    expect(after.totalRequests).toBe(before.totalRequests + 1);
+    expect((await usageOf(theirs)).totalRequests).toBe(others.totalRequests + 4);
+    expect(after.webhookDeliveries.delivered).not.toBe(others.webhookDeliveries.delivered);
+    expect((await get(ours, 'integration')).body.data.webhooks.active).toBe(EVENT_TYPES.length);
+  });
+
+  it.each(LISTS)('each goes on in %s only with cursors of its own', async (path) => {
+    const first = await get(ours, `${path}?pageSize=1`);
+    const other = await get(theirs, `${path}?pageSize=1`);
+    const next = (tenant: Tenant, { body }: Answer) =>
+      get(tenant, `${path}?pageSize=1&cursor=${body.pagination.nextCursor}`);
+    expect((await next(ours, first)).status).toBe(200);
+    expect((await next(theirs, other)).status).toBe(200);
+    expectError(await next(ours, other), 'INVALID_REQUEST', 'cursor');
+    expectError(await next(theirs, first), 'INVALID_REQUEST', 'cursor');
+  });
+
+  it('what only the other has is as unknown as what nobody has', async () => {
+    const calls = ({ session, user, webhook }: { session: string; user: string; webhook: string }): RouteCall[] => [
+      ...['', '/details', '/events'].map((rest) => ({ method: 'GET', path: `/v1/sessions/${session}${rest}` })),
+      { method: 'POST', path: `/v1/sessions/${session}/label`, body: { verdict: 'human', notes: ours.marker } },
+      { method: 'GET', path: `/v1/users/${user}/sessions` },
+      { method: 'GET', path: `/v1/webhooks/${webhook}` },
+      { method: 'PATCH', path: `/v1/webhooks/${webhook}`, body: { name: ours.marker } },
+      { method: 'PATCH', path: `/v1/webhooks/${webhook}`, body: { enabled: false } },
+      { method: 'PATCH', path: `/v1/webhooks/${webhook}`, body: { enabled: true } },
+      { method: 'POST', path: `/v1/webhooks/${webhook}/rotate-secret` },
+      { method: 'POST', path: `/v1/webhooks/${webhook}/test` },
+      { method: 'DELETE', path: `/v1/webhooks/${webhook}` },
+    ];
+    await server.service.usage.flush();
+    const before = await hashTenantRows(server.database.db, theirs.id);
+    const { marker, webhooks } = theirs;
+    const foreign = calls({ session: `${marker}-session-1`, user: `${marker}-user`, webhook: webhooks[0]!.id });
+    const unknown = calls({ session: 'nobody', user: 'nobody', webhook: 'whk_nobody' });
+    for (const [index, one] of foreign.entries()) {
+      const answer = await call(ours, one);
+      expectError(answer, 'NOT_FOUND');
+      expect(fingerprintOf(answer)).toEqual(fingerprintOf(await call(ours, unknown[index]!)));
+    }
+    expect(await hashTenantRows(server.database.db, theirs.id)).toEqual(before);
+    expect((await get(theirs, `sessions/${marker}-session-1`)).status).toBe(200);
+    for (const filter of [`userId=${marker}-user`, `fingerprint=${marker}-fingerprint`, `detectionFlag=${marker}`])
+      expect((await get(ours, `sessions?${filter}`)).body.data).toEqual([]);
+  });
+
+  it('nothing that one writes changes anything of the other’s', async () => {
+    const seen = await readAll(theirs);
+    await settle();
+    const rows = await hashTenantRows(server.database.db, theirs.id);
+    const own = await hashTenantRows(server.database.db, ours.id);
+    expect(Object.keys(rows).sort()).toEqual(TENANT_TABLES.map(({ name }) => name).sort());
+    expect(Object.entries(rows).filter(([, hash]) => hash.startsWith('0 '))).toEqual([]);
+
+    // Of a webhook that can go.
+    const body = { url: `${receiver.url}/${ours.marker}`, eventType: 'ReportReady' };
+    const spare = (await call(ours, { method: 'POST', path: '/v1/webhooks', body })).body.data;
+    const writes = [...listRouteCalls({ ...subjectOf(ours), webhookId: spare.id }).values()].flat();
+    for (const one of writes.filter(({ method }) => method !== 'GET'))
+      expect([one, (await call(ours, one)).status]).toEqual([one, one.method === 'DELETE' ? 204 : 200]);
+    await send(ours, makeTenantFacts(ours.marker, 5));
+    await send(
+      ours,
+      SHARED.sessions.map((sessionId) => [
+        { kind: 'sessionScored', sessionId, botScore: 1, detectionFlags: [], scoredAt: new Date().toISOString() },
+      ]),
+    );
+    await settle();
+
+    expect(await hashTenantRows(server.database.db, theirs.id)).toEqual(rows);
+    expect(await hashTenantRows(server.database.db, ours.id)).not.toEqual(own);
+    const now = await readAll(theirs);
+    for (const [path, text] of seen) expect([path, now.get(path)]).toEqual([path, text]);
+  });
+
+  it('facts of one fire the webhooks of that one alone', async () => {
+    receiver.received.length = 0;
+    const fire = ({ id, marker }: Tenant, sessionId: string) => {
+      const facts = makeTenantFacts(marker, 0).slice(0, 2).flat();
+      const about = facts.map((fact) => ({ ...fact, sessionId, ...FIRING[fact.kind] }) as Fact);
+      return server.ingest(id, about);
+    };
+    // While one batch is being written, those that come share the next transaction.
+    await Promise.all([
+      send(ours, [[ours.groups[0]![0]!]]),
+      fire(ours, 'session-of-both'),
+      fire(theirs, 'session-of-both'),
+    ]);
+    await receiver.waitFor(2 * EVENT_TYPES.length);
+    await settle();
+    expect(receiver.received).toHaveLength(2 * EVENT_TYPES.length);
+    for (const [own, other] of [
+      [ours, theirs],
+      [theirs, ours],
+    ] as const) {
+      const came = receiver.received.filter(({ path }) => path === `/${own.marker}`);
+      expect(came.map(({ headers }) => headers['x-webhook-event']).sort()).toEqual(EVENT_TYPES);
+      for (const received of came) {
+        const { id, secret } = own.webhooks.find(({ eventType }) => eventType === received.headers['x-webhook-event'])!;
+        expect(received.headers['x-webhook-id']).toBe(id);
+        expectSigned(received, secret);
+        const bytes = received.body + JSON.stringify(received.headers);
+        expect(tracesOf(other).filter((trace) => bytes.includes(trace))).toEqual([]);
+      }
+    }
+    receiver.received.length = 0;
+    await fire(ours, 'session-of-ours');
+    await receiver.waitFor(2);
+    await settle();
+    expect(new Set(receiver.received.map(({ path }) => path))).toEqual(new Set([`/${ours.marker}`]));
+  });
+
+  it('a key opens its own tenant’s data, whatever becomes of other keys', async () => {
+    const { db } = server.service;
+    const second = { ...ours, ...(await mintKey(db, { integrationId: ours.id, name: 'second' })) };
+    const spare = { ...theirs, ...(await mintKey(db, { integrationId: theirs.id, name: 'spare' })) };
+    const sessions = await get(ours, 'sessions');
+    expect((await get(second, 'sessions')).text).toBe(sessions.text);
+    expect((await get(spare, 'integration')).body.data.id).toBe(theirs.id);
+    await revokeKey(db, { id: spare.id });
+    expectError(await get(spare, 'sessions'), 'INVALID_API_KEY');
+    expect((await get(ours, 'sessions')).text).toBe(sessions.text);
+    expect((await get(theirs, 'integration')).body.data.id).toBe(theirs.id);
+    const both = { authorization: `Bearer ${ours.key}`, 'x-api-key': theirs.key };
+    expect((await server.call('GET', '/v1/sessions', { headers: both })).text).toBe(sessions.text);
+  });
+
+  it('however their facts meet, each reads what it would read alone', async () => {
+    const step = fc.constantFrom('left', 'right', 'both');
+    const variety = fc.nat({ max: 9 });
+    await fc.assert(
+      fc.asyncProperty(variety, variety, fc.array(step, { maxLength: 20 }), async (left, right, steps) => {
+        const groups = { left: makeTenantFacts('left', left), right: makeTenantFacts('right', right) };
+        const together = { left: await server.createTenant(), right: await server.createTenant() };
+        const waiting = { left: [...groups.left], right: [...groups.right] };
+        const sendNext = async (side: 'left' | 'right') => {
+          const facts = waiting[side].shift();
+          if (facts) expect((await server.ingest(together[side].id, facts)).status).toBe(200);
+        };
+        const rest = groups.left.map(() => 'both' as const);
+        for (const one of [...steps, ...rest])
+          await Promise.all((one === 'both' ? (['left', 'right'] as const) : [one]).map(sendNext));
+        for (const side of ['left', 'right'] as const) {
+          const single = await server.createTenant();
+          for (const facts of groups[side]) await server.ingest(single.id, facts);
+          expect(await readFacts(together[side].key)).toEqual(await readFacts(single.key));
+        }
+      }),
+      { numRuns: 4 },
+    );
+  }, 60_000);
+});
+
+/** What facts alone show, without what differs from tenant to tenant. */
+async function readFacts(key: string): Promise<Record<string, string>> {
+  const paths = ['sessions?pageSize=5', 'users', 'courses', 'analytics', 'stats', ...LISTS];
+  const answers = await Promise.all(paths.map((path) => server.call('GET', `/v1/${path}`, { key })));
+  return Object.fromEntries(
+    answers.map((answer, index) => [
+      paths[index]!,
+      hideTimes(answer).replaceAll(/"(updatedAt|nextCursor)":"[^"]+"/g, '"$1":"…"'),
+    ]),
+  );
+}

@@ -1,0 +1,314 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { revokeKey } from '../../server/domain/api-keys';
+import { listIntegrations } from '../../server/domain/integrations';
+import { pruneRateWindows } from '../../server/domain/rate-windows';
+import { factSchema } from '../../server/pipeline/facts';
+import { setIntegrationPlan } from '../../server/webhooks/plans';
+import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { findUncalled, listRouteCalls, type RouteCall, type Subject } from '../support/route-calls';
+import { startTestServer, type TestServer } from '../support/server';
+import { type Anchor, type Judgement, judgeStatement, parseStatement } from '../support/statement-judge';
+import { recordStatements, type Statement } from '../support/statements';
+import { makeTenantFacts, SHARED, SHARED_COURSE } from '../support/tenant-facts';
+import { TENANT_TABLES } from '../support/tenant-tables';
+
+// Every statement that the product sends is bound to the integrations that it is given: recorded while all routes, all
+// kinds of facts, the deliveries' whole life and the operator's commands are exercised for one tenant.
+
+/** Statements that look over all tenants: `spans` names the one reference that may; the others must follow from it. */
+const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
+  {
+    reason: 'the look-up of a key finds out whose it is',
+    text: /^with found as \( select .* from api_keys k join integrations i on i\.id = k\.integration_id where k\.hash = \$1 and k\.revoked_at is null\)/,
+    spans: ['found/k'],
+  },
+  {
+    reason: 'the operator names a key by its id alone',
+    text: /^(update "api_keys" set "revoked_at" = now\(\)|select "revoked_at" from "api_keys") where \(?"api_keys"\."id" = \$1/,
+    spans: ['api_keys'],
+  },
+  {
+    reason: 'the operator sees the youngest key of every integration',
+    text: /^select "integration_id", "first4", "last4" from "api_keys" where "api_keys"\."revoked_at" is null order by/,
+    spans: ['api_keys'],
+  },
+  {
+    reason: 'the operator sees all integrations',
+    text: /^select "id", "name", "plan" from "integrations" order by/,
+    spans: ['integrations'],
+  },
+  {
+    reason: 'a sweep ends what can never be sent, of whomever',
+    text: /^with dead as \( select d\.integration_id, d\.id from webhook_deliveries d join .* update webhook_deliveries d set status = 'PoisonAborted'/,
+    spans: ['dead/d'],
+  },
+  {
+    reason: 'a sweep gives back what dead processes held, of whomever',
+    text: /^with expired as \( select integration_id, id from webhook_deliveries where status = 'Pending' and lease is not null/,
+    spans: ['expired/webhook_deliveries'],
+  },
+  {
+    reason: 'a sweep looks for overdue first attempts, of whomever',
+    text: /^select s\.integration_id as "integrationId", s\.id as "subscriptionId" from webhook_subscriptions s where s\.enabled and s\.deleted_at is null and exists/,
+    spans: ['s'],
+  },
+  {
+    reason: 'a sweep looks for overdue retries, of whomever',
+    text: /^with overdue as \( select d\.integration_id, d\.id from webhook_subscriptions s cross join lateral/,
+    spans: ['overdue/s'],
+  },
+];
+/** No query: it reads no row for anybody. */
+const STATISTICS = /^analyze [a-z_]+(, [a-z_]+)*$/;
+
+const MARKER = 'marker';
+const BATCHES_UNTIL_STATISTICS = 100;
+
+let server: TestServer;
+let receiver: Receiver;
+let tenant: { id: string; key: string };
+let calls: Map<string, RouteCall[]>;
+let statements: Statement[];
+const sentKinds = new Set<string>();
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  server = await startTestServer({
+    WEBHOOK_ALLOW_HOSTS: receiver.host,
+    WEBHOOK_RETRY_DELAYS: '0s,50ms,50ms,50ms,50ms,50ms',
+  });
+  const recorder = recordStatements(server.service.db);
+  tenant = await server.createTenant();
+  const webhookId = await subscribe('/own', 'SessionAnomaly');
+  const deletedId = await subscribe('/deleted', 'BotDetected');
+  const subject: Subject = {
+    sessionId: SHARED.sessions[0]!,
+    userId: SHARED.users[0]!,
+    fingerprint: SHARED.fingerprints[0]!,
+    courseId: SHARED_COURSE,
+    origin: SHARED.origin,
+    detectionFlag: 'shared',
+    webhookId,
+    webhookUrl: `${receiver.url}/own`,
+  };
+  calls = listRouteCalls(subject);
+  await sendFacts();
+  await endDeliveries(1);
+  await callEverything();
+  await walkEverything(subject);
+  await failDeliveries(deletedId);
+  await operate();
+  await cutShort();
+  statements = recorder.take();
+  recorder.stop();
+});
+afterAll(async () => {
+  await server.stop();
+  await receiver.stop();
+});
+
+const call = ({ method, path, body }: RouteCall) =>
+  server.call(method, path, { key: tenant.key, ...(body === undefined ? {} : { body }) });
+
+async function subscribe(path: string, eventType: string): Promise<string> {
+  const body = { url: receiver.url + path, eventType };
+  return (await call({ method: 'POST', path: '/v1/webhooks', body })).body.data.id;
+}
+
+async function ingest(groups: ReturnType<typeof makeTenantFacts>) {
+  for (const facts of groups) {
+    for (const { kind } of facts) sentKinds.add(kind);
+    expect((await server.ingest(tenant.id, facts)).status).toBe(200);
+  }
+}
+
+/** All facts twice, so that what is known is read and compared, and enough batches that statistics are renewed. */
+async function sendFacts() {
+  const groups = makeTenantFacts(MARKER, 0);
+  await ingest([...groups, ...groups]);
+  const [first] = groups[0]!;
+  for (let n = 0; n < BATCHES_UNTIL_STATISTICS; n += 20)
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        server.ingest(tenant.id, [{ ...first, sessionId: `batch-${n + index}` }]),
+      ),
+    );
+}
+
+/** Waits until some deliveries have ended and none is due. */
+async function endDeliveries(atLeast: number) {
+  const { sql } = server.database.db;
+  await waitUntil(async () => {
+    const [counted] = await sql<{ ended: number; due: number }[]>`
+      select (count(*) filter (where status <> 'Pending'))::int as ended, (count(*) filter (where status = 'Pending'))::int as due
+        from webhook_deliveries`;
+    return counted!.ended >= atLeast && counted!.due === 0;
+  });
+}
+
+/** Every call, those that delete at the end; each must be answered well. */
+async function callEverything() {
+  const inOrder = [...calls.values()]
+    .flat()
+    .sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
+  for (const one of inOrder) {
+    const { status, text } = await call(one);
+    expect([`${one.method} ${one.path}`, status, text]).toEqual([
+      `${one.method} ${one.path}`,
+      expect.any(Number),
+      text,
+    ]);
+    expect([200, 204], `${one.method} ${one.path} ${text}`).toContain(status);
+  }
+  await call({ method: 'GET', path: '/v1/sessions/unknown/events' });
+  await call({ method: 'GET', path: '/v1/unknown' });
+}
+
+/** The second page of every list. */
+async function walkEverything({ sessionId, userId }: Subject) {
+  for (const path of ['sessions', `sessions/${sessionId}/events`, `users/${userId}/sessions`, 'users', 'courses']) {
+    const first = await call({ method: 'GET', path: `/v1/${path}?pageSize=1` });
+    const { nextCursor } = first.body.pagination;
+    expect([path, nextCursor]).toEqual([path, expect.any(String)]);
+    expect((await call({ method: 'GET', path: `/v1/${path}?pageSize=1&cursor=${nextCursor}` })).status).toBe(200);
+  }
+}
+
+/** Deliveries that fail, are retried, held, released and end with their subscription. */
+async function failDeliveries(deletedId: string) {
+  receiver.answer = () => 500;
+  const id = await subscribe('/failing', 'SessionCorrelated');
+  await ingest(makeTenantFacts('failing', 1).slice(0, 2));
+  await receiver.waitFor(receiver.received.length + 2);
+  const path = `/v1/webhooks/${id}`;
+  await call({ method: 'PATCH', path, body: { enabled: false } });
+  await call({ method: 'PATCH', path, body: { enabled: true } });
+  await server.service.dispatcher.sweep();
+  await endDeliveries(2);
+  await call({ method: 'DELETE', path: `/v1/webhooks/${deletedId}` });
+}
+
+async function operate() {
+  const { db } = server.service;
+  await subscribe('/first', 'ReportReady');
+  await subscribe('/second', 'ReportReady');
+  await setIntegrationPlan(db, { id: tenant.id, plan: 'pro' });
+  await setIntegrationPlan(db, { id: tenant.id, plan: 'enterprise' });
+  await listIntegrations(db);
+  await pruneRateWindows(db);
+  const [{ id }] = (await server.database.db.sql`select id from api_keys`) as unknown as [{ id: string }];
+  await server.service.usage.flush();
+  spare = id;
+}
+let spare: string;
+
+/** Attempts that our own end cuts short: they are given back. */
+async function cutShort() {
+  receiver.answer = () => null;
+  const id = await subscribe('/hanging', 'SessionCorrelated');
+  const before = receiver.received.length;
+  const test = call({ method: 'POST', path: `/v1/webhooks/${id}/test` });
+  await ingest(makeTenantFacts('hanging', 2).slice(0, 2));
+  await receiver.waitFor(before + 2);
+  await server.service.dispatcher.stop(0);
+  expect((await test).status).toBe(503);
+  await server.service.usage.flush();
+  await revokeKey(server.service.db, { id: spare });
+}
+
+const flatten = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+const findSpanning = (text: string) => SPANNING.find((one) => one.text.test(flatten(text)));
+
+/** Each statement judged once, with what excuses it. */
+const judged = new Map<string, Judgement>();
+function judge({ text }: Statement): Judgement {
+  const judgement = judged.get(text) ?? judgeStatement(text, findSpanning(text)?.spans);
+  judged.set(text, judgement);
+  return judgement;
+}
+const listDistinct = () => [...new Map(statements.map((statement) => [statement.text, statement])).values()];
+
+/** The integrations that a statement is given in a parameter. */
+function readIntegrations({ parameters }: Statement, { parameter, list }: Anchor): unknown[] {
+  const value = parameters[parameter - 1];
+  if (!list) return [value];
+  const items = typeof value === 'string' ? JSON.parse(value) : value;
+  return list.field === null ? items : items.map((item: Record<string, unknown>) => item[list.field!]);
+}
+
+describe('the statements of the product', () => {
+  it('are recorded from every route, with every query parameter and field', () => {
+    expect(findUncalled(calls)).toEqual([]);
+    expect(calls.size).toBeGreaterThan(15);
+  });
+
+  it('are recorded from every kind of fact', () => {
+    expect([...sentKinds].sort()).toEqual(factSchema.options.map(({ shape }) => shape.kind.value).sort());
+  });
+
+  it('name every table of tenants', () => {
+    const named = new Set(listDistinct().flatMap((statement) => judge(statement).tables));
+    expect([...named].sort()).toEqual(TENANT_TABLES.map(({ name }) => name).sort());
+  });
+
+  it('bind every reference to a tenant’s table to an integration', () => {
+    const faulty = listDistinct().flatMap((statement) => {
+      const { faults } = judge(statement);
+      return faults.length > 0 && !STATISTICS.test(statement.text) ? [{ text: flatten(statement.text), faults }] : [];
+    });
+    expect(faulty).toEqual([]);
+  });
+
+  it('take no integration but the one that acts', () => {
+    const given = statements.flatMap((statement) =>
+      judge(statement).anchors.map((anchor) => ({
+        text: flatten(statement.text),
+        integrations: [...new Set(readIntegrations(statement, anchor))],
+      })),
+    );
+    expect(given.length).toBeGreaterThan(200);
+    expect(given.filter(({ integrations }) => integrations.some((id) => id !== tenant.id))).toEqual([]);
+  });
+
+  it('span tenants only for a reason, and each reason is in use and in need', () => {
+    const excused = listDistinct().filter(({ text }) => findSpanning(text));
+    expect(SPANNING.filter((one) => !excused.some(({ text }) => findSpanning(text) === one))).toEqual([]);
+    expect(excused.filter(({ text }) => judgeStatement(text).faults.length === 0)).toEqual([]);
+  });
+
+  it('cannot lose a single comparison of integrations without being found out', () => {
+    const unnoticed = listDistinct().flatMap(({ text }) => {
+      const spans = findSpanning(text)?.spans;
+      const places = findComparedKeys(parseStatement(text)).length;
+      return Array.from({ length: places }, (_, place) => {
+        const tree = parseStatement(text);
+        findComparedKeys(tree)[place]!.sval = 'elsewhere';
+        return judgeStatement(tree, spans).faults.length > 0 ? [] : [{ text: flatten(text), place }];
+      }).flat();
+    });
+    expect(unnoticed).toEqual([]);
+    expect(listDistinct().flatMap(({ text }) => findComparedKeys(parseStatement(text))).length).toBeGreaterThan(100);
+  });
+});
+
+interface ColumnName {
+  sval: string;
+}
+
+/** The names of integration columns that a statement's conditions compare, in its tree. */
+function findComparedKeys(tree: unknown, isCompared = false): ColumnName[] {
+  if (typeof tree !== 'object' || tree === null) return [];
+  const node = tree as Record<string, never>;
+  if (node.ColumnRef) {
+    const name: ColumnName | undefined = (node.ColumnRef as { fields: { String?: ColumnName }[] }).fields.at(
+      -1,
+    )?.String;
+    return isCompared && name && /^(integration_id|integrationId)$/.test(name.sval) ? [name] : [];
+  }
+  if (node.SubLink) {
+    const { testexpr, subselect } = node.SubLink;
+    return [...findComparedKeys(testexpr, true), ...findComparedKeys(subselect)];
+  }
+  if (node.A_Expr) return Object.values(node.A_Expr).flatMap((child) => findComparedKeys(child, true));
+  return Object.values(node).flatMap((child) => findComparedKeys(child, isCompared));
+}

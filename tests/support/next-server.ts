@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { findFreePort } from './ports';
+import { waitUntil } from './receiver';
+import { PIPELINE_TOKEN, type TestServer } from './server';
+
+const START_LIMIT_MS = 30_000;
+
+export interface NextServer {
+  url: string;
+  /** What it has written to its streams. */
+  output(): string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts plain `next start` on a test server's database, with its secret: what one of them signs, the other can read.
+ * Needs the build.
+ */
+export async function startNextServer(
+  { database, service }: TestServer,
+  settings: Record<string, string> = {},
+): Promise<NextServer> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const next = spawn(
+    process.execPath,
+    ['node_modules/next/dist/bin/next', 'start', '-p', String(port), '-H', '127.0.0.1'],
+    {
+      env: {
+        ...process.env,
+        NODE_ENV: 'production',
+        DATABASE_URL: database.url,
+        APP_SECRET: service.env.APP_SECRET!.toString('base64'),
+        PIPELINE_TOKEN,
+        LOG_LEVEL: 'warn',
+        ...settings,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let output = '';
+  for (const stream of [next.stdout, next.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  const isUp = () => {
+    if (hasEnded(next)) throw new Error(`next start ended instead of starting: ${output}`);
+    return fetch(`${url}/health`, { headers: { connection: 'close' } }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  };
+  const stop = async () => {
+    if (hasEnded(next)) return;
+    const ended = once(next, 'exit');
+    next.kill('SIGTERM');
+    await ended;
+  };
+  try {
+    await waitUntil(isUp, START_LIMIT_MS, () => `next start did not answer: ${output}`);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, output: () => output, stop };
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;

@@ -1,0 +1,205 @@
+import type { ErrorCode } from '../../server/contract/errors';
+import type { Plan } from '../../server/contract/tiers';
+import type { Fixture, Ids } from './fixture';
+import type { CallOptions } from './server';
+
+/** A call of an operation that is refused; what it leaves out is as in the operation's success. */
+export interface Refusal {
+  /** What is wrong. */
+  with: string;
+  /** What `details` names. */
+  field?: string;
+  ids?: Partial<Ids> | ((fixture: Fixture) => Partial<Ids>);
+  query?: string;
+  /** `call.body` undefined: none is sent. */
+  call?: Pick<CallOptions, 'body' | 'headers'>;
+  plan?: Plan;
+}
+
+/** The codes that need a state of the caller or of the server rather than another request. */
+export const UNIVERSAL_CODES = [
+  'MISSING_API_KEY',
+  'INVALID_API_KEY',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const satisfies ErrorCode[];
+
+const TOO_LONG = 'x'.repeat(257);
+const badPath = (name: keyof Ids): Refusal[] => [
+  { with: `a ${name} of 257 characters`, field: name, ids: { [name]: TOO_LONG } },
+  { with: `U+0000 in ${name}`, field: name, ids: { [name]: 'a\0b' } },
+];
+const BAD_PAGE: Refusal[] = [
+  { with: 'pageSize=0', field: 'pageSize', query: 'pageSize=0' },
+  { with: 'pageSize=101', field: 'pageSize', query: 'pageSize=101' },
+  { with: 'pageSize twice', field: 'pageSize', query: 'pageSize=1&pageSize=1' },
+  { with: 'a cursor of nobody', field: 'cursor', query: 'cursor=AXkP0mZ2' },
+];
+const BAD_RANGE: Refusal[] = [
+  { with: 'a date that is none', field: 'startDate', query: 'startDate=2026-02-30' },
+  { with: 'an end before the start', field: 'endDate', query: 'startDate=2026-01-02&endDate=2026-01-01' },
+];
+const BAD_BODY: Refusal[] = [
+  { with: 'no body', field: 'body', call: { body: undefined } },
+  { with: 'an empty body', field: 'body', call: { body: '' } },
+  { with: 'an empty body without a media type', field: 'body', call: { body: '', headers: { 'content-type': '' } } },
+  { with: 'half a body', field: 'body', call: { body: '{"a":' } },
+];
+const NOT_JSON: Refusal[] = [
+  { with: 'a list', field: 'body', call: { body: [] } },
+  { with: 'text', field: 'body', call: { body: '{}', headers: { 'content-type': 'text/plain' } } },
+];
+const UNKNOWN_ID = 'that-exists-nowhere';
+const unknown = (name: keyof Ids): Refusal[] => [{ with: `an unknown ${name}`, ids: { [name]: UNKNOWN_ID } }];
+
+const bodyFault = (fault: string, field: string, body: unknown): Refusal => ({ with: fault, field, call: { body } });
+
+const BAD_THRESHOLDS = [
+  bodyFault('no botAt', 'botAt', { mediumAt: 10 }),
+  bodyFault('a fraction', 'mediumAt', { mediumAt: 10.5, botAt: 90 }),
+  bodyFault('a number over 100', 'botAt', { mediumAt: 10, botAt: 101 }),
+  bodyFault('a gap of 4', 'botAt', { mediumAt: 40, botAt: 44 }),
+];
+const HOOK = { url: 'https://example.com/hook', eventType: 'BotDetected', enabled: false };
+const BAD_HOOK = [
+  bodyFault('enabled in quotes', 'enabled', { ...HOOK, enabled: 'false' }),
+  bodyFault('an empty name', 'name', { ...HOOK, name: '' }),
+  bodyFault('an operator that is none', 'threshold.operator', {
+    ...HOOK,
+    threshold: { field: 'botScore', operator: 'like', value: 1 },
+  }),
+];
+const BAD_URL = [
+  'http://127.0.0.1/',
+  'https://192.0.2.1/',
+  'https://a:b@example.com/',
+  'https://example.com:8443/',
+].map((url) => bodyFault(url, 'url', { ...HOOK, url }));
+const BAD_EVENT_TYPE = [bodyFault('an event that is none', 'eventType', { ...HOOK, eventType: 'BotsDetected' })];
+
+/** The documented codes of every operation besides the universal ones. */
+export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
+  listSessions: {
+    INVALID_REQUEST: [
+      ...BAD_PAGE,
+      ...BAD_RANGE,
+      { with: 'a status that is none', field: 'status', query: 'status=Open' },
+      { with: 'a score over 1', field: 'minBotScore', query: 'minBotScore=1.01' },
+      { with: 'scores the wrong way round', field: 'maxBotScore', query: 'minBotScore=0.5&maxBotScore=0.4' },
+    ],
+  },
+  getSession: { INVALID_REQUEST: badPath('sessionId'), NOT_FOUND: unknown('sessionId') },
+  getSessionDetails: { INVALID_REQUEST: badPath('sessionId'), NOT_FOUND: unknown('sessionId') },
+  listSessionEvents: { INVALID_REQUEST: [...badPath('sessionId'), ...BAD_PAGE], NOT_FOUND: unknown('sessionId') },
+  labelSession: {
+    INVALID_REQUEST: badPath('sessionId'),
+    INVALID_BODY: [
+      ...BAD_BODY,
+      ...NOT_JSON,
+      bodyFault('no verdict', 'verdict', { confidence: 'high' }),
+      bodyFault('a verdict that is none', 'verdict', { verdict: 'robot' }),
+      bodyFault('a confidence that is none', 'confidence', { verdict: 'bot', confidence: 'sure' }),
+      bodyFault('notes of 1001 characters', 'notes', { verdict: 'bot', notes: 'x'.repeat(1001) }),
+    ],
+    NOT_FOUND: unknown('sessionId'),
+  },
+  listUsers: { INVALID_REQUEST: BAD_PAGE },
+  listUserSessions: { INVALID_REQUEST: [...badPath('userId'), ...BAD_PAGE], NOT_FOUND: unknown('userId') },
+  confirmDevice: {
+    INVALID_REQUEST: [...badPath('userId'), ...badPath('fingerprint')],
+    // It may have no body: what it has must be right.
+    INVALID_BODY: [...NOT_JSON, bodyFault('a number as notes', 'notes', { notes: 1 })],
+  },
+  listCourses: { INVALID_REQUEST: BAD_PAGE },
+  getAnalytics: {
+    INVALID_REQUEST: [
+      { with: 'a period that is none', field: 'period', query: 'period=1y' },
+      { with: 'a bucket that is none', field: 'groupBy', query: 'groupBy=month' },
+      { with: 'groupBy twice', field: 'groupBy', query: 'groupBy=day&groupBy=day' },
+    ],
+    UNSUPPORTED_OPERATION: [{ with: '24 hours by week', query: 'period=24h&groupBy=week' }],
+  },
+  getUsage: {
+    INVALID_REQUEST: [
+      ...BAD_RANGE,
+      { with: 'more than 366 days', field: 'endDate', query: 'startDate=2024-01-01&endDate=2025-01-01' },
+      { with: 'a start more than 366 days ago', field: 'startDate', query: 'startDate=2020-01-01' },
+    ],
+  },
+  updateRiskThresholds: { INVALID_BODY: [...BAD_BODY, ...NOT_JSON, ...BAD_THRESHOLDS] },
+  createWebhook: {
+    INVALID_BODY: [
+      ...BAD_BODY,
+      ...NOT_JSON,
+      ...BAD_HOOK,
+      bodyFault('no url', 'url', { eventType: 'BotDetected' }),
+      bodyFault('no eventType', 'eventType', { url: HOOK.url }),
+    ],
+    INVALID_URL: BAD_URL,
+    INVALID_EVENT_TYPE: BAD_EVENT_TYPE,
+    PLAN_LIMIT_REACHED: [{ with: 'the one slot of pro taken', plan: 'pro', call: { body: HOOK } }],
+  },
+  getWebhook: { INVALID_REQUEST: badPath('id'), NOT_FOUND: unknown('id') },
+  updateWebhook: {
+    INVALID_REQUEST: badPath('id'),
+    INVALID_BODY: [...BAD_BODY, ...NOT_JSON, ...BAD_HOOK, bodyFault('null as name', 'name', { name: null })],
+    INVALID_URL: BAD_URL,
+    INVALID_EVENT_TYPE: BAD_EVENT_TYPE,
+    NOT_FOUND: unknown('id'),
+    PLAN_LIMIT_REACHED: [
+      {
+        with: 'the one slot of pro taken',
+        plan: 'pro',
+        ids: ({ disabledWebhookId }) => ({ id: disabledWebhookId }),
+        call: { body: { enabled: true } },
+      },
+    ],
+  },
+  deleteWebhook: { INVALID_REQUEST: badPath('id'), NOT_FOUND: unknown('id') },
+  rotateWebhookSecret: { INVALID_REQUEST: badPath('id'), NOT_FOUND: unknown('id') },
+  testWebhook: { INVALID_REQUEST: badPath('id'), NOT_FOUND: unknown('id') },
+};
+
+/** A fault of our own, made in the database, and its repair. */
+export interface Fault {
+  damage: string;
+  repair: string;
+  /** It strikes before the caller is known. */
+  isInLookUp?: boolean;
+}
+
+const missing = (table: string): Fault => ({
+  damage: `alter table ${table} rename to ${table}_away`,
+  repair: `alter table ${table}_away rename to ${table}`,
+});
+
+/** What makes every operation fail with INTERNAL_ERROR. */
+export const FAULTS: Record<string, Fault> = {
+  listSessions: missing('sessions'),
+  getSession: missing('sessions'),
+  getSessionDetails: missing('session_events'),
+  listSessionEvents: missing('session_events'),
+  labelSession: missing('sessions'),
+  listUsers: missing('anomalies'),
+  listUserSessions: missing('users'),
+  confirmDevice: missing('device_confirmations'),
+  listCourses: missing('courses'),
+  getAnalytics: missing('sessions'),
+  getStats: missing('device_confirmations'),
+  getUsage: missing('usage_daily'),
+  getIntegration: missing('webhook_subscriptions'),
+  // The look-up of the key has all that it answers.
+  getRiskThresholds: { ...missing('rate_windows'), isInLookUp: true },
+  updateRiskThresholds: {
+    damage: 'alter table integrations add constraint untouchable check (medium_at <> 20) not valid',
+    repair: 'alter table integrations drop constraint untouchable',
+  },
+  listWebhooks: missing('webhook_subscriptions'),
+  createWebhook: missing('webhook_subscriptions'),
+  getWebhook: missing('webhook_subscriptions'),
+  updateWebhook: missing('webhook_subscriptions'),
+  deleteWebhook: missing('webhook_deliveries'),
+  rotateWebhookSecret: missing('webhook_subscriptions'),
+  testWebhook: missing('webhook_deliveries'),
+};

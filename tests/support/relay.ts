@@ -1,0 +1,68 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { findFreePort } from './ports';
+
+/** A TCP relay: what is behind it fails for those who go through it while it is cut. */
+export interface Relay {
+  port: number;
+  /** Ends every connection and refuses new ones. */
+  cut(): Promise<void>;
+  /** Ends every connection, and accepts new ones only to hang up on them, as balancers do whose backend is down. */
+  hangUp(): Promise<void>;
+  restore(): Promise<void>;
+}
+
+/** Starts a relay on the loopback to a port of the loopback. */
+export async function startRelay(targetPort: number): Promise<Relay> {
+  const port = await findFreePort();
+  const sockets = new Set<Socket>();
+  let server: Server | null = null;
+  let isHangingUp = false;
+
+  function join(client: Socket) {
+    if (isHangingUp)
+      return void client
+        .on('error', () => {})
+        .resume()
+        .end();
+    const target = connect({ host: '127.0.0.1', port: targetPort });
+    for (const [from, to] of [
+      [client, target],
+      [target, client],
+    ] as const) {
+      sockets.add(from);
+      // What has been said before an end still arrives.
+      from.setNoDelay(true).pipe(to);
+      from.on('error', () => to.destroy()).on('close', () => sockets.delete(from));
+    }
+  }
+
+  async function listen() {
+    if (server) return;
+    const created = createServer(join);
+    server = created;
+    await new Promise<void>((resolve) => created.listen(port, '127.0.0.1', resolve));
+  }
+
+  async function cut() {
+    const closing = server;
+    server = null;
+    const closed = closing && new Promise((resolve) => closing.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  }
+
+  await listen();
+  return {
+    port,
+    cut,
+    async hangUp() {
+      isHangingUp = true;
+      await cut();
+      await listen();
+    },
+    async restore() {
+      isHangingUp = false;
+      await listen();
+    },
+  };
+}

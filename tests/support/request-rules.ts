@@ -1,0 +1,130 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Operation } from './document';
+
+/** A place of a request that is wrong, and the code that must name it. */
+export interface Fault {
+  code: 'INVALID_REQUEST' | 'INVALID_BODY' | 'INVALID_URL' | 'INVALID_EVENT_TYPE';
+  field: string;
+}
+
+/** A cursor, with the walk that issued it: it is valid there alone. */
+export interface IssuedCursor {
+  operationId: string;
+  values: Record<string, unknown>;
+  cursor: string;
+}
+
+type Values = Record<string, unknown>;
+type Rule = (values: Values) => string | null;
+
+const DAY_MS = 86_400_000;
+const MIN_GAP = 5;
+const NUMERIC_TEXT = /^-?\d{1,30}(\.\d{1,30})?$/;
+
+/** The rules that hold between the fields of a request, which its schema cannot say: each names the field it blames. */
+const RULES: Record<string, Rule[]> = {
+  listSessions: [
+    yearOf('startDate'),
+    yearOf('endDate'),
+    (values) => (isReversed(values) ? 'endDate' : null),
+    ({ minBotScore, maxBotScore }) =>
+      typeof minBotScore === 'number' && typeof maxBotScore === 'number' && minBotScore > maxBotScore
+        ? 'maxBotScore'
+        : null,
+  ],
+  getUsage: [
+    yearOf('startDate'),
+    yearOf('endDate'),
+    (values) => (isReversed(values) ? 'endDate' : null),
+    findRangeFault,
+  ],
+  updateRiskThresholds: [
+    ({ mediumAt, botAt }) =>
+      typeof mediumAt === 'number' && typeof botAt === 'number' && botAt - mediumAt < MIN_GAP ? 'botAt' : null,
+  ],
+  createWebhook: [findThresholdFault],
+  updateWebhook: [findThresholdFault],
+};
+
+/** Finds what the rules between the fields of a request say. Rules about fields that are wrong in themselves say nothing. */
+export function findRuleFaults(
+  { operation }: Operation,
+  values: Values,
+  faulty: ReadonlySet<string>,
+  cursors: readonly IssuedCursor[],
+): Fault[] {
+  const code = operation.requestBody ? 'INVALID_BODY' : 'INVALID_REQUEST';
+  const sound = Object.fromEntries(Object.entries(values).filter(([name]) => !faulty.has(name)));
+  const rules = [...(RULES[operation.operationId] ?? []), cursorRule(operation.operationId, cursors)];
+  return rules.flatMap((rule) => {
+    const field = rule(sound);
+    return field === null ? [] : [{ code, field }];
+  });
+}
+
+/** A cursor is valid only in the walk that issued it, whatever the size of the page. */
+const cursorRule =
+  (operationId: string, cursors: readonly IssuedCursor[]): Rule =>
+  ({ cursor, pageSize: _, ...values }) => {
+    if (cursor === undefined) return null;
+    const isIssued = cursors.some(
+      (issued) =>
+        issued.operationId === operationId && issued.cursor === cursor && isDeepStrictEqual(issued.values, values),
+    );
+    return isIssued ? null : 'cursor';
+  };
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The instant that a bound means: a date as the end is the end of its day. */
+function toMs(bound: unknown, edge: 'start' | 'end'): number | null {
+  if (typeof bound !== 'string') return null;
+  const ms = Date.parse(bound);
+  return edge === 'end' && DATE.test(bound) ? ms + DAY_MS : ms;
+}
+
+/** Times are of the years 1 to 9998, in UTC. */
+function yearOf(name: string): Rule {
+  return ({ [name]: bound }) => {
+    const ms = toMs(bound, 'start');
+    return ms === null || (ms >= Date.parse('0001-01-01T00:00:00Z') && ms <= Date.parse('9998-12-31T23:59:59.999Z'))
+      ? null
+      : name;
+  };
+}
+
+function isReversed({ startDate, endDate }: Values): boolean {
+  const start = toMs(startDate, 'start');
+  const end = toMs(endDate, 'end');
+  if (start === null || end === null) return false;
+  return start > end || (DATE.test(String(endDate)) && start === end);
+}
+
+/** A range of usage is at most 366 days long, and ends now by default. */
+function findRangeFault({ startDate, endDate }: Values): string | null {
+  const end = toMs(endDate, 'end') ?? Date.now();
+  const start = toMs(startDate, 'start') ?? end - 30 * DAY_MS;
+  return start > end || end - start > 366 * DAY_MS ? (endDate === undefined ? 'startDate' : 'endDate') : null;
+}
+
+function findThresholdFault({ threshold }: Values): string | null {
+  if (typeof threshold !== 'object' || threshold === null) return null;
+  const { operator, value } = threshold as Values;
+  const field = 'threshold.value';
+  const items = Array.isArray(value) ? value : [value];
+  // 1e400 is a number in JSON, and none in a double.
+  if (items.some((item) => typeof item === 'number' && !Number.isFinite(item))) return field;
+  switch (typeof operator === 'string' ? operator.toLowerCase() : '') {
+    case 'in':
+      return Array.isArray(value) ? null : field;
+    case 'eq':
+    case 'neq':
+      return Array.isArray(value) ? field : null;
+    case 'gte':
+    case 'gt':
+    case 'lte':
+    case 'lt':
+      return typeof value === 'number' || (typeof value === 'string' && NUMERIC_TEXT.test(value)) ? null : field;
+  }
+  return null;
+}

@@ -1,0 +1,126 @@
+import { ROUTES } from '../../server/rest/routes';
+
+/** What calls name: things of one integration. */
+export interface Subject {
+  sessionId: string;
+  userId: string;
+  fingerprint: string;
+  courseId: string;
+  origin: string;
+  detectionFlag: string;
+  webhookId: string;
+  /** Where the webhooks of the calls go. */
+  webhookUrl: string;
+}
+
+export interface RouteCall {
+  method: string;
+  /** With parameters and query. */
+  path: string;
+  body?: unknown;
+}
+
+type Example = { path?: Record<string, string>; query?: Record<string, string>; body?: unknown };
+
+/**
+ * Calls of every route under `/v1` with every query parameter and field of a body, by `METHOD /template`. Those that
+ * change something follow in an order in which each finds what it names; the subject's webhook is deleted by the last.
+ */
+export function listRouteCalls(subject: Subject): Map<string, RouteCall[]> {
+  const { sessionId, userId, fingerprint, courseId, origin, detectionFlag, webhookUrl } = subject;
+  const ofSession = { path: { sessionId } };
+  const ofWebhook = { path: { id: subject.webhookId } };
+  const page = { pageSize: '2' };
+  const examples: Record<string, Example[]> = {
+    'GET /v1/sessions': [
+      {},
+      { query: page },
+      { query: { startDate: '2020-01-01', endDate: '2099-12-31' } },
+      { query: { userId } },
+      { query: { courseId } },
+      { query: { fingerprint } },
+      { query: { origin } },
+      { query: { status: 'scored', minBotScore: '0', maxBotScore: '1' } },
+      { query: { riskLevel: 'bot' } },
+      { query: { riskLevel: 'human', deviceType: 'desktop' } },
+      { query: { detectionFlag } },
+      { query: { label: 'none' } },
+      { query: { label: 'bot' } },
+    ],
+    'GET /v1/sessions/{sessionId}': [ofSession],
+    'GET /v1/sessions/{sessionId}/details': [ofSession],
+    'GET /v1/sessions/{sessionId}/events': [ofSession, { ...ofSession, query: page }],
+    'GET /v1/users': [{}, { query: page }],
+    'GET /v1/users/{userId}/sessions': [{ path: { userId } }, { path: { userId }, query: page }],
+    'GET /v1/courses': [{}, { query: page }],
+    'GET /v1/analytics': [
+      {},
+      { query: { period: '24h', groupBy: 'hour' } },
+      { query: { period: '90d', groupBy: 'week' } },
+    ],
+    'GET /v1/stats': [{}],
+    'GET /v1/usage': [{}, { query: { startDate: '2026-01-01', endDate: '2026-01-31' } }],
+    'GET /v1/integration': [{}],
+    'GET /v1/settings/risk-thresholds': [{}],
+    'GET /v1/webhooks': [{}],
+    'GET /v1/webhooks/{id}': [ofWebhook],
+    'POST /v1/sessions/{sessionId}/label': [
+      { ...ofSession, body: { verdict: 'bot', confidence: 'high', notes: 'looked at' } },
+      { ...ofSession, body: { verdict: 'human' } },
+    ],
+    'POST /v1/users/{userId}/devices/{fingerprint}/confirm': [
+      { path: { userId, fingerprint } },
+      { path: { userId, fingerprint }, body: { notes: 'the office' } },
+    ],
+    'PUT /v1/settings/risk-thresholds': [{ body: { mediumAt: 30, botAt: 60 } }],
+    'POST /v1/webhooks': [
+      {
+        body: {
+          url: webhookUrl,
+          eventType: 'SessionAnomaly',
+          threshold: { field: 'severity', operator: 'eq', value: 'high' },
+          name: 'another',
+          enabled: false,
+        },
+      },
+    ],
+    'PATCH /v1/webhooks/{id}': [
+      { ...ofWebhook, body: { enabled: false } },
+      {
+        ...ofWebhook,
+        body: { url: webhookUrl, eventType: 'BotDetected', threshold: null, name: 'own', enabled: true },
+      },
+    ],
+    'POST /v1/webhooks/{id}/rotate-secret': [ofWebhook],
+    'POST /v1/webhooks/{id}/test': [ofWebhook],
+    'DELETE /v1/webhooks/{id}': [ofWebhook],
+  };
+  return new Map(
+    Object.entries(examples).map(([route, list]) => {
+      const [method = '', template = ''] = route.split(' ');
+      return [route, list.map((example) => makeCall(method, template, example))];
+    }),
+  );
+}
+
+function makeCall(method: string, template: string, { path = {}, query, body }: Example): RouteCall {
+  const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name]!));
+  const target = query ? `${filled}?${new URLSearchParams(query)}` : filled;
+  return { method, path: target, ...(body === undefined ? {} : { body }) };
+}
+
+/** What the product's routes have and the calls leave out: routes, query parameters, fields of bodies. */
+export function findUncalled(calls: Map<string, RouteCall[]>): string[] {
+  return ROUTES.filter(({ template }) => template.startsWith('/v1/')).flatMap(({ method, template, query, body }) => {
+    const route = `${method} ${template}`;
+    const made = calls.get(route);
+    if (!made) return [route];
+    const asked = new Set(made.flatMap(({ path }) => [...new URL(path, 'http://localhost').searchParams.keys()]));
+    const given = new Set(made.flatMap((call) => Object.keys(call.body ?? {})));
+    return [
+      // A walk goes on by itself.
+      ...[...query.keys()].filter((name) => name !== 'cursor' && !asked.has(name)).map((name) => `${route} ?${name}`),
+      ...(body?.fields ?? []).filter((name) => !given.has(name)).map((name) => `${route} {${name}}`),
+    ];
+  });
+}

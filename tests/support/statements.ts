@@ -1,0 +1,35 @@
+import type { Database } from '../../db/client';
+
+/** A statement as it went to Postgres. */
+export interface Statement {
+  text: string;
+  parameters: unknown[];
+  /** Whether it stays prepared on its connection, so that its plan may come to serve all parameters. */
+  isPrepared: boolean;
+}
+
+/** Records what a pool sends, from now on. `take` answers what came since the last time. */
+export function recordStatements(db: Database): { take(): Statement[]; stop(): void } {
+  const { sql, query } = db;
+  const prepared = new Set<string>();
+  let statements: Statement[] = [];
+  db.query = (text, parameters) => {
+    prepared.add(text);
+    return query(text, parameters);
+  };
+  // postgres.js turns parameters into text in place, later.
+  sql.options.debug = (_connection, text, parameters) => {
+    statements.push({ text, parameters: [...parameters], isPrepared: prepared.has(text) });
+  };
+  return {
+    take() {
+      const taken = statements;
+      statements = [];
+      return taken;
+    },
+    stop() {
+      db.query = query;
+      sql.options.debug = false;
+    },
+  };
+}

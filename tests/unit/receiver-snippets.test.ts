@@ -1,0 +1,266 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readEnv } from '../../server/platform/env';
+import { createSecrets } from '../../server/platform/secrets';
+import { attemptDelivery, secretContext } from '../../server/webhooks/attempt';
+import { createWebhookClient, type PostRequest } from '../../server/webhooks/http-client';
+import { createWebhookSecret, signPayload } from '../../server/webhooks/signature';
+import vectors from '../vectors/signature.json';
+
+// What customers paste from docs/webhooks.md is run as it stands there.
+
+const PAGE = readFileSync('docs/webhooks.md', 'utf8');
+const blocks = (language: string) => [...PAGE.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, l]) => l === language);
+const [nodeVerifier, nodeReceiver] = blocks('js').map(([, , code]) => code!);
+const [pythonVerifier] = blocks('python').map(([, , code]) => code!);
+
+const directory = mkdtempSync(join(tmpdir(), 'receiver-snippets-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+const write = (name: string, text: string) => {
+  writeFileSync(join(directory, name), text);
+  return join(directory, name);
+};
+
+interface Case {
+  name: string;
+  secret: string;
+  /** Null for a header that is missing. */
+  timestamp: string | null;
+  signature: string | null;
+  body: Buffer;
+  /** Null for the clock. */
+  now: number | null;
+  isValid: boolean;
+}
+
+const { secret, timestamp } = vectors;
+const NOW = Number(timestamp);
+const BODY = '{"botScore":0.91,"name":"Zoë 🪝"}';
+const signBytes = (body: Buffer, key = secret, at = timestamp) =>
+  `sha256=${createHmac('sha256', key).update(`${at}.`).update(body).digest('hex')}`;
+const SIGNATURE = signBytes(Buffer.from(BODY));
+const good = { secret, timestamp, signature: SIGNATURE, body: Buffer.from(BODY), now: NOW, isValid: true };
+const accepted = (name: string, change: Partial<Case> = {}): Case => ({ name, ...good, ...change });
+const refused = (name: string, change: Partial<Case>): Case => ({ name, ...good, ...change, isValid: false });
+const at = (seconds: number) => String(seconds);
+const clock = at(Math.floor(Date.now() / 1000));
+const BYTES = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0xc3, 0x28, 0x0a, 0x7d]);
+const newSecret = createWebhookSecret();
+
+const CASES: Case[] = [
+  ...vectors.vectors.map(({ body, signature }) =>
+    accepted(`the shared vector ${JSON.stringify(body)}`, { body: Buffer.from(body), signature }),
+  ),
+  accepted('a body with other scripts and signs'),
+  accepted('what the product signs with a secret of its own', {
+    secret: newSecret,
+    signature: signPayload(newSecret, timestamp, BODY),
+  }),
+  accepted('bytes that are no UTF-8', { body: BYTES, signature: signBytes(BYTES) }),
+  accepted('a body of a megabyte', {
+    body: Buffer.alloc(1_000_000, 'é'),
+    signature: signBytes(Buffer.alloc(1_000_000, 'é')),
+  }),
+  accepted('a timestamp of 300 seconds ago', { now: NOW + 300 }),
+  accepted('a timestamp 300 seconds ahead', { now: NOW - 300 }),
+  accepted('a timestamp of now, by the clock', {
+    timestamp: clock,
+    signature: signPayload(secret, clock, BODY),
+    now: null,
+  }),
+  refused('a timestamp of 301 seconds ago', { now: NOW + 301 }),
+  refused('a timestamp 301 seconds ahead', { now: NOW - 301 }),
+  refused('a timestamp of years ago, by the clock', { now: null }),
+  refused('another timestamp', { timestamp: at(NOW + 1) }),
+  refused('another body', { body: Buffer.from(BODY.replace('0.91', '0.19')) }),
+  refused('a body with a space more', { body: Buffer.from(`${BODY} `) }),
+  refused('a body cut short', { body: Buffer.from(BODY).subarray(0, -1) }),
+  refused('an empty body in place of one', { body: Buffer.alloc(0) }),
+  refused('a body whose bytes that are no UTF-8 were replaced', {
+    body: Buffer.from(BYTES.toString('utf8')),
+    signature: signBytes(BYTES),
+  }),
+  refused('another secret', { secret: `${secret}x` }),
+  refused('a secret without its prefix', { secret: secret.replace('whsec_', '') }),
+  refused('a digit of the signature changed', { signature: SIGNATURE.replace(/.$/, (c) => (c === '0' ? '1' : '0')) }),
+  refused('uppercase hex', { signature: `sha256=${SIGNATURE.slice(7).toUpperCase()}` }),
+  refused('a signature without its prefix', { signature: SIGNATURE.slice(7) }),
+  refused('another algorithm’s prefix', { signature: SIGNATURE.replace('sha256', 'sha512') }),
+  refused('a prefix in uppercase', { signature: SIGNATURE.replace('sha256', 'SHA256') }),
+  refused('a signature cut short', { signature: SIGNATURE.slice(0, -2) }),
+  refused('a signature with more behind it', { signature: `${SIGNATURE}00` }),
+  refused('two signatures in one header', { signature: `${SIGNATURE}, ${SIGNATURE}` }),
+  refused('a signature of other signs', { signature: SIGNATURE.replace(/.$/, 'é') }),
+  refused('an empty signature', { signature: '' }),
+  refused('the prefix alone', { signature: 'sha256=' }),
+  refused('no signature', { signature: null }),
+  refused('no timestamp', { timestamp: null }),
+  refused('neither', { timestamp: null, signature: null }),
+  refused('a signature over an empty timestamp', {
+    timestamp: '',
+    signature: signBytes(Buffer.from(BODY), secret, ''),
+  }),
+  ...[
+    'NaN',
+    '-1',
+    '1e9',
+    `${NOW}.0`,
+    ` ${NOW}`,
+    `${NOW}\n`,
+    `0x${NOW.toString(16)}`,
+    '9'.repeat(5_000),
+    '١٦٧٤٠٨٧٢٣١',
+  ].map((odd) =>
+    refused(`the timestamp ${JSON.stringify(odd.slice(0, 20))}, well signed`, {
+      timestamp: odd,
+      signature: signBytes(Buffer.from(BODY), secret, odd),
+    }),
+  ),
+];
+
+describe('the page', () => {
+  it('has the snippets', () => {
+    expect([nodeVerifier, nodeReceiver, pythonVerifier].map((code) => typeof code)).toEqual(Array(3).fill('string'));
+    expect(nodeVerifier!.match(/from '(.+)'/g)).toEqual(["from 'node:crypto'"]);
+    expect(nodeVerifier).toContain('timingSafeEqual(');
+    expect(pythonVerifier).toContain('hmac.compare_digest(');
+    expect(readFileSync('README.md', 'utf8')).toContain('(docs/webhooks.md)');
+  });
+
+  it('has the schedule and the timeout of the product', () => {
+    const env = readEnv({});
+    const row = /^\| after the one before \|(.*)\|$/m
+      .exec(PAGE)![1]!
+      .split('|')
+      .map((cell) => cell.trim());
+    const asSetting = readEnv({ WEBHOOK_RETRY_DELAYS: row.join(',') });
+    expect(asSetting.WEBHOOK_RETRY_DELAYS).toEqual(env.WEBHOOK_RETRY_DELAYS);
+    expect(row).toHaveLength(6);
+    expect([...PAGE.matchAll(/within (\d+) seconds/g)].map(([, seconds]) => Number(seconds) * 1000)).toEqual([
+      env.WEBHOOK_TIMEOUT,
+      env.WEBHOOK_TIMEOUT,
+    ]);
+  });
+
+  it('has the headers that a delivery has', async () => {
+    const sent = await captureDelivery();
+    const named = [...PAGE.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name!.toLowerCase());
+    expect(named.toSorted()).toEqual(
+      Object.keys(sent.headers)
+        .filter((name) => name !== 'user-agent')
+        .sort(),
+    );
+  });
+});
+
+/** What the product sends for a test delivery, which has every header. */
+async function captureDelivery(url = 'http://hooks.example.com/', key = secret): Promise<PostRequest> {
+  const secrets = createSecrets(Buffer.alloc(32));
+  const owner = { integrationId: 'int_1', subscriptionId: 'whk_1' };
+  const requests: PostRequest[] = [];
+  const client = {
+    post: async (request: PostRequest) => {
+      requests.push(request);
+      return { kind: 'aborted' as const };
+    },
+    close: async () => {},
+  };
+  await attemptDelivery(
+    { secrets, client, retryDelaysMs: [0], timeoutMs: 1_000 },
+    {
+      ...owner,
+      deliveryId: 'dlv_1',
+      lease: 'a',
+      attempt: 1,
+      eventType: 'BotDetected',
+      payload: BODY,
+      url,
+      secretSealed: secrets.seal(key, secretContext(owner.integrationId, owner.subscriptionId)),
+      isTest: true,
+    },
+    new AbortController().signal,
+  );
+  return requests[0]!;
+}
+
+describe('the Node snippet', () => {
+  type Verify = (secret: string, headers: Record<string, string>, body: Buffer, now?: number) => boolean;
+  const load = async (): Promise<{ verifyWebhook: Verify }> =>
+    import(/* @vite-ignore */ pathToFileURL(write('verify-webhook.mjs', nodeVerifier!)).href);
+
+  it.each(CASES)('gives $isValid for $name', async (each) => {
+    const { verifyWebhook } = await load();
+    const headers = {
+      ...(each.timestamp === null ? {} : { 'x-webhook-timestamp': each.timestamp }),
+      ...(each.signature === null ? {} : { 'x-webhook-signature': each.signature }),
+    };
+    expect(verifyWebhook(each.secret, headers, each.body, each.now ?? undefined)).toBe(each.isValid);
+  });
+
+  it('as a receiver takes what the product sends, once, and refuses the rest', async () => {
+    write('verify-webhook.mjs', nodeVerifier!);
+    const child = spawn(process.execPath, [write('receiver.mjs', nodeReceiver!)], {
+      env: { PATH: process.env.PATH, NODE_ENV: 'test', PORT: '0', WEBHOOK_SECRET: newSecret },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+    });
+    try {
+      await once(child.stdout, 'data');
+      const host = `127.0.0.1:${/listening (\d+)/.exec(printed)![1]}`;
+      const client = createWebhookClient({ allowedHosts: new Set([host]) });
+      const request = await captureDelivery(`http://${host}/`, newSecret);
+      const post = async (change: Partial<PostRequest> = {}) => {
+        const result = await client.post({ ...request, signal: undefined, timeoutMs: 5_000, ...change });
+        return result.kind === 'response' ? result.status : result.kind;
+      };
+      expect([await post(), await post(), await post({ body: `${BODY} ` })]).toEqual([204, 204, 401]);
+      expect(await post({ headers: {} })).toBe(401);
+      await client.close();
+    } finally {
+      child.kill();
+      await once(child, 'close');
+    }
+    expect(printed.match(/^BotDetected /gm)).toHaveLength(1);
+  });
+});
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+describe.skipIf(!hasPython)(`the Python snippet${hasPython ? '' : ' (skipped: there is no python3 here)'}`, () => {
+  const RUNNER = `
+import base64, email.message, json, sys
+from verify_webhook import verify_webhook
+results = []
+for case in json.load(sys.stdin):
+    headers = email.message.Message() # of http.server: names in any case
+    for name in ("timestamp", "signature"):
+        if case[name] is not None:
+            headers["x-WEBHOOK-" + name] = case[name]
+    try:
+        results.append(verify_webhook(case["secret"], headers, base64.b64decode(case["body"]), case["now"]))
+    except Exception as error:
+        results.append(repr(error))
+json.dump(results, sys.stdout)
+`;
+  let results: unknown[] | undefined;
+  /** One process for all cases. */
+  function run(): unknown[] {
+    write('verify_webhook.py', pythonVerifier!);
+    const input = JSON.stringify(CASES.map((each) => ({ ...each, body: each.body.toString('base64') })));
+    return JSON.parse(execFileSync('python3', [write('runner.py', RUNNER)], { input, encoding: 'utf8' }));
+  }
+
+  it.each(CASES.map((each, index) => ({ ...each, index })))('gives $isValid for $name', ({ index, isValid }) => {
+    results ??= run();
+    expect(results[index]).toBe(isValid);
+  });
+});

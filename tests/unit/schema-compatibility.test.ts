@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { findBreakingChanges } from '../support/compatibility';
+import type { Json } from '../support/schema-compatibility';
+
+/** A document of one operation, which takes and gives values of these schemas. */
+const documentOf = ({ takes = {}, gives = {}, schemas = {} }: Json) => {
+  const content = (schema: Json) => ({ content: { 'application/json': { schema } } });
+  return {
+    paths: { '/x': { post: { requestBody: content(takes), responses: { 200: content(gives) } } } },
+    components: { schemas },
+  };
+};
+const compareTaken = (before: Json, after: Json, schemas = {}) =>
+  findBreakingChanges(documentOf({ takes: before, schemas }), documentOf({ takes: after, schemas }));
+const compareGiven = (before: Json, after: Json, schemas = {}) =>
+  findBreakingChanges(documentOf({ gives: before, schemas }), documentOf({ gives: after, schemas }));
+
+describe('the comparison of schemas', () => {
+  const number = { type: 'number' };
+  const text = { type: 'string' };
+  const map = (values: Json, names?: Json) => ({ type: 'object', additionalProperties: values, propertyNames: names });
+  const object = (properties: Json) => ({ type: 'object', properties, required: Object.keys(properties) });
+
+  it('looks into maps', () => {
+    expect(compareGiven(map(number), map(number))).toEqual([]);
+    expect(compareGiven(map(number), map(text))).toEqual(['POST /x: response 200: * is string instead of number']);
+    expect(compareGiven(map(number), object({ chrome: number }))).toEqual([
+      'POST /x: response 200: * is any instead of number',
+    ]);
+    expect(compareGiven(map(object({ n: number })), map(object({})))).toEqual(['POST /x: response 200: *.n is gone']);
+    const names = (...values: string[]) => ({ type: 'string', enum: values });
+    expect(compareGiven(map(number, names('a', 'b')), map(number, names('a')))).toEqual([
+      'the names in POST /x: response 200: lost the value "b"',
+    ]);
+    expect(compareTaken(map(number), map({ ...number, maximum: 5 }))).toEqual([
+      'POST /x: request: * has maximum 5 instead of none',
+    ]);
+    expect(compareTaken(map(number), map({}))).toEqual([]);
+  });
+
+  it('tells objects of an alternative apart', () => {
+    const [cat, dog] = [object({ kind: { const: 'cat' }, lives: number }), object({ kind: { const: 'dog' } })];
+    const either = { oneOf: [cat, dog] };
+    expect(compareGiven(either, { anyOf: [dog, cat] })).toEqual([]);
+    expect(compareGiven(either, { oneOf: [cat, { ...dog, required: [] }] })).toEqual([
+      'POST /x: response 200: kind may be absent now',
+    ]);
+    expect(compareGiven(dog, { oneOf: [dog, object({ name: text })] })).toEqual([
+      'POST /x: response 200: kind is gone',
+    ]);
+    expect(compareTaken(either, cat)).not.toEqual([]);
+    expect(compareTaken(cat, either)).toEqual([]);
+  });
+
+  it('takes an integer where any number will do, and gives what it gave', () => {
+    const integer = { type: 'integer' };
+    expect(compareTaken(integer, number)).toEqual([]);
+    expect(compareTaken(number, integer)).toEqual(['POST /x: request: no longer takes number']);
+    expect(compareGiven(integer, number)).toEqual(['POST /x: response 200: is number instead of integer']);
+    expect(compareTaken({}, number)).toEqual(['POST /x: request: takes only number now']);
+    expect(compareGiven({}, number)).toEqual([]);
+  });
+
+  it('knows what a boolean can be', () => {
+    const boolean = { type: 'boolean' };
+    expect(compareGiven({ const: false }, boolean)).toEqual([]);
+    expect(compareTaken(boolean, { ...boolean, const: true })).toEqual(['POST /x: request: lost the value false']);
+  });
+
+  it('lets a default come, and what we give change in it or grow longer', () => {
+    expect(compareTaken(text, { ...text, default: 'a' })).toEqual([]);
+    expect(compareGiven({ ...text, default: 'a' }, { ...text, default: 'b' })).toEqual([]);
+    expect(compareGiven({ ...text, maxLength: 100 }, { ...text, maxLength: 200 })).toEqual([]);
+  });
+
+  it('infers a type that is not named', () => {
+    const { type: _, ...untyped } = object({ id: text });
+    expect(compareGiven(object({ id: text }), untyped)).toEqual([]);
+    expect(compareGiven({ type: 'array', items: text }, { items: text })).toEqual([]);
+    expect(compareGiven(map(number), { additionalProperties: number })).toEqual([]);
+    expect(compareGiven({ type: ['string', 'null'], enum: ['a', null] }, { enum: ['a', null] })).toEqual([]);
+    expect(compareGiven(object({ id: text }), object({ id: false }))).toEqual([
+      'POST /x: response 200: id is nothing instead of string',
+    ]);
+  });
+
+  it('reads what stands beside a reference', () => {
+    const reference = { $ref: '#/components/schemas/Name' };
+    expect(compareTaken(text, { ...reference, maxLength: 5 }, { Name: text })).toEqual([
+      'POST /x: request: has maxLength 5 instead of none',
+    ]);
+  });
+
+  it('comes to an end where a schema holds itself', () => {
+    const treeOf = (leaf: Json) =>
+      object({ leaf, trees: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } });
+    const tree = { $ref: '#/components/schemas/Tree' };
+    const documentWith = (leaf: Json) => documentOf({ gives: tree, schemas: { Tree: treeOf(leaf) } });
+    expect(findBreakingChanges(documentWith(number), documentWith(number))).toEqual([]);
+    expect(findBreakingChanges(documentWith(number), documentWith(text))).toEqual([
+      'POST /x: response 200: leaf is string instead of number',
+      'POST /x: response 200: trees[].leaf is string instead of number',
+    ]);
+    // The same tree, referred to at another depth.
+    const unrolled = documentOf({ gives: treeOf(number), schemas: { Tree: treeOf(number) } });
+    expect(findBreakingChanges(documentWith(number), unrolled)).toEqual([]);
+  });
+
+  it('adds up what stands in allOf and beside alternatives', () => {
+    const schemas = { Base: object({ id: text }) };
+    const whole = { allOf: [{ $ref: '#/components/schemas/Base' }, object({ name: text })] };
+    expect(compareGiven(object({ id: text, name: text }), whole, schemas)).toEqual([]);
+    expect(compareGiven(whole, object({ name: text }), schemas)).toEqual(['POST /x: response 200: id is gone']);
+    const beside = { ...object({ id: text }), anyOf: [object({ a: text }), object({ b: text })] };
+    expect(compareGiven(beside, { ...beside, properties: { id: number } })).toEqual([
+      'POST /x: response 200: id is number instead of string',
+    ]);
+  });
+
+  it('does not take a reference that leads nowhere', () => {
+    expect(() => compareGiven({ $ref: '#/components/schemas/None' }, {})).toThrow('leads nowhere');
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { TABLES, TENANT_TABLES } from '../support/tenant-tables';
+
+/** Tables whose keys are not a tenant's: why. */
+const OTHERS: Record<string, string> = {
+  meta: 'one row for the whole database',
+  integrations: 'the tenants themselves',
+  api_keys: 'found by their hash before anybody knows whose they are',
+  rate_windows: 'counted per bucket, which tenants of a tier may share',
+};
+
+describe('the tables', () => {
+  it.each(TABLES.filter(({ name }) => !(name in OTHERS)))('keep the rows of $name by tenant', ({ primaryKey }) => {
+    expect(primaryKey[0]).toBe('integration_id');
+    expect(primaryKey.length).toBeGreaterThan(1);
+  });
+
+  it('have no other exception', () => {
+    const exceptions = TABLES.filter(({ primaryKey }) => primaryKey[0] !== 'integration_id').map(({ name }) => name);
+    expect(exceptions.sort()).toEqual(Object.keys(OTHERS).sort());
+  });
+
+  it('belong to tenants where they name an integration', () => {
+    const without = TABLES.filter(({ name }) => !TENANT_TABLES.some((table) => table.name === name));
+    expect(without.map(({ name }) => name).sort()).toEqual(['meta', 'rate_windows']);
+    expect(TENANT_TABLES.length).toBeGreaterThan(10);
+  });
+});

@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EVENT_TYPES, NO_EVENT_TYPE } from '../../server/contract/session-events';
+import { buildTimeline, type StretchCount } from '../../server/domain/session-events';
+
+const START = '2026-01-31T09:30:00.250Z';
+const millisecondsOf = (iso: string) => Date.parse(iso);
+const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
+
+/** Sessions of up to a month, to the millisecond, with the edges of the rule. */
+const duration = fc.oneof(
+  fc.constantFrom(0, 0.001, 0.999, 1, 59, 59.999, 60, 60.001, 61, 119, 120, 121, 3_600, 86_400),
+  fc.integer({ min: 0, max: 31 * 86_400_000 }).map((ms) => ms / 1000),
+);
+const stretchOf = (durationSeconds: number) => Math.max(1, Math.ceil(durationSeconds / 60));
+const counts = fc.array(
+  fc.record({
+    stretch: fc.integer({ min: -1, max: 60 }),
+    type: fc.constantFrom(...EVENT_TYPES),
+    count: fc.nat({ max: 1_000 }),
+  }),
+  { maxLength: 30 },
+) satisfies fc.Arbitrary<StretchCount[]>;
+
+const forAll = (
+  check: (timeline: ReturnType<typeof buildTimeline>, counted: StretchCount[], seconds: number) => void,
+) =>
+  fc.assert(
+    fc.property(duration, counts, (seconds, counted) =>
+      check(buildTimeline(START, seconds, stretchOf(seconds), counted), counted, seconds),
+    ),
+    { numRuns: 500 },
+  );
+
+describe('buildTimeline', () => {
+  it('loses no event and invents none', () => {
+    forAll((timeline, counted) => {
+      expect(sum(timeline.map(({ eventCount }) => eventCount))).toBe(sum(counted.map(({ count }) => count)));
+    });
+  });
+
+  it('covers the session with stretches of equal length, at most sixty, the first at its start', () => {
+    forAll((timeline, _counted, seconds) => {
+      const step = stretchOf(seconds) * 1000;
+      timeline.forEach(({ timestamp }, n) => {
+        expect(millisecondsOf(timestamp)).toBe(millisecondsOf(START) + n * step);
+      });
+      expect(timeline.length).toBeGreaterThanOrEqual(1);
+      expect(timeline.length).toBeLessThanOrEqual(60);
+      expect(timeline.length * step).toBeGreaterThanOrEqual(seconds * 1000);
+      // None begins at the end or after it.
+      expect((timeline.length - 1) * step).toBeLessThan(Math.max(seconds * 1000, 1));
+    });
+  });
+
+  it('counts each event in its stretch, and what lies outside in the first or the last', () => {
+    forAll((timeline, counted) => {
+      timeline.forEach(({ eventCount }, n) => {
+        const last = timeline.length - 1;
+        const here = counted.filter(({ stretch }) => Math.max(0, Math.min(stretch, last)) === n);
+        expect(eventCount).toBe(sum(here.map(({ count }) => count)));
+      });
+    });
+  });
+
+  it('measures activity by the busiest stretch: 0 to 1, with a 1 where there is any event', () => {
+    forAll((timeline, counted) => {
+      const busiest = Math.max(...timeline.map(({ eventCount }) => eventCount));
+      for (const { activityLevel, eventCount } of timeline)
+        expect(activityLevel).toBe(busiest === 0 ? 0 : eventCount / busiest);
+      const hasEvents = counted.some(({ count }) => count > 0);
+      expect(Math.max(...timeline.map(({ activityLevel }) => activityLevel))).toBe(hasEvents ? 1 : 0);
+    });
+  });
+
+  it('names the type with the most events, of equal ones the first in the list, and none where nothing happened', () => {
+    forAll((timeline, counted) => {
+      timeline.forEach(({ dominantEventType }, n) => {
+        const last = timeline.length - 1;
+        const countOf = (type: string) =>
+          sum(
+            counted
+              .filter((one) => one.type === type && Math.max(0, Math.min(one.stretch, last)) === n)
+              .map(({ count }) => count),
+          );
+        const most = Math.max(...EVENT_TYPES.map(countOf));
+        const expected = most === 0 ? NO_EVENT_TYPE : EVENT_TYPES.find((type) => countOf(type) === most);
+        expect(dominantEventType).toBe(expected);
+      });
+    });
+  });
+});

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { usageInput } from '../../server/contract/usage';
+import { resolveRange } from '../../server/domain/usage';
+
+const NOW = new Date('2026-01-31T09:30:00.000Z');
+const resolve = (query: Record<string, string>) => resolveRange(usageInput.parse(query), NOW);
+
+describe('a range of usage', () => {
+  it('is the last 30 days by default, from the start of a day', () => {
+    expect(resolve({})).toEqual({ startDate: '2026-01-01T00:00:00.000Z', endDate: NOW.toISOString() });
+  });
+
+  it('that ends within the first month of all begins with the year 1', () => {
+    for (const endDate of ['0001-01-01', '0001-01-29', '0001-01-30T00:00:00Z'])
+      expect(resolve({ endDate }).startDate).toBe('0001-01-01T00:00:00.000Z');
+    expect(resolve({ endDate: '0001-02-02' }).startDate).toBe('0001-01-04T00:00:00.000Z');
+  });
+});

@@ -356,7 +356,10 @@ describe.each(OUTAGES)('while the database %s', (_what, begin) => {
     // A connection of postgres.js that broke in the middle of a query and was refused since gives that refusal to its
     // first query after the outage too: each of the pool's may answer 503 once more.
     let sessions = await get('/v1/sessions');
-    await waitUntil(async () => sessions.status === 200 || ((sessions = await get('/v1/sessions')), false));
+    await waitUntil(async () => {
+      sessions = await get('/v1/sessions');
+      return sessions.status === 200;
+    });
     expect(sessions.body.data).toHaveLength(3);
     await waitUntil(async () => (await get('/v1/stats')).status === 200);
   });

@@ -5,8 +5,10 @@ import * as schema from './schema';
 import { socketOption } from './socket';
 
 export type Sql = postgres.Sql;
-export type SqlTransaction = postgres.TransactionSql;
 export type Transaction = Parameters<Parameters<PostgresJsDatabase<typeof schema>['transaction']>[0]>[0];
+
+/** Runs a statement that is written out as text, prepared once per connection where the connection is ours alone. */
+export type Query = <Row extends object>(text: string, parameters: postgres.ParameterOrJSON<never>[]) => Promise<Row[]>;
 
 /**
  * The process's one pool, seen twice: `orm` for queries by the schema, `sql` for set-based statements and for what runs
@@ -16,8 +18,9 @@ export type Transaction = Parameters<Parameters<PostgresJsDatabase<typeof schema
 export interface Database {
   orm: PostgresJsDatabase<typeof schema>;
   sql: Sql;
-  /** Runs a statement that is written out as text, prepared once per connection where the connection is ours alone. */
-  query<Row extends object>(text: string, parameters: postgres.ParameterOrJSON<never>[]): Promise<Row[]>;
+  query: Query;
+  /** Runs statements in one transaction; those that are not awaited in between travel together. */
+  transact<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -47,11 +50,17 @@ export function openDatabase(options: {
   // Drizzle hands timestamps through as Postgres prints them; the wire form serves everywhere.
   sql.options.parsers[TIMESTAMPTZ_OID] = readInstant;
   sql.options.parsers[TEXT_ARRAY_OID] = parsePgArray;
-  const prepare = !options.isPooled;
+  // `unsafe` prepares only what it is told to.
+  const createQuery =
+    (on: Sql | postgres.TransactionSql): Query =>
+    (text, parameters) =>
+      on.unsafe(text, parameters, { prepare: !options.isPooled });
   return {
     orm,
     sql,
-    query: (text, parameters) => sql.unsafe(text, parameters, { prepare }),
+    query: createQuery(sql),
+    transact: <Result>(work: (query: Query) => Promise<Result>) =>
+      sql.begin((transaction) => work(createQuery(transaction))) as Promise<Result>,
     close: () => sql.end({ timeout: 5 }),
   };
 }

@@ -74,9 +74,9 @@ export function createIngester(dependencies: {
   }
 
   async function commit(group: Waiting[]) {
-    const { judged, due } = await db.sql.begin(async (sql) => {
+    const { judged, due } = await db.transact(async (query) => {
       const state = await readState(
-        sql,
+        query,
         group.map(({ item }) => item),
       );
       const rows = createRows();
@@ -84,7 +84,7 @@ export function createIngester(dependencies: {
       collectSessions(state, rows);
       const due = Object.values(rows).every((list) => list.length === 0)
         ? []
-        : await writeRows(sql, rows, firstDelayMs);
+        : await writeRows(query, rows, firstDelayMs);
       return { judged, due };
     });
     group.forEach(({ resolve, reject }, index) => {

@@ -1,4 +1,4 @@
-import type { SqlTransaction } from '../../db/client';
+import type { Query } from '../../db/client';
 import { insertRecords, recordset, selectColumns, updateRecords, writableColumns } from '../../db/recordset';
 import {
   anomalies,
@@ -88,11 +88,11 @@ function collectKeys(batches: IngestInput[]): Keys {
  * Reads what the batches need, and locks the sessions they name in one order: whoever else writes one of them waits.
  * The statements travel together; those behind the lock see what the one before us committed.
  */
-export async function readState(sql: SqlTransaction, batches: IngestInput[]): Promise<IngestState> {
+export async function readState(query: Query, batches: IngestInput[]): Promise<IngestState> {
   const keys = collectKeys(batches);
   /** Most batches name nothing of most kinds. */
-  const read = <Row extends object>(text: string, list: unknown[]): Row[] | PromiseLike<Row[]> =>
-    list.length > 0 ? sql.unsafe<Row[]>(text, [JSON.stringify(list)]) : [];
+  const read = <Row extends object>(text: string, list: unknown[]): Row[] | Promise<Row[]> =>
+    list.length > 0 ? query<Row>(text, [JSON.stringify(list)]) : [];
   const [tenants, sessionRows, events, scores, correlations, known, confirmations, subscriptions] = await Promise.all([
     read<RiskThresholds & { id: string; now: string }>(READ_TENANTS, keys.tenants),
     read<SessionRow>(LOCK_SESSIONS, keys.sessions),
@@ -196,11 +196,7 @@ export const createRows = (): IngestRows => ({
  * Writes everything in one statement. An event that was told before brings no deliveries. Answers the subscriptions that
  * now have something due.
  */
-export async function writeRows(
-  sql: SqlTransaction,
-  rows: IngestRows,
-  firstDelayMs: number,
-): Promise<SubscriptionKey[]> {
+export async function writeRows(query: Query, rows: IngestRows, firstDelayMs: number): Promise<SubscriptionKey[]> {
   const lists = [
     sortByKey(rows.newSessions, (row) => [row.integrationId, row.id]),
     rows.changedSessions,
@@ -214,7 +210,7 @@ export async function writeRows(
     rows.deliveries,
   ];
   const json = lists.map((list) => JSON.stringify(list));
-  return await sql.unsafe<SubscriptionKey[]>(WRITE, [...json, firstDelayMs]);
+  return query<SubscriptionKey>(WRITE, [...json, firstDelayMs]);
 }
 
 /** One row for each key, since a statement may write a row but once: the latest description, or the last that came. */

@@ -2,7 +2,7 @@ import { type EventPayload, Inngest } from 'inngest';
 import type { Region } from '../server/contract/integrations';
 import type { Logger } from '../server/platform/log';
 import type { EngineMessages } from '../server/webhooks/publisher';
-import { deliveryRetry, subscriptionDue, sweepRequested } from './events';
+import { retryScheduled, subscriptionDue, sweepRequested } from './events';
 
 /**
  * Creates the Inngest client, one app for each region. With `embeddedFetch` all it sends goes to the embedded engine;
@@ -30,7 +30,7 @@ export function createEngineMessages(client: Inngest): EngineMessages {
   }
   return {
     sendDue: (subscriptions) => sendAll(subscriptions, (data) => subscriptionDue.create(data)),
-    sendRetries: (retries) => sendAll(retries, (data) => deliveryRetry.create(data)),
+    sendWakeUps: (wakeUps) => sendAll(wakeUps, (data) => retryScheduled.create(data)),
     sendSweep: async () => void (await client.send(sweepRequested.create({}))),
   };
 }

@@ -72,6 +72,7 @@ export function createService(options: ServiceOptions): Service {
     messages: createEngineMessages(client),
     retryDelaysMs: env.WEBHOOK_RETRY_DELAYS,
     timeoutMs: env.WEBHOOK_TIMEOUT,
+    isLongLived: options.canRunEngine,
   });
   handler = serve({ client, functions: createFunctions(client, { dispatcher, db }) });
 

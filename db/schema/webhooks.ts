@@ -1,5 +1,19 @@
 import { sql } from 'drizzle-orm';
-import { boolean, index, integer, jsonb, pgTable, primaryKey, smallint, text, unique, uuid } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  boolean,
+  date,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  unique,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import type { SkipReason } from '../../server/contract/deliveries';
 import type { EventTypeName } from '../../server/contract/events';
 import type { DeliveryStatus, Threshold } from '../../server/contract/webhooks';
 import { bytes, identifier, instant } from './columns';
@@ -16,12 +30,13 @@ export const domainEvents = pgTable(
     payload: text('payload').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
     /** Why a subscription of this type was not served: subscription id → reason. */
-    skips: jsonb('skips').$type<Record<string, 'threshold' | 'disabled' | 'plan'>>(),
+    skips: jsonb('skips').$type<Record<string, SkipReason>>(),
   },
   (table) => [
     primaryKey({ columns: [table.integrationId, table.id] }),
     unique('domain_events_once').on(table.integrationId, table.type, table.naturalKey),
     index('domain_events_created').on(table.createdAt),
+    index('domain_events_skipped').on(table.integrationId, table.createdAt, table.id).where(sql`skips is not null`),
   ],
 );
 
@@ -51,7 +66,10 @@ export const webhookSubscriptions = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
 );
 
-/** One event for one subscription. `attempts` counts the ones begun; a lease belongs to the attempt that is under way. */
+/**
+ * One event for one subscription. `attempts` counts the ones begun since it was last sent by hand; a lease belongs to the
+ * attempt that is under way.
+ */
 export const webhookDeliveries = pgTable(
   'webhook_deliveries',
   {
@@ -63,6 +81,11 @@ export const webhookDeliveries = pgTable(
     isTest: boolean('is_test').notNull().default(false),
     status: text('status').$type<DeliveryStatus>().notNull().default('Pending'),
     attempts: smallint('attempts').notNull().default(0),
+    /** How often it was sent by hand after its end: each time all attempts anew. */
+    resends: smallint('resends').notNull().default(0),
+    /** How many processes died in a row in the middle of an attempt. */
+    crashes: smallint('crashes').notNull().default(0),
+    /** Of an attempt under way, the end of its lease. */
     nextAttemptAt: instant('next_attempt_at'),
     lease: uuid('lease'),
     failureClass: text('failure_class'),
@@ -73,8 +96,12 @@ export const webhookDeliveries = pgTable(
     primaryKey({ columns: [table.integrationId, table.id] }),
     unique('webhook_deliveries_once').on(table.integrationId, table.eventId, table.subscriptionId),
     index('webhook_deliveries_due')
-      .on(table.integrationId, table.subscriptionId, table.attempts, table.nextAttemptAt)
-      .where(sql`status = 'Pending'`),
+      .on(table.integrationId, table.subscriptionId, table.nextAttemptAt)
+      .where(sql`status = 'Pending' and lease is null`),
+    index('webhook_deliveries_log').on(table.integrationId, table.subscriptionId, table.createdAt, table.id),
+    index('webhook_deliveries_failed')
+      .on(table.integrationId, table.subscriptionId, table.createdAt, table.id)
+      .where(sql`status not in ('Pending', 'Delivered')`),
     index('webhook_deliveries_finished').on(table.integrationId, table.finishedAt).where(sql`status <> 'Pending'`),
     index('webhook_deliveries_sweep').on(table.nextAttemptAt).where(sql`status = 'Pending'`),
   ],
@@ -86,12 +113,28 @@ export const webhookAttempts = pgTable(
   {
     integrationId: identifier('integration_id').notNull(),
     deliveryId: identifier('delivery_id').notNull(),
+    /** The delivery's count of resends when it was made. */
+    resend: smallint('resend').notNull().default(0),
     attempt: smallint('attempt').notNull(),
     startedAt: instant('started_at').notNull(),
     durationMs: integer('duration_ms').notNull(),
     httpStatus: smallint('http_status'),
     failureClass: text('failure_class'),
     address: text('address'),
+    /** What the receiver asked for, which the schedule does not follow. */
+    retryAfter: text('retry_after'),
   },
-  (table) => [primaryKey({ columns: [table.integrationId, table.deliveryId, table.attempt] })],
+  (table) => [primaryKey({ columns: [table.integrationId, table.deliveryId, table.resend, table.attempt] })],
+);
+
+/** Deliveries that ended on a day (UTC) and are no longer in the log. */
+export const prunedOutcomes = pgTable(
+  'pruned_outcomes',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    day: date('day').notNull(),
+    delivered: bigint('delivered', { mode: 'number' }).notNull(),
+    failed: bigint('failed', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.day] })],
 );

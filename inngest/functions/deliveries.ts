@@ -1,44 +1,35 @@
 import type { Inngest } from 'inngest';
-import type { DueRetry } from '../../server/webhooks/deliveries';
 import type { Dispatcher } from '../../server/webhooks/dispatcher';
-import { deliveryRetry, subscriptionDue, sweepRequested } from '../events';
+import { retryScheduled, subscriptionDue, sweepRequested } from '../events';
 
-// Steps are retried by the engine only for faults of our own (the database is away): a receiver's failure is a value.
-const STEP_RETRIES = 4;
-/** Attempts that one subscription may have under way as retries: a hung receiver must not hold up the others. */
-const RETRIES_AT_ONCE = 25;
+// The engine retries only faults of our own (the database is away): a receiver's failure is a value.
+const RETRIES = 4;
 const SWEEPS_PER_MINUTE = 6;
 
 /** The functions that send deliveries. */
 export function createDeliveryFunctions(client: Inngest, dispatcher: Dispatcher) {
-  /** Sends a subscription's due first attempts. No steps: what was done stands in the rows. */
+  /** Sends what is due to a subscription. No steps: what was done stands in the rows. */
   const drainSubscription = client.createFunction(
     {
       id: 'drain-subscription',
       name: 'Send due deliveries of a subscription',
       triggers: [subscriptionDue],
-      retries: STEP_RETRIES,
+      retries: RETRIES,
       concurrency: { limit: 1, key: 'event.data.subscriptionId' },
     },
     ({ event }) => dispatcher.drainSubscription(event.data),
   );
 
-  /** Sees one failed delivery through its remaining attempts, sleeping between them. */
-  const retryDelivery = client.createFunction(
-    {
-      id: 'retry-delivery',
-      name: 'Retry a delivery',
-      triggers: [deliveryRetry],
-      retries: STEP_RETRIES,
-      concurrency: { limit: RETRIES_AT_ONCE, key: 'event.data.subscriptionId' },
-    },
+  /**
+   * Sleeps until retries are due and has them sent by the drain: an attempt that hangs then holds no run, and first
+   * attempts and retries of a subscription share one window.
+   */
+  const awaitRetries = client.createFunction(
+    { id: 'await-retries', name: 'Wait until retries are due', triggers: [retryScheduled], retries: RETRIES },
     async ({ event, step }) => {
-      let next: DueRetry | null = event.data;
-      while (next) {
-        const due: DueRetry = next;
-        await step.sleepUntil(`wait-${due.attempt}`, due.dueAt);
-        next = await step.run(`attempt-${due.attempt}`, () => dispatcher.retryDelivery(due));
-      }
+      const { dueAt, ...subscription } = event.data;
+      await step.sleepUntil('due', dueAt);
+      await dispatcher.wakeSubscription(subscription);
     },
   );
 
@@ -58,5 +49,5 @@ export function createDeliveryFunctions(client: Inngest, dispatcher: Dispatcher)
     },
   );
 
-  return [drainSubscription, retryDelivery, sweepDeliveries];
+  return [drainSubscription, awaitRetries, sweepDeliveries];
 }

@@ -1,6 +1,7 @@
 import type { Inngest } from 'inngest';
 import type { Database } from '../../db/client';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
+import { pruneDeliveries } from '../../server/webhooks/retention';
 
 /** The functions that keep the tables small. */
 export function createHousekeepingFunctions(client: Inngest, db: Database) {
@@ -13,5 +14,14 @@ export function createHousekeepingFunctions(client: Inngest, db: Database) {
     },
     ({ step }) => step.run('prune', () => pruneRateWindows(db)),
   );
-  return [pruneWindows];
+  const pruneLog = client.createFunction(
+    {
+      id: 'prune-deliveries',
+      name: 'Forget deliveries that ended long ago',
+      triggers: [{ cron: '17 * * * *' }],
+      retries: 0,
+    },
+    ({ step }) => step.run('prune', () => pruneDeliveries(db)),
+  );
+  return [pruneWindows, pruneLog];
 }

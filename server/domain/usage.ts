@@ -167,8 +167,11 @@ const READ_USAGE = `
             from generate_series($2::timestamptz, $3::timestamptz - interval '1 ms', interval '24 hours') slot
             left join (select day, sum(requests) as requests, sum(errors) as errors, sum(rate_limited) as rate_limited
                          from u group by day) d on d.day = (slot at time zone 'UTC')::date) as "timeSeries",
-         (select json_build_object('delivered', count(*) filter (where status = 'Delivered'),
-                                   'failed', count(*) filter (where status <> 'Delivered'))
-            from webhook_deliveries
-           where integration_id = $1 and status <> 'Pending' and not is_test
-             and finished_at >= $2::timestamptz and finished_at < $3::timestamptz) as "webhookDeliveries"`;
+         (select json_build_object('delivered', coalesce(sum(delivered), 0), 'failed', coalesce(sum(failed), 0)) from (
+            select count(*) filter (where status = 'Delivered') as delivered, count(*) filter (where status <> 'Delivered') as failed
+              from webhook_deliveries
+             where integration_id = $1 and status <> 'Pending' and not is_test
+               and finished_at >= $2::timestamptz and finished_at < $3::timestamptz
+            union all
+            select delivered, failed from pruned_outcomes
+             where integration_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC')) o) as "webhookDeliveries"`;

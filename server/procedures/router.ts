@@ -1,5 +1,6 @@
 import { analyticsRouter, statsRouter, usageRouter } from './analytics';
 import { coursesRouter } from './courses';
+import { deliveriesRouter } from './deliveries';
 import { healthRouter } from './health';
 import { integrationRouter } from './integration';
 import { pipelineRouter } from './pipeline';
@@ -20,6 +21,7 @@ export const appRouter = router({
   usage: usageRouter,
   riskThresholds: riskThresholdsRouter,
   webhooks: webhooksRouter,
+  deliveries: deliveriesRouter,
   integration: integrationRouter,
   pipeline: pipelineRouter,
 });

@@ -44,7 +44,7 @@ export const integrationProcedure = trpc.procedure.use(({ ctx, next }) => {
     cursorKey: service.secrets.cursorKey,
     secrets: service.secrets,
     allowedHosts: service.env.WEBHOOK_ALLOW_HOSTS,
-    releaseHeld: service.dispatcher.releaseHeld,
+    publisher: service.dispatcher.publisher,
     sendTest: service.dispatcher.sendTest,
   };
   const { usage, env } = service;

@@ -32,7 +32,15 @@ export async function attemptDelivery(
   if (secret === null) {
     // Our own side cannot ever send it.
     const outcome: Outcome = { status: 'PoisonAborted', failureClass: null, retryDelayMs: null };
-    return { ...record, ...outcome, startedAt: null, durationMs: 0, httpStatus: null, address: null };
+    return {
+      ...record,
+      ...outcome,
+      startedAt: null,
+      durationMs: 0,
+      httpStatus: null,
+      address: null,
+      retryAfter: null,
+    };
   }
   const timestamp = String(Math.floor(startedAt.getTime() / 1000));
   const result = await dependencies.client.post({
@@ -59,6 +67,7 @@ export async function attemptDelivery(
     durationMs: Math.round(performance.now() - started),
     httpStatus: result.kind === 'response' ? result.status : null,
     address: result.address,
+    retryAfter: result.kind === 'response' ? result.retryAfter : null,
   };
 }
 

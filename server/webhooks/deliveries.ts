@@ -24,13 +24,6 @@ export interface ClaimedDelivery extends SubscriptionKey {
   isTest: boolean;
 }
 
-/** An attempt that waits for its time. */
-export type DueRetry = SubscriptionKey & {
-  deliveryId: string;
-  attempt: number;
-  dueAt: string;
-};
-
 // The subscription is read with the claim, so that a changed address or secret counts from the next attempt on.
 const CLAIMED_COLUMNS = `
   c.integration_id as "integrationId", c.subscription_id as "subscriptionId", c.id as "deliveryId", c.lease,
@@ -39,55 +32,28 @@ const CLAIMED_COLUMNS = `
     join domain_events e on e.integration_id = c.integration_id and e.id = c.event_id
     join webhook_subscriptions s on s.integration_id = c.integration_id and s.id = c.subscription_id`;
 
-const IS_SERVED = `
-  exists (select 1 from webhook_subscriptions s
-           where s.integration_id = d.integration_id and s.id = d.subscription_id and s.enabled and s.deleted_at is null)`;
-
-/** Claims up to `limit` first attempts that are due, oldest first; none while the subscription is disabled. */
-export function claimFirstAttempts(
+/** Claims up to `limit` attempts that are due, first or not, oldest first; none while the subscription is disabled. */
+export function claimDueAttempts(
   db: Database,
   key: SubscriptionKey,
   limit: number,
   leaseMs: number,
 ): Promise<ClaimedDelivery[]> {
-  return db.query<ClaimedDelivery>(CLAIM_FIRST, [key.integrationId, key.subscriptionId, limit, leaseMs]);
+  return db.query<ClaimedDelivery>(CLAIM_DUE, [key.integrationId, key.subscriptionId, limit, leaseMs]);
 }
 
-const CLAIM_FIRST = `
+const CLAIM_DUE = `
   with due as (
     select d.integration_id, d.id from webhook_deliveries d
-     where d.integration_id = $1 and d.subscription_id = $2 and d.status = 'Pending' and d.attempts = 0
-       and d.next_attempt_at <= now() and ${IS_SERVED}
+     where d.integration_id = $1 and d.subscription_id = $2 and d.status = 'Pending' and d.lease is null
+       and d.next_attempt_at <= now()
+       and exists (select 1 from webhook_subscriptions s
+                    where s.integration_id = d.integration_id and s.id = d.subscription_id and s.enabled and s.deleted_at is null)
      order by d.next_attempt_at limit $3 for update skip locked),
   claimed as (
     update webhook_deliveries d
-       set attempts = 1, lease = gen_random_uuid(), next_attempt_at = now() + $4 * interval '1 ms'
-      from due where d.integration_id = due.integration_id and d.id = due.id
-    returning d.*)
-  select ${CLAIMED_COLUMNS}`;
-
-/** Claims one attempt of one delivery; null when it is not due, held, under way elsewhere or over. */
-export async function claimRetry(
-  db: Database,
-  key: { integrationId: string; deliveryId: string; attempt: number },
-  leaseMs: number,
-): Promise<ClaimedDelivery | null> {
-  const [claimed] = await db.query<ClaimedDelivery>(CLAIM_RETRY, [
-    key.integrationId,
-    key.deliveryId,
-    key.attempt,
-    leaseMs,
-  ]);
-  return claimed ?? null;
-}
-
-// A second of grace: the engine's clock may run ahead of the database's.
-const CLAIM_RETRY = `
-  with claimed as (
-    update webhook_deliveries d
        set attempts = d.attempts + 1, lease = gen_random_uuid(), next_attempt_at = now() + $4 * interval '1 ms'
-     where d.integration_id = $1 and d.id = $2 and d.status = 'Pending' and d.attempts = $3::smallint - 1
-       and d.lease is null and d.next_attempt_at <= now() + interval '1 s' and ${IS_SERVED}
+      from due where d.integration_id = due.integration_id and d.id = due.id
     returning d.*)
   select ${CLAIMED_COLUMNS}`;
 
@@ -104,54 +70,34 @@ const RELEASE = `
     from json_to_recordset($1::text::json) r("integrationId" text, "deliveryId" text, lease uuid)
    where d.integration_id = r."integrationId" and d.id = r."deliveryId" and d.lease = r.lease and d.status = 'Pending'`;
 
-const RETRY_COLUMNS = `
-  d.integration_id as "integrationId", d.subscription_id as "subscriptionId", d.id as "deliveryId",
-  d.attempts + 1 as attempt, d.next_attempt_at as "dueAt"`;
-
-/** The retries of one subscription that are due and waited while it was disabled. */
-export function findHeldRetries(db: Database, key: SubscriptionKey): Promise<DueRetry[]> {
-  return db.query<DueRetry>(FIND_HELD, [key.integrationId, key.subscriptionId]);
-}
-
-const FIND_HELD = `
-  select ${RETRY_COLUMNS}
-    from webhook_deliveries d
-   where integration_id = $1 and subscription_id = $2 and status = 'Pending' and attempts > 0 and lease is null
-     and next_attempt_at <= now()`;
-
 const SWEEP_LIMIT = 1_000;
-/** Of one subscription in one sweep: a tenant with a long queue must not hide another's. */
-const SWEEP_LIMIT_PER_SUBSCRIPTION = 25;
 /** How long a due row may wait for the run that is on its way to it. */
 const OVERDUE_GRACE_S = 5;
 const MAX_HELD_HOURS = 24;
-
-/** What a sweep found waiting: subscriptions with overdue first attempts, and single overdue retries. */
-export interface Overdue {
-  subscriptions: SubscriptionKey[];
-  retries: DueRetry[];
-}
+/** A delivery during whose attempts so many processes died in a row is not tried again. */
+const MAX_CRASHES = 5;
 
 /**
  * Finds what fell through: gives back the attempts whose lease ran out (their process is gone), ends what can never be
- * sent (deleted subscription, held by a disabled one for over a day, a test whose caller is gone), and answers what is
- * overdue.
+ * sent (deleted subscription, held by a disabled one for over a day, a test whose caller is gone, an attempt that ended
+ * one process after the other), and answers the subscriptions that have something overdue.
  */
-export async function sweepDeliveries(db: Database): Promise<Overdue> {
+export async function sweepDeliveries(db: Database): Promise<SubscriptionKey[]> {
   await db.query(ABORT_UNSENDABLE, []);
   await db.query(GIVE_BACK_EXPIRED, []);
-  const subscriptions = await db.query<SubscriptionKey>(FIND_OVERDUE_SUBSCRIPTIONS, []);
-  const retries = await db.query<DueRetry>(TAKE_OVERDUE_RETRIES, []);
-  return { subscriptions, retries };
+  return db.query<SubscriptionKey>(FIND_OVERDUE, []);
 }
 
 const GIVE_BACK_EXPIRED = `
   with expired as (
-    select integration_id, id from webhook_deliveries
+    select integration_id, id, crashes + 1 >= ${MAX_CRASHES} as is_poison from webhook_deliveries
      where status = 'Pending' and lease is not null and next_attempt_at < now() and not is_test
      order by next_attempt_at limit ${SWEEP_LIMIT} for update skip locked)
   update webhook_deliveries d
-     set attempts = d.attempts - 1, lease = null, next_attempt_at = now() - interval '${OVERDUE_GRACE_S} s'
+     set attempts = d.attempts - 1, crashes = d.crashes + 1, lease = null,
+         status = case when is_poison then 'PoisonAborted' else 'Pending' end,
+         finished_at = case when is_poison then now() end,
+         next_attempt_at = case when is_poison then null else now() - interval '${OVERDUE_GRACE_S} s' end
     from expired x where d.integration_id = x.integration_id and d.id = x.id`;
 
 const ABORT_UNSENDABLE = `
@@ -167,26 +113,12 @@ const ABORT_UNSENDABLE = `
   update webhook_deliveries d set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null
     from dead x where d.integration_id = x.integration_id and d.id = x.id`;
 
-const IS_OVERDUE = `
-  d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending' and d.lease is null
-  and d.next_attempt_at <= now() - interval '${OVERDUE_GRACE_S} s'`;
-
-const FIND_OVERDUE_SUBSCRIPTIONS = `
+const FIND_OVERDUE = `
   select s.integration_id as "integrationId", s.id as "subscriptionId" from webhook_subscriptions s
    where s.enabled and s.deleted_at is null
-     and exists (select 1 from webhook_deliveries d where ${IS_OVERDUE} and d.attempts = 0)`;
-
-// Due anew from now, so that the next sweep takes others first and tells of these again only if nothing came of them.
-const TAKE_OVERDUE_RETRIES = `
-  with overdue as (
-    select d.integration_id, d.id from webhook_subscriptions s
-     cross join lateral (
-       select d.integration_id, d.id from webhook_deliveries d where ${IS_OVERDUE} and d.attempts > 0
-        order by d.next_attempt_at limit ${SWEEP_LIMIT_PER_SUBSCRIPTION} for update skip locked) d
-     where s.enabled and s.deleted_at is null limit ${SWEEP_LIMIT})
-  update webhook_deliveries d set next_attempt_at = now()
-    from overdue o where d.integration_id = o.integration_id and d.id = o.id
-  returning ${RETRY_COLUMNS}`;
+     and exists (select 1 from webhook_deliveries d
+                  where d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending'
+                    and d.lease is null and d.next_attempt_at <= now() - interval '${OVERDUE_GRACE_S} s')`;
 
 /** A recorded attempt of a delivery, or its end without one (`startedAt` null). */
 export interface AttemptRecord extends SubscriptionKey {
@@ -200,6 +132,8 @@ export interface AttemptRecord extends SubscriptionKey {
   durationMs: number;
   httpStatus: number | null;
   address: string | null;
+  /** As the receiver sent it; the schedule does not follow it. */
+  retryAfter: string | null;
   /** Tests leave the subscription's health alone. */
   isTest: boolean;
 }

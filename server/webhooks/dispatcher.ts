@@ -1,32 +1,33 @@
 import type { Database } from '../../db/client';
 import type { WebhookTestResult } from '../contract/webhooks';
+import { createBatcher } from '../platform/batcher';
 import type { Logger } from '../platform/log';
 import { type AttemptDependencies, attemptDelivery } from './attempt';
 import {
   type ClaimedDelivery,
-  claimFirstAttempts,
-  claimRetry,
-  type DueRetry,
-  findHeldRetries,
+  claimDueAttempts,
   LEASE_MARGIN_MS,
   releaseClaims,
   type SubscriptionKey,
   sweepDeliveries,
 } from './deliveries';
 import { Drain } from './drain';
-import { clearNudge, createPublisher, type EngineMessages, type Publisher } from './publisher';
+import { clearNudge, createPublisher, type EngineMessages, type Publisher, type WakeUp } from './publisher';
 import { createRecorder } from './recorder';
 import { sendTestDelivery } from './test-delivery';
+
+/** Attempts that the process may have under way at a time: one is one socket. */
+const MAX_ATTEMPTS = 500;
+/** Of one subscription even then, so that those who hang keep nobody out. */
+const MIN_ATTEMPTS = 5;
 
 /** The process's delivery work: what the engine's functions call, and the publisher that has them called. */
 export interface Dispatcher {
   publisher: Publisher;
-  /** Sends the due first attempts of a subscription. */
+  /** Sends what is due to a subscription. */
   drainSubscription(key: SubscriptionKey): Promise<void>;
-  /** Makes one retry; answers the one after it, or null when the delivery is over or not ours. */
-  retryDelivery(retry: { integrationId: string; deliveryId: string; attempt: number }): Promise<DueRetry | null>;
-  /** Has everything sent that is due to a subscription, now that it is enabled again. Never rejects. */
-  releaseHeld(key: SubscriptionKey): Promise<void>;
+  /** Has a subscription looked at, now that something may be due to it. */
+  wakeSubscription(key: SubscriptionKey): Promise<void>;
   /** Sends a synthetic delivery now; null when there is no such subscription. */
   sendTest(key: SubscriptionKey): Promise<WebhookTestResult | null>;
   /** Finds what fell through and has it sent. Never rejects: the next sweep must come. */
@@ -37,17 +38,24 @@ export interface Dispatcher {
   stop(graceMs: number): Promise<void>;
 }
 
+export interface DispatcherDependencies extends AttemptDependencies {
+  db: Database;
+  log: Logger;
+  messages: EngineMessages;
+  /** Whether work goes on in this process when no run of the engine is there; not so on a serverless platform. */
+  isLongLived: boolean;
+}
+
 /** Creates the process's dispatcher. */
-export function createDispatcher(
-  dependencies: AttemptDependencies & { db: Database; log: Logger; messages: EngineMessages },
-): Dispatcher {
-  const { db, log, messages, timeoutMs } = dependencies;
+export function createDispatcher(dependencies: DispatcherDependencies): Dispatcher {
+  const { db, log, messages, timeoutMs, isLongLived } = dependencies;
   const recorder = createRecorder(db);
   const drains = new Map<string, Drain>();
   const inFlight = new Set<Promise<unknown>>();
   const shutdown = new AbortController();
   /** From the beginning of the stop on; the abort comes when its grace is over. */
   let isStopping = false;
+  let attemptsInFlight = 0;
   const leaseMs = timeoutMs + LEASE_MARGIN_MS;
   const keyOf = (key: SubscriptionKey) => `${key.integrationId}/${key.subscriptionId}`;
 
@@ -57,23 +65,11 @@ export function createDispatcher(
     messages,
     wakeDrain(key) {
       const drain = drains.get(keyOf(key));
-      drain?.wake();
-      return drain !== undefined;
+      if (!drain?.isRunning) return false;
+      drain.wake();
+      return true;
     },
   });
-
-  /** Attempts and records. Our own faults throw, and the lease gives the attempt back. */
-  async function deliver(delivery: ClaimedDelivery): Promise<DueRetry | null> {
-    const record = await attemptDelivery(dependencies, delivery, shutdown.signal);
-    if (record === null) {
-      await releaseClaims(db, [delivery]);
-      return null;
-    }
-    const { nextAttemptAt } = await recorder.record(record);
-    if (nextAttemptAt === null) return null;
-    const { integrationId, subscriptionId, deliveryId } = delivery;
-    return { integrationId, subscriptionId, deliveryId, attempt: delivery.attempt + 1, dueAt: nextAttemptAt };
-  }
 
   function track<T>(work: Promise<T>): Promise<T> {
     const settled = work.then(
@@ -85,17 +81,59 @@ export function createDispatcher(
     return work;
   }
 
-  /** A first attempt, within a drain. Never rejects. */
-  async function deliverFirst(delivery: ClaimedDelivery): Promise<void> {
-    const { deliveryId } = delivery;
-    const retry = await track(deliver(delivery)).catch((error: unknown) => {
+  /** Attempts and records; answers whether it was delivered. Never rejects: what is not recorded is given back with its lease. */
+  async function deliver(delivery: ClaimedDelivery): Promise<boolean> {
+    const { integrationId, subscriptionId, deliveryId } = delivery;
+    attemptsInFlight++;
+    try {
+      const record = await attemptDelivery(dependencies, delivery, shutdown.signal);
+      if (record === null) {
+        await releaseClaims(db, [delivery]);
+        return false;
+      }
+      const { nextAttemptAt } = await recorder.record(record);
+      if (nextAttemptAt !== null) scheduleWakeUp({ integrationId, subscriptionId, dueAt: nextAttemptAt });
+      return record.status === 'Delivered';
+    } catch (error) {
       log.warn({ err: error, deliveryId }, 'an attempt could not be recorded; it is made again when its lease ends');
-      return null;
+      return false;
+    } finally {
+      attemptsInFlight--;
+    }
+  }
+
+  /** What failed together is due together: one wake-up serves it all. */
+  const sendWakeUp = createBatcher<WakeUp, void>(MAX_ATTEMPTS, async (batch) => {
+    const distinct = new Map(batch.map(({ item }) => [`${keyOf(item)} ${item.dueAt}`, item]));
+    await messages.sendWakeUps([...distinct.values()]);
+    for (const { resolve } of batch) resolve();
+  });
+
+  function scheduleWakeUp(wakeUp: WakeUp) {
+    track(sendWakeUp(wakeUp)).catch((error: unknown) => {
+      log.warn({ err: error, ...wakeUp }, 'could not tell the engine about a retry; the sweeper will');
     });
-    if (retry === null) return;
-    await messages.sendRetries([retry]).catch((error: unknown) => {
-      log.warn({ err: error, deliveryId }, 'could not tell the engine about a retry; the sweeper will');
+  }
+
+  function createDrain(key: SubscriptionKey): Drain {
+    const drain = new Drain({
+      claim: (limit) => claimDueAttempts(db, key, limit, leaseMs),
+      deliver: (delivery) => track(deliver(delivery)),
+      allow(own, window) {
+        const share = Math.max(MIN_ATTEMPTS, Math.floor(MAX_ATTEMPTS / drains.size));
+        return Math.min(window, Math.max(share, own + MAX_ATTEMPTS - attemptsInFlight));
+      },
+      onFree: () => leave(key, drain),
     });
+    drains.set(keyOf(key), drain);
+    return drain;
+  }
+
+  /** What a drain without a run leaves: rows for another run, or nothing. */
+  function leave(key: SubscriptionKey, drain: Drain) {
+    if (drain.isRunning) return;
+    if (drain.inFlight === 0) drains.delete(keyOf(key));
+    if (drain.mayHaveMore && drain.hasPlace && !isStopping) publisher.publish([key]);
   }
 
   return {
@@ -104,44 +142,28 @@ export function createDispatcher(
     async drainSubscription(key) {
       if (isStopping) return;
       await clearNudge(db, key);
-      // A drain that began now would outlive the stop, claiming again and again what the stop cuts short.
+      // A run that began now would outlive the stop, claiming again and again what the stop cuts short.
       if (isStopping) return;
-      const running = drains.get(keyOf(key));
-      if (running) return running.wake();
-      const drain = new Drain({ claim: (limit) => claimFirstAttempts(db, key, limit, leaseMs), deliver: deliverFirst });
-      drains.set(keyOf(key), drain);
-      let hasMore = true;
+      const drain = drains.get(keyOf(key)) ?? createDrain(key);
+      if (drain.isRunning) return drain.wake();
       try {
-        hasMore = await track(drain.run());
+        await track(drain.run());
+        if (!isLongLived) await drain.settle();
       } finally {
-        drains.delete(keyOf(key));
+        leave(key, drain);
       }
-      if (hasMore) publisher.publish([key]);
     },
 
-    async retryDelivery(retry) {
-      if (shutdown.signal.aborted) throw new Error('the process is stopping');
-      const claimed = await claimRetry(db, retry, leaseMs);
-      return claimed && track(deliver(claimed));
-    },
-
-    async releaseHeld(key) {
+    async wakeSubscription(key) {
       publisher.publish([key]);
-      try {
-        const retries = await findHeldRetries(db, key);
-        if (retries.length > 0) await messages.sendRetries(retries);
-      } catch (error) {
-        log.warn({ err: error }, 'could not tell the engine about held retries; the sweeper will');
-      }
+      await publisher.flush();
     },
 
     sendTest: (key) => track(sendTestDelivery({ ...dependencies, recorder, leaseMs }, key, shutdown.signal)),
 
     async sweep() {
       try {
-        const overdue = await sweepDeliveries(db);
-        await publisher.republish(overdue.subscriptions);
-        if (overdue.retries.length > 0) await messages.sendRetries(overdue.retries);
+        await publisher.republish(await sweepDeliveries(db));
       } catch (error) {
         log.warn({ err: error }, 'a sweep failed; the next comes in seconds');
       }

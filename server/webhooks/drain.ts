@@ -1,84 +1,139 @@
 import type { ClaimedDelivery } from './deliveries';
 
-/** Attempts that one subscription may have under way at a time. */
+/** Attempts that one subscription may have under way at a time, whatever its receiver does. */
 const WINDOW = 25;
-/** An idle drain stays this long, so that a steady trickle needs no new run for each delivery. */
+/** What the window grows to while the receiver takes what it is sent. */
+const MAX_WINDOW = 100;
+/** A run in which nothing happens stays this long, so that a steady trickle needs no new run for each delivery. */
 const LINGER_MS = 2_000;
-/** How often a drain with free places looks by itself: commits of other processes do not wake it. */
+/** How often a run with free places looks by itself: commits of other processes do not wake it. */
 const LOOK_MS = 500;
 /** A run ends after this long and lets the engine start the next: no run outlives a serverless limit. */
 const RUN_MS = 20_000;
 
 export interface DrainPorts {
   claim(limit: number): Promise<ClaimedDelivery[]>;
-  /** Attempts and records one delivery. Never rejects. */
-  deliver(delivery: ClaimedDelivery): Promise<void>;
+  /** Attempts and records one delivery; answers whether it was delivered. Never rejects. */
+  deliver(delivery: ClaimedDelivery): Promise<boolean>;
+  /** How many attempts this drain may have under way, of the `inFlight` that it has and the `window` that it wants. */
+  allow(inFlight: number, window: number): number;
+  /** An attempt has ended while no run was there to make use of its place. */
+  onFree(): void;
 }
 
 /**
- * Sends the due first attempts of one subscription: a sliding window of attempts, refilled as they finish, for as long
- * as there is work, it is not stopped and its run has time.
+ * Sends what is due to one subscription: a sliding window of attempts, refilled as they finish. Attempts outlive the run
+ * that began them, so that a receiver that hangs costs the engine no run, and a place that it frees is filled by the next.
  */
 export class Drain {
   readonly #ports: DrainPorts;
-  readonly #lingerMs: number;
+  readonly #settled: (() => void)[] = [];
   #inFlight = 0;
+  #window = WINDOW;
+  /** Whether more was due than there were places for. */
+  #isShort = false;
   #mayHaveMore = true;
+  #isRunning = false;
   #isStopping = false;
+  #lastMovedAt = 0;
   #resume: (() => void) | null = null;
 
-  constructor(ports: DrainPorts, lingerMs = LINGER_MS) {
+  constructor(ports: DrainPorts) {
     this.#ports = ports;
-    this.#lingerMs = lingerMs;
   }
 
-  /** There may be new rows. Same thread as the publisher: between its look-up and this call nothing can end the drain. */
+  get inFlight() {
+    return this.#inFlight;
+  }
+
+  /** Whether a run is there; what is then woken is looked at. */
+  get isRunning() {
+    return this.#isRunning;
+  }
+
+  get hasPlace() {
+    return this.#places > 0;
+  }
+
+  /** Whether rows may wait that no run has looked at. */
+  get mayHaveMore() {
+    return this.#mayHaveMore;
+  }
+
+  /** There may be new rows. Same thread as the publisher: between its look-up and this call no run can end. */
   wake() {
     this.#mayHaveMore = true;
-    this.#resume?.();
+    this.#move();
   }
 
-  /** Claims nothing more; `run` resolves when what is in flight has ended. */
+  /** Claims nothing more. */
   stop() {
     this.#isStopping = true;
     this.#resume?.();
   }
 
-  /** Resolves when the drain is over; true when rows may be left that it had no time for. */
-  async run(): Promise<boolean> {
-    const endAt = performance.now() + RUN_MS;
-    let idleSince = performance.now();
-    while (!this.#isStopping && performance.now() < endAt) {
-      const remainingMs = endAt - performance.now();
-      if (this.#mayHaveMore && this.#inFlight < WINDOW) {
-        await this.#refill();
-      } else if (this.#inFlight === WINDOW) {
-        await this.#wait(remainingMs);
-      } else {
-        const lingerMs = this.#inFlight > 0 ? remainingMs : idleSince + this.#lingerMs - performance.now();
-        if (lingerMs <= 0) break;
-        const isWoken = await this.#wait(Math.min(lingerMs, remainingMs, LOOK_MS));
-        if (!isWoken) this.#mayHaveMore = true;
+  /**
+   * Resolves when nothing has happened for a while, when it is stopped or when its time is over. Rejects with what a claim
+   * threw.
+   */
+  async run(): Promise<void> {
+    this.#isRunning = true;
+    this.#mayHaveMore = true;
+    try {
+      const endAt = performance.now() + RUN_MS;
+      this.#lastMovedAt = performance.now();
+      let isWoken = true;
+      while (!this.#isStopping) {
+        const remainingMs = Math.min(endAt, this.#lastMovedAt + LINGER_MS) - performance.now();
+        if (remainingMs <= 0) break;
+        if ((this.#mayHaveMore || !isWoken) && this.#places > 0) {
+          isWoken = true;
+          await this.#refill();
+        } else {
+          isWoken = await this.#wait(Math.min(remainingMs, LOOK_MS));
+        }
       }
-      if (this.#inFlight > 0) idleSince = performance.now();
+    } finally {
+      this.#isRunning = false;
     }
-    while (this.#inFlight > 0) await this.#wait(RUN_MS);
-    return this.#mayHaveMore;
+  }
+
+  /** Resolves when nothing is under way: for processes in which nothing outlives a run. */
+  async settle(): Promise<void> {
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#settled.push(resolve));
+  }
+
+  get #places() {
+    return this.#ports.allow(this.#inFlight, this.#window) - this.#inFlight;
   }
 
   async #refill() {
     // Before the claim: a wake that comes during it counts.
     this.#mayHaveMore = false;
-    const free = WINDOW - this.#inFlight;
-    const claimed = await this.#ports.claim(free);
-    if (claimed.length === free) this.#mayHaveMore = true;
-    for (const delivery of claimed) {
-      this.#inFlight++;
-      void this.#ports.deliver(delivery).then(() => {
-        this.#inFlight--;
-        this.#resume?.();
-      });
-    }
+    const places = this.#places;
+    const claimed = await this.#ports.claim(places).catch((error: unknown) => {
+      this.#mayHaveMore = true;
+      throw error;
+    });
+    this.#isShort = claimed.length === places;
+    if (this.#isShort) this.#mayHaveMore = true;
+    if (claimed.length > 0) this.#lastMovedAt = performance.now();
+    this.#inFlight += claimed.length;
+    for (const delivery of claimed) void this.#ports.deliver(delivery).then((isDelivered) => this.#finish(isDelivered));
+  }
+
+  #finish(isDelivered: boolean) {
+    if (!isDelivered) this.#window = Math.max(WINDOW, this.#window >> 1);
+    else if (this.#isShort) this.#window = Math.min(MAX_WINDOW, this.#window + 1);
+    this.#inFlight--;
+    this.#move();
+    if (this.#inFlight === 0) for (const resolve of this.#settled.splice(0)) resolve();
+    if (!this.#isRunning) this.#ports.onFree();
+  }
+
+  #move() {
+    this.#lastMovedAt = performance.now();
+    this.#resume?.();
   }
 
   /** Resolves after `ms`, or sooner and with true when there is a reason to go on. */

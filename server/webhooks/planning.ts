@@ -1,3 +1,4 @@
+import type { SkipReason } from '../contract/deliveries';
 import type { EventTypeName } from '../contract/events';
 import type { Threshold } from '../contract/webhooks';
 import { createId } from '../platform/ids';
@@ -12,8 +13,6 @@ export interface SubscriptionState {
   enabled: boolean;
   disabledReason: string | null;
 }
-
-export type SkipReason = 'threshold' | 'disabled' | 'plan';
 
 export interface PlannedEvent {
   integrationId: string;

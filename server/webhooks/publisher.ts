@@ -1,11 +1,15 @@
 import type { Database } from '../../db/client';
 import type { Logger } from '../platform/log';
-import type { DueRetry, SubscriptionKey } from './deliveries';
+import type { SubscriptionKey } from './deliveries';
+
+/** When a subscription's next retry is due. */
+export type WakeUp = SubscriptionKey & { dueAt: string };
 
 /** Tells the workflow engine that there is something to look at; the rows say what. */
 export interface EngineMessages {
   sendDue(subscriptions: SubscriptionKey[]): Promise<void>;
-  sendRetries(retries: DueRetry[]): Promise<void>;
+  /** Has the subscriptions looked at when their retries are due. */
+  sendWakeUps(wakeUps: WakeUp[]): Promise<void>;
   /** Has the sweeper look now and for the next minute. */
   sendSweep(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { type Database, isUnavailable, type SqlTransaction } from '../../db/client';
+import { type Database, isUnavailable, type Query } from '../../db/client';
 import { createBatcher, type Pending } from '../platform/batcher';
 import type { AttemptRecord } from './deliveries';
 import { foldHealth, type SubscriptionHealth } from './subscription-health';
@@ -46,7 +46,7 @@ async function writeRecords(db: Database, attempts: AttemptRecord[]): Promise<Ma
   const isAllDelivered = attempts.every(({ status }) => status === 'Delivered');
   const rows = isAllDelivered
     ? await db.query<RecordedRow>(RECORD_DELIVERED, [JSON.stringify(attempts)])
-    : await db.sql.begin((sql) => writeWithHealth(sql, attempts));
+    : await db.transact((query) => writeWithHealth(query, attempts));
   return new Map(rows.map(({ lease, nextAttemptAt }) => [lease, { isRecorded: true, nextAttemptAt }]));
 }
 
@@ -55,7 +55,7 @@ const READ_RECORDS = `
     select * from json_to_recordset($1::text::json) as r(
       "integrationId" text, "subscriptionId" text, "deliveryId" text, lease uuid, attempt smallint, status text,
       "failureClass" text, "retryDelayMs" bigint, "startedAt" timestamptz, "durationMs" int, "httpStatus" smallint, address text,
-      "isTest" boolean))`;
+      "retryAfter" text, "isTest" boolean))`;
 
 // In the order of their ids, so that two batches never wait for each other crosswise. `after` is a condition that reads
 // what must be locked before.
@@ -66,15 +66,15 @@ const writeRecorded = (after: string) => `
      where d.status = 'Pending' and ${after} order by d.integration_id, d.id for update of d),
   recorded as (
     update webhook_deliveries d
-       set status = l.status, failure_class = l."failureClass", lease = null,
+       set status = l.status, failure_class = l."failureClass", lease = null, crashes = 0,
            next_attempt_at = now() + l."retryDelayMs" * interval '1 ms',
            finished_at = case when l.status = 'Pending' then null else now() end
       from locked l where d.integration_id = l.integration_id and d.id = l.id
-    returning l.*, d.next_attempt_at),
+    returning l.*, d.next_attempt_at, d.resends),
   logged as (
     insert into webhook_attempts
-      (integration_id, delivery_id, attempt, started_at, duration_ms, http_status, failure_class, address)
-    select integration_id, id, attempt, "startedAt", "durationMs", "httpStatus", "failureClass", address
+      (integration_id, delivery_id, resend, attempt, started_at, duration_ms, http_status, failure_class, address, retry_after)
+    select integration_id, id, resends, attempt, "startedAt", "durationMs", "httpStatus", "failureClass", address, "retryAfter"
       from recorded where "startedAt" is not null)`;
 
 const RECORDED = `select lease, next_attempt_at as "nextAttemptAt" from recorded`;
@@ -104,10 +104,10 @@ const RECORD = `${READ_RECORDS}, ${writeRecorded('true')} ${RECORDED}`;
 type SubscriptionRow = SubscriptionHealth & { integrationId: string; id: string };
 
 /** Locks the subscriptions first (subscription → delivery), then folds the recorded outcomes in order into their health. */
-async function writeWithHealth(sql: SqlTransaction, attempts: AttemptRecord[]): Promise<RecordedRow[]> {
+async function writeWithHealth(query: Query, attempts: AttemptRecord[]): Promise<RecordedRow[]> {
   const json = JSON.stringify(attempts);
-  const subscriptions = await sql.unsafe<SubscriptionRow[]>(LOCK_SUBSCRIPTIONS, [json]);
-  const rows = await sql.unsafe<RecordedRow[]>(RECORD, [json]);
+  const subscriptions = await query<SubscriptionRow>(LOCK_SUBSCRIPTIONS, [json]);
+  const rows = await query<RecordedRow>(RECORD, [json]);
   const recorded = new Set(rows.map(({ lease }) => lease));
   const updates = subscriptions.flatMap((subscription) => {
     const outcomes = attempts.filter(
@@ -124,7 +124,7 @@ async function writeWithHealth(sql: SqlTransaction, attempts: AttemptRecord[]): 
       { ...health, integrationId: subscription.integrationId, id: subscription.id, lastStatus: latest?.status ?? null },
     ];
   });
-  await sql.unsafe(UPDATE_HEALTH, [JSON.stringify(updates)]);
+  await query(UPDATE_HEALTH, [JSON.stringify(updates)]);
   return rows;
 }
 

@@ -17,13 +17,14 @@ import type { Secrets } from '../platform/secrets';
 import { type AllowedHosts, findUrlFault } from './address-guard';
 import { secretContext } from './attempt';
 import type { SubscriptionKey } from './deliveries';
+import type { Publisher } from './publisher';
 import { createWebhookSecret } from './signature';
 
 export interface WebhookContext extends DomainContext {
   secrets: Secrets;
   allowedHosts: AllowedHosts;
-  /** Has the deliveries sent that waited while the subscription was disabled. */
-  releaseHeld(key: SubscriptionKey): Promise<void>;
+  /** Has what is due to a subscription sent. */
+  publisher: Publisher;
   /** Sends a synthetic delivery now; null when there is no such subscription. */
   sendTest(key: SubscriptionKey): Promise<WebhookTestResult | null>;
 }
@@ -104,7 +105,7 @@ export async function updateWebhook(context: WebhookContext, input: UpdateWebhoo
     const [updated] = await tx.update(webhookSubscriptions).set(changes).where(isLiveOne(context, id)).returning();
     return { row: updated!, isReenabled };
   });
-  if (isReenabled) await context.releaseHeld({ integrationId: row.integrationId, subscriptionId: row.id });
+  if (isReenabled) context.publisher.publish([{ integrationId: row.integrationId, subscriptionId: row.id }]);
   return showWebhook(row);
 }
 

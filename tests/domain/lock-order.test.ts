@@ -24,7 +24,7 @@ beforeAll(async () => {
   publisher = createPublisher({
     db,
     log: createLogger({ LOG_LEVEL: 'silent' }),
-    messages: { sendDue: nothing, sendRetries: nothing, sendSweep: nothing },
+    messages: { sendDue: nothing, sendWakeUps: nothing, sendSweep: nothing },
     wakeDrain: () => false,
   });
 });
@@ -46,7 +46,8 @@ async function recordAll() {
     (key): AttemptRecord => ({
       ...key,
       ...{ deliveryId: 'none', lease: randomUUID(), attempt: 1, status: 'Failed', failureClass: 'HTTP301' },
-      ...{ retryDelayMs: null, startedAt: null, durationMs: 0, httpStatus: 301, address: null, isTest: false },
+      ...{ retryDelayMs: null, startedAt: null, durationMs: 0, httpStatus: 301, address: null },
+      ...{ retryAfter: null, isTest: false },
     }),
   );
   const elsewhere = { ...attempts[0]!, integrationId: 'nobody', lease: randomUUID() };

@@ -1,4 +1,5 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
@@ -8,6 +9,8 @@ import { findCourse } from '../../server/domain/courses';
 import { createEmptyDatabase } from '../support/database';
 
 const directory = 'db/migrations';
+const journal: { entries: { tag: string }[] } = JSON.parse(readFileSync(`${directory}/meta/_journal.json`, 'utf8'));
+const [first, ...later] = journal.entries.map(({ tag }) => tag);
 
 describe('migrations', () => {
   let database: { url: string; drop(): Promise<void> };
@@ -19,7 +22,7 @@ describe('migrations', () => {
   it('are applied once when several processes start together', async () => {
     const { url } = database;
     const applied = await Promise.all([1, 2, 3].map(() => migrateDatabase({ url, directory, region: 'us' })));
-    expect(applied.flat()).toEqual(['0000_initial', '0001_contract']);
+    expect(applied.flat()).toEqual([first, ...later]);
     expect(await migrateDatabase({ url, directory, region: 'us' })).toEqual([]);
   });
 
@@ -47,7 +50,6 @@ describe('migrations', () => {
     const { url } = database;
     const before = await mkdtemp(join(tmpdir(), 'migrations-'));
     await cp(directory, before, { recursive: true });
-    const journal = JSON.parse(await readFile(join(before, 'meta/_journal.json'), 'utf8'));
     const old = { ...journal, entries: journal.entries.slice(0, 1) };
     await writeFile(join(before, 'meta/_journal.json'), JSON.stringify(old));
     await migrateDatabase({ url, directory: before, region: 'us' });
@@ -71,7 +73,7 @@ describe('migrations', () => {
                                       user_agent_summary, device_type, browser, course_id)
         values ('i', ${index}, now(), 'Active', ${page}, ${new URL(page).origin}, '', '', 'desktop', '', ${courseId})`;
     }
-    expect(await migrateDatabase({ url, directory, region: 'us' })).toEqual(['0001_contract']);
+    expect(await migrateDatabase({ url, directory, region: 'us' })).toEqual(later);
     const courses = await sql`select id, name, code, url from courses where integration_id = 'i' order by id`;
     const expected = new Map(pages.flatMap((page) => findCourse(page) ?? []).map((course) => [course.id, course]));
     expect([...courses]).toEqual([...expected.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));

@@ -9,14 +9,16 @@ class Rows {
   claims = 0;
   inFlight = 0;
   mostInFlight = 0;
-  readonly #ends: (() => void)[] = [];
+  allowed = Number.POSITIVE_INFINITY;
+  freed = 0;
+  readonly #ends: ((isDelivered: boolean) => void)[] = [];
 
   add(count: number) {
     for (let n = 0; n < count; n++) this.waiting.push(`dlv_${this.claimed.length + this.waiting.length}`);
   }
 
-  finish(count = Number.POSITIVE_INFINITY) {
-    for (const end of this.#ends.splice(0, count)) end();
+  finish(count = Number.POSITIVE_INFINITY, isDelivered = true) {
+    for (const end of this.#ends.splice(0, count)) end(isDelivered);
   }
 
   readonly ports = {
@@ -29,8 +31,13 @@ class Rows {
     deliver: async () => {
       this.inFlight++;
       this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
-      await new Promise<void>((resolve) => this.#ends.push(resolve));
+      const isDelivered = await new Promise<boolean>((resolve) => this.#ends.push(resolve));
       this.inFlight--;
+      return isDelivered;
+    },
+    allow: (_inFlight: number, window: number) => Math.min(window, this.allowed),
+    onFree: () => {
+      this.freed++;
     },
   };
 }
@@ -38,34 +45,35 @@ class Rows {
 const MINUTE_MS = 60_000;
 let rows: Rows;
 let drain: Drain;
-let result: boolean | null;
+let isOver: boolean;
 
 beforeEach(() => {
   vi.useFakeTimers();
   rows = new Rows();
   drain = new Drain(rows.ports);
-  result = null;
+  isOver = false;
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
 function start() {
-  void drain.run().then((mayHaveMore) => {
-    result = mayHaveMore;
+  isOver = false;
+  void drain.run().then(() => {
+    isOver = true;
   });
 }
 /** Lets `ms` pass, with everything that happens in it. */
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('a drain', () => {
-  it('sends every row, once, with at most 25 under way', async () => {
+  it('sends every row, once, with at most 25 under way while the receiver fails', async () => {
     rows.add(60);
     start();
     await pass(1);
     expect(rows.inFlight).toBe(25);
     for (let n = 0; n < 60; n++) {
-      rows.finish(1);
+      rows.finish(1, false);
       await pass(1);
     }
     expect(rows.claimed).toHaveLength(60);
@@ -73,12 +81,60 @@ describe('a drain', () => {
     expect(rows.mostInFlight).toBe(25);
   });
 
+  it('opens its window to 100 while the receiver takes all, and closes it to 25 when it fails', async () => {
+    rows.add(1_000);
+    start();
+    for (let n = 0; n < 20; n++) {
+      await pass(1);
+      rows.finish(10);
+    }
+    await pass(1);
+    expect(rows.inFlight).toBe(100);
+    expect(rows.mostInFlight).toBe(100);
+    rows.finish(3, false);
+    await pass(1);
+    expect(rows.inFlight).toBe(97);
+    rows.finish(80, false);
+    await pass(1);
+    expect(rows.inFlight).toBe(25);
+  });
+
+  it('leaves its window as it is for a receiver that has no more to take', async () => {
+    for (let n = 0; n < 50; n++) {
+      rows.add(10);
+      if (n === 0) start();
+      else drain.wake();
+      await pass(1);
+      rows.finish();
+      await pass(1);
+    }
+    rows.add(60);
+    drain.wake();
+    await pass(1);
+    expect(rows.inFlight).toBe(25);
+  });
+
+  it('has no more under way than the process allows it', async () => {
+    rows.allowed = 5;
+    rows.add(60);
+    start();
+    await pass(1);
+    expect(rows.inFlight).toBe(5);
+    rows.finish(2);
+    await pass(1);
+    expect(rows.inFlight).toBe(5);
+    rows.allowed = 10;
+    rows.finish(1);
+    await pass(1);
+    expect(rows.inFlight).toBe(10);
+  });
+
   it('refills its window as attempts end, without waiting for the slowest', async () => {
     rows.add(26);
     start();
     await pass(1);
     expect(rows.claimed).toHaveLength(25);
-    rows.finish(1);
+    rows.finish(1, false);
     await pass(1);
     expect(rows.claimed).toHaveLength(26);
     expect(rows.inFlight).toBe(25);
@@ -87,9 +143,10 @@ describe('a drain', () => {
   it('lingers two seconds when idle, then ends with nothing left', async () => {
     start();
     await pass(1_900);
-    expect(result).toBeNull();
+    expect(isOver).toBe(false);
     await pass(200);
-    expect(result).toBe(false);
+    expect(isOver).toBe(true);
+    expect(drain.mayHaveMore).toBe(false);
     expect(rows.claims).toBeLessThanOrEqual(5);
   });
 
@@ -113,9 +170,9 @@ describe('a drain', () => {
     expect(rows.claimed).toHaveLength(1);
     rows.finish();
     await pass(1_900);
-    expect(result).toBeNull();
+    expect(isOver).toBe(false);
     await pass(200);
-    expect(result).toBe(false);
+    expect(isOver).toBe(true);
   });
 
   it('looks again after a wake that comes during a claim', async () => {
@@ -133,27 +190,58 @@ describe('a drain', () => {
     expect(rows.claimed).toHaveLength(1);
   });
 
-  it('looks twice a second at most while its rows are under way, and not at all without a free place', async () => {
+  it('looks twice a second at most, and not at all without a free place', async () => {
     rows.add(3);
     start();
-    await pass(5_000);
-    expect(rows.claims).toBeLessThanOrEqual(11);
+    await pass(1_999);
+    expect(rows.claims).toBeLessThanOrEqual(5);
     const before = rows.claims;
     rows.add(22);
     drain.wake();
-    await pass(5_000);
+    await pass(1_999);
     expect(rows.inFlight).toBe(25);
     expect(rows.claims).toBe(before + 1);
   });
 
-  it('waits for what is under way before it ends', async () => {
-    rows.add(1);
+  it('ends its run beside attempts that hang, and says when one of their places is free', async () => {
+    rows.add(26);
     start();
+    await pass(2_100);
+    expect(isOver).toBe(true);
+    expect([drain.isRunning, drain.inFlight, drain.mayHaveMore, drain.hasPlace]).toEqual([false, 25, true, false]);
+    rows.finish(1, false);
+    await pass(1);
+    expect([rows.freed, drain.inFlight, drain.hasPlace]).toEqual([1, 24, true]);
+    start();
+    await pass(1);
+    expect(rows.claimed).toHaveLength(26);
+  });
+
+  it('counts what an earlier run began as under way', async () => {
+    rows.add(20);
+    start();
+    await pass(2_100);
+    expect(isOver).toBe(true);
+    rows.add(20);
+    start();
+    await pass(1);
+    expect(rows.inFlight).toBe(25);
+  });
+
+  it('settles when nothing is under way any more', async () => {
+    rows.add(2);
+    start();
+    await pass(2_100);
+    let isSettled = false;
+    void drain.settle().then(() => {
+      isSettled = true;
+    });
+    rows.finish(1);
     await pass(MINUTE_MS);
-    expect(result).toBeNull();
+    expect(isSettled).toBe(false);
     rows.finish();
     await pass(1);
-    expect(result).not.toBeNull();
+    expect(isSettled).toBe(true);
   });
 
   it('ends its run after 20 s and says that rows may be left', async () => {
@@ -163,36 +251,29 @@ describe('a drain', () => {
       await pass(1_000);
       rows.finish(10);
     }
+    await pass(1_100);
+    expect([isOver, drain.mayHaveMore]).toEqual([true, true]);
     const before = rows.claimed.length;
-    await pass(2_000);
     rows.finish();
-    await pass(1);
-    expect(result).toBe(true);
     await pass(MINUTE_MS);
-    expect(rows.claimed.length - before).toBeLessThanOrEqual(25);
+    expect(rows.claimed.length).toBe(before);
     expect(rows.waiting.length).toBeGreaterThan(0);
   });
 
-  it('claims nothing more once it is stopped, and ends with its attempts', async () => {
+  it('claims nothing more once it is stopped, and ends at once', async () => {
     rows.add(60);
     start();
     await pass(1);
     drain.stop();
     rows.finish(10);
     await pass(1);
+    expect(isOver).toBe(true);
     expect(rows.claimed).toHaveLength(25);
-    expect(result).toBeNull();
-    rows.finish();
-    await pass(1);
-    expect(rows.claimed).toHaveLength(25);
-    expect(result).toBe(true);
   });
 
-  it('ends at once when it is stopped while it lingers', async () => {
-    start();
-    await pass(500);
-    drain.stop();
-    await pass(1);
-    expect(result).toBe(false);
+  it('is no longer running when a claim fails, and says that rows may be left', async () => {
+    rows.ports.claim = () => Promise.reject(new Error('the database is away'));
+    await expect(drain.run()).rejects.toThrow('the database is away');
+    expect([drain.isRunning, drain.mayHaveMore]).toEqual([false, true]);
   });
 });

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { EVENT_TYPE_NAMES } from './events';
+import { dateRange, identifier, int32, wireInstant, wireText, word } from './fields';
+import { pageOf, pageQuery } from './pagination';
+import { DELIVERY_STATUSES, webhookIdInput } from './webhooks';
+
+// What staff see of deliveries: no route of the public API shows them.
+
+const range = dateRange('Events that fired');
+const EXAMPLE_DELIVERY_ID = 'dlv_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f';
+
+/** One delivery in the log; times of its last attempts are in `attemptLog` of `deliveryDetailsSchema`. */
+export const deliverySchema = z.object({
+  id: wireText(EXAMPLE_DELIVERY_ID),
+  subscriptionId: wireText('whk_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
+  eventId: z.string().nullable().describe('Null for a test delivery.'),
+  eventType: z.enum(EVENT_TYPE_NAMES),
+  test: z.boolean(),
+  status: z.enum(DELIVERY_STATUSES),
+  failureClass: z.string().nullable().describe('Of the latest attempt; null when it was delivered or never made.'),
+  attempts: int32(1).describe('Attempts begun since the delivery was made or last sent again by hand.'),
+  resends: int32(0).describe('How often it was sent again by hand.'),
+  createdAt: wireInstant(),
+  nextAttemptAt: wireInstant()
+    .nullable()
+    .describe('When the next attempt is due; null when there is none or one is under way.'),
+  finishedAt: wireInstant().nullable(),
+});
+export type Delivery = z.infer<typeof deliverySchema>;
+
+export const attemptSchema = z.object({
+  resend: int32(0).describe('After how many resends by hand it was made.'),
+  attempt: int32(1).describe('Counts from 1.'),
+  startedAt: wireInstant(),
+  durationMs: int32(84),
+  httpStatus: int32(503).nullable(),
+  failureClass: z.string().nullable(),
+  address: z.string().nullable().describe('The address that was contacted, or refused.'),
+  retryAfter: z.string().nullable().describe('What the receiver asked for; the schedule does not follow it.'),
+});
+
+/** A delivery with the text that is signed and sent, and its attempts, oldest first. Never the body of an answer. */
+export const deliveryDetailsSchema = deliverySchema.extend({
+  payload: z.string().nullable().describe('Null for a test delivery.'),
+  attemptLog: z.array(attemptSchema),
+});
+export type DeliveryDetails = z.infer<typeof deliveryDetailsSchema>;
+
+export const deliveryIdInput = z.object({ id: identifier(EXAMPLE_DELIVERY_ID) });
+
+export const listDeliveriesInput = z.object({
+  ...webhookIdInput.shape,
+  status: word(DELIVERY_STATUSES).optional(),
+  ...range,
+  ...pageQuery,
+});
+export type ListDeliveriesInput = z.infer<typeof listDeliveriesInput>;
+export const deliveryPageSchema = pageOf(deliverySchema);
+
+/** The window of events whose failed deliveries are sent again: [startDate, endDate), up to now where the end is absent. */
+export const recoverDeliveriesInput = z.object({
+  ...webhookIdInput.shape,
+  startDate: range.startDate.unwrap(),
+  endDate: range.endDate,
+});
+export type RecoverDeliveriesInput = z.infer<typeof recoverDeliveriesInput>;
+export const recoveredSchema = z.object({ recovered: int32(12) });
+
+export const SKIP_REASONS = ['threshold', 'disabled', 'plan'] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** An event that a subscription of its type was not told of, and why. */
+export const skippedEventSchema = z.object({
+  eventId: wireText('evt_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
+  eventType: z.enum(EVENT_TYPE_NAMES),
+  reason: z
+    .enum(SKIP_REASONS)
+    .describe(
+      'When it fired: its payload failed the threshold; the subscription was disabled; the plan had disabled it.',
+    ),
+  createdAt: wireInstant(),
+  payload: z.string().describe('What would have been sent.'),
+});
+export type SkippedEvent = z.infer<typeof skippedEventSchema>;
+export const listSkippedEventsInput = z.object({ ...webhookIdInput.shape, ...pageQuery });
+export type ListSkippedEventsInput = z.infer<typeof listSkippedEventsInput>;
+export const skippedEventPageSchema = pageOf(skippedEventSchema);

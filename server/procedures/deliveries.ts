@@ -1,0 +1,42 @@
+import {
+  deliveryDetailsSchema,
+  deliveryIdInput,
+  deliveryPageSchema,
+  listDeliveriesInput,
+  listSkippedEventsInput,
+  recoverDeliveriesInput,
+  recoveredSchema,
+  skippedEventPageSchema,
+} from '../contract/deliveries';
+import {
+  getDelivery,
+  listDeliveries,
+  listSkippedEvents,
+  recoverDeliveries,
+  resendDelivery,
+} from '../webhooks/delivery-log';
+import { integrationProcedure, router } from './trpc';
+
+/** What became of events, for those who look after it: no route of the public API. */
+export const deliveriesRouter = router({
+  list: integrationProcedure
+    .input(listDeliveriesInput)
+    .output(deliveryPageSchema)
+    .query(({ ctx, input }) => listDeliveries(ctx, input)),
+  get: integrationProcedure
+    .input(deliveryIdInput)
+    .output(deliveryDetailsSchema)
+    .query(({ ctx, input }) => getDelivery(ctx, input)),
+  resend: integrationProcedure
+    .input(deliveryIdInput)
+    .output(deliveryDetailsSchema)
+    .mutation(({ ctx, input }) => resendDelivery(ctx, input)),
+  recover: integrationProcedure
+    .input(recoverDeliveriesInput)
+    .output(recoveredSchema)
+    .mutation(({ ctx, input }) => recoverDeliveries(ctx, input)),
+  listSkipped: integrationProcedure
+    .input(listSkippedEventsInput)
+    .output(skippedEventPageSchema)
+    .query(({ ctx, input }) => listSkippedEvents(ctx, input)),
+});

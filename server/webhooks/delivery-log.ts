@@ -1,0 +1,230 @@
+import { and, asc, desc, eq, getTableColumns, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { domainEvents, webhookAttempts, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
+import type {
+  Delivery,
+  DeliveryDetails,
+  ListDeliveriesInput,
+  ListSkippedEventsInput,
+  RecoverDeliveriesInput,
+  SkippedEvent,
+  SkipReason,
+} from '../contract/deliveries';
+import { ApiError } from '../contract/errors';
+import { clampPageSize, type Page } from '../contract/pagination';
+import type { DomainContext } from '../domain/context';
+import { decodeCursor, makePage } from '../domain/cursors';
+import { LOG_RETENTION_DAYS } from './retention';
+import type { WebhookContext } from './subscriptions';
+
+/**
+ * Lists a subscription's deliveries, newest first, also of a deleted one: by status, and by when their event fired.
+ * NOT_FOUND for an unknown subscription.
+ */
+export async function listDeliveries(context: DomainContext, input: ListDeliveriesInput): Promise<Page<Delivery>> {
+  const { id, status, startDate, endDate, cursor, pageSize } = input;
+  const walk = { route: 'deliveries', filters: { id, status, startDate: startDate?.at, endDate: endDate?.at } };
+  const limit = clampPageSize(pageSize, context.integration.tier);
+  const { createdAt } = webhookDeliveries;
+  const conditions: (SQL | undefined)[] = [eq(webhookDeliveries.subscriptionId, id)];
+  if (status) conditions.push(eq(webhookDeliveries.status, status));
+  // What the partial index of failures needs to hear.
+  if (status && status !== 'Pending' && status !== 'Delivered')
+    conditions.push(sql`${webhookDeliveries.status} not in ('Pending', 'Delivered')`);
+  if (startDate) conditions.push(gte(createdAt, startDate.at));
+  if (endDate) conditions.push(lt(createdAt, endDate.at));
+  if (cursor !== undefined) {
+    const [at, after] = decodeCursor(context, walk, cursor);
+    conditions.push(sql`(${createdAt}, ${webhookDeliveries.id}) < (${at}::timestamptz, ${after})`);
+  }
+  const rows = await selectDeliveries(context)
+    .where(and(eq(webhookDeliveries.integrationId, context.integration.id), ...conditions))
+    .orderBy(desc(createdAt), desc(webhookDeliveries.id))
+    .limit(limit + 1);
+  if (rows.length === 0) await assertKnown(context, id);
+  return makePage(context, walk, rows, limit, showDelivery, (row) => [row.createdAt, row.id]);
+}
+
+/** Finds one delivery with what it sends and every attempt. NOT_FOUND for an unknown id. */
+export async function getDelivery(context: DomainContext, input: { id: string }): Promise<DeliveryDetails> {
+  const integrationId = context.integration.id;
+  const isOne = and(eq(webhookDeliveries.integrationId, integrationId), eq(webhookDeliveries.id, input.id));
+  const [[row], attemptLog] = await Promise.all([
+    selectDeliveries(context).where(isOne),
+    context.db.orm
+      .select()
+      .from(webhookAttempts)
+      .where(and(eq(webhookAttempts.integrationId, integrationId), eq(webhookAttempts.deliveryId, input.id)))
+      .orderBy(asc(webhookAttempts.resend), asc(webhookAttempts.attempt)),
+  ]);
+  if (!row) throw new ApiError('NOT_FOUND', 'Delivery not found');
+  return { ...showDelivery(row), payload: row.payload, attemptLog };
+}
+
+/**
+ * Sends one delivery again that is over, delivered or not: under its own id, with all attempts anew. NOT_FOUND for an
+ * unknown id; UNSUPPORTED_OPERATION while it is pending, for a test, and where its subscription is disabled or deleted.
+ */
+export async function resendDelivery(context: WebhookContext, input: { id: string }): Promise<DeliveryDetails> {
+  const integrationId = context.integration.id;
+  const [resent] = await context.db.query<{ subscriptionId: string }>(RESEND, [integrationId, input.id]);
+  const delivery = await getDelivery(context, input);
+  if (!resent) throw new ApiError('UNSUPPORTED_OPERATION', sayWhyNotResent(delivery));
+  context.publisher.publish([{ integrationId, subscriptionId: resent.subscriptionId }]);
+  return delivery;
+}
+
+function sayWhyNotResent({ test, status }: Delivery): string {
+  if (test) return 'A test delivery cannot be sent again: send another test';
+  if (status === 'Pending') return 'The delivery is pending: it will be attempted on schedule';
+  return 'The subscription is disabled or deleted: only enabled ones are sent to';
+}
+
+// Subscription before delivery, as everywhere: what is deleted or disabled at the same moment is seen.
+const lockServed = (id: string) => `
+  served as materialized (
+    select s.integration_id, s.id from webhook_subscriptions s
+     where s.integration_id = $1 and s.id = ${id} and s.enabled and s.deleted_at is null for share)`;
+
+const BEGIN_ANEW = `
+  update webhook_deliveries d
+     set status = 'Pending', attempts = 0, resends = d.resends + 1, crashes = 0, failure_class = null, finished_at = null,
+         next_attempt_at = now()`;
+
+const RESEND = `
+  with ${lockServed('(select subscription_id from webhook_deliveries where integration_id = $1 and id = $2)')}
+  ${BEGIN_ANEW}
+    from served where d.integration_id = served.integration_id and d.subscription_id = served.id
+     and d.integration_id = $1 and d.id = $2 and d.status <> 'Pending' and not d.is_test
+  returning d.subscription_id as "subscriptionId"`;
+
+const RECOVERY_BATCH_SIZE = 1_000;
+
+/**
+ * Sends everything again that failed to reach a subscription and whose event fired within the window. Answers how many.
+ * NOT_FOUND for an unknown subscription; UNSUPPORTED_OPERATION where it is disabled or deleted.
+ */
+export async function recoverDeliveries(
+  context: WebhookContext,
+  input: RecoverDeliveriesInput,
+): Promise<{ recovered: number }> {
+  const { id, startDate, endDate } = input;
+  const integrationId = context.integration.id;
+  const { isServed, now } = await assertKnown(context, id);
+  if (!isServed)
+    throw new ApiError(
+      'UNSUPPORTED_OPERATION',
+      'The subscription is disabled or deleted: only enabled ones are sent to',
+    );
+  let recovered = 0;
+  for (let found = RECOVERY_BATCH_SIZE; found === RECOVERY_BATCH_SIZE; recovered += found) {
+    // What fails again meanwhile stays failed: it ended after the beginning.
+    const batch = await context.db.query(RECOVER, [integrationId, id, startDate.at, endDate?.at ?? null, now]);
+    found = batch.length;
+    if (found > 0) context.publisher.publish([{ integrationId, subscriptionId: id }]);
+  }
+  return { recovered };
+}
+
+const RECOVER = `
+  with ${lockServed('$2')},
+  failed as (
+    select d.integration_id, d.id from webhook_deliveries d join served on d.integration_id = served.integration_id and d.subscription_id = served.id
+     where d.integration_id = $1 and d.subscription_id = $2 and d.status not in ('Pending', 'Delivered') and not d.is_test
+       and d.created_at >= $3::timestamptz and ($4::timestamptz is null or d.created_at < $4::timestamptz)
+       and d.finished_at <= $5::timestamptz
+     order by d.created_at, d.id limit ${RECOVERY_BATCH_SIZE} for update of d skip locked)
+  ${BEGIN_ANEW}
+    from failed where d.integration_id = failed.integration_id and d.id = failed.id
+  returning 1`;
+
+/**
+ * Lists the events of the last 30 days that a subscription was not told of, newest first, each with the reason that was
+ * true when it fired. NOT_FOUND for an unknown subscription.
+ */
+export async function listSkippedEvents(
+  context: DomainContext,
+  input: ListSkippedEventsInput,
+): Promise<Page<SkippedEvent>> {
+  const { id, cursor, pageSize } = input;
+  const walk = { route: 'skipped-events', filters: { id } };
+  const limit = clampPageSize(pageSize, context.integration.tier);
+  const { createdAt, integrationId, skips } = domainEvents;
+  const conditions: (SQL | undefined)[] = [
+    sql`${skips} is not null`,
+    sql`jsonb_exists(${skips}, ${id})`,
+    gt(createdAt, sql`now() - ${`${LOG_RETENTION_DAYS} days`}::interval`),
+  ];
+  if (cursor !== undefined) {
+    const [at, after] = decodeCursor(context, walk, cursor);
+    conditions.push(sql`(${createdAt}, ${domainEvents.id}) < (${at}::timestamptz, ${after})`);
+  }
+  const rows = await context.db.orm
+    .select()
+    .from(domainEvents)
+    .where(and(eq(integrationId, context.integration.id), ...conditions))
+    .orderBy(desc(createdAt), desc(domainEvents.id))
+    .limit(limit + 1);
+  if (rows.length === 0) await assertKnown(context, id);
+  const show = (row: typeof domainEvents.$inferSelect): SkippedEvent => ({
+    eventId: row.id,
+    eventType: row.type,
+    reason: row.skips![id] as SkipReason,
+    createdAt: row.createdAt,
+    payload: row.payload,
+  });
+  return makePage(context, walk, rows, limit, show, (row) => [row.createdAt, row.id]);
+}
+
+/** Finds a subscription, deleted ones included: their log stays. */
+async function assertKnown(context: DomainContext, id: string): Promise<{ isServed: boolean; now: string }> {
+  const [found] = await context.db.orm
+    .select({
+      isServed: sql<boolean>`${webhookSubscriptions.enabled} and ${webhookSubscriptions.deletedAt} is null`,
+      now: sql<string>`now()`,
+    })
+    .from(webhookSubscriptions)
+    .where(and(eq(webhookSubscriptions.integrationId, context.integration.id), eq(webhookSubscriptions.id, id)));
+  if (!found) throw new ApiError('NOT_FOUND', 'Webhook not found');
+  return found;
+}
+
+/** A test delivery has no event: its type is its subscription's. */
+const selectDeliveries = ({ db }: DomainContext) =>
+  db.orm
+    .select({
+      ...getTableColumns(webhookDeliveries),
+      eventType: sql<Delivery['eventType']>`coalesce(${domainEvents.type}, ${webhookSubscriptions.eventType})`,
+      payload: domainEvents.payload,
+    })
+    .from(webhookDeliveries)
+    .innerJoin(
+      webhookSubscriptions,
+      and(
+        eq(webhookSubscriptions.integrationId, webhookDeliveries.integrationId),
+        eq(webhookSubscriptions.id, webhookDeliveries.subscriptionId),
+      ),
+    )
+    .leftJoin(
+      domainEvents,
+      and(
+        eq(domainEvents.integrationId, webhookDeliveries.integrationId),
+        eq(domainEvents.id, webhookDeliveries.eventId),
+      ),
+    );
+
+type DeliveryRow = Awaited<ReturnType<typeof selectDeliveries>>[number];
+
+const showDelivery = (row: DeliveryRow): Delivery => ({
+  id: row.id,
+  subscriptionId: row.subscriptionId,
+  eventId: row.eventId,
+  eventType: row.eventType,
+  test: row.isTest,
+  status: row.status,
+  failureClass: row.failureClass,
+  attempts: row.attempts,
+  resends: row.resends,
+  createdAt: row.createdAt,
+  nextAttemptAt: row.lease === null ? row.nextAttemptAt : null,
+  finishedAt: row.finishedAt,
+});

@@ -1,0 +1,40 @@
+import type { Database } from '../../db/client';
+
+const BATCH_SIZE = 500;
+/** Of one run: what is left is for the next. */
+const MAX_BATCHES = 200;
+
+/** How long the delivery log goes back. */
+export const LOG_RETENTION_DAYS = 30;
+
+/**
+ * Removes deliveries, with their attempts, that ended over 30 days ago, in small transactions; their outcomes stay counted
+ * for usage. Answers how many were removed.
+ */
+export async function pruneDeliveries(db: Database): Promise<number> {
+  let pruned = 0;
+  const integrations = await db.query<{ id: string }>('select id from integrations order by id', []);
+  for (const { id } of integrations) {
+    for (let found = BATCH_SIZE; found === BATCH_SIZE && pruned < MAX_BATCHES * BATCH_SIZE; pruned += found) {
+      found = (await db.query(PRUNE, [id])).length;
+    }
+  }
+  return pruned;
+}
+
+const PRUNE = `
+  with old as (
+    select integration_id, id, status = 'Delivered' as is_delivered, is_test, (finished_at at time zone 'UTC')::date as day
+      from webhook_deliveries
+     where integration_id = $1 and status <> 'Pending' and finished_at < now() - interval '${LOG_RETENTION_DAYS} days'
+     order by finished_at limit ${BATCH_SIZE} for update skip locked),
+  counted as (
+    insert into pruned_outcomes as p (integration_id, day, delivered, failed)
+    select integration_id, day, count(*) filter (where is_delivered), count(*) filter (where not is_delivered)
+      from old where not is_test group by integration_id, day
+    on conflict (integration_id, day) do update
+      set delivered = p.delivered + excluded.delivered, failed = p.failed + excluded.failed),
+  forgotten as (
+    delete from webhook_attempts a using old where a.integration_id = old.integration_id and a.delivery_id = old.id)
+  delete from webhook_deliveries d using old where d.integration_id = old.integration_id and d.id = old.id
+  returning 1`;

@@ -94,7 +94,7 @@ const RESEND = `
   with ${lockServed('(select subscription_id from webhook_deliveries where integration_id = $1 and id = $2)')}
   ${BEGIN_ANEW}
     from served where d.integration_id = served.integration_id and d.subscription_id = served.id
-     and d.integration_id = $1 and d.id = $2 and d.status <> 'Pending' and not d.is_test
+     and d.id = $2 and d.status <> 'Pending' and not d.is_test
   returning d.subscription_id as "subscriptionId"`;
 
 const RECOVERY_BATCH_SIZE = 1_000;
@@ -129,7 +129,7 @@ const RECOVER = `
   with ${lockServed('$2')},
   failed as (
     select d.integration_id, d.id from webhook_deliveries d join served on d.integration_id = served.integration_id and d.subscription_id = served.id
-     where d.integration_id = $1 and d.subscription_id = $2 and d.status not in ('Pending', 'Delivered') and not d.is_test
+     where d.status not in ('Pending', 'Delivered') and not d.is_test
        and d.created_at >= $3::timestamptz and ($4::timestamptz is null or d.created_at < $4::timestamptz)
        and d.finished_at <= $5::timestamptz
      order by d.created_at, d.id limit ${RECOVERY_BATCH_SIZE} for update of d skip locked)

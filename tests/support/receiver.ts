@@ -17,6 +17,8 @@ export interface Receiver {
   received: Received[];
   /** Decides the answer: a status, or null to leave the request hanging. */
   answer: (request: Received) => number | null;
+  /** Sent with every answer. */
+  answerHeaders: Record<string, string>;
   /** Resolves when `count` requests have arrived. */
   waitFor(count: number, limitMs?: number): Promise<Received[]>;
   stop(): Promise<void>;
@@ -36,7 +38,12 @@ export async function startReceiver(): Promise<Receiver> {
       received.push(entry);
       const status = receiver.answer(entry);
       if (status !== null)
-        response.writeHead(status, status >= 300 && status < 400 ? { location: '/elsewhere' } : {}).end();
+        response
+          .writeHead(status, {
+            ...receiver.answerHeaders,
+            ...(status >= 300 && status < 400 ? { location: '/elsewhere' } : {}),
+          })
+          .end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -46,6 +53,7 @@ export async function startReceiver(): Promise<Receiver> {
     host,
     received,
     answer: () => 200,
+    answerHeaders: {},
     async waitFor(count, limitMs = 15_000) {
       await waitUntil(
         () => received.length >= count,

@@ -10,13 +10,20 @@ export interface Statement {
 
 /** Records what a pool sends, from now on. `take` answers what came since the last time. */
 export function recordStatements(db: Database): { take(): Statement[]; stop(): void } {
-  const { sql, query } = db;
+  const { sql, query, transact } = db;
   const prepared = new Set<string>();
   let statements: Statement[] = [];
   db.query = (text, parameters) => {
     prepared.add(text);
     return query(text, parameters);
   };
+  db.transact = (work) =>
+    transact((queryWithin) =>
+      work((text, parameters) => {
+        prepared.add(text);
+        return queryWithin(text, parameters);
+      }),
+    );
   // postgres.js turns parameters into text in place, later.
   sql.options.debug = (_connection, text, parameters) => {
     statements.push({ text, parameters: [...parameters], isPrepared: prepared.has(text) });
@@ -29,6 +36,7 @@ export function recordStatements(db: Database): { take(): Statement[]; stop(): v
     },
     stop() {
       db.query = query;
+      db.transact = transact;
       sql.options.debug = false;
     },
   };

@@ -256,7 +256,7 @@ class Connection {
 
 const codedError = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Connections opened at the same moment share one look-up: node runs only two at a time for the whole process. */
+/** Connections opened at the same moment share one look-up: node runs half as many at a time as it has threads (`npm start`). */
 function shareLookups(resolve: Resolve): Resolve {
   const pending = new Map<string, Promise<string[]>>();
   return (hostname) => {

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { startEmbeddedDatabase } from '../../db/embedded';
+import { PIPELINE_PATH } from '../../server/rest/pipeline-door';
+import { closed, happened, scored, started } from '../support/facts';
+import { BARE_SERVER, findPostgres, makeDataDir, type Product, runAdmin, startProduct } from '../support/product';
+import { readFamilyCpu, readProcessCpu } from './cpu';
+import { createPoster, type Poster } from './poster';
+import { type Receiver, startReceiver } from './receiver';
+
+const RECORD_LIMIT_MS = 60_000;
+const POLL_MS = 5;
+
+export interface Tenant {
+  id: string;
+  key: string;
+}
+
+/** Processor time so far, in ms; null where the system does not tell. */
+export interface CpuTimes {
+  product: number | null;
+  postgres: number | null;
+  /** Of this process: poster and receiver. */
+  bench: number;
+}
+
+/** The product in a process of its own on new data, two tenants of it, and receivers that it may call. */
+export interface DeliveryBench {
+  tenant: Tenant;
+  neighbour: Tenant;
+  receivers: { fast: Receiver; slow: Receiver; hung: Receiver };
+  /** Of a database beside the product's, in the same Postgres. */
+  floorUrl: string;
+  openPoster(connections: number): Poster;
+  /** Has a tenant's bot sessions told to a receiver during `work`. */
+  withSubscription<T>(tenant: Tenant, receiver: Receiver, work: (subscriptionId: string) => Promise<T>): Promise<T>;
+  /** Resolves with the moment at which nothing of a subscription is waiting or under way any more. */
+  waitForRecords(subscriptionId: string): Promise<number>;
+  /** The text of some delivered payload. */
+  readPayload(): Promise<string>;
+  readCpu(): CpuTimes;
+  /** Leaves Postgres and stops the receivers; the product itself is stopped by `endProducts`. */
+  close(): Promise<void>;
+}
+
+const SLOW_ANSWER_MS = 100;
+const SILENT = { info: () => {}, warn: () => {} };
+
+/** Starts everything. `command` runs the server, for those who want it under a profiler. */
+export async function openDeliveryBench(command = BARE_SERVER): Promise<DeliveryBench> {
+  const fast = await startReceiver();
+  const slow = await startReceiver(SLOW_ANSWER_MS);
+  const hung = await startReceiver(null);
+  const dataDir = await makeDataDir();
+  const product = await startProduct(
+    dataDir,
+    { LOG_LEVEL: 'warn', DEMO: '0', WEBHOOK_ALLOW_HOSTS: [fast, slow, hung].map(({ host }) => host).join(',') },
+    command,
+  );
+  const token = (await readFile(join(dataDir, 'pipeline-token'), 'utf8')).trim();
+  const tenant = await createTenant(dataDir, 'bench');
+  const neighbour = await createTenant(dataDir, 'neighbour');
+  const embedded = await startEmbeddedDatabase({ dataDir, log: SILENT });
+  const sql = postgres(embedded.url, { max: 1, onnotice: () => {} });
+  await sql.unsafe('create database floor');
+  const floorUrl = new URL(embedded.url);
+  floorUrl.pathname = '/floor';
+  const postgresPid = await findPostgres(dataDir);
+
+  const countOpen = async (subscriptionId: string, condition: string) => {
+    const [row] = await sql.unsafe<{ open: number }[]>(
+      `select count(*)::int as open from webhook_deliveries where subscription_id = $1 and ${condition}`,
+      [subscriptionId],
+      { prepare: true },
+    );
+    return row!.open;
+  };
+  const waitForNone = async (subscriptionId: string, condition: string) => {
+    for (const until = performance.now() + RECORD_LIMIT_MS; ; await sleep(POLL_MS)) {
+      const open = await countOpen(subscriptionId, condition);
+      if (open === 0) return performance.now();
+      if (performance.now() > until) throw new Error(`${open} deliveries are still ${condition}`);
+    }
+  };
+
+  return {
+    tenant,
+    neighbour,
+    receivers: { fast, slow, hung },
+    floorUrl: floorUrl.href,
+    openPoster: (connections) => createPoster({ url: `${product.url}${PIPELINE_PATH}`, token, connections }),
+    async withSubscription({ key }, receiver, work) {
+      receiver.reset();
+      const id = await subscribe(product, key, receiver.url);
+      try {
+        return await work(id);
+      } finally {
+        await unsubscribe(product, key, id);
+        // What hangs ends now, so that it is not there in the next measurement.
+        receiver.disconnect();
+        await waitForNone(id, 'lease is not null');
+      }
+    },
+    waitForRecords: (subscriptionId) => waitForNone(subscriptionId, `status = 'Pending'`),
+    async readPayload() {
+      const [row] = await sql<{ payload: string }[]>`select payload from domain_events limit 1`;
+      return row!.payload;
+    },
+    readCpu: () => ({
+      product: readProcessCpu(product.pid),
+      postgres: postgresPid === null ? null : readFamilyCpu(postgresPid),
+      bench: Object.values(process.cpuUsage()).reduce((sum, us) => sum + us / 1_000, 0),
+    }),
+    async close() {
+      await sql.end({ timeout: 1 });
+      await embedded.stop();
+      for (const receiver of [fast, slow, hung]) await receiver.stop();
+    },
+  };
+}
+
+async function createTenant(dataDir: string, name: string): Promise<Tenant> {
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runAdmin(dataDir, [...args, '--json']);
+    if (code !== 0) throw new Error(`admin ${args.join(' ')} failed: ${stderr}`);
+    return JSON.parse(stdout);
+  };
+  const { id } = await run('integration', 'create', '--name', name, '--plan', 'enterprise');
+  const { key } = await run('key', 'mint', '--integration', id);
+  return { id, key };
+}
+
+async function subscribe(product: Product, key: string, url: string): Promise<string> {
+  const { status, body } = await product.call('POST', '/v1/webhooks', { key, body: { url, eventType: 'BotDetected' } });
+  if (status >= 300) throw new Error(`the subscription could not be created: ${status} ${JSON.stringify(body)}`);
+  return body.data.id;
+}
+
+async function unsubscribe(product: Product, key: string, id: string): Promise<void> {
+  const { status } = await product.call('DELETE', `/v1/webhooks/${id}`, { key });
+  if (status >= 300) throw new Error(`the subscription could not be deleted: ${status}`);
+}
+
+export interface Batch {
+  sessionId: string;
+  /** The request body. */
+  text: string;
+}
+
+/** One batch of facts for each of `count` bot sessions. */
+export const makeBatches = (tenant: Tenant, count: number): Batch[] =>
+  Array.from({ length: count }, () => {
+    const sessionId = randomUUID();
+    const facts = [
+      started(sessionId, { deviceFingerprint: randomUUID(), country: 'DE' }),
+      happened(sessionId, [{ sequence: 1 }, { sequence: 2, type: 'keyboard' }, { sequence: 3, type: 'scroll' }]),
+      closed(sessionId),
+      scored(sessionId, 0.97, { detectionFlags: ['webdriver', 'linear-mouse'] }),
+    ];
+    return { sessionId, text: JSON.stringify({ integrationId: tenant.id, facts }) };
+  });

@@ -1,0 +1,97 @@
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { endProducts } from '../support/product';
+import { type BenchOptions, measureDeliveries } from './deliveries';
+import { describeFigure, formatTable, type Report } from './report';
+
+// `npm run bench -- [--only NAME] [--json] [--sessions N] [--pairs N] [--seconds N]`: measures the built product, each
+// figure beside its floor and its goal. Progress goes to stderr.
+
+const BENCHMARKS: Record<string, (options: BenchOptions) => Promise<Report>> = {
+  deliveries: measureDeliveries,
+};
+
+const DEFAULTS = { sessions: '5000', pairs: '1', seconds: '20' };
+
+interface Plan {
+  names: string[];
+  isJson: boolean;
+  options: Omit<BenchOptions, 'say'>;
+}
+
+function readArguments(args: string[]): Plan {
+  const { values } = parseArgs({
+    args,
+    options: {
+      json: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      sessions: { type: 'string', default: DEFAULTS.sessions },
+      pairs: { type: 'string', default: DEFAULTS.pairs },
+      seconds: { type: 'string', default: DEFAULTS.seconds },
+    },
+  });
+  const { only, json, sessions, pairs, seconds } = values;
+  if (only !== undefined && !(only in BENCHMARKS))
+    throw new Error(`--only: must be one of ${Object.keys(BENCHMARKS).join(', ')}`);
+  return {
+    names: only === undefined ? Object.keys(BENCHMARKS) : [only],
+    isJson: json,
+    options: {
+      sessions: readCount('sessions', sessions, 1),
+      pairs: readCount('pairs', pairs, 0),
+      seconds: readCount('seconds', seconds, 1),
+    },
+  };
+}
+
+function readCount(name: string, given: string, least: number): number {
+  const count = Number(given);
+  if (!Number.isInteger(count) || count < least) throw new Error(`--${name}: must be a whole number from ${least}`);
+  return count;
+}
+
+const machine = {
+  cores: availableParallelism(),
+  node: process.version,
+  platform: `${process.platform}-${process.arch}`,
+};
+
+const describeReport = ({ figures, notes, details }: Report) => ({
+  figures: figures.map(describeFigure),
+  notes,
+  details,
+});
+
+async function run({ names, isJson, options }: Plan): Promise<void> {
+  const reports: Record<string, Report> = {};
+  for (const name of names) {
+    const say = (progress: string) => process.stderr.write(`${name}: ${progress}\n`);
+    reports[name] = await BENCHMARKS[name]!({ ...options, say });
+    if (isJson) continue;
+    const { cores, node, platform } = machine;
+    const head = `\n${name} · ${cores} cores · Node ${node} · ${platform}`;
+    process.stdout.write([head, ...reports[name].notes, '', formatTable(reports[name].figures), ''].join('\n'));
+  }
+  if (!isJson) return;
+  const described = Object.entries(reports).map(([name, report]) => [name, describeReport(report)]);
+  process.stdout.write(`${JSON.stringify({ machine, benchmarks: Object.fromEntries(described) })}\n`);
+}
+
+let ending: Promise<never> | null = null;
+function end(code: number): Promise<never> {
+  ending ??= endProducts().then(() => process.exit(code));
+  return ending;
+}
+
+// Products know only how to end without waiting.
+process.removeAllListeners('SIGTERM');
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end(1));
+
+try {
+  await run(readArguments(process.argv.slice(2)));
+  await end(0);
+} catch (error) {
+  // What breaks because everything is being ended is no news.
+  if (ending === null) process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+  await end(1);
+}

@@ -38,7 +38,7 @@ export interface DeliveryBench {
   /** Has a tenant's bot sessions told to a receiver during `work`. */
   withSubscription<T>(tenant: Tenant, receiver: Receiver, work: (subscriptionId: string) => Promise<T>): Promise<T>;
   /** Resolves with the moment at which nothing of a subscription is waiting or under way any more. */
-  waitForRecords(subscriptionId: string): Promise<number>;
+  waitForRecords(tenant: Tenant, subscriptionId: string): Promise<number>;
   /** The text of some delivered payload. */
   readPayload(): Promise<string>;
   readCpu(): CpuTimes;
@@ -70,19 +70,19 @@ export async function openDeliveryBench(command = BARE_SERVER): Promise<Delivery
   floorUrl.pathname = '/floor';
   const postgresPid = await findPostgres(dataDir);
 
-  const countOpen = async (subscriptionId: string, condition: string) => {
+  const countOpen = async ({ id }: Tenant, subscriptionId: string, condition: string) => {
     const [row] = await sql.unsafe<{ open: number }[]>(
-      `select count(*)::int as open from webhook_deliveries where subscription_id = $1 and ${condition}`,
-      [subscriptionId],
+      `select count(*)::int as open from webhook_deliveries where integration_id = $1 and subscription_id = $2 and status = 'Pending' and ${condition}`,
+      [id, subscriptionId],
       { prepare: true },
     );
     return row!.open;
   };
-  const waitForNone = async (subscriptionId: string, condition: string) => {
+  const waitForNone = async (owner: Tenant, subscriptionId: string, condition: string) => {
     for (const until = performance.now() + RECORD_LIMIT_MS; ; await sleep(POLL_MS)) {
-      const open = await countOpen(subscriptionId, condition);
+      const open = await countOpen(owner, subscriptionId, condition);
       if (open === 0) return performance.now();
-      if (performance.now() > until) throw new Error(`${open} deliveries are still ${condition}`);
+      if (performance.now() > until) throw new Error(`${open} deliveries are still open (${condition})`);
     }
   };
 
@@ -92,7 +92,8 @@ export async function openDeliveryBench(command = BARE_SERVER): Promise<Delivery
     receivers: { fast, slow, hung },
     floorUrl: floorUrl.href,
     openPoster: (connections) => createPoster({ url: `${product.url}${PIPELINE_PATH}`, token, connections }),
-    async withSubscription({ key }, receiver, work) {
+    async withSubscription(owner, receiver, work) {
+      const { key } = owner;
       receiver.reset();
       const id = await subscribe(product, key, receiver.url);
       try {
@@ -101,10 +102,10 @@ export async function openDeliveryBench(command = BARE_SERVER): Promise<Delivery
         await unsubscribe(product, key, id);
         // What hangs ends now, so that it is not there in the next measurement.
         receiver.disconnect();
-        await waitForNone(id, 'lease is not null');
+        await waitForNone(owner, id, 'lease is not null');
       }
     },
-    waitForRecords: (subscriptionId) => waitForNone(subscriptionId, `status = 'Pending'`),
+    waitForRecords: (owner, subscriptionId) => waitForNone(owner, subscriptionId, 'true'),
     async readPayload() {
       const [row] = await sql<{ payload: string }[]>`select payload from domain_events limit 1`;
       return row!.payload;

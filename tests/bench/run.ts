@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { endProducts } from '../support/product';
-import { type BenchOptions, measureDeliveries } from './deliveries';
+import { measureDeliveries } from './deliveries';
+import type { BenchOptions } from './delivery-figures';
 import { describeFigure, formatTable, type Report } from './report';
 
 // `npm run bench -- [--only NAME] [--json] [--sessions N] [--pairs N] [--seconds N]`: measures the built product, each

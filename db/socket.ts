@@ -11,13 +11,30 @@ export function socketOption(url: string): { socket?: (address: { host: string[]
   return {
     socket({ host: [host], port: [port] }) {
       const socket = connect({ host: host!, port: port! });
-      // Before postgres.js hears of the end; where it has nothing under way, an error changes nothing.
-      socket.once('close', (hadError) => {
-        if (hadError) return;
-        socket.emit('error', Object.assign(new Error('the database has hung up'), { code: 'ECONNRESET' }));
-      });
+      endGently(socket);
       // postgres.js reads the name to verify in TLS there.
       return Object.assign(socket, { host, port });
     },
+  };
+}
+
+/**
+ * Has postgres.js 3.4 hear of an end as an error first, so that the queries under way fail, and of the close when all that
+ * these failures made it write (a ROLLBACK, say) has been written in vain: it writes in an immediate, and once it has let
+ * go of a closed socket, such a write ends the process (porsager/postgres#1208).
+ */
+function endGently(socket: Socket): void {
+  const emit = socket.emit.bind(socket);
+  const fail = () => emit('error', Object.assign(new Error('the database has hung up'), { code: 'ECONNRESET' }));
+  const end = (hadError: boolean) => {
+    // What was written meanwhile fails too; where nothing is under way, an error changes nothing.
+    fail();
+    emit('close', hadError);
+  };
+  socket.emit = (event: string | symbol, ...args: unknown[]) => {
+    if (event !== 'close') return emit(event as 'error', ...(args as [Error]));
+    if (!args[0]) fail();
+    setImmediate(() => setImmediate(() => setTimeout(end, 0, Boolean(args[0]))));
+    return true;
   };
 }

@@ -66,7 +66,8 @@ class Engine {
   private pulses = 0;
   private minute: number | null = null;
   private isAway = false;
-  private replacedAt = 0;
+  /** On the clock that never steps. */
+  private replacedAt = Number.NEGATIVE_INFINITY;
   private pulseTimer: NodeJS.Timeout | undefined;
   private pulsing: Promise<void> = Promise.resolve();
   private pruning: Promise<void> | null = null;
@@ -208,8 +209,8 @@ class Engine {
   }
 
   private async replaceDamagedWorkers(): Promise<boolean> {
-    if (!this.workers.isDamaged || this.stopping || Date.now() - this.replacedAt < REPLACE_MS) return false;
-    this.replacedAt = Date.now();
+    if (!this.workers.isDamaged || this.stopping || performance.now() - this.replacedAt < REPLACE_MS) return false;
+    this.replacedAt = performance.now();
     await this.workers.start();
     this.options.log.warn({}, 'engine: workers replaced after trouble with the database');
     return true;

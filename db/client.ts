@@ -7,8 +7,10 @@ import { socketOption } from './socket';
 export type Sql = postgres.Sql;
 export type Transaction = Parameters<Parameters<PostgresJsDatabase<typeof schema>['transaction']>[0]>[0];
 
+type Values = postgres.ParameterOrJSON<never>[];
+
 /** Runs a statement that is written out as text, prepared once per connection where the connection is ours alone. */
-export type Query = <Row extends object>(text: string, parameters: postgres.ParameterOrJSON<never>[]) => Promise<Row[]>;
+export type Query = <Row extends object>(text: string, parameters: Values) => Promise<Row[]>;
 
 /**
  * The process's one pool, seen twice: `orm` for queries by the schema, `sql` for set-based statements and for what runs
@@ -19,8 +21,11 @@ export interface Database {
   orm: PostgresJsDatabase<typeof schema>;
   sql: Sql;
   query: Query;
-  /** Runs statements in one transaction; those that are not awaited in between travel together. */
-  transact<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
+  /**
+   * Runs statements in one transaction. Those that are not awaited in between travel together; its begin goes with the
+   * first, and its commit with what is sent through `commitWith`, which is the last.
+   */
+  transact<Result>(work: (query: Query, commitWith: Query) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -50,17 +55,47 @@ export function openDatabase(options: {
   // Drizzle hands timestamps through as Postgres prints them; the wire form serves everywhere.
   sql.options.parsers[TIMESTAMPTZ_OID] = readInstant;
   sql.options.parsers[TEXT_ARRAY_OID] = parsePgArray;
-  // `unsafe` prepares only what it is told to.
+  // `unsafe` prepares only what it is told to, and sends only what is executed or awaited.
   const createQuery =
-    (on: Sql | postgres.TransactionSql): Query =>
-    (text, parameters) =>
-      on.unsafe(text, parameters, { prepare: !options.isPooled });
+    (on: Sql): Query =>
+    <Row extends object>(text: string, parameters: Values) =>
+      on.unsafe<Row[]>(text, parameters, { prepare: !options.isPooled }).execute();
+
+  async function transact<Result>(work: (query: Query, commitWith: Query) => Promise<Result>): Promise<Result> {
+    const connection = await sql.reserve();
+    const query = createQuery(connection);
+    let isEnded = false;
+    const end = (how: 'commit' | 'rollback') => {
+      isEnded = true;
+      return connection.unsafe(how).execute();
+    };
+    try {
+      // Where it fails, so do those behind it.
+      connection
+        .unsafe('begin')
+        .execute()
+        .catch(() => {});
+      const result = await work(query, async <Row extends object>(text: string, parameters: Values) => {
+        const rows = query<Row>(text, parameters);
+        // The commit of a transaction that failed rolls it back.
+        await Promise.all([rows, end('commit')]);
+        return rows;
+      });
+      if (!isEnded) await end('commit');
+      return result;
+    } catch (error) {
+      if (!isEnded) await end('rollback').catch(() => {});
+      throw error;
+    } finally {
+      connection.release();
+    }
+  }
+
   return {
     orm,
     sql,
     query: createQuery(sql),
-    transact: <Result>(work: (query: Query) => Promise<Result>) =>
-      sql.begin((transaction) => work(createQuery(transaction))) as Promise<Result>,
+    transact,
     close: () => sql.end({ timeout: 5 }),
   };
 }

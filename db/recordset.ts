@@ -53,3 +53,19 @@ export function selectColumns<T extends PgTable>(table: T, alias: string): strin
     .map(([name, column]) => `${alias}."${column.name}" as "${name}"`)
     .join(', ');
 }
+
+/**
+ * Selects the rows with the given keys: one look-up by primary key for each, whatever the statistics say of the table (a
+ * planner that has last seen it small would join by reading all of it). With `lock` they are locked in the order of the keys.
+ */
+export function lookUpRecords<T extends PgTable>(
+  table: T,
+  parameter: string,
+  keys: ColumnName<T>[],
+  lock: '' | 'for update' = '',
+): string {
+  const columns = getTableColumns(table);
+  const matches = keys.map((name) => `t."${columns[name]!.name}" = k."${name}"`);
+  return `select ${selectColumns(table, 'found')} from ${recordset(table, parameter, 'k', keys)}
+    cross join lateral (select * from ${getTableConfig(table).name} t where ${matches.join(' and ')} limit 1 ${lock}) found`;
+}

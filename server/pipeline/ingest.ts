@@ -74,7 +74,7 @@ export function createIngester(dependencies: {
   }
 
   async function commit(group: Waiting[]) {
-    const { judged, due } = await db.transact(async (query) => {
+    const { judged, due } = await db.transact(async (query, commitWith) => {
       const state = await readState(
         query,
         group.map(({ item }) => item),
@@ -84,7 +84,7 @@ export function createIngester(dependencies: {
       collectSessions(state, rows);
       const due = Object.values(rows).every((list) => list.length === 0)
         ? []
-        : await writeRows(query, rows, firstDelayMs);
+        : await writeRows(commitWith, rows, firstDelayMs);
       return { judged, due };
     });
     group.forEach(({ resolve, reject }, index) => {

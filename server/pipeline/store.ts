@@ -1,5 +1,5 @@
 import type { Query } from '../../db/client';
-import { insertRecords, recordset, selectColumns, updateRecords, writableColumns } from '../../db/recordset';
+import { insertRecords, lookUpRecords, recordset, updateRecords, writableColumns } from '../../db/recordset';
 import {
   anomalies,
   courses,
@@ -95,7 +95,10 @@ export async function readState(query: Query, batches: IngestInput[]): Promise<I
     list.length > 0 ? query<Row>(text, [JSON.stringify(list)]) : [];
   const [tenants, sessionRows, events, scores, correlations, known, confirmations, subscriptions] = await Promise.all([
     read<RiskThresholds & { id: string; now: string }>(READ_TENANTS, keys.tenants),
-    read<SessionRow>(LOCK_SESSIONS, keys.sessions),
+    read<SessionRow>(
+      LOCK_SESSIONS,
+      sortByKey(keys.sessions, (key) => [key.integrationId, key.id]),
+    ),
     read<EventRow>(READ_EVENTS, keys.events),
     read<ScoreRow>(READ_SCORES, keys.scores),
     read<CorrelationRow>(READ_CORRELATIONS, keys.correlations),
@@ -129,29 +132,11 @@ export async function readState(query: Query, batches: IngestInput[]): Promise<I
 
 const READ_TENANTS = `select id, medium_at as "mediumAt", bot_at as "botAt", now() as now from integrations where id in (select json_array_elements_text($1::text::json))`;
 
-const LOCK_SESSIONS = `
-  select ${selectColumns(sessions, 's')} from sessions s
-    join ${recordset(sessions, '$1', 'k', ['integrationId', 'id'])} on s.integration_id = k."integrationId" and s.id = k.id
-   order by s.integration_id, s.id for update of s`;
-
-const READ_EVENTS = `
-  select ${selectColumns(sessionEvents, 'e')} from session_events e
-    join ${recordset(sessionEvents, '$1', 'k', ['integrationId', 'sessionId', 'sequence'])}
-      on e.integration_id = k."integrationId" and e.session_id = k."sessionId" and e.sequence = k.sequence`;
-
-const READ_SCORES = `
-  select ${selectColumns(sessionScores, 'e')} from session_scores e
-    join ${recordset(sessionScores, '$1', 'k', ['integrationId', 'sessionId', 'scoredAt'])}
-      on e.integration_id = k."integrationId" and e.session_id = k."sessionId" and e.scored_at = k."scoredAt"`;
-
-const READ_CORRELATIONS = `
-  select ${selectColumns(sessionCorrelations, 'e')} from session_correlations e
-    join ${recordset(sessionCorrelations, '$1', 'k', ['integrationId', 'sessionId', 'correlatedAt'])}
-      on e.integration_id = k."integrationId" and e.session_id = k."sessionId" and e.correlated_at = k."correlatedAt"`;
-
-const READ_ANOMALIES = `
-  select ${selectColumns(anomalies, 'a')} from anomalies a
-    join ${recordset(anomalies, '$1', 'k', ['integrationId', 'id'])} on a.integration_id = k."integrationId" and a.id = k.id`;
+const LOCK_SESSIONS = lookUpRecords(sessions, '$1', ['integrationId', 'id'], 'for update');
+const READ_EVENTS = lookUpRecords(sessionEvents, '$1', ['integrationId', 'sessionId', 'sequence']);
+const READ_SCORES = lookUpRecords(sessionScores, '$1', ['integrationId', 'sessionId', 'scoredAt']);
+const READ_CORRELATIONS = lookUpRecords(sessionCorrelations, '$1', ['integrationId', 'sessionId', 'correlatedAt']);
+const READ_ANOMALIES = lookUpRecords(anomalies, '$1', ['integrationId', 'id']);
 
 const READ_CONFIRMATIONS = `
   select c.integration_id as "integrationId", c.user_id as "userId", c.fingerprint
@@ -193,10 +178,10 @@ export const createRows = (): IngestRows => ({
 });
 
 /**
- * Writes everything in one statement. An event that was told before brings no deliveries. Answers the subscriptions that
+ * Writes everything in one statement and commits. An event that was told before brings no deliveries. Answers the subscriptions that
  * now have something due.
  */
-export async function writeRows(query: Query, rows: IngestRows, firstDelayMs: number): Promise<SubscriptionKey[]> {
+export async function writeRows(commitWith: Query, rows: IngestRows, firstDelayMs: number): Promise<SubscriptionKey[]> {
   const lists = [
     sortByKey(rows.newSessions, (row) => [row.integrationId, row.id]),
     rows.changedSessions,
@@ -210,7 +195,7 @@ export async function writeRows(query: Query, rows: IngestRows, firstDelayMs: nu
     rows.deliveries,
   ];
   const json = lists.map((list) => JSON.stringify(list));
-  return query<SubscriptionKey>(WRITE, [...json, firstDelayMs]);
+  return commitWith<SubscriptionKey>(WRITE, [...json, firstDelayMs]);
 }
 
 /** One row for each key, since a statement may write a row but once: the latest description, or the last that came. */

@@ -46,7 +46,7 @@ async function writeRecords(db: Database, attempts: AttemptRecord[]): Promise<Ma
   const isAllDelivered = attempts.every(({ status }) => status === 'Delivered');
   const rows = isAllDelivered
     ? await db.query<RecordedRow>(RECORD_DELIVERED, [JSON.stringify(attempts)])
-    : await db.transact((query) => writeWithHealth(query, attempts));
+    : await db.transact((query, commitWith) => writeWithHealth(query, commitWith, attempts));
   return new Map(rows.map(({ lease, nextAttemptAt }) => [lease, { isRecorded: true, nextAttemptAt }]));
 }
 
@@ -104,10 +104,12 @@ const RECORD = `${READ_RECORDS}, ${writeRecorded('true')} ${RECORDED}`;
 type SubscriptionRow = SubscriptionHealth & { integrationId: string; id: string };
 
 /** Locks the subscriptions first (subscription → delivery), then folds the recorded outcomes in order into their health. */
-async function writeWithHealth(query: Query, attempts: AttemptRecord[]): Promise<RecordedRow[]> {
+async function writeWithHealth(query: Query, commitWith: Query, attempts: AttemptRecord[]): Promise<RecordedRow[]> {
   const json = JSON.stringify(attempts);
-  const subscriptions = await query<SubscriptionRow>(LOCK_SUBSCRIPTIONS, [json]);
-  const rows = await query<RecordedRow>(RECORD, [json]);
+  const [subscriptions, rows] = await Promise.all([
+    query<SubscriptionRow>(LOCK_SUBSCRIPTIONS, [json]),
+    query<RecordedRow>(RECORD, [json]),
+  ]);
   const recorded = new Set(rows.map(({ lease }) => lease));
   const updates = subscriptions.flatMap((subscription) => {
     const outcomes = attempts.filter(
@@ -124,7 +126,7 @@ async function writeWithHealth(query: Query, attempts: AttemptRecord[]): Promise
       { ...health, integrationId: subscription.integrationId, id: subscription.id, lastStatus: latest?.status ?? null },
     ];
   });
-  await query(UPDATE_HEALTH, [JSON.stringify(updates)]);
+  await commitWith(UPDATE_HEALTH, [JSON.stringify(updates)]);
   return rows;
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../db/client';
+import type { Database, Query } from '../../db/client';
 
 /** A statement as it went to Postgres. */
 export interface Statement {
@@ -13,17 +13,14 @@ export function recordStatements(db: Database): { take(): Statement[]; stop(): v
   const { sql, query, transact } = db;
   const prepared = new Set<string>();
   let statements: Statement[] = [];
-  db.query = (text, parameters) => {
-    prepared.add(text);
-    return query(text, parameters);
-  };
-  db.transact = (work) =>
-    transact((queryWithin) =>
-      work((text, parameters) => {
-        prepared.add(text);
-        return queryWithin(text, parameters);
-      }),
-    );
+  const watch =
+    (send: Query): Query =>
+    (text, parameters) => {
+      prepared.add(text);
+      return send(text, parameters);
+    };
+  db.query = watch(query);
+  db.transact = (work) => transact((queryWithin, commitWith) => work(watch(queryWithin), watch(commitWith)));
   // postgres.js turns parameters into text in place, later.
   sql.options.debug = (_connection, text, parameters) => {
     statements.push({ text, parameters: [...parameters], isPrepared: prepared.has(text) });

@@ -15,8 +15,8 @@ export interface Receiver {
   /** `host:port` for WEBHOOK_ALLOW_HOSTS. */
   host: string;
   received: Received[];
-  /** Decides the answer: a status, or null to leave the request hanging. */
-  answer: (request: Received) => number | null;
+  /** Decides the answer, now or later: a status, or null to leave the request hanging. */
+  answer: (request: Received) => number | null | Promise<number | null>;
   /** Sent with every answer. */
   answerHeaders: Record<string, string>;
   /** Resolves when `count` requests have arrived. */
@@ -33,10 +33,10 @@ export async function startReceiver(): Promise<Receiver> {
     request.on('data', (chunk: string) => {
       body += chunk;
     });
-    request.on('end', () => {
+    request.on('end', async () => {
       const entry = { at: Date.now(), path: request.url ?? '', headers: request.headers, body };
       received.push(entry);
-      const status = receiver.answer(entry);
+      const status = await receiver.answer(entry);
       if (status !== null)
         response
           .writeHead(status, {

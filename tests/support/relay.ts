@@ -6,6 +6,8 @@ export interface Relay {
   port: number;
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>;
+  /** Passes nothing on any more, of what is connected and of what connects, without a word to anybody. */
+  stall(): void;
   /** Ends every connection, and accepts new ones only to hang up on them, as balancers do whose backend is down. */
   hangUp(): Promise<void>;
   restore(): Promise<void>;
@@ -17,8 +19,10 @@ export async function startRelay(targetPort: number): Promise<Relay> {
   const sockets = new Set<Socket>();
   let server: Server | null = null;
   let isHangingUp = false;
+  let isStalled = false;
 
   function join(client: Socket) {
+    if (isStalled) return void sockets.add(client.on('error', () => {}).on('close', () => sockets.delete(client)));
     if (isHangingUp)
       return void client
         .on('error', () => {})
@@ -44,6 +48,7 @@ export async function startRelay(targetPort: number): Promise<Relay> {
   }
 
   async function cut() {
+    isStalled = false;
     const closing = server;
     server = null;
     const closed = closing && new Promise((resolve) => closing.close(resolve));
@@ -55,6 +60,10 @@ export async function startRelay(targetPort: number): Promise<Relay> {
   return {
     port,
     cut,
+    stall() {
+      isStalled = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     async hangUp() {
       isHangingUp = true;
       await cut();

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import type { Database } from '../../db/client';
+import { mintKey } from '../../server/domain/api-keys';
+import { createIntegration } from '../../server/domain/integrations';
+import { findFreePort } from './ports';
+import { BARE_SERVER, makeDataDir, type Product, type Settings, startProduct } from './product';
+import { waitUntil } from './receiver';
+import { type Client, createClient, PIPELINE_TOKEN } from './server';
+
+/** A process of the self-hosted server. */
+export type Server = Omit<Product, keyof Client> & Client;
+
+export interface Tenant {
+  id: string;
+  key: string;
+}
+
+export interface Delivery {
+  id: string;
+  subscriptionId: string;
+  status: string;
+  attempts: number;
+  /** When the lease of the attempt that is under way ends; null where none is. */
+  leaseEndsAt: number | null;
+  /** The attempts in the log. */
+  logged: number;
+}
+
+/** A database that outlives the server's processes on it. */
+export interface Site {
+  db: Database;
+  /** Starts a process; with the same port each time unless `settings` has another. */
+  start(settings?: Settings): Promise<Server>;
+  createTenant(): Promise<Tenant>;
+  /** Subscribes a receiver's URL to BotDetected. */
+  subscribe(server: Client, tenant: Tenant, url: string): Promise<{ id: string; secret: string }>;
+  listDeliveries(tenant: Tenant): Promise<Delivery[]>;
+  /** Resolves when nothing works any more for a process that was killed. */
+  waitForQuiet(): Promise<void>;
+}
+
+/** What lies between the end of an attempt's timeout and the end of its lease (architecture: A delivery). */
+export const LEASE_MARGIN_MS = 15_000;
+/** How long after the first healthy answer, or after a lost lease's end, its attempt is made again at the latest. */
+export const RECOVERY_LIMIT_MS = 15_000;
+
+/** Opens a site on a migrated database; `url` is the processes' way to it. */
+export async function openSite({ db, url }: { db: Database; url: string }, settings: Settings): Promise<Site> {
+  const common = {
+    DATABASE_URL: url,
+    APP_SECRET: randomBytes(32).toString('base64'),
+    PIPELINE_TOKEN,
+    PORT: String(await findFreePort()),
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'error',
+    ...settings,
+  };
+  const dataDir = await makeDataDir();
+  return {
+    db,
+    async start(more = {}) {
+      const product = await startProduct(dataDir, { ...common, ...more }, BARE_SERVER);
+      return { ...product, ...createClient(product.url) };
+    },
+    async createTenant() {
+      const { id } = await createIntegration(db, { name: 'A tenant', plan: 'enterprise', allowedOrigins: [] });
+      const { key } = await mintKey(db, { integrationId: id, name: 'test' });
+      return { id, key };
+    },
+    async subscribe(server, { key }, receiverUrl) {
+      const body = { url: receiverUrl, eventType: 'BotDetected' };
+      const answer = await server.call('POST', '/v1/webhooks', { key, body });
+      if (answer.status !== 200) throw new Error(`not subscribed: ${answer.status} ${answer.text}`);
+      return answer.body.data;
+    },
+    async listDeliveries(tenant) {
+      return db.query<Delivery>(LIST_DELIVERIES, [tenant.id]);
+    },
+    async waitForQuiet() {
+      await waitUntil(async () => {
+        const [row] = await db.query<{ busy: number }>(COUNT_BUSY, []);
+        return row!.busy === 0;
+      });
+    },
+  };
+}
+
+const LIST_DELIVERIES = `
+  select d.id, d.subscription_id as "subscriptionId", d.status, d.attempts,
+         case when d.lease is not null then (extract(epoch from d.next_attempt_at) * 1000)::float8 end as "leaseEndsAt",
+         (select count(*)::int from webhook_attempts a
+           where a.integration_id = d.integration_id and a.delivery_id = d.id) as logged
+    from webhook_deliveries d where d.integration_id = $1 order by d.created_at, d.id`;
+
+const COUNT_BUSY = `
+  select count(*)::int as busy from pg_stat_activity
+   where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend' and state <> 'idle'`;

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Receiver } from '../support/receiver';
+import { LEASE_MARGIN_MS, RECOVERY_LIMIT_MS, type Server, type Site } from '../support/site';
+import { type Account, createRandom, Traffic } from './traffic';
+
+// The experiment: bot sessions stream in and are delivered, the server is killed -9 at a random moment and started again
+// at once on the same data. In the end every event has arrived, and only what was in flight has arrived again.
+
+const EVENTS = 200;
+/** About as long as it takes to post and deliver everything. */
+const SPAN_MS = 1_600;
+const TIMEOUT_MS = 1_000;
+const LEASE_MS = TIMEOUT_MS + LEASE_MARGIN_MS;
+const LIMIT_MS = 60_000;
+
+/** The settings under which the experiment is quick. */
+export const killSettings = (receiver: Receiver) => ({
+  WEBHOOK_ALLOW_HOSTS: receiver.host,
+  WEBHOOK_TIMEOUT: `${TIMEOUT_MS}ms`,
+  WEBHOOK_RETRY_DELAYS: '0s,300ms,300ms,300ms,300ms,300ms',
+});
+
+export interface KillOutcome extends Account {
+  seed: number;
+  /** From the beginning of the traffic. */
+  killedAfterMs: number;
+  /** The server of after the kill, for the next experiment. */
+  server: Server;
+}
+
+/** What is wrong with an outcome: a line for each rule that it breaks. */
+export function findFaults({ lost, unexplained, secondIds, latestMs, repeated, inFlight }: Account): string[] {
+  const faults = Object.entries({ lost, unexplained, secondIds }).flatMap(([name, items]) =>
+    items.length > 0 ? [`${items.length} ${name}: ${items.slice(0, 3).join(', ')}`] : [],
+  );
+  if (repeated.length > inFlight) faults.push(`${repeated.length} repeated, ${inFlight} in flight`);
+  if (latestMs > RECOVERY_LIMIT_MS) faults.push(`something waited ${latestMs} ms`);
+  return faults;
+}
+
+/** Kills the server once, at the moment that the seed gives. */
+export async function killServer(site: Site, running: Server, receiver: Receiver, seed: number): Promise<KillOutcome> {
+  const random = createRandom(seed);
+  const traffic = await Traffic.open(site, running, receiver, random, EVENTS);
+  const killedAfterMs = Math.round(random() * SPAN_MS);
+  const deadline = Date.now() + LIMIT_MS;
+  const posted = traffic.post(running, deadline);
+  posted.catch(() => {}); // awaited below
+  await sleep(killedAfterMs);
+  const killedAt = Date.now();
+  running.signal('SIGKILL');
+  await running.endWithin(5_000);
+  await site.waitForQuiet();
+  const deliveries = await site.listDeliveries(traffic.tenant);
+  const inFlight = deliveries.filter(
+    ({ leaseEndsAt }) => leaseEndsAt !== null && leaseEndsAt < killedAt + LEASE_MS + 500,
+  );
+  const server = await site.start();
+  const recoveredAt = Date.now();
+  await posted;
+  await traffic.settle(deadline);
+  return { ...(await traffic.judge(inFlight, recoveredAt)), seed, killedAfterMs, server };
+}

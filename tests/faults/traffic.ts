@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scoredSession } from '../support/facts';
+import type { Received, Receiver } from '../support/receiver';
+import type { Client } from '../support/server';
+import type { Delivery, Server, Site, Tenant } from '../support/site';
+
+// Bot sessions told to a server that may fail at any moment, and the account of what arrived of them.
+
+const CONNECTIONS = 5;
+const BATCH = 4;
+const PAUSE_MS = 60;
+const REPEAT_PAUSE_MS = 100;
+const SLOWEST_MS = 400;
+const PATHS = ['/one', '/two'];
+
+/** What arrived of one event at one subscription. */
+interface Arrivals {
+  deliveryIds: Set<string>;
+  times: number[];
+  accepted: number;
+  /** Answered by a failure on purpose, so that another attempt has to come. */
+  refused: number;
+}
+
+export interface Account {
+  /** One for each event and subscription. */
+  deliveries: number;
+  arrivals: number;
+  /** In flight at the fault: their attempts had begun and were not recorded. */
+  inFlight: number;
+  /** Deliveries that the receiver never got to accept, or that are not known as delivered. */
+  lost: string[];
+  /** Deliveries that arrived more often than their answers asked for. */
+  repeated: string[];
+  /** Those of them that were not in flight. */
+  unexplained: string[];
+  /** Deliveries that came under more than one id. */
+  secondIds: string[];
+  /** The longest that anything waited after the recovery, or after the end of its lease. */
+  latestMs: number;
+}
+
+/** A generator of numbers from 0 to 1 that repeats itself for the same seed. */
+export function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A tenant's pipeline and receiver: both go on as if nothing were, whatever happens to the server between them. */
+export class Traffic {
+  readonly tenant: Tenant;
+  readonly #site: Site;
+  readonly #random: () => number;
+  readonly #sessions: ReturnType<typeof scoredSession>[];
+  readonly #paths: string[];
+  readonly #arrivals = new Map<string, Arrivals>();
+
+  private constructor(site: Site, tenant: Tenant, random: () => number, events: number) {
+    this.#site = site;
+    this.tenant = tenant;
+    this.#random = random;
+    this.#sessions = Array.from({ length: events }, () => scoredSession(0.95));
+    // Of its own: what came late in the traffic before this one is not counted here.
+    this.#paths = PATHS.map((path) => `/${tenant.id}${path}`);
+  }
+
+  /** Subscribes the receiver twice. It takes over its answers: some fail once, some are slow. */
+  static async open(site: Site, server: Server, receiver: Receiver, random: () => number, events: number) {
+    const traffic = new Traffic(site, await site.createTenant(), random, events);
+    for (const path of traffic.#paths) await site.subscribe(server, traffic.tenant, `${receiver.url}${path}`);
+    receiver.answer = (request) => traffic.#answer(request);
+    return traffic;
+  }
+
+  async #answer({ at, path, headers, body }: Received): Promise<number> {
+    const arrivals = this.#arrivalsOf(path, JSON.parse(body).sessionId);
+    const isRefused = arrivals.times.length === 0 && this.#random() < 0.2;
+    arrivals.times.push(at);
+    arrivals.deliveryIds.add(String(headers['x-webhook-delivery-id']));
+    arrivals[isRefused ? 'refused' : 'accepted']++;
+    if (this.#random() < 0.3) await sleep(this.#random() * SLOWEST_MS);
+    return isRefused ? 500 : 200;
+  }
+
+  #arrivalsOf(path: string, sessionId: string): Arrivals {
+    const key = `${path} ${sessionId}`;
+    const known = this.#arrivals.get(key) ?? { deliveryIds: new Set(), times: [], accepted: 0, refused: 0 };
+    this.#arrivals.set(key, known);
+    return known;
+  }
+
+  /** Posts all sessions from several connections; a batch without an answer, or refused for now, is posted again. */
+  async post(client: Client, deadline: number): Promise<void> {
+    const batches: unknown[][] = [];
+    for (let from = 0; from < this.#sessions.length; from += BATCH) {
+      batches.push(this.#sessions.slice(from, from + BATCH).flatMap(({ facts }) => facts));
+    }
+    const connection = async () => {
+      for (let batch = batches.shift(); batch; batch = batches.shift()) {
+        for (;;) {
+          const status = await client.ingest(this.tenant.id, batch).then(
+            (answer) => answer.status,
+            () => null,
+          );
+          if (status === 200) break;
+          if (status !== null && status < 500) throw new Error(`a batch was refused for good: ${status}`);
+          if (Date.now() > deadline) throw new Error('a batch was not taken in time');
+          await sleep(REPEAT_PAUSE_MS);
+        }
+        await sleep(PAUSE_MS);
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  }
+
+  /** Resolves a moment after every delivery is over, in which a repeat would come; or when the time is up. */
+  async settle(deadline: number): Promise<void> {
+    const isOver = async () => {
+      const deliveries = await this.#site.listDeliveries(this.tenant).catch(() => null);
+      return deliveries?.every(({ status }) => status !== 'Pending') ?? false;
+    };
+    while (!(await isOver()) && Date.now() < deadline) await sleep(50);
+    await sleep(1_000);
+  }
+
+  /** Judges what arrived, after a recovery at `recoveredAt` from a fault that found `inFlight` under way. */
+  async judge(inFlight: Delivery[], recoveredAt: number): Promise<Account> {
+    const leaseEnds = new Map(inFlight.map(({ id, leaseEndsAt }) => [id, leaseEndsAt!]));
+    const rows = await this.#site.listDeliveries(this.tenant);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const account: Account = {
+      deliveries: this.#sessions.length * this.#paths.length,
+      arrivals: 0,
+      inFlight: inFlight.length,
+      lost: [],
+      repeated: [],
+      unexplained: [],
+      secondIds: [],
+      latestMs: 0,
+    };
+    for (const path of this.#paths) {
+      for (const { sessionId } of this.#sessions) {
+        const name = `${path} ${sessionId}`;
+        const { deliveryIds, times, accepted, refused } = this.#arrivalsOf(path, sessionId);
+        const ids = [...deliveryIds];
+        const [row] = ids.flatMap((id) => byId.get(id) ?? []);
+        account.arrivals += times.length;
+        if (accepted === 0 || row?.status !== 'Delivered') account.lost.push(name);
+        // An attempt that nobody recorded was made again, and one after a success had no reason.
+        if (times.length > Math.min(row?.logged ?? 0, refused + 1)) {
+          account.repeated.push(name);
+          if (!ids.some((id) => leaseEnds.has(id))) account.unexplained.push(name);
+        }
+        if (ids.length > 1) account.secondIds.push(name);
+        const next = times.find((at) => at > recoveredAt);
+        const dueAt = Math.max(recoveredAt, ...ids.map((id) => leaseEnds.get(id) ?? 0));
+        if (next !== undefined) account.latestMs = Math.max(account.latestMs, next - dueAt);
+      }
+    }
+    if (rows.length > account.deliveries) account.secondIds.push(`${rows.length} rows for ${account.deliveries}`);
+    return account;
+  }
+}

@@ -1,0 +1,132 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { scoredSession } from '../support/facts';
+import { endProducts } from '../support/product';
+import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { type Relay, startRelay } from '../support/relay';
+import { openSite, type Server, type Site, type Tenant } from '../support/site';
+
+// The server's clock is hours away from the database's, and steps while attempts are under way and retries sleep. What
+// is due when is the database's to say. Only the signature's timestamp and the log's startedAt are the server's.
+
+const RETRY_DELAY_MS = 4_000;
+const HOUR_MS = 3_600_000;
+/** A sweep comes every ten seconds: one at least falls into this time. */
+const HOLD_MS = 12_000;
+
+let database: TestDatabase;
+let receiver: Receiver;
+let relay: Relay;
+let directory: string;
+let site: Site;
+let server: Server;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  [database, receiver] = await Promise.all([createTestDatabase(), startReceiver()]);
+  directory = await mkdtemp(join(tmpdir(), 'bot-detection-clock-'));
+  const clock = join(directory, 'ahead-ms');
+  await writeFile(clock, String(3 * HOUR_MS));
+  const url = new URL(database.url);
+  relay = await startRelay(Number(url.port));
+  url.port = String(relay.port);
+  site = await openSite(
+    { db: database.db, url: url.href },
+    {
+      WEBHOOK_ALLOW_HOSTS: receiver.host,
+      WEBHOOK_TIMEOUT: '25s',
+      WEBHOOK_RETRY_DELAYS: `0s,${RETRY_DELAY_MS}ms,1m,1m,1m,1m`,
+      NODE_OPTIONS: `--import ${pathToFileURL(resolve('tests/support/clock.mjs')).href}`,
+      CLOCK_FILE: clock,
+      LOG_LEVEL: 'silent',
+    },
+  );
+  server = await site.start();
+  tenant = await site.createTenant();
+});
+afterAll(async () => {
+  await endProducts();
+  await relay.cut();
+  await receiver.stop();
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** How far the server's clock runs ahead, by what it says of itself, to the second. */
+async function readAheadMs(): Promise<number> {
+  const { body } = await server.call('GET', '/health');
+  return Date.parse(body.timestamp) - Date.now();
+}
+
+async function stepTo(aheadMs: number): Promise<void> {
+  await writeFile(join(directory, 'ahead-ms'), String(aheadMs));
+  server.signal('SIGUSR2');
+  await waitUntil(async () => Math.abs((await readAheadMs()) - aheadMs) < 1_000);
+}
+
+const arrived = (path: string) => receiver.received.filter((request) => request.path === path);
+const signedAheadMs = ({ headers, at }: Received) => Number(headers['x-webhook-timestamp']) * 1_000 - at;
+const detectBots = async (count: number) => {
+  const facts = Array.from({ length: count }, () => scoredSession(0.95)).flatMap((session) => session.facts);
+  expect((await server.ingest(tenant.id, facts)).status).toBe(200);
+};
+
+it('attempts come at the database’s due times, once, and no lease is stolen, wherever the server’s clock steps', async () => {
+  for (const path of ['/held', '/retried']) await site.subscribe(server, tenant, `${receiver.url}${path}`);
+  let release = () => {};
+  const held = new Promise<number>((resolve) => {
+    release = () => resolve(200);
+  });
+  const isFirst = ({ path, body }: Received) => arrived(path).filter((other) => other.body === body).length === 1;
+  receiver.answer = (request) => (request.path === '/held' ? held : isFirst(request) ? 500 : 200);
+
+  const steps = [3 * HOUR_MS, -2 * HOUR_MS, 26 * HOUR_MS, -5 * 60_000];
+  for (const [n, aheadMs] of steps.entries()) {
+    // The retry of the round before sleeps through this step.
+    await stepTo(aheadMs);
+    await detectBots(2);
+    await waitUntil(() => arrived('/held').length === 2 * (n + 1));
+    await waitUntil(
+      async () => (await site.listDeliveries(tenant)).filter(({ logged }) => logged > 0).length >= 2 * (n + 1),
+    );
+    for (const request of arrived('/held').slice(2 * n)) {
+      expect(Math.abs(signedAheadMs(request) - aheadMs)).toBeLessThan(3_000);
+    }
+  }
+  const heldSince = Date.now();
+  await waitUntil(() => arrived('/retried').length === 4 * steps.length);
+  await waitUntil(() => Date.now() > heldSince + HOLD_MS, HOLD_MS + 1_000);
+  // Attempts under way for longer than sweeps are apart, at every clock: nobody else took them for lost.
+  expect(arrived('/held')).toHaveLength(2 * steps.length);
+  release();
+  await waitUntil(async () => (await site.listDeliveries(tenant)).every(({ status }) => status === 'Delivered'));
+  expect([arrived('/held').length, arrived('/retried').length]).toEqual([2 * steps.length, 4 * steps.length]);
+  for (const { body } of arrived('/held')) {
+    const [first, second] = arrived('/retried').filter((request) => request.body === body);
+    expect(second!.at - first!.at).toBeGreaterThanOrEqual(RETRY_DELAY_MS - 10);
+    expect(second!.at - first!.at).toBeLessThan(RETRY_DELAY_MS + 1_500);
+  }
+  expect(new Set((await site.listDeliveries(tenant)).map(({ attempts, logged }) => `${attempts} ${logged}`))).toEqual(
+    new Set(['1 1', '2 2']),
+  );
+}, 90_000);
+
+it('after a clock that stepped back between two outages of the database the next event is delivered', async () => {
+  receiver.answer = () => 200;
+  await site.subscribe(server, tenant, `${receiver.url}/outage`);
+  const outage = async () => {
+    await relay.cut();
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await relay.restore();
+  };
+  for (const [n, aheadMs] of [2 * HOUR_MS, -2 * HOUR_MS].entries()) {
+    await stepTo(aheadMs);
+    await outage();
+    await waitUntil(async () => (await server.ingest(tenant.id, scoredSession(0.95).facts)).status === 200);
+    await waitUntil(() => arrived('/outage').length === n + 1, 20_000);
+  }
+}, 60_000);

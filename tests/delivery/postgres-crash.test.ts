@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDatabase } from '../../db/client';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../db/embedded';
+import { migrateDatabase } from '../../db/migrate';
+import { findFaults } from '../faults/kill';
+import { createRandom, Traffic } from '../faults/traffic';
+import { endProducts, findPostgres, waitForNoPostgres } from '../support/product';
+import { type Receiver, startReceiver } from '../support/receiver';
+import { LEASE_MARGIN_MS, openSite, type Server, type Site } from '../support/site';
+
+// Postgres, a cluster of the test's own, dies in the middle of deliveries. The server lives on and is not restarted.
+
+const TIMEOUT_MS = 1_000;
+const EVENTS = 100;
+const LIMIT_MS = 60_000;
+
+let dataDir: string;
+let receiver: Receiver;
+let site: Site;
+let server: Server;
+const clusters: EmbeddedDatabase[] = [];
+const startCluster = async () => {
+  const cluster = await startEmbeddedDatabase({ dataDir, log: { info: () => {}, warn: () => {} } });
+  clusters.push(cluster);
+  return cluster.url;
+};
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'bot-detection-crash-'));
+  receiver = await startReceiver();
+  const url = await startCluster();
+  await migrateDatabase({ url, directory: 'db/migrations', region: 'us' });
+  const db = openDatabase({ url, maxConnections: 2 });
+  site = await openSite(
+    { db, url },
+    {
+      WEBHOOK_ALLOW_HOSTS: receiver.host,
+      WEBHOOK_TIMEOUT: `${TIMEOUT_MS}ms`,
+      WEBHOOK_RETRY_DELAYS: '0s,300ms,300ms,300ms,300ms,300ms',
+      // What it says of the outage is no news here.
+      LOG_LEVEL: 'silent',
+    },
+  );
+  server = await site.start();
+});
+
+afterAll(async () => {
+  await endProducts();
+  await receiver.stop();
+  await site.db.close();
+  // Each start of the cluster is a user of it; the last one that leaves stops it.
+  for (const cluster of clusters) await cluster.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+it('Postgres that dies in the middle of deliveries and comes back loses nothing, without a restart of the server', async () => {
+  const deadline = Date.now() + LIMIT_MS;
+  const traffic = await Traffic.open(site, server, receiver, createRandom(1), EVENTS);
+  const posted = traffic.post(server, deadline);
+  posted.catch(() => {}); // awaited below
+  await sleep(350);
+  const postgres = await findPostgres(dataDir);
+  process.kill(postgres!, 'SIGKILL');
+  await waitForNoPostgres(dataDir, 5_000);
+  const claimedBefore = Date.now() + TIMEOUT_MS + LEASE_MARGIN_MS;
+  await sleep(1_000);
+  await startCluster();
+  const recoveredAt = Date.now();
+  const deliveries = await site.listDeliveries(traffic.tenant);
+  const inFlight = deliveries.filter(({ leaseEndsAt }) => leaseEndsAt !== null && leaseEndsAt <= claimedBefore);
+  expect(inFlight.length).toBeGreaterThan(0);
+  expect(deliveries.length).toBeLessThan(2 * EVENTS);
+  await posted;
+  await traffic.settle(deadline);
+  expect(findFaults(await traffic.judge(inFlight, recoveredAt))).toEqual([]);
+  expect((await server.call('GET', '/health')).status).toBe(200);
+}, 90_000);

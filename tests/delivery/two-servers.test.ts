@@ -1,0 +1,117 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { scoredSession } from '../support/facts';
+import { findFreePort } from '../support/ports';
+import { endProducts } from '../support/product';
+import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { openSite, type Server, type Site } from '../support/site';
+
+// Two processes on one database. The clock of the second is an hour ahead: a signature's timestamp tells who sent it.
+
+const HOUR_MS = 3_600_000;
+
+let database: TestDatabase;
+let receiver: Receiver;
+let directory: string;
+let site: Site;
+let servers: Server[];
+beforeAll(async () => {
+  [database, receiver] = await Promise.all([createTestDatabase(), startReceiver()]);
+  directory = await mkdtemp(join(tmpdir(), 'bot-detection-clock-'));
+  const clock = join(directory, 'ahead-ms');
+  await writeFile(clock, String(HOUR_MS));
+  site = await openSite(database, {
+    WEBHOOK_ALLOW_HOSTS: receiver.host,
+    WEBHOOK_TIMEOUT: '15s',
+    WEBHOOK_RETRY_DELAYS: '0s,500ms,1m,1m,1m,1m',
+  });
+  const ahead = {
+    PORT: String(await findFreePort()),
+    NODE_OPTIONS: `--import ${pathToFileURL(resolve('tests/support/clock.mjs')).href}`,
+    CLOCK_FILE: clock,
+  };
+  servers = await Promise.all([site.start(), site.start(ahead)]);
+});
+afterAll(async () => {
+  await endProducts();
+  await receiver.stop();
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const attemptOf = ({ path, body }: Received) =>
+  receiver.received.filter((other) => other.path === path && other.body === body).length;
+const senderOf = ({ headers, at }: Received) =>
+  Number(headers['x-webhook-timestamp']) * 1_000 - at > HOUR_MS / 2 ? 1 : 0;
+
+/** A tenant of whose subscriptions each gets every one of the events, posted to both servers in turn. */
+async function tellBoth(subscriptions: number, events: number) {
+  const tenant = await site.createTenant();
+  const ids: string[] = [];
+  for (let n = 0; n < subscriptions; n++) {
+    ids.push((await site.subscribe(servers[n % 2]!, tenant, `${receiver.url}/${tenant.id}/${n}`)).id);
+  }
+  const statuses = await Promise.all(
+    Array.from({ length: events }, async (_, n) => {
+      const { status } = await servers[n % 2]!.ingest(tenant.id, scoredSession(0.95).facts);
+      return status;
+    }),
+  );
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  return { tenant, ids, arrived: () => receiver.received.filter(({ path }) => path.startsWith(`/${tenant.id}/`)) };
+}
+
+it('two servers share the work, and no attempt is made by both', async () => {
+  receiver.answer = (request) => (attemptOf(request) === 1 ? 500 : 200);
+  const { tenant, arrived } = await tellBoth(10, 24);
+  await waitUntil(async () => (await site.listDeliveries(tenant)).every(({ status }) => status === 'Delivered'));
+  await sleep(500);
+  // 240 deliveries of two attempts each.
+  const deliveries = new Set(arrived().map(({ headers }) => headers['x-webhook-delivery-id']));
+  expect([deliveries.size, arrived().length]).toEqual([240, 480]);
+  expect(arrived().every((request) => attemptOf(request) === 2)).toBe(true);
+  for (const sender of [0, 1])
+    expect(arrived().filter((request) => senderOf(request) === sender).length).toBeGreaterThan(0);
+  const rows = await site.listDeliveries(tenant);
+  expect(new Set(rows.map(({ attempts, logged }) => `${attempts} ${logged}`))).toEqual(new Set(['2 2']));
+}, 60_000);
+
+it('failures that race on two servers are all counted, and the third disables once, with its class', async () => {
+  const EVENTS = 6;
+  const SUBSCRIPTIONS = 8;
+  await database.db.sql.unsafe(`
+    create table disablings (subscription_id text);
+    create function note_disabling() returns trigger language plpgsql as
+      $$ begin insert into disablings values (new.id); return null; end $$;
+    create trigger note_disabling after update on webhook_subscriptions for each row
+      when (old.enabled and not new.enabled) execute function note_disabling()`);
+  const waiting = new Map<string, ((status: number) => void)[]>();
+  receiver.answer = (request) => {
+    if (attemptOf(request) === 1) return 500;
+    return new Promise((answer) => waiting.set(request.path, [...(waiting.get(request.path) ?? []), answer]));
+  };
+  const { tenant, ids, arrived } = await tellBoth(SUBSCRIPTIONS, EVENTS);
+  const readHealth = () =>
+    database.db.sql<{ id: string; n: number; enabled: boolean; reason: string | null; class: string | null }[]>`
+      select id, consecutive_failures as n, enabled, disabled_reason as reason, disabled_failure_class as class
+        from webhook_subscriptions where integration_id = ${tenant.id} order by id`;
+  await waitUntil(() => [...waiting.values()].flat().length === SUBSCRIPTIONS * EVENTS);
+  // The first two of each subscription at once, then all the others at once.
+  for (const answers of waiting.values()) for (const answer of answers.splice(0, 2)) answer(404);
+  await waitUntil(async () => (await readHealth()).every(({ n }) => n === 2));
+  expect((await readHealth()).every(({ enabled }) => enabled)).toBe(true);
+  for (const answer of [...waiting.values()].flat()) answer(301);
+  await waitUntil(async () => (await site.listDeliveries(tenant)).every(({ status }) => status !== 'Pending'));
+
+  const disabled = { n: EVENTS, enabled: false, reason: 'auto:consecutive-failures', class: 'HTTP301' };
+  expect(await readHealth()).toEqual(ids.sort().map((id) => ({ id, ...disabled })));
+  const disablings = await database.db.sql`select subscription_id as id from disablings order by 1`;
+  expect(disablings.map(({ id }) => id)).toEqual(ids);
+  await sleep(500);
+  expect(arrived()).toHaveLength(2 * SUBSCRIPTIONS * EVENTS);
+}, 60_000);

@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { scoredSession } from '../support/facts';
+import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { startTestServer, type TestServer } from '../support/server';
+
+// A subscription that changes while an attempt is under way or a retry sleeps (decisions: Deliveries).
+
+const RETRY_DELAY_MS = 700;
+/** Attempts of one subscription under way at a time. */
+const WINDOW = 25;
+
+let server: TestServer;
+let receiver: Receiver;
+let tenant: { id: string; key: string };
+/** Answers the attempts under way, oldest first. */
+let answers: ((status: number) => void)[];
+beforeAll(async () => {
+  receiver = await startReceiver();
+  server = await startTestServer({
+    WEBHOOK_ALLOW_HOSTS: receiver.host,
+    WEBHOOK_TIMEOUT: '10s',
+    WEBHOOK_RETRY_DELAYS: `0s,${RETRY_DELAY_MS}ms,${RETRY_DELAY_MS}ms,1m,1m,1m`,
+  });
+});
+beforeEach(async () => {
+  tenant = await server.createTenant();
+  receiver.received.length = 0;
+  answers = [];
+  receiver.answer = () => new Promise((answer) => answers.push(answer));
+});
+afterAll(async () => {
+  await server.stop();
+  await receiver.stop();
+});
+
+const call = (method: string, path: string, body?: unknown) =>
+  server.call(method, `/v1/webhooks${path}`, { key: tenant.key, ...(body === undefined ? {} : { body }) });
+async function subscribe(): Promise<{ id: string; secret: string }> {
+  const { status, body } = await call('POST', '', { url: `${receiver.url}/first`, eventType: 'BotDetected' });
+  expect(status).toBe(200);
+  return body.data;
+}
+const patch = async (id: string, body: unknown) => expect((await call('PATCH', `/${id}`, body)).status).toBe(200);
+const rotate = async (id: string): Promise<string> => {
+  const { status, body } = await call('POST', `/${id}/rotate-secret`);
+  expect(status).toBe(200);
+  return body.data.secret;
+};
+async function detectBots(count: number): Promise<void> {
+  const facts = Array.from({ length: count }, () => scoredSession(0.95)).flatMap((session) => session.facts);
+  expect((await server.ingest(tenant.id, facts)).status).toBe(200);
+}
+const listStates = async () => {
+  const rows = await server.database.db.sql<{ state: string }[]>`
+    select concat_ws(' ', status, attempts, (
+             select count(*) from webhook_attempts a where a.delivery_id = d.id),
+             case when lease is not null then 'leased' end) as state
+      from webhook_deliveries d where integration_id = ${tenant.id} order by created_at, id`;
+  return rows.map(({ state }) => state);
+};
+const waitForStates = (...states: string[]) =>
+  waitUntil(async () => JSON.stringify(await listStates()) === JSON.stringify(states));
+
+it('an attempt under way keeps its address and secret, and the next one has the new', async () => {
+  const { id, secret } = await subscribe();
+  await detectBots(1);
+  await receiver.waitFor(1);
+  await patch(id, { url: `${receiver.url}/second` });
+  const second = await rotate(id);
+  answers[0]!(500);
+  await receiver.waitFor(2);
+  answers[1]!(500);
+  await waitForStates('Pending 2 2');
+  // While the retry sleeps.
+  await patch(id, { url: `${receiver.url}/third` });
+  const third = await rotate(id);
+  await receiver.waitFor(3);
+  answers[2]!(200);
+  await waitForStates('Delivered 3 3');
+  expect(receiver.received.map(({ path }) => path)).toEqual(['/first', '/second', '/third']);
+  for (const [n, used] of [secret, second, third].entries()) expectSigned(receiver.received[n]!, used);
+});
+
+it('disabled while an attempt is under way: its retry is held, and made once when enabled again', async () => {
+  const { id } = await subscribe();
+  await detectBots(1);
+  await receiver.waitFor(1);
+  await patch(id, { enabled: false });
+  answers[0]!(500);
+  await waitForStates('Pending 1 1');
+  await sleep(RETRY_DELAY_MS + 1_500);
+  expect(await listStates()).toEqual(['Pending 1 1']);
+  expect(receiver.received).toHaveLength(1);
+  await patch(id, { enabled: true });
+  await receiver.waitFor(2, 3_000);
+  answers[1]!(200);
+  await waitForStates('Delivered 2 2');
+  expect(receiver.received).toHaveLength(2);
+});
+
+it('disabled and enabled again and again while a retry sleeps: one attempt, at its time', async () => {
+  const { id } = await subscribe();
+  await detectBots(1);
+  await receiver.waitFor(1);
+  const from = Date.now();
+  answers[0]!(500);
+  await waitForStates('Pending 1 1');
+  for (let n = 0; n < 10; n++) await patch(id, { enabled: n % 2 === 1 });
+  await receiver.waitFor(2);
+  expect(receiver.received[1]!.at - from).toBeGreaterThanOrEqual(RETRY_DELAY_MS - 10);
+  await sleep(1_500);
+  expect(receiver.received).toHaveLength(2);
+  answers[1]!(200);
+  await waitForStates('Delivered 2 2');
+});
+
+it.each([200, 500])(
+  'deleted while an attempt is under way that is answered %i: aborted, and nothing more arrives',
+  async (status) => {
+    const { id } = await subscribe();
+    await detectBots(1);
+    await receiver.waitFor(1);
+    expect((await call('DELETE', `/${id}`)).status).toBe(204);
+    await waitForStates('PoisonAborted 1 0');
+    answers[0]!(status);
+    await sleep(RETRY_DELAY_MS + 1_000);
+    expect(await listStates()).toEqual(['PoisonAborted 1 0']);
+    expect(receiver.received).toHaveLength(1);
+  },
+);
+
+it('deleted while it is disabled and holds a retry: aborted', async () => {
+  const { id } = await subscribe();
+  await detectBots(1);
+  await receiver.waitFor(1);
+  answers[0]!(500);
+  await waitForStates('Pending 1 1');
+  await patch(id, { enabled: false });
+  expect((await call('DELETE', `/${id}`)).status).toBe(204);
+  expect(await listStates()).toEqual(['PoisonAborted 1 1']);
+  await sleep(RETRY_DELAY_MS + 1_000);
+  expect(receiver.received).toHaveLength(1);
+});
+
+it('disabled while more are due than may be under way: the others are held, and each is sent once', async () => {
+  const EVENTS = 60;
+  const { id } = await subscribe();
+  await detectBots(EVENTS);
+  await receiver.waitFor(WINDOW);
+  await patch(id, { enabled: false });
+  receiver.answer = () => 200;
+  for (const answer of answers) answer(200);
+  await waitUntil(async () => (await listStates()).filter((state) => state === 'Delivered 1 1').length === WINDOW);
+  await sleep(1_000);
+  expect((await listStates()).filter((state) => state === 'Pending 0 0')).toHaveLength(EVENTS - WINDOW);
+  expect(receiver.received).toHaveLength(WINDOW);
+  await patch(id, { enabled: true });
+  await waitUntil(async () => (await listStates()).every((state) => state === 'Delivered 1 1'));
+  expect(receiver.received).toHaveLength(EVENTS);
+  expect(new Set(receiver.received.map(({ headers }) => headers['x-webhook-delivery-id'])).size).toBe(EVENTS);
+});

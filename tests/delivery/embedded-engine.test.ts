@@ -11,6 +11,7 @@ import { createEmbeddedEngine, type EmbeddedEngine } from '../../inngest/embedde
 import { backoffMs } from '../../inngest/embedded/executor';
 import { listFunctions } from '../../inngest/embedded/functions';
 import { Store } from '../../inngest/embedded/store';
+import { eventually } from '../support/eventually';
 import { findFreePort } from '../support/ports';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
@@ -71,38 +72,10 @@ afterEach(async () => {
   await sql.end({ timeout: 1 });
 });
 
+// What our functions rely on, here and under a real Inngest, stands in engine-contract.test.ts; this is about what is
+// the embedded engine's own: its tables, several processes, trouble with the database, what it refuses.
+
 describe('steps', () => {
-  it('runs a finished step once, whatever happens after it', async () => {
-    const calls: string[] = [];
-    const { client } = await startTestApp((client) => [
-      client.createFunction({ id: 'f', triggers: [{ event: 'go' }], retries: 1 }, async ({ step, attempt }) => {
-        const one = await step.run('one', () => calls.push('one') && { value: 1 });
-        await step.sleep('nap', '1s');
-        const two = await step.run('two', () => calls.push('two') && one.value + 1);
-        if (attempt === 0) throw new RetryAfterError('once more', '1s');
-        calls.push(`end ${two}`);
-      }),
-    ]);
-    await client.send({ name: 'go' });
-    await eventually(() => expect(calls).toEqual(['one', 'two', 'end 2']));
-    await eventually(async () => expect(await countRuns()).toBe(0));
-  });
-
-  it('sleeps until the instant, to the tenth of a second', async () => {
-    let wokenAt = 0;
-    const { client } = await startTestApp((client) => [
-      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ event, step }) => {
-        await step.sleepUntil('nap', new Date(event.data.until));
-        wokenAt = Date.now();
-      }),
-    ]);
-    const until = Date.now() + 1500;
-    await client.send({ name: 'go', data: { until } });
-    await eventually(() => expect(wokenAt).toBeGreaterThan(0));
-    expect(wokenAt - until).toBeGreaterThanOrEqual(0);
-    expect(wokenAt - until).toBeLessThan(400);
-  });
-
   it('runs parallel steps side by side and joins them', async () => {
     let atWork = 0;
     let mostAtWork = 0;
@@ -127,20 +100,6 @@ describe('steps', () => {
     // To plan, one for each of the two steps, to go on when all three are done, and to end.
     expect(calls).toBe(5);
     await eventually(async () => expect(await countRuns()).toBe(0));
-  });
-
-  it('sends events from a step', async () => {
-    const received: unknown[] = [];
-    const { client } = await startTestApp((client) => [
-      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ step }) => {
-        await step.sendEvent('tell', { name: 'told', data: { n: 7 } });
-      }),
-      client.createFunction({ id: 'g', triggers: [{ event: 'told' }] }, async ({ event }) => {
-        received.push(event.data.n);
-      }),
-    ]);
-    await client.send({ name: 'go' });
-    await eventually(() => expect(received).toEqual([7]));
   });
 
   it('keeps text that jsonb refuses', async () => {
@@ -190,24 +149,6 @@ describe('failures', () => {
     await eventually(async () => expect(await runs()).toEqual([{ status: 'Failed', message: 'boom' }]));
   });
 
-  it('retries a step alone, and gives its last error to the function', async () => {
-    const calls: string[] = [];
-    const { client } = await startTestApp((client) => [
-      client.createFunction({ id: 'f', triggers: [{ event: 'go' }], retries: 1 }, async ({ step }) => {
-        await step.run('fine', () => calls.push('fine'));
-        const caught = await step
-          .run('bad', () => {
-            calls.push('bad');
-            throw new RetryAfterError('no', '1s');
-          })
-          .catch((error: Error) => error.message);
-        calls.push(`caught ${caught}`);
-      }),
-    ]);
-    await client.send({ name: 'go' });
-    await eventually(() => expect(calls).toEqual(['fine', 'bad', 'bad', 'caught no']));
-  });
-
   it('does not retry a NonRetriableError, and obeys a RetryAfterError', async () => {
     const times: number[] = [];
     let finalAttempts = 0;
@@ -251,42 +192,25 @@ describe('failures', () => {
 });
 
 describe('events', () => {
-  it('starts every function of every event of one send', async () => {
-    const seen: string[] = [];
-    const { client } = await startTestApp((client) =>
-      ['f', 'g'].map((id) =>
-        client.createFunction({ id, triggers: [{ event: 'one' }, { event: 'two' }] }, async ({ event }) => {
-          seen.push(`${id} ${event.name} ${event.data.n}`);
-        }),
-      ),
-    );
-    const { ids } = await client.send([
-      { name: 'one', data: { n: 1 } },
-      { name: 'two', data: { n: 2 } },
-      { name: 'nobody', data: {} },
-    ]);
-    expect(new Set(ids).size).toBe(3);
-    await eventually(() => expect(seen.sort()).toEqual(['f one 1', 'f two 2', 'g one 1', 'g two 2']));
-  });
-
-  it('takes an event id once in 24 hours', async () => {
-    // Runs without a concurrency key start in any order.
+  it('takes an event id again after 24 hours', async () => {
     const seen: number[] = [];
-    const inOrder = () => [...seen].sort();
     const { client } = await startTestApp((client) => [
       client.createFunction(
         { id: 'f', triggers: [{ event: 'go' }] },
         async ({ event }) => void seen.push(event.data.n),
       ),
     ]);
-    const twice = [1, 2].map((n) => ({ name: 'go', id: 'same', data: { n } }));
-    await client.send(twice);
-    await Promise.all([3, 4, 5].map((n) => client.send({ name: 'go', id: 'same', data: { n } })));
-    await client.send({ name: 'go', id: 'other', data: { n: 6 } });
-    await eventually(() => expect(inOrder()).toEqual([1, 6]));
-    await sql`update engine.event set received_at = now() - interval '24 hours 1 second' where id = 'same'`;
-    await client.send(twice);
-    await eventually(() => expect(inOrder()).toEqual([1, 1, 6]));
+    const send = (n: number) => client.send({ name: 'go', id: 'same', data: { n } });
+    await send(1);
+    await eventually(() => expect(seen).toEqual([1]));
+    await sql`update engine.event set received_at = now() - interval '23 hours 59 minutes'`;
+    await send(2);
+    await sql`update engine.event set received_at = now() - interval '24 hours 1 second'`;
+    await send(3);
+    await eventually(() => expect(seen).toEqual([1, 3]));
+    await send(4);
+    await eventually(async () => expect(await countRuns()).toBe(0));
+    expect(seen).toEqual([1, 3]);
   });
 
   it('starts the runs of an event with a future ts at that time', async () => {
@@ -350,49 +274,6 @@ describe('concurrency', () => {
     expect(order).toEqual(Array.from({ length: 40 }, (_, n) => n));
     expect(mostAtWork).toBe(1);
     expect(engines.size).toBe(2);
-  });
-
-  it('lets a hung key hold up no other', async () => {
-    const done: string[] = [];
-    let letGo = () => {};
-    const hung = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    const { client } = await startTestApp(
-      (client) => [
-        client.createFunction(
-          { id: 'f', triggers: [{ event: 'go' }], concurrency: [{ limit: 1, key: 'event.data.key' }] },
-          async ({ event }) => {
-            if (event.data.key === 'hung') await hung;
-            done.push(event.data.key);
-          },
-        ),
-      ],
-      { slots: 4 },
-    );
-    await client.send(Array.from({ length: 20 }, () => ({ name: 'go', data: { key: 'hung' } })));
-    await client.send(['a', 'b', 'c'].map((key) => ({ name: 'go', data: { key } })));
-    await eventually(() => expect(done.sort()).toEqual(['a', 'b', 'c']), 3000);
-    letGo();
-    await eventually(() => expect(done.length).toBe(23));
-  });
-
-  it('takes the slot of a key from a sleeping run, and gives it back after', async () => {
-    const notes: string[] = [];
-    const { client } = await startTestApp((client) => [
-      client.createFunction(
-        { id: 'f', triggers: [{ event: 'go' }], concurrency: { limit: 1 } },
-        async ({ event, step }) => {
-          if (event.data.n === 2) return void notes.push('second');
-          await step.run('before', () => notes.push('before'));
-          await step.sleep('nap', '1s');
-          notes.push('after');
-        },
-      ),
-    ]);
-    await client.send([1, 2].map((n) => ({ name: 'go', data: { n } })));
-    await eventually(() => expect(notes).toEqual(['before', 'second', 'after']));
-    await eventually(async () => expect(await countRuns()).toBe(0));
   });
 });
 
@@ -748,17 +629,4 @@ async function startProxy(databaseUrl: string) {
   const url = new URL(databaseUrl);
   url.port = String(port);
   return { url: url.href, cut, restore, stop: cut };
-}
-
-async function eventually(check: () => unknown, timeoutMs = 10_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    try {
-      await check();
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await delay(20);
-    }
-  }
 }

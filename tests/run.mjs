@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { obtainChromium } from './support/browser.mjs';
 
@@ -23,6 +23,7 @@ const CHECKS = {
 
 const args = process.argv.slice(2);
 const counts = { passed: 0, failed: 0, skipped: 0 };
+const skipped = [];
 const say = (line) => process.stdout.write(`${line}\n`);
 
 /** The running step. It leads a process group of its own, so that one that hangs is ended with all it started. */
@@ -94,6 +95,11 @@ function countReport({ testResults }) {
   let counted = 0;
   for (const file of testResults) {
     const statuses = file.assertionResults.map(({ status }) => status);
+    for (const { status, ancestorTitles, title } of file.assertionResults) {
+      if (status !== 'passed' && status !== 'failed') {
+        skipped.push([relative(ROOT, file.name), ...ancestorTitles, title].join(' › '));
+      }
+    }
     for (const status of statuses) counts[status === 'passed' || status === 'failed' ? status : 'skipped']++;
     counted += statuses.length;
     if (file.status !== 'failed' || statuses.includes('failed')) continue;
@@ -113,6 +119,7 @@ function needsBrowser() {
 const chromiumPath = needsBrowser() ? await obtainChromium(say) : null;
 for (const [name, command] of Object.entries(CHECKS)) await runCheck(name, command);
 await runTests(chromiumPath);
+if (skipped.length > 0) say(`\n— skipped\n${skipped.join('\n')}`);
 say('');
 const line = `${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`;
 process.stdout.write(`${line}\n`, () => process.exit(counts.failed > 0 ? 1 : 0));

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type EventPayload, Inngest, type InngestFunction } from 'inngest';
 import { serve as serveEdge } from 'inngest/edge';
 import { serve as serveNode } from 'inngest/node';
@@ -123,10 +124,11 @@ export function createServerEngine(server: InngestServer): WorkflowEngine {
         async comeBack() {
           http = await serveApp(client, define(client), port);
         },
-        passMinute: () =>
-          new Promise((resolve) => {
-            setTimeout(resolve, MINUTE_MS - (Date.now() % MINUTE_MS));
-          }),
+        async passMinute() {
+          const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
+          // A cron that was made known just before a minute may begin with the next one.
+          await delay(leftMs < 2000 ? leftMs + MINUTE_MS : leftMs);
+        },
         async stop() {
           if (http.listening) await leave();
           // A server that lives on must not call its crons for ever.

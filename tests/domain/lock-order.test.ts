@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../db/client';
 import { createIntegration } from '../../server/domain/integrations';
 import { createLogger } from '../../server/platform/log';
 import type { AttemptRecord } from '../../server/webhooks/deliveries';
@@ -15,10 +16,13 @@ import { waitUntil } from '../support/receiver';
 const IDS = ['whk-1', 'whk-2', 'whk-3'];
 
 let database: TestDatabase;
+// Who holds and who watches have connections of their own: what is asked of a full pool waits behind what waits there.
+let own: Database;
 let integrationId: string;
 let publisher: Publisher;
 beforeAll(async () => {
   database = await createTestDatabase();
+  own = openDatabase({ url: database.url, maxConnections: 2 });
   const { db } = database;
   const nothing = () => Promise.resolve();
   publisher = createPublisher({
@@ -28,7 +32,10 @@ beforeAll(async () => {
     wakeDrain: () => false,
   });
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  await own.close();
+  await database.drop();
+});
 beforeEach(async () => {
   integrationId = (await createIntegration(database.db, { name: 'own', plan: 'enterprise', allowedOrigins: [] })).id;
   await database.db.sql`
@@ -65,12 +72,12 @@ const WORK: Record<string, () => Promise<unknown>> = {
 };
 
 const countWaiting = async () => {
-  const [row] = await database.db.sql<{ n: number }[]>`
+  const [row] = await own.sql<{ n: number }[]>`
     select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   return row!.n;
 };
 const countDeadlocks = async () => {
-  const [row] = await database.db.sql<{ n: number }[]>`
+  const [row] = await own.sql<{ n: number }[]>`
     select pg_stat_force_next_flush(), deadlocks::int as n from pg_stat_database where datname = current_database()`;
   return row!.n;
 };
@@ -82,7 +89,7 @@ describe('subscriptions are locked in one order', () => {
   it.each(pairs)('by $first and, a moment later, $second', async ({ first, second }) => {
     const before = await countDeadlocks();
     const works: Promise<unknown>[] = [];
-    await database.db.sql.begin(async (tx) => {
+    await own.sql.begin(async (tx) => {
       await tx`select 1 from webhook_subscriptions where integration_id = ${integrationId} and id = 'whk-2' for update`;
       for (const [index, name] of [first, second].entries()) {
         works.push(WORK[name]!());

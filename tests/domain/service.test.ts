@@ -79,6 +79,7 @@ describe('the self-hosted process', () => {
       where datname = current_database() and application_name = 'bot-detection'
         and pid::text not in (select json_array_elements_text(${JSON.stringify(own.map(([row]) => row!.pid))}::text::json))`;
     expect(pools.length).toBeGreaterThan(0);
-    expect(pools.length).toBeLessThanOrEqual(POOL_MAX);
+    // Facts and failed attempts are written through a connection of their own each.
+    expect(pools.length).toBeLessThanOrEqual(POOL_MAX + 2);
   });
 });

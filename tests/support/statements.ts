@@ -20,7 +20,14 @@ export function recordStatements(db: Database): { take(): Statement[]; stop(): v
       return send(text, parameters);
     };
   db.query = watch(query);
-  db.transact = (work) => transact((queryWithin, commitWith) => work(watch(queryWithin), watch(commitWith)));
+  // Transactions have connections of their own.
+  const note =
+    (send: Query): Query =>
+    (text, parameters) => {
+      statements.push({ text, parameters: [...parameters], isPrepared: true });
+      return send(text, parameters);
+    };
+  db.transact = (work) => transact((queryWithin, commitWith) => work(note(queryWithin), note(commitWith)));
   // postgres.js turns parameters into text in place, later.
   sql.options.debug = (_connection, text, parameters) => {
     statements.push({ text, parameters: [...parameters], isPrepared: prepared.has(text) });

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isUnavailable } from '../../db/client';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { waitUntil } from '../support/receiver';
+
+const INSERT = 'insert into numbers (n) values ($1)';
+const PID = 'select pg_backend_pid() as pid';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.db.sql`create table numbers (n int primary key)`;
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await database.db.sql`delete from numbers`;
+});
+
+const readNumbers = async () =>
+  (await database.db.sql<{ n: number }[]>`select n from numbers order by n`).map((row) => row.n);
+const end = (pid: number) => database.db.sql`select pg_terminate_backend(${pid}, 5000)`;
+
+describe('a transaction', () => {
+  it('runs on a connection that has yet to be opened', async () => {
+    const answers = await Promise.all(
+      [1, 2, 3].map((n) => database.db.transact((_query, commitWith) => commitWith(`${INSERT} returning n`, [n]))),
+    );
+    expect(answers).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]]);
+    expect(await readNumbers()).toEqual([1, 2, 3]);
+  });
+
+  it('commits what was sent before together with the last statement', async () => {
+    await database.db.transact(async (query, commitWith) => {
+      await query(INSERT, [1]);
+      expect(await readNumbers()).toEqual([]);
+      await commitWith(INSERT, [2]);
+      expect(await readNumbers()).toEqual([1, 2]);
+    });
+  });
+
+  it('commits at its end where no statement was the last', async () => {
+    await database.db.transact((query) => query(INSERT, [1]));
+    expect(await readNumbers()).toEqual([1]);
+  });
+
+  it('leaves nothing behind when its last statement fails, and the next one is sound', async () => {
+    const failing = database.db.transact(async (query, commitWith) => {
+      await query(INSERT, [1]);
+      await commitWith(INSERT, [1]);
+    });
+    await expect(failing).rejects.toMatchObject({ code: '23505' });
+    expect(await readNumbers()).toEqual([]);
+    await database.db.transact((_query, commitWith) => commitWith(INSERT, [2]));
+    expect(await readNumbers()).toEqual([2]);
+  });
+
+  it('leaves nothing behind when its work throws', async () => {
+    const failing = database.db.transact(async (query) => {
+      await query(INSERT, [1]);
+      throw new Error('of the work');
+    });
+    await expect(failing).rejects.toThrow('of the work');
+    expect(await readNumbers()).toEqual([]);
+  });
+
+  it('sends nothing after its last statement', async () => {
+    const failing = database.db.transact(async (query, commitWith) => {
+      await commitWith(INSERT, [1]);
+      await query(INSERT, [2]);
+    });
+    await expect(failing).rejects.toThrow('over');
+    expect(await readNumbers()).toEqual([1]);
+  });
+
+  it.each(['heard of', 'not yet heard of'])(
+    'does not go on elsewhere when its connection is lost, %s',
+    async (kind) => {
+      const failing = database.db.transact(async (query, commitWith) => {
+        const [row] = await query<{ pid: number }>(PID, []);
+        await query(INSERT, [1]);
+        const ended = end(row!.pid);
+        if (kind === 'heard of') {
+          await ended;
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        await commitWith(INSERT, [2]);
+      });
+      const error = await failing.then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      // One that was told of it by the answer to its statement has no doubt; the others must not try.
+      if (kind === 'heard of') expect(isUnavailable(error)).toBe(true);
+      expect(await readNumbers()).toEqual(error === null ? [1, 2] : []);
+      await database.db.transact((_query, commitWith) => commitWith(INSERT, [3]));
+      expect(await readNumbers()).toContain(3);
+    },
+  );
+
+  it('opens a connection anew that was lost between two transactions', async () => {
+    const [row] = await database.db.transact((query) => query<{ pid: number }>(PID, []));
+    await end(row!.pid);
+    await waitUntil(() =>
+      database.db
+        .transact((_query, commitWith) => commitWith(INSERT, [1]))
+        .then(
+          () => true,
+          (error) => !isUnavailable(error),
+        ),
+    );
+    expect(await readNumbers()).toEqual([1]);
+  });
+});

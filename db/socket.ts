@@ -12,6 +12,7 @@ export function socketOption(url: string): { socket?: (address: { host: string[]
     socket({ host: [host], port: [port] }) {
       const socket = connect({ host: host!, port: port! });
       endGently(socket);
+      writeTogether(socket);
       // postgres.js reads the name to verify in TLS there.
       return Object.assign(socket, { host, port });
     },
@@ -36,5 +37,18 @@ function endGently(socket: Socket): void {
     if (!args[0]) fail();
     setImmediate(() => setImmediate(() => setTimeout(end, 0, Boolean(args[0]))));
     return true;
+  };
+}
+
+/** Hands the system what is written in one turn in one piece: postgres.js writes each longer statement by itself. */
+function writeTogether(socket: Socket): void {
+  const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
+  const uncork = () => socket.uncork();
+  socket.write = (...args: unknown[]) => {
+    if (socket.writableCorked === 0) {
+      socket.cork();
+      process.nextTick(uncork);
+    }
+    return write(...args);
   };
 }

@@ -1,13 +1,27 @@
-import { ingestInput, ingestOutput } from '../pipeline/facts';
-import { pipelineProcedure, router } from './trpc';
+import { type IngestAnswer, type IngestInput, ingestInput, ingestOutput } from '../pipeline/facts';
+import type { Context } from './context';
+import { checkPipelineToken, publicProcedure, router, toPipelineError } from './trpc';
+
+/** Commits facts for a caller whose token was checked. */
+export async function ingestFacts({ service }: Context, input: IngestInput): Promise<IngestAnswer> {
+  try {
+    return await service.ingester.ingestFacts(input);
+  } catch (error) {
+    throw toPipelineError(error);
+  }
+}
 
 export const pipelineRouter = router({
   /**
    * The door for the pipeline's facts: 1 to 500, applied in order in one transaction, all or nothing. Not part of the
    * public API. 401 bad token, 503 closed, 404 unknown integration, 400 with `error.data.factIndex`.
    */
-  ingest: pipelineProcedure
+  ingest: publicProcedure
+    .use(({ ctx, next }) => {
+      checkPipelineToken(ctx);
+      return next();
+    })
     .input(ingestInput)
     .output(ingestOutput)
-    .mutation(({ ctx, input }) => ctx.service.ingester.ingestFacts(input)),
+    .mutation(({ ctx, input }) => ingestFacts(ctx, input)),
 });

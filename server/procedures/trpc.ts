@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { initTRPC, TRPCError } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import { z } from 'zod';
@@ -51,33 +51,26 @@ export const integrationProcedure = trpc.procedure.use(({ ctx, next }) => {
   return next({ ctx: { ...ctx, ...webhooks, apiKeyMasked, region: env.REGION, usage, quotas: env.quotas } });
 });
 
-/** For the upstream pipeline. Closed (503) where no token is configured. */
-export const pipelineProcedure = trpc.procedure
-  .use(({ ctx, next }) => {
-    const expected = ctx.service.env.PIPELINE_TOKEN;
-    if (!expected)
-      throw new TRPCError({
-        code: 'SERVICE_UNAVAILABLE',
-        message: 'The pipeline is closed: PIPELINE_TOKEN is not set',
-      });
-    const given = ctx.caller.kind === 'bearer' ? ctx.caller.token : null;
-    if (given === null || !isSameSecret(given, expected))
-      throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Invalid pipeline token' });
-    return next();
-  })
-  .use(async ({ next }) => {
-    const result = await next();
-    if (result.ok) return result;
-    const { cause } = result.error;
-    const apiError = findApiError(cause);
-    if (apiError?.code === 'NOT_FOUND') throw new TRPCError({ code: 'NOT_FOUND', message: apiError.message, cause });
-    if (isInvalidFactError(cause)) throw new TRPCError({ code: 'BAD_REQUEST', message: cause.message, cause });
-    return result;
-  });
+/** Throws unless the caller knows the pipeline's token; the door is closed (503) where none is configured. */
+export function checkPipelineToken({ service, caller }: Context): void {
+  const expected = service.env.PIPELINE_TOKEN;
+  if (!expected)
+    throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The pipeline is closed: PIPELINE_TOKEN is not set' });
+  if (caller.kind !== 'bearer' || caller.token === null || !isSameSecret(caller.token, expected))
+    throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Invalid pipeline token' });
+}
+
+/** What a refusal of the pipeline's facts is to tRPC; other faults stay what they are. */
+export function toPipelineError(cause: unknown): unknown {
+  const apiError = findApiError(cause);
+  if (apiError?.code === 'NOT_FOUND') return new TRPCError({ code: 'NOT_FOUND', message: apiError.message, cause });
+  if (isInvalidFactError(cause)) return new TRPCError({ code: 'BAD_REQUEST', message: cause.message, cause });
+  return cause;
+}
 
 function isSameSecret(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 type Issues = { issues?: { path: PropertyKey[]; message: string }[] } | undefined;

@@ -3,11 +3,12 @@ import { ApiError } from '../contract/errors';
 import { createBatcher, type Pending } from '../platform/batcher';
 import type { Logger } from '../platform/log';
 import type { SubscriptionKey } from '../webhooks/deliveries';
+import type { Handover } from '../webhooks/dispatcher';
 import { planEvent } from '../webhooks/planning';
 import type { Publisher } from '../webhooks/publisher';
 import { BatchDraft, FactRefusal } from './draft';
 import { applyFact, type IngestAnswer, type IngestInput } from './facts';
-import { createRows, type IngestRows, type IngestState, readState, writeRows } from './store';
+import { createRows, type IngestRows, type IngestState, readState, type WrittenDelivery, writeRows } from './store';
 
 const MAX_GROUP = 64;
 /** Another process wrote the same keys meanwhile (unique violation, deadlock): what is there now is read again. */
@@ -47,9 +48,11 @@ export function createIngester(dependencies: {
   db: Database;
   log: Logger;
   publisher: Publisher;
+  handover: Handover;
   firstDelayMs: number;
 }): Ingester {
-  const { db, log, publisher, firstDelayMs } = dependencies;
+  const { db, log, publisher, handover, firstDelayMs } = dependencies;
+  const reserve = (key: SubscriptionKey) => firstDelayMs === 0 && handover.reserve(key);
   let committed = 0;
 
   /** A group that the database refuses is redone one by one, so that a batch fails on its own account only. */
@@ -74,26 +77,51 @@ export function createIngester(dependencies: {
   }
 
   async function commit(group: Waiting[]) {
-    const { judged, due } = await db.transact(async (query, commitWith) => {
-      const state = await readState(
-        query,
-        group.map(({ item }) => item),
-      );
-      const rows = createRows();
-      const judged = group.map(({ item }) => judgeBatch(item, state, rows, log));
-      collectSessions(state, rows);
-      const due = Object.values(rows).every((list) => list.length === 0)
-        ? []
-        : await writeRows(commitWith, rows, firstDelayMs);
-      return { judged, due };
+    const rows = createRows();
+    const { judged, written } = await writeGroup(group, rows).catch((error: unknown) => {
+      for (const delivery of rows.deliveries) if (delivery.lease !== null) handover.release(delivery);
+      throw error;
     });
     group.forEach(({ resolve, reject }, index) => {
       const answer = judged[index]!;
       if (answer instanceof Error) reject(answer);
       else resolve(answer);
     });
-    publisher.publish(distinct(due));
+    send(rows, written);
     countCommitted(group.length);
+  }
+
+  function writeGroup(group: Waiting[], rows: IngestRows) {
+    return db.transact(async (query, commitWith) => {
+      const batches = group.map(({ item }) => item);
+      const state = await readState(query, batches);
+      const judged = batches.map((batch) => judgeBatch(batch, state, rows, log, reserve));
+      collectSessions(state, rows);
+      const isEmpty = Object.values(rows).every((list) => list.length === 0);
+      const written = isEmpty ? [] : await writeRows(commitWith, rows, firstDelayMs, handover.leaseMs);
+      return { judged, written };
+    });
+  }
+
+  /** Starts what places were kept for, and has the rest looked at. */
+  function send(rows: IngestRows, written: WrittenDelivery[]) {
+    const events = new Map(rows.domainEvents.map((event) => [event.id, event]));
+    const started = new Set<string>();
+    const due = new Map<string, SubscriptionKey>();
+    for (const delivery of written) {
+      const { integrationId, subscriptionId, deliveryId, eventId } = delivery;
+      if (delivery.lease === null) {
+        due.set(`${integrationId}/${subscriptionId}`, { integrationId, subscriptionId });
+        continue;
+      }
+      const { type, payload } = events.get(eventId)!;
+      started.add(deliveryId);
+      handover.start({ ...delivery, attempt: 1, eventType: type, payload, isTest: false });
+    }
+    for (const delivery of rows.deliveries) {
+      if (delivery.lease !== null && !started.has(delivery.id)) handover.release(delivery);
+    }
+    publisher.publish(due.values());
   }
 
   function countCommitted(batches: number) {
@@ -111,7 +139,13 @@ export function createIngester(dependencies: {
 }
 
 /** Applies one batch to the state; on success, adds to both state and rows. Answers its error instead of throwing it. */
-function judgeBatch(input: IngestInput, state: IngestState, rows: IngestRows, log: Logger): IngestAnswer | Error {
+function judgeBatch(
+  input: IngestInput,
+  state: IngestState,
+  rows: IngestRows,
+  log: Logger,
+  reserve: (key: SubscriptionKey) => boolean,
+): IngestAnswer | Error {
   const tenant = state.tenants.get(input.integrationId);
   if (!tenant) return new ApiError('NOT_FOUND', 'Integration not found');
   const draft = new BatchDraft(tenant);
@@ -134,7 +168,7 @@ function judgeBatch(input: IngestInput, state: IngestState, rows: IngestRows, lo
   rows.courses.push(...draft.namedCourses);
   rows.anomalies.push(...draft.anomalies.values());
   for (const event of draft.domainEvents) {
-    const planned = planEvent(event, tenant.subscriptions);
+    const planned = planEvent(event, tenant.subscriptions, reserve);
     rows.domainEvents.push(planned.event);
     rows.deliveries.push(...planned.deliveries);
   }
@@ -154,8 +188,4 @@ function collectSessions(state: IngestState, rows: IngestRows) {
       else if (isChanged) rows.changedSessions.push(row);
     }
   }
-}
-
-function distinct(keys: SubscriptionKey[]): SubscriptionKey[] {
-  return [...new Map(keys.map((key) => [`${key.integrationId}/${key.subscriptionId}`, key])).values()];
 }

@@ -177,11 +177,19 @@ export const createRows = (): IngestRows => ({
   deliveries: [],
 });
 
-/**
- * Writes everything in one statement and commits. An event that was told before brings no deliveries. Answers the subscriptions that
- * now have something due.
- */
-export async function writeRows(commitWith: Query, rows: IngestRows, firstDelayMs: number): Promise<SubscriptionKey[]> {
+/** A delivery that was written. One that is ours to send at once comes with its lease, and where it goes. */
+export type WrittenDelivery = SubscriptionKey & { deliveryId: string; eventId: string } & (
+    | { lease: null }
+    | { lease: string; url: string; secretSealed: Buffer }
+  );
+
+/** Writes everything in one statement and commits. An event that was told before brings no deliveries. */
+export async function writeRows(
+  commitWith: Query,
+  rows: IngestRows,
+  firstDelayMs: number,
+  leaseMs: number,
+): Promise<WrittenDelivery[]> {
   const lists = [
     sortByKey(rows.newSessions, (row) => [row.integrationId, row.id]),
     rows.changedSessions,
@@ -195,7 +203,7 @@ export async function writeRows(commitWith: Query, rows: IngestRows, firstDelayM
     rows.deliveries,
   ];
   const json = lists.map((list) => JSON.stringify(list));
-  return commitWith<SubscriptionKey>(WRITE, [...json, firstDelayMs]);
+  return commitWith<WrittenDelivery>(WRITE, [...json, firstDelayMs, leaseMs]);
 }
 
 /** One row for each key, since a statement may write a row but once: the latest description, or the last that came. */
@@ -216,7 +224,7 @@ function sortByKey<T>(rows: T[], keyOf: (row: T) => (string | number)[]): T[] {
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row);
 }
 
-const DELIVERY_COLUMNS: (keyof PlannedDelivery)[] = ['integrationId', 'id', 'subscriptionId', 'eventId'];
+const DELIVERY_COLUMNS: (keyof PlannedDelivery)[] = ['integrationId', 'id', 'subscriptionId', 'eventId', 'lease'];
 
 const CHANGED_COLUMNS: (keyof SessionRow)[] = [
   ...(['updatedAt', 'closedAt', 'status', 'botScore', 'scoreBin', 'scoredAt', 'detectionFlags'] as const),
@@ -236,9 +244,15 @@ const WRITE = `
        named as (${insertRecords(courses, '$7', writableColumns(courses))} on conflict (integration_id, id) do nothing),
        noticed as (${insertRecords(anomalies, '$8', writableColumns(anomalies))}),
        told as (${insertRecords(domainEvents, '$9', writableColumns(domainEvents, ['createdAt']))}
-                on conflict (integration_id, type, natural_key) do nothing returning integration_id, id)
-  insert into webhook_deliveries (integration_id, id, subscription_id, event_id, next_attempt_at)
-  select r."integrationId", r.id, r."subscriptionId", r."eventId", now() + $11 * interval '1 ms'
-    from ${recordset(webhookDeliveries, '$10', 'r', DELIVERY_COLUMNS)}
-    join told on told.integration_id = r."integrationId" and told.id = r."eventId"
-  returning integration_id as "integrationId", subscription_id as "subscriptionId"`;
+                on conflict (integration_id, type, natural_key) do nothing returning integration_id, id),
+       sent as (
+         insert into webhook_deliveries (integration_id, id, subscription_id, event_id, attempts, lease, next_attempt_at)
+         select r."integrationId", r.id, r."subscriptionId", r."eventId", case when r.lease is null then 0 else 1 end, r.lease,
+                now() + case when r.lease is null then $11::int else $12::int end * interval '1 ms'
+           from ${recordset(webhookDeliveries, '$10', 'r', DELIVERY_COLUMNS)}
+           join told on told.integration_id = r."integrationId" and told.id = r."eventId"
+         returning integration_id, id, subscription_id, event_id, lease)
+  select d.integration_id as "integrationId", d.subscription_id as "subscriptionId", d.id as "deliveryId",
+         d.event_id as "eventId", d.lease, s.url, s.secret_sealed as "secretSealed"
+    from sent d
+    left join webhook_subscriptions s on d.lease is not null and s.integration_id = d.integration_id and s.id = d.subscription_id`;

@@ -2,11 +2,9 @@ import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { getErrorShape } from '@trpc/server/unstable-core-do-not-import';
 import { isUnavailable } from '../../db/client';
-import { ingestInput } from '../pipeline/facts';
 import type { Context } from '../procedures/context';
-import { ingestFacts } from '../procedures/pipeline';
+import { callIngest } from '../procedures/pipeline';
 import { appRouter } from '../procedures/router';
-import { checkPipelineToken } from '../procedures/trpc';
 import type { Service } from '../service';
 import type { RestResponse } from './responses';
 
@@ -32,11 +30,7 @@ function readBearerToken(authorization: string | null): string | null {
 export async function answerPipeline(service: Service, request: DoorRequest): Promise<RestResponse> {
   const ctx: Context = { service, caller: { kind: 'bearer', token: readBearerToken(request.header('authorization')) } };
   try {
-    // The procedure without tRPC's middleware, which would cost more than all the rest of the door.
-    checkPipelineToken(ctx);
-    const input = ingestInput.safeParse(await readInput(request));
-    if (!input.success) throw new TRPCError({ code: 'BAD_REQUEST', cause: input.error });
-    return respond(200, { result: { data: await ingestFacts(ctx, input.data) } });
+    return respond(200, { result: { data: await callIngest(ctx, () => readInput(request)) } });
   } catch (thrown) {
     const error = toTrpcError(service, thrown);
     const shape = getErrorShape({

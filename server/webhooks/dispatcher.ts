@@ -21,9 +21,24 @@ const MAX_ATTEMPTS = 500;
 /** Of one subscription even then, so that those who hang keep nobody out. */
 const MIN_ATTEMPTS = 5;
 
+/**
+ * Takes deliveries over in memory that are committed as claimed, where a drain of theirs has a place to spare: they need
+ * neither a claim nor to be read back.
+ */
+export interface Handover {
+  /** Keeps a place; false: the delivery is to be committed as due, and published. What is kept is started or released. */
+  reserve(key: SubscriptionKey): boolean;
+  /** Sends a delivery that was committed with a lease of ours. */
+  start(delivery: ClaimedDelivery): void;
+  release(key: SubscriptionKey): void;
+  /** How long the lease of such a delivery lasts. */
+  leaseMs: number;
+}
+
 /** The process's delivery work: what the engine's functions call, and the publisher that has them called. */
 export interface Dispatcher {
   publisher: Publisher;
+  handover: Handover;
   /** Sends what is due to a subscription. */
   drainSubscription(key: SubscriptionKey): Promise<void>;
   /** Has a subscription looked at, now that something may be due to it. */
@@ -55,7 +70,6 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   const shutdown = new AbortController();
   /** From the beginning of the stop on; the abort comes when its grace is over. */
   let isStopping = false;
-  let attemptsInFlight = 0;
   const leaseMs = timeoutMs + LEASE_MARGIN_MS;
   const keyOf = (key: SubscriptionKey) => `${key.integrationId}/${key.subscriptionId}`;
 
@@ -81,24 +95,17 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     return work;
   }
 
-  /** Attempts and records; answers whether it was delivered. Never rejects: what is not recorded is given back with its lease. */
-  async function deliver(delivery: ClaimedDelivery): Promise<boolean> {
+  /** Attempts and records. Never rejects: what is not recorded is given back with its lease. */
+  async function deliver(delivery: ClaimedDelivery, onAnswered: (isDelivered: boolean) => void): Promise<void> {
     const { integrationId, subscriptionId, deliveryId } = delivery;
-    attemptsInFlight++;
     try {
       const record = await attemptDelivery(dependencies, delivery, shutdown.signal);
-      if (record === null) {
-        await releaseClaims(db, [delivery]);
-        return false;
-      }
+      onAnswered(record?.status === 'Delivered');
+      if (record === null) return await releaseClaims(db, [delivery]);
       const { nextAttemptAt } = await recorder.record(record);
       if (nextAttemptAt !== null) scheduleWakeUp({ integrationId, subscriptionId, dueAt: nextAttemptAt });
-      return record.status === 'Delivered';
     } catch (error) {
       log.warn({ err: error, deliveryId }, 'an attempt could not be recorded; it is made again when its lease ends');
-      return false;
-    } finally {
-      attemptsInFlight--;
     }
   }
 
@@ -115,13 +122,19 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     });
   }
 
+  function countInFlight(): number {
+    let count = 0;
+    for (const drain of drains.values()) count += drain.inFlight;
+    return count;
+  }
+
   function createDrain(key: SubscriptionKey): Drain {
     const drain = new Drain({
       claim: (limit) => claimDueAttempts(db, key, limit, leaseMs),
-      deliver: (delivery) => track(deliver(delivery)),
+      deliver: (delivery, onAnswered) => track(deliver(delivery, onAnswered)),
       allow(own, window) {
         const share = Math.max(MIN_ATTEMPTS, Math.floor(MAX_ATTEMPTS / drains.size));
-        return Math.min(window, Math.max(share, own + MAX_ATTEMPTS - attemptsInFlight));
+        return Math.min(window, Math.max(share, own + MAX_ATTEMPTS - countInFlight()));
       },
       onFree: () => leave(key, drain),
     });
@@ -132,12 +145,19 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   /** What a drain without a run leaves: rows for another run, or nothing. */
   function leave(key: SubscriptionKey, drain: Drain) {
     if (drain.isRunning) return;
-    if (drain.inFlight === 0) drains.delete(keyOf(key));
+    if (drain.isIdle) drains.delete(keyOf(key));
     if (drain.mayHaveMore && drain.hasPlace && !isStopping) publisher.publish([key]);
   }
 
   return {
     publisher,
+
+    handover: {
+      reserve: (key) => !isStopping && (drains.get(keyOf(key))?.reserve() ?? false),
+      start: (delivery) => drains.get(keyOf(delivery))!.start(delivery),
+      release: (key) => drains.get(keyOf(key))!.release(),
+      leaseMs,
+    },
 
     async drainSubscription(key) {
       if (isStopping) return;

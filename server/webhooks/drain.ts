@@ -4,6 +4,8 @@ import type { ClaimedDelivery } from './deliveries';
 const WINDOW = 25;
 /** What the window grows to while the receiver takes what it is sent. */
 const MAX_WINDOW = 100;
+/** Answered, and not on record yet: a slow database must not have a fast receiver's answers pile up. */
+const MAX_UNRECORDED = 200;
 /** A run in which nothing happens stays this long, so that a steady trickle needs no new run for each delivery. */
 const LINGER_MS = 2_000;
 /** How often a run with free places looks by itself: commits of other processes do not wake it. */
@@ -13,11 +15,11 @@ const RUN_MS = 20_000;
 
 export interface DrainPorts {
   claim(limit: number): Promise<ClaimedDelivery[]>;
-  /** Attempts and records one delivery; answers whether it was delivered. Never rejects. */
-  deliver(delivery: ClaimedDelivery): Promise<boolean>;
+  /** Attempts and records one delivery; tells when the receiver is done with it. Never rejects. */
+  deliver(delivery: ClaimedDelivery, onAnswered: (isDelivered: boolean) => void): Promise<void>;
   /** How many attempts this drain may have under way, of the `inFlight` that it has and the `window` that it wants. */
   allow(inFlight: number, window: number): number;
-  /** An attempt has ended while no run was there to make use of its place. */
+  /** An attempt is on record while no run was there to make use of its place. */
   onFree(): void;
 }
 
@@ -28,7 +30,9 @@ export interface DrainPorts {
 export class Drain {
   readonly #ports: DrainPorts;
   readonly #settled: (() => void)[] = [];
+  /** Attempts under way, and places that are kept for some. */
   #inFlight = 0;
+  #unrecorded = 0;
   #window = WINDOW;
   /** Whether more was due than there were places for. */
   #isShort = false;
@@ -51,6 +55,10 @@ export class Drain {
     return this.#isRunning;
   }
 
+  get isIdle() {
+    return this.#inFlight === 0 && this.#unrecorded === 0;
+  }
+
   get hasPlace() {
     return this.#places > 0;
   }
@@ -64,6 +72,33 @@ export class Drain {
   wake() {
     this.#mayHaveMore = true;
     this.#move();
+  }
+
+  /** Keeps a place for a delivery that is about to be committed, so that it need not be claimed; not before what is due. */
+  reserve(): boolean {
+    if (!this.#isRunning || this.#isStopping || this.#mayHaveMore || this.#places <= 0) return false;
+    this.#inFlight++;
+    return true;
+  }
+
+  /** Sends the delivery that a place was kept for. */
+  start(delivery: ClaimedDelivery) {
+    let isAnswered = false;
+    const onAnswered = (isDelivered: boolean) => {
+      if (!isAnswered) this.#answer(isDelivered);
+      isAnswered = true;
+    };
+    void this.#ports.deliver(delivery, onAnswered).then(() => {
+      onAnswered(false);
+      this.#record();
+    });
+  }
+
+  /** Gives a place back that was kept. */
+  release() {
+    this.#inFlight--;
+    this.#unrecorded++;
+    this.#record();
   }
 
   /** Claims nothing more. */
@@ -100,10 +135,11 @@ export class Drain {
 
   /** Resolves when nothing is under way: for processes in which nothing outlives a run. */
   async settle(): Promise<void> {
-    if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#settled.push(resolve));
+    if (!this.isIdle) await new Promise<void>((resolve) => this.#settled.push(resolve));
   }
 
   get #places() {
+    if (this.#unrecorded >= MAX_UNRECORDED) return 0;
     return this.#ports.allow(this.#inFlight, this.#window) - this.#inFlight;
   }
 
@@ -111,23 +147,34 @@ export class Drain {
     // Before the claim: a wake that comes during it counts.
     this.#mayHaveMore = false;
     const places = this.#places;
-    const claimed = await this.#ports.claim(places).catch((error: unknown) => {
+    this.#inFlight += places;
+    try {
+      const claimed = await this.#ports.claim(places);
+      this.#inFlight -= places - claimed.length;
+      this.#isShort = claimed.length === places;
+      if (this.#isShort) this.#mayHaveMore = true;
+      if (claimed.length > 0) this.#lastMovedAt = performance.now();
+      for (const delivery of claimed) this.start(delivery);
+    } catch (error) {
+      this.#inFlight -= places;
       this.#mayHaveMore = true;
       throw error;
-    });
-    this.#isShort = claimed.length === places;
-    if (this.#isShort) this.#mayHaveMore = true;
-    if (claimed.length > 0) this.#lastMovedAt = performance.now();
-    this.#inFlight += claimed.length;
-    for (const delivery of claimed) void this.#ports.deliver(delivery).then((isDelivered) => this.#finish(isDelivered));
+    }
   }
 
-  #finish(isDelivered: boolean) {
+  /** The receiver is done with a delivery: its place is free. */
+  #answer(isDelivered: boolean) {
     if (!isDelivered) this.#window = Math.max(WINDOW, this.#window >> 1);
     else if (this.#isShort) this.#window = Math.min(MAX_WINDOW, this.#window + 1);
     this.#inFlight--;
+    this.#unrecorded++;
     this.#move();
-    if (this.#inFlight === 0) for (const resolve of this.#settled.splice(0)) resolve();
+  }
+
+  #record() {
+    this.#unrecorded--;
+    this.#move();
+    if (this.isIdle) for (const resolve of this.#settled.splice(0)) resolve();
     if (!this.#isRunning) this.#ports.onFree();
   }
 

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { SkipReason } from '../contract/deliveries';
 import type { EventTypeName } from '../contract/events';
 import type { Threshold } from '../contract/webhooks';
 import { createId } from '../platform/ids';
+import type { SubscriptionKey } from './deliveries';
 import { passesThreshold } from './thresholds';
 
 /** What deciding about an event needs to know of a subscription. */
@@ -28,15 +30,19 @@ export interface PlannedDelivery {
   id: string;
   subscriptionId: string;
   eventId: string;
+  /** Set where the delivery is committed as claimed by this process, which sends it at once. */
+  lease: string | null;
 }
 
 /**
  * Decides who is told of an event, when it fires: one delivery for each subscription of its type that is enabled and
  * whose threshold it passes, and for the others the reason. The payload becomes the text that every attempt sends.
+ * `reserve` answers whether this process will send it at once.
  */
 export function planEvent(
   event: { integrationId: string; type: EventTypeName; naturalKey: string; payload: Record<string, unknown> },
   subscriptions: SubscriptionState[],
+  reserve: (key: SubscriptionKey) => boolean,
 ): { event: PlannedEvent; deliveries: PlannedDelivery[] } {
   const { integrationId, type, naturalKey, payload } = event;
   const eventId = createId('evt');
@@ -45,9 +51,12 @@ export function planEvent(
   for (const subscription of subscriptions) {
     if (subscription.eventType !== type) continue;
     const reason = findSkipReason(subscription, payload);
-    if (reason === null)
-      deliveries.push({ integrationId, id: createId('dlv'), subscriptionId: subscription.id, eventId });
-    else skips[subscription.id] = reason;
+    if (reason !== null) {
+      skips[subscription.id] = reason;
+      continue;
+    }
+    const key = { integrationId, subscriptionId: subscription.id };
+    deliveries.push({ ...key, id: createId('dlv'), eventId, lease: reserve(key) ? randomUUID() : null });
   }
   const isSkipped = Object.keys(skips).length > 0;
   return {

@@ -75,11 +75,17 @@ it('two servers share the work, and no attempt is made by both', async () => {
   const deliveries = new Set(arrived().map(({ headers }) => headers['x-webhook-delivery-id']));
   expect([deliveries.size, arrived().length]).toEqual([240, 480]);
   expect(arrived().every((request) => attemptOf(request) === 2)).toBe(true);
-  for (const sender of [0, 1])
-    expect(arrived().filter((request) => senderOf(request) === sender).length).toBeGreaterThan(0);
   const rows = await site.listDeliveries(tenant);
   expect(new Set(rows.map(({ attempts, logged }) => `${attempts} ${logged}`))).toEqual(new Set(['2 2']));
-}, 60_000);
+  // Which of them takes a subscription is chance, so there may have to be more.
+  const senders = new Set(arrived().map(senderOf));
+  for (let round = 0; senders.size < 2 && round < 12; round++) {
+    const more = await tellBoth(4, 2);
+    await waitUntil(async () => (await site.listDeliveries(more.tenant)).every(({ status }) => status === 'Delivered'));
+    for (const request of more.arrived()) senders.add(senderOf(request));
+  }
+  expect(senders.size).toBe(2);
+}, 90_000);
 
 it('failures that race on two servers are all counted, and the third disables once, with its class', async () => {
   const EVENTS = 6;

@@ -72,6 +72,9 @@ async function createTenant(marker: string, variety: number): Promise<Tenant> {
   const { sql } = server.database.db;
   await sql`update integrations set name = ${marker}, allowed_origins = ${`{https://${marker}.example.edu}`}::text[]
              where id = ${created.id}`;
+  // As of a delivery that was pruned.
+  await sql`insert into pruned_outcomes (integration_id, day, delivered, failed)
+            values (${created.id}, (now() - interval '40 days')::date, ${variety}, 0)`;
   const tenant = { ...created, marker, webhooks: [], groups: makeTenantFacts(marker, variety) } as Tenant;
   for (const eventType of EVENT_TYPES) {
     const body = { url: `${receiver.url}/${marker}`, eventType, name: marker };

@@ -12,6 +12,9 @@ class Rows {
   allowed = Number.POSITIVE_INFINITY;
   freed = 0;
   readonly #ends: ((isDelivered: boolean) => void)[] = [];
+  /** While held, what was answered is not on record. */
+  isHeld = false;
+  readonly #held: (() => void)[] = [];
 
   add(count: number) {
     for (let n = 0; n < count; n++) this.waiting.push(`dlv_${this.claimed.length + this.waiting.length}`);
@@ -21,6 +24,11 @@ class Rows {
     for (const end of this.#ends.splice(0, count)) end(isDelivered);
   }
 
+  /** Puts on record what was answered, and from now on what will be. */
+  record(count = Number.POSITIVE_INFINITY) {
+    for (const record of this.#held.splice(0, count)) record();
+  }
+
   readonly ports = {
     claim: async (limit: number) => {
       this.claims++;
@@ -28,12 +36,13 @@ class Rows {
       this.claimed.push(...ids);
       return ids.map((deliveryId) => ({ deliveryId }) as ClaimedDelivery);
     },
-    deliver: async () => {
+    deliver: async (_delivery: ClaimedDelivery, onAnswered: (isDelivered: boolean) => void) => {
       this.inFlight++;
       this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
       const isDelivered = await new Promise<boolean>((resolve) => this.#ends.push(resolve));
       this.inFlight--;
-      return isDelivered;
+      onAnswered(isDelivered);
+      if (this.isHeld) await new Promise<void>((resolve) => this.#held.push(resolve));
     },
     allow: (_inFlight: number, window: number) => Math.min(window, this.allowed),
     onFree: () => {
@@ -275,5 +284,79 @@ describe('a drain', () => {
     rows.ports.claim = () => Promise.reject(new Error('the database is away'));
     await expect(drain.run()).rejects.toThrow('the database is away');
     expect([drain.isRunning, drain.mayHaveMore]).toEqual([false, true]);
+  });
+
+  it('fills a place when the receiver has answered, whether or not that is on record', async () => {
+    rows.isHeld = true;
+    rows.add(60);
+    start();
+    await pass(1);
+    rows.finish(10, false);
+    await pass(1);
+    expect(rows.inFlight).toBe(25);
+    expect(rows.claimed).toHaveLength(35);
+  });
+
+  it('claims nothing while 200 answers wait for their record', async () => {
+    rows.isHeld = true;
+    rows.add(1_000);
+    start();
+    for (let n = 0; n < 50; n++) {
+      rows.finish();
+      await pass(1);
+    }
+    const { claimed } = rows;
+    expect(claimed.length).toBeGreaterThanOrEqual(200);
+    expect(claimed.length).toBeLessThan(300 + 1);
+    const before = claimed.length;
+    await pass(100);
+    expect(claimed).toHaveLength(before);
+    rows.record();
+    await pass(1);
+    expect(claimed.length).toBeGreaterThan(before);
+  });
+
+  it('keeps a place for what is about to be committed, and no more than it has', async () => {
+    start();
+    await pass(1);
+    for (let n = 0; n < 25; n++) expect(drain.reserve()).toBe(true);
+    expect(drain.reserve()).toBe(false);
+    rows.add(1);
+    drain.wake();
+    await pass(1);
+    expect(rows.claimed).toEqual([]);
+    drain.release();
+    await pass(1);
+    expect(rows.claimed).toHaveLength(1);
+  });
+
+  it('sends what a place was kept for, and counts it as under way', async () => {
+    start();
+    await pass(1);
+    expect(drain.reserve()).toBe(true);
+    drain.start({ deliveryId: 'dlv_own' } as ClaimedDelivery);
+    expect(rows.inFlight).toBe(1);
+    expect(drain.isIdle).toBe(false);
+    rows.finish();
+    await pass(1);
+    expect(drain.isIdle).toBe(true);
+  });
+
+  it('keeps no place without a run, while rows may wait, during a claim or once stopped', async () => {
+    expect(drain.reserve()).toBe(false);
+    rows.add(30);
+    start();
+    expect(drain.reserve()).toBe(false);
+    await pass(1);
+    expect(rows.inFlight).toBe(25);
+    rows.finish(3);
+    // Those 25 were as many as there were places: more may be due.
+    expect(drain.reserve()).toBe(false);
+    await pass(1);
+    rows.finish();
+    await pass(1);
+    expect(drain.reserve()).toBe(true);
+    drain.stop();
+    expect(drain.reserve()).toBe(false);
   });
 });

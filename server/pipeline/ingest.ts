@@ -82,13 +82,16 @@ export function createIngester(dependencies: {
       for (const delivery of rows.deliveries) if (delivery.lease !== null) handover.release(delivery);
       throw error;
     });
-    group.forEach(({ resolve, reject }, index) => {
-      const answer = judged[index]!;
-      if (answer instanceof Error) reject(answer);
-      else resolve(answer);
+    // The next group's statements are on their way to Postgres first, which works on them meanwhile.
+    setImmediate(() => {
+      group.forEach(({ resolve, reject }, index) => {
+        const answer = judged[index]!;
+        if (answer instanceof Error) reject(answer);
+        else resolve(answer);
+      });
+      send(rows, written);
+      countCommitted(group.length);
     });
-    send(rows, written);
-    countCommitted(group.length);
   }
 
   function writeGroup(group: Waiting[], rows: IngestRows) {

@@ -31,7 +31,7 @@ const CONNECTIONS = [
   { connections: 16, goal: 2_800 },
   { connections: 64, goal: 4_800 },
 ];
-const WARM_UP = 500;
+const WARM_UP = 2_000;
 const SLOW_SHARE = 0.4;
 const ARRIVAL_LIMIT_MS = 120_000;
 const SETTLE_MS = 500;

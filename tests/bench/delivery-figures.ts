@@ -37,8 +37,8 @@ export interface Pair {
 export const makeNotes = ({ sessions, pairs, seconds }: BenchOptions) => [
   'Poster, receiver, server and Postgres share the cores of this machine.',
   `Throughput: ${sessions} bot sessions, one fact batch each, one subscription; delivered = first post → last distinct`,
-  'arrival, all on record. Floor: a loop without engine reads as many rows from the same Postgres, signs, posts to the same',
-  'receiver (undici, 25 in flight) and records in batches of 25.',
+  'arrival, all on record. Floor: a loop without engine that reads 25 rows of the same Postgres, signs them, posts them together',
+  '(undici) to the same receiver and records them, until as many are done; nothing is accepted or planned in it.',
   `Latency: from the door's answer to the arrival at ${EVENTS_PER_SECOND} events/s for ${seconds} s, one clock.`,
   `Neighbour: ${pairs} pair(s) of runs, with and without ${HANGING} deliveries that wait for another tenant's hung receiver.`,
 ];

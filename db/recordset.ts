@@ -34,7 +34,10 @@ export function insertRecords<T extends PgTable>(table: T, parameter: string, na
   return `insert into ${getTableConfig(table).name} (${targets.join(', ')}) select ${values.join(', ')} from ${recordset(table, parameter, 'r', names)}`;
 }
 
-/** `update table set … from json_to_recordset(…) where key = key`. */
+/**
+ * Updates the rows with the given keys, which are locked: found by one look-up each, as in `lookUpRecords`, and then
+ * reached by their place.
+ */
 export function updateRecords<T extends PgTable>(
   table: T,
   parameter: string,
@@ -43,8 +46,12 @@ export function updateRecords<T extends PgTable>(
 ): string {
   const columns = getTableColumns(table);
   const assignments = names.map((name) => `"${columns[name]!.name}" = r."${name}"`);
-  const matches = keys.map((name) => `t."${columns[name]!.name}" = r."${name}"`);
-  return `update ${getTableConfig(table).name} t set ${assignments.join(', ')} from ${recordset(table, parameter, 'r', [...keys, ...names])} where ${matches.join(' and ')}`;
+  const matches = keys.map((name) => `t."${columns[name]!.name}" = r."${name}"`).join(' and ');
+  const { name } = getTableConfig(table);
+  return `with r as materialized (select * from ${recordset(table, parameter, 'r', [...keys, ...names])})
+    update ${name} t set ${assignments.join(', ')} from r
+     where ${matches}
+       and t.ctid = any (array(select found.row from r cross join lateral (select t.ctid as row from ${name} t where ${matches} limit 1) found))`;
 }
 
 /** `alias."column" as "camelName", …` for statements that are written as text. */

@@ -8,7 +8,8 @@ import { planEvent } from '../webhooks/planning';
 import type { Publisher } from '../webhooks/publisher';
 import { BatchDraft, FactRefusal } from './draft';
 import { applyFact, type IngestAnswer, type IngestInput } from './facts';
-import { createRows, type IngestRows, type IngestState, readState, type WrittenDelivery, writeRows } from './store';
+import { createRows, type IngestRows, type WrittenDelivery, writeRows } from './rows';
+import { type IngestState, readState } from './state';
 
 const MAX_GROUP = 64;
 /** Another process wrote the same keys meanwhile (unique violation, deadlock): what is there now is read again. */
@@ -100,8 +101,7 @@ export function createIngester(dependencies: {
       const state = await readState(query, batches);
       const judged = batches.map((batch) => judgeBatch(batch, state, rows, log, reserve));
       collectSessions(state, rows);
-      const isEmpty = Object.values(rows).every((list) => list.length === 0);
-      const written = isEmpty ? [] : await writeRows(commitWith, rows, firstDelayMs, handover.leaseMs);
+      const written = await writeRows(commitWith, rows, firstDelayMs, handover.leaseMs);
       return { judged, written };
     });
   }

@@ -44,7 +44,7 @@ export function claimDueAttempts(
 
 const CLAIM_DUE = `
   with due as (
-    select d.integration_id, d.id from webhook_deliveries d
+    select d.ctid as row from webhook_deliveries d
      where d.integration_id = $1 and d.subscription_id = $2 and d.status = 'Pending' and d.lease is null
        and d.next_attempt_at <= now()
        and exists (select 1 from webhook_subscriptions s
@@ -53,7 +53,7 @@ const CLAIM_DUE = `
   claimed as (
     update webhook_deliveries d
        set attempts = d.attempts + 1, lease = gen_random_uuid(), next_attempt_at = now() + $4 * interval '1 ms'
-      from due where d.integration_id = due.integration_id and d.id = due.id
+     where d.integration_id = $1 and d.ctid = any (array(select row from due))
     returning d.*)
   select ${CLAIMED_COLUMNS}`;
 

@@ -45,10 +45,19 @@ interface RecordedRow {
 async function writeRecords(db: Database, attempts: AttemptRecord[]): Promise<Map<string, RecordResult>> {
   const isAllDelivered = attempts.every(({ status }) => status === 'Delivered');
   const rows = isAllDelivered
-    ? await db.query<RecordedRow>(RECORD_DELIVERED, [JSON.stringify(attempts)])
+    ? await db.query<RecordedRow>(RECORD_DELIVERED, [toJson(attempts)])
     : await db.transact((query, commitWith) => writeWithHealth(query, commitWith, attempts));
   return new Map(rows.map(({ lease, nextAttemptAt }) => [lease, { isRecorded: true, nextAttemptAt }]));
 }
+
+/** In the order of the deliveries' keys, in which they are locked. */
+function toJson(attempts: AttemptRecord[]): string {
+  const order = (a: AttemptRecord, b: AttemptRecord) =>
+    compare(a.integrationId, b.integrationId) || compare(a.deliveryId, b.deliveryId);
+  return JSON.stringify(attempts.toSorted(order));
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 const READ_RECORDS = `
   with r as (
@@ -57,19 +66,23 @@ const READ_RECORDS = `
       "failureClass" text, "retryDelayMs" bigint, "startedAt" timestamptz, "durationMs" int, "httpStatus" smallint, address text,
       "retryAfter" text, "isTest" boolean))`;
 
-// In the order of their ids, so that two batches never wait for each other crosswise. `after` is a condition that reads
-// what must be locked before.
+// In the order of the records, which is that of their ids, so that two batches never wait for each other crosswise: one
+// look-up by primary key for each, since a planner that has seen few of them would read all there are by now. `after`
+// is a condition that reads what must be locked before.
 const writeRecorded = (after: string) => `
-  locked as (
-    select d.integration_id, d.id, r.* from webhook_deliveries d
-      join r on d.integration_id = r."integrationId" and d.id = r."deliveryId" and d.lease = r.lease
-     where d.status = 'Pending' and ${after} order by d.integration_id, d.id for update of d),
+  locked as materialized (
+    select d.row, d.integration_id, d.id, r.* from r cross join lateral (
+      select d.ctid as row, d.integration_id, d.id from webhook_deliveries d
+       where d.integration_id = r."integrationId" and d.id = r."deliveryId" and d.lease = r.lease and d.status = 'Pending'
+       limit 1 for update) d
+     where ${after}),
   recorded as (
     update webhook_deliveries d
        set status = l.status, failure_class = l."failureClass", lease = null, crashes = 0,
            next_attempt_at = now() + l."retryDelayMs" * interval '1 ms',
            finished_at = case when l.status = 'Pending' then null else now() end
-      from locked l where d.integration_id = l.integration_id and d.id = l.id
+      from locked l
+     where d.ctid = any (array(select row from locked)) and d.integration_id = l.integration_id and d.id = l.id
     returning l.*, d.next_attempt_at, d.resends),
   logged as (
     insert into webhook_attempts
@@ -105,7 +118,7 @@ type SubscriptionRow = SubscriptionHealth & { integrationId: string; id: string 
 
 /** Locks the subscriptions first (subscription → delivery), then folds the recorded outcomes in order into their health. */
 async function writeWithHealth(query: Query, commitWith: Query, attempts: AttemptRecord[]): Promise<RecordedRow[]> {
-  const json = JSON.stringify(attempts);
+  const json = toJson(attempts);
   const [subscriptions, rows] = await Promise.all([
     query<SubscriptionRow>(LOCK_SUBSCRIPTIONS, [json]),
     query<RecordedRow>(RECORD, [json]),

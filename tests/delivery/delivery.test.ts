@@ -302,7 +302,8 @@ describe('webhook deliveries', () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     expect(Math.max(...underWay)).toBeGreaterThan(0);
-    expect(Math.max(...underWay)).toBeLessThanOrEqual(25);
+    // 25 under way, while as many that have timed out together may be about to be recorded.
+    expect(Math.max(...underWay)).toBeLessThanOrEqual(50);
     // Ends what is still to come, which would reach the receiver in the tests after this one.
     await server.call('DELETE', `/v1/webhooks/${id}`, { key: tenant.key });
   });

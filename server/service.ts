@@ -4,6 +4,7 @@ import { socketOption } from '../db/socket';
 import { createEngineMessages, createInngestClient } from '../inngest/client';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
 import { createFunctions } from '../inngest/functions';
+import { createFolder } from './domain/rollups';
 import { createUsageMeter, type UsageMeter } from './domain/usage';
 import { createIngester, type Ingester } from './pipeline/ingest';
 import { type Env, readEnv, SettingError } from './platform/env';
@@ -88,6 +89,8 @@ export function createService(options: ServiceOptions): Service {
       publisher: dispatcher.publisher,
       handover: dispatcher.handover,
       firstDelayMs: env.WEBHOOK_RETRY_DELAYS[0]!,
+      // Elsewhere the minute's cron folds: nothing runs on between two requests.
+      onSessionsChanged: options.canRunEngine ? createFolder(db, log) : () => {},
     }),
     usage: createUsageMeter({ db, log }),
     inngestHandler: env.usesInngest ? handler : null,

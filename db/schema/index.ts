@@ -1,4 +1,5 @@
 export * from './integrations';
+export * from './rollups';
 export * from './sessions';
 export * from './usage';
 export * from './users';

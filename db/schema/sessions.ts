@@ -48,6 +48,7 @@ export const sessions = pgTable(
     primaryKey({ columns: [table.integrationId, table.id] }),
     index('sessions_recent').on(table.integrationId, table.createdAt, table.id),
     index('sessions_user').on(table.integrationId, table.userId, table.createdAt, table.id),
+    index('sessions_user_score').on(table.integrationId, table.userId, table.botScore).where(sql`user_id is not null`),
     index('sessions_course').on(table.integrationId, table.courseId, table.createdAt, table.id),
     index('sessions_fingerprint').on(table.integrationId, table.fingerprint, table.createdAt, table.id),
     index('sessions_origin').on(table.integrationId, table.origin, table.createdAt, table.id),

@@ -1,6 +1,7 @@
 import type { Inngest } from 'inngest';
 import type { Database } from '../../db/client';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
+import { foldSessionDeltas } from '../../server/domain/rollups';
 import { pruneDeliveries } from '../../server/webhooks/retention';
 
 /** The functions that keep the tables small. */
@@ -23,5 +24,14 @@ export function createHousekeepingFunctions(client: Inngest, db: Database) {
     },
     ({ step }) => step.run('prune', () => pruneDeliveries(db)),
   );
-  return [pruneWindows, pruneLog];
+  const foldCounts = client.createFunction(
+    {
+      id: 'fold-session-deltas',
+      name: 'Fold changes of sessions into the counts',
+      triggers: [{ cron: '* * * * *' }],
+      retries: 0,
+    },
+    ({ step }) => step.run('fold', () => foldSessionDeltas(db)),
+  );
+  return [pruneWindows, pruneLog, foldCounts];
 }

@@ -51,8 +51,10 @@ export function createIngester(dependencies: {
   publisher: Publisher;
   handover: Handover;
   firstDelayMs: number;
+  /** Is told how many sessions a commit has changed. */
+  onSessionsChanged: (count: number) => void;
 }): Ingester {
-  const { db, log, publisher, handover, firstDelayMs } = dependencies;
+  const { db, log, publisher, handover, firstDelayMs, onSessionsChanged } = dependencies;
   const reserve = (key: SubscriptionKey) => firstDelayMs === 0 && handover.reserve(key);
   let committed = 0;
 
@@ -92,6 +94,7 @@ export function createIngester(dependencies: {
       });
       send(rows, written);
       countCommitted(group.length);
+      onSessionsChanged(rows.newSessions.length + rows.changedSessions.length);
     });
   }
 
@@ -133,7 +136,7 @@ export function createIngester(dependencies: {
     if (!ANALYZE_AFTER.some((limit) => before < limit && committed >= limit)) return;
     db.sql
       .unsafe(
-        'analyze sessions, session_events, session_scores, session_correlations, users, courses, anomalies, domain_events, webhook_subscriptions, webhook_deliveries',
+        'analyze sessions, session_events, session_scores, session_correlations, users, courses, anomalies, domain_events, seen_hours, entity_pairs, webhook_subscriptions, webhook_deliveries',
       )
       .catch((error: unknown) => log.warn({ err: error }, 'could not renew the statistics'));
   }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { analyticsInput, analyticsSchema } from '../contract/analytics';
 import { statsSchema } from '../contract/stats';
 import { usageInput, usageSchema } from '../contract/usage';
-import { getAnalytics, getStats } from '../domain/aggregates';
+import { getAnalytics, getStats } from '../domain/analytics';
 import { getUsage } from '../domain/usage';
 import { integrationProcedure, router } from './trpc';
 

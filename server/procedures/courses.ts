@@ -1,6 +1,6 @@
 import { courseSchema, listCoursesInput } from '../contract/courses';
 import { pageOf } from '../contract/pagination';
-import { listCourses } from '../domain/aggregates';
+import { listCourses } from '../domain/directories';
 import { integrationProcedure, router } from './trpc';
 
 export const coursesRouter = router({

@@ -7,8 +7,8 @@ import {
   listUsersInput,
   userSchema,
 } from '../contract/users';
-import { listUsers } from '../domain/aggregates';
 import { confirmDevice } from '../domain/devices';
+import { listUsers } from '../domain/directories';
 import { listUserSessions } from '../domain/sessions';
 import { integrationProcedure, router } from './trpc';
 

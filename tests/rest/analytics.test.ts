@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { foldSessionDeltas } from '../../server/domain/rollups';
 import { expectError } from '../support/answers';
 import { Customer } from '../support/customer';
 import {
@@ -43,9 +44,9 @@ const bot = (id: string, botScore: number, fields: Record<string, unknown> = {})
 describe('counts', () => {
   async function playFor(customer: Customer, happening: Scenario) {
     // No fact says yet that scoring gave up.
-    const fail = (ids: string[]) => server.database.db.sql`update sessions set status = 'Failed'
+    const failScoring = (ids: string[]) => server.database.db.sql`update sessions set status = 'Failed'
       where integration_id = ${customer.id} and id in ${server.database.db.sql(['', ...ids])}`;
-    return play(happening, customer, fail);
+    return play(happening, customer, { failScoring, fold: () => foldSessionDeltas(server.database.db) });
   }
 
   it(

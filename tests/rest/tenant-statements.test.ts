@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeKey } from '../../server/domain/api-keys';
 import { listIntegrations } from '../../server/domain/integrations';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
+import { foldSessionDeltas } from '../../server/domain/rollups';
 import { factSchema } from '../../server/pipeline/facts';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
 import { pruneDeliveries } from '../../server/webhooks/retention';
@@ -53,6 +54,21 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     reason: 'a sweep looks for what is overdue, of whomever',
     text: /^select s\.integration_id as "integrationId", s\.id as "subscriptionId" from webhook_subscriptions s where s\.enabled and s\.deleted_at is null and exists/,
     spans: ['s'],
+  },
+  {
+    reason: 'the changes of all sessions are folded at once',
+    text: /^insert into [a-z_]+ \(integration_id, .* from session_deltas cross join lateral/,
+    spans: ['session_deltas'],
+  },
+  {
+    reason: 'whoever the changes name is counted again',
+    text: /^with named as \( select distinct integration_id, kind, value(, other)? from session_deltas/,
+    spans: ['named/session_deltas'],
+  },
+  {
+    reason: 'what is folded is removed',
+    text: /^delete from session_deltas returning 1$/,
+    spans: ['session_deltas'],
   },
 ];
 /** No query: it reads no row for anybody. */
@@ -185,6 +201,7 @@ async function lookAfterDeliveries(id: string) {
   await staff.deliveries.resend({ id: data[0]!.id });
   await staff.deliveries.recover({ id, ...window });
   await pruneDeliveries(server.service.db);
+  await foldSessionDeltas(server.service.db);
 }
 
 /** Deliveries that fail, are retried, held, released and end with their subscription. */

@@ -103,6 +103,7 @@ const step = fc.oneof(
     .tuple(fc.integer({ min: 0, max: 95 }), fc.integer({ min: 5, max: 100 }))
     .filter(([mediumAt, botAt]) => botAt - mediumAt >= 5)
     .map(([mediumAt, botAt]) => ({ kind: 'thresholds' as const, mediumAt, botAt })),
+  fc.constant({ kind: 'fold' as const }),
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -135,11 +136,17 @@ function factsOf(spec: SessionSpec, n: number, now: number): unknown[] {
   ];
 }
 
+export interface Stage {
+  failScoring(sessionIds: string[]): Promise<unknown>;
+  /** Folds what was counted so far. */
+  fold(): Promise<unknown>;
+}
+
 /** Lets a scenario happen to a customer; answers what must have come of it. Each batch's counts are checked too. */
 export async function play(
   { sessions, steps, order }: Scenario,
   customer: Customer,
-  failScoring: (sessionIds: string[]) => Promise<unknown>,
+  { failScoring, fold }: Stage,
 ): Promise<TenantModel> {
   const now = Date.now();
   const model = new TenantModel(PLACES);
@@ -181,7 +188,7 @@ export async function play(
       tell(anomaly(`a-${id}`, { ...fields, sessionId: index === null ? null : idOf(index) }));
     } else {
       await send();
-      await act(one, customer, model);
+      await act(one, customer, model, fold);
     }
   }
   await send();
@@ -194,7 +201,12 @@ export async function play(
 }
 
 /** What the customer does. */
-async function act(one: Exclude<Step, { kind: 'anomaly' }>, customer: Customer, model: TenantModel) {
+async function act(
+  one: Exclude<Step, { kind: 'anomaly' }>,
+  customer: Customer,
+  model: TenantModel,
+  fold: Stage['fold'],
+) {
   switch (one.kind) {
     case 'label':
       await customer.label(idOf(one.session), { verdict: one.verdict });
@@ -206,5 +218,8 @@ async function act(one: Exclude<Step, { kind: 'anomaly' }>, customer: Customer, 
     case 'thresholds':
       await customer.setThresholds(one.mediumAt, one.botAt);
       model.thresholds = { mediumAt: one.mediumAt, botAt: one.botAt };
+      return;
+    case 'fold':
+      await fold();
   }
 }

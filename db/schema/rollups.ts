@@ -1,0 +1,151 @@
+import { bigint, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
+import { identifier, instant } from './columns';
+
+// Counts of sessions, so that no answer's cost grows with history. A trigger on `sessions` appends every change to
+// `session_deltas`; `foldSessionDeltas` moves them into the other tables; a reader adds up both. Sessions that retention
+// removes stay counted.
+
+const count = (name: string) => bigint(name, { mode: 'number' }).notNull();
+
+/**
+ * Changes of sessions that are not folded yet: a session as it is now (sign 1) or was before (sign -1). `bin` is the
+ * effective bin, -2 without any; hours are in UTC.
+ */
+export const sessionDeltas = pgTable(
+  'session_deltas',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: bigint('id', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
+    sign: smallint('sign').notNull(),
+    hour: instant('hour').notNull(),
+    bin: smallint('bin').notNull(),
+    createdAt: instant('created_at').notNull(),
+    origin: text('origin').notNull(),
+    deviceType: text('device_type').notNull(),
+    browser: text('browser').notNull(),
+    isActive: smallint('is_active').notNull(),
+    label: smallint('label'),
+    userId: identifier('user_id'),
+    courseId: identifier('course_id'),
+    fingerprint: identifier('fingerprint'),
+    events: integer('events').notNull(),
+    /** The score in whole millionths, so that no order of adding shows. */
+    scoreMicros: integer('score_micros'),
+    confidenceMicros: integer('confidence_micros'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
+);
+
+/** Counts by time and effective bin. `grain` is `hour`, `day`, or `all` (its start is `-infinity`). */
+export const sessionRollups = pgTable(
+  'session_rollups',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    grain: text('grain').$type<'hour' | 'day' | 'all'>().notNull(),
+    start: instant('start').notNull(),
+    bin: smallint('bin').notNull(),
+    sessions: count('sessions'),
+    events: count('events'),
+    active: count('active'),
+    scored: count('scored'),
+    scoreMicros: count('score_micros'),
+    matched: count('matched'),
+    confidenceMicros: count('confidence_micros'),
+    labeledBot: count('labeled_bot'),
+    labeledHuman: count('labeled_human'),
+    /** Without a fingerprint: each counts as a device of its own. */
+    deviceless: count('deviceless'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.grain, table.start, table.bin] })],
+);
+
+/** Counts by origin, device type and browser. Only origins are told apart by bin; the others have bin 0. */
+export const dimensionRollups = pgTable(
+  'dimension_rollups',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    grain: text('grain').$type<'hour' | 'day'>().notNull(),
+    start: instant('start').notNull(),
+    dimension: text('dimension').$type<'origin' | 'device' | 'browser'>().notNull(),
+    value: text('value').notNull(),
+    bin: smallint('bin').notNull(),
+    sessions: count('sessions'),
+  },
+  (table) => [
+    primaryKey({
+      columns: [table.integrationId, table.grain, table.start, table.dimension, table.value, table.bin],
+    }),
+  ],
+);
+
+/** When a user (bin 0) or a device had sessions. */
+export const seenHours = pgTable(
+  'seen_hours',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    kind: text('kind').$type<'user' | 'device'>().notNull(),
+    value: identifier('value').notNull(),
+    hour: instant('hour').notNull(),
+    bin: smallint('bin').notNull(),
+    sessions: count('sessions'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value, table.hour, table.bin] })],
+);
+
+/**
+ * How many users or devices there are, without counting them: the sum over `hour >= T and bin >= B` is the number of those
+ * seen since T with a bin of at least B. Each adds one for each of its points that no later and higher one dominates, and
+ * takes away one where two neighbours of these meet.
+ */
+export const seenSteps = pgTable(
+  'seen_steps',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    kind: text('kind').$type<'user' | 'device'>().notNull(),
+    hour: instant('hour').notNull(),
+    bin: smallint('bin').notNull(),
+    count: count('count'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.hour, table.bin] })],
+);
+
+/** Counts of a user's or a course's sessions by effective bin. */
+export const entityRollups = pgTable(
+  'entity_rollups',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    kind: text('kind').$type<'user' | 'course'>().notNull(),
+    value: identifier('value').notNull(),
+    bin: smallint('bin').notNull(),
+    sessions: count('sessions'),
+    scored: count('scored'),
+    scoreMicros: count('score_micros'),
+    confidenceMicros: count('confidence_micros'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value, table.bin] })],
+);
+
+/** Sessions by user and device, and by course and user. */
+export const entityPairs = pgTable(
+  'entity_pairs',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    kind: text('kind').$type<'user' | 'course'>().notNull(),
+    value: identifier('value').notNull(),
+    other: identifier('other').notNull(),
+    sessions: count('sessions'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value, table.other] })],
+);
+
+/** How many devices a user has, and users a course. */
+export const entityOthers = pgTable(
+  'entity_others',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    kind: text('kind').$type<'user' | 'course'>().notNull(),
+    value: identifier('value').notNull(),
+    others: count('others'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value] })],
+);

@@ -1,0 +1,174 @@
+import { type Analytics, type AnalyticsInput, PERIODS } from '../contract/analytics';
+import { ApiError } from '../contract/errors';
+import type { Stats } from '../contract/stats';
+import type { DomainContext } from './context';
+import { COUNT_COLUMNS, DELTA_COUNTS, DIMENSIONS, IS_SEEN, SEEN } from './rollups';
+
+// Each answer is one statement over the folded counts and the changes that are not folded yet, so it is exact and costs
+// the same however many sessions there are. Scores are summed as whole millionths, so that no order of adding shows.
+
+interface AnalyticsRow extends Omit<Analytics, 'period' | 'groupBy' | 'generatedAt' | 'deviceBreakdown'> {
+  devices: Omit<Analytics['deviceBreakdown'], 'browserCounts'>;
+  browserCounts: Record<string, number>;
+}
+
+/**
+ * Counts the sessions of a window that ends now, by time, class, user, origin and device (specification: Analytics;
+ * decisions: Scores and risk). UNSUPPORTED_OPERATION for a window shorter than its bucket.
+ */
+export async function getAnalytics(context: DomainContext, input: AnalyticsInput): Promise<Analytics> {
+  const { period, groupBy } = input;
+  const { id, mediumAt, botAt } = context.integration;
+  if (period === '24h' && groupBy === 'week')
+    throw new ApiError('UNSUPPORTED_OPERATION', 'A period of 24h cannot be grouped by week');
+  const [row] = await context.db.query<AnalyticsRow>(READ_ANALYTICS, [id, PERIODS[period], groupBy, mediumAt, botAt]);
+  const { devices, browserCounts, ...counted } = row!;
+  return {
+    period,
+    groupBy,
+    generatedAt: counted.endDate,
+    ...counted,
+    deviceBreakdown: { ...devices, browserCounts },
+  };
+}
+
+/** An instant inside JSON, as the wire has it. */
+const wireInstant = (expression: string) =>
+  `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const mean = (micros: string, count: string) => `sum(${micros})::float8 / nullif(sum(${count}), 0)::float8 / 1e6`;
+
+/** What is not folded yet, as changes of whole sessions. */
+const UNFOLDED = `
+    select sign, hour, bin, created_at, origin, device_type, browser, is_active, label, user_id, fingerprint, events,
+           score_micros, confidence_micros
+      from session_deltas where integration_id = $1`;
+
+/** Sessions dated ahead of the clock (by minutes at most), taken away: no window holds them yet. */
+const AHEAD = (end: string) => `
+    select -1, date_trunc('hour', created_at, 'UTC'), coalesce(effective_bin, -2)::smallint, created_at, origin, device_type,
+           browser, (status = 'Active')::int::smallint, label, user_id, fingerprint, event_count,
+           round(bot_score * 1e6)::int, round(correlation_confidence * 1e6)::int
+      from sessions where integration_id = $1 and created_at >= ${end}`;
+
+/**
+ * The number of users or devices seen since an hour with at least a bin: the steps tell those that are folded; whoever
+ * `changes` names is counted anew.
+ */
+const countSeen = (kind: 'user' | 'device', since: string, bin: string) => `
+  (select (select coalesce(sum(count), 0) from seen_steps
+            where integration_id = $1 and kind = '${kind}' and hour >= ${since} and bin >= ${bin})
+          + count(distinct value) filter (where hours.now > 0) - count(distinct value) filter (where hours.folded > 0)
+     from (select value, sum(folded) as folded, sum(folded + unfolded) as now
+             from (select value, hour, level, sign as unfolded, 0 as folded from changes ${SEEN} where kind = '${kind}' and ${IS_SEEN}
+                    union all
+                   select h.value, h.hour, h.bin, 0, h.sessions from seen_hours h
+                    where h.integration_id = $1 and h.kind = '${kind}'
+                      and h.value in (select value from changes ${SEEN} where kind = '${kind}' and ${IS_SEEN})) u
+            where hour >= ${since} and level >= ${bin}
+            group by value, hour, level) hours)`;
+
+const IS_BOT = 'bin >= $5::int';
+/** Bots from here on are certain; never below the cut point itself. */
+const CERTAIN_BIN = 'greatest($5::int, 90)';
+const countWhere = (condition: string) => `coalesce(sum(sessions) filter (where ${condition}), 0)`;
+
+const READ_ANALYTICS = `
+  with span as materialized (
+    select start_at, end_at, step, date_trunc('day', start_at + interval '24 hours' - interval '1 ms', 'UTC') as full_at
+      from (select date_trunc($3, at - $2 * interval '1 hour', 'UTC') as start_at, at as end_at,
+                   case $3 when 'hour' then interval '1 hour' when 'day' then interval '24 hours' else interval '168 hours' end as step
+              from (select date_trunc('milliseconds', now()) as at) n) s),
+  changes as materialized (
+    select * from (${UNFOLDED} union all ${AHEAD('(select end_at from span)')}) c where hour >= (select start_at from span)),
+  cells as materialized (
+    select date_trunc($3, start, 'UTC') as bucket, bin, ${COUNT_COLUMNS} from session_rollups
+     where integration_id = $1 and grain = case $3 when 'hour' then 'hour' else 'day' end
+       and start >= (select start_at from span)
+     union all
+    select date_trunc($3, hour, 'UTC'), bin, ${DELTA_COUNTS} from changes),
+  buckets as (
+    select bucket, sum(sessions) as sessions, sum(events) as events, ${countWhere(IS_BOT)} as bots, sum(matched) as matched
+      from cells group by bucket),
+  parts as materialized (
+    select dimension, value, bin, sessions from dimension_rollups
+     where integration_id = $1 and (grain = 'day' and start >= (select full_at from span)
+           or grain = 'hour' and start >= (select start_at from span) and start < (select full_at from span))
+     union all
+    select dimension, value, level, sign from changes ${DIMENSIONS})
+  select span.start_at as "startDate", span.end_at as "endDate", totals.*,
+         (select json_agg(json_build_object(
+                   'timestamp', ${wireInstant('slot')}, 'sessionCount', coalesce(sessions, 0),
+                   'eventCount', coalesce(events, 0), 'botCount', coalesce(bots, 0),
+                   'userMatchedCount', coalesce(matched, 0)) order by slot)
+            from generate_series(span.start_at, span.end_at - interval '1 ms', span.step) slot
+            left join buckets on bucket = slot) as "timeSeries",
+         (select coalesce(json_agg(o), '[]') from (
+            select value as origin, sum(sessions) as "sessionCount", 100.0 * ${countWhere(IS_BOT)} / sum(sessions) as "botPercentage"
+              from parts where dimension = 'origin' group by value having sum(sessions) > 0
+             order by 2 desc, value collate "C" limit 10) o) as "topOrigins",
+         (select coalesce(json_object_agg(value, n), '{}') from (
+            select value, sum(sessions) as n from parts where dimension = 'browser'
+             group by value having sum(sessions) > 0) b) as "browserCounts",
+         (select json_build_object(
+                   'mobile', ${countWhere("value = 'mobile'")}, 'tablet', ${countWhere("value = 'tablet'")},
+                   'desktop', ${countWhere("value = 'desktop'")})
+            from parts where dimension = 'device') as devices
+    from span cross join (
+      select json_build_object(
+               'totalSessions', coalesce(sum(sessions), 0), 'totalEvents', coalesce(sum(events), 0),
+               'uniqueBots', ${countSeen('device', '(select start_at from span)', '$5::int')}
+                             + coalesce(sum(deviceless) filter (where ${IS_BOT}), 0),
+               'uniqueUsers', ${countSeen('user', '(select start_at from span)', '0')},
+               'averageBotScore', coalesce(${mean('score_micros', 'scored')}, 0),
+               'averageEventsPerSession', coalesce(sum(events)::float8 / nullif(sum(sessions), 0)::float8, 0)) as summary,
+             json_build_object(
+               'highConfidenceBots', ${countWhere(`bin >= ${CERTAIN_BIN}`)},
+               'mediumConfidenceBots', ${countWhere(`${IS_BOT} and bin < ${CERTAIN_BIN}`)},
+               'lowConfidenceBots', ${countWhere('bin >= $4::int and bin < $5::int')},
+               'likelyHumans', ${countWhere('bin >= -1 and bin < $4::int')}) as "botDetection",
+             json_build_object(
+               'totalMatched', coalesce(sum(matched), 0), 'totalUnmatched', coalesce(sum(sessions) - sum(matched), 0),
+               'matchRate', coalesce(sum(matched)::float8 / nullif(sum(sessions), 0)::float8, 0),
+               'averageCorrelationConfidence', coalesce(${mean('confidence_micros', 'matched')}, 0)) as "userMatching"
+        from cells) totals`;
+
+/** Counts everything that the integration has (specification: GET /v1/stats). */
+export async function getStats(context: DomainContext): Promise<Stats> {
+  const { id, botAt } = context.integration;
+  const [stats] = await context.db.query<Stats>(READ_STATS, [id, botAt]);
+  return stats!;
+}
+
+const READ_STATS = `
+  with day as materialized (
+    select since, date_trunc('hour', since + interval '1 hour' - interval '1 ms', 'UTC') as full_at
+      from (select now() - interval '24 hours' as since) s),
+  changes as materialized (${UNFOLDED}),
+  cells as (
+    select bin, ${COUNT_COLUMNS} from session_rollups where integration_id = $1 and grain = 'all'
+     union all
+    select bin, ${DELTA_COUNTS} from changes),
+  recent as (
+    select sessions from session_rollups, day
+     where integration_id = $1 and grain = 'hour' and start >= full_at
+     union all
+    select sign from changes, day where hour >= full_at
+     union all
+    select count(*) from sessions, day where integration_id = $1 and created_at >= since and created_at < full_at)
+  select coalesce(sum(sessions), 0)::int as "totalSessions", coalesce(sum(active), 0)::int as "activeSessions",
+         (select coalesce(sum(sessions), 0)::int from recent) as "sessionsLast24h",
+         coalesce(sum(events), 0)::float8 as "totalEvents",
+         ${countSeen('user', "'-infinity'", '0')}::int as "totalUsers",
+         (select count(*)::int from courses where integration_id = $1) as "totalCourses",
+         coalesce(sum(matched), 0)::int as "matchedSessions",
+         coalesce(sum(sessions) - sum(matched), 0)::int as "unmatchedSessions",
+         coalesce(sum(sessions) filter (where bin >= $2), 0)::int as "botSessions",
+         ${mean('score_micros', 'scored')} as "averageBotScore",
+         (select count(*)::int from anomalies where integration_id = $1) as anomalies,
+         coalesce(sum(labeled_bot), 0)::int as "labeledBot", coalesce(sum(labeled_human), 0)::int as "labeledHuman",
+         (select count(*)::int from device_confirmations where integration_id = $1) as "confirmedDevices",
+         (select count(*)::int from webhook_subscriptions
+           where integration_id = $1 and enabled and deleted_at is null) as "activeWebhooks",
+         (select max(created_at) from sessions where integration_id = $1) as "lastSessionAt", now() as "generatedAt"
+    from cells`;

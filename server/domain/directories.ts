@@ -1,0 +1,99 @@
+import type { Course, ListCoursesInput } from '../contract/courses';
+import { clampPageSize, type Page } from '../contract/pagination';
+import type { ListUsersInput, User } from '../contract/users';
+import type { DomainContext } from './context';
+import { decodeCursor, makePage } from './cursors';
+import { classifyRisk } from './risk';
+import { ENTITIES, ENTITY_COLUMNS, ENTITY_DELTAS } from './rollups';
+
+// What is listed by id, with counts of its sessions: the folded ones and the changes that are not folded yet. Of the
+// sessions themselves only the ends of an index are read. Scores are summed as whole millionths.
+
+/** What `counted` says of one user or course, from the counts by bin. */
+const countEntity = (kind: 'user' | 'course', row: string) => `
+      select sum(sessions)::int as "sessionCount",
+             coalesce(sum(sessions) filter (where bin >= $4), 0)::int as "botSessionCount",
+             sum(score_micros)::float8 / nullif(sum(scored), 0)::float8 / 1e6 as "averageBotScore",
+             sum(confidence_micros)::float8 / nullif(sum(sessions), 0)::float8 / 1e6 as "correlationConfidence",
+             max(nullif(bin, -2)) as "maxEffectiveBin"
+        from (select bin, sum(sessions) as sessions, sum(scored) as scored, sum(score_micros) as score_micros,
+                     sum(confidence_micros) as confidence_micros
+                from (select bin, ${ENTITY_COLUMNS} from entity_rollups e
+                       where e.integration_id = ${row}.integration_id and e.kind = '${kind}' and e.value = ${row}.id
+                       union all
+                      select bin, ${ENTITY_DELTAS} from changes where kind = '${kind}' and value = ${row}.id) c
+               group by bin having sum(sessions) > 0) bins
+      having sum(sessions) > 0`;
+
+/** The number of a user's devices or a course's users: the folded number, with the pairs that `changes` names counted anew. */
+const countOthers = (kind: 'user' | 'course', row: string) => `
+  (select (coalesce((select others from entity_others o
+                     where o.integration_id = ${row}.integration_id and o.kind = '${kind}' and o.value = ${row}.id), 0)
+           + count(*) filter (where folded + unfolded > 0) - count(*) filter (where folded > 0))::int
+     from (select c.unfolded,
+                  coalesce((select p.sessions from entity_pairs p
+                             where p.integration_id = ${row}.integration_id and p.kind = '${kind}' and p.value = ${row}.id
+                               and p.other = c.other), 0) as folded
+             from (select other, sum(sign) as unfolded from changes
+                    where kind = '${kind}' and value = ${row}.id and other is not null group by other) c) pairs)`;
+
+const CHANGES = `
+  with changes as materialized (
+    select kind, value, other, sign, bin, score_micros, confidence_micros, user_id
+      from session_deltas ${ENTITIES} where integration_id = $1 and value is not null)`;
+
+/** Lists the users that sessions are correlated with, by id (specification: GET /v1/users). */
+export async function listUsers(context: DomainContext, input: ListUsersInput): Promise<Page<User>> {
+  const { integration } = context;
+  const show = ({ maxEffectiveBin, ...user }: Omit<User, 'riskLevel'> & { maxEffectiveBin: number | null }): User => ({
+    ...user,
+    riskLevel: classifyRisk(maxEffectiveBin, integration),
+  });
+  return listById(context, 'users', LIST_USERS, input, show);
+}
+
+const LIST_USERS = `
+  ${CHANGES}
+  select u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 'u')} as "deviceCount",
+         (select max(bot_score) from sessions t where t.integration_id = u.integration_id and t.user_id = u.id) as "maxBotScore",
+         (select min(created_at) from sessions t where t.integration_id = u.integration_id and t.user_id = u.id) as "firstSeenAt",
+         (select max(created_at) from sessions t where t.integration_id = u.integration_id and t.user_id = u.id) as "lastSeenAt",
+         (select count(*)::int from device_confirmations c
+           where c.integration_id = u.integration_id and c.user_id = u.id) as "confirmedDeviceCount",
+         (select count(*)::int from anomalies a
+           where a.integration_id = u.integration_id and a.user_id = u.id) as "anomalyCount"
+    from users u cross join lateral (${countEntity('user', 'u')}) s
+   where u.integration_id = $1 and u.id > $2
+   order by u.id limit $3`;
+
+/** Lists the courses that sessions took place in, by id (specification: GET /v1/courses). */
+export async function listCourses(context: DomainContext, input: ListCoursesInput): Promise<Page<Course>> {
+  return listById(context, 'courses', LIST_COURSES, input, (course: Course) => course);
+}
+
+const LIST_COURSES = `
+  ${CHANGES}
+  select course.id, course.name, course.code, course.url, s."sessionCount", s."botSessionCount", s."averageBotScore",
+         ${countOthers('course', 'course')} as "userCount",
+         (select min(created_at) from sessions t where t.integration_id = course.integration_id and t.course_id = course.id) as "firstSeenAt",
+         (select max(created_at) from sessions t where t.integration_id = course.integration_id and t.course_id = course.id) as "lastSeenAt"
+    from courses course cross join lateral (${countEntity('course', 'course')}) s
+   where course.integration_id = $1 and course.id > $2
+   order by course.id limit $3`;
+
+/** A page of things that are listed by id. `statement` takes integration, id to go on after, limit and botAt. */
+async function listById<Row extends { id: string }, Item>(
+  context: DomainContext,
+  route: string,
+  statement: string,
+  { cursor, pageSize }: { cursor?: string | undefined; pageSize: number },
+  show: (row: Row) => Item,
+): Promise<Page<Item>> {
+  const { integration } = context;
+  const walk = { route, filters: {} };
+  const limit = clampPageSize(pageSize, integration.tier);
+  // No id is empty, and every other one sorts after it.
+  const [after] = cursor === undefined ? [''] : decodeCursor(context, walk, cursor);
+  const rows = await context.db.query<Row>(statement, [integration.id, String(after), limit + 1, integration.botAt]);
+  return makePage(context, walk, rows, limit, show, (row) => [row.id]);
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { getAnalytics, getStats } from '../../server/domain/analytics';
+import type { DomainContext } from '../../server/domain/context';
+import { createIntegration } from '../../server/domain/integrations';
+import { foldSessionDeltas } from '../../server/domain/rollups';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+let database: TestDatabase;
+let integrationId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  integrationId = (await createIntegration(database.db, { name: 'own', plan: 'enterprise', allowedOrigins: [] })).id;
+});
+
+const contextWith = (mediumAt: number, botAt: number): DomainContext => ({
+  integration: { id: integrationId, plan: 'enterprise', tier: 'enterprise', mediumAt, botAt },
+  db: database.db,
+  cursorKey: Buffer.alloc(32),
+});
+
+/** Sessions of few users, devices and hours, so that they meet; over 100 days, the latest most often. */
+const insertSessions = (from: number, count: number) => database.db.sql`
+  insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type,
+                        browser, fingerprint, bot_score, score_bin, user_id, correlation_confidence, event_count)
+  select ${integrationId}, 's-' || n, now() - random() ^ 3 * interval '100 days', 'Scored', '', 'https://o' || n % 13 || '.example.edu',
+         '', '', (array['desktop', 'mobile', 'tablet'])[1 + n % 3], 'Chrome',
+         case when random() < 0.9 then 'fp-' || (random() * 40)::int end, bin / 100.0, bin,
+         case when random() < 0.7 then 'u-' || (random() * 40)::int end, 0.5, n % 7
+    from (select n, (random() * 100)::int as bin from generate_series(${from}::int, ${from + count - 1}::int) n) s`;
+
+/** Sessions are scored again, labelled and matched to others. */
+const changeSessions = (share: number) => database.db.sql`
+  update sessions set score_bin = (random() * 100)::int, label = (array[null, null, 1, -1])[1 + (random() * 3)::int],
+         user_id = 'u-' || (random() * 45)::int, event_count = event_count + 1
+   where integration_id = ${integrationId} and random() < ${share}`;
+
+const countDeltas = async () => {
+  const [row] = await database.db.sql<{ n: number }[]>`
+    select count(*)::int as n from session_deltas where integration_id = ${integrationId}`;
+  return row!.n;
+};
+
+/** What an answer about a window must say, counted one by one. */
+async function countRaw(start: string, end: string, botAt: number) {
+  const [row] = await database.db.sql`
+    select count(*)::int as "totalSessions", coalesce(sum(event_count), 0)::int as "totalEvents",
+           count(distinct user_id)::int as "uniqueUsers",
+           (count(distinct fingerprint) filter (where effective_bin >= ${botAt})
+            + count(*) filter (where effective_bin >= ${botAt} and fingerprint is null))::int as "uniqueBots"
+      from sessions where integration_id = ${integrationId} and created_at >= ${start} and created_at < ${end}`;
+  return row;
+}
+
+const CUTS = [5, 40, 70, 99, 100];
+const WINDOWS = [
+  ['24h', 'hour'],
+  ['7d', 'hour'],
+  ['30d', 'day'],
+  ['90d', 'hour'],
+  ['90d', 'week'],
+] as const;
+
+async function expectExact() {
+  for (const [period, groupBy] of WINDOWS) {
+    for (const botAt of CUTS) {
+      const { summary, startDate, endDate } = await getAnalytics(contextWith(0, botAt), { period, groupBy });
+      const { averageBotScore: _, averageEventsPerSession: __, ...counts } = summary;
+      expect({ period, groupBy, botAt, ...counts }).toEqual({
+        ...{ period, groupBy, botAt },
+        ...(await countRaw(startDate, endDate, botAt)),
+      });
+    }
+  }
+  const [raw] = await database.db.sql<{ users: number; sessions: number; recent: number }[]>`
+    select count(distinct user_id)::int as users, count(*)::int as sessions,
+           (count(*) filter (where created_at >= now() - interval '24 hours'))::int as recent
+      from sessions where integration_id = ${integrationId}`;
+  const { totalUsers, totalSessions, sessionsLast24h } = await getStats(contextWith(40, 70));
+  expect({ users: totalUsers, sessions: totalSessions, recent: sessionsLast24h }).toEqual(raw);
+}
+
+describe('the counts of sessions', () => {
+  it('are exact before a fold, after it, and with changes of what was folded', async () => {
+    await insertSessions(1, 600);
+    await expectExact();
+    await foldSessionDeltas(database.db);
+    expect(await countDeltas()).toBe(0);
+    await expectExact();
+    for (const share of [0.01, 0.3, 1]) {
+      await changeSessions(share);
+      await expectExact();
+      await foldSessionDeltas(database.db);
+      await expectExact();
+    }
+  });
+
+  it('are not read from the sessions, which may be gone', async () => {
+    await insertSessions(1, 200);
+    await foldSessionDeltas(database.db);
+    await insertSessions(201, 50);
+    const before = (await getAnalytics(contextWith(40, 70), { period: '90d', groupBy: 'day' })).summary;
+    await database.db.sql`delete from sessions where integration_id = ${integrationId}`;
+    expect((await getAnalytics(contextWith(40, 70), { period: '90d', groupBy: 'day' })).summary).toEqual(before);
+  });
+
+  it('leave no trace of a session that changed back', async () => {
+    await insertSessions(1, 100);
+    await foldSessionDeltas(database.db);
+    const change = (sign: number) => database.db.sql`
+      update sessions set event_count = event_count + ${sign} where integration_id = ${integrationId}`;
+    await change(1);
+    await foldSessionDeltas(database.db);
+    await change(-1);
+    await database.db.sql`update sessions set label_notes = 'not counted' where integration_id = ${integrationId}`;
+    expect(await countDeltas()).toBe(200);
+    await expectExact();
+  });
+
+  it('lose and double nothing while several processes fold and others write', async () => {
+    let isWriting = true;
+    const fold = async () => {
+      let folded = 0;
+      // One of those that meet may be refused; what it would have folded is left to the next.
+      while (isWriting) folded += await foldSessionDeltas(database.db).catch(() => 0);
+      return folded;
+    };
+    const folders = [fold(), fold(), fold()];
+    const write = async (from: number) => {
+      for (let n = 0; n < 8; n++) {
+        await insertSessions(from + n * 25, 25);
+        await changeSessions(0.05).catch(() => {}); // two updates of the same sessions may deadlock
+      }
+    };
+    await Promise.all([write(1), write(1_000), write(2_000)]);
+    isWriting = false;
+    const folded = await Promise.all(folders);
+    expect(folded.reduce((sum, count) => sum + count)).toBeGreaterThan(0);
+    await expectExact();
+    await foldSessionDeltas(database.db);
+    await expectExact();
+  });
+});

@@ -1,3 +1,4 @@
+export * from './findings';
 export * from './integrations';
 export * from './rollups';
 export * from './sessions';

@@ -16,6 +16,9 @@ export const sessions = pgTable(
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at'),
     closedAt: instant('closed_at'),
+    /** When scoring gave up, and why; `status` says whether a score made up for it. */
+    failedAt: instant('failed_at'),
+    failureReason: text('failure_reason'),
     status: text('status').$type<SessionStatus>().notNull(),
     pageUrl: text('page_url').notNull(),
     origin: text('origin').notNull(),

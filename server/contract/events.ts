@@ -9,6 +9,9 @@ const text = () => z.string();
 export const SEVERITIES = ['low', 'medium', 'high'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
+export const REPORT_FORMATS = ['csv', 'pdf', 'json'] as const;
+export type ReportFormat = (typeof REPORT_FORMATS)[number];
+
 interface EventType {
   description: string;
   payload: z.ZodObject;
@@ -104,7 +107,7 @@ export const EVENTS = {
       reportId: text(),
       reportName: text(),
       templateId: text(),
-      format: z.enum(['csv', 'pdf', 'json']),
+      format: z.enum(REPORT_FORMATS),
       recordCount: integer().nullable(),
       fileSize: integer().nullable().describe('Bytes.'),
       completedAt: timestamp(),

@@ -40,12 +40,12 @@ export function applyAnomalyDetected(fact: z.output<typeof anomalyDetected>, dra
         ? hideFingerprint(metadata, fingerprint, session?.fingerprint ?? null)
         : metadata,
   };
-  const existing = draft.findAnomaly(anomaly.id);
+  const existing = draft.findRecord('anomalies', anomaly);
   if (existing) return draft.repeat(fact.kind, anomaly.id, isDeepStrictEqual(existing, anomaly));
   draft.assertNotAhead('detectedAt', fact.detectedAt);
   const isSuppressible = (SUPPRESSED_ANOMALY_TYPES as readonly string[]).includes(fact.anomalyType);
   if (isSuppressible && draft.isConfirmed(userId, fingerprint)) return 'suppressed';
-  draft.addAnomaly(anomaly);
+  draft.addRecord('anomalies', anomaly);
   draft.tell('SessionAnomaly', anomaly.id, {
     anomalyId: anomaly.id,
     anomalyType: anomaly.type,

@@ -1,11 +1,14 @@
 import type {
+  alerts,
   anomalies,
   courses,
+  reports,
   sessionCorrelations,
   sessionEvents,
   sessionScores,
   sessions,
   users,
+  writingScores,
 } from '../../db/schema';
 import type { EventPayload, EventTypeName } from '../contract/events';
 import type { RiskThresholds } from '../contract/risk-thresholds';
@@ -20,6 +23,41 @@ export type CorrelationRow = typeof sessionCorrelations.$inferSelect;
 export type UserRow = typeof users.$inferSelect;
 export type CourseRow = typeof courses.$inferSelect;
 export type AnomalyRow = typeof anomalies.$inferSelect;
+export type WritingScoreRow = typeof writingScores.$inferSelect;
+export type ReportRow = typeof reports.$inferSelect;
+export type AlertRow = typeof alerts.$inferSelect;
+
+/** What is written once and never changes. */
+export interface RecordRows {
+  anomalies: AnomalyRow;
+  writingScores: WritingScoreRow;
+  reports: ReportRow;
+  alerts: AlertRow;
+}
+export type RecordName = keyof RecordRows;
+
+/** The natural key of each record within its tenant. */
+export const RECORD_KEYS: { [Name in RecordName]: (row: RecordRows[Name]) => string } = {
+  anomalies: ({ id }) => id,
+  writingScores: ({ sessionId, scoredAt }) => timedKey(sessionId, scoredAt),
+  reports: ({ id }) => id,
+  alerts: ({ id }) => id,
+};
+export const RECORD_NAMES = Object.keys(RECORD_KEYS) as RecordName[];
+
+/** Records by their natural keys. */
+export type Records = { [Name in RecordName]: Map<string, RecordRows[Name]> };
+
+export const createRecords = (): Records => ({
+  anomalies: new Map(),
+  writingScores: new Map(),
+  reports: new Map(),
+  alerts: new Map(),
+});
+
+export function keepRecord<Name extends RecordName>(records: Records, name: Name, row: RecordRows[Name]): void {
+  records[name].set(RECORD_KEYS[name](row), row);
+}
 
 /** A session with what the facts at hand touch of it. */
 export interface SessionDraft {
@@ -38,7 +76,7 @@ export interface Tenant {
   /** The database's clock. */
   now: string;
   sessions: Map<string, SessionDraft>;
-  anomalies: Map<string, AnomalyRow>;
+  records: Records;
   /** Confirmed (user, fingerprint) pairs, by `pairKey`. */
   confirmations: ReadonlySet<string>;
 }
@@ -56,6 +94,9 @@ export const createSessionDraft = (row: SessionRow, isNew: boolean): SessionDraf
 /** Ids hold no control characters. */
 export const pairKey = (userId: string, fingerprint: string) => `${userId}\n${fingerprint}`;
 
+/** The key of what a session has once at a time. A time is always as long: the two never run into each other. */
+export const timedKey = (sessionId: string, time: string) => `${time} ${sessionId}`;
+
 export interface NewEvent {
   integrationId: string;
   type: EventTypeName;
@@ -70,7 +111,7 @@ const MAX_AHEAD_MS = 5 * 60_000;
 /** One batch applied in memory, on copies, over what was read: nothing of a refused batch is ever written. */
 export class BatchDraft {
   readonly sessions = new Map<string, SessionDraft>();
-  readonly anomalies = new Map<string, AnomalyRow>();
+  readonly newRecords = createRecords();
   readonly newEvents: EventRow[] = [];
   readonly newScores: ScoreRow[] = [];
   readonly newCorrelations: CorrelationRow[] = [];
@@ -131,12 +172,14 @@ export class BatchDraft {
     this.describedUsers.push(user);
   }
 
-  findAnomaly(id: string): AnomalyRow | null {
-    return this.anomalies.get(id) ?? this.#tenant.anomalies.get(id) ?? null;
+  /** What is known under a record's key, of this batch or from before. */
+  findRecord<Name extends RecordName>(name: Name, row: RecordRows[Name]): RecordRows[Name] | null {
+    const key = RECORD_KEYS[name](row);
+    return this.newRecords[name].get(key) ?? this.#tenant.records[name].get(key) ?? null;
   }
 
-  addAnomaly(row: AnomalyRow) {
-    this.anomalies.set(row.id, row);
+  addRecord<Name extends RecordName>(name: Name, row: RecordRows[Name]) {
+    keepRecord(this.newRecords, name, row);
   }
 
   /** Whether the customer confirmed the device as the user's own. */

@@ -6,9 +6,9 @@ import type { SubscriptionKey } from '../webhooks/deliveries';
 import type { Handover } from '../webhooks/dispatcher';
 import { planEvent } from '../webhooks/planning';
 import type { Publisher } from '../webhooks/publisher';
-import { BatchDraft, FactRefusal } from './draft';
+import { BatchDraft, FactRefusal, keepRecord, RECORD_NAMES, type RecordName, type Records } from './draft';
 import { applyFact, type IngestAnswer, type IngestInput } from './facts';
-import { createRows, type IngestRows, type WrittenDelivery, writeRows } from './rows';
+import { createRows, type IngestRows, type RecordLists, type WrittenDelivery, writeRows } from './rows';
 import { type IngestState, readState } from './state';
 
 const MAX_GROUP = 64;
@@ -136,7 +136,7 @@ export function createIngester(dependencies: {
     if (!ANALYZE_AFTER.some((limit) => before < limit && committed >= limit)) return;
     db.sql
       .unsafe(
-        'analyze sessions, session_events, session_scores, session_correlations, users, courses, anomalies, domain_events, seen_hours, entity_pairs, webhook_subscriptions, webhook_deliveries',
+        'analyze sessions, session_events, session_scores, session_correlations, users, courses, anomalies, writing_scores, reports, alerts, domain_events, seen_hours, entity_pairs, webhook_subscriptions, webhook_deliveries',
       )
       .catch((error: unknown) => log.warn({ err: error }, 'could not renew the statistics'));
   }
@@ -166,13 +166,12 @@ function judgeBatch(
     }
   }
   for (const [id, session] of draft.sessions) tenant.sessions.set(id, session);
-  for (const [id, anomaly] of draft.anomalies) tenant.anomalies.set(id, anomaly);
   rows.events.push(...draft.newEvents);
   rows.scores.push(...draft.newScores);
   rows.correlations.push(...draft.newCorrelations);
   rows.users.push(...draft.describedUsers);
   rows.courses.push(...draft.namedCourses);
-  rows.anomalies.push(...draft.anomalies.values());
+  for (const name of RECORD_NAMES) keepRecords(name, draft.newRecords, tenant.records, rows);
   for (const event of draft.domainEvents) {
     const planned = planEvent(event, tenant.subscriptions, reserve);
     rows.domainEvents.push(planned.event);
@@ -185,6 +184,14 @@ function judgeBatch(
     );
   }
   return answer;
+}
+
+/** Adds what a batch wrote to what is known and to the rows. */
+function keepRecords<Name extends RecordName>(name: Name, written: Records, known: Records, rows: RecordLists) {
+  for (const row of written[name].values()) {
+    keepRecord(known, name, row);
+    rows[name].push(row);
+  }
 }
 
 function collectSessions(state: IngestState, rows: IngestRows) {

@@ -1,23 +1,38 @@
 import type { Query } from '../../db/client';
 import { insertRecords, recordset, updateRecords, writableColumns } from '../../db/recordset';
 import {
+  alerts,
   anomalies,
   courses,
   domainEvents,
+  reports,
   sessionCorrelations,
   sessionEvents,
   sessionScores,
   sessions,
   users,
   webhookDeliveries,
+  writingScores,
 } from '../../db/schema';
 import type { SubscriptionKey } from '../webhooks/deliveries';
 import type { PlannedDelivery, PlannedEvent } from '../webhooks/planning';
-import type { AnomalyRow, CorrelationRow, CourseRow, EventRow, ScoreRow, SessionRow, UserRow } from './draft';
+import type {
+  CorrelationRow,
+  CourseRow,
+  EventRow,
+  RecordName,
+  RecordRows,
+  ScoreRow,
+  SessionRow,
+  UserRow,
+} from './draft';
 import { sortByKey } from './state';
 
+/** Records that are written, by their kinds. */
+export type RecordLists = { [Name in RecordName]: RecordRows[Name][] };
+
 /** All rows of a commit. */
-export interface IngestRows {
+export interface IngestRows extends RecordLists {
   newSessions: SessionRow[];
   changedSessions: SessionRow[];
   events: EventRow[];
@@ -25,7 +40,6 @@ export interface IngestRows {
   correlations: CorrelationRow[];
   users: UserRow[];
   courses: CourseRow[];
-  anomalies: AnomalyRow[];
   domainEvents: PlannedEvent[];
   deliveries: PlannedDelivery[];
 }
@@ -39,6 +53,9 @@ export const createRows = (): IngestRows => ({
   users: [],
   courses: [],
   anomalies: [],
+  writingScores: [],
+  reports: [],
+  alerts: [],
   domainEvents: [],
   deliveries: [],
 });
@@ -59,7 +76,8 @@ interface Part {
 const DELIVERY_COLUMNS: (keyof PlannedDelivery)[] = ['integrationId', 'id', 'subscriptionId', 'eventId', 'lease'];
 
 const CHANGED_COLUMNS: (keyof SessionRow)[] = [
-  ...(['updatedAt', 'closedAt', 'status', 'botScore', 'scoreBin', 'scoredAt', 'detectionFlags'] as const),
+  ...(['updatedAt', 'closedAt', 'failedAt', 'failureReason', 'status'] as const),
+  ...(['botScore', 'scoreBin', 'scoredAt', 'detectionFlags'] as const),
   ...(['eventCount', 'userId', 'correlationConfidence', 'correlatedAt'] as const),
 ];
 
@@ -107,6 +125,21 @@ const PARTS: Part[] = [
     name: 'noticed',
     list: (rows) => sortByKey(rows.anomalies, (row) => [row.integrationId, row.id]),
     write: (parameter) => insertRecords(anomalies, parameter, writableColumns(anomalies)),
+  },
+  {
+    name: 'judged',
+    list: (rows) => sortByKey(rows.writingScores, (row) => [row.integrationId, row.sessionId, row.scoredAt]),
+    write: (parameter) => insertRecords(writingScores, parameter, writableColumns(writingScores)),
+  },
+  {
+    name: 'reported',
+    list: (rows) => sortByKey(rows.reports, (row) => [row.integrationId, row.id]),
+    write: (parameter) => insertRecords(reports, parameter, writableColumns(reports)),
+  },
+  {
+    name: 'alarmed',
+    list: (rows) => sortByKey(rows.alerts, (row) => [row.integrationId, row.id]),
+    write: (parameter) => insertRecords(alerts, parameter, writableColumns(alerts)),
   },
   {
     name: 'told',

@@ -5,15 +5,18 @@ import type { BatchDraft, SessionDraft } from './draft';
 const effectiveBin = ({ row }: SessionDraft) => (row.label === 1 ? 101 : row.label === -1 ? -1 : row.scoreBin);
 
 /**
- * Closed and scored is `Scored`. The first time it is, a session of the bot class fires BotDetected (specification:
- * Event types); nothing fires it again.
+ * Closed and scored is `Scored`; without a score a failure outranks the close (decisions: Facts). The first time it is
+ * `Scored`, a session of the bot class fires BotDetected (specification: Event types); nothing fires it again.
  */
 export function settleOutcome(session: SessionDraft, draft: BatchDraft): void {
   const { row } = session;
   if (row.status === 'Scored') return;
-  if (row.closedAt === null) return;
   if (row.botScore === null || row.scoredAt === null) {
-    row.status = 'Closed';
+    row.status = row.failedAt !== null ? 'Failed' : 'Closed';
+    return;
+  }
+  if (row.closedAt === null) {
+    row.status = 'Active';
     return;
   }
   row.status = 'Scored';

@@ -40,6 +40,8 @@ export function applySessionStarted(fact: z.output<typeof sessionStarted>, draft
     createdAt: fact.startedAt,
     updatedAt: null,
     closedAt: null,
+    failedAt: null,
+    failureReason: null,
     status: 'Active',
     pageUrl: fact.pageUrl,
     origin: readOrigin(fact.pageUrl),

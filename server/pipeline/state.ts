@@ -1,19 +1,32 @@
 import type { Query } from '../../db/client';
 import { lookUpRecords, recordset } from '../../db/recordset';
-import { anomalies, sessionCorrelations, sessionEvents, sessionScores, sessions } from '../../db/schema';
+import {
+  alerts,
+  anomalies,
+  reports,
+  sessionCorrelations,
+  sessionEvents,
+  sessionScores,
+  sessions,
+  writingScores,
+} from '../../db/schema';
 import type { RiskThresholds } from '../contract/risk-thresholds';
 import type { SubscriptionState } from '../webhooks/planning';
 import {
-  type AnomalyRow,
   type CorrelationRow,
+  createRecords,
   createSessionDraft,
   type EventRow,
+  keepRecord,
   pairKey,
+  RECORD_NAMES,
+  type RecordName,
+  type RecordRows,
   type ScoreRow,
   type SessionRow,
   type Tenant,
 } from './draft';
-import type { IngestInput } from './facts';
+import type { Fact, IngestInput } from './facts';
 
 /** What batches need to know: their tenants, what exists of what they name, and what is subscribed to. */
 export interface IngestState {
@@ -26,7 +39,7 @@ interface Keys {
   events: { integrationId: string; sessionId: string; sequence: number }[];
   scores: { integrationId: string; sessionId: string; scoredAt: string }[];
   correlations: { integrationId: string; sessionId: string; correlatedAt: string }[];
-  anomalies: { integrationId: string; id: string }[];
+  records: Record<RecordName, object[]>;
   /** Whose confirmed devices matter: those named with an anomaly, and those of sessions that have one. */
   suspects: { integrationId: string; userId: string | null; sessionId: string | null }[];
 }
@@ -38,14 +51,15 @@ function collectKeys(batches: IngestInput[]): Keys {
     events: [],
     scores: [],
     correlations: [],
-    anomalies: [],
+    records: { anomalies: [], writingScores: [], reports: [], alerts: [] },
     suspects: [],
   };
   for (const { integrationId, facts } of batches) {
     const sessionIds = new Set<string>();
     const userIds = new Set<string>();
     for (const fact of facts) {
-      if (fact.sessionId != null) sessionIds.add(fact.sessionId);
+      const sessionId = findSessionId(fact);
+      if (sessionId !== null) sessionIds.add(sessionId);
       switch (fact.kind) {
         case 'sessionEvents':
           for (const { sequence } of fact.events)
@@ -59,17 +73,30 @@ function collectKeys(batches: IngestInput[]): Keys {
           userIds.add(fact.user.id);
           break;
         case 'anomalyDetected':
-          keys.anomalies.push({ integrationId, id: fact.anomalyId });
+          keys.records.anomalies.push({ integrationId, id: fact.anomalyId });
           keys.suspects.push({ integrationId, userId: fact.userId ?? null, sessionId: fact.sessionId ?? null });
+          break;
+        case 'writingScored':
+          keys.records.writingScores.push({ integrationId, sessionId: fact.sessionId, scoredAt: fact.scoredAt });
+          break;
+        case 'reportReady':
+          keys.records.reports.push({ integrationId, id: fact.reportId });
+          break;
+        case 'alertFired':
+          keys.records.alerts.push({ integrationId, id: fact.alertId });
       }
     }
     for (const id of sessionIds) keys.sessions.push({ integrationId, id });
     // A correlation of the same group may come to stand on the anomaly's session.
     for (const userId of userIds) keys.suspects.push({ integrationId, userId, sessionId: null });
   }
-  if (keys.anomalies.length === 0) keys.suspects = [];
+  if (keys.records.anomalies.length === 0) keys.suspects = [];
   return keys;
 }
+
+/** The session that a fact is about; one that only a writing tool knows need not exist. */
+const findSessionId = (fact: Fact): string | null =>
+  'sessionId' in fact && fact.kind !== 'writingScored' ? (fact.sessionId ?? null) : null;
 
 const sessionKey = (integrationId: string, sessionId: string) => `${integrationId}\n${sessionId}`;
 
@@ -99,15 +126,19 @@ export async function readState(query: Query, batches: IngestInput[]): Promise<I
       read<CorrelationRow>(READ_CORRELATIONS, choose(keys.correlations)),
     ]);
   };
-  const [tenants, sessionRows, belongings, known, confirmations] = await Promise.all([
+  const readRecords = async <Name extends RecordName>(name: Name) => ({
+    name,
+    rows: await read<RecordRows[Name]>(READ_RECORDS[name], keys.records[name]),
+  });
+  const [tenants, sessionRows, belongings, confirmations, records] = await Promise.all([
     read<TenantRow>(READ_TENANTS, keys.tenants),
     read<SessionRow>(
       LOCK_SESSIONS,
       sortByKey(keys.sessions, (key) => [key.integrationId, key.id]),
     ),
     readBelongings((key) => !started.has(key)),
-    read<AnomalyRow>(READ_ANOMALIES, keys.anomalies),
     read<{ integrationId: string; userId: string; fingerprint: string }>(READ_CONFIRMATIONS, keys.suspects),
+    Promise.all(RECORD_NAMES.map(readRecords)),
   ]);
   const again = new Set(
     sessionRows.map((row) => sessionKey(row.integrationId, row.id)).filter((key) => started.has(key)),
@@ -122,7 +153,7 @@ export async function readState(query: Query, batches: IngestInput[]): Promise<I
       thresholds: { mediumAt, botAt },
       now,
       sessions: new Map(),
-      anomalies: new Map(),
+      records: createRecords(),
       confirmations: new Set(confirmed.map(({ userId, fingerprint }) => pairKey(userId, fingerprint))),
       subscriptions: JSON.parse(subscriptions),
     });
@@ -133,8 +164,15 @@ export async function readState(query: Query, batches: IngestInput[]): Promise<I
   for (const row of events) sessionOf(row)?.events.set(row.sequence, row);
   for (const row of scores) sessionOf(row)?.scores.set(row.scoredAt, row);
   for (const row of correlations) sessionOf(row)?.correlations.set(row.correlatedAt, row);
-  for (const row of known) tenantOf(row)?.anomalies.set(row.id, row);
+  for (const { name, rows } of records) keepRecords(state, name, rows);
   return state;
+}
+
+function keepRecords<Name extends RecordName>({ tenants }: IngestState, name: Name, rows: RecordRows[Name][]) {
+  for (const row of rows) {
+    const tenant = tenants.get(row.integrationId);
+    if (tenant) keepRecord(tenant.records, name, row);
+  }
 }
 
 type TenantRow = RiskThresholds & { id: string; now: string; subscriptions: string };
@@ -151,7 +189,12 @@ const LOCK_SESSIONS = lookUpRecords(sessions, '$1', ['integrationId', 'id'], 'fo
 const READ_EVENTS = lookUpRecords(sessionEvents, '$1', ['integrationId', 'sessionId', 'sequence']);
 const READ_SCORES = lookUpRecords(sessionScores, '$1', ['integrationId', 'sessionId', 'scoredAt']);
 const READ_CORRELATIONS = lookUpRecords(sessionCorrelations, '$1', ['integrationId', 'sessionId', 'correlatedAt']);
-const READ_ANOMALIES = lookUpRecords(anomalies, '$1', ['integrationId', 'id']);
+const READ_RECORDS: Record<RecordName, string> = {
+  anomalies: lookUpRecords(anomalies, '$1', ['integrationId', 'id']),
+  writingScores: lookUpRecords(writingScores, '$1', ['integrationId', 'sessionId', 'scoredAt']),
+  reports: lookUpRecords(reports, '$1', ['integrationId', 'id']),
+  alerts: lookUpRecords(alerts, '$1', ['integrationId', 'id']),
+};
 
 const READ_CONFIRMATIONS = `
   select c.integration_id as "integrationId", c.user_id as "userId", c.fingerprint

@@ -16,7 +16,7 @@ import {
   rounded,
 } from '../support/expected-counts';
 import { anomaly, closed, correlated, happened, scored, secondsAgo, started } from '../support/facts';
-import { play, type Scenario, scenario } from '../support/scenarios';
+import { play, scenario } from '../support/scenarios';
 import { startTestServer, type TestServer } from '../support/server';
 
 const COMBINATIONS = (Object.keys(PERIOD_MS) as PeriodName[])
@@ -42,20 +42,13 @@ const bot = (id: string, botScore: number, fields: Record<string, unknown> = {})
 ];
 
 describe('counts', () => {
-  async function playFor(customer: Customer, happening: Scenario) {
-    // No fact says yet that scoring gave up.
-    const failScoring = (ids: string[]) => server.database.db.sql`update sessions set status = 'Failed'
-      where integration_id = ${customer.id} and id in ${server.database.db.sql(['', ...ids])}`;
-    return play(happening, customer, { failScoring, fold: () => foldSessionDeltas(server.database.db) });
-  }
-
   it(
     'agree in every field with a model that counts one by one',
     async () => {
       await fc.assert(
         fc.asyncProperty(scenario, async (happening) => {
           const customer = await Customer.create(server);
-          const model = await playFor(customer, happening);
+          const model = await play(happening, customer, () => foldSessionDeltas(server.database.db));
           for (const { period, groupBy } of COMBINATIONS) {
             const analytics = await analyze(customer, period, groupBy);
             const expected = expectedAnalytics(model, period, groupBy, analytics.endDate);

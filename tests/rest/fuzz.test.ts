@@ -297,6 +297,9 @@ describe('the pipeline’s door', () => {
         anomalyType: ['SharedDevice', 'ImpossibleTravel'],
         anomalyId: ['one', 'two'],
         severity: ['high', 'LOW'],
+        reportId: ['one', 'two'],
+        downloadUrl: ['/reports/one', '/ä?x=1#y'],
+        alertId: ['one', 'two'],
       };
       const sessions = known.sessionId.map((sessionId) => started(sessionId));
       expect((await server.ingest(id, sessions)).status).toBe(200);

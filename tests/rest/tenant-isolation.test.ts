@@ -25,7 +25,14 @@ interface Tenant {
   groups: Fact[][];
 }
 
-const EVENT_TYPES = ['BotDetected', 'SessionAnomaly', 'SessionCorrelated'];
+const EVENT_TYPES = [
+  'AlertTriggered',
+  'BotDetected',
+  'ReportReady',
+  'SessionAnomaly',
+  'SessionCorrelated',
+  'WritingSessionScored',
+];
 const LISTS = [
   'sessions',
   `sessions/${SHARED.sessions[0]}/events`,
@@ -37,6 +44,8 @@ const LISTS = [
 const FIRING: Partial<Record<Fact['kind'], object>> = {
   sessionScored: { botScore: 0.99 },
   anomalyDetected: { anomalyId: 'anomaly-of-both', anomalyType: 'ImpossibleTravel' },
+  reportReady: { reportId: 'report-of-both' },
+  alertFired: { alertId: 'alert-of-both' },
 };
 const HOUR_MS = 3_600_000;
 

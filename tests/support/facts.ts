@@ -51,6 +51,37 @@ export const anomaly = (anomalyId: string, fields: Record<string, unknown> = {})
   detectedAt: secondsAgo(10),
   ...fields,
 });
+export const failed = (sessionId: string, fields: Record<string, unknown> = {}) => ({
+  kind: 'sessionFailed',
+  sessionId,
+  failedAt: secondsAgo(3),
+  ...fields,
+});
+export const writing = (sessionId: string, aiScore: number, fields: Record<string, unknown> = {}) => ({
+  kind: 'writingScored',
+  sessionId,
+  aiScore,
+  scoredAt: secondsAgo(15),
+  ...fields,
+});
+export const report = (reportId: string, fields: Record<string, unknown> = {}) => ({
+  kind: 'reportReady',
+  reportId,
+  reportName: 'Weekly bots',
+  templateId: 'weekly',
+  format: 'csv',
+  completedAt: secondsAgo(12),
+  downloadUrl: `/reports/${reportId}/download`,
+  ...fields,
+});
+export const alert = (alertId: string, fields: Record<string, unknown> = {}) => ({
+  kind: 'alertFired',
+  alertId,
+  severity: 'high',
+  message: '25 bot sessions within 10 minutes',
+  triggeredAt: secondsAgo(11),
+  ...fields,
+});
 
 /** The facts of a session that is closed and scored. */
 export function scoredSession(botScore: number, sessionId: string = randomUUID()) {

@@ -54,6 +54,7 @@ export function makeTenantFacts(marker: string, variety: number): Fact[][] {
     ];
     const end: Fact[] = [
       { kind: 'sessionClosed', sessionId, closedAt: at(20) } as Fact,
+      { kind: 'sessionFailed', sessionId, failedAt: at(20), reason: marker },
       { kind: 'sessionScored', sessionId, botScore, detectionFlags: ['shared', marker], scoredAt: at(21) },
       {
         kind: 'sessionCorrelated',
@@ -84,6 +85,30 @@ export function makeTenantFacts(marker: string, variety: number): Fact[][] {
           },
         ]
       : [];
-    return [beginning, [...end, ...anomaly]];
+    const key = isOwn ? `${marker}-${index}` : `${index}`;
+    const others: Fact[] = [
+      {
+        kind: 'writingScored',
+        sessionId: `writing-${key}`,
+        aiScore: botScore,
+        scoredAt: at(24),
+        userId: user,
+        documentId: marker,
+        wordCount: 100 + variety,
+      },
+      {
+        kind: 'reportReady',
+        reportId: `report-${key}`,
+        reportName: `Report of ${marker}`,
+        templateId: marker,
+        format: 'csv',
+        recordCount: variety,
+        fileSize: 1_000 + variety,
+        completedAt: at(25),
+        downloadUrl: `/reports/${marker}`,
+      },
+      { kind: 'alertFired', alertId: `alert-${key}`, severity: marker, message: `Of ${marker}`, triggeredAt: at(26) },
+    ];
+    return [beginning, [...end, ...anomaly, ...others]];
   });
 }

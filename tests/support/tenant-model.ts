@@ -51,7 +51,7 @@ export interface ModelSession {
   id: string;
   createdAt: string;
   closedAt: string | null;
-  isFailed: boolean;
+  failedAt: string | null;
   place: Place;
   agent: Agent;
   fingerprint: string | null;
@@ -99,6 +99,10 @@ export class TenantModel {
         if (session.closedAt !== null) return 'duplicates';
         session.closedAt = fact.closedAt;
         return 'accepted';
+      case 'sessionFailed':
+        if (session.failedAt !== null) return 'duplicates';
+        session.failedAt = fact.failedAt;
+        return 'accepted';
       case 'sessionScored':
         if (session.scores.has(fact.scoredAt)) return 'duplicates';
         session.scores.set(fact.scoredAt, { botScore: fact.botScore, detectionFlags: fact.detectionFlags });
@@ -120,7 +124,7 @@ export class TenantModel {
       id: fact.sessionId,
       createdAt: fact.startedAt,
       closedAt: null,
-      isFailed: false,
+      failedAt: null,
       place: this.#places.get(fact.pageUrl)!,
       agent: this.#agents.get(fact.userAgent)!,
       fingerprint: fact.deviceFingerprint ?? null,
@@ -196,9 +200,9 @@ export const confidenceOf = (session: ModelSession) => latest(session.correlatio
 export const eventsOf = (session: ModelSession) => sum([...session.events.values()]);
 
 export function statusOf(session: ModelSession): 'Active' | 'Closed' | 'Scored' | 'Failed' {
-  if (session.isFailed) return 'Failed';
-  if (session.closedAt === null) return 'Active';
-  return session.scores.size > 0 ? 'Scored' : 'Closed';
+  if (session.scores.size > 0) return session.closedAt === null ? 'Active' : 'Scored';
+  if (session.failedAt !== null) return 'Failed';
+  return session.closedAt === null ? 'Active' : 'Closed';
 }
 
 export const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);

@@ -51,7 +51,7 @@ describe('a refused input', () => {
     [
       ingestInput,
       { integrationId: 'i', facts: [{ kind: 'x' }] },
-      'facts.0.kind must be one of sessionStarted, sessionEvents, sessionClosed, sessionScored, sessionCorrelated, anomalyDetected',
+      'facts.0.kind must be one of sessionStarted, sessionEvents, sessionClosed, sessionScored, sessionFailed, sessionCorrelated, anomalyDetected, writingScored, reportReady, alertFired',
     ],
     [ingestInput, { integrationId: 'i', facts: [{ ...fact, scoredAt: undefined }] }, 'facts.0.scoredAt is required'],
     [

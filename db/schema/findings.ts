@@ -1,0 +1,54 @@
+import { doublePrecision, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import type { ReportFormat } from '../../server/contract/events';
+import { identifier, instant } from './columns';
+
+// What the pipeline tells of beside browsing sessions. As with those, there are no foreign keys.
+
+/** AI-content scores of writing sessions, which need not be sessions that the pixel saw. */
+export const writingScores = pgTable(
+  'writing_scores',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    sessionId: identifier('session_id').notNull(),
+    scoredAt: instant('scored_at').notNull(),
+    aiScore: doublePrecision('ai_score').notNull(),
+    userId: identifier('user_id'),
+    documentId: identifier('document_id'),
+    wordCount: integer('word_count'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.sessionId, table.scoredAt] })],
+);
+
+/** Reports that are Ready; after `expiresAt` they count as Expired. */
+export const reports = pgTable(
+  'reports',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: identifier('id').notNull(),
+    name: text('name').notNull(),
+    templateId: identifier('template_id').notNull(),
+    format: text('format').$type<ReportFormat>().notNull(),
+    recordCount: integer('record_count'),
+    /** Bytes: whole, and more than an integer holds. */
+    fileSize: doublePrecision('file_size'),
+    completedAt: instant('completed_at').notNull(),
+    expiresAt: instant('expires_at'),
+    /** A path on the dashboard's API host. */
+    downloadUrl: text('download_url').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
+);
+
+/** Alerts that a rule of the customer's fired. */
+export const alerts = pgTable(
+  'alerts',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: identifier('id').notNull(),
+    severity: text('severity').notNull(),
+    message: text('message').notNull(),
+    triggeredAt: instant('triggered_at').notNull(),
+    url: text('url'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
+);

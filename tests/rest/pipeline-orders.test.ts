@@ -1,0 +1,274 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { foldSessionDeltas } from '../../server/domain/rollups';
+import { Customer } from '../support/customer';
+import {
+  alert,
+  anomaly,
+  closed,
+  correlated,
+  failed,
+  happened,
+  report,
+  scored,
+  secondsAgo,
+  started,
+  writing,
+} from '../support/facts';
+import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { startTestServer, type TestServer } from '../support/server';
+import { TENANT_TABLES } from '../support/tenant-tables';
+
+// Facts reach the door in any order, several times, in batches of any cut, over several connections to several processes.
+
+const LIMIT_MS = 120_000;
+const CONNECTIONS = 6;
+const EVENT_TYPES = [
+  ...['AlertTriggered', 'BotDetected', 'ReportReady'],
+  ...['SessionAnomaly', 'SessionCorrelated', 'WritingSessionScored'],
+];
+
+let server: TestServer;
+let receiver: Receiver;
+/** The processes that take the facts. */
+let doors: TestServer[];
+beforeAll(async () => {
+  receiver = await startReceiver();
+  const settings = { WEBHOOK_ALLOW_HOSTS: receiver.host };
+  server = await startTestServer(settings);
+  doors = [await startTestServer(settings, server), await startTestServer(settings, server)];
+});
+afterAll(async () => {
+  for (const door of doors) await door.stop();
+  await server.stop();
+  await receiver.stop();
+});
+
+type Fact = Record<string, unknown> & { kind: string };
+
+const second = fc.nat({ max: 99 });
+const unit = fc.integer({ min: 0, max: 100 }).map((n) => n / 100);
+const session = fc.record({
+  isClosed: fc.boolean(),
+  isFailed: fc.boolean(),
+  // Which score stands when the session is closed decides about BotDetected: all of a session are of one side.
+  isBot: fc.boolean(),
+  scores: fc.uniqueArray(second, { maxLength: 3 }),
+  // What a session is matched to in between is told only if it comes in time: one match each.
+  user: fc.option(fc.nat({ max: 2 })),
+  events: fc.uniqueArray(fc.nat({ max: 20 }), { maxLength: 8 }),
+});
+const story = fc.record({
+  sessions: fc.array(session, { minLength: 1, maxLength: 4 }),
+  writings: fc.uniqueArray(fc.record({ of: fc.constantFrom('s-0', 's-9', 'w'), at: second, aiScore: unit }), {
+    selector: ({ of, at }) => `${of} ${at}`,
+    maxLength: 6,
+  }),
+  reports: fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 4 }),
+  alerts: fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 4 }),
+  anomalies: fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 4 }),
+  /** How they are shuffled, repeated and cut. */
+  chance: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })),
+});
+type Story = typeof story extends fc.Arbitrary<infer T> ? T : never;
+
+const TIME = Date.now() - 3_600_000;
+const timeAt = (index: number) => new Date(TIME + index * 1_000).toISOString();
+
+/** The facts of a story, each once; those that start a session come apart. */
+function factsOf({ sessions, writings, reports, alerts, anomalies }: Story): { starts: Fact[]; rest: Fact[] } {
+  const starts: Fact[] = sessions.map((_, n) =>
+    started(`s-${n}`, { startedAt: timeAt(n), deviceFingerprint: `device-${n}` }),
+  );
+  const ofSessions = sessions.flatMap(({ isClosed, isFailed, isBot, scores, user, events }, n): Fact[] => {
+    const id = `s-${n}`;
+    return [
+      ...(isClosed ? [closed(id, { closedAt: timeAt(200) })] : []),
+      ...(isFailed ? [failed(id, { failedAt: timeAt(201), reason: 'no model' })] : []),
+      ...scores.map((at) => scored(id, (isBot ? 0.8 : 0.1) + at / 1_000, { scoredAt: timeAt(at) })),
+      ...(user === null
+        ? []
+        : [correlated(id, `user-${user}`, { user: { id: `user-${user}`, name: id }, correlatedAt: timeAt(300 + n) })]),
+      ...events.map((sequence) => happened(id, [{ sequence, eventCount: sequence, timestamp: timeAt(sequence) }])),
+    ];
+  });
+  const rest: Fact[] = [
+    ...ofSessions,
+    ...writings.map(({ of, at, aiScore }) => writing(of, aiScore, { scoredAt: timeAt(at), wordCount: at })),
+    ...reports.map((n) => report(`r-${n}`, { completedAt: timeAt(n), expiresAt: timeAt(n + 60), fileSize: n * 1e9 })),
+    ...alerts.map((n) => alert(`a-${n}`, { triggeredAt: timeAt(n) })),
+    // Whose session it is counts when the anomaly arrives: they name the user themselves.
+    ...anomalies.map((n) =>
+      anomaly(`n-${n}`, { detectedAt: timeAt(n), ...(n % 2 ? { sessionId: 's-0', userId: 'user-0' } : {}) }),
+    ),
+  ];
+  return { starts, rest };
+}
+
+/** What each connection sends, batch by batch: every fact over one of them at least, a session's start before the rest. */
+function dealFacts({ starts, rest }: ReturnType<typeof factsOf>, chance: Iterator<number>): Fact[][][] {
+  const draw = () => chance.next().value as number;
+  return Array.from({ length: CONNECTIONS }, (_, connection) => {
+    const mine = rest.flatMap((fact, index) => {
+      const times = Math.floor(draw() * 3) || Number(index % CONNECTIONS === connection);
+      return Array.from({ length: times }, () => ({ fact, at: draw() }));
+    });
+    const shuffled = mine.sort((a, b) => a.at - b.at).map(({ fact }) => fact);
+    const batches = connection === 0 ? [starts] : [];
+    while (shuffled.length > 0) {
+      const batch = shuffled.splice(0, 1 + Math.floor(draw() * 12));
+      const named = new Set(batch.map(({ kind, sessionId }) => kind !== 'writingScored' && sessionId));
+      const first = starts.filter(({ sessionId }) => named.has(sessionId));
+      batches.push(draw() < 0.5 ? [...first, ...batch] : [...first.toReversed(), ...batch]);
+    }
+    return batches;
+  });
+}
+
+/** Tables that no fact writes, and deliveries, which are looked at where they arrive. */
+const OTHER_TABLES = [
+  ...['integrations', 'api_keys', 'usage_daily', 'device_confirmations', 'pruned_outcomes'],
+  ...['webhook_subscriptions', 'webhook_deliveries', 'webhook_attempts'],
+];
+/** What is generated, when, and for which subscription. */
+const VOLATILE = ['integration_id', 'updated_at', 'created_at', 'skips'];
+
+/** A count of what a session was for a while stays as zero. */
+const COUNTS = [
+  ...['session_rollups', 'dimension_rollups', 'entity_rollups', 'entity_pairs', 'entity_others'],
+  ...['seen_hours', 'seen_steps'],
+];
+const isZero = ({ bin: _, ...row }: Record<string, unknown>) =>
+  Object.values(row).every((value) => typeof value !== 'number' || value === 0);
+
+/** Folds all changes of sessions into their counts. */
+async function fold() {
+  const { db } = server.database;
+  await waitUntil(async () => {
+    await foldSessionDeltas(db);
+    return (await db.sql`select from session_deltas limit 1`).length === 0;
+  });
+}
+
+/** All rows that facts make, without what differs each time. */
+async function readRows({ id }: Customer): Promise<Record<string, unknown[]>> {
+  const { sql } = server.database.db;
+  const tables = TENANT_TABLES.map(({ name }) => name).filter((name) => !OTHER_TABLES.includes(name));
+  const read = async (name: string) => {
+    // A session's `created_at` is when it started.
+    const volatile = name === 'sessions' ? VOLATILE.filter((column) => column !== 'created_at') : VOLATILE;
+    const rows = await sql<{ row: Record<string, unknown> }[]>`
+      select to_jsonb(t) - ${`{${volatile}}`}::text[] as row from ${sql(name)} t where integration_id = ${id}`;
+    return rows.flatMap(({ row }) => {
+      if (COUNTS.includes(name)) return isZero(row) ? [] : row;
+      if (name !== 'domain_events') return row;
+      const { id: _, payload, ...told } = row;
+      // Which of several scores stood, and whose the session was by then, depends on the order.
+      return row.type === 'BotDetected' ? told : { ...told, payload };
+    });
+  };
+  const entries = tables.map(async (name) => [name, (await read(name)).map((row) => JSON.stringify(row)).sort()]);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+async function createSubscriber(): Promise<Customer> {
+  const customer = await Customer.create(server);
+  for (const eventType of EVENT_TYPES) {
+    const { status } = await customer.post('/v1/webhooks', { url: `${receiver.url}/${customer.id}`, eventType });
+    expect(status).toBe(200);
+  }
+  return customer;
+}
+
+/** Waits until all deliveries are over; what arrived must be the events, each once. */
+async function expectDelivered({ id }: Customer) {
+  const { sql } = server.database.db;
+  await waitUntil(async () => {
+    const [row] = await sql<{ open: number }[]>`
+      select count(*)::int as open from webhook_deliveries where integration_id = ${id} and status <> 'Delivered'`;
+    return row!.open === 0;
+  });
+  const events = await sql<{ event: string }[]>`
+    select type || ' ' || payload as event from domain_events where integration_id = ${id}`;
+  const arrived = receiver.received.filter(({ path }) => path === `/${id}`);
+  const told = arrived.map(({ headers, body }) => `${headers['x-webhook-event']} ${body}`);
+  expect(told.sort()).toEqual(events.map(({ event }) => event).sort());
+}
+
+describe('facts in any order, repeated, regrouped and at once', () => {
+  it(
+    'end in the same rows and fire each event once',
+    async () => {
+      const kinds = new Set<string>();
+      await fc.assert(
+        fc.asyncProperty(story, async (told) => {
+          const facts = factsOf(told);
+          const all = [...facts.starts, ...facts.rest];
+          for (const { kind } of all) kinds.add(kind);
+          const inOrder = await Customer.create(server, all);
+          const customer = await createSubscriber();
+          const dealt = dealFacts(facts, told.chance);
+          const accepted = await Promise.all(
+            dealt.map(async (batches, connection) => {
+              let count = 0;
+              for (const batch of batches) {
+                const { status, body } = await doors[connection % 2]!.ingest(customer.id, batch);
+                expect([status, body.error]).toEqual([200, undefined]);
+                count += body.result.data.accepted;
+              }
+              return count;
+            }),
+          );
+          expect(accepted.reduce((sum, count) => sum + count, 0)).toBe(all.length);
+          await fold();
+          expect(await readRows(customer)).toEqual(await readRows(inOrder));
+          await expectDelivered(customer);
+        }),
+        { numRuns: 20, endOnFailure: true },
+      );
+      expect(kinds.size).toBe(10);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'never stop each other: Postgres counts no deadlock',
+    async () => {
+      const at = secondsAgo(60);
+      for (let round = 0; round < 30; round++) {
+        const customer = await Customer.create(server);
+        const numbers = Array.from({ length: 45 }, (_, n) => n);
+        const facts = (n: number): Fact[] => [
+          started(`s-${n}`, { startedAt: at }),
+          closed(`s-${n}`, { closedAt: at }),
+          failed(`s-${n}`, { failedAt: at }),
+          correlated(`s-${n}`, `u-${n}`, { correlatedAt: at }),
+          scored(`s-${n}`, 0.9, { scoredAt: at }),
+          happened(`s-${n}`, [{ sequence: n, timestamp: at }]),
+          anomaly(`n-${n}`, { detectedAt: at }),
+          writing(`w-${n}`, 0.5, { scoredAt: at }),
+          report(`r-${n}`, { completedAt: at }),
+          alert(`a-${n}`, { triggeredAt: at }),
+        ];
+        const more = (n: number): Fact[] => [scored(`s-${n}`, 0.1, { scoredAt: secondsAgo(0) })];
+        const tell = async (door: TestServer, told: Fact[]) => {
+          const { status, body } = await door.ingest(customer.id, told);
+          expect([status, body.error]).toEqual([200, undefined]);
+          return body.result.data.accepted;
+        };
+        // First all is new and nothing can be locked but keys; then the sessions are there.
+        for (const make of [facts, more]) {
+          const told = [numbers, numbers.toReversed()].map((order) => order.flatMap(make));
+          const accepted = await Promise.all(told.map((batch, n) => tell(doors[n]!, batch)));
+          if (make === facts) expect(accepted.reduce((sum, count) => sum + count, 0)).toBe(told[0]!.length);
+        }
+      }
+      // A connection that ends has told Postgres of all that happened to it.
+      for (const door of doors.splice(0)) await door.stop();
+      const [row] = await server.database.db.sql`
+        select deadlocks::int from pg_stat_database where datname = current_database()`;
+      expect(row).toEqual({ deadlocks: 0 });
+    },
+    LIMIT_MS,
+  );
+});

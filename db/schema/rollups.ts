@@ -1,4 +1,4 @@
-import { bigint, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
+import { bigint, doublePrecision, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
 import { identifier, instant } from './columns';
 
 // Counts of sessions, so that no answer's cost grows with history. A trigger on `sessions` appends every change to
@@ -146,6 +146,20 @@ export const entityOthers = pgTable(
     kind: text('kind').$type<'user' | 'course'>().notNull(),
     value: identifier('value').notNull(),
     others: count('others'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value] })],
+);
+
+/** What no count tells of sessions that retention has removed: of a user, a course, or (`all`, '') the integration. */
+export const prunedEnds = pgTable(
+  'pruned_ends',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    kind: text('kind').$type<'user' | 'course' | 'all'>().notNull(),
+    value: identifier('value').notNull(),
+    firstSeenAt: instant('first_seen_at').notNull(),
+    lastSeenAt: instant('last_seen_at').notNull(),
+    maxBotScore: doublePrecision('max_bot_score'),
   },
   (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value] })],
 );

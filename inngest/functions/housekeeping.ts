@@ -1,6 +1,7 @@
 import type { Inngest } from 'inngest';
 import type { Database } from '../../db/client';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
+import { pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { pruneDeliveries } from '../../server/webhooks/retention';
 
@@ -33,5 +34,14 @@ export function createHousekeepingFunctions(client: Inngest, db: Database) {
     },
     ({ step }) => step.run('fold', () => foldSessionDeltas(db)),
   );
-  return [pruneWindows, pruneLog, foldCounts];
+  const pruneOldSessions = client.createFunction(
+    {
+      id: 'prune-sessions',
+      name: 'Remove sessions that are older than their plan keeps them',
+      triggers: [{ cron: '47 * * * *' }],
+      retries: 0,
+    },
+    ({ step }) => step.run('prune', () => pruneSessions(db)),
+  );
+  return [pruneWindows, pruneLog, foldCounts, pruneOldSessions];
 }

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 
-/** Billing plans, and the service tier that each is placed in (specification: Limits). */
+/**
+ * Billing plans: the service tier that each is placed in (specification: Limits), and for how many days sessions are kept;
+ * counts stay.
+ */
 export const PLANS = {
-  free: { tier: 'free', maxActiveWebhooks: 0 },
-  starter: { tier: 'free', maxActiveWebhooks: 0 },
-  pro: { tier: 'pro', maxActiveWebhooks: 1 },
-  enterprise: { tier: 'enterprise', maxActiveWebhooks: 10 },
-} as const satisfies Record<string, { tier: string; maxActiveWebhooks: number }>;
+  free: { tier: 'free', maxActiveWebhooks: 0, retentionDays: 30 },
+  starter: { tier: 'free', maxActiveWebhooks: 0, retentionDays: 90 },
+  pro: { tier: 'pro', maxActiveWebhooks: 1, retentionDays: 365 },
+  enterprise: { tier: 'enterprise', maxActiveWebhooks: 10, retentionDays: 730 },
+} as const satisfies Record<string, { tier: string; maxActiveWebhooks: number; retentionDays: number }>;
 
 export type Plan = keyof typeof PLANS;
 export const PLAN_NAMES = Object.keys(PLANS) as [Plan, ...Plan[]];

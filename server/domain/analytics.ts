@@ -170,5 +170,7 @@ const READ_STATS = `
          (select count(*)::int from device_confirmations where integration_id = $1) as "confirmedDevices",
          (select count(*)::int from webhook_subscriptions
            where integration_id = $1 and enabled and deleted_at is null) as "activeWebhooks",
-         (select max(created_at) from sessions where integration_id = $1) as "lastSessionAt", now() as "generatedAt"
+         greatest((select max(created_at) from sessions where integration_id = $1),
+                  (select last_seen_at from pruned_ends where integration_id = $1 and kind = 'all')) as "lastSessionAt",
+         now() as "generatedAt"
     from cells`;

@@ -37,6 +37,15 @@ const countOthers = (kind: 'user' | 'course', row: string) => `
              from (select other, sum(sign) as unfolded from changes
                     where kind = '${kind}' and value = ${row}.id and other is not null group by other) c) pairs)`;
 
+/** When a user or course was first and last seen, with what retention has removed. */
+const readEnds = (column: 'user_id' | 'course_id', row: string) => {
+  const end = (pick: 'min' | 'max') =>
+    `(select ${pick}(created_at) from sessions t where t.integration_id = ${row}.integration_id and t.${column} = ${row}.id)`;
+  return `least(${end('min')}, p.first_seen_at) as "firstSeenAt", greatest(${end('max')}, p.last_seen_at) as "lastSeenAt"`;
+};
+const joinPruned = (kind: 'user' | 'course', row: string) =>
+  `left join pruned_ends p on p.integration_id = ${row}.integration_id and p.kind = '${kind}' and p.value = ${row}.id`;
+
 const CHANGES = `
   with changes as materialized (
     select kind, value, other, sign, bin, score_micros, confidence_micros, user_id
@@ -55,14 +64,15 @@ export async function listUsers(context: DomainContext, input: ListUsersInput): 
 const LIST_USERS = `
   ${CHANGES}
   select u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 'u')} as "deviceCount",
-         (select max(bot_score) from sessions t where t.integration_id = u.integration_id and t.user_id = u.id) as "maxBotScore",
-         (select min(created_at) from sessions t where t.integration_id = u.integration_id and t.user_id = u.id) as "firstSeenAt",
-         (select max(created_at) from sessions t where t.integration_id = u.integration_id and t.user_id = u.id) as "lastSeenAt",
+         greatest((select max(bot_score) from sessions t where t.integration_id = u.integration_id and t.user_id = u.id),
+                  p.max_bot_score) as "maxBotScore",
+         ${readEnds('user_id', 'u')},
          (select count(*)::int from device_confirmations c
            where c.integration_id = u.integration_id and c.user_id = u.id) as "confirmedDeviceCount",
          (select count(*)::int from anomalies a
            where a.integration_id = u.integration_id and a.user_id = u.id) as "anomalyCount"
     from users u cross join lateral (${countEntity('user', 'u')}) s
+    ${joinPruned('user', 'u')}
    where u.integration_id = $1 and u.id > $2
    order by u.id limit $3`;
 
@@ -75,9 +85,9 @@ const LIST_COURSES = `
   ${CHANGES}
   select course.id, course.name, course.code, course.url, s."sessionCount", s."botSessionCount", s."averageBotScore",
          ${countOthers('course', 'course')} as "userCount",
-         (select min(created_at) from sessions t where t.integration_id = course.integration_id and t.course_id = course.id) as "firstSeenAt",
-         (select max(created_at) from sessions t where t.integration_id = course.integration_id and t.course_id = course.id) as "lastSeenAt"
+         ${readEnds('course_id', 'course')}
     from courses course cross join lateral (${countEntity('course', 'course')}) s
+    ${joinPruned('course', 'course')}
    where course.integration_id = $1 and course.id > $2
    order by course.id limit $3`;
 

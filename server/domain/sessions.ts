@@ -42,8 +42,19 @@ export async function listUserSessions(context: DomainContext, input: ListUserSe
   const { userId, ...position } = input;
   const walk = { route: 'users/sessions', filters: { userId } };
   const page = await listPage(context, walk, [eq(sessions.userId, userId)], position);
-  if (page.data.length === 0 && input.cursor === undefined) throw new ApiError('NOT_FOUND', 'User not found');
+  const isFirst = input.cursor === undefined;
+  if (page.data.length === 0 && isFirst && !(await isPruned(context, userId)))
+    throw new ApiError('NOT_FOUND', 'User not found');
   return page;
+}
+
+/** Whether all that is left of a user's sessions is their counts. */
+async function isPruned({ db, integration }: DomainContext, userId: string): Promise<boolean> {
+  const found = await db.query(`select 1 from pruned_ends where integration_id = $1 and kind = 'user' and value = $2`, [
+    integration.id,
+    userId,
+  ]);
+  return found.length > 0;
 }
 
 /** Labels a session as bot or human; the new label replaces the old one (specification: Rule 3). NOT_FOUND as getSession. */

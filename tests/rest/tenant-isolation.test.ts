@@ -82,9 +82,11 @@ async function createTenant(marker: string, variety: number): Promise<Tenant> {
   const { sql } = server.database.db;
   await sql`update integrations set name = ${marker}, allowed_origins = ${`{https://${marker}.example.edu}`}::text[]
              where id = ${created.id}`;
-  // As of a delivery that was pruned.
+  // As of a delivery and of sessions that were pruned.
   await sql`insert into pruned_outcomes (integration_id, day, delivered, failed)
             values (${created.id}, (now() - interval '40 days')::date, ${variety}, 0)`;
+  await sql`insert into pruned_ends (integration_id, kind, value, first_seen_at, last_seen_at)
+            values (${created.id}, 'all', '', now() - interval '900 days', now() - interval '800 days')`;
   const tenant = { ...created, marker, webhooks: [], groups: makeTenantFacts(marker, variety) } as Tenant;
   for (const eventType of EVENT_TYPES) {
     const body = { url: `${receiver.url}/${marker}`, eventType, name: marker };

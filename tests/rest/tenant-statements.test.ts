@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeKey } from '../../server/domain/api-keys';
 import { listIntegrations } from '../../server/domain/integrations';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
+import { pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { factSchema } from '../../server/pipeline/facts';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
@@ -36,8 +37,8 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['api_keys'],
   },
   {
-    reason: 'the operator sees all integrations, and the log is pruned of one after the other',
-    text: /^select ("id", "name", "plan" from "integrations"|id from integrations) order by/,
+    reason: 'the operator sees all integrations, and the log and the sessions are pruned of one after the other',
+    text: /^select ("id", "name", "plan" from "integrations"|id(, plan)? from integrations) order by/,
     spans: ['integrations'],
   },
   {
@@ -202,6 +203,7 @@ async function lookAfterDeliveries(id: string) {
   await staff.deliveries.recover({ id, ...window });
   await pruneDeliveries(server.service.db);
   await foldSessionDeltas(server.service.db);
+  await pruneSessions(server.service.db);
 }
 
 /** Deliveries that fail, are retried, held, released and end with their subscription. */

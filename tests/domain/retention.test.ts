@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pruneSessions } from '../../server/domain/retention';
+import { foldSessionDeltas } from '../../server/domain/rollups';
+import { Customer } from '../support/customer';
+import { closed, correlated, happened, scored, started } from '../support/facts';
+import { startTestServer, type TestServer } from '../support/server';
+
+const DAY_MS = 86_400_000;
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/** A whole session that began so many days ago, on a course and of a user. */
+const sessionOf = (id: string, days: number, botScore: number) => {
+  const at = daysAgo(days);
+  return [
+    started(id, { startedAt: at, pageUrl: 'https://lms.example.edu/courses/42', deviceFingerprint: `fp-${id}` }),
+    happened(id, [{ sequence: 1, timestamp: at }]),
+    closed(id, { closedAt: at }),
+    scored(id, botScore, { scoredAt: at }),
+    correlated(id, 'u', { correlatedAt: at }),
+  ];
+};
+
+const readCounts = async (customer: Customer) => {
+  const { generatedAt: _, ...stats } = await customer.read('/v1/stats');
+  const {
+    startDate: __,
+    endDate: ___,
+    generatedAt: ____,
+    ...analytics
+  } = await customer.read('/v1/analytics?period=90d&groupBy=week');
+  return {
+    stats,
+    analytics,
+    users: await customer.readAll('/v1/users'),
+    courses: await customer.readAll('/v1/courses'),
+  };
+};
+
+const countRows = async ({ id }: Customer) => {
+  const [row] = await server.database.db.sql`
+    select (select count(*)::int from sessions where integration_id = ${id}) as sessions,
+           (select count(*)::int from session_events where integration_id = ${id}) as events,
+           (select count(*)::int from session_scores where integration_id = ${id}) as scores,
+           (select count(*)::int from session_correlations where integration_id = ${id}) as correlations`;
+  return row;
+};
+
+describe('sessions that are older than the plan keeps them', () => {
+  it.each([
+    ['free', 30],
+    ['starter', 90],
+    ['pro', 365],
+    ['enterprise', 730],
+  ] as const)('are removed on %s after %i days, with all that belongs to them', async (plan, days) => {
+    const customer = await Customer.create(
+      server,
+      [...sessionOf('old', days + 0.01, 1), ...sessionOf('kept', days - 0.01, 0)],
+      plan,
+    );
+    await pruneSessions(server.database.db);
+    expect(await countRows(customer)).toEqual({ sessions: 1, events: 1, scores: 1, correlations: 1 });
+    expect((await customer.get('/v1/sessions/old')).status).toBe(404);
+    expect((await customer.get('/v1/sessions/kept')).status).toBe(200);
+  });
+
+  it.each(['before', 'after'])('stay counted when they are folded %s that', async (when) => {
+    const facts = [...sessionOf('a', 80, 0.9), ...sessionOf('b', 70, 0.2), ...sessionOf('c', 1, 0.5)];
+    const customer = await Customer.create(server, facts, 'free');
+    if (when === 'before') await foldSessionDeltas(server.database.db);
+    const counts = await readCounts(customer);
+    await pruneSessions(server.database.db);
+    expect(await countRows(customer)).toMatchObject({ sessions: 1 });
+    expect(await readCounts(customer)).toEqual(counts);
+    await foldSessionDeltas(server.database.db);
+    expect(await readCounts(customer)).toEqual(counts);
+    expect(counts.users[0]).toMatchObject({ sessionCount: 3, maxBotScore: 0.9, deviceCount: 3, botSessionCount: 1 });
+  });
+
+  it('leave their user with an empty list of sessions', async () => {
+    const customer = await Customer.create(server, sessionOf('a', 80, 0.9), 'free');
+    await pruneSessions(server.database.db);
+    expect(await customer.readAll('/v1/users')).toHaveLength(1);
+    expect(await customer.read('/v1/users/u/sessions')).toEqual([]);
+    expect((await customer.get('/v1/users/nobody/sessions')).status).toBe(404);
+  });
+
+  it('are removed in batches, all of them', async () => {
+    const customer = await Customer.create(server, [], 'free');
+    await server.database.db.sql`
+      insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type, browser)
+      select ${customer.id}, 's-' || n, now() - interval '40 days', 'Closed', '', '', '', '', 'desktop', 'Chrome'
+        from generate_series(1, 1234) n`;
+    expect(await pruneSessions(server.database.db)).toBe(1234);
+    expect(await countRows(customer)).toMatchObject({ sessions: 0 });
+    expect(await customer.read('/v1/stats')).toMatchObject({ totalSessions: 1234 });
+  });
+});

@@ -125,12 +125,12 @@ export const entityRollups = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value, table.bin] })],
 );
 
-/** Sessions by user and device, and by course and user. */
+/** Sessions by user and device, by course and user, and (`all`, '') by user. */
 export const entityPairs = pgTable(
   'entity_pairs',
   {
     integrationId: identifier('integration_id').notNull(),
-    kind: text('kind').$type<'user' | 'course'>().notNull(),
+    kind: text('kind').$type<'user' | 'course' | 'all'>().notNull(),
     value: identifier('value').notNull(),
     other: identifier('other').notNull(),
     sessions: count('sessions'),
@@ -138,12 +138,12 @@ export const entityPairs = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value, table.other] })],
 );
 
-/** How many devices a user has, and users a course. */
+/** How many devices a user has, and users a course and (`all`, '') the integration. */
 export const entityOthers = pgTable(
   'entity_others',
   {
     integrationId: identifier('integration_id').notNull(),
-    kind: text('kind').$type<'user' | 'course'>().notNull(),
+    kind: text('kind').$type<'user' | 'course' | 'all'>().notNull(),
     value: identifier('value').notNull(),
     others: count('others'),
   },

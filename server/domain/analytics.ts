@@ -2,7 +2,7 @@ import { type Analytics, type AnalyticsInput, PERIODS } from '../contract/analyt
 import { ApiError } from '../contract/errors';
 import type { Stats } from '../contract/stats';
 import type { DomainContext } from './context';
-import { COUNT_COLUMNS, DELTA_COUNTS, DIMENSIONS, IS_SEEN, SEEN } from './rollups';
+import { COUNT_COLUMNS, countOthers, DELTA_COUNTS, DIMENSIONS, ENTITIES, IS_SEEN, SEEN } from './rollups';
 
 // Each answer is one statement over the folded counts and the changes that are not folded yet, so it is exact and costs
 // the same however many sessions there are. Scores are summed as whole millionths, so that no order of adding shows.
@@ -40,14 +40,14 @@ const mean = (micros: string, count: string) => `sum(${micros})::float8 / nullif
 
 /** What is not folded yet, as changes of whole sessions. */
 const UNFOLDED = `
-    select sign, hour, bin, created_at, origin, device_type, browser, is_active, label, user_id, fingerprint, events,
+    select sign, hour, bin, created_at, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events,
            score_micros, confidence_micros
       from session_deltas where integration_id = $1`;
 
 /** Sessions dated ahead of the clock (by minutes at most), taken away: no window holds them yet. */
 const AHEAD = (end: string) => `
     select -1, date_trunc('hour', created_at, 'UTC'), coalesce(effective_bin, -2)::smallint, created_at, origin, device_type,
-           browser, (status = 'Active')::int::smallint, label, user_id, fingerprint, event_count,
+           browser, (status = 'Active')::int::smallint, label, user_id, course_id, fingerprint, event_count,
            round(bot_score * 1e6)::int, round(correlation_confidence * 1e6)::int
       from sessions where integration_id = $1 and created_at >= ${end}`;
 
@@ -144,22 +144,23 @@ const READ_STATS = `
   with day as materialized (
     select since, date_trunc('hour', since + interval '1 hour' - interval '1 ms', 'UTC') as full_at
       from (select now() - interval '24 hours' as since) s),
-  changes as materialized (${UNFOLDED}),
+  unfolded as materialized (${UNFOLDED}),
+  changes as (select kind, value, other, sign from unfolded ${ENTITIES}),
   cells as (
     select bin, ${COUNT_COLUMNS} from session_rollups where integration_id = $1 and grain = 'all'
      union all
-    select bin, ${DELTA_COUNTS} from changes),
+    select bin, ${DELTA_COUNTS} from unfolded),
   recent as (
     select sessions from session_rollups, day
      where integration_id = $1 and grain = 'hour' and start >= full_at
      union all
-    select sign from changes, day where hour >= full_at
+    select sign from unfolded, day where hour >= full_at
      union all
     select count(*) from sessions, day where integration_id = $1 and created_at >= since and created_at < full_at)
   select coalesce(sum(sessions), 0)::int as "totalSessions", coalesce(sum(active), 0)::int as "activeSessions",
          (select coalesce(sum(sessions), 0)::int from recent) as "sessionsLast24h",
          coalesce(sum(events), 0)::float8 as "totalEvents",
-         ${countSeen('user', "'-infinity'", '0')}::int as "totalUsers",
+         ${countOthers('all', '$1', "''")} as "totalUsers",
          (select count(*)::int from courses where integration_id = $1) as "totalCourses",
          coalesce(sum(matched), 0)::int as "matchedSessions",
          coalesce(sum(sessions) - sum(matched), 0)::int as "unmatchedSessions",

@@ -4,7 +4,7 @@ import type { ListUsersInput, User } from '../contract/users';
 import type { DomainContext } from './context';
 import { decodeCursor, makePage } from './cursors';
 import { classifyRisk } from './risk';
-import { ENTITIES, ENTITY_COLUMNS, ENTITY_DELTAS } from './rollups';
+import { countOthers, ENTITIES, ENTITY_COLUMNS, ENTITY_DELTAS } from './rollups';
 
 // What is listed by id, with counts of its sessions: the folded ones and the changes that are not folded yet. Of the
 // sessions themselves only the ends of an index are read. Scores are summed as whole millionths.
@@ -24,18 +24,6 @@ const countEntity = (kind: 'user' | 'course', row: string) => `
                       select bin, ${ENTITY_DELTAS} from changes where kind = '${kind}' and value = ${row}.id) c
                group by bin having sum(sessions) > 0) bins
       having sum(sessions) > 0`;
-
-/** The number of a user's devices or a course's users: the folded number, with the pairs that `changes` names counted anew. */
-const countOthers = (kind: 'user' | 'course', row: string) => `
-  (select (coalesce((select others from entity_others o
-                     where o.integration_id = ${row}.integration_id and o.kind = '${kind}' and o.value = ${row}.id), 0)
-           + count(*) filter (where folded + unfolded > 0) - count(*) filter (where folded > 0))::int
-     from (select c.unfolded,
-                  coalesce((select p.sessions from entity_pairs p
-                             where p.integration_id = ${row}.integration_id and p.kind = '${kind}' and p.value = ${row}.id
-                               and p.other = c.other), 0) as folded
-             from (select other, sum(sign) as unfolded from changes
-                    where kind = '${kind}' and value = ${row}.id and other is not null group by other) c) pairs)`;
 
 /** When a user or course was first and last seen, with what retention has removed. */
 const readEnds = (column: 'user_id' | 'course_id', row: string) => {
@@ -63,7 +51,7 @@ export async function listUsers(context: DomainContext, input: ListUsersInput): 
 
 const LIST_USERS = `
   ${CHANGES}
-  select u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 'u')} as "deviceCount",
+  select u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 'u.integration_id', 'u.id')} as "deviceCount",
          greatest((select max(bot_score) from sessions t where t.integration_id = u.integration_id and t.user_id = u.id),
                   p.max_bot_score) as "maxBotScore",
          ${readEnds('user_id', 'u')},
@@ -84,7 +72,7 @@ export async function listCourses(context: DomainContext, input: ListCoursesInpu
 const LIST_COURSES = `
   ${CHANGES}
   select course.id, course.name, course.code, course.url, s."sessionCount", s."botSessionCount", s."averageBotScore",
-         ${countOthers('course', 'course')} as "userCount",
+         ${countOthers('course', 'course.integration_id', 'course.id')} as "userCount",
          ${readEnds('course_id', 'course')}
     from courses course cross join lateral (${countEntity('course', 'course')}) s
     ${joinPruned('course', 'course')}

@@ -8,7 +8,7 @@ const MAX_BATCHES = 100;
 /**
  * Removes the sessions that are older than their integration's plan keeps them, with all that belongs to them, in small
  * transactions. Counts stay, and so do first and last times and the highest score of users and courses. Answers how many
- * were removed.
+ * were removed. Counts by hour and day that no window reaches any more are forgotten too.
  */
 export async function pruneSessions(db: Database): Promise<number> {
   let pruned = 0;
@@ -17,6 +17,7 @@ export async function pruneSessions(db: Database): Promise<number> {
     for (let found = BATCH_SIZE, n = 0; found === BATCH_SIZE && n < MAX_BATCHES; n++, pruned += found) {
       found = (await db.query(PRUNE_SESSIONS, [id, PLANS[plan].retentionDays])).length;
     }
+    for (const statement of FORGET_HOURS) await db.query(statement, [id]);
   }
   return pruned;
 }
@@ -43,3 +44,12 @@ const PRUNE_SESSIONS = `
   correlated as (${removeOf('session_correlations')})
   delete from sessions s using old where s.integration_id = old.integration_id and s.id = old.id
   returning 1`;
+
+/** The longest window and the bucket that it may begin in; what is for all time has counts of its own. */
+const WINDOW_DAYS = 100;
+
+const FORGET_HOURS = [
+  "delete from session_rollups where integration_id = $1 and grain in ('hour', 'day') and start",
+  "delete from dimension_rollups where integration_id = $1 and grain in ('hour', 'day') and start",
+  "delete from seen_steps where integration_id = $1 and kind in ('user', 'device') and hour",
+].map((statement) => `${statement} < now() - interval '${WINDOW_DAYS} days'`);

@@ -124,9 +124,12 @@ const FOLD_DIMENSIONS = `
   on conflict (integration_id, grain, start, dimension, value, bin) do update
   set sessions = dimension_rollups.sessions + excluded.sessions`;
 
-/** A user's and a course's share of a change, with what the other side of it is: the device, the user. */
+/**
+ * A user's, a course's and the integration's share of a change, with what the other side of it is: the device, the user,
+ * and again the user.
+ */
 export const ENTITIES = `cross join lateral (
-  values ('user', user_id, fingerprint), ('course', course_id, user_id)) e(kind, value, other)`;
+  values ('user', user_id, fingerprint), ('course', course_id, user_id), ('all', '', user_id)) e(kind, value, other)`;
 
 const ENTITY_COUNTS = ['sessions', 'scored', 'score_micros', 'confidence_micros'] as const;
 /** The columns of `entity_rollups` for readers, and the same of a change. */
@@ -136,7 +139,7 @@ export const ENTITY_DELTAS = ENTITY_COUNTS.map((name) => `${COUNTS[name]} as ${n
 const FOLD_ENTITIES = `
   insert into entity_rollups (integration_id, kind, value, bin, ${ENTITY_COLUMNS})
   select integration_id, kind, value, bin, ${ENTITY_COUNTS.map((name) => `sum(${COUNTS[name]})`).join(', ')}
-    from session_deltas ${ENTITIES} where value is not null group by integration_id, kind, value, bin
+    from session_deltas ${ENTITIES} where value is not null and kind <> 'all' group by integration_id, kind, value, bin
   on conflict (integration_id, kind, value, bin) do update
   set ${ENTITY_COUNTS.map((name) => `${name} = entity_rollups.${name} + excluded.${name}`).join(', ')}`;
 
@@ -156,5 +159,20 @@ const ADD_OTHERS = `
   select integration_id, kind, value, $1::int * count(*) from named join entity_pairs using (integration_id, kind, value, other)
    where sessions > 0 group by integration_id, kind, value
   on conflict (integration_id, kind, value) do update set others = entity_others.others + excluded.others`;
+
+/**
+ * The number of a user's devices, a course's users or all users: the folded number, with the pairs that `changes` names (kind,
+ * value, other, sign) counted anew. `integrationId` and `value` are SQL.
+ */
+export const countOthers = (kind: 'user' | 'course' | 'all', integrationId: string, value: string) => `
+  (select (coalesce((select others from entity_others o
+                     where o.integration_id = ${integrationId} and o.kind = '${kind}' and o.value = ${value}), 0)
+           + count(*) filter (where folded + unfolded > 0) - count(*) filter (where folded > 0))::int
+     from (select c.unfolded,
+                  coalesce((select p.sessions from entity_pairs p
+                             where p.integration_id = ${integrationId} and p.kind = '${kind}' and p.value = ${value}
+                               and p.other = c.other), 0) as folded
+             from (select other, sum(sign) as unfolded from changes
+                    where kind = '${kind}' and value = ${value} and other is not null group by other) c) pairs)`;
 
 const REMOVE_DELTAS = 'delete from session_deltas returning 1';

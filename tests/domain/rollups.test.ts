@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { getAnalytics, getStats } from '../../server/domain/analytics';
 import type { DomainContext } from '../../server/domain/context';
 import { createIntegration } from '../../server/domain/integrations';
+import { pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
@@ -104,6 +105,22 @@ describe('the counts of sessions', () => {
     const before = (await getAnalytics(contextWith(40, 70), { period: '90d', groupBy: 'day' })).summary;
     await database.db.sql`delete from sessions where integration_id = ${integrationId}`;
     expect((await getAnalytics(contextWith(40, 70), { period: '90d', groupBy: 'day' })).summary).toEqual(before);
+  });
+
+  it('of windows and of all time stay exact when hours that no window reaches are forgotten', async () => {
+    await insertSessions(1, 300);
+    await database.db
+      .sql`update sessions set created_at = created_at - interval '60 days' where integration_id = ${integrationId}`;
+    await foldSessionDeltas(database.db);
+    await pruneSessions(database.db);
+    const [row] = await database.db.sql<{ oldest: string }[]>`
+      select min(start) as oldest from session_rollups where integration_id = ${integrationId} and grain = 'hour'`;
+    expect(Date.parse(row!.oldest)).toBeGreaterThan(Date.now() - 101 * 86_400_000);
+    await expectExact();
+    await changeSessions(0.5);
+    await expectExact();
+    await foldSessionDeltas(database.db);
+    await expectExact();
   });
 
   it('leave no trace of a session that changed back', async () => {

@@ -64,7 +64,7 @@ export const dimensionRollups = pgTable(
   'dimension_rollups',
   {
     integrationId: identifier('integration_id').notNull(),
-    grain: text('grain').$type<'hour' | 'day'>().notNull(),
+    grain: text('grain').$type<'hour' | 'day' | 'week'>().notNull(),
     start: instant('start').notNull(),
     dimension: text('dimension').$type<'origin' | 'device' | 'browser'>().notNull(),
     value: text('value').notNull(),
@@ -93,8 +93,8 @@ export const seenHours = pgTable(
 );
 
 /**
- * How many users or devices there are, without counting them: the sum over `hour >= T and bin >= B` is the number of those
- * seen since T with a bin of at least B. Each adds one for each of its points that no later and higher one dominates, and
+ * How many users or devices there are, without counting them: the sum over `start >= T and bin >= B` is the number of those
+ * seen since T with a bin of at least B, by hours or, from a midnight on, by days. Each adds one for each of its points that no later and higher one dominates, and
  * takes away one where two neighbours of these meet.
  */
 export const seenSteps = pgTable(
@@ -102,11 +102,12 @@ export const seenSteps = pgTable(
   {
     integrationId: identifier('integration_id').notNull(),
     kind: text('kind').$type<'user' | 'device'>().notNull(),
-    hour: instant('hour').notNull(),
+    grain: text('grain').$type<'hour' | 'day'>().notNull(),
+    start: instant('start').notNull(),
     bin: smallint('bin').notNull(),
     count: count('count'),
   },
-  (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.hour, table.bin] })],
+  (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.grain, table.start, table.bin] })],
 );
 
 /** Counts of a user's or a course's sessions by effective bin. */

@@ -52,12 +52,14 @@ const AHEAD = (end: string) => `
       from sessions where integration_id = $1 and created_at >= ${end}`;
 
 /**
- * The number of users or devices seen since an hour with at least a bin: the steps tell those that are folded; whoever
+ * The number of users or devices seen in the span with at least a bin: the steps tell those that are folded; whoever
  * `changes` names is counted anew.
  */
-const countSeen = (kind: 'user' | 'device', since: string, bin: string) => `
+const countSeen = (kind: 'user' | 'device', bin: string) => `
   (select (select coalesce(sum(count), 0) from seen_steps
-            where integration_id = $1 and kind = '${kind}' and hour >= ${since} and bin >= ${bin})
+            where integration_id = $1 and kind = '${kind}' and bin >= ${bin}
+              and (grain = 'day' and start >= (select day_at from span)
+                   or grain = 'hour' and start >= (select start_at from span) and start < (select day_at from span)))
           + count(distinct value) filter (where hours.now > 0) - count(distinct value) filter (where hours.folded > 0)
      from (select value, sum(folded) as folded, sum(folded + unfolded) as now
              from (select value, hour, level, sign as unfolded, 0 as folded from changes ${SEEN} where kind = '${kind}' and ${IS_SEEN}
@@ -65,7 +67,7 @@ const countSeen = (kind: 'user' | 'device', since: string, bin: string) => `
                    select h.value, h.hour, h.bin, 0, h.sessions from seen_hours h
                     where h.integration_id = $1 and h.kind = '${kind}'
                       and h.value in (select value from changes ${SEEN} where kind = '${kind}' and ${IS_SEEN})) u
-            where hour >= ${since} and level >= ${bin}
+            where hour >= (select start_at from span) and level >= ${bin}
             group by value, hour, level) hours)`;
 
 const IS_BOT = 'bin >= $5::int';
@@ -75,10 +77,11 @@ const countWhere = (condition: string) => `coalesce(sum(sessions) filter (where 
 
 const READ_ANALYTICS = `
   with span as materialized (
-    select start_at, end_at, step, date_trunc('day', start_at + interval '24 hours' - interval '1 ms', 'UTC') as full_at
-      from (select date_trunc($3, at - $2 * interval '1 hour', 'UTC') as start_at, at as end_at,
-                   case $3 when 'hour' then interval '1 hour' when 'day' then interval '24 hours' else interval '168 hours' end as step
-              from (select date_trunc('milliseconds', now()) as at) n) s),
+    select *, date_trunc('week', day_at + interval '168 hours' - interval '1 ms', 'UTC') as week_at
+      from (select *, date_trunc('day', start_at + interval '24 hours' - interval '1 ms', 'UTC') as day_at
+              from (select date_trunc($3, at - $2 * interval '1 hour', 'UTC') as start_at, at as end_at,
+                           case $3 when 'hour' then interval '1 hour' when 'day' then interval '24 hours' else interval '168 hours' end as step
+                      from (select date_trunc('milliseconds', now()) as at) n) s) d),
   changes as materialized (
     select * from (${UNFOLDED} union all ${AHEAD('(select end_at from span)')}) c where hour >= (select start_at from span)),
   cells as materialized (
@@ -92,8 +95,9 @@ const READ_ANALYTICS = `
       from cells group by bucket),
   parts as materialized (
     select dimension, value, bin, sessions from dimension_rollups
-     where integration_id = $1 and (grain = 'day' and start >= (select full_at from span)
-           or grain = 'hour' and start >= (select start_at from span) and start < (select full_at from span))
+     where integration_id = $1 and (grain = 'week' and start >= (select week_at from span)
+           or grain = 'day' and start >= (select day_at from span) and start < (select week_at from span)
+           or grain = 'hour' and start >= (select start_at from span) and start < (select day_at from span))
      union all
     select dimension, value, level, sign from changes ${DIMENSIONS})
   select span.start_at as "startDate", span.end_at as "endDate", totals.*,
@@ -117,9 +121,9 @@ const READ_ANALYTICS = `
     from span cross join (
       select json_build_object(
                'totalSessions', coalesce(sum(sessions), 0), 'totalEvents', coalesce(sum(events), 0),
-               'uniqueBots', ${countSeen('device', '(select start_at from span)', '$5::int')}
+               'uniqueBots', ${countSeen('device', '$5::int')}
                              + coalesce(sum(deviceless) filter (where ${IS_BOT}), 0),
-               'uniqueUsers', ${countSeen('user', '(select start_at from span)', '0')},
+               'uniqueUsers', ${countSeen('user', '0')},
                'averageBotScore', coalesce(${mean('score_micros', 'scored')}, 0),
                'averageEventsPerSession', coalesce(sum(events)::float8 / nullif(sum(sessions), 0)::float8, 0)) as summary,
              json_build_object(

@@ -50,6 +50,6 @@ const WINDOW_DAYS = 100;
 
 const FORGET_HOURS = [
   "delete from session_rollups where integration_id = $1 and grain in ('hour', 'day') and start",
-  "delete from dimension_rollups where integration_id = $1 and grain in ('hour', 'day') and start",
-  "delete from seen_steps where integration_id = $1 and kind in ('user', 'device') and hour",
+  "delete from dimension_rollups where integration_id = $1 and grain in ('hour', 'day', 'week') and start",
+  'delete from seen_steps where integration_id = $1 and start',
 ].map((statement) => `${statement} < now() - interval '${WINDOW_DAYS} days'`);

@@ -69,10 +69,11 @@ const ADD_STEPS = `
     select integration_id, kind, hour, bin, 1 as n from later where best is null or bin > best
      union all
     select integration_id, kind, hour, best, -1 from later where bin > best)
-  insert into seen_steps (integration_id, kind, hour, bin, count)
-  select integration_id, kind, hour, bin, $1::int * sum(n) from steps
-   group by integration_id, kind, hour, bin having sum(n) <> 0
-  on conflict (integration_id, kind, hour, bin) do update set count = seen_steps.count + excluded.count`;
+  insert into seen_steps (integration_id, kind, grain, start, bin, count)
+  select integration_id, kind, grain, start, bin, $1::int * sum(n)
+    from steps cross join lateral (values ('hour', hour), ('day', date_trunc('day', hour, 'UTC'))) g(grain, start)
+   group by integration_id, kind, grain, start, bin having sum(n) <> 0
+  on conflict (integration_id, kind, grain, start, bin) do update set count = seen_steps.count + excluded.count`;
 
 const FOLD_HOURS = `
   insert into seen_hours (integration_id, kind, value, hour, bin, sessions)
@@ -119,7 +120,8 @@ const FOLD_DIMENSIONS = `
   insert into dimension_rollups (integration_id, grain, start, dimension, value, bin, sessions)
   select integration_id, grain, start, dimension, value, level, sum(sign)
     from session_deltas ${DIMENSIONS}
-   cross join lateral (values ('hour', hour), ('day', date_trunc('day', hour, 'UTC'))) g(grain, start)
+   cross join lateral (
+      values ('hour', hour), ('day', date_trunc('day', hour, 'UTC')), ('week', date_trunc('week', hour, 'UTC'))) g(grain, start)
    group by integration_id, grain, start, dimension, value, level having sum(sign) <> 0
   on conflict (integration_id, grain, start, dimension, value, bin) do update
   set sessions = dimension_rollups.sessions + excluded.sessions`;

@@ -1,3 +1,38 @@
+CREATE TABLE "alerts" (
+	"integration_id" text COLLATE "C" NOT NULL,
+	"id" text COLLATE "C" NOT NULL,
+	"severity" text NOT NULL,
+	"message" text NOT NULL,
+	"triggered_at" timestamp(3) with time zone NOT NULL,
+	"url" text,
+	CONSTRAINT "alerts_integration_id_id_pk" PRIMARY KEY("integration_id","id")
+);
+--> statement-breakpoint
+CREATE TABLE "reports" (
+	"integration_id" text COLLATE "C" NOT NULL,
+	"id" text COLLATE "C" NOT NULL,
+	"name" text NOT NULL,
+	"template_id" text COLLATE "C" NOT NULL,
+	"format" text NOT NULL,
+	"record_count" integer,
+	"file_size" double precision,
+	"completed_at" timestamp(3) with time zone NOT NULL,
+	"expires_at" timestamp(3) with time zone,
+	"download_url" text NOT NULL,
+	CONSTRAINT "reports_integration_id_id_pk" PRIMARY KEY("integration_id","id")
+);
+--> statement-breakpoint
+CREATE TABLE "writing_scores" (
+	"integration_id" text COLLATE "C" NOT NULL,
+	"session_id" text COLLATE "C" NOT NULL,
+	"scored_at" timestamp(3) with time zone NOT NULL,
+	"ai_score" double precision NOT NULL,
+	"user_id" text COLLATE "C",
+	"document_id" text COLLATE "C",
+	"word_count" integer,
+	CONSTRAINT "writing_scores_integration_id_session_id_scored_at_pk" PRIMARY KEY("integration_id","session_id","scored_at")
+);
+--> statement-breakpoint
 CREATE TABLE "dimension_rollups" (
 	"integration_id" text COLLATE "C" NOT NULL,
 	"grain" text NOT NULL,
@@ -38,6 +73,16 @@ CREATE TABLE "entity_rollups" (
 	CONSTRAINT "entity_rollups_integration_id_kind_value_bin_pk" PRIMARY KEY("integration_id","kind","value","bin")
 );
 --> statement-breakpoint
+CREATE TABLE "pruned_ends" (
+	"integration_id" text COLLATE "C" NOT NULL,
+	"kind" text NOT NULL,
+	"value" text COLLATE "C" NOT NULL,
+	"first_seen_at" timestamp(3) with time zone NOT NULL,
+	"last_seen_at" timestamp(3) with time zone NOT NULL,
+	"max_bot_score" double precision,
+	CONSTRAINT "pruned_ends_integration_id_kind_value_pk" PRIMARY KEY("integration_id","kind","value")
+);
+--> statement-breakpoint
 CREATE TABLE "seen_hours" (
 	"integration_id" text COLLATE "C" NOT NULL,
 	"kind" text NOT NULL,
@@ -51,10 +96,11 @@ CREATE TABLE "seen_hours" (
 CREATE TABLE "seen_steps" (
 	"integration_id" text COLLATE "C" NOT NULL,
 	"kind" text NOT NULL,
-	"hour" timestamp(3) with time zone NOT NULL,
+	"grain" text NOT NULL,
+	"start" timestamp(3) with time zone NOT NULL,
 	"bin" smallint NOT NULL,
 	"count" bigint NOT NULL,
-	CONSTRAINT "seen_steps_integration_id_kind_hour_bin_pk" PRIMARY KEY("integration_id","kind","hour","bin")
+	CONSTRAINT "seen_steps_integration_id_kind_grain_start_bin_pk" PRIMARY KEY("integration_id","kind","grain","start","bin")
 );
 --> statement-breakpoint
 CREATE TABLE "session_deltas" (
@@ -96,6 +142,8 @@ CREATE TABLE "session_rollups" (
 	CONSTRAINT "session_rollups_integration_id_grain_start_bin_pk" PRIMARY KEY("integration_id","grain","start","bin")
 );
 --> statement-breakpoint
+ALTER TABLE "sessions" ADD COLUMN "failed_at" timestamp(3) with time zone;--> statement-breakpoint
+ALTER TABLE "sessions" ADD COLUMN "failure_reason" text;--> statement-breakpoint
 CREATE INDEX "sessions_user_score" ON "sessions" USING btree ("integration_id","user_id","bot_score") WHERE user_id is not null;--> statement-breakpoint
 CREATE FUNCTION "append_session_deltas"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

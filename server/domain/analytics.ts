@@ -44,12 +44,15 @@ const UNFOLDED = `
            score_micros, confidence_micros
       from session_deltas where integration_id = $1`;
 
-/** Sessions dated ahead of the clock (by minutes at most), taken away: no window holds them yet. */
-const AHEAD = (end: string) => `
+/**
+ * Sessions dated ahead of the clock (by minutes at most), taken away: no window holds them yet. The clock itself is named, of
+ * which the planner knows that little lies beyond.
+ */
+const AHEAD = `
     select -1, date_trunc('hour', created_at, 'UTC'), coalesce(effective_bin, -2)::smallint, created_at, origin, device_type,
            browser, (status = 'Active')::int::smallint, label, user_id, course_id, fingerprint, event_count,
            round(bot_score * 1e6)::int, round(correlation_confidence * 1e6)::int
-      from sessions where integration_id = $1 and created_at >= ${end}`;
+      from sessions where integration_id = $1 and created_at >= date_trunc('milliseconds', now())`;
 
 /**
  * The number of users or devices seen in the span with at least a bin: the steps tell those that are folded; whoever
@@ -83,7 +86,7 @@ const READ_ANALYTICS = `
                            case $3 when 'hour' then interval '1 hour' when 'day' then interval '24 hours' else interval '168 hours' end as step
                       from (select date_trunc('milliseconds', now()) as at) n) s) d),
   changes as materialized (
-    select * from (${UNFOLDED} union all ${AHEAD('(select end_at from span)')}) c where hour >= (select start_at from span)),
+    select * from (${UNFOLDED} union all ${AHEAD}) c where hour >= (select start_at from span)),
   cells as materialized (
     select date_trunc($3, start, 'UTC') as bucket, bin, ${COUNT_COLUMNS} from session_rollups
      where integration_id = $1 and grain = case $3 when 'hour' then 'hour' else 'day' end

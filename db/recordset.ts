@@ -46,12 +46,22 @@ export function updateRecords<T extends PgTable>(
 ): string {
   const columns = getTableColumns(table);
   const assignments = names.map((name) => `"${columns[name]!.name}" = r."${name}"`);
-  const matches = keys.map((name) => `t."${columns[name]!.name}" = r."${name}"`).join(' and ');
-  const { name } = getTableConfig(table);
   return `with r as materialized (select * from ${recordset(table, parameter, 'r', [...keys, ...names])})
-    update ${name} t set ${assignments.join(', ')} from r
-     where ${matches}
-       and t.ctid = any (array(select found.row from r cross join lateral (select t.ctid as row from ${name} t where ${matches} limit 1) found))`;
+    update ${getTableConfig(table).name} t set ${assignments.join(', ')} from r where ${reachRecords(table, keys)}`;
+}
+
+/** Deletes the rows with the given keys, found as in `updateRecords`. */
+export function deleteRecords<T extends PgTable>(table: T, parameter: string, keys: ColumnName<T>[]): string {
+  return `with r as materialized (select * from ${recordset(table, parameter, 'r', keys)})
+    delete from ${getTableConfig(table).name} t using r where ${reachRecords(table, keys)}`;
+}
+
+/** That `t` is the row of a table that `r` names. */
+function reachRecords<T extends PgTable>(table: T, keys: ColumnName<T>[]): string {
+  const columns = getTableColumns(table);
+  const matches = keys.map((name) => `t."${columns[name]!.name}" = r."${name}"`).join(' and ');
+  return `${matches}
+       and t.ctid = any (array(select found.row from r cross join lateral (select t.ctid as row from ${getTableConfig(table).name} t where ${matches} limit 1) found))`;
 }
 
 /** `alias."column" as "camelName", …` for statements that are written as text. */

@@ -55,7 +55,22 @@ export const sessions = pgTable(
     index('sessions_course').on(table.integrationId, table.courseId, table.createdAt, table.id),
     index('sessions_fingerprint').on(table.integrationId, table.fingerprint, table.createdAt, table.id),
     index('sessions_origin').on(table.integrationId, table.origin, table.createdAt, table.id),
+    index('sessions_labeled')
+      .on(table.integrationId, table.label, table.createdAt, table.id)
+      .where(sql`label is not null`),
   ],
+);
+
+/** The flags of sessions once more, a row each: an index of the array itself would not keep the order of a list. */
+export const sessionFlags = pgTable(
+  'session_flags',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    flag: identifier('flag').notNull(),
+    createdAt: instant('created_at').notNull(),
+    sessionId: identifier('session_id').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.flag, table.createdAt, table.sessionId] })],
 );
 
 /** Courses, as the addresses of their sessions name them. */

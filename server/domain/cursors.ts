@@ -49,7 +49,10 @@ function signPosition(context: DomainContext, walk: Walk, body: Buffer): Buffer 
     .subarray(0, MAC_BYTES);
 }
 
-/** Makes a page of `limit` items from `limit + 1` rows; the cursor stands at the last item shown. */
+/**
+ * Makes a page of `limit` items from `limit + 1` rows; the cursor stands at the last item shown, or where the search for
+ * more was given up (`stoppedAt`).
+ */
 export function makePage<Row, Item>(
   context: DomainContext,
   walk: Walk,
@@ -57,15 +60,15 @@ export function makePage<Row, Item>(
   limit: number,
   show: (row: Row) => Item,
   locate: (row: Row) => Position,
+  stoppedAt?: Row,
 ): Page<Item> {
-  const hasMore = rows.length > limit;
-  const shown = hasMore ? rows.slice(0, limit) : rows;
-  const last = shown.at(-1);
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : stoppedAt;
   return {
     data: shown.map(show),
     pagination: {
-      ...(hasMore && last ? { nextCursor: encodeCursor(context, walk, locate(last)) } : {}),
-      hasMore,
+      ...(last ? { nextCursor: encodeCursor(context, walk, locate(last)) } : {}),
+      hasMore: last !== undefined,
       limit,
     },
   };

@@ -1,4 +1,4 @@
-import { and, arrayContains, desc, eq, gte, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { sessions, users } from '../../db/schema';
 import { ApiError } from '../contract/errors';
 import { clampPageSize, type Page } from '../contract/pagination';
@@ -6,32 +6,37 @@ import type { LabelSessionInput, ListSessionsInput, Session, SessionLabel } from
 import type { ListUserSessionsInput } from '../contract/users';
 import type { DomainContext } from './context';
 import { decodeCursor, makePage, type Walk } from './cursors';
-import { classifyRisk, findRiskRange } from './risk';
+import { classifyRisk } from './risk';
+import { type ListedSession, MAX_EXAMINED, type SessionFilters, walkSessions } from './session-walks';
 
 type SessionRow = typeof sessions.$inferSelect;
-type FoundSession = { session: SessionRow; userName: string | null; userUrl: string | null };
-
-/** Sessions with the user that each is correlated with. */
-const selectSessions = ({ db }: DomainContext) =>
-  db.orm
-    .select({ session: sessions, userName: users.name, userUrl: users.url })
-    .from(sessions)
-    .leftJoin(users, and(eq(users.integrationId, sessions.integrationId), eq(users.id, sessions.userId)));
+type ShownSession = SessionRow & { userName: string | null; userUrl: string | null };
 
 const isSession = (context: DomainContext, sessionId: string) =>
   and(eq(sessions.integrationId, context.integration.id), eq(sessions.id, sessionId));
 
 /** Finds one session (specification: GET /v1/sessions/{sessionId}). NOT_FOUND when unknown or of another integration. */
 export async function getSession(context: DomainContext, input: { sessionId: string }): Promise<Session> {
-  const [found] = await selectSessions(context).where(isSession(context, input.sessionId));
+  const [found] = await context.db.orm
+    .select({ ...getTableColumns(sessions), userName: users.name, userUrl: users.url })
+    .from(sessions)
+    .leftJoin(users, and(eq(users.integrationId, sessions.integrationId), eq(users.id, sessions.userId)))
+    .where(isSession(context, input.sessionId));
   if (!found) throw new ApiError('NOT_FOUND', 'Session not found');
   return showSession(context, found);
 }
 
-/** Lists sessions, newest first (specification: GET /v1/sessions; Pagination). */
-export async function listSessions(context: DomainContext, input: ListSessionsInput): Promise<Page<Session>> {
+/**
+ * Lists sessions, newest first (specification: GET /v1/sessions; Pagination). A page for which `budget` sessions were
+ * examined ends there, short of its size.
+ */
+export async function listSessions(
+  context: DomainContext,
+  input: ListSessionsInput,
+  budget = MAX_EXAMINED,
+): Promise<Page<Session>> {
   const { cursor, pageSize, ...filters } = input;
-  return listPage(context, { route: 'sessions', filters }, toConditions(context, filters), { cursor, pageSize });
+  return listPage(context, { route: 'sessions', filters }, filters, { cursor, pageSize, budget });
 }
 
 /**
@@ -41,7 +46,7 @@ export async function listSessions(context: DomainContext, input: ListSessionsIn
 export async function listUserSessions(context: DomainContext, input: ListUserSessionsInput): Promise<Page<Session>> {
   const { userId, ...position } = input;
   const walk = { route: 'users/sessions', filters: { userId } };
-  const page = await listPage(context, walk, [eq(sessions.userId, userId)], position);
+  const page = await listPage(context, walk, { userId }, { ...position, budget: MAX_EXAMINED });
   const isFirst = input.cursor === undefined;
   if (page.data.length === 0 && isFirst && !(await isPruned(context, userId)))
     throw new ApiError('NOT_FOUND', 'User not found');
@@ -78,43 +83,16 @@ export async function labelSession(context: DomainContext, input: LabelSessionIn
 async function listPage(
   context: DomainContext,
   walk: Walk,
-  filters: SQL[],
-  { cursor, pageSize }: { cursor?: string | undefined; pageSize: number },
+  filters: SessionFilters,
+  { cursor, pageSize, budget }: { cursor?: string | undefined; pageSize: number; budget: number },
 ): Promise<Page<Session>> {
   const limit = clampPageSize(pageSize, context.integration.tier);
-  const conditions = [eq(sessions.integrationId, context.integration.id), ...filters];
-  if (cursor !== undefined) {
-    const [createdAt, id] = decodeCursor(context, walk, cursor);
-    conditions.push(sql`(${sessions.createdAt}, ${sessions.id}) < (${createdAt}, ${id})`);
-  }
-  const rows = await selectSessions(context)
-    .where(and(...conditions))
-    .orderBy(desc(sessions.createdAt), desc(sessions.id))
-    .limit(limit + 1);
-  const show = (row: FoundSession) => showSession(context, row);
-  return makePage(context, walk, rows, limit, show, ({ session }) => [session.createdAt, session.id]);
-}
-
-function toConditions(context: DomainContext, filters: Omit<ListSessionsInput, 'cursor' | 'pageSize'>): SQL[] {
-  const conditions: SQL[] = [];
-  const { startDate, endDate, status, minBotScore, maxBotScore, riskLevel, detectionFlag, label } = filters;
-  if (startDate) conditions.push(gte(sessions.createdAt, startDate.at));
-  if (endDate) conditions.push(lt(sessions.createdAt, endDate.at));
-  if (status) conditions.push(eq(sessions.status, status));
-  if (minBotScore !== undefined) conditions.push(gte(sessions.botScore, minBotScore));
-  if (maxBotScore !== undefined) conditions.push(lte(sessions.botScore, maxBotScore));
-  if (riskLevel) {
-    const range = findRiskRange(riskLevel, context.integration);
-    conditions.push(gte(sessions.effectiveBin, range.from), lt(sessions.effectiveBin, range.below));
-  }
-  if (detectionFlag) conditions.push(arrayContains(sessions.detectionFlags, [detectionFlag]));
-  if (label) conditions.push(label === 'none' ? isNull(sessions.label) : eq(sessions.label, label === 'bot' ? 1 : -1));
-  if (filters.userId) conditions.push(eq(sessions.userId, filters.userId));
-  if (filters.courseId) conditions.push(eq(sessions.courseId, filters.courseId));
-  if (filters.fingerprint) conditions.push(eq(sessions.fingerprint, filters.fingerprint));
-  if (filters.origin) conditions.push(eq(sessions.origin, filters.origin));
-  if (filters.deviceType) conditions.push(eq(sessions.deviceType, filters.deviceType));
-  return conditions;
+  const after = cursor === undefined ? null : (decodeCursor(context, walk, cursor) as [string, string]);
+  const found = await walkSessions(context, filters, { after, rows: limit + 1, budget });
+  const stoppedAt = found.find(({ examined }) => examined === budget);
+  const matching = found.filter(({ isMatch }) => isMatch);
+  const show = (row: ListedSession) => showSession(context, row);
+  return makePage(context, walk, matching, limit, show, ({ createdAt, id }) => [createdAt, id], stoppedAt);
 }
 
 function showLabel({ label, labelConfidence, labelNotes, labeledAt }: SessionRow): Session['label'] {
@@ -122,7 +100,7 @@ function showLabel({ label, labelConfidence, labelNotes, labeledAt }: SessionRow
   return { verdict: label === 1 ? 'bot' : 'human', confidence: labelConfidence, notes: labelNotes, labeledAt };
 }
 
-function showSession({ integration }: DomainContext, { session, userName, userUrl }: FoundSession): Session {
+function showSession({ integration }: DomainContext, session: ShownSession): Session {
   return {
     id: session.id,
     createdAt: session.createdAt,
@@ -133,8 +111,8 @@ function showSession({ integration }: DomainContext, { session, userName, userUr
     pageUrl: session.pageUrl,
     userAgentSummary: session.userAgentSummary,
     userId: session.userId,
-    userName,
-    userUrl,
+    userName: session.userName,
+    userUrl: session.userUrl,
     riskLevel: classifyRisk(session.effectiveBin, integration),
     label: showLabel(session),
     courseId: session.courseId,

@@ -5,6 +5,7 @@ import type {
   reports,
   sessionCorrelations,
   sessionEvents,
+  sessionFlags,
   sessionScores,
   sessions,
   users,
@@ -18,6 +19,7 @@ export class FactRefusal extends Error {}
 
 export type SessionRow = Omit<typeof sessions.$inferSelect, 'effectiveBin'>;
 export type EventRow = typeof sessionEvents.$inferSelect;
+export type FlagRow = typeof sessionFlags.$inferSelect;
 export type ScoreRow = typeof sessionScores.$inferSelect;
 export type CorrelationRow = typeof sessionCorrelations.$inferSelect;
 export type UserRow = typeof users.$inferSelect;
@@ -64,6 +66,8 @@ export interface SessionDraft {
   row: SessionRow;
   isNew: boolean;
   isChanged: boolean;
+  /** What the database has. */
+  storedFlags: string[];
   events: Map<number, EventRow>;
   scores: Map<string, ScoreRow>;
   correlations: Map<string, CorrelationRow>;
@@ -86,6 +90,7 @@ export const createSessionDraft = (row: SessionRow, isNew: boolean): SessionDraf
   row,
   isNew,
   isChanged: false,
+  storedFlags: row.detectionFlags,
   events: new Map(),
   scores: new Map(),
   correlations: new Map(),

@@ -136,7 +136,7 @@ export function createIngester(dependencies: {
     if (!ANALYZE_AFTER.some((limit) => before < limit && committed >= limit)) return;
     db.sql
       .unsafe(
-        'analyze sessions, session_events, session_scores, session_correlations, users, courses, anomalies, writing_scores, reports, alerts, domain_events, seen_hours, entity_pairs, webhook_subscriptions, webhook_deliveries',
+        'analyze sessions, session_flags, session_events, session_scores, session_correlations, users, courses, anomalies, writing_scores, reports, alerts, domain_events, seen_hours, entity_pairs, webhook_subscriptions, webhook_deliveries',
       )
       .catch((error: unknown) => log.warn({ err: error }, 'could not renew the statistics'));
   }
@@ -196,9 +196,15 @@ function keepRecords<Name extends RecordName>(name: Name, written: Records, know
 
 function collectSessions(state: IngestState, rows: IngestRows) {
   for (const { sessions } of state.tenants.values()) {
-    for (const { row, isNew, isChanged } of sessions.values()) {
+    for (const { row, isNew, isChanged, storedFlags } of sessions.values()) {
       if (isNew) rows.newSessions.push(row);
       else if (isChanged) rows.changedSessions.push(row);
+      if (row.detectionFlags === storedFlags) continue;
+      const [now, before] = [new Set(row.detectionFlags), new Set(storedFlags)];
+      const { integrationId, createdAt, id: sessionId } = row;
+      const toRow = (flag: string) => ({ integrationId, flag, createdAt, sessionId });
+      rows.newFlags.push(...[...now].filter((flag) => !before.has(flag)).map(toRow));
+      rows.oldFlags.push(...[...before].filter((flag) => !now.has(flag)).map(toRow));
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Query } from '../../db/client';
-import { insertRecords, recordset, updateRecords, writableColumns } from '../../db/recordset';
+import { deleteRecords, insertRecords, recordset, updateRecords, writableColumns } from '../../db/recordset';
 import {
   alerts,
   anomalies,
@@ -8,6 +8,7 @@ import {
   reports,
   sessionCorrelations,
   sessionEvents,
+  sessionFlags,
   sessionScores,
   sessions,
   users,
@@ -20,6 +21,7 @@ import type {
   CorrelationRow,
   CourseRow,
   EventRow,
+  FlagRow,
   RecordName,
   RecordRows,
   ScoreRow,
@@ -35,6 +37,8 @@ export type RecordLists = { [Name in RecordName]: RecordRows[Name][] };
 export interface IngestRows extends RecordLists {
   newSessions: SessionRow[];
   changedSessions: SessionRow[];
+  newFlags: FlagRow[];
+  oldFlags: FlagRow[];
   events: EventRow[];
   scores: ScoreRow[];
   correlations: CorrelationRow[];
@@ -47,6 +51,8 @@ export interface IngestRows extends RecordLists {
 export const createRows = (): IngestRows => ({
   newSessions: [],
   changedSessions: [],
+  newFlags: [],
+  oldFlags: [],
   events: [],
   scores: [],
   correlations: [],
@@ -91,6 +97,17 @@ const PARTS: Part[] = [
     name: 'changed',
     list: (rows) => rows.changedSessions,
     write: (parameter) => updateRecords(sessions, parameter, ['integrationId', 'id'], CHANGED_COLUMNS),
+  },
+  {
+    name: 'flagged',
+    list: (rows) => sortByKey(rows.newFlags, (row) => [row.integrationId, row.flag, row.createdAt, row.sessionId]),
+    write: (parameter) =>
+      `${insertRecords(sessionFlags, parameter, writableColumns(sessionFlags))} on conflict do nothing`,
+  },
+  {
+    name: 'unflagged',
+    list: (rows) => rows.oldFlags,
+    write: (parameter) => deleteRecords(sessionFlags, parameter, writableColumns(sessionFlags)),
   },
   {
     name: 'happened',

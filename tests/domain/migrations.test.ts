@@ -46,7 +46,7 @@ describe('migrations', () => {
     await sql.end();
   });
 
-  it('find the courses of the sessions that are there already, as the door would name them', async () => {
+  it('find the courses and flags of the sessions that are there already, as the door would name them', async () => {
     const { url } = database;
     const before = await mkdtemp(join(tmpdir(), 'migrations-'));
     await cp(directory, before, { recursive: true });
@@ -70,13 +70,16 @@ describe('migrations', () => {
     for (const [index, page] of pages.entries()) {
       const courseId = findCourse(page)?.id ?? null;
       await sql`insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent,
-                                      user_agent_summary, device_type, browser, course_id)
-        values ('i', ${index}, now(), 'Active', ${page}, ${new URL(page).origin}, '', '', 'desktop', '', ${courseId})`;
+                                      user_agent_summary, device_type, browser, course_id, detection_flags)
+        values ('i', ${index}, now(), 'Active', ${page}, ${new URL(page).origin}, '', '', 'desktop', '', ${courseId},
+                ${index === 3 ? '{b,a,b}' : '{}'}::text[])`;
     }
     expect(await migrateDatabase({ url, directory, region: 'us' })).toEqual(later);
     const courses = await sql`select id, name, code, url from courses where integration_id = 'i' order by id`;
     const expected = new Map(pages.flatMap((page) => findCourse(page) ?? []).map((course) => [course.id, course]));
     expect([...courses]).toEqual([...expected.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
+    const flags = await sql`select integration_id || session_id || flag as text from session_flags order by flag`;
+    expect(flags.map(({ text }) => text)).toEqual(['i3a', 'i3b']);
     await sql.end();
   });
 });

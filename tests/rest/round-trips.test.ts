@@ -13,7 +13,7 @@ const OTHERS = 10;
 const SESSIONS_OF_EACH = 10_000;
 /** After the look-up of the key, which counts the request too. */
 const MAX_STATEMENTS = 2;
-const LARGE_TABLES = ['sessions', 'session_events', 'webhook_deliveries'];
+const LARGE_TABLES = ['sessions', 'session_flags', 'session_events', 'webhook_deliveries'];
 
 let server: TestServer;
 let recorder: ReturnType<typeof recordStatements>;
@@ -62,6 +62,8 @@ const SESSION_LISTS = [
   `/v1/sessions?courseId=${busiest.courseId}`,
   `/v1/sessions?fingerprint=${busiest.fingerprint}`,
   `/v1/sessions?origin=${encodeURIComponent(IN_VOLUME.origin)}`,
+  '/v1/sessions?label=bot',
+  '/v1/sessions?detectionFlag=webdriver',
   `/v1/users/${busiest.userId}/sessions`,
 ];
 /** What some dozen sessions have, scattered over all the time. */

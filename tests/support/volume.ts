@@ -48,16 +48,19 @@ const spread = (prefix: string, count: number, salt: number) =>
 const STATEMENTS = [
   `insert into sessions (integration_id, id, created_at, updated_at, closed_at, status, page_url, origin, user_agent,
        user_agent_summary, device_type, browser, country, fingerprint, bot_score, score_bin, scored_at, detection_flags,
-       user_id, correlation_confidence, correlated_at, course_id, event_count)
+       user_id, correlation_confidence, correlated_at, course_id, event_count, label, labeled_at)
      select $1, 'ses-' || n, at, at, at + interval '5 minutes', 'Scored', origin || '/courses/1', origin, 'a browser',
        'Chrome 142 on Windows', (array['desktop', 'mobile', 'tablet'])[1 + n % 3], (array['Chrome', 'Safari'])[1 + n % 2],
        'US', ${spread('device', IN_VOLUME.devices, 3)}, score / 100.0, score, at + interval '6 minutes',
        case when n % 20 = 0 then array['webdriver'] else '{}' end,
        case when n % 5 > 0 then ${spread('user', IN_VOLUME.users, 1)} end, case when n % 5 > 0 then 0.9 end,
-       case when n % 5 > 0 then at end, ${spread('course', IN_VOLUME.courses, 2)}, 3
+       case when n % 5 > 0 then at end, ${spread('course', IN_VOLUME.courses, 2)}, 3,
+       case when n % 50 = 4 then 1 end, case when n % 50 = 4 then at end
      from (select n, now() - n * 104729 % 7776000 * interval '1 s' as at, (n * 31 % 100)::int as score,
                   'https://lms' || n % 3 || '.example.edu' as origin
              from generate_series(1, $2::bigint) n) s`,
+  `insert into session_flags (integration_id, flag, created_at, session_id)
+     select integration_id, unnest(detection_flags), created_at, id from sessions where integration_id = $1`,
   `insert into session_events (integration_id, session_id, sequence, type, timestamp, url, event_count)
      select integration_id, id, sequence, case when sequence % 2 = 0 then 'mouse' else 'navigation' end,
        created_at + sequence * interval '1 s', page_url, 1

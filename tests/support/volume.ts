@@ -52,10 +52,10 @@ const STATEMENTS = [
      select $1, 'ses-' || n, at, at, at + interval '5 minutes', 'Scored', origin || '/courses/1', origin, 'a browser',
        'Chrome 142 on Windows', (array['desktop', 'mobile', 'tablet'])[1 + n % 3], (array['Chrome', 'Safari'])[1 + n % 2],
        'US', ${spread('device', IN_VOLUME.devices, 3)}, score / 100.0, score, at + interval '6 minutes',
-       case when n % 20 = 0 then array['webdriver'] else '{}' end,
+       case when n % 10 = 0 then array['webdriver'] else '{}' end,
        case when n % 5 > 0 then ${spread('user', IN_VOLUME.users, 1)} end, case when n % 5 > 0 then 0.9 end,
        case when n % 5 > 0 then at end, ${spread('course', IN_VOLUME.courses, 2)}, 3,
-       case when n % 50 = 4 then 1 end, case when n % 50 = 4 then at end
+       case when n % 10 = 4 then 1 end, case when n % 10 = 4 then at end
      from (select n, now() - n * 104729 % 7776000 * interval '1 s' as at, (n * 31 % 100)::int as score,
                   'https://lms' || n % 3 || '.example.edu' as origin
              from generate_series(1, $2::bigint) n) s`,

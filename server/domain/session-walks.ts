@@ -61,6 +61,8 @@ interface Trail {
   key: string[];
   /** The filter that the index serves. */
   filter?: FilterName;
+  /** Of a partial index. */
+  condition?: string;
 }
 
 /**
@@ -72,7 +74,7 @@ interface Trail {
  * in the migration), a ninth of its sessions between the bounds, a tenth of those within the budget and a tenth of what is
  * left on the page. What has to read all before it answers loses by far.
  */
-function composeWalk({ from, integration, key, filter }: Trail): string {
+function composeWalk({ from, integration, key, filter, condition = 'true' }: Trail): string {
   const rowOf = (at: string, id: string) => {
     const values = [...(filter ? [parameterOf(filter)] : []), at, id];
     return `(${values.map((value) => `(select ${value})`).join(', ')})`;
@@ -84,7 +86,7 @@ function composeWalk({ from, integration, key, filter }: Trail): string {
     from (select s.*, ${key.map((column, index) => `${column} as ${places[index]}`).join(', ')},
                  (row_number() over (order by ${backwards(key)}))::int as examined
             from ${from}
-           where ${integration} = (select $1::text)
+           where ${integration} = (select $1::text) and ${condition}
              and (${key.join(', ')}) >= ${rowOf('$4::timestamptz', `''`)}
              and (${key.join(', ')}) < ${rowOf('$2::timestamptz', '$3::text')}
            order by ${backwards(key)} limit (select $5::int)) s
@@ -95,16 +97,19 @@ function composeWalk({ from, integration, key, filter }: Trail): string {
 }
 
 const OF_SESSION = 's.integration_id';
-const composeOwn = (filter: FilterName, column: string, from = 'sessions s') => ({
+const composeOwn = (filter: FilterName, column: string, more: { condition?: string } = {}) => ({
   filter,
-  statement: composeWalk({ from, integration: OF_SESSION, key: [`s.${column}`, 's.created_at', 's.id'], filter }),
+  statement: composeWalk({
+    ...{ from: 'sessions s', integration: OF_SESSION, key: [`s.${column}`, 's.created_at', 's.id'], filter },
+    ...more,
+  }),
 });
 
 /** By the filter whose index is walked: of those that are given the first, from few sessions to a value to many. */
 const WALKS: { filter: FilterName; statement: string }[] = [
   composeOwn('userId', 'user_id'),
   composeOwn('fingerprint', 'fingerprint'),
-  composeOwn('label', 'label', '(select * from sessions where label is not null) s'),
+  composeOwn('label', 'label', { condition: 's.label is not null' }),
   composeOwn('courseId', 'course_id'),
   {
     filter: 'detectionFlag',

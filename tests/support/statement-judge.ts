@@ -280,7 +280,7 @@ class Judge {
       source.columns = columns.map(({ name, key }, index) => {
         const known = source.columns[index]?.key ?? (key && createKey());
         if (known && key) {
-          known.isScoped = key.isScoped;
+          known.isScoped ||= key.isScoped;
           equate(known, key);
         }
         return { name, key: known };
@@ -470,8 +470,18 @@ const isBound = (key: Key, bound: Source[]) =>
 
 function strip(expression: Tree): Tree {
   let inner = expression ?? {};
-  while (inner.TypeCast || inner.CollateClause) inner = (inner.TypeCast ?? inner.CollateClause).arg;
-  return inner;
+  for (;;) {
+    const { TypeCast, CollateClause, SubLink } = inner;
+    if (TypeCast || CollateClause) inner = (TypeCast ?? CollateClause).arg;
+    else if (SubLink && isBareValue(SubLink)) inner = SubLink.subselect.SelectStmt.targetList[0].ResTarget.val;
+    else return inner;
+  }
+}
+/** `(select $1)`, which is that value and nothing else. */
+function isBareValue({ subLinkType, subselect: { SelectStmt: query } }: Tree): boolean {
+  const { targetList = [], ...rest } = query;
+  const isOther = Object.keys(rest).some((clause) => !['limitOption', 'op'].includes(clause));
+  return subLinkType === 'EXPR_SUBLINK' && query.op === 'SETOP_NONE' && targetList.length === 1 && !isOther;
 }
 const readParameter = (expression: Tree): number | null => strip(expression).ParamRef?.number ?? null;
 

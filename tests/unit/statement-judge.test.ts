@@ -54,6 +54,7 @@ const KEPT: [why: string, text: string][] = [
     'what is deleted',
     'delete from sessions s using users u where s.integration_id = u.integration_id and u.integration_id = $1',
   ],
+  ['a value that stands in a subquery', 'select * from sessions where integration_id = (select $1::text) and id = $2'],
   ['other tables', 'select * from rate_windows where bucket = $1'],
   ['a name that hides a table', `with sessions as (select * from ${KEYS}) select * from sessions`],
 ];
@@ -65,6 +66,21 @@ const REFUSED: [why: string, text: string, faults: string[]][] = [
   ['an alternative', 'select * from sessions where integration_id = $1 or id = $2', [`sessions sessions ${UNBOUND}`]],
   ['a negation', 'select * from sessions where not (integration_id = $1)', [`sessions sessions ${UNBOUND}`]],
   ['an inequality', 'select * from sessions where integration_id >= $1', [`sessions sessions ${UNBOUND}`]],
+  [
+    'a value that a subquery chooses',
+    'select * from sessions where integration_id = (select $1 limit 0) or integration_id = (select max(i) from unnest($1) i)',
+    [`sessions sessions ${UNBOUND}`],
+  ],
+  [
+    'a value of a subquery with a condition',
+    'select * from sessions where integration_id = (select $1 where $2)',
+    [`sessions sessions ${UNBOUND}`],
+  ],
+  [
+    'a condition outside of a subquery',
+    'select * from (select * from sessions limit 9) s where s.integration_id = $1',
+    [`sessions s/sessions ${UNBOUND}`],
+  ],
   ['itself', 'select * from sessions s where s.integration_id = s.integration_id', [`sessions s ${UNBOUND}`]],
   [
     'the other column of a pair',

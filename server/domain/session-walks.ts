@@ -97,11 +97,11 @@ function composeWalk({ from, integration, key, filter, condition = 'true' }: Tra
 }
 
 const OF_SESSION = 's.integration_id';
-const composeOwn = (filter: FilterName, column: string, more: { condition?: string } = {}) => ({
+const composeOwn = (filter: FilterName, column: string, condition = 'true') => ({
   filter,
   statement: composeWalk({
-    ...{ from: 'sessions s', integration: OF_SESSION, key: [`s.${column}`, 's.created_at', 's.id'], filter },
-    ...more,
+    ...{ from: 'sessions s', integration: OF_SESSION, key: [`s.${column}`, 's.created_at', 's.id'] },
+    ...{ filter, condition },
   }),
 });
 
@@ -109,7 +109,7 @@ const composeOwn = (filter: FilterName, column: string, more: { condition?: stri
 const WALKS: { filter: FilterName; statement: string }[] = [
   composeOwn('userId', 'user_id'),
   composeOwn('fingerprint', 'fingerprint'),
-  composeOwn('label', 'label', { condition: 's.label is not null' }),
+  composeOwn('label', 'label', 's.label is not null'),
   composeOwn('courseId', 'course_id'),
   {
     filter: 'detectionFlag',

@@ -27,7 +27,7 @@ const removeOf = (table: string) => `
 
 const PRUNE_SESSIONS = `
   with old as (
-    select integration_id, id, created_at, bot_score, user_id, course_id from sessions
+    select integration_id, id, created_at, bot_score, user_id, course_id, detection_flags from sessions
      where integration_id = $1 and created_at < now() - $2::int * interval '1 day'
      order by created_at limit ${BATCH_SIZE} for update skip locked),
   ended as (
@@ -39,6 +39,9 @@ const PRUNE_SESSIONS = `
       set first_seen_at = least(p.first_seen_at, excluded.first_seen_at),
           last_seen_at = greatest(p.last_seen_at, excluded.last_seen_at),
           max_bot_score = greatest(p.max_bot_score, excluded.max_bot_score)),
+  flagged as (
+    delete from session_flags t using old cross join lateral unnest(old.detection_flags) f(flag)
+     where t.integration_id = old.integration_id and t.flag = f.flag and t.created_at = old.created_at and t.session_id = old.id),
   happened as (${removeOf('session_events')}),
   scored as (${removeOf('session_scores')}),
   correlated as (${removeOf('session_correlations')})

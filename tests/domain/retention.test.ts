@@ -21,7 +21,7 @@ const sessionOf = (id: string, days: number, botScore: number) => {
     started(id, { startedAt: at, pageUrl: 'https://lms.example.edu/courses/42', deviceFingerprint: `fp-${id}` }),
     happened(id, [{ sequence: 1, timestamp: at }]),
     closed(id, { closedAt: at }),
-    scored(id, botScore, { scoredAt: at }),
+    scored(id, botScore, { scoredAt: at, detectionFlags: ['webdriver', 'linear-mouse'] }),
     correlated(id, 'u', { correlatedAt: at }),
   ];
 };
@@ -46,6 +46,7 @@ const countRows = async ({ id }: Customer) => {
   const [row] = await server.database.db.sql`
     select (select count(*)::int from sessions where integration_id = ${id}) as sessions,
            (select count(*)::int from session_events where integration_id = ${id}) as events,
+           (select count(*)::int from session_flags where integration_id = ${id}) as flags,
            (select count(*)::int from session_scores where integration_id = ${id}) as scores,
            (select count(*)::int from session_correlations where integration_id = ${id}) as correlations`;
   return row;
@@ -64,7 +65,7 @@ describe('sessions that are older than the plan keeps them', () => {
       plan,
     );
     await pruneSessions(server.database.db);
-    expect(await countRows(customer)).toEqual({ sessions: 1, events: 1, scores: 1, correlations: 1 });
+    expect(await countRows(customer)).toEqual({ sessions: 1, events: 1, flags: 2, scores: 1, correlations: 1 });
     expect((await customer.get('/v1/sessions/old')).status).toBe(404);
     expect((await customer.get('/v1/sessions/kept')).status).toBe(200);
   });

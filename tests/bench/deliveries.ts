@@ -2,16 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { type Batch, type CpuTimes, type DeliveryBench, makeBatches, openDeliveryBench } from './delivery-bench';
 import {
-  type Batch,
-  type CpuTimes,
-  type DeliveryBench,
-  makeBatches,
-  openDeliveryBench,
-  type Tenant,
-} from './delivery-bench';
-import {
-  type BenchOptions,
   describeLatency,
   describePairs,
   describeSlow,
@@ -24,8 +16,9 @@ import {
 } from './delivery-figures';
 import type { FloorRequest, FloorResult } from './delivery-floor';
 import { createPoster } from './poster';
+import type { Tenant } from './product-bench';
 import { type Receiver, startReceiver } from './receiver';
-import { type Distribution, describeDistribution, type Figure, type Report } from './report';
+import { type BenchOptions, type Distribution, describeDistribution, type Figure, type Report } from './report';
 
 const CONNECTIONS = [
   { connections: 16, goal: 2_800 },

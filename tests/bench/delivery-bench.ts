@@ -1,23 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import postgres from 'postgres';
-import { startEmbeddedDatabase } from '../../db/embedded';
-import { PIPELINE_PATH } from '../../server/rest/pipeline-door';
 import { closed, happened, scored, started } from '../support/facts';
-import { BARE_SERVER, findPostgres, makeDataDir, type Product, runAdmin, startProduct } from '../support/product';
+import { BARE_SERVER, findPostgres, type Product } from '../support/product';
 import { readFamilyCpu, readProcessCpu } from './cpu';
-import { createPoster, type Poster } from './poster';
+import type { Poster } from './poster';
+import { openProductBench, type Tenant } from './product-bench';
 import { type Receiver, startReceiver } from './receiver';
 
 const RECORD_LIMIT_MS = 60_000;
 const POLL_MS = 5;
-
-export interface Tenant {
-  id: string;
-  key: string;
-}
 
 /** Processor time so far, in ms; null where the system does not tell. */
 export interface CpuTimes {
@@ -47,28 +38,21 @@ export interface DeliveryBench {
 }
 
 const SLOW_ANSWER_MS = 100;
-const SILENT = { info: () => {}, warn: () => {} };
 
 /** Starts everything. `command` runs the server, for those who want it under a profiler. */
 export async function openDeliveryBench(command = BARE_SERVER): Promise<DeliveryBench> {
   const fast = await startReceiver();
   const slow = await startReceiver(SLOW_ANSWER_MS);
   const hung = await startReceiver(null);
-  const dataDir = await makeDataDir();
-  const product = await startProduct(
-    dataDir,
-    { LOG_LEVEL: 'warn', DEMO: '0', WEBHOOK_ALLOW_HOSTS: [fast, slow, hung].map(({ host }) => host).join(',') },
-    command,
-  );
-  const token = (await readFile(join(dataDir, 'pipeline-token'), 'utf8')).trim();
-  const tenant = await createTenant(dataDir, 'bench');
-  const neighbour = await createTenant(dataDir, 'neighbour');
-  const embedded = await startEmbeddedDatabase({ dataDir, log: SILENT });
-  const sql = postgres(embedded.url, { max: 1, onnotice: () => {} });
+  const hosts = [fast, slow, hung].map(({ host }) => host).join(',');
+  const bench = await openProductBench({ WEBHOOK_ALLOW_HOSTS: hosts }, command);
+  const { product, sql } = bench;
+  const tenant = await bench.createTenant('bench');
+  const neighbour = await bench.createTenant('neighbour');
   await sql.unsafe('create database floor');
-  const floorUrl = new URL(embedded.url);
+  const floorUrl = new URL(bench.databaseUrl);
   floorUrl.pathname = '/floor';
-  const postgresPid = await findPostgres(dataDir);
+  const postgresPid = await findPostgres(product.dataDir);
 
   const countOpen = async ({ id }: Tenant, subscriptionId: string, condition: string) => {
     const [row] = await sql.unsafe<{ open: number }[]>(
@@ -91,7 +75,7 @@ export async function openDeliveryBench(command = BARE_SERVER): Promise<Delivery
     neighbour,
     receivers: { fast, slow, hung },
     floorUrl: floorUrl.href,
-    openPoster: (connections) => createPoster({ url: `${product.url}${PIPELINE_PATH}`, token, connections }),
+    openPoster: bench.openPoster,
     async withSubscription(owner, receiver, work) {
       const { key } = owner;
       receiver.reset();
@@ -116,22 +100,10 @@ export async function openDeliveryBench(command = BARE_SERVER): Promise<Delivery
       bench: Object.values(process.cpuUsage()).reduce((sum, us) => sum + us / 1_000, 0),
     }),
     async close() {
-      await sql.end({ timeout: 1 });
-      await embedded.stop();
+      await bench.close();
       for (const receiver of [fast, slow, hung]) await receiver.stop();
     },
   };
-}
-
-async function createTenant(dataDir: string, name: string): Promise<Tenant> {
-  const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runAdmin(dataDir, [...args, '--json']);
-    if (code !== 0) throw new Error(`admin ${args.join(' ')} failed: ${stderr}`);
-    return JSON.parse(stdout);
-  };
-  const { id } = await run('integration', 'create', '--name', name, '--plan', 'enterprise');
-  const { key } = await run('key', 'mint', '--integration', id);
-  return { id, key };
 }
 
 async function subscribe(product: Product, key: string, url: string): Promise<string> {

@@ -1,18 +1,8 @@
 import type { CpuTimes } from './delivery-bench';
 import type { FloorResult } from './delivery-floor';
-import { type Distribution, type Figure, findMedian } from './report';
+import { type BenchOptions, type Distribution, type Figure, findMedian } from './report';
 
 // What the runs come to: names, goals and floors of the figures about deliveries.
-
-export interface BenchOptions {
-  /** Bot sessions of a throughput run. */
-  sessions: number;
-  /** Pairs of runs beside a quiet and a hung neighbour. */
-  pairs: number;
-  /** Length of a latency run. */
-  seconds: number;
-  say(progress: string): void;
-}
 
 export const EVENTS_PER_SECOND = 20;
 export const HANGING = 1_000;

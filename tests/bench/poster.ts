@@ -1,6 +1,4 @@
-import { connect, type Socket } from 'node:net';
-
-// HTTP by hand on bare sockets: the poster shares the machine with what it measures, so it must cost next to nothing.
+import { Connection } from './connection';
 
 export interface Poster {
   /** Posts a body, at once while a connection is free; resolves with the moment of the answer. Rejects unless it is 200. */
@@ -60,63 +58,4 @@ export function createPoster(options: { url: string; token: string; connections:
       for (const connection of all) connection.close();
     },
   };
-}
-
-/** One request at a time. */
-class Connection {
-  readonly #socket: Socket;
-  #received = '';
-  #settle: { resolve(): void; reject(error: Error): void } | null = null;
-
-  constructor(url: URL, onClosed: (connection: Connection) => void) {
-    this.#socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
-    this.#socket.setEncoding('latin1');
-    this.#socket.on('data', (text) => this.#read(String(text)));
-    this.#socket.on('error', (error) => this.#end(error));
-    this.#socket.on('close', () => {
-      this.#end(new Error('the server closed the connection'));
-      onClosed(this);
-    });
-  }
-
-  get isClosed() {
-    return this.#socket.destroyed || this.#socket.readableEnded;
-  }
-
-  send(request: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-      this.#socket.write(request);
-    });
-  }
-
-  close() {
-    this.#socket.destroy();
-  }
-
-  #read(text: string) {
-    this.#received = this.#received === '' ? text : this.#received + text;
-    if (!isWholeAnswer(this.#received)) return;
-    const answer = this.#received;
-    this.#received = '';
-    this.#end(answer.startsWith('HTTP/1.1 200 ') ? null : new Error(`the server answered ${answer}`));
-  }
-
-  #end(error: Error | null) {
-    const settle = this.#settle;
-    this.#settle = null;
-    if (error === null) settle?.resolve();
-    else settle?.reject(error);
-  }
-}
-
-const LENGTH = /\r\ncontent-length: *(\d+)/i;
-
-/** By its length, or, where it comes in chunks, by the empty one at the end. */
-function isWholeAnswer(received: string): boolean {
-  const headEnd = received.indexOf('\r\n\r\n');
-  if (headEnd === -1) return false;
-  const length = LENGTH.exec(received.slice(0, headEnd))?.[1];
-  if (length === undefined) return received.endsWith('\r\n0\r\n\r\n');
-  return received.length >= headEnd + 4 + Number(length);
 }

@@ -1,5 +1,15 @@
+export interface BenchOptions {
+  /** Sessions that are written, or read; how often small things are done follows from it. */
+  sessions: number;
+  /** Pairs of runs beside a quiet and a hung neighbour. */
+  pairs: number;
+  /** Length of a run that is measured by the clock. */
+  seconds: number;
+  say(progress: string): void;
+}
+
 /** What a figure should be; none where it is only told. */
-export type Goal = { atLeast: number } | { below: number };
+export type Goal = { atLeast: number } | { atMost: number } | { below: number };
 
 export interface Figure {
   name: string;
@@ -55,7 +65,13 @@ export function findMedian(values: number[]): number {
 /** Null where there is no goal. */
 export function meetsGoal({ value, goal }: Figure): boolean | null {
   if (goal === undefined) return null;
-  return 'atLeast' in goal ? value >= goal.atLeast : value < goal.below;
+  if ('atLeast' in goal) return value >= goal.atLeast;
+  return 'atMost' in goal ? value <= goal.atMost : value < goal.below;
+}
+
+/** A figure beside its floor, and their ratio as a figure of its own with the goal. */
+export function compareToFloor(figure: Figure & { floor: number }, goal: Goal): Figure[] {
+  return [figure, { name: `${figure.name} ÷ floor`, value: figure.value / figure.floor, unit: '', goal }];
 }
 
 /** A figure as `--json` tells it. */
@@ -72,8 +88,10 @@ export function formatNumber(value: number): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-const formatGoal = (goal: Goal) =>
-  'atLeast' in goal ? `≥ ${formatNumber(goal.atLeast)}` : `< ${formatNumber(goal.below)}`;
+function formatGoal(goal: Goal): string {
+  if ('atLeast' in goal) return `≥ ${formatNumber(goal.atLeast)}`;
+  return 'atMost' in goal ? `≤ ${formatNumber(goal.atMost)}` : `< ${formatNumber(goal.below)}`;
+}
 
 /** A table for people: the figure, its floor and their ratio, its goal and whether it is met. */
 export function formatTable(figures: Figure[]): string {

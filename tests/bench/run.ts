@@ -2,14 +2,15 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { endProducts } from '../support/product';
 import { measureDeliveries } from './deliveries';
-import type { BenchOptions } from './delivery-figures';
-import { describeFigure, formatTable, type Report } from './report';
+import { measureReads } from './reads';
+import { type BenchOptions, describeFigure, formatTable, type Report } from './report';
 
 // `npm run bench -- [--only NAME] [--json] [--sessions N] [--pairs N] [--seconds N]`: measures the built product, each
 // figure beside its floor and its goal. Progress goes to stderr.
 
 const BENCHMARKS: Record<string, (options: BenchOptions) => Promise<Report>> = {
   deliveries: measureDeliveries,
+  reads: measureReads,
 };
 
 const DEFAULTS = { sessions: '5000', pairs: '1', seconds: '20' };

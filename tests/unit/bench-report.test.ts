@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { alternate, describeRuns } from '../bench/load';
 import {
+  compareToFloor,
   describeDistribution,
   describeFigure,
   findMedian,
   findPercentile,
   formatNumber,
   formatTable,
+  meetsGoal,
 } from '../bench/report';
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
@@ -43,6 +46,19 @@ describe('a figure', () => {
     expect(describeFigure(plain)).toEqual(plain);
   });
 
+  it('meets an upper limit that it reaches', () => {
+    const isMet = (value: number) => meetsGoal({ name: 'memory', value, unit: 'MB', goal: { atMost: 350 } });
+    expect([349.9, 350, 350.1].map(isMet)).toEqual([true, true, false]);
+  });
+
+  it('is compared to its floor in a figure that has the goal', () => {
+    const rate = { name: 'reads', value: 1_500, unit: '/s', floor: 2_000 };
+    expect(compareToFloor(rate, { atLeast: 0.8 })).toEqual([
+      rate,
+      { name: 'reads ÷ floor', value: 0.75, unit: '', goal: { atLeast: 0.8 } },
+    ]);
+  });
+
   it('has as many decimals as say something', () => {
     expect([0, 0.755, 12.34, -3.2, 1_234.5, 5_000].map(formatNumber)).toEqual([
       '0',
@@ -58,13 +74,35 @@ describe('a figure', () => {
     const table = formatTable([
       { name: 'delivered', value: 3_000, unit: '/s', floor: 6_000, goal: { atLeast: 2_800 } },
       { name: 'p99', value: 4, unit: 'ms', goal: { below: 4 } },
+      { name: 'memory', value: 200, unit: 'MB', goal: { atMost: 350 } },
       { name: 'repeated', value: 0, unit: '' },
     ]);
     expect(table.split('\n')).toEqual([
       '           measured  floor  ratio     goal',
       'delivered  3,000 /s  6,000   0.50  ≥ 2,800  met',
       'p99            4 ms                    < 4  missed',
+      'memory       200 MB                  ≤ 350  met',
       'repeated          0',
     ]);
+  });
+});
+
+describe('runs by turns', () => {
+  it('begin with the one and the other alternately', async () => {
+    const order: string[] = [];
+    const run = (name: string) => async () => order.push(name);
+    expect(await alternate(3, run('a'), run('b'))).toEqual([
+      [1, 4, 5],
+      [2, 3, 6],
+    ]);
+    expect(order.join('')).toBe('abbaab');
+  });
+
+  it('come to all their requests over all their time', () => {
+    const load = describeRuns([
+      { requests: 2, ms: 500, latencies: [1, 3] },
+      { requests: 1, ms: 1_000, latencies: [2] },
+    ]);
+    expect(load).toMatchObject({ perSecond: 2, latency: { count: 3, p50: 2, p99: 3 } });
   });
 });

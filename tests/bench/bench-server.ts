@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { findFreePort } from '../support/ports';
+import { BARE_SERVER, type Settings, type Started, spawnProduct } from '../support/product';
+import { SETTINGS } from './product-bench';
+import type { ReadFloorRequest } from './read-floor';
+
+const START_LIMIT_MS = 60_000;
+const POLL_MS = 5;
+
+/** A server that answers. `endProducts` ends what is left of them. */
+export interface BenchServer extends Started {
+  url: string;
+  /** From its start to the first 200 of /health, in ms. */
+  readyAfterMs: number;
+}
+
+/** Starts the product on a data directory. */
+export const startBareServer = (dataDir: string) => startServer(dataDir, () => BARE_SERVER, SETTINGS);
+
+/** Starts Fastify on the product's database. */
+export function startReadFloor(dataDir: string, databaseUrl: string): Promise<BenchServer> {
+  const script = fileURLToPath(new URL('read-floor.ts', import.meta.url));
+  const command = (port: number) => {
+    const request: ReadFloorRequest = { databaseUrl, port };
+    return [process.execPath, '--import', 'tsx', script, JSON.stringify(request)];
+  };
+  return startServer(dataDir, command, { NODE_ENV: 'production' });
+}
+
+/** Starts `next start` with the route handlers alone on the product's database, as a serverless platform runs them. */
+export function startNextHandlers(dataDir: string, databaseUrl: string): Promise<BenchServer> {
+  const script = 'node_modules/next/dist/bin/next';
+  const command = (port: number) => [process.execPath, script, 'start', '-p', String(port), '-H', '127.0.0.1'];
+  const appSecret = randomBytes(32).toString('base64');
+  const settings = { NODE_ENV: 'production', VERCEL: '1', DATABASE_URL: databaseUrl, APP_SECRET: appSecret };
+  return startServer(dataDir, command, { ...SETTINGS, ...settings });
+}
+
+async function startServer(
+  dataDir: string,
+  command: (port: number) => string[],
+  settings: Settings,
+): Promise<BenchServer> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const from = performance.now();
+  const started = spawnProduct(dataDir, { PORT: String(port), ...settings }, command(port));
+  let hasEnded = false;
+  const onEnd = () => {
+    hasEnded = true;
+  };
+  started.ended.then(onEnd, onEnd);
+  while (!(await isHealthy(url))) {
+    if (hasEnded || performance.now() - from > START_LIMIT_MS)
+      throw new Error(`${command(port).join(' ')} does not answer:\n${started.stderr().slice(-4_000)}`);
+    await sleep(POLL_MS);
+  }
+  return { ...started, url, readyAfterMs: performance.now() - from };
+}
+
+const isHealthy = (url: string) =>
+  fetch(`${url}/health`, { headers: { connection: 'close' } }).then(
+    (response) => response.ok,
+    () => false,
+  );

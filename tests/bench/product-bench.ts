@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import { startEmbeddedDatabase } from '../../db/embedded';
+import { PIPELINE_PATH } from '../../server/rest/pipeline-door';
+import { BARE_SERVER, makeDataDir, type Product, runAdmin, type Settings, startProduct } from '../support/product';
+import { createPoster, type Poster } from './poster';
+
+export interface Tenant {
+  id: string;
+  key: string;
+}
+
+/** The product in a process of its own on new data, as an operator runs it, and a way into its Postgres. */
+export interface ProductBench {
+  product: Product;
+  databaseUrl: string;
+  sql: postgres.Sql;
+  createTenant(name: string): Promise<Tenant>;
+  /** Posts to the pipeline's door. */
+  openPoster(connections: number): Poster;
+  /** Leaves Postgres; the product itself is stopped by `endProducts`. */
+  close(): Promise<void>;
+}
+
+export const SILENT = { info: () => {}, warn: () => {} };
+
+/** No request of a measurement is over its limit. */
+const QUOTA = '100000000';
+export const SETTINGS: Settings = { LOG_LEVEL: 'warn', DEMO: '0', QUOTA_ENTERPRISE: QUOTA };
+
+/** Starts it. `command` runs the server, for those who want it under a profiler. */
+export async function openProductBench(settings: Settings = {}, command = BARE_SERVER): Promise<ProductBench> {
+  const dataDir = await makeDataDir();
+  const product = await startProduct(dataDir, { ...SETTINGS, ...settings }, command);
+  const token = (await readFile(join(dataDir, 'pipeline-token'), 'utf8')).trim();
+  const embedded = await startEmbeddedDatabase({ dataDir, log: SILENT });
+  const sql = postgres(embedded.url, { max: 1, onnotice: () => {} });
+  return {
+    product,
+    databaseUrl: embedded.url,
+    sql,
+    createTenant: (name) => createTenant(dataDir, name),
+    openPoster: (connections) => createPoster({ url: `${product.url}${PIPELINE_PATH}`, token, connections }),
+    async close() {
+      await sql.end({ timeout: 1 });
+      await embedded.stop();
+    },
+  };
+}
+
+async function createTenant(dataDir: string, name: string): Promise<Tenant> {
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runAdmin(dataDir, [...args, '--json']);
+    if (code !== 0) throw new Error(`admin ${args.join(' ')} failed: ${stderr}`);
+    return JSON.parse(stdout);
+  };
+  const { id } = await run('integration', 'create', '--name', name, '--plan', 'enterprise');
+  const { key } = await run('key', 'mint', '--integration', id);
+  return { id, key };
+}

@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util';
+import { openDatabase } from '../../db/client';
+import { loadVolumes } from '../support/volume';
+import { startNextHandlers, startReadFloor } from './bench-server';
+import { alternate, describeRuns, type Load, runLoad, type Target } from './load';
+import { openProductBench } from './product-bench';
+import { type BenchOptions, compareToFloor, type Figure, type Report } from './report';
+
+const CONNECTIONS = 16;
+const ROUNDS = 4;
+const MAX_TAIL = 1.5;
+
+interface Read {
+  name: string;
+  paths: string[];
+  /** Of the floor's requests a second. */
+  leastShare: number;
+}
+
+/** The calls that are measured, of a tenant with so many sessions of `loadVolumes`. */
+export const listReads = (sessions: number): Read[] => [
+  { name: 'page of 50', paths: ['/v1/sessions?pageSize=50'], leastShare: 0.8 },
+  {
+    name: 'session by id',
+    paths: Array.from({ length: Math.min(sessions, 1_000) }, (_, index) => `/v1/sessions/ses-${index + 1}`),
+    leastShare: 0.7,
+  },
+];
+
+/** Fills a tenant straight in the tables. */
+export async function fillSessions(databaseUrl: string, integrationId: string, sessions: number): Promise<void> {
+  const db = openDatabase({ url: databaseUrl, maxConnections: 1 });
+  try {
+    await loadVolumes(db, [{ integrationId, sessions }]);
+  } finally {
+    await db.close();
+  }
+}
+
+/** Two reads of the built product beside Fastify and postgres.js on the same database, and through Next's handlers. */
+export async function measureReads({ sessions, seconds, say }: BenchOptions): Promise<Report> {
+  say('the product starts');
+  const bench = await openProductBench();
+  try {
+    const { id, key } = await bench.createTenant('reads');
+    say(`${sessions} sessions are written`);
+    await fillSessions(bench.databaseUrl, id, sessions);
+    const { product, databaseUrl } = bench;
+    const floor = await startReadFloor(product.dataDir, databaseUrl);
+    const next = await startNextHandlers(product.dataDir, databaseUrl);
+    const figures: Figure[] = [];
+    const details: Record<string, unknown> = {};
+    for (const read of listReads(sessions)) {
+      const at = ({ url }: { url: string }): Target => ({ url, key, paths: read.paths });
+      await compareAnswers(at(product), at(floor));
+      const run = (target: Target) => runLoad(target, CONNECTIONS, { ms: (seconds * 1_000) / ROUNDS });
+      say(`${read.name}: warm-up`);
+      for (const server of [product, floor, next]) await run(at(server));
+      say(`${read.name}: product and floor, ${ROUNDS} rounds`);
+      const [runs, floorRuns] = await alternate(
+        ROUNDS,
+        () => run(at(product)),
+        () => run(at(floor)),
+      );
+      say(`${read.name}: Next`);
+      const loads = {
+        product: describeRuns(runs),
+        floor: describeRuns(floorRuns),
+        next: describeRuns([await run(at(next))]),
+      };
+      details[read.name] = loads;
+      figures.push(...describeRead(read, loads.product, loads.floor), ...describeNext(read, loads.next, loads.floor));
+    }
+    return { figures, details, notes: makeNotes(sessions, seconds) };
+  } finally {
+    await bench.close();
+  }
+}
+
+/** The floor must do the same work: but for its cursor it answers the same. */
+async function compareAnswers(...targets: [Target, Target]): Promise<void> {
+  const [product, floor] = await Promise.all(
+    targets.map(async ({ url, key, paths }) => {
+      const response = await fetch(url + paths[0], { headers: { authorization: `Bearer ${key}` } });
+      return ((await response.json()) as { data: unknown }).data;
+    }),
+  );
+  if (!isDeepStrictEqual(product, floor)) throw new Error(`the floor answers otherwise: ${JSON.stringify(floor)}`);
+}
+
+function describeRead({ name, leastShare }: Read, load: Load, floor: Load): Figure[] {
+  const rate = { name, value: load.perSecond, unit: '/s', floor: floor.perSecond };
+  const tail = { name: `${name}, p99`, value: load.latency.p99, unit: 'ms', floor: floor.latency.p99 };
+  return [
+    ...compareToFloor(rate, { atLeast: leastShare }),
+    { name: `${name}, p50`, value: load.latency.p50, unit: 'ms', floor: floor.latency.p50 },
+    ...compareToFloor(tail, { atMost: MAX_TAIL }),
+  ];
+}
+
+const describeNext = ({ name }: Read, load: Load, floor: Load): Figure[] => [
+  { name: `${name} through Next`, value: load.perSecond, unit: '/s', floor: floor.perSecond },
+  { name: `${name} through Next, p50`, value: load.latency.p50, unit: 'ms', floor: floor.latency.p50 },
+  { name: `${name} through Next, p99`, value: load.latency.p99, unit: 'ms', floor: floor.latency.p99 },
+];
+
+const makeNotes = (sessions: number, seconds: number) => [
+  'What asks, servers and Postgres share the cores of this machine.',
+  `${CONNECTIONS} keep-alive connections over loopback, a tenant with ${sessions} sessions; ${ROUNDS} rounds by turns, ${seconds} s in all each.`,
+  'Floor: Fastify 5 and postgres.js in a process of its own on the same database, one statement for key and limit and',
+  'one for the data, JSON by hand; it answers the same data. Next: `next start` with the route handlers alone.',
+];

@@ -106,7 +106,8 @@ const describeNext = ({ name }: Read, load: Load, floor: Load): Figure[] => [
 
 const makeNotes = (sessions: number, seconds: number) => [
   'What asks, servers and Postgres share the cores of this machine.',
-  `${CONNECTIONS} keep-alive connections over loopback, a tenant with ${sessions} sessions; ${ROUNDS} rounds by turns, ${seconds} s in all each.`,
+  `${CONNECTIONS} keep-alive connections over loopback, a tenant with ${sessions} sessions;`,
+  `${ROUNDS} rounds by turns, ${seconds} s each in all.`,
   'Floor: Fastify 5 and postgres.js in a process of its own on the same database, one statement for key and limit and',
   'one for the data, JSON by hand; it answers the same data. Next: `next start` with the route handlers alone.',
 ];

@@ -2,8 +2,11 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { endProducts } from '../support/product';
 import { measureDeliveries } from './deliveries';
+import { measureIngest } from './ingest';
+import { measureKeyCheck } from './key-check';
 import { measureReads } from './reads';
 import { type BenchOptions, describeFigure, formatTable, type Report } from './report';
+import { measureStart } from './start';
 
 // `npm run bench -- [--only NAME] [--json] [--sessions N] [--pairs N] [--seconds N]`: measures the built product, each
 // figure beside its floor and its goal. Progress goes to stderr.
@@ -11,6 +14,9 @@ import { type BenchOptions, describeFigure, formatTable, type Report } from './r
 const BENCHMARKS: Record<string, (options: BenchOptions) => Promise<Report>> = {
   deliveries: measureDeliveries,
   reads: measureReads,
+  ingest: measureIngest,
+  key: measureKeyCheck,
+  start: measureStart,
 };
 
 const DEFAULTS = { sessions: '5000', pairs: '1', seconds: '20' };
@@ -69,6 +75,7 @@ async function run({ names, isJson, options }: Plan): Promise<void> {
   for (const name of names) {
     const say = (progress: string) => process.stderr.write(`${name}: ${progress}\n`);
     reports[name] = await BENCHMARKS[name]!({ ...options, say });
+    await endProducts(); // an idle product costs the next part a little
     if (isJson) continue;
     const { cores, node, platform } = machine;
     const head = `\n${name} · ${cores} cores · Node ${node} · ${platform}`;

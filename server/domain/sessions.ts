@@ -1,5 +1,6 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm';
-import { sessions, users } from '../../db/schema';
+import { and, eq, sql } from 'drizzle-orm';
+import { selectColumns } from '../../db/recordset';
+import { sessions } from '../../db/schema';
 import { ApiError } from '../contract/errors';
 import { clampPageSize, type Page } from '../contract/pagination';
 import type { LabelSessionInput, ListSessionsInput, Session, SessionLabel } from '../contract/sessions';
@@ -17,14 +18,15 @@ const isSession = (context: DomainContext, sessionId: string) =>
 
 /** Finds one session (specification: GET /v1/sessions/{sessionId}). NOT_FOUND when unknown or of another integration. */
 export async function getSession(context: DomainContext, input: { sessionId: string }): Promise<Session> {
-  const [found] = await context.db.orm
-    .select({ ...getTableColumns(sessions), userName: users.name, userUrl: users.url })
-    .from(sessions)
-    .leftJoin(users, and(eq(users.integrationId, sessions.integrationId), eq(users.id, sessions.userId)))
-    .where(isSession(context, input.sessionId));
+  const [found] = await context.db.query<ShownSession>(READ_SESSION, [context.integration.id, input.sessionId]);
   if (!found) throw new ApiError('NOT_FOUND', 'Session not found');
   return showSession(context, found);
 }
+
+const READ_SESSION = `
+  select ${selectColumns(sessions, 's')}, u.name as "userName", u.url as "userUrl"
+    from sessions s left join users u on u.integration_id = s.integration_id and u.id = s.user_id
+   where s.integration_id = $1 and s.id = $2`;
 
 /**
  * Lists sessions, newest first (specification: GET /v1/sessions; Pagination). A page for which `budget` sessions were

@@ -49,6 +49,13 @@ async function verify(request: FastifyRequest): Promise<KeyRow> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: rows as Postgres gives them
+function showLabel({ label, label_confidence, label_notes, labeled_at }: any) {
+  if (label === null || labeled_at === null) return null;
+  const verdict = label === 1 ? 'bot' : 'human';
+  return { verdict, confidence: label_confidence, notes: label_notes, labeledAt: labeled_at };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: rows as Postgres gives them
 function show(row: any, { medium_at, bot_at }: KeyRow) {
   const bin: number | null = row.effective_bin;
   return {
@@ -64,7 +71,7 @@ function show(row: any, { medium_at, bot_at }: KeyRow) {
     userName: row.user_name,
     userUrl: row.user_url,
     riskLevel: bin === null ? null : bin >= bot_at ? 'bot' : bin >= medium_at ? 'medium' : 'human',
-    label: null,
+    label: showLabel(row),
     courseId: row.course_id,
     deviceFingerprint: row.fingerprint,
     deviceType: row.device_type,

@@ -85,7 +85,9 @@ async function compareAnswers(...targets: [Target, Target]): Promise<void> {
       return ((await response.json()) as { data: unknown }).data;
     }),
   );
-  if (!isDeepStrictEqual(product, floor)) throw new Error(`the floor answers otherwise: ${JSON.stringify(floor)}`);
+  if (isDeepStrictEqual(product, floor)) return;
+  const [given, expected] = [floor, product].map((data) => JSON.stringify([data].flat()[0]));
+  throw new Error(`the floor answers otherwise, beginning with ${given} for ${expected}`);
 }
 
 function describeRead({ name, leastShare }: Read, load: Load, floor: Load): Figure[] {

@@ -287,6 +287,8 @@ describe('several processes', () => {
     await sql`create table note (id serial, text text, pid int, at timestamptz default now())`;
     const victim = await startChild({ SEND: 'work,nap', HANG: '1', NAP_MS: '2500' });
     await eventually(async () => expect((await notes()).sort()).toEqual(['before', 'first', 'second']));
+    // The step that noted it has ended only once that is on record.
+    await eventually(async () => expect(await sql`select from engine.run where status = 'Sleeping'`).toHaveLength(1));
     const until = Date.now() + 2500;
     await kill(victim);
     expect(await sql`select from graphile_worker.jobs where locked_by is not null`).not.toHaveLength(0);

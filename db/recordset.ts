@@ -86,3 +86,10 @@ export function lookUpRecords<T extends PgTable>(
   return `select ${selectColumns(table, 'found')} from ${recordset(table, parameter, 'k', keys)}
     cross join lateral (select * from ${getTableConfig(table).name} t where ${matches.join(' and ')} limit 1 ${lock}) found`;
 }
+
+/** In one order everywhere: two processes that insert the same new keys wait for each other once, not crosswise. */
+export function sortByKey<T>(rows: T[], keyOf: (row: T) => (string | number)[]): T[] {
+  if (rows.length < 2) return rows;
+  const keyed = rows.map((row) => ({ row, key: keyOf(row).join('\0') }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row);
+}

@@ -36,7 +36,7 @@ const joinPruned = (kind: 'user' | 'course', row: string) =>
 
 const CHANGES = `
   with changes as materialized (
-    select kind, value, other, sign, bin, score_micros, confidence_micros, user_id
+    select kind, value, other, sign, bin, score_micros, confidence_micros
       from session_deltas ${ENTITIES} where integration_id = $1 and value is not null)`;
 
 /** Lists the users that sessions are correlated with, by id (specification: GET /v1/users). */

@@ -113,11 +113,11 @@ export function createIngester(dependencies: {
   function send(rows: IngestRows, written: WrittenDelivery[]) {
     const events = new Map(rows.domainEvents.map((event) => [event.id, event]));
     const started = new Set<string>();
-    const due = new Map<string, SubscriptionKey>();
+    const due: SubscriptionKey[] = [];
     for (const delivery of written) {
       const { integrationId, subscriptionId, deliveryId, eventId } = delivery;
       if (delivery.lease === null) {
-        due.set(`${integrationId}/${subscriptionId}`, { integrationId, subscriptionId });
+        due.push({ integrationId, subscriptionId });
         continue;
       }
       const { type, payload } = events.get(eventId)!;
@@ -127,7 +127,7 @@ export function createIngester(dependencies: {
     for (const delivery of rows.deliveries) {
       if (delivery.lease !== null && !started.has(delivery.id)) handover.release(delivery);
     }
-    publisher.publish(due.values());
+    publisher.publish(due);
   }
 
   function countCommitted(batches: number) {

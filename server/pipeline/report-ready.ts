@@ -24,35 +24,20 @@ export const reportReady = z.object({
 /** A report is complete and can be fetched. */
 export function applyReportReady(fact: z.output<typeof reportReady>, draft: BatchDraft): FactResult {
   const { reportId, reportName, templateId, format, completedAt, downloadUrl } = fact;
-  const recordCount = fact.recordCount ?? null;
-  const fileSize = fact.fileSize ?? null;
-  const expiresAt = fact.expiresAt ?? null;
-  const report: ReportRow = {
-    integrationId: draft.integrationId,
-    id: reportId,
-    name: reportName,
+  const described = {
     templateId,
     format,
-    recordCount,
-    fileSize,
+    recordCount: fact.recordCount ?? null,
+    fileSize: fact.fileSize ?? null,
     completedAt,
-    expiresAt,
+    expiresAt: fact.expiresAt ?? null,
     downloadUrl,
   };
+  const report: ReportRow = { integrationId: draft.integrationId, id: reportId, name: reportName, ...described };
   const existing = draft.findRecord('reports', report);
   if (existing) return draft.repeat(fact.kind, reportId, isDeepStrictEqual(existing, report));
   draft.assertNotAhead('completedAt', completedAt);
   draft.addRecord('reports', report);
-  draft.tell('ReportReady', reportId, {
-    reportId,
-    reportName,
-    templateId,
-    format,
-    recordCount,
-    fileSize,
-    completedAt,
-    expiresAt,
-    downloadUrl,
-  });
+  draft.tell('ReportReady', reportId, { reportId, reportName, ...described });
   return 'accepted';
 }

@@ -1,5 +1,5 @@
 import type { Query } from '../../db/client';
-import { deleteRecords, insertRecords, recordset, updateRecords, writableColumns } from '../../db/recordset';
+import { deleteRecords, insertRecords, recordset, sortByKey, updateRecords, writableColumns } from '../../db/recordset';
 import {
   alerts,
   anomalies,
@@ -28,7 +28,6 @@ import type {
   SessionRow,
   UserRow,
 } from './draft';
-import { sortByKey } from './state';
 
 /** Records that are written, by their kinds. */
 export type RecordLists = { [Name in RecordName]: RecordRows[Name][] };

@@ -1,5 +1,5 @@
 import type { Query } from '../../db/client';
-import { lookUpRecords, recordset } from '../../db/recordset';
+import { lookUpRecords, recordset, sortByKey } from '../../db/recordset';
 import {
   alerts,
   anomalies,
@@ -202,10 +202,3 @@ const READ_CONFIRMATIONS = `
     left join sessions s on s.integration_id = k."integrationId" and s.id = k."sessionId"
     join device_confirmations c
       on c.integration_id = k."integrationId" and c.user_id = coalesce(k."userId", s.user_id)`;
-
-/** In one order everywhere: two processes that insert the same new keys wait for each other once, not crosswise. */
-export function sortByKey<T>(rows: T[], keyOf: (row: T) => (string | number)[]): T[] {
-  if (rows.length < 2) return rows;
-  const keyed = rows.map((row) => ({ row, key: keyOf(row).join('\0') }));
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row);
-}

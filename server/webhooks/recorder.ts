@@ -1,4 +1,5 @@
 import { type Database, isUnavailable, type Query } from '../../db/client';
+import { sortByKey } from '../../db/recordset';
 import { createBatcher, type Pending } from '../platform/batcher';
 import type { AttemptRecord } from './deliveries';
 import { foldHealth, type SubscriptionHealth } from './subscription-health';
@@ -51,13 +52,8 @@ async function writeRecords(db: Database, attempts: AttemptRecord[]): Promise<Ma
 }
 
 /** In the order of the deliveries' keys, in which they are locked. */
-function toJson(attempts: AttemptRecord[]): string {
-  const order = (a: AttemptRecord, b: AttemptRecord) =>
-    compare(a.integrationId, b.integrationId) || compare(a.deliveryId, b.deliveryId);
-  return JSON.stringify(attempts.toSorted(order));
-}
-
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const toJson = (attempts: AttemptRecord[]) =>
+  JSON.stringify(sortByKey(attempts, ({ integrationId, deliveryId }) => [integrationId, deliveryId]));
 
 const READ_RECORDS = `
   with r as (

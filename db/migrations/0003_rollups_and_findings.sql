@@ -109,7 +109,6 @@ CREATE TABLE "session_deltas" (
 	"sign" smallint NOT NULL,
 	"hour" timestamp(3) with time zone NOT NULL,
 	"bin" smallint NOT NULL,
-	"created_at" timestamp(3) with time zone NOT NULL,
 	"origin" text NOT NULL,
 	"device_type" text NOT NULL,
 	"browser" text NOT NULL,
@@ -148,13 +147,13 @@ CREATE INDEX "sessions_user_score" ON "sessions" USING btree ("integration_id","
 CREATE FUNCTION "append_session_deltas"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    INSERT INTO session_deltas (integration_id, sign, hour, bin, created_at, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events, score_micros, confidence_micros)
-    SELECT integration_id, 1, date_trunc('hour', created_at, 'UTC'), coalesce(effective_bin, -2), created_at, origin, device_type, browser, (status = 'Active')::int, label,
+    INSERT INTO session_deltas (integration_id, sign, hour, bin, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events, score_micros, confidence_micros)
+    SELECT integration_id, 1, date_trunc('hour', created_at, 'UTC'), coalesce(effective_bin, -2), origin, device_type, browser, (status = 'Active')::int, label,
            user_id, course_id, fingerprint, event_count, round(bot_score * 1e6), round(correlation_confidence * 1e6)
       FROM new_rows;
   ELSE
-    INSERT INTO session_deltas (integration_id, sign, hour, bin, created_at, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events, score_micros, confidence_micros)
-    SELECT s.integration_id, s.sign, date_trunc('hour', s.created_at, 'UTC'), coalesce(s.effective_bin, -2), s.created_at, s.origin, s.device_type, s.browser, (s.status = 'Active')::int, s.label,
+    INSERT INTO session_deltas (integration_id, sign, hour, bin, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events, score_micros, confidence_micros)
+    SELECT s.integration_id, s.sign, date_trunc('hour', s.created_at, 'UTC'), coalesce(s.effective_bin, -2), s.origin, s.device_type, s.browser, (s.status = 'Active')::int, s.label,
            s.user_id, s.course_id, s.fingerprint, s.event_count, round(s.bot_score * 1e6), round(s.correlation_confidence * 1e6)
       FROM old_rows o JOIN new_rows n USING (integration_id, id)
       CROSS JOIN LATERAL (SELECT -1 AS sign, o.* UNION ALL SELECT 1, n.*) s
@@ -169,7 +168,7 @@ CREATE TRIGGER "sessions_inserted" AFTER INSERT ON "sessions" REFERENCING NEW TA
 --> statement-breakpoint
 CREATE TRIGGER "sessions_updated" AFTER UPDATE ON "sessions" REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION append_session_deltas();
 --> statement-breakpoint
-INSERT INTO session_deltas (integration_id, sign, hour, bin, created_at, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events, score_micros, confidence_micros)
-SELECT integration_id, 1, date_trunc('hour', created_at, 'UTC'), coalesce(effective_bin, -2), created_at, origin, device_type, browser, (status = 'Active')::int, label,
+INSERT INTO session_deltas (integration_id, sign, hour, bin, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events, score_micros, confidence_micros)
+SELECT integration_id, 1, date_trunc('hour', created_at, 'UTC'), coalesce(effective_bin, -2), origin, device_type, browser, (status = 'Active')::int, label,
        user_id, course_id, fingerprint, event_count, round(bot_score * 1e6), round(correlation_confidence * 1e6)
   FROM sessions;

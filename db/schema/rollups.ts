@@ -19,7 +19,6 @@ export const sessionDeltas = pgTable(
     sign: smallint('sign').notNull(),
     hour: instant('hour').notNull(),
     bin: smallint('bin').notNull(),
-    createdAt: instant('created_at').notNull(),
     origin: text('origin').notNull(),
     deviceType: text('device_type').notNull(),
     browser: text('browser').notNull(),

@@ -40,7 +40,7 @@ const mean = (micros: string, count: string) => `sum(${micros})::float8 / nullif
 
 /** What is not folded yet, as changes of whole sessions. */
 const UNFOLDED = `
-    select sign, hour, bin, created_at, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events,
+    select sign, hour, bin, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events,
            score_micros, confidence_micros
       from session_deltas where integration_id = $1`;
 
@@ -49,8 +49,8 @@ const UNFOLDED = `
  * which the planner knows that little lies beyond.
  */
 const AHEAD = `
-    select -1, date_trunc('hour', created_at, 'UTC'), coalesce(effective_bin, -2)::smallint, created_at, origin, device_type,
-           browser, (status = 'Active')::int::smallint, label, user_id, course_id, fingerprint, event_count,
+    select -1, date_trunc('hour', created_at, 'UTC'), coalesce(effective_bin, -2)::smallint, origin, device_type, browser,
+            (status = 'Active')::int::smallint, label, user_id, course_id, fingerprint, event_count,
            round(bot_score * 1e6)::int, round(correlation_confidence * 1e6)::int
       from sessions where integration_id = $1 and created_at >= date_trunc('milliseconds', now())`;
 

@@ -65,10 +65,9 @@ function reachRecords<T extends PgTable>(table: T, keys: ColumnName<T>[]): strin
 }
 
 /** `alias."column" as "camelName", …` for statements that are written as text. */
-export function selectColumns<T extends PgTable>(table: T, alias: string): string {
-  return Object.entries(getTableColumns(table))
-    .map(([name, column]) => `${alias}."${column.name}" as "${name}"`)
-    .join(', ');
+export function selectColumns<T extends PgTable>(table: T, alias: string, names?: readonly ColumnName<T>[]): string {
+  const columns = getTableColumns(table);
+  return (names ?? Object.keys(columns)).map((name) => `${alias}."${columns[name]!.name}" as "${name}"`).join(', ');
 }
 
 /**

@@ -34,8 +34,8 @@ export interface Page<T> {
 }
 
 /** The envelope of a paginated collection. */
-export const pageOf = <T extends z.ZodType>(item: T) =>
-  z.object({
+export const pageOf = <T extends z.ZodType>(item: T) => {
+  const page = z.object({
     data: z.array(item),
     pagination: z.object({
       nextCursor: wireText(EXAMPLE_CURSOR).optional().describe('Present when `hasMore` is true.'),
@@ -43,6 +43,10 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
       limit: int32(50).describe('The page size in effect, possibly smaller than requested.'),
     }),
   });
+  // tRPC takes the asynchronous parser, which costs eight times the compiled one on a page. Nothing in it waits.
+  page.parseAsync = async (value, params) => page.parse(value, params);
+  return page;
+};
 
 /** The page size in effect for a tier. */
 export const clampPageSize = (pageSize: number, tier: Tier) => Math.min(pageSize, TIERS[tier].maxPageSize);

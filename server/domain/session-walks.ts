@@ -12,10 +12,24 @@ export const MAX_EXAMINED = 20_000;
 
 export type SessionFilters = Omit<ListSessionsInput, 'cursor' | 'pageSize'>;
 
-/** A session as it stands on a page. */
-export type ListedSession = typeof sessions.$inferSelect & {
+/** What is shown of a session, of its table: a page reads nothing else. */
+const SHOWN = [
+  ...(['id', 'createdAt', 'updatedAt', 'status', 'botScore', 'effectiveBin', 'detectionFlags', 'pageUrl'] as const),
+  ...(['userAgentSummary', 'userId', 'courseId', 'fingerprint', 'deviceType', 'browser', 'origin', 'country'] as const),
+  ...(['correlationConfidence', 'label', 'labelConfidence', 'labelNotes', 'labeledAt'] as const),
+] as const;
+
+/** A session as it is shown, with the user it is correlated with. */
+export type ShownSession = Pick<typeof sessions.$inferSelect, (typeof SHOWN)[number]> & {
   userName: string | null;
   userUrl: string | null;
+};
+
+/** Of a session `s` and a user `u`. */
+export const SHOWN_COLUMNS = `${selectColumns(sessions, 's', SHOWN)}, u.name as "userName", u.url as "userUrl"`;
+
+/** A session as it stands on a page. */
+export type ListedSession = ShownSession & {
   /** Whether it passes the filters; the last one examined comes in any case. */
   isMatch: boolean;
   /** How many have been examined with it. */
@@ -82,7 +96,7 @@ function composeWalk({ from, integration, key, filter, condition = 'true' }: Tra
   const backwards = (names: string[]) => names.map((name) => `${name} desc`).join(', ');
   const places = key.map((_, index) => `place${index}`);
   return `
-  select ${selectColumns(sessions, 's')}, u.name as "userName", u.url as "userUrl", s.examined, ${IS_MATCH} as "isMatch"
+  select ${SHOWN_COLUMNS}, s.examined, ${IS_MATCH} as "isMatch"
     from (select s.*, ${key.map((column, index) => `${column} as ${places[index]}`).join(', ')},
                  (row_number() over (order by ${backwards(key)}))::int as examined
             from ${from}
@@ -123,7 +137,7 @@ const WALKS: { filter: FilterName; statement: string }[] = [
   },
   composeOwn('origin', 'origin'),
 ];
-const WALK_ALL = composeWalk({ from: 'sessions s', integration: OF_SESSION, key: ['s.created_at', 's.id'] });
+export const WALK_ALL = composeWalk({ from: 'sessions s', integration: OF_SESSION, key: ['s.created_at', 's.id'] });
 
 const LABELS = { bot: 1, human: -1, none: 0 };
 

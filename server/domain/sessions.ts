@@ -1,5 +1,4 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { selectColumns } from '../../db/recordset';
 import { sessions } from '../../db/schema';
 import { ApiError } from '../contract/errors';
 import { clampPageSize, type Page } from '../contract/pagination';
@@ -8,10 +7,14 @@ import type { ListUserSessionsInput } from '../contract/users';
 import type { DomainContext } from './context';
 import { decodeCursor, makePage, type Walk } from './cursors';
 import { classifyRisk } from './risk';
-import { type ListedSession, MAX_EXAMINED, type SessionFilters, walkSessions } from './session-walks';
-
-type SessionRow = typeof sessions.$inferSelect;
-type ShownSession = SessionRow & { userName: string | null; userUrl: string | null };
+import {
+  type ListedSession,
+  MAX_EXAMINED,
+  type SessionFilters,
+  SHOWN_COLUMNS,
+  type ShownSession,
+  walkSessions,
+} from './session-walks';
 
 const isSession = (context: DomainContext, sessionId: string) =>
   and(eq(sessions.integrationId, context.integration.id), eq(sessions.id, sessionId));
@@ -24,7 +27,7 @@ export async function getSession(context: DomainContext, input: { sessionId: str
 }
 
 const READ_SESSION = `
-  select ${selectColumns(sessions, 's')}, u.name as "userName", u.url as "userUrl"
+  select ${SHOWN_COLUMNS}
     from sessions s left join users u on u.integration_id = s.integration_id and u.id = s.user_id
    where s.integration_id = $1 and s.id = $2`;
 
@@ -97,7 +100,9 @@ async function listPage(
   return makePage(context, walk, matching, limit, show, ({ createdAt, id }) => [createdAt, id], stoppedAt);
 }
 
-function showLabel({ label, labelConfidence, labelNotes, labeledAt }: SessionRow): Session['label'] {
+type Labelled = Pick<ShownSession, 'label' | 'labelConfidence' | 'labelNotes' | 'labeledAt'>;
+
+function showLabel({ label, labelConfidence, labelNotes, labeledAt }: Labelled): Session['label'] {
   if (label === null || labeledAt === null) return null;
   return { verdict: label === 1 ? 'bot' : 'human', confidence: labelConfidence, notes: labelNotes, labeledAt };
 }

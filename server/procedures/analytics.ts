@@ -22,7 +22,7 @@ export const analyticsRouter = router({
     })
     .input(analyticsInput)
     .output(analyticsSchema)
-    .query(({ ctx, input }) => getAnalytics(ctx, input)),
+    .query(({ ctx, input }) => getAnalytics(ctx.domain, input)),
 });
 
 export const statsRouter = router({
@@ -39,7 +39,7 @@ export const statsRouter = router({
     })
     .input(z.object({}))
     .output(statsSchema)
-    .query(({ ctx }) => getStats(ctx)),
+    .query(({ ctx }) => getStats(ctx.domain)),
 });
 
 export const usageRouter = router({
@@ -57,5 +57,5 @@ export const usageRouter = router({
     })
     .input(usageInput)
     .output(usageSchema)
-    .query(({ ctx, input }) => getUsage(ctx, input)),
+    .query(({ ctx, input }) => getUsage(ctx.domain, input)),
 });

@@ -17,5 +17,5 @@ export const coursesRouter = router({
     })
     .input(listCoursesInput)
     .output(pageOf(courseSchema))
-    .query(({ ctx, input }) => listCourses(ctx, input)),
+    .query(({ ctx, input }) => listCourses(ctx.domain, input)),
 });

@@ -22,21 +22,21 @@ export const deliveriesRouter = router({
   list: integrationProcedure
     .input(listDeliveriesInput)
     .output(deliveryPageSchema)
-    .query(({ ctx, input }) => listDeliveries(ctx, input)),
+    .query(({ ctx, input }) => listDeliveries(ctx.domain, input)),
   get: integrationProcedure
     .input(deliveryIdInput)
     .output(deliveryDetailsSchema)
-    .query(({ ctx, input }) => getDelivery(ctx, input)),
+    .query(({ ctx, input }) => getDelivery(ctx.domain, input)),
   resend: integrationProcedure
     .input(deliveryIdInput)
     .output(deliveryDetailsSchema)
-    .mutation(({ ctx, input }) => resendDelivery(ctx, input)),
+    .mutation(({ ctx, input }) => resendDelivery(ctx.domain, input)),
   recover: integrationProcedure
     .input(recoverDeliveriesInput)
     .output(recoveredSchema)
-    .mutation(({ ctx, input }) => recoverDeliveries(ctx, input)),
+    .mutation(({ ctx, input }) => recoverDeliveries(ctx.domain, input)),
   listSkipped: integrationProcedure
     .input(listSkippedEventsInput)
     .output(skippedEventPageSchema)
-    .query(({ ctx, input }) => listSkippedEvents(ctx, input)),
+    .query(({ ctx, input }) => listSkippedEvents(ctx.domain, input)),
 });

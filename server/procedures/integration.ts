@@ -16,5 +16,5 @@ export const integrationRouter = router({
     })
     .input(z.object({}))
     .output(integrationSchema)
-    .query(({ ctx }) => getIntegration(ctx)),
+    .query(({ ctx }) => getIntegration(ctx.domain)),
 });

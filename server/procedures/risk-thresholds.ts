@@ -19,7 +19,7 @@ export const riskThresholdsRouter = router({
     })
     .input(z.object({}))
     .output(riskThresholdsSchema)
-    .query(({ ctx }) => getRiskThresholds(ctx)),
+    .query(({ ctx }) => getRiskThresholds(ctx.domain)),
 
   update: integrationProcedure
     .meta({
@@ -34,5 +34,5 @@ export const riskThresholdsRouter = router({
     })
     .input(updateRiskThresholdsInput)
     .output(riskThresholdsSchema)
-    .mutation(({ ctx, input }) => updateRiskThresholds(ctx, input)),
+    .mutation(({ ctx, input }) => updateRiskThresholds(ctx.domain, input)),
 });

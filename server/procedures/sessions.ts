@@ -27,7 +27,7 @@ export const sessionsRouter = router({
     })
     .input(listSessionsInput)
     .output(pageOf(sessionSchema))
-    .query(({ ctx, input }) => listSessions(ctx, input)),
+    .query(({ ctx, input }) => listSessions(ctx.domain, input)),
 
   get: integrationProcedure
     .meta({
@@ -43,7 +43,7 @@ export const sessionsRouter = router({
     })
     .input(sessionIdInput)
     .output(sessionSchema)
-    .query(({ ctx, input }) => getSession(ctx, input)),
+    .query(({ ctx, input }) => getSession(ctx.domain, input)),
 
   getDetails: integrationProcedure
     .meta({
@@ -59,7 +59,7 @@ export const sessionsRouter = router({
     })
     .input(sessionIdInput)
     .output(sessionDetailsSchema)
-    .query(({ ctx, input }) => getSessionDetails(ctx, input)),
+    .query(({ ctx, input }) => getSessionDetails(ctx.domain, input)),
 
   listEvents: integrationProcedure
     .meta({
@@ -75,7 +75,7 @@ export const sessionsRouter = router({
     })
     .input(listSessionEventsInput)
     .output(pageOf(sessionEventSchema))
-    .query(({ ctx, input }) => listSessionEvents(ctx, input)),
+    .query(({ ctx, input }) => listSessionEvents(ctx.domain, input)),
 
   label: integrationProcedure
     .meta({
@@ -91,5 +91,5 @@ export const sessionsRouter = router({
     })
     .input(labelSessionInput)
     .output(sessionLabelSchema)
-    .mutation(({ ctx, input }) => labelSession(ctx, input)),
+    .mutation(({ ctx, input }) => labelSession(ctx.domain, input)),
 });

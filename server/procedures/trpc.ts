@@ -48,7 +48,7 @@ export const integrationProcedure = trpc.procedure.use(({ ctx, next }) => {
     sendTest: service.dispatcher.sendTest,
   };
   const { usage, env } = service;
-  return next({ ctx: { ...ctx, ...webhooks, apiKeyMasked, region: env.REGION, usage, quotas: env.quotas } });
+  return next({ ctx: { domain: { ...webhooks, apiKeyMasked, region: env.REGION, usage, quotas: env.quotas } } });
 });
 
 /** Throws unless the caller knows the pipeline's token; the door is closed (503) where none is configured. */

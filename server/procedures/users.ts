@@ -28,7 +28,7 @@ export const usersRouter = router({
     })
     .input(listUsersInput)
     .output(pageOf(userSchema))
-    .query(({ ctx, input }) => listUsers(ctx, input)),
+    .query(({ ctx, input }) => listUsers(ctx.domain, input)),
 
   listSessions: integrationProcedure
     .meta({
@@ -44,7 +44,7 @@ export const usersRouter = router({
     })
     .input(listUserSessionsInput)
     .output(pageOf(sessionSchema))
-    .query(({ ctx, input }) => listUserSessions(ctx, input)),
+    .query(({ ctx, input }) => listUserSessions(ctx.domain, input)),
 
   confirmDevice: integrationProcedure
     .meta({
@@ -60,5 +60,5 @@ export const usersRouter = router({
     })
     .input(confirmDeviceInput)
     .output(deviceConfirmationSchema)
-    .mutation(({ ctx, input }) => confirmDevice(ctx, input)),
+    .mutation(({ ctx, input }) => confirmDevice(ctx.domain, input)),
 });

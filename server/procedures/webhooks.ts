@@ -36,7 +36,7 @@ export const webhooksRouter = router({
     })
     .input(z.object({}))
     .output(webhookListSchema)
-    .query(({ ctx }) => listWebhooks(ctx)),
+    .query(({ ctx }) => listWebhooks(ctx.domain)),
 
   create: integrationProcedure
     .meta({
@@ -53,7 +53,7 @@ export const webhooksRouter = router({
     })
     .input(createWebhookInput)
     .output(webhookWithSecretSchema)
-    .mutation(({ ctx, input }) => createWebhook(ctx, input)),
+    .mutation(({ ctx, input }) => createWebhook(ctx.domain, input)),
 
   get: integrationProcedure
     .meta({
@@ -69,7 +69,7 @@ export const webhooksRouter = router({
     })
     .input(webhookIdInput)
     .output(webhookSchema)
-    .query(({ ctx, input }) => getWebhook(ctx, input)),
+    .query(({ ctx, input }) => getWebhook(ctx.domain, input)),
 
   update: integrationProcedure
     .meta({
@@ -86,7 +86,7 @@ export const webhooksRouter = router({
     })
     .input(updateWebhookInput)
     .output(webhookSchema)
-    .mutation(({ ctx, input }) => updateWebhook(ctx, input)),
+    .mutation(({ ctx, input }) => updateWebhook(ctx.domain, input)),
 
   delete: integrationProcedure
     .meta({
@@ -102,7 +102,7 @@ export const webhooksRouter = router({
     })
     .input(webhookIdInput)
     .output(z.void())
-    .mutation(({ ctx, input }) => deleteWebhook(ctx, input)),
+    .mutation(({ ctx, input }) => deleteWebhook(ctx.domain, input)),
 
   rotateSecret: integrationProcedure
     .meta({
@@ -119,7 +119,7 @@ export const webhooksRouter = router({
     })
     .input(webhookIdInput)
     .output(rotatedSecretSchema)
-    .mutation(({ ctx, input }) => rotateWebhookSecret(ctx, input)),
+    .mutation(({ ctx, input }) => rotateWebhookSecret(ctx.domain, input)),
 
   test: integrationProcedure
     .meta({
@@ -136,5 +136,5 @@ export const webhooksRouter = router({
     })
     .input(webhookIdInput)
     .output(webhookTestSchema)
-    .mutation(({ ctx, input }) => testWebhook(ctx, input)),
+    .mutation(({ ctx, input }) => testWebhook(ctx.domain, input)),
 });

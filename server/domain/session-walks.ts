@@ -137,7 +137,7 @@ const WALKS: { filter: FilterName; statement: string }[] = [
   },
   composeOwn('origin', 'origin'),
 ];
-export const WALK_ALL = composeWalk({ from: 'sessions s', integration: OF_SESSION, key: ['s.created_at', 's.id'] });
+const WALK_ALL = composeWalk({ from: 'sessions s', integration: OF_SESSION, key: ['s.created_at', 's.id'] });
 
 const LABELS = { bot: 1, human: -1, none: 0 };
 

@@ -26,7 +26,8 @@ export async function getSession(context: DomainContext, input: { sessionId: str
   return showSession(context, found);
 }
 
-const READ_SESSION = `
+/** Of an integration ($1), by id ($2). */
+export const READ_SESSION = `
   select ${SHOWN_COLUMNS}
     from sessions s left join users u on u.integration_id = s.integration_id and u.id = s.user_id
    where s.integration_id = $1 and s.id = $2`;

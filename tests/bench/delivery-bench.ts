@@ -119,6 +119,7 @@ async function unsubscribe(product: Product, key: string, id: string): Promise<v
 
 export interface Batch {
   sessionId: string;
+  facts: unknown[];
   /** The request body. */
   text: string;
 }
@@ -133,5 +134,5 @@ export const makeBatches = (tenant: Tenant, count: number): Batch[] =>
       closed(sessionId),
       scored(sessionId, 0.97, { detectionFlags: ['webdriver', 'linear-mouse'] }),
     ];
-    return { sessionId, text: JSON.stringify({ integrationId: tenant.id, facts }) };
+    return { sessionId, facts, text: JSON.stringify({ integrationId: tenant.id, facts }) };
   });

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import fastify, { type FastifyRequest } from 'fastify';
 import postgres from 'postgres';
+import type { DomainContext } from '../../server/domain/context';
+import { MAX_EXAMINED, walkSessions } from '../../server/domain/session-walks';
+import { READ_SESSION } from '../../server/domain/sessions';
 
-// Run by `bench-server.ts` in a process of its own: what is left of two reads without contract, router and query
-// builder. The same database, the same two statements a request, the same JSON. Argument: a ReadFloorRequest in JSON.
+// Run by `bench-server.ts` in a process of its own: what is left of two reads without contract and router. The same
+// database, the product's own statements for the data, a shorter one for key and limit, the same JSON. Argument: a
+// ReadFloorRequest in JSON.
 
 export interface ReadFloorRequest {
   databaseUrl: string;
@@ -29,16 +33,19 @@ const VERIFY = `
         on conflict (bucket, window_start) do update set requests = w.requests + 1
     returning requests)
   select found.*, counted.requests from found, counted`;
-const SELECT = `
-  select s.*, u.name as user_name, u.url as user_url
-    from sessions s left join users u on u.integration_id = s.integration_id and u.id = s.user_id`;
-const BY_ID = `${SELECT} where s.integration_id = $1 and s.id = $2`;
-const PAGE = `${SELECT} where s.integration_id = $1 order by s.created_at desc, s.id desc limit $2`;
 const LIMIT = 100_000_000;
 
 const { databaseUrl, port }: ReadFloorRequest = JSON.parse(process.argv[2]!);
-const sql = postgres(databaseUrl, { max: 10, onnotice: () => {} });
-const query = <Row extends object>(text: string, parameters: (string | number | Buffer)[]) =>
+// As postgres.js has it, but that a bound of a walk may be `infinity`.
+const instant = {
+  to: 1184,
+  from: [1184],
+  serialize: (value: string) => value,
+  parse: (text: string) => new Date(text),
+};
+const sql = postgres(databaseUrl, { max: 10, onnotice: () => {}, types: { instant } });
+// biome-ignore lint/suspicious/noExplicitAny: parameters as they come
+const query = <Row extends object>(text: string, parameters: any[]) =>
   sql.unsafe<Row[]>(text, parameters, { prepare: true });
 
 async function verify(request: FastifyRequest): Promise<KeyRow> {
@@ -49,36 +56,35 @@ async function verify(request: FastifyRequest): Promise<KeyRow> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: rows as Postgres gives them
-function showLabel({ label, label_confidence, label_notes, labeled_at }: any) {
-  if (label === null || labeled_at === null) return null;
-  const verdict = label === 1 ? 'bot' : 'human';
-  return { verdict, confidence: label_confidence, notes: label_notes, labeledAt: labeled_at };
+function showLabel({ label, labelConfidence, labelNotes, labeledAt }: any) {
+  if (label === null || labeledAt === null) return null;
+  return { verdict: label === 1 ? 'bot' : 'human', confidence: labelConfidence, notes: labelNotes, labeledAt };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: rows as Postgres gives them
 function show(row: any, { medium_at, bot_at }: KeyRow) {
-  const bin: number | null = row.effective_bin;
+  const bin: number | null = row.effectiveBin;
   return {
     id: row.id,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
     status: row.status,
-    botScore: row.bot_score,
-    detectionFlags: row.detection_flags,
-    pageUrl: row.page_url,
-    userAgentSummary: row.user_agent_summary,
-    userId: row.user_id,
-    userName: row.user_name,
-    userUrl: row.user_url,
+    botScore: row.botScore,
+    detectionFlags: row.detectionFlags,
+    pageUrl: row.pageUrl,
+    userAgentSummary: row.userAgentSummary,
+    userId: row.userId,
+    userName: row.userName,
+    userUrl: row.userUrl,
     riskLevel: bin === null ? null : bin >= bot_at ? 'bot' : bin >= medium_at ? 'medium' : 'human',
     label: showLabel(row),
-    courseId: row.course_id,
+    courseId: row.courseId,
     deviceFingerprint: row.fingerprint,
-    deviceType: row.device_type,
+    deviceType: row.deviceType,
     browser: row.browser,
     origin: row.origin,
     country: row.country,
-    correlationConfidence: row.correlation_confidence,
+    correlationConfidence: row.correlationConfidence,
   };
 }
 
@@ -89,7 +95,7 @@ app.get('/health', async () => '{"status":"ok"}');
 
 app.get<{ Params: { id: string } }>('/v1/sessions/:id', async (request) => {
   const key = await verify(request);
-  const [row] = await query(BY_ID, [key.integration_id, request.params.id]);
+  const [row] = await query(READ_SESSION, [key.integration_id, request.params.id]);
   if (row === undefined) throw new Error('not found');
   return JSON.stringify({ data: show(row, key) });
 });
@@ -97,8 +103,9 @@ app.get<{ Params: { id: string } }>('/v1/sessions/:id', async (request) => {
 app.get<{ Querystring: { pageSize: string } }>('/v1/sessions', async (request) => {
   const key = await verify(request);
   const limit = Number(request.query.pageSize);
+  const tenant = { integration: { id: key.integration_id }, db: { query } } as unknown as DomainContext;
   // biome-ignore lint/suspicious/noExplicitAny: rows as Postgres gives them
-  const rows = await query<any>(PAGE, [key.integration_id, limit + 1]);
+  const rows: any[] = await walkSessions(tenant, {}, { after: null, rows: limit + 1, budget: MAX_EXAMINED });
   const hasMore = rows.length > limit;
   const data = rows.slice(0, limit).map((row) => show(row, key));
   const last = data.at(-1);

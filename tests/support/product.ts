@@ -82,7 +82,7 @@ export async function makeDataDir(): Promise<string> {
 
 const NPM_START = ['npm', 'start'];
 /** What `npm start` runs: the process with the returned pid is the server itself. */
-export const BARE_SERVER = [process.execPath, 'server/start.mjs', 'main'];
+export const BARE_SERVER = [process.execPath, '--max-old-space-size=1024', 'server/start.mjs', 'main'];
 
 export function spawnProduct(dataDir: string, settings: Settings = {}, command: string[] = NPM_START): Started {
   const env = makeEnvironment({ DATA_DIR: dataDir, ...settings }) as NodeJS.ProcessEnv;

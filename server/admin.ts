@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { createStaff, setStaffPassword } from './auth/accounts';
 import { findApiError } from './contract/errors';
 import { text } from './contract/fields';
+import { createStaffInput, setStaffPasswordInput } from './contract/staff';
 import { PLAN_NAMES } from './contract/tiers';
 import { createRandom, makeSessionFacts } from './demo/session-facts';
 import { mintKey, revokeKey } from './domain/api-keys';
@@ -52,6 +54,14 @@ const COMMANDS: Record<string, Command> = {
     ({ db }, flags) => mintKey(db, { integrationId: flags.integration, name: flags.name }),
   ),
   'key revoke': command('--id K', z.object({ id }), ({ db }, flags) => revokeKey(db, flags)),
+  'staff create': command(
+    '--email E --password P [--role admin|analyst|viewer] [--name N]',
+    createStaffInput,
+    ({ db }, flags) => createStaff(db, flags),
+  ),
+  'staff set-password': command('--email E --password P', setStaffPasswordInput, ({ db }, flags) =>
+    setStaffPassword(db, flags),
+  ),
   'db migrate': command('', z.object({}), async (_service, _flags, { migrated }) => ({ applied: migrated })),
   'demo session': command(
     '--integration I [--kind bot|human]',

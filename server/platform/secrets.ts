@@ -12,6 +12,8 @@ export interface Secrets {
   open(sealed: Uint8Array, context: string): string;
   /** Signs pagination cursors. */
   cursorKey: Buffer;
+  /** Hashes the tokens of staff sessions. */
+  staffSessionKey: Buffer;
 }
 
 /** Derives the process's keys from APP_SECRET (32 bytes). */
@@ -21,6 +23,7 @@ export function createSecrets(appSecret: Buffer): Secrets {
   const sealingKey = derive('secrets-at-rest');
   return {
     cursorKey: derive('pagination-cursors'),
+    staffSessionKey: derive('staff-sessions'),
     seal(plain, context) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(context));

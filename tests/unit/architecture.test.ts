@@ -8,22 +8,25 @@ import { findCycle, findImports, readSources, type SourceFile } from '../support
 /** The rooms from the doors inwards: each with the files in it and the rooms that it may import. */
 const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
   // What Next finds by name; instrumentation.ts starts with its process.
-  app: { files: /^(app\/|instrumentation\.ts$)/, mayImport: ['http-server', 'rest', 'procedures', 'service'] },
+  app: {
+    files: /^(app\/|instrumentation\.ts$)/,
+    mayImport: ['http-server', 'rest', 'procedures', 'service', 'contract'],
+  },
   // The commands that start a process: they put everything together.
   entries: {
     files: /^server\/(main|admin|runtime)\.ts$|^server\/(start|build)\.mjs$/,
-    mayImport: ['http-server', 'demo', 'service', 'webhooks', 'domain', 'db', 'platform', 'contract'],
+    mayImport: ['http-server', 'demo', 'service', 'webhooks', 'domain', 'auth', 'db', 'platform', 'contract'],
   },
   'http-server': { files: /^server\/(http|next)-server\.ts$/, mayImport: ['rest', 'service', 'platform'] },
   rest: {
     files: /^server\/rest\//,
-    mayImport: ['procedures', 'service', 'domain', 'db', 'platform', 'contract'],
+    mayImport: ['procedures', 'service', 'domain', 'auth', 'db', 'platform', 'contract'],
   },
   procedures: {
     files: /^server\/procedures\//,
-    mayImport: ['service', 'pipeline', 'webhooks', 'domain', 'contract'],
+    mayImport: ['service', 'pipeline', 'webhooks', 'domain', 'auth', 'contract'],
   },
-  demo: { files: /^server\/demo\//, mayImport: ['service', 'pipeline', 'domain', 'contract'] },
+  demo: { files: /^server\/demo\//, mayImport: ['service', 'pipeline', 'domain', 'auth', 'contract'] },
   service: {
     files: /^server\/service\.ts$/,
     mayImport: ['inngest', 'engine', 'pipeline', 'webhooks', 'domain', 'db', 'platform'],
@@ -39,6 +42,8 @@ const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
     mayImport: ['webhooks', 'domain', 'db', 'platform', 'contract'],
   },
   webhooks: { files: /^server\/webhooks\//, mayImport: ['domain', 'db', 'platform', 'contract'] },
+  // Accounts and sessions of staff: beside the domain, which knows integrations only.
+  auth: { files: /^server\/auth\//, mayImport: ['db', 'platform', 'contract'] },
   domain: { files: /^server\/domain\//, mayImport: ['db', 'platform', 'contract'] },
   // Reads its words (plans, statuses, event types) from the contract.
   db: { files: /^db\//, mayImport: ['contract'] },

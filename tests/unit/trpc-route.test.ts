@@ -16,7 +16,7 @@ vi.mock('../../server/procedures/router', async () => {
 vi.mock('next/server', () => ({ after: () => {} }));
 
 const error = vi.fn();
-obtainService(() => ({ log: { error } }));
+obtainService(() => ({ env: {}, log: { error } }));
 beforeEach(() => error.mockClear());
 afterAll(releaseService);
 

@@ -1,0 +1,44 @@
+import { boolean, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import type { StaffRole } from '../../server/contract/staff';
+import { bytes, identifier, instant } from './columns';
+
+// Employees of the platform: they belong to no integration.
+
+/** Accounts of the dashboard. */
+export const staff = pgTable('staff', {
+  id: identifier('id').primaryKey(),
+  /** In lower case. */
+  email: text('email').notNull().unique(),
+  name: text('name').notNull(),
+  role: text('role').$type<StaffRole>().notNull(),
+  /** scrypt, with its parameters and salt. */
+  passwordHash: text('password_hash').notNull(),
+  disabled: boolean('disabled').notNull().default(false),
+  createdAt: instant('created_at').notNull().defaultNow(),
+});
+
+/** Who is signed in. Only a keyed hash of the token is stored. */
+export const staffSessions = pgTable(
+  'staff_sessions',
+  {
+    tokenHash: bytes('token_hash').primaryKey(),
+    staffId: identifier('staff_id')
+      .notNull()
+      .references(() => staff.id),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    /** Moves on while the session is used, up to a bound that counts from `createdAt`. */
+    expiresAt: instant('expires_at').notNull(),
+  },
+  (table) => [index('staff_sessions_staff').on(table.staffId)],
+);
+
+/** Tries to sign in, by account and by client address, in windows of some minutes. */
+export const signInWindows = pgTable(
+  'sign_in_windows',
+  {
+    bucket: text('bucket').notNull(),
+    windowStart: instant('window_start').notNull(),
+    tries: integer('tries').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.bucket, table.windowStart] })],
+);

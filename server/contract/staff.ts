@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { identifier, text } from './fields';
+
+// Employees of the platform who use the dashboard: no route of the public API shows them.
+
+/** From the one that may most: admins manage staff, keys and plans; analysts change what is an integration's own; viewers read. */
+export const STAFF_ROLES = ['admin', 'analyst', 'viewer'] as const;
+export type StaffRole = (typeof STAFF_ROLES)[number];
+export const staffRoleSchema = z.enum(STAFF_ROLES, { error: `must be one of ${STAFF_ROLES.join(', ')}` });
+
+/** Who is signed in. */
+export const staffSchema = z.object({ id: z.string(), email: z.string(), name: z.string(), role: staffRoleSchema });
+export type Staff = z.infer<typeof staffSchema>;
+
+/** An account as admins see it; `sessions` are those that are signed in now. */
+export const staffAccountSchema = staffSchema.extend({
+  disabled: z.boolean(),
+  createdAt: z.string(),
+  sessions: z.number(),
+});
+export type StaffAccount = z.infer<typeof staffAccountSchema>;
+export const staffListSchema = z.array(staffAccountSchema);
+
+/** An address, in lower case afterwards. */
+export const emailSchema = text(3, 254)
+  .refine((value) => z.email().safeParse(value).success, 'must be an email address')
+  .transform((value) => value.toLowerCase());
+export const passwordSchema = text(12, 256);
+
+/** An absent name is the address up to its `@`. */
+export const createStaffInput = z.object({
+  email: emailSchema,
+  password: passwordSchema,
+  role: staffRoleSchema.default('viewer'),
+  name: text(1, 100).optional(),
+});
+export type CreateStaffInput = z.infer<typeof createStaffInput>;
+
+export const createdStaffSchema = z.object({ id: z.string() });
+export const revokedSessionsSchema = z.object({ revoked: z.number() });
+
+export const staffIdInput = z.object({ id: identifier() });
+export const setStaffRoleInput = staffIdInput.extend({ role: staffRoleSchema });
+export const setStaffPasswordInput = z.object({ email: emailSchema, password: passwordSchema });
+
+/** What a sign-in form sends: judged by nothing but its length, so that an answer says nothing of the rules. */
+export const signInInput = z.object({ email: text(1, 254), password: text(1, 256) });
+export type SignInInput = z.infer<typeof signInInput>;

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { noteClientAddress } from './rest/client-address';
 import { findApiArea } from './rest/dispatcher';
 import {
   handleNodeRequest,
@@ -57,6 +58,7 @@ async function answerRequest(
     return sendNodeResponse(request, response, answer);
   }
   const handler = await dashboard;
+  noteClientAddress(request);
   return handler(request, response);
 }
 

@@ -48,7 +48,8 @@ interface KeyRow {
 }
 
 const hashKey = (key: string) => createHash('sha256').update(key).digest();
-const maskKey = (key: { first4: string; last4: string }) => `${PREFIX}${key.first4}…${key.last4}`;
+/** What is shown of a key. */
+export const maskKey = (key: { first4: string; last4: string }) => `${PREFIX}${key.first4}…${key.last4}`;
 
 /** `CASE plan … END`: the tier of a plan, from the one table that knows it. */
 const TIER_OF_PLAN = `case i.plan ${Object.entries(PLANS)

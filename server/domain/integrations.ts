@@ -5,8 +5,8 @@ import { ApiError } from '../contract/errors';
 import type { Integration, Region } from '../contract/integrations';
 import { PLANS, type Plan } from '../contract/tiers';
 import { createId } from '../platform/ids';
-import { listMaskedKeys } from './api-keys';
-import type { DomainContext } from './context';
+import { listMaskedKeys, maskKey } from './api-keys';
+import type { DomainContext, IntegrationScope } from './context';
 
 /** The integration that the calling key resolves to (specification: GET /v1/integration). */
 export async function getIntegration(
@@ -41,6 +41,34 @@ export async function getIntegration(
     createdAt,
   };
 }
+
+/** An integration as calls are scoped by it. */
+export interface FoundIntegration {
+  integration: IntegrationScope;
+  /** Of the youngest key that is not revoked, or empty. */
+  apiKeyMasked: string;
+}
+
+/** Finds an integration for staff, who have no key of it; null for an unknown id. */
+export async function findIntegration(db: Database, id: string): Promise<FoundIntegration | null> {
+  const [row] = await db.query<{ plan: Plan; mediumAt: number; botAt: number; first4: string | null; last4: string }>(
+    FIND,
+    [id],
+  );
+  if (!row) return null;
+  const { plan, mediumAt, botAt, first4, last4 } = row;
+  return {
+    integration: { id, plan, tier: PLANS[plan].tier, mediumAt, botAt },
+    apiKeyMasked: first4 === null ? '' : maskKey({ first4, last4 }),
+  };
+}
+
+const FIND = `
+  select i.plan, i.medium_at as "mediumAt", i.bot_at as "botAt", k.first4, k.last4
+    from integrations i
+    left join lateral (select first4, last4 from api_keys k where k.integration_id = i.id and k.revoked_at is null
+                        order by k.created_at desc, k.id desc limit 1) k on true
+   where i.id = $1`;
 
 /** Creates an integration. */
 export async function createIntegration(

@@ -6,6 +6,7 @@ import { integrationRouter } from './integration';
 import { pipelineRouter } from './pipeline';
 import { riskThresholdsRouter } from './risk-thresholds';
 import { sessionsRouter } from './sessions';
+import { staffRouter } from './staff';
 import { router } from './trpc';
 import { usersRouter } from './users';
 import { webhooksRouter } from './webhooks';
@@ -23,6 +24,7 @@ export const appRouter = router({
   webhooks: webhooksRouter,
   deliveries: deliveriesRouter,
   integration: integrationRouter,
+  staff: staffRouter,
   pipeline: pipelineRouter,
 });
 export type AppRouter = typeof appRouter;

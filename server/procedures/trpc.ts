@@ -2,8 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import { initTRPC, TRPCError } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import { z } from 'zod';
-import { type ErrorCode, findApiError } from '../contract/errors';
+import { ERROR_CODES, type ErrorCode, findApiError } from '../contract/errors';
+import { STAFF_ROLES, type StaffRole } from '../contract/staff';
 import { wordIssue } from '../contract/wording';
+import { type FoundIntegration, findIntegration } from '../domain/integrations';
 import { isInvalidFactError } from '../pipeline/ingest';
 import type { WebhookContext } from '../webhooks/subscriptions';
 import type { Context } from './context';
@@ -24,7 +26,12 @@ const trpc = initTRPC
       const { stack: _, ...data } = shape.data;
       const message =
         error.code === 'INTERNAL_SERVER_ERROR' ? 'Internal error' : (findIssue(error.cause) ?? shape.message);
-      return { ...shape, message, data: { ...data, ...(factIndex === null ? {} : { factIndex }) } };
+      const field = findField(error.cause);
+      return {
+        ...shape,
+        message,
+        data: { ...data, ...(factIndex === null ? {} : { factIndex }), ...(field === null ? {} : { field }) },
+      };
     },
   });
 
@@ -33,11 +40,8 @@ export const router = trpc.router;
 /** Open to everybody. */
 export const publicProcedure = trpc.procedure;
 
-/** For a caller with an API key: gives the domain functions their context. */
-export const integrationProcedure = trpc.procedure.use(({ ctx, next }) => {
-  if (ctx.caller.kind !== 'api-key') throw new TRPCError({ code: 'UNAUTHORIZED', message: 'An API key is required' });
-  const { service, caller } = ctx;
-  const { integration, apiKeyMasked } = caller.verified;
+/** Makes the context of the domain functions. */
+function provideIntegration({ service }: Context, { integration, apiKeyMasked }: FoundIntegration) {
   const webhooks: WebhookContext = {
     integration,
     db: service.db,
@@ -48,8 +52,69 @@ export const integrationProcedure = trpc.procedure.use(({ ctx, next }) => {
     sendTest: service.dispatcher.sendTest,
   };
   const { usage, env } = service;
-  return next({ ctx: { domain: { ...webhooks, apiKeyMasked, region: env.REGION, usage, quotas: env.quotas } } });
+  return { ...webhooks, apiKeyMasked, region: env.REGION, usage, quotas: env.quotas };
+}
+
+/**
+ * For a caller with an API key, and for staff who name an integration: gives the domain functions their context. Whatever
+ * changes something is closed to viewers, by the type of the procedure: a new one needs nobody to think of it.
+ */
+export const integrationProcedure = trpc.procedure.use(async ({ ctx, type, next }) => {
+  const { caller, service } = ctx;
+  if (caller.kind === 'api-key') return next({ ctx: { domain: provideIntegration(ctx, caller.verified) } });
+  const { integrationId } = checkStaff(ctx, type === 'query' ? STAFF_ROLES : WRITERS);
+  if (integrationId === null) throw new TRPCError({ code: 'BAD_REQUEST', message: 'x-integration-id is required' });
+  const found = await findIntegration(service.db, integrationId);
+  if (!found) throw new TRPCError({ code: 'NOT_FOUND', message: 'Integration not found' });
+  return tellStaff(await next({ ctx: { domain: provideIntegration(ctx, found) } }));
 });
+
+const WRITERS: readonly StaffRole[] = ['admin', 'analyst'];
+const ADMINS: readonly StaffRole[] = ['admin'];
+
+/** For everybody who is signed in to the dashboard, whatever integration they look at; viewers change nothing here either. */
+export const staffProcedure = trpc.procedure.use(async ({ ctx, type, next }) => {
+  const { staff } = checkStaff(ctx, type === 'query' ? STAFF_ROLES : WRITERS);
+  return tellStaff(await next({ ctx: { ...ctx, staff, db: ctx.service.db, region: ctx.service.env.REGION } }));
+});
+
+/** For admins. */
+export const adminProcedure = staffProcedure.use(({ ctx, next }) => {
+  checkStaff(ctx, ADMINS);
+  return next();
+});
+
+/** For admins who look at an integration. */
+export const integrationAdminProcedure = integrationProcedure.use(({ ctx, next }) => {
+  checkStaff(ctx, ADMINS);
+  return next();
+});
+
+/** Throws UNAUTHORIZED unless the caller is staff, and FORBIDDEN unless they have one of the roles. */
+function checkStaff({ caller }: Context, roles: readonly StaffRole[]) {
+  if (caller.kind !== 'staff') throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Sign in' });
+  if (!roles.includes(caller.staff.role))
+    throw new TRPCError({ code: 'FORBIDDEN', message: `The role ${caller.staff.role} does not permit this` });
+  return caller;
+}
+
+const TRPC_CODES: Record<number, TRPCError['code']> = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  402: 'PAYMENT_REQUIRED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  429: 'TOO_MANY_REQUESTS',
+  503: 'SERVICE_UNAVAILABLE',
+};
+
+/** Lets staff read what the domain refused, as REST's envelope does for customers. */
+function tellStaff<Result extends { ok: boolean }>(result: Result): Result {
+  const refusal = result.ok ? null : findApiError((result as { error?: unknown }).error);
+  const code = refusal && TRPC_CODES[ERROR_CODES[refusal.code].status];
+  if (code) throw new TRPCError({ code, message: refusal.message, cause: refusal });
+  return result;
+}
 
 /** Throws unless the caller knows the pipeline's token; the door is closed (503) where none is configured. */
 export function checkPipelineToken({ service, caller }: Context): void {
@@ -79,6 +144,12 @@ type Issues = { issues?: { path: PropertyKey[]; message: string }[] } | undefine
 function findIssue(cause: unknown): string | null {
   const issue = (cause as Issues)?.issues?.[0];
   return issue ? `${issue.path.map(String).join('.') || 'input'}: ${issue.message}` : null;
+}
+
+/** The field that the domain refused, or the schema of a call other than of facts. */
+function findField(cause: unknown): string | null {
+  const path = (cause as Issues)?.issues?.[0]?.path.map(String).join('.');
+  return findApiError(cause)?.field ?? (path && !path.startsWith('facts') ? path : null);
 }
 
 /** The fact that a refused batch failed on: our own refusal, or the schema's (`facts.3.botScore`). */

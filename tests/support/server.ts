@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Plan } from '../../server/contract/tiers';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
-import { createHttpServer, stopHttpServer } from '../../server/http-server';
+import { createHttpServer, type Handler, stopHttpServer } from '../../server/http-server';
 import { readEnv } from '../../server/platform/env';
 import { createLogger } from '../../server/platform/log';
 import { PIPELINE_PATH } from '../../server/rest/pipeline-door';
@@ -44,7 +44,11 @@ export interface CallOptions {
 }
 
 /** Starts the self-hosted server's own parts on a database of its own, on a free port of the loopback. */
-export async function startTestServer(settings: Record<string, string> = {}, shared?: TestServer): Promise<TestServer> {
+export async function startTestServer(
+  settings: Record<string, string> = {},
+  shared?: TestServer,
+  dashboard: (service: Service) => Handler = () => answerNotFound,
+): Promise<TestServer> {
   const database = shared?.database ?? (await createTestDatabase());
   const env = readEnv({
     DATABASE_URL: database.url,
@@ -60,9 +64,7 @@ export async function startTestServer(settings: Record<string, string> = {}, sha
     appSecret: env.APP_SECRET!,
     canRunEngine: true,
   });
-  const server = createHttpServer(service, async (_request, response) => {
-    response.writeHead(404).end();
-  });
+  const server = createHttpServer(service, dashboard(service));
   await service.engine?.start();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -83,6 +85,8 @@ export async function startTestServer(settings: Record<string, string> = {}, sha
     },
   };
 }
+
+const answerNotFound: Handler = async (_request, response) => void response.writeHead(404).end();
 
 export const createClient = (url: string): Client => ({
   call: (method, path, { key, headers, body } = {}) =>

@@ -1,9 +1,7 @@
-import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import { after } from 'next/server';
-import type { Context } from '../../../../server/procedures/context';
-import { appRouter } from '../../../../server/procedures/router';
 import { readWebBody, toWebResponse } from '../../../../server/rest/fetch-adapter';
 import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PROCEDURE } from '../../../../server/rest/pipeline-door';
+import { answerStaffCall } from '../../../../server/rest/staff-door';
 import { getService, settleService } from '../../../../server/service';
 
 type Parameters = { params: Promise<{ trpc: string }> };
@@ -19,17 +17,7 @@ async function answer(request: Request, { params }: Parameters): Promise<Respons
     };
     return toWebResponse(await answerPipeline(service, door));
   }
-  return fetchRequestHandler({
-    endpoint: '/api/trpc',
-    req: request,
-    router: appRouter,
-    allowBatching: false,
-    // Facts come through the door alone, whose limits do not hold here: no token is taken.
-    createContext: (): Context => ({ service, caller: { kind: 'bearer', token: null } }),
-    onError({ error, path }) {
-      if (error.code === 'INTERNAL_SERVER_ERROR') service.log.error({ err: error, procedure: path }, 'a call failed');
-    },
-  });
+  return answerStaffCall(service, request);
 }
 
 export { answer as GET, answer as POST };

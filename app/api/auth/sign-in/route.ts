@@ -1,0 +1,4 @@
+import { answerSignIn } from '../../../../server/rest/staff-door';
+import { getService } from '../../../../server/service';
+
+export const POST = (request: Request) => answerSignIn(getService(), request);

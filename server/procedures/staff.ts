@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { createStaff, disableStaff, enableStaff, listStaff, revokeStaffSessions, setStaffRole } from '../auth/accounts';
+import {
+  createdStaffSchema,
+  createStaffInput,
+  revokedSessionsSchema,
+  setStaffRoleInput,
+  staffIdInput,
+  staffListSchema,
+  staffSchema,
+} from '../contract/staff';
+import { adminProcedure, router, staffProcedure } from './trpc';
+
+/** Accounts of the dashboard: no route of the public API. */
+export const staffRouter = router({
+  /** Who is signed in. */
+  me: staffProcedure.output(staffSchema).query(({ ctx }) => ctx.staff),
+  list: adminProcedure.output(staffListSchema).query(({ ctx }) => listStaff(ctx.db)),
+  create: adminProcedure
+    .input(createStaffInput)
+    .output(createdStaffSchema)
+    .mutation(({ ctx, input }) => createStaff(ctx.db, input)),
+  setRole: adminProcedure
+    .input(setStaffRoleInput)
+    .output(z.void())
+    .mutation(({ ctx, input }) => setStaffRole(ctx.db, input)),
+  disable: adminProcedure
+    .input(staffIdInput)
+    .output(z.void())
+    .mutation(({ ctx, input }) => disableStaff(ctx.db, input)),
+  enable: adminProcedure
+    .input(staffIdInput)
+    .output(z.void())
+    .mutation(({ ctx, input }) => enableStaff(ctx.db, input)),
+  revokeSessions: adminProcedure
+    .input(staffIdInput)
+    .output(revokedSessionsSchema)
+    .mutation(({ ctx, input }) => revokeStaffSessions(ctx.db, input)),
+});

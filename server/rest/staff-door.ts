@@ -1,0 +1,164 @@
+import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
+import { isUnavailable } from '../../db/client';
+import { closeStaffSession, findStaff, SESSION_MAX_AGE_SECONDS } from '../auth/sessions';
+import { signIn } from '../auth/sign-in';
+import { type Staff, signInInput } from '../contract/staff';
+import type { Caller } from '../procedures/context';
+import { appRouter } from '../procedures/router';
+import type { Service } from '../service';
+import { CLIENT_ADDRESS_HEADER, groupAddress } from './client-address';
+import { readWebBody } from './fetch-adapter';
+
+// The dashboard's way in: sign-in and sign-out, and its calls over tRPC, with a session cookie.
+
+const MAX_SIGN_IN_BYTES = 8 * 1024;
+const COOKIE = 'staff_session';
+/** The integration that the dashboard's pages look at. */
+const INTEGRATION_HEADER = 'x-integration-id';
+
+const isDeployed = ({ env }: Service) =>
+  env.VERCEL === '1' || env.PUBLIC_URL_US !== undefined || env.PUBLIC_URL_EU !== undefined;
+
+/** Where it is Secure anyway, under a name that browsers take only so and only from this very host. */
+const cookieName = (service: Service) => (isDeployed(service) ? `__Host-${COOKIE}` : COOKIE);
+
+function makeCookie(service: Service, token: string, maxAgeSeconds: number): string {
+  const secure = isDeployed(service) ? '; Secure' : '';
+  return `${cookieName(service)}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** Reads the session's token of a Cookie header. */
+function readToken(service: Service, cookies: string | null): string | null {
+  const prefix = `${cookieName(service)}=`;
+  const found = cookies?.split(';').find((cookie) => cookie.trim().startsWith(prefix));
+  return found?.trim().slice(prefix.length) || null;
+}
+
+/** Finds who is signed in by a Cookie header; null where nobody is. */
+export async function findSignedIn(service: Service, cookies: string | null): Promise<Staff | null> {
+  const token = readToken(service, cookies);
+  return token === null ? null : findStaff(service, token);
+}
+
+/**
+ * Whether a request that changes something comes from a page of this very host. Browsers tell the origin with every POST,
+ * and no page of another host can make up one.
+ */
+function isSameHost({ env }: Service, request: Request): boolean {
+  const origin = request.headers.get('origin');
+  const host = request.headers.get('host');
+  if (origin === null || !URL.canParse(origin)) return false;
+  const publicUrl = env.REGION === 'eu' ? env.PUBLIC_URL_EU : env.PUBLIC_URL_US;
+  // A proxy in front may ask under a name of its own.
+  const hosts = [host?.toLowerCase(), publicUrl && new URL(publicUrl).host];
+  return hosts.includes(new URL(origin).host);
+}
+
+const isJson = (request: Request) => /^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? '');
+
+type Fault = 'BAD_REQUEST' | 'UNAUTHORIZED' | 'FORBIDDEN' | 'TOO_MANY_REQUESTS' | 'SERVICE_UNAVAILABLE';
+const STATUSES: Record<Fault, number> = {
+  BAD_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  TOO_MANY_REQUESTS: 429,
+  SERVICE_UNAVAILABLE: 503,
+};
+
+const respond = (status: number, value: unknown, headers: Record<string, string> = {}) =>
+  Response.json(value, { status, headers: { 'cache-control': 'no-store', ...headers } });
+/** In the place where tRPC's own errors have code and message. */
+const refuse = (code: Fault, message: string, headers?: Record<string, string>) =>
+  respond(STATUSES[code], { error: { message, data: { code, httpStatus: STATUSES[code] } } }, headers);
+const refuseForeign = () => refuse('FORBIDDEN', 'Requests that change something must come from a page of this host');
+
+/**
+ * `POST /api/auth/sign-in` with `{"email","password"}` as JSON: 200 with `{"staff": {id, email, name, role}}` and the session's cookie; 401
+ * for every wrong pair alike, 429 with Retry-After after too many tries, 400 for another body, 403 from another host.
+ */
+export async function answerSignIn(service: Service, request: Request): Promise<Response> {
+  if (!isSameHost(service, request)) return refuseForeign();
+  const input = isJson(request) ? signInInput.safeParse(await readJson(request)) : null;
+  if (!input?.success) return refuse('BAD_REQUEST', 'Send email and password as JSON');
+  try {
+    const result = await signIn(service, input.data, readClientAddress(service, request));
+    if (result.outcome === 'refused') return refuse('UNAUTHORIZED', 'Email or password is wrong');
+    if (result.outcome === 'throttled') {
+      const minutes = Math.ceil(result.retryAfterSeconds / 60);
+      const message = `Too many tries. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+      return refuse('TOO_MANY_REQUESTS', message, { 'retry-after': String(result.retryAfterSeconds) });
+    }
+    // A session that the browser had is over: signing in again is not a second way in.
+    await closeSession(service, request);
+    const cookie = makeCookie(service, result.token, SESSION_MAX_AGE_SECONDS);
+    return respond(200, { staff: result.staff }, { 'set-cookie': cookie });
+  } catch (error) {
+    return refuseFault(service, error);
+  }
+}
+
+/** `POST /api/auth/sign-out`: 204, and the session is over, if there was one. */
+export async function answerSignOut(service: Service, request: Request): Promise<Response> {
+  if (!isSameHost(service, request)) return refuseForeign();
+  try {
+    await closeSession(service, request);
+    const headers = { 'cache-control': 'no-store', 'set-cookie': makeCookie(service, '', 0) };
+    return new Response(null, { status: 204, headers });
+  } catch (error) {
+    return refuseFault(service, error);
+  }
+}
+
+/** tRPC over HTTP: for staff with a session cookie, and for nobody in particular otherwise. */
+export async function answerStaffCall(service: Service, request: Request): Promise<Response> {
+  let caller: Caller = { kind: 'bearer', token: null };
+  try {
+    const staff = await findSignedIn(service, request.headers.get('cookie'));
+    // The cookie alone proves nothing: a browser may send it along with what another page asks for.
+    if (staff && request.method !== 'GET' && !(isSameHost(service, request) && isJson(request))) return refuseForeign();
+    if (staff) caller = { kind: 'staff', staff, integrationId: request.headers.get(INTEGRATION_HEADER) };
+  } catch (error) {
+    return refuseFault(service, error);
+  }
+  return fetchRequestHandler({
+    endpoint: '/api/trpc',
+    req: request,
+    router: appRouter,
+    allowBatching: false,
+    // Facts come through the door alone, whose limits do not hold here: no token is taken.
+    createContext: () => ({ service, caller }),
+    onError({ error, path }) {
+      if (error.code === 'INTERNAL_SERVER_ERROR') service.log.error({ err: error, procedure: path }, 'a call failed');
+    },
+  });
+}
+
+async function closeSession(service: Service, request: Request): Promise<void> {
+  const token = readToken(service, request.headers.get('cookie'));
+  if (token !== null) await closeStaffSession(service, token);
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  const bytes = await readWebBody(request, MAX_SIGN_IN_BYTES);
+  try {
+    return bytes && JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return null;
+  }
+}
+
+/** Told by our own server, or by the serverless platform, which writes its header itself. */
+function readClientAddress({ env }: Service, { headers }: Request): string {
+  const forwarded =
+    env.VERCEL === '1' ? headers.get('x-forwarded-for')?.split(',')[0] : headers.get(CLIENT_ADDRESS_HEADER);
+  return groupAddress(forwarded?.trim() ?? '');
+}
+
+function refuseFault(service: Service, error: unknown): Response {
+  const isOutage = isUnavailable(error);
+  service.log[isOutage ? 'warn' : 'error']({ err: error }, 'a staff session could not be read or changed');
+  if (isOutage) return refuse('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable');
+  return respond(500, {
+    error: { message: 'Internal error', data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 } },
+  });
+}

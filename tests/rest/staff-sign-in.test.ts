@@ -1,0 +1,294 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createStaff,
+  disableStaff,
+  enableStaff,
+  revokeStaffSessions,
+  setStaffPassword,
+} from '../../server/auth/accounts';
+import type { TestServer } from '../support/server';
+import {
+  createStaffClient,
+  openStaffClient,
+  PASSWORD,
+  readCookie,
+  startStaffServer,
+  trySignIn,
+} from '../support/staff-client';
+
+// Two servers on one database, as two processes of a deployment.
+let server: TestServer;
+let second: TestServer;
+let deployed: TestServer;
+beforeAll(async () => {
+  server = await startStaffServer();
+  second = await startStaffServer({}, server);
+  deployed = await startStaffServer({ PUBLIC_URL_US: 'https://us.example.com' }, server);
+});
+afterAll(async () => {
+  await deployed.stop();
+  await second.stop();
+  await server.stop();
+});
+
+let made = 0;
+async function createAccount(role: 'admin' | 'analyst' | 'viewer' = 'viewer') {
+  const email = `person-${++made}@example.com`;
+  const { id } = await createStaff(server.service.db, { email, password: PASSWORD, role, name: 'Käthe' });
+  return { id, email };
+}
+const forget = () => server.database.db.sql`delete from sign_in_windows`;
+const refusal = (code: string) => ({
+  error: { message: expect.any(String), data: { code, httpStatus: expect.any(Number) } },
+});
+
+describe('sign-in', () => {
+  it('answers who it is and a cookie that works, whatever the case of the address', async () => {
+    const { id, email } = await createAccount('analyst');
+    const answer = await trySignIn(server, { email: email.toUpperCase(), password: PASSWORD });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ staff: { id, email, name: 'Käthe', role: 'analyst' } });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const me = await openStaffClient(second, readCookie(answer)).query('staff.me');
+    expect(me.body.result.data).toEqual(answer.body.staff);
+  });
+
+  it('sets a cookie that no script reads and no other site sends, Secure where the product is deployed', async () => {
+    const { email } = await createAccount();
+    const local = (await trySignIn(server, { email, password: PASSWORD })).headers.get('set-cookie')!;
+    expect(local).toMatch(/^staff_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/);
+    const answer = await trySignIn(deployed, { email, password: PASSWORD });
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^__Host-staff_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure$/,
+    );
+    expect((await openStaffClient(deployed, readCookie(answer)).query('staff.me')).status).toBe(200);
+    // The plain name counts for nothing there.
+    const plain = readCookie(answer).replace('__Host-', '');
+    expect((await openStaffClient(deployed, plain).query('staff.me')).status).toBe(401);
+  });
+
+  it('keeps neither the password nor the token, nor a hash of the token that needs no key', async () => {
+    const { id, email } = await createAccount();
+    const token = readCookie(await trySignIn(server, { email, password: PASSWORD })).split('=')[1]!;
+    const { sql } = server.database.db;
+    const [row] =
+      await sql`select row_to_json(a)::text || (select string_agg(row_to_json(s)::text, ' ') from staff_sessions s
+                             where s.staff_id = a.id) as text from staff a where a.id = ${id}`;
+    expect(row!.text).toContain('scrypt$');
+    const plainHash = createHash('sha256').update(token).digest('hex');
+    for (const secret of [PASSWORD, token, plainHash]) expect(row!.text).not.toContain(secret);
+  });
+
+  it('answers a wrong password, an unknown address and a disabled account alike, and in about the same time', async () => {
+    const { id, email } = await createAccount();
+    const disabled = await createAccount();
+    await disableStaff(server.service.db, await keepAdmin(disabled));
+    const tries = [
+      { email, password: 'a wrong password' },
+      { email: 'nobody@example.com', password: PASSWORD },
+      { email: disabled.email, password: PASSWORD },
+    ];
+    const seen: { status: number; text: string; ms: number }[] = [];
+    for (const body of tries) {
+      const times: number[] = [];
+      let answer = await trySignIn(server, body);
+      for (let n = 0; n < 5; n++) {
+        const from = performance.now();
+        answer = await trySignIn(server, body);
+        times.push(performance.now() - from);
+      }
+      const headers = [...answer.headers].filter(([name]) => name !== 'date');
+      seen.push({ status: answer.status, text: answer.text + JSON.stringify(headers), ms: Math.min(...times) });
+    }
+    expect(seen.map(({ status }) => status)).toEqual([401, 401, 401]);
+    expect(new Set(seen.map(({ text }) => text)).size).toBe(1);
+    const ms = seen.map((one) => one.ms);
+    expect(Math.max(...ms)).toBeLessThan(2 * Math.min(...ms));
+    expect(id).toBeDefined();
+    await forget();
+  });
+
+  it.each([
+    ['no JSON', 'email=a&password=b', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['a body that is not JSON', '{', {}],
+    ['a missing password', { email: 'a@example.com' }, {}],
+    ['a password that is no text', { email: 'a@example.com', password: 1 }, {}],
+    ['U+0000', { email: 'a\0@example.com', password: PASSWORD }, {}],
+    ['a body of a megabyte', { email: 'a@example.com', password: 'x'.repeat(1_000_000) }, {}],
+  ])('with %s is 400', async (_case, body, headers) => {
+    const answer = await trySignIn(server, body, headers as Record<string, string>);
+    expect([answer.status, answer.body]).toEqual([400, refusal('BAD_REQUEST')]);
+  });
+
+  it.each([
+    ['another host', 'https://evil.example.com'],
+    ['a host that begins like ours', 'http://127.0.0.1:1.evil.example.com'],
+    ['no readable origin', 'null'],
+    ['another port', 'http://127.0.0.1:1'],
+  ])('from %s is 403', async (_case, origin) => {
+    const { email } = await createAccount();
+    const answer = await trySignIn(server, { email, password: PASSWORD }, { origin });
+    expect([answer.status, answer.body]).toEqual([403, refusal('FORBIDDEN')]);
+    expect(answer.headers.get('set-cookie')).toBeNull();
+  });
+
+  it('without an Origin is 403; through a proxy it may be the public address', async () => {
+    const { email } = await createAccount();
+    const body = { email, password: PASSWORD };
+    expect((await server.call('POST', '/api/auth/sign-in', { body })).status).toBe(403);
+    expect((await trySignIn(deployed, body, { origin: 'https://us.example.com' })).status).toBe(200);
+    expect((await trySignIn(server, body, { origin: 'https://us.example.com' })).status).toBe(403);
+  });
+});
+
+describe('guessing', () => {
+  it('is throttled by account in all processes together; the right password is refused then, too', async () => {
+    await forget();
+    const { email } = await createAccount();
+    const statuses = await Promise.all(
+      Array.from({ length: 14 }, (_, n) =>
+        trySignIn(n % 2 ? server : second, { email, password: `a wrong password ${n}` }).then(({ status }) => status),
+      ),
+    );
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(4);
+    const answer = await trySignIn(server, { email: email.toUpperCase(), password: PASSWORD });
+    expect([answer.status, answer.body]).toEqual([429, refusal('TOO_MANY_REQUESTS')]);
+    expect(answer.body.error.message).toMatch(/Too many tries\. Try again in \d+ minutes?$/);
+    const seconds = Number(answer.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(900);
+    // Others are not.
+    const other = await createAccount();
+    expect((await trySignIn(server, { email: other.email, password: PASSWORD })).status).toBe(200);
+    // The window passes.
+    await server.database.db.sql`update sign_in_windows set window_start = window_start - interval '15 minutes'`;
+    expect((await trySignIn(server, { email, password: PASSWORD })).status).toBe(200);
+  });
+
+  it('at an account that does not exist is throttled just so', async () => {
+    await forget();
+    const body = { email: 'nobody-at-all@example.com', password: 'a wrong password' };
+    const statuses = [];
+    for (let n = 0; n < 12; n++) statuses.push((await trySignIn(server, body)).status);
+    expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
+  });
+
+  it('is throttled by client address, as the nearest proxy tells it', async () => {
+    await forget();
+    const guess = (n: number, forwarded: string) =>
+      trySignIn(
+        server,
+        { email: `guess-${n}@example.com`, password: 'a wrong password' },
+        { 'x-forwarded-for': forwarded },
+      );
+    // What the client itself claims stands before what the proxy adds, and changes nothing.
+    const statuses = await Promise.all(
+      Array.from({ length: 54 }, (_, n) => guess(n, `10.0.0.${n}, 2001:db8:1:2::${n}`).then(({ status }) => status)),
+    );
+    expect(statuses.filter((status) => status === 401)).toHaveLength(50);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(4);
+    expect((await guess(99, '2001:db8:1:3::1')).status).toBe(401);
+    const spoofed = { 'x-client-address': '198.51.100.7', 'x-forwarded-for': '2001:db8:1:2::ffff' };
+    expect((await trySignIn(server, { email: 'x@example.com', password: PASSWORD }, spoofed)).status).toBe(429);
+    await forget();
+  });
+
+  it('a success gives the account’s tries back, and of the address only its own', async () => {
+    await forget();
+    const { email } = await createAccount();
+    for (let round = 0; round < 2; round++) {
+      for (let n = 0; n < 9; n++) await trySignIn(server, { email, password: 'a wrong password' });
+      expect((await trySignIn(server, { email, password: PASSWORD })).status).toBe(200);
+    }
+    const [address] = await server.database.db.sql`select tries from sign_in_windows where bucket like 'address:%'`;
+    expect(address!.tries).toBe(18);
+    await forget();
+  });
+});
+
+describe('a session', () => {
+  const isIn = async (cookie: string) => (await openStaffClient(second, cookie).query('staff.me')).status === 200;
+
+  it('is over after sign-out, and the cookie is taken away', async () => {
+    const { cookie } = await createStaffClient(server, 'viewer');
+    const foreign = { cookie, origin: 'https://evil.example.com' };
+    expect((await server.call('POST', '/api/auth/sign-out', { headers: foreign })).status).toBe(403);
+    expect(await isIn(cookie)).toBe(true);
+    const answer = await server.call('POST', '/api/auth/sign-out', { headers: { cookie, origin: server.url } });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('set-cookie')).toMatch(/^staff_session=; Path=\/; Max-Age=0;/);
+    expect(await isIn(cookie)).toBe(false);
+  });
+
+  it('is over where the same browser signs in again', async () => {
+    const { email, cookie } = await createStaffClient(server, 'viewer');
+    const again = readCookie(await trySignIn(server, { email, password: PASSWORD }, { cookie }));
+    expect([await isIn(cookie), await isIn(again)]).toEqual([false, true]);
+  });
+
+  it('is over on the next request when it is revoked, the account disabled or its password replaced', async () => {
+    const { db } = server.service;
+    const revoked = await createStaffClient(server, 'viewer');
+    expect(await revokeStaffSessions(db, revoked)).toEqual({ revoked: 1 });
+    expect(await isIn(revoked.cookie)).toBe(false);
+    const disabled = await createStaffClient(server, 'viewer');
+    await disableStaff(db, await keepAdmin(disabled));
+    expect(await isIn(disabled.cookie)).toBe(false);
+    expect((await trySignIn(server, { email: disabled.email, password: PASSWORD })).status).toBe(401);
+    await enableStaff(db, disabled);
+    expect((await trySignIn(server, { email: disabled.email, password: PASSWORD })).status).toBe(200);
+    expect(await isIn(disabled.cookie)).toBe(false);
+    const changed = await createStaffClient(server, 'viewer');
+    await setStaffPassword(db, { email: changed.email, password: 'another password' });
+    expect(await isIn(changed.cookie)).toBe(false);
+    expect((await trySignIn(server, { email: changed.email, password: 'another password' })).status).toBe(200);
+  });
+
+  it('of a disabled account is over even where its row is still there', async () => {
+    const { id, cookie } = await createStaffClient(server, 'viewer');
+    await server.database.db.sql`update staff set disabled = true where id = ${id}`;
+    expect(await isIn(cookie)).toBe(false);
+  });
+
+  it('lasts 12 hours from its last use, and 14 days at most', async () => {
+    const { sql } = server.database.db;
+    const { id, cookie } = await createStaffClient(server, 'viewer');
+    const hoursLeft = async () => {
+      const [row] =
+        await sql`select extract(epoch from expires_at - now())::float8 / 3600 as hours from staff_sessions where staff_id = ${id}`;
+      return row!.hours as number;
+    };
+    expect(await hoursLeft()).toBeCloseTo(12, 1);
+    const age = (column: string, by: string) =>
+      sql.unsafe(`update staff_sessions set ${column} = ${column} - interval '${by}' where staff_id = $1`, [id]);
+    await age('expires_at', '10 minutes');
+    expect(await isIn(cookie)).toBe(true);
+    expect(await hoursLeft()).toBeLessThan(11.9);
+    await age('expires_at', '11 hours');
+    expect(await isIn(cookie)).toBe(true);
+    expect(await hoursLeft()).toBeCloseTo(12, 1);
+    await age('created_at', '13 days 20 hours');
+    await age('expires_at', '11 hours');
+    expect(await isIn(cookie)).toBe(true);
+    expect(await hoursLeft()).toBeCloseTo(4, 1);
+    await age('expires_at', '4 hours 1 minute');
+    expect(await isIn(cookie)).toBe(false);
+    // Its row goes with the next sign-in.
+    await createStaffClient(server, 'viewer');
+    expect(await sql`select 1 from staff_sessions where staff_id = ${id}`).toHaveLength(0);
+  });
+
+  it.each(['', 'x', 'x'.repeat(43), 'a'.repeat(5_000)])('is none with the token %j', async (token) => {
+    expect(await isIn(`staff_session=${token}`)).toBe(false);
+  });
+});
+
+/** Disabling asks for an admin who is left. */
+let admin: Promise<unknown> | null = null;
+async function keepAdmin<Account>(account: Account): Promise<Account> {
+  admin ??= createAccount('admin');
+  await admin;
+  return account;
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { createStaff } from '../../server/auth/accounts';
+import type { StaffRole } from '../../server/contract/staff';
+import { answerSignIn, answerSignOut, answerStaffCall } from '../../server/rest/staff-door';
+import type { Service } from '../../server/service';
+import { type Answer, startTestServer, type TestServer } from './server';
+
+export const PASSWORD = 'correct horse battery';
+
+/** Somebody at a browser: their cookie goes with every request. */
+export interface StaffClient {
+  id: string;
+  email: string;
+  cookie: string;
+  query(procedure: string, input?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  mutate(procedure: string, input?: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+/** The dashboard's routes as Next would call them, for a test server, which has no Next. */
+export const answerDashboard = (service: Service) => async (request: IncomingMessage, response: ServerResponse) => {
+  const url = `http://${request.headers.host}${request.url}`;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) headers.set(name, String(value));
+  const method = request.method!;
+  const body = method === 'GET' ? null : (Readable.toWeb(request) as ReadableStream);
+  const asked = new Request(url, { method, headers, body, duplex: 'half' } as RequestInit);
+  const { pathname } = new URL(url);
+  const answer =
+    pathname === '/api/auth/sign-in'
+      ? await answerSignIn(service, asked)
+      : pathname === '/api/auth/sign-out'
+        ? await answerSignOut(service, asked)
+        : await answerStaffCall(service, asked);
+  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+};
+
+/** A test server with the dashboard's routes. */
+export const startStaffServer = (settings: Record<string, string> = {}, shared?: TestServer) =>
+  startTestServer(settings, shared, answerDashboard);
+
+/** Tries to sign in, as a page of the server does. */
+export const trySignIn = (
+  server: Pick<TestServer, 'url' | 'call'>,
+  body: unknown,
+  headers: Record<string, string> = {},
+) => server.call('POST', '/api/auth/sign-in', { body, headers: { origin: server.url, ...headers } });
+
+/** The cookie of an answer, as a browser sends it back. */
+export const readCookie = ({ headers }: Answer) => headers.get('set-cookie')?.split(';')[0] ?? '';
+
+/** Creates an account and signs it in. */
+export async function createStaffClient(server: TestServer, role: StaffRole): Promise<StaffClient> {
+  const email = `${role}-${randomBytes(4).toString('hex')}@example.com`;
+  const { id } = await createStaff(server.service.db, { email, password: PASSWORD, role });
+  const signedIn = await trySignIn(server, { email, password: PASSWORD });
+  if (signedIn.status !== 200) throw new Error(`sign-in answered ${signedIn.status} ${signedIn.text}`);
+  return { id, email, ...openStaffClient(server, readCookie(signedIn)) };
+}
+
+/** Calls procedures with a cookie. */
+export function openStaffClient(
+  server: Pick<TestServer, 'url' | 'call'>,
+  cookie: string,
+): Pick<StaffClient, 'cookie' | 'query' | 'mutate'> {
+  return {
+    cookie,
+    query: (procedure, input, headers = {}) => {
+      const query = input === undefined ? '' : `?input=${encodeURIComponent(JSON.stringify(input))}`;
+      return server.call('GET', `/api/trpc/${procedure}${query}`, { headers: { cookie, ...headers } });
+    },
+    mutate: (procedure, input = {}, headers = {}) =>
+      server.call('POST', `/api/trpc/${procedure}`, {
+        body: input,
+        headers: { cookie, origin: server.url, ...headers },
+      }),
+  };
+}

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import next from 'next';
-import { loadDemoIntegration } from './demo/integration';
+import { type Demo, loadDemoIntegration } from './demo/integration';
 import { createHttpServer, type Handler, stopHttpServer } from './http-server';
 import { type Env, readEnv, SettingError } from './platform/env';
 import { createLogger, type Logger } from './platform/log';
@@ -69,14 +69,20 @@ function listen(server: Server, env: Env): Promise<void> {
   });
 }
 
-function printWelcome(server: Server, env: Env, demo: { id: string; key: string } | null) {
+function printWelcome(server: Server, env: Env, demo: Demo | null) {
   const { port } = server.address() as AddressInfo;
   const host = env.HOST === '0.0.0.0' || env.HOST === '::' ? 'localhost' : env.HOST;
   const base = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const lines = ['', `  Bot Detection API   ${base}`, `  Documentation       ${base}/swagger`];
+  const lines = [
+    '',
+    `  Bot Detection API   ${base}`,
+    `  Dashboard           ${base}/dashboard`,
+    `  Documentation       ${base}/swagger`,
+  ];
   if (demo) {
     lines.push(
       '',
+      `  Demo sign-in        ${demo.email}   ${demo.password}   (shown this once)`,
       `  Demo API key        ${demo.key}   (shown this once)`,
       '',
       `  curl -s '${base}/v1/sessions?pageSize=3' -H 'Authorization: Bearer ${demo.key}'`,

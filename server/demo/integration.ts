@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { createStaff, listStaff, setStaffPassword } from '../auth/accounts';
 import { mintKey } from '../domain/api-keys';
 import { createIntegration, listIntegrations } from '../domain/integrations';
 import type { Fact } from '../pipeline/facts';
@@ -6,17 +8,27 @@ import type { Service } from '../service';
 import { createRandom, MAX_SESSION_FACTS, makeSessionFacts } from './session-facts';
 
 const NAME = 'Demo University';
+const EMAIL = 'admin@example.com';
 const ORIGIN = 'https://learn.example.edu';
 const SESSIONS = 400;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 const BOT_SHARE = 0.18;
 
+/** What the operator is shown once. */
+export interface Demo {
+  id: string;
+  key: string;
+  /** An admin of the dashboard. */
+  email: string;
+  password: string;
+}
+
 /**
  * Loads the demo integration (plan enterprise) into a database without integrations: a few hundred sessions over 30 days,
- * through the pipeline's own door. Answers its id and its key; null where there already are integrations.
+ * through the pipeline's own door, and an account of the dashboard. Null where there already are integrations.
  */
-export async function loadDemoIntegration(service: Service): Promise<{ id: string; key: string } | null> {
+export async function loadDemoIntegration(service: Service): Promise<Demo | null> {
   const { db } = service;
   const integrations = await listIntegrations(db);
   // The key comes last: a demo without one was cut short by a crash, and nobody has seen it.
@@ -25,8 +37,18 @@ export async function loadDemoIntegration(service: Service): Promise<{ id: strin
   const { id } =
     unfinished ?? (await createIntegration(db, { name: NAME, plan: 'enterprise', allowedOrigins: [ORIGIN] }));
   await ingestHistory(service, id);
+  const password = await obtainDemoStaff(db);
   const { key } = await mintKey(db, { integrationId: id, name: 'Demo key' });
-  return { id, key };
+  return { id, key, email: EMAIL, password };
+}
+
+/** Creates the account, or gives that of a demo which was cut short another password. */
+async function obtainDemoStaff(db: Service['db']): Promise<string> {
+  const password = randomBytes(15).toString('base64url');
+  const isKnown = (await listStaff(db)).some(({ email }) => email === EMAIL);
+  if (isKnown) await setStaffPassword(db, { email: EMAIL, password });
+  else await createStaff(db, { email: EMAIL, password, role: 'admin', name: 'Demo admin' });
+  return password;
 }
 
 async function ingestHistory({ ingester }: Service, integrationId: string): Promise<void> {

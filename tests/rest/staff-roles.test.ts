@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { appRouter } from '../../server/procedures/router';
+import { scoredSession } from '../support/facts';
+import type { TestServer } from '../support/server';
+import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
+import { hashTenantRows } from '../support/tenant-rows';
+
+let server: TestServer;
+let tenant: { id: string; key: string };
+let admin: StaffClient;
+let analyst: StaffClient;
+let viewer: StaffClient;
+beforeAll(async () => {
+  server = await startStaffServer();
+  tenant = await server.createTenant();
+  await server.ingest(tenant.id, scoredSession(0.9, 'session-1').facts);
+  admin = await createStaffClient(server, 'admin');
+  analyst = await createStaffClient(server, 'analyst');
+  viewer = await createStaffClient(server, 'viewer');
+});
+afterAll(() => server.stop());
+
+const of = (id: string) => ({ 'x-integration-id': id });
+/** Every procedure of the product, by its kind. */
+const listProcedures = (type: 'query' | 'mutation') =>
+  Object.entries(
+    appRouter._def.procedures as unknown as Record<string, { _def: { type: string; meta?: { openapi?: unknown } } }>,
+  )
+    .filter(([, procedure]) => procedure._def.type === type)
+    .map(([name]) => name);
+/** Has a door and a token of its own. */
+const PIPELINE = 'pipeline.ingest';
+const PUBLIC = ['health.get'];
+const MUTATIONS = listProcedures('mutation').filter((name) => name !== PIPELINE);
+const QUERIES = listProcedures('query').filter((name) => !PUBLIC.includes(name));
+const ADMIN_ONLY = /^(staff\.(?!me)|integrations\.(create|setPlan)|apiKeys\.(mint|revoke))/;
+
+describe('every procedure', () => {
+  it('is walked', () => {
+    expect(MUTATIONS.length).toBeGreaterThan(12);
+    expect(QUERIES.length).toBeGreaterThan(15);
+  });
+
+  it.each([...MUTATIONS, ...QUERIES])('%s is closed to whoever is not signed in', async (name) => {
+    const headers = { ...of(tenant.id), origin: server.url };
+    const answer = MUTATIONS.includes(name)
+      ? await server.call('POST', `/api/trpc/${name}`, { body: {}, headers })
+      : await server.call('GET', `/api/trpc/${name}?input=%7B%7D`, { headers });
+    expect([name, answer.status, answer.body.error.data.code]).toEqual([name, 401, 'UNAUTHORIZED']);
+  });
+
+  it.each(MUTATIONS)('%s is closed to viewers, over HTTP and directly', async (name) => {
+    const answer = await viewer.mutate(name, {}, of(tenant.id));
+    expect([name, answer.status, answer.body.error.data.code]).toEqual([name, 403, 'FORBIDDEN']);
+    const staff = { id: viewer.id, email: viewer.email, name: 'viewer', role: 'viewer' as const };
+    const caller = appRouter.createCaller({
+      service: server.service,
+      caller: { kind: 'staff', staff, integrationId: tenant.id },
+    });
+    const [group = '', procedure = ''] = name.split('.');
+    // biome-ignore lint/suspicious/noExplicitAny: by name
+    await expect((caller as any)[group][procedure]({})).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it.each([...MUTATIONS, ...QUERIES].filter((name) => ADMIN_ONLY.test(name)))(
+    '%s is closed to analysts',
+    async (name) => {
+      const answer = await (MUTATIONS.includes(name) ? analyst.mutate : analyst.query)(name, {}, of(tenant.id));
+      expect([name, answer.status]).toEqual([name, 403]);
+    },
+  );
+
+  it.each(MUTATIONS)('%s is refused where another page asks for it with the cookie', async (name) => {
+    const refused = async (headers: Record<string, string>) =>
+      (await admin.mutate(name, {}, { ...of(tenant.id), ...headers })).status;
+    expect(await refused({ origin: 'https://evil.example.com' })).toBe(403);
+    expect(await refused({ 'content-type': 'text/plain' })).toBe(403);
+    const { cookie } = admin;
+    const bare = await server.call('POST', `/api/trpc/${name}`, { body: {}, headers: { cookie, ...of(tenant.id) } });
+    expect(bare.status).toBe(403);
+    // Nor by a link.
+    expect((await admin.query(name, {}, of(tenant.id))).status).toBe(405);
+  });
+
+  it('is part of the public API only where it says so', () => {
+    const staffOnly = Object.entries(
+      appRouter._def.procedures as unknown as Record<string, { _def: { meta?: { openapi?: unknown } } }>,
+    ).filter(([name]) => /^(staff|integrations|apiKeys|anomalies|alerts|reports|deliveries)\./.test(name));
+    expect(staffOnly.length).toBeGreaterThan(10);
+    expect(staffOnly.filter(([, { _def }]) => _def.meta?.openapi)).toEqual([]);
+  });
+});
+
+describe('staff', () => {
+  it('read and change what is the named integration’s, and see the domain’s refusals', async () => {
+    const list = await viewer.query('sessions.list', {}, of(tenant.id));
+    expect(list.body.result.data.data.map(({ id }: { id: string }) => id)).toEqual(['session-1']);
+    const labelled = await analyst.mutate(
+      'sessions.label',
+      { sessionId: 'session-1', verdict: 'human' },
+      of(tenant.id),
+    );
+    expect(labelled.body.result.data).toMatchObject({ sessionId: 'session-1', verdict: 'human' });
+    const unknown = await viewer.query('sessions.get', { sessionId: 'nobody' }, of(tenant.id));
+    expect([unknown.status, unknown.body.error.message]).toEqual([404, 'Session not found']);
+    const body = { url: 'http://10.0.0.1/', eventType: 'BotDetected' };
+    const refused = await analyst.mutate('webhooks.create', body, of(tenant.id));
+    expect([refused.status, refused.body.error.data]).toEqual([
+      400,
+      expect.objectContaining({ code: 'BAD_REQUEST', field: 'url' }),
+    ]);
+    const wrong = await analyst.mutate('webhooks.create', { url: 1 }, of(tenant.id));
+    expect([wrong.status, wrong.body.error.data.field]).toEqual([400, 'url']);
+    const free = await server.createTenant('free');
+    const capped = await analyst.mutate('webhooks.create', { ...body, url: 'https://example.com/' }, of(free.id));
+    expect([capped.status, capped.body.error.data.code]).toEqual([402, 'PAYMENT_REQUIRED']);
+    expect((await viewer.query('integration.get', {}, of(tenant.id))).body.result.data).toMatchObject({
+      id: tenant.id,
+      apiKeyMasked: `aik_v1_${tenant.key.slice(7, 11)}…${tenant.key.slice(-4)}`,
+    });
+  });
+
+  it.each(QUERIES.concat(MUTATIONS).filter((name) => !/^(staff|integrations)\./.test(name)))(
+    '%s asks for an integration, and does not find an unknown one',
+    async (name) => {
+      const ask = MUTATIONS.includes(name) ? admin.mutate : admin.query;
+      const without = await ask(name, {});
+      expect([without.status, without.body.error.message]).toEqual([400, 'x-integration-id is required']);
+      const unknown = await ask(name, {}, of('int_nobody'));
+      expect([unknown.status, unknown.body.error.message]).toEqual([404, 'Integration not found']);
+    },
+  );
+
+  it('find nothing of one integration while they look at another', async () => {
+    const other = await server.createTenant();
+    const before = await hashTenantRows(server.database.db, tenant.id);
+    const calls: [string, object][] = [
+      ['sessions.get', { sessionId: 'session-1' }],
+      ['sessions.getDetails', { sessionId: 'session-1' }],
+      ['sessions.listEvents', { sessionId: 'session-1' }],
+      ['sessions.label', { sessionId: 'session-1', verdict: 'bot' }],
+    ];
+    for (const [name, input] of calls) {
+      const ask = MUTATIONS.includes(name) ? admin.mutate : admin.query;
+      expect([name, (await ask(name, input, of(other.id))).status]).toEqual([name, 404]);
+    }
+    expect((await admin.query('sessions.list', {}, of(other.id))).body.result.data.data).toEqual([]);
+    expect(await hashTenantRows(server.database.db, tenant.id)).toEqual(before);
+  });
+
+  it('with an API key of an integration are nobody: the dashboard’s calls take the cookie alone', async () => {
+    const answer = await server.call('GET', '/api/trpc/sessions.list', { key: tenant.key, headers: of(tenant.id) });
+    expect(answer.status).toBe(401);
+    expect((await server.call('GET', '/v1/sessions', { headers: { cookie: admin.cookie } })).status).toBe(401);
+  });
+
+  it('cannot send facts', async () => {
+    const answer = await admin.mutate(PIPELINE, { integrationId: tenant.id, facts: [] });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('admins', () => {
+  const result = async (answer: Promise<{ body: { result?: { data: unknown } } }>) =>
+    (await answer).body.result?.data as never;
+
+  it('create accounts, give roles, disable, enable and end sessions, effective at once', async () => {
+    const email = 'new.colleague@example.com';
+    const { id } = (await result(
+      admin.mutate('staff.create', { email: 'New.Colleague@example.com', password: 'twelve chars', role: 'viewer' }),
+    )) as { id: string };
+    const again = await admin.mutate('staff.create', { email, password: 'twelve chars' });
+    expect([again.status, again.body.error]).toEqual([
+      400,
+      expect.objectContaining({
+        message: `email ${email} already has an account`,
+        data: expect.objectContaining({ field: 'email' }),
+      }),
+    ]);
+    for (const [wrong, field] of [
+      [{ email: 'nonsense', password: 'twelve chars' }, 'email'],
+      [{ email: 'x@example.com', password: 'eleven char' }, 'password'],
+      [{ email: 'x@example.com', password: 'x'.repeat(257) }, 'password'],
+      [{ email: 'x@example.com', password: 'twelve chars', role: 'owner' }, 'role'],
+    ] as const)
+      expect((await admin.mutate('staff.create', wrong)).body.error.data).toMatchObject({ httpStatus: 400, field });
+    const list = async () =>
+      ((await result(admin.query('staff.list'))) as { id: string }[]).find((account) => account.id === id);
+    expect(await list()).toEqual({
+      ...{ id, email, name: 'new.colleague', role: 'viewer', disabled: false, sessions: 0 },
+      createdAt: expect.any(String),
+    });
+    expect((await admin.mutate('staff.setRole', { id: viewer.id, role: 'analyst' })).status).toBe(200);
+    expect(((await result(viewer.query('staff.me'))) as { role: string }).role).toBe('analyst');
+    await admin.mutate('staff.setRole', { id: viewer.id, role: 'viewer' });
+    await admin.mutate('staff.disable', { id });
+    expect(await list()).toMatchObject({ disabled: true });
+    await admin.mutate('staff.enable', { id });
+    expect(await list()).toMatchObject({ disabled: false });
+    const other = await createStaffClient(server, 'viewer');
+    expect(await result(admin.mutate('staff.revokeSessions', { id: other.id }))).toEqual({ revoked: 1 });
+    expect((await other.query('staff.me')).status).toBe(401);
+    for (const procedure of ['setRole', 'disable', 'enable', 'revokeSessions'])
+      expect((await admin.mutate(`staff.${procedure}`, { id: 'stf_nobody', role: 'viewer' })).status).toBe(404);
+  });
+
+  it('cannot put the last of them out, not even two at once', async () => {
+    const second = await createStaffClient(server, 'admin');
+    const answers = await Promise.all([
+      admin.mutate('staff.setRole', { id: second.id, role: 'viewer' }),
+      second.mutate('staff.disable', { id: admin.id }),
+    ]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const [left] = (await server.database.db
+      .sql`select id from staff where role = 'admin' and not disabled`) as unknown as { id: string }[];
+    const last = left!.id === admin.id ? admin : second;
+    for (const [procedure, input] of [
+      ['disable', {}],
+      ['setRole', { role: 'analyst' }],
+    ] as const) {
+      const answer = await last.mutate(`staff.${procedure}`, { id: last.id, ...input });
+      expect([answer.status, answer.body.error.message]).toEqual([400, 'id is the last admin; make another one first']);
+    }
+    expect((await last.query('staff.me')).status).toBe(200);
+  });
+});

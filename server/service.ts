@@ -89,6 +89,7 @@ export function createService(options: ServiceOptions): Service {
       publisher: dispatcher.publisher,
       handover: dispatcher.handover,
       firstDelayMs: env.WEBHOOK_RETRY_DELAYS[0]!,
+      publicUrl: env.publicUrl,
       // Elsewhere the minute's cron folds: nothing runs on between two requests.
       onSessionsChanged: options.canRunEngine ? createFolder(db, log) : () => {},
     }),

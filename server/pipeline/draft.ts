@@ -79,6 +79,8 @@ export interface Tenant {
   thresholds: RiskThresholds;
   /** The database's clock. */
   now: string;
+  /** Where the dashboard is; null where this process does not know. */
+  publicUrl: string | null;
   sessions: Map<string, SessionDraft>;
   records: Records;
   /** Confirmed (user, fingerprint) pairs, by `pairKey`. */
@@ -196,6 +198,13 @@ export class BatchDraft {
   touch(session: SessionDraft) {
     session.isChanged = true;
     session.row.updatedAt = this.#tenant.now;
+  }
+
+  /** The session's page in the dashboard. */
+  findSessionUrl(sessionId: string): string | null {
+    const { integrationId, publicUrl } = this.#tenant;
+    const path = [integrationId, 'sessions', sessionId].map(encodeURIComponent).join('/');
+    return publicUrl === null ? null : `${publicUrl}/dashboard/${path}`;
   }
 
   tell<T extends EventTypeName>(type: T, naturalKey: string, payload: EventPayload<T>) {

@@ -51,10 +51,12 @@ export function createIngester(dependencies: {
   publisher: Publisher;
   handover: Handover;
   firstDelayMs: number;
+  /** Where the dashboard is, for links to it. */
+  publicUrl: string | null;
   /** Is told how many sessions a commit has changed. */
   onSessionsChanged: (count: number) => void;
 }): Ingester {
-  const { db, log, publisher, handover, firstDelayMs, onSessionsChanged } = dependencies;
+  const { db, log, publisher, handover, firstDelayMs, publicUrl, onSessionsChanged } = dependencies;
   const reserve = (key: SubscriptionKey) => firstDelayMs === 0 && handover.reserve(key);
   let committed = 0;
 
@@ -101,7 +103,7 @@ export function createIngester(dependencies: {
   function writeGroup(group: Waiting[], rows: IngestRows) {
     return db.transact(async (query, commitWith) => {
       const batches = group.map(({ item }) => item);
-      const state = await readState(query, batches);
+      const state = await readState(query, batches, publicUrl);
       const judged = batches.map((batch) => judgeBatch(batch, state, rows, log, reserve));
       collectSessions(state, rows);
       const written = await writeRows(commitWith, rows, firstDelayMs, handover.leaseMs);

@@ -27,6 +27,6 @@ export function settleOutcome(session: SessionDraft, draft: BatchDraft): void {
     scoredAt: row.scoredAt,
     userId: row.userId,
     contextId: row.courseId,
-    sessionUrl: null,
+    sessionUrl: draft.findSessionUrl(row.id),
   });
 }

@@ -111,7 +111,7 @@ const listStarted = (batches: IngestInput[]) =>
  * The statements travel together; those behind the lock see what the one before us committed. What belongs to a session
  * that is started here is read only where it turns out to be there.
  */
-export async function readState(query: Query, batches: IngestInput[]): Promise<IngestState> {
+export async function readState(query: Query, batches: IngestInput[], publicUrl: string | null): Promise<IngestState> {
   const keys = collectKeys(batches);
   const started = new Set(listStarted(batches));
   /** Most batches name nothing of most kinds. */
@@ -152,6 +152,7 @@ export async function readState(query: Query, batches: IngestInput[]): Promise<I
       integrationId: id,
       thresholds: { mediumAt, botAt },
       now,
+      publicUrl,
       sessions: new Map(),
       records: createRecords(),
       confirmations: new Set(confirmed.map(({ userId, fingerprint }) => pairKey(userId, fingerprint))),

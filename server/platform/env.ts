@@ -94,6 +94,10 @@ export type Env = Settings & {
   quotas: Record<Tier, { key: number; shared: number }>;
   /** Whether a real Inngest runs the functions; else the embedded engine does. */
   usesInngest: boolean;
+  /** Whether others than its developer reach it: on a serverless platform, or under a public address. */
+  isDeployed: boolean;
+  /** Where this region is reached, without a slash at the end; null where nobody said. */
+  publicUrl: string | null;
 };
 
 /** A wrong setting: its message is one line for the operator. */
@@ -128,6 +132,8 @@ export function readEnv(source: Record<string, string | undefined>): Env {
   return {
     ...settings,
     quotas: { free: quotaOf('free'), pro: quotaOf('pro'), enterprise: quotaOf('enterprise') },
+    isDeployed,
+    publicUrl: (settings.REGION === 'eu' ? settings.PUBLIC_URL_EU : settings.PUBLIC_URL_US) ?? null,
     usesInngest: Boolean(
       settings.INNGEST_BASE_URL || settings.INNGEST_EVENT_KEY || settings.INNGEST_SIGNING_KEY || settings.INNGEST_DEV,
     ),

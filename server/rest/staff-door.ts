@@ -16,14 +16,11 @@ const COOKIE = 'staff_session';
 /** The integration that the dashboard's pages look at. */
 const INTEGRATION_HEADER = 'x-integration-id';
 
-const isDeployed = ({ env }: Service) =>
-  env.VERCEL === '1' || env.PUBLIC_URL_US !== undefined || env.PUBLIC_URL_EU !== undefined;
-
 /** Where it is Secure anyway, under a name that browsers take only so and only from this very host. */
-const cookieName = (service: Service) => (isDeployed(service) ? `__Host-${COOKIE}` : COOKIE);
+const cookieName = (service: Service) => (service.env.isDeployed ? `__Host-${COOKIE}` : COOKIE);
 
 function makeCookie(service: Service, token: string, maxAgeSeconds: number): string {
-  const secure = isDeployed(service) ? '; Secure' : '';
+  const secure = service.env.isDeployed ? '; Secure' : '';
   return `${cookieName(service)}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
@@ -48,9 +45,8 @@ function isSameHost({ env }: Service, request: Request): boolean {
   const origin = request.headers.get('origin');
   const host = request.headers.get('host');
   if (origin === null || !URL.canParse(origin)) return false;
-  const publicUrl = env.REGION === 'eu' ? env.PUBLIC_URL_EU : env.PUBLIC_URL_US;
   // A proxy in front may ask under a name of its own.
-  const hosts = [host?.toLowerCase(), publicUrl && new URL(publicUrl).host];
+  const hosts = [host?.toLowerCase(), env.publicUrl && new URL(env.publicUrl).host];
   return hosts.includes(new URL(origin).host);
 }
 

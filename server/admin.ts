@@ -3,8 +3,15 @@ import { z } from 'zod';
 import { createStaff, setStaffPassword } from './auth/accounts';
 import { findApiError } from './contract/errors';
 import { text } from './contract/fields';
+import {
+  apiKeyNameInput,
+  integrationNameInput,
+  keyIdInput,
+  originInput,
+  planInput,
+  setPlanInput,
+} from './contract/integrations';
 import { createStaffInput, setStaffPasswordInput } from './contract/staff';
-import { PLAN_NAMES } from './contract/tiers';
 import { createRandom, makeSessionFacts } from './demo/session-facts';
 import { mintKey, revokeKey } from './domain/api-keys';
 import { createIntegration, listIntegrations } from './domain/integrations';
@@ -31,29 +38,23 @@ const command = <S extends z.ZodObject>(
   run: (service: Service, flags: z.output<S>, runtime: Runtime) => Promise<Record<string, unknown>>,
 ): Command => ({ usage, flags, run: run as Command['run'] });
 
-const plan = z.enum(PLAN_NAMES, { error: `must be one of ${PLAN_NAMES.join(', ')}` });
 const id = text(1, 256);
-const origin = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https origin' })
-  .transform((url) => new URL(url).origin);
 
 const COMMANDS: Record<string, Command> = {
   'integration create': command(
     '--name N --plan free|starter|pro|enterprise [--origin https://…]',
-    z.object({ name: text(1, 100), plan, origin: origin.optional() }),
+    z.object({ name: integrationNameInput, plan: planInput, origin: originInput.optional() }),
     ({ db }, flags) =>
       createIntegration(db, { name: flags.name, plan: flags.plan, allowedOrigins: flags.origin ? [flags.origin] : [] }),
   ),
-  'integration set-plan': command('--id I --plan P', z.object({ id, plan }), ({ db }, flags) =>
-    setIntegrationPlan(db, flags),
-  ),
+  'integration set-plan': command('--id I --plan P', setPlanInput, ({ db }, flags) => setIntegrationPlan(db, flags)),
   'integration list': command('', z.object({}), async ({ db }) => ({ integrations: await listIntegrations(db) })),
   'key mint': command(
     '--integration I [--name N]',
-    z.object({ integration: id, name: text(1, 100).default('API key') }),
+    z.object({ integration: id, name: apiKeyNameInput }),
     ({ db }, flags) => mintKey(db, { integrationId: flags.integration, name: flags.name }),
   ),
-  'key revoke': command('--id K', z.object({ id }), ({ db }, flags) => revokeKey(db, flags)),
+  'key revoke': command('--id K', keyIdInput, ({ db }, flags) => revokeKey(db, flags)),
   'staff create': command(
     '--email E --password P [--role admin|analyst|viewer] [--name N]',
     createStaffInput,

@@ -1,4 +1,4 @@
-import { doublePrecision, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { doublePrecision, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import type { ReportFormat } from '../../server/contract/events';
 import { identifier, instant } from './columns';
 
@@ -36,7 +36,10 @@ export const reports = pgTable(
     /** A path on the dashboard's API host. */
     downloadUrl: text('download_url').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.id] }),
+    index('reports_recent').on(table.integrationId, table.completedAt, table.id),
+  ],
 );
 
 /** Alerts that a rule of the customer's fired. */
@@ -50,5 +53,8 @@ export const alerts = pgTable(
     triggeredAt: instant('triggered_at').notNull(),
     url: text('url'),
   },
-  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.id] }),
+    index('alerts_recent').on(table.integrationId, table.triggeredAt, table.id),
+  ],
 );

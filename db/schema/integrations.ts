@@ -31,6 +31,8 @@ export const apiKeys = pgTable(
     first4: text('first4').notNull(),
     last4: text('last4').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
+    /** Behind by up to a minute. */
+    lastUsedAt: instant('last_used_at'),
     revokedAt: instant('revoked_at'),
   },
   (table) => [index('api_keys_integration').on(table.integrationId, table.createdAt)],

@@ -61,6 +61,11 @@ export const anomalies = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.integrationId, table.id] }),
-    index('anomalies_user').on(table.integrationId, table.userId),
+    // Lists read them backwards, newest first.
+    index('anomalies_recent').on(table.integrationId, table.detectedAt, table.id),
+    index('anomalies_user').on(table.integrationId, table.userId, table.detectedAt, table.id),
+    index('anomalies_session').on(table.integrationId, table.sessionId, table.detectedAt, table.id),
+    index('anomalies_type').on(table.integrationId, table.type, table.detectedAt, table.id),
+    index('anomalies_severity').on(table.integrationId, table.severity, table.detectedAt, table.id),
   ],
 );

@@ -36,6 +36,7 @@ export const domainEvents = pgTable(
     primaryKey({ columns: [table.integrationId, table.id] }),
     unique('domain_events_once').on(table.integrationId, table.type, table.naturalKey),
     index('domain_events_created').on(table.createdAt),
+    index('domain_events_type').on(table.integrationId, table.type, table.createdAt, table.id),
     index('domain_events_skipped').on(table.integrationId, table.createdAt, table.id).where(sql`skips is not null`),
   ],
 );
@@ -113,6 +114,8 @@ export const webhookAttempts = pgTable(
   {
     integrationId: identifier('integration_id').notNull(),
     deliveryId: identifier('delivery_id').notNull(),
+    /** Its delivery's, so that the latest of a subscription are found. */
+    subscriptionId: identifier('subscription_id').notNull(),
     /** The delivery's count of resends when it was made. */
     resend: smallint('resend').notNull().default(0),
     attempt: smallint('attempt').notNull(),
@@ -124,7 +127,10 @@ export const webhookAttempts = pgTable(
     /** What the receiver asked for, which the schedule does not follow. */
     retryAfter: text('retry_after'),
   },
-  (table) => [primaryKey({ columns: [table.integrationId, table.deliveryId, table.resend, table.attempt] })],
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.deliveryId, table.resend, table.attempt] }),
+    index('webhook_attempts_recent').on(table.integrationId, table.subscriptionId, table.startedAt),
+  ],
 );
 
 /** Deliveries that ended on a day (UTC) and are no longer in the log. */

@@ -74,3 +74,7 @@ export const analyticsSchema = z
   })
   .meta({ id: 'Analytics' });
 export type Analytics = z.infer<typeof analyticsSchema>;
+
+/** Sessions of all time by effective bin: 0–100 the score, 101 labelled bot, -1 labelled human; bins without any are left out. */
+export const scoreDistributionSchema = z.array(z.object({ bin: z.number(), sessions: z.number() }));
+export type ScoreDistribution = z.infer<typeof scoreDistributionSchema>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { double, int32, wireInstant, wireText } from './fields';
+import { double, identifier, int32, wireInstant, wireText } from './fields';
 import { pageQuery } from './pagination';
 
 /** A course, as the addresses of sessions name it. */
@@ -21,3 +21,5 @@ export type Course = z.infer<typeof courseSchema>;
 
 export const listCoursesInput = z.object({ ...pageQuery });
 export type ListCoursesInput = z.infer<typeof listCoursesInput>;
+
+export const courseIdInput = z.object({ courseId: identifier('9f2c1b7de0a84c55') });

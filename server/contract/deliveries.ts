@@ -39,9 +39,21 @@ export const attemptSchema = z.object({
   retryAfter: z.string().nullable().describe('What the receiver asked for; the schedule does not follow it.'),
 });
 
+/**
+ * The signed request of the latest attempt, with the address and secret of now: what was sent, unless one of them has changed since. Null before the first
+ * attempt, for a test delivery, and where the secret cannot be opened.
+ */
+export const sentRequestSchema = z.object({
+  method: z.literal('POST'),
+  url: z.string(),
+  headers: z.record(z.string(), z.string()),
+});
+export type SentRequest = z.infer<typeof sentRequestSchema>;
+
 /** A delivery with the text that is signed and sent, and its attempts, oldest first. Never the body of an answer. */
 export const deliveryDetailsSchema = deliverySchema.extend({
   payload: z.string().nullable().describe('Null for a test delivery.'),
+  request: sentRequestSchema.nullable(),
   attemptLog: z.array(attemptSchema),
 });
 export type DeliveryDetails = z.infer<typeof deliveryDetailsSchema>;
@@ -85,3 +97,6 @@ export type SkippedEvent = z.infer<typeof skippedEventSchema>;
 export const listSkippedEventsInput = z.object({ ...webhookIdInput.shape, ...pageQuery });
 export type ListSkippedEventsInput = z.infer<typeof listSkippedEventsInput>;
 export const skippedEventPageSchema = pageOf(skippedEventSchema);
+
+/** What was sent about a session, newest first, at most 100. */
+export const sessionDeliveriesSchema = z.array(deliverySchema);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { int32, wireInstant, wireText } from './fields';
-import { planSchema, tierSchema } from './tiers';
+import { identifier, int32, text, wireInstant, wireText } from './fields';
+import { PLAN_NAMES, planSchema, tierSchema } from './tiers';
 
 export const REGIONS = ['us', 'eu'] as const;
 export type Region = (typeof REGIONS)[number];
@@ -21,3 +21,45 @@ export const integrationSchema = z
   })
   .meta({ id: 'Integration' });
 export type Integration = z.infer<typeof integrationSchema>;
+
+// What staff and the operator do with integrations and their keys: no route of the public API shows it.
+
+/** An integration in the list that staff choose from. */
+export const integrationEntrySchema = integrationSchema.pick({
+  ...{ id: true, name: true, plan: true, status: true, region: true, createdAt: true },
+});
+export type IntegrationEntry = z.infer<typeof integrationEntrySchema>;
+
+/** A plan by its name. */
+export const planInput = z.enum(PLAN_NAMES, { error: `must be one of ${PLAN_NAMES.join(', ')}` });
+/** An origin; what follows it in an address is cut. */
+export const originInput = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https origin' })
+  .transform((url) => new URL(url).origin);
+export const integrationNameInput = text(1, 100);
+
+export const createIntegrationInput = z.object({
+  name: integrationNameInput,
+  plan: planInput,
+  allowedOrigins: z.array(originInput).max(100, 'must have at most 100 items').default([]),
+});
+export const setPlanInput = z.object({ id: identifier(), plan: planInput });
+
+/** A key, masked. `lastUsedAt` is up to a minute behind. */
+export const apiKeySchema = z.object({
+  id: wireText('key_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
+  name: wireText('Nightly export'),
+  masked: wireText('aik_v1_Zk3p…9xQa'),
+  createdAt: wireInstant(),
+  lastUsedAt: wireInstant().nullable(),
+  revokedAt: wireInstant().nullable(),
+});
+export type ApiKey = z.infer<typeof apiKeySchema>;
+export const apiKeyNameInput = text(1, 100).default('API key');
+export const mintKeyInput = z.object({ name: apiKeyNameInput });
+export const mintedKeySchema = z.object({
+  id: z.string(),
+  key: z.string().describe('Shown in this answer and never again.'),
+});
+export const keyIdInput = z.object({ id: identifier() });
+export const revokedKeySchema = z.object({ id: z.string(), revokedAt: wireInstant() });

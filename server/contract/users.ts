@@ -33,6 +33,8 @@ export type ListUsersInput = z.infer<typeof listUsersInput>;
 
 const userId = identifier('lms-4711').describe('The LMS user’s id.');
 
+export const userIdInput = z.object({ userId });
+
 export const listUserSessionsInput = z.object({ userId, ...pageQuery });
 export type ListUserSessionsInput = z.infer<typeof listUserSessionsInput>;
 
@@ -57,3 +59,13 @@ export const deviceConfirmationSchema = z
   })
   .meta({ id: 'DeviceConfirmation' });
 export type DeviceConfirmation = z.infer<typeof deviceConfirmationSchema>;
+
+/** A device of a user, for staff: one that they had sessions on, that was confirmed, or both. */
+export const userDeviceSchema = z.object({
+  fingerprint: wireText('4be81f0c9a7d2210'),
+  sessionCount: int32(12),
+  lastSeenAt: wireInstant().nullable().describe('Start of the latest session that is kept.'),
+  confirmedAt: wireInstant().nullable(),
+  firstConfirmedAt: wireInstant().nullable(),
+});
+export type UserDevice = z.infer<typeof userDeviceSchema>;

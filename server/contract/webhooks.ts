@@ -194,3 +194,39 @@ export const updateWebhookInput = z.object({
   enabled: writableFields.enabled.optional(),
 });
 export type UpdateWebhookInput = z.infer<typeof updateWebhookInput>;
+
+// What staff see beside: no route of the public API shows it.
+
+export const previewThresholdInput = z.object({
+  eventType: word(EVENT_TYPE_NAMES),
+  threshold: thresholdSchema.nullish(),
+});
+export type PreviewThresholdInput = z.infer<typeof previewThresholdInput>;
+
+const payload = z.record(z.string(), z.unknown());
+
+/** What a threshold would do: `sample` is a payload of the type; `events` are its newest ones, at most 20. */
+export const thresholdPreviewSchema = z.object({
+  sample: payload,
+  samplePasses: z.boolean(),
+  events: z.array(z.object({ createdAt: wireInstant(), payload, passes: z.boolean() })),
+});
+export type ThresholdPreview = z.infer<typeof thresholdPreviewSchema>;
+
+/** How a subscription fares: its failures in a row and how many disable it, and its latest attempts, newest first, at most 100. */
+export const webhookHealthSchema = z.object({
+  consecutiveFailures: z.number(),
+  disabledAfter: z.number(),
+  attempts: z.array(
+    z.object({
+      deliveryId: z.string(),
+      test: z.boolean(),
+      at: wireInstant(),
+      durationMs: z.number(),
+      outcome: z.enum(['Delivered', 'Failed']),
+      failureClass: z.string().nullable(),
+      responseStatus: z.number().nullable(),
+    }),
+  ),
+});
+export type WebhookHealth = z.infer<typeof webhookHealthSchema>;

@@ -1,4 +1,4 @@
-import { type Analytics, type AnalyticsInput, PERIODS } from '../contract/analytics';
+import { type Analytics, type AnalyticsInput, PERIODS, type ScoreDistribution } from '../contract/analytics';
 import { ApiError } from '../contract/errors';
 import type { Stats } from '../contract/stats';
 import type { DomainContext } from './context';
@@ -139,6 +139,18 @@ const READ_ANALYTICS = `
                'matchRate', coalesce(sum(matched)::float8 / nullif(sum(sessions), 0)::float8, 0),
                'averageCorrelationConfidence', coalesce(${mean('confidence_micros', 'matched')}, 0)) as "userMatching"
         from cells) totals`;
+
+/** Counts all sessions by effective bin; those without a score and a label are left out. */
+export function getScoreDistribution({ db, integration }: DomainContext): Promise<ScoreDistribution> {
+  return db.query(READ_DISTRIBUTION, [integration.id]);
+}
+
+const READ_DISTRIBUTION = `
+  select bin, sum(sessions)::float8 as sessions
+    from (select bin, sessions from session_rollups where integration_id = $1 and grain = 'all'
+           union all
+          select bin, sign from session_deltas where integration_id = $1) c
+   where bin >= -1 group by bin having sum(sessions) <> 0 order by bin`;
 
 /** Counts everything that the integration has (specification: GET /v1/stats). */
 export async function getStats(context: DomainContext): Promise<Stats> {

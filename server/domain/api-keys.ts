@@ -1,12 +1,13 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Database } from '../../db/client';
 import { apiKeys, integrations } from '../../db/schema';
 import { ApiError } from '../contract/errors';
+import type { ApiKey } from '../contract/integrations';
 import { PLANS, type Tier } from '../contract/tiers';
 import type { Env } from '../platform/env';
 import { createId } from '../platform/ids';
-import type { IntegrationScope } from './context';
+import type { DomainContext, IntegrationScope } from './context';
 
 const PREFIX = 'aik_v1_';
 /** 240 random bits: 40 characters of base64url. */
@@ -31,11 +32,13 @@ export interface RateLimit {
 
 export interface VerifiedKey {
   integration: IntegrationScope;
+  keyId: string;
   apiKeyMasked: string;
   rateLimit: RateLimit;
 }
 
 interface KeyRow {
+  id: string;
   hash: Buffer;
   first4: string;
   last4: string;
@@ -78,6 +81,7 @@ export async function verifyKey(
       mediumAt: row.medium_at,
       botAt: row.bot_at,
     },
+    keyId: row.id,
     apiKeyMasked: maskKey(row),
     rateLimit: {
       policy: presented.scheme === 'bearer' ? 'key' : 'shared',
@@ -129,15 +133,37 @@ export async function mintKey(
   return { id, key };
 }
 
-/** Revokes a key, effective on the next request; repeated, the first time stays. NOT_FOUND for an unknown id. */
-export async function revokeKey(db: Database, input: { id: string }): Promise<{ id: string; revokedAt: string }> {
+/**
+ * Revokes a key, effective on the next request; repeated, the first time stays. NOT_FOUND for an unknown id, or one of
+ * another integration than the one that is named.
+ */
+export async function revokeKey(
+  db: Database,
+  input: { id: string; integrationId?: string },
+): Promise<{ id: string; revokedAt: string }> {
+  const isKey = and(
+    eq(apiKeys.id, input.id),
+    input.integrationId === undefined ? undefined : eq(apiKeys.integrationId, input.integrationId),
+  );
   await db.orm
     .update(apiKeys)
     .set({ revokedAt: sql`now()` })
-    .where(and(eq(apiKeys.id, input.id), isNull(apiKeys.revokedAt)));
-  const [key] = await db.orm.select({ revokedAt: apiKeys.revokedAt }).from(apiKeys).where(eq(apiKeys.id, input.id));
+    .where(and(isKey, isNull(apiKeys.revokedAt)));
+  const [key] = await db.orm.select({ revokedAt: apiKeys.revokedAt }).from(apiKeys).where(isKey);
   if (!key?.revokedAt) throw new ApiError('NOT_FOUND', 'Key not found');
   return { id: input.id, revokedAt: key.revokedAt };
+}
+
+/** Lists the keys of an integration, youngest first, revoked ones too. */
+export async function listKeys({ db, integration }: DomainContext): Promise<ApiKey[]> {
+  const rows = await db.orm
+    .select()
+    .from(apiKeys)
+    .where(eq(apiKeys.integrationId, integration.id))
+    .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id));
+  return rows.map(({ id, name, createdAt, lastUsedAt, revokedAt, ...key }) => ({
+    ...{ id, name, masked: maskKey(key), createdAt, lastUsedAt, revokedAt },
+  }));
 }
 
 /** The masked form of each integration's youngest key that is not revoked. */

@@ -1,7 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { deviceConfirmations } from '../../db/schema';
-import { type ConfirmDeviceInput, type DeviceConfirmation, SUPPRESSED_ANOMALY_TYPES } from '../contract/users';
+import {
+  type ConfirmDeviceInput,
+  type DeviceConfirmation,
+  SUPPRESSED_ANOMALY_TYPES,
+  type UserDevice,
+} from '../contract/users';
+
 import type { DomainContext } from './context';
+import { ENTITIES } from './rollups';
 
 /**
  * Confirms a device as a user's own; a repeat refreshes `confirmedAt`, and its notes replace the old ones where it has
@@ -20,3 +27,25 @@ export async function confirmDevice(context: DomainContext, input: ConfirmDevice
   const { confirmedAt, firstConfirmedAt } = confirmed!;
   return { userId, fingerprint, confirmedAt, firstConfirmedAt, suppresses: [...SUPPRESSED_ANOMALY_TYPES] };
 }
+
+/** Lists the devices that a user had sessions on or that were confirmed as theirs, latest first, at most 200. */
+export function listUserDevices({ db, integration }: DomainContext, input: { userId: string }): Promise<UserDevice[]> {
+  return db.query(LIST_DEVICES, [integration.id, input.userId]);
+}
+
+const LIST_DEVICES = `
+  with pairs as (
+    select other as fingerprint, sessions from entity_pairs where integration_id = $1 and kind = 'user' and value = $2
+     union all
+    select other, sign from session_deltas ${ENTITIES}
+     where integration_id = $1 and kind = 'user' and value = $2 and other is not null),
+  used as (select fingerprint, sum(sessions)::int as sessions from pairs group by fingerprint having sum(sessions) > 0),
+  confirmed as (
+    select fingerprint, confirmed_at, first_confirmed_at from device_confirmations
+     where integration_id = $1 and user_id = $2)
+  select fingerprint, coalesce(sessions, 0) as "sessionCount",
+         (select max(s.created_at) from sessions s
+           where s.integration_id = $1 and s.user_id = $2 and s.fingerprint = d.fingerprint) as "lastSeenAt",
+         confirmed_at as "confirmedAt", first_confirmed_at as "firstConfirmedAt"
+    from (select * from used full join confirmed using (fingerprint)) d
+   order by "lastSeenAt" desc nulls last, fingerprint limit 200`;

@@ -1,4 +1,5 @@
 import type { Course, ListCoursesInput } from '../contract/courses';
+import { ApiError } from '../contract/errors';
 import { clampPageSize, type Page } from '../contract/pagination';
 import type { ListUsersInput, User } from '../contract/users';
 import type { DomainContext } from './context';
@@ -41,15 +42,25 @@ const CHANGES = `
 
 /** Lists the users that sessions are correlated with, by id (specification: GET /v1/users). */
 export async function listUsers(context: DomainContext, input: ListUsersInput): Promise<Page<User>> {
-  const { integration } = context;
-  const show = ({ maxEffectiveBin, ...user }: Omit<User, 'riskLevel'> & { maxEffectiveBin: number | null }): User => ({
-    ...user,
-    riskLevel: classifyRisk(maxEffectiveBin, integration),
-  });
-  return listById(context, 'users', LIST_USERS, input, show);
+  return listById(context, 'users', LIST_USERS, input, (row: UserRow) => showUser(context, row));
 }
 
-const LIST_USERS = `
+/** Finds one user, as the list shows it. NOT_FOUND for an unknown id, or a user without a session. */
+export async function getUser(context: DomainContext, { userId }: { userId: string }): Promise<User> {
+  const { integration } = context;
+  const [row] = await context.db.query<UserRow>(READ_USER, [integration.id, userId, 1, integration.botAt]);
+  if (!row) throw new ApiError('NOT_FOUND', 'User not found');
+  return showUser(context, row);
+}
+
+type UserRow = Omit<User, 'riskLevel'> & { maxEffectiveBin: number | null };
+
+const showUser = ({ integration }: DomainContext, { maxEffectiveBin, ...user }: UserRow): User => ({
+  ...user,
+  riskLevel: classifyRisk(maxEffectiveBin, integration),
+});
+
+const selectUsers = (isShown: string) => `
   ${CHANGES}
   select u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 'u.integration_id', 'u.id')} as "deviceCount",
          greatest((select max(bot_score) from sessions t where t.integration_id = u.integration_id and t.user_id = u.id),
@@ -61,23 +72,35 @@ const LIST_USERS = `
            where a.integration_id = u.integration_id and a.user_id = u.id) as "anomalyCount"
     from users u cross join lateral (${countEntity('user', 'u')}) s
     ${joinPruned('user', 'u')}
-   where u.integration_id = $1 and u.id > $2
+   where u.integration_id = $1 and ${isShown}
    order by u.id limit $3`;
+const LIST_USERS = selectUsers('u.id > $2');
+const READ_USER = selectUsers('u.id = $2');
 
 /** Lists the courses that sessions took place in, by id (specification: GET /v1/courses). */
 export async function listCourses(context: DomainContext, input: ListCoursesInput): Promise<Page<Course>> {
   return listById(context, 'courses', LIST_COURSES, input, (course: Course) => course);
 }
 
-const LIST_COURSES = `
+/** Finds one course, as the list shows it. NOT_FOUND for an unknown id. */
+export async function getCourse(context: DomainContext, { courseId }: { courseId: string }): Promise<Course> {
+  const { integration } = context;
+  const [course] = await context.db.query<Course>(READ_COURSE, [integration.id, courseId, 1, integration.botAt]);
+  if (!course) throw new ApiError('NOT_FOUND', 'Course not found');
+  return course;
+}
+
+const selectCourses = (isShown: string) => `
   ${CHANGES}
   select course.id, course.name, course.code, course.url, s."sessionCount", s."botSessionCount", s."averageBotScore",
          ${countOthers('course', 'course.integration_id', 'course.id')} as "userCount",
          ${readEnds('course_id', 'course')}
     from courses course cross join lateral (${countEntity('course', 'course')}) s
     ${joinPruned('course', 'course')}
-   where course.integration_id = $1 and course.id > $2
+   where course.integration_id = $1 and ${isShown}
    order by course.id limit $3`;
+const LIST_COURSES = selectCourses('course.id > $2');
+const READ_COURSE = selectCourses('course.id = $2');
 
 /** A page of things that are listed by id. `statement` takes integration, id to go on after, limit and botAt. */
 async function listById<Row extends { id: string }, Item>(

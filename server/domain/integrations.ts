@@ -2,7 +2,7 @@ import { and, count, eq, isNull } from 'drizzle-orm';
 import type { Database } from '../../db/client';
 import { integrations, webhookSubscriptions } from '../../db/schema';
 import { ApiError } from '../contract/errors';
-import type { Integration, Region } from '../contract/integrations';
+import type { Integration, IntegrationEntry, Region } from '../contract/integrations';
 import { PLANS, type Plan } from '../contract/tiers';
 import { createId } from '../platform/ids';
 import { listMaskedKeys, maskKey } from './api-keys';
@@ -69,6 +69,16 @@ const FIND = `
     left join lateral (select first4, last4 from api_keys k where k.integration_id = i.id and k.revoked_at is null
                         order by k.created_at desc, k.id desc limit 1) k on true
    where i.id = $1`;
+
+/** Lists all integrations of the stack for staff, by name. */
+export async function listIntegrationEntries(db: Database, region: Region): Promise<IntegrationEntry[]> {
+  const { id, name, plan, status, createdAt } = integrations;
+  const rows = await db.orm
+    .select({ id, name, plan, status, createdAt })
+    .from(integrations)
+    .orderBy(integrations.name, integrations.id);
+  return rows.map((row) => ({ ...row, region }));
+}
 
 /** Creates an integration. */
 export async function createIntegration(

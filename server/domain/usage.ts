@@ -1,6 +1,6 @@
 import type { Database } from '../../db/client';
 import { recordset } from '../../db/recordset';
-import { usageDaily } from '../../db/schema';
+import { apiKeys, usageDaily } from '../../db/schema';
 import { ApiError } from '../contract/errors';
 import { MIN_INSTANT_MS } from '../contract/fields';
 import type { Usage, UsageInput } from '../contract/usage';
@@ -19,7 +19,7 @@ type Counted = typeof usageDaily.$inferSelect;
 
 /** Counts requests in memory and adds them to the table now and then: no request waits for it. */
 export interface UsageMeter {
-  record(request: { integrationId: string; method: string; path: string; status: number }): void;
+  record(request: { integrationId: string; keyId: string; method: string; path: string; status: number }): void;
   /** Writes what was counted so far. On failure it is kept for the next time, and this rejects. */
   flush(): Promise<void>;
   /** Writes the rest and ends the timer. */
@@ -29,6 +29,8 @@ export interface UsageMeter {
 /** Creates the process's meter. */
 export function createUsageMeter({ db, log }: { db: Database; log: Logger }): UsageMeter {
   let counts = new Map<string, Counted>();
+  /** Keys that were used, and when their use was last written. */
+  const usedKeys = new Map<string, UsedKey>();
   let timer: NodeJS.Timeout | null = null;
   let writing = Promise.resolve();
   let isClosed = false;
@@ -50,11 +52,16 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
     if (counts.size === 0) return;
     const taken = counts;
     counts = new Map();
+    const keys = takeUsedKeys(usedKeys, performance.now());
     try {
       // In one order, so that two processes never wait for each other crosswise.
       const rows = [...taken].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, counted]) => counted);
-      await db.query(ADD, [JSON.stringify(rows)]);
+      await db.query(ADD, [
+        JSON.stringify(rows),
+        JSON.stringify(keys.map(({ integrationId, id }) => ({ integrationId, id }))),
+      ]);
     } catch (error) {
+      for (const key of keys) key.writtenAt = null;
       for (const counted of taken.values()) add(counted);
       schedule();
       throw error;
@@ -76,7 +83,10 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
   }
 
   return {
-    record({ integrationId, method, path, status }) {
+    record({ integrationId, keyId, method, path, status }) {
+      const used = usedKeys.get(keyId);
+      if (used) used.isUsed = true;
+      else usedKeys.set(keyId, { integrationId, id: keyId, isUsed: true, writtenAt: null });
       const day = new Date().toISOString().slice(0, 10);
       add({
         ...{ integrationId, day, method, path, requests: 1 },
@@ -94,11 +104,51 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
   };
 }
 
+interface UsedKey {
+  integrationId: string;
+  id: string;
+  /** Since it was last written. */
+  isUsed: boolean;
+  /** Milliseconds of the process's clock; null when it never was. */
+  writtenAt: number | null;
+}
+
+/** Of a key that is always in use, every minute one request is noted. */
+const NOTED_AFTER_MS = 60_000;
+
+/** Takes the keys whose use is to be written now, and forgets those that are idle. */
+function takeUsedKeys(keys: Map<string, UsedKey>, now: number): UsedKey[] {
+  const due: UsedKey[] = [];
+  for (const key of keys.values()) {
+    if (key.writtenAt !== null && now - key.writtenAt < NOTED_AFTER_MS) continue;
+    if (!key.isUsed) {
+      keys.delete(key.id);
+      continue;
+    }
+    key.isUsed = false;
+    key.writtenAt = now;
+    due.push(key);
+  }
+  return due;
+}
+
 const COLUMNS: (keyof Counted)[] = [
   ...(['integrationId', 'day', 'method', 'path', 'requests', 'clientErrors', 'serverErrors', 'rateLimited'] as const),
 ];
 
+/** Whatever another process is just writing is used as well as noted: nobody waits. */
+const NOTE_KEYS = `
+  noted as (
+    update api_keys k set last_used_at = now()
+      from (select k.integration_id, k.id from api_keys k
+              join ${recordset(apiKeys, '$2', 'r', ['integrationId', 'id'])}
+                on k.integration_id = r."integrationId" and k.id = r.id
+             where k.last_used_at is null or k.last_used_at < now() - interval '1 minute'
+               for update of k skip locked) used
+     where k.integration_id = used.integration_id and k.id = used.id)`;
+
 const ADD = `
+  with ${NOTE_KEYS}
   insert into usage_daily as u
          (integration_id, day, method, path, requests, client_errors, server_errors, rate_limited)
   select r."integrationId", r.day, r.method, r.path, r.requests, r."clientErrors", r."serverErrors", r."rateLimited"

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { analyticsInput, analyticsSchema } from '../contract/analytics';
+import { analyticsInput, analyticsSchema, scoreDistributionSchema } from '../contract/analytics';
 import { statsSchema } from '../contract/stats';
 import { usageInput, usageSchema } from '../contract/usage';
-import { getAnalytics, getStats } from '../domain/analytics';
+import { getAnalytics, getScoreDistribution, getStats } from '../domain/analytics';
 import { getUsage } from '../domain/usage';
 import { integrationProcedure, router } from './trpc';
 
@@ -23,6 +23,10 @@ export const analyticsRouter = router({
     .input(analyticsInput)
     .output(analyticsSchema)
     .query(({ ctx, input }) => getAnalytics(ctx.domain, input)),
+
+  getScoreDistribution: integrationProcedure
+    .output(scoreDistributionSchema)
+    .query(({ ctx }) => getScoreDistribution(ctx.domain)),
 });
 
 export const statsRouter = router({

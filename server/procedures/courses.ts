@@ -1,6 +1,6 @@
-import { courseSchema, listCoursesInput } from '../contract/courses';
+import { courseIdInput, courseSchema, listCoursesInput } from '../contract/courses';
 import { pageOf } from '../contract/pagination';
-import { listCourses } from '../domain/directories';
+import { getCourse, listCourses } from '../domain/directories';
 import { integrationProcedure, router } from './trpc';
 
 export const coursesRouter = router({
@@ -18,4 +18,9 @@ export const coursesRouter = router({
     .input(listCoursesInput)
     .output(pageOf(courseSchema))
     .query(({ ctx, input }) => listCourses(ctx.domain, input)),
+
+  get: integrationProcedure
+    .input(courseIdInput)
+    .output(courseSchema)
+    .query(({ ctx, input }) => getCourse(ctx.domain, input)),
 });

@@ -1,8 +1,10 @@
 import { analyticsRouter, statsRouter, usageRouter } from './analytics';
 import { coursesRouter } from './courses';
 import { deliveriesRouter } from './deliveries';
+import { alertsRouter, anomaliesRouter, reportsRouter } from './findings';
 import { healthRouter } from './health';
 import { integrationRouter } from './integration';
+import { apiKeysRouter, integrationsRouter } from './integrations';
 import { pipelineRouter } from './pipeline';
 import { riskThresholdsRouter } from './risk-thresholds';
 import { sessionsRouter } from './sessions';
@@ -24,6 +26,11 @@ export const appRouter = router({
   webhooks: webhooksRouter,
   deliveries: deliveriesRouter,
   integration: integrationRouter,
+  integrations: integrationsRouter,
+  apiKeys: apiKeysRouter,
+  anomalies: anomaliesRouter,
+  alerts: alertsRouter,
+  reports: reportsRouter,
   staff: staffRouter,
   pipeline: pipelineRouter,
 });

@@ -1,3 +1,4 @@
+import { sessionDeliveriesSchema } from '../contract/deliveries';
 import { pageOf } from '../contract/pagination';
 import { listSessionEventsInput, sessionDetailsSchema, sessionEventSchema } from '../contract/session-events';
 import {
@@ -9,6 +10,7 @@ import {
 } from '../contract/sessions';
 import { getSessionDetails, listSessionEvents } from '../domain/session-events';
 import { getSession, labelSession, listSessions } from '../domain/sessions';
+import { listSessionDeliveries } from '../webhooks/delivery-log';
 import { integrationProcedure, router } from './trpc';
 
 const tags = ['Sessions'];
@@ -76,6 +78,11 @@ export const sessionsRouter = router({
     .input(listSessionEventsInput)
     .output(pageOf(sessionEventSchema))
     .query(({ ctx, input }) => listSessionEvents(ctx.domain, input)),
+
+  listDeliveries: integrationProcedure
+    .input(sessionIdInput)
+    .output(sessionDeliveriesSchema)
+    .query(({ ctx, input }) => listSessionDeliveries(ctx.domain, input)),
 
   label: integrationProcedure
     .meta({

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { pageOf } from '../contract/pagination';
 import { sessionSchema } from '../contract/sessions';
 import {
@@ -5,10 +6,12 @@ import {
   deviceConfirmationSchema,
   listUserSessionsInput,
   listUsersInput,
+  userDeviceSchema,
+  userIdInput,
   userSchema,
 } from '../contract/users';
-import { confirmDevice } from '../domain/devices';
-import { listUsers } from '../domain/directories';
+import { confirmDevice, listUserDevices } from '../domain/devices';
+import { getUser, listUsers } from '../domain/directories';
 import { listUserSessions } from '../domain/sessions';
 import { integrationProcedure, router } from './trpc';
 
@@ -45,6 +48,16 @@ export const usersRouter = router({
     .input(listUserSessionsInput)
     .output(pageOf(sessionSchema))
     .query(({ ctx, input }) => listUserSessions(ctx.domain, input)),
+
+  get: integrationProcedure
+    .input(userIdInput)
+    .output(userSchema)
+    .query(({ ctx, input }) => getUser(ctx.domain, input)),
+
+  listDevices: integrationProcedure
+    .input(userIdInput)
+    .output(z.array(userDeviceSchema))
+    .query(({ ctx, input }) => listUserDevices(ctx.domain, input)),
 
   confirmDevice: integrationProcedure
     .meta({

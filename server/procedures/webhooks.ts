@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import {
   createWebhookInput,
+  previewThresholdInput,
   rotatedSecretSchema,
+  thresholdPreviewSchema,
   updateWebhookInput,
+  webhookHealthSchema,
   webhookIdInput,
   webhookListSchema,
   webhookSchema,
   webhookTestSchema,
   webhookWithSecretSchema,
 } from '../contract/webhooks';
+import { getWebhookHealth, previewThreshold } from '../webhooks/insights';
 import {
   createWebhook,
   deleteWebhook,
@@ -70,6 +74,16 @@ export const webhooksRouter = router({
     .input(webhookIdInput)
     .output(webhookSchema)
     .query(({ ctx, input }) => getWebhook(ctx.domain, input)),
+
+  previewThreshold: integrationProcedure
+    .input(previewThresholdInput)
+    .output(thresholdPreviewSchema)
+    .query(({ ctx, input }) => previewThreshold(ctx.domain, input)),
+
+  getHealth: integrationProcedure
+    .input(webhookIdInput)
+    .output(webhookHealthSchema)
+    .query(({ ctx, input }) => getWebhookHealth(ctx.domain, input)),
 
   update: integrationProcedure
     .meta({

@@ -65,6 +65,7 @@ async function answerAuthenticated(service: Service, request: RestRequest, call:
     const response = await answerKnown(service, request, call, verified, found, { ...headers });
     service.usage.record({
       integrationId: verified.integration.id,
+      keyId: verified.keyId,
       method: call.method,
       path: found?.route.template ?? UNMATCHED_PATH,
       status: response.status,

@@ -42,20 +42,10 @@ export async function attemptDelivery(
       retryAfter: null,
     };
   }
-  const timestamp = String(Math.floor(startedAt.getTime() / 1000));
   const result = await dependencies.client.post({
     url: delivery.url,
     body: delivery.payload,
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': 'bot-detection-webhooks/1',
-      'x-webhook-event': delivery.eventType,
-      'x-webhook-id': subscriptionId,
-      'x-webhook-delivery-id': deliveryId,
-      'x-webhook-timestamp': timestamp,
-      'x-webhook-signature': signPayload(secret, timestamp, delivery.payload),
-      ...(isTest ? { 'x-webhook-test': 'true' } : {}),
-    },
+    headers: makeSignedHeaders(secret, delivery, startedAt),
     timeoutMs: dependencies.timeoutMs,
     signal,
   });
@@ -71,7 +61,30 @@ export async function attemptDelivery(
   };
 }
 
-function openSecret(secrets: Secrets, delivery: ClaimedDelivery): string | null {
+/** The headers of an attempt that begins at `startedAt` (specification: Delivery request). */
+export function makeSignedHeaders(
+  secret: string,
+  delivery: Pick<ClaimedDelivery, 'deliveryId' | 'subscriptionId' | 'eventType' | 'payload' | 'isTest'>,
+  startedAt: Date,
+): Record<string, string> {
+  const timestamp = String(Math.floor(startedAt.getTime() / 1000));
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'bot-detection-webhooks/1',
+    'x-webhook-event': delivery.eventType,
+    'x-webhook-id': delivery.subscriptionId,
+    'x-webhook-delivery-id': delivery.deliveryId,
+    'x-webhook-timestamp': timestamp,
+    'x-webhook-signature': signPayload(secret, timestamp, delivery.payload),
+    ...(delivery.isTest ? { 'x-webhook-test': 'true' } : {}),
+  };
+}
+
+/** Opens a subscription's signing secret; null where it cannot be decrypted. */
+export function openSecret(
+  secrets: Secrets,
+  delivery: Pick<ClaimedDelivery, 'integrationId' | 'subscriptionId' | 'secretSealed'>,
+): string | null {
   try {
     return secrets.open(delivery.secretSealed, secretContext(delivery.integrationId, delivery.subscriptionId));
   } catch {

@@ -6,6 +6,7 @@ import type {
   ListDeliveriesInput,
   ListSkippedEventsInput,
   RecoverDeliveriesInput,
+  SentRequest,
   SkippedEvent,
   SkipReason,
 } from '../contract/deliveries';
@@ -13,6 +14,8 @@ import { ApiError } from '../contract/errors';
 import { clampPageSize, type Page } from '../contract/pagination';
 import type { DomainContext } from '../domain/context';
 import { decodeCursor, makePage } from '../domain/cursors';
+import { getSession } from '../domain/sessions';
+import { makeSignedHeaders, openSecret } from './attempt';
 import { LOG_RETENTION_DAYS } from './retention';
 import type { WebhookContext } from './subscriptions';
 
@@ -44,8 +47,40 @@ export async function listDeliveries(context: DomainContext, input: ListDeliveri
   return makePage(context, walk, rows, limit, showDelivery, (row) => [row.createdAt, row.id]);
 }
 
+/** Lists what was sent about a session, newest first, at most 100. NOT_FOUND for an unknown session. */
+export async function listSessionDeliveries(context: DomainContext, input: { sessionId: string }): Promise<Delivery[]> {
+  const { createdAt, eventId, id, integrationId } = webhookDeliveries;
+  const rows = await selectDeliveries(context)
+    .where(
+      and(
+        eq(integrationId, context.integration.id),
+        sql`${eventId} in (${findSessionEvents(context.integration.id, input.sessionId)})`,
+      ),
+    )
+    .orderBy(desc(createdAt), desc(id))
+    .limit(MAX_SESSION_DELIVERIES);
+  if (rows.length === 0) await getSession(context, input);
+  return rows.map(showDelivery);
+}
+
+const MAX_SESSION_DELIVERIES = 100;
+
+/** The events about a session, by the keys under which they were told (see the facts that tell them). */
+const findSessionEvents = (integrationId: string, sessionId: string) => sql`
+  select e.id from domain_events e
+   where e.integration_id = ${integrationId} and e.type = 'BotDetected' and e.natural_key = ${sessionId}
+   union all
+  select e.id from session_correlations c
+    join domain_events e on e.integration_id = c.integration_id and e.type = 'SessionCorrelated'
+     and e.natural_key = to_char(c.correlated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' ' || c.session_id
+   where c.integration_id = ${integrationId} and c.session_id = ${sessionId}
+   union all
+  select e.id from anomalies a
+    join domain_events e on e.integration_id = a.integration_id and e.type = 'SessionAnomaly' and e.natural_key = a.id
+   where a.integration_id = ${integrationId} and a.session_id = ${sessionId}`;
+
 /** Finds one delivery with what it sends and every attempt. NOT_FOUND for an unknown id. */
-export async function getDelivery(context: DomainContext, input: { id: string }): Promise<DeliveryDetails> {
+export async function getDelivery(context: WebhookContext, input: { id: string }): Promise<DeliveryDetails> {
   const integrationId = context.integration.id;
   const isOne = and(eq(webhookDeliveries.integrationId, integrationId), eq(webhookDeliveries.id, input.id));
   const [[row], attemptLog] = await Promise.all([
@@ -57,7 +92,27 @@ export async function getDelivery(context: DomainContext, input: { id: string })
       .orderBy(asc(webhookAttempts.resend), asc(webhookAttempts.attempt)),
   ]);
   if (!row) throw new ApiError('NOT_FOUND', 'Delivery not found');
-  return { ...showDelivery(row), payload: row.payload, attemptLog };
+  const request = await findSentRequest(context, row, attemptLog.at(-1)?.startedAt);
+  return { ...showDelivery(row), payload: row.payload, request, attemptLog };
+}
+
+/** The request of the attempt that began at `startedAt`. Null where there is none, or nothing that could sign it. */
+async function findSentRequest(
+  { db, secrets }: WebhookContext,
+  delivery: DeliveryRow,
+  startedAt: string | undefined,
+): Promise<SentRequest | null> {
+  const { id: deliveryId, integrationId, subscriptionId, eventType, payload, isTest } = delivery;
+  if (payload === null || startedAt === undefined) return null;
+  const { url, secretSealed } = webhookSubscriptions;
+  const [subscription] = await db.orm
+    .select({ url, secretSealed })
+    .from(webhookSubscriptions)
+    .where(and(eq(webhookSubscriptions.integrationId, integrationId), eq(webhookSubscriptions.id, subscriptionId)));
+  const secret = subscription && openSecret(secrets, { ...subscription, integrationId, subscriptionId });
+  if (!secret) return null;
+  const signed = { deliveryId, subscriptionId, eventType, payload, isTest };
+  return { method: 'POST', url: subscription.url, headers: makeSignedHeaders(secret, signed, new Date(startedAt)) };
 }
 
 /**

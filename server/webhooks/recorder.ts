@@ -82,8 +82,8 @@ const writeRecorded = (after: string) => `
     returning l.*, d.next_attempt_at, d.resends),
   logged as (
     insert into webhook_attempts
-      (integration_id, delivery_id, resend, attempt, started_at, duration_ms, http_status, failure_class, address, retry_after)
-    select integration_id, id, resends, attempt, "startedAt", "durationMs", "httpStatus", "failureClass", address, "retryAfter"
+      (integration_id, delivery_id, subscription_id, resend, attempt, started_at, duration_ms, http_status, failure_class, address, retry_after)
+    select integration_id, id, "subscriptionId", resends, attempt, "startedAt", "durationMs", "httpStatus", "failureClass", address, "retryAfter"
       from recorded where "startedAt" is not null)`;
 
 const RECORDED = `select lease, next_attempt_at as "nextAttemptAt" from recorded`;

@@ -1,6 +1,7 @@
 import type { DeliveryStatus } from '../contract/webhooks';
 
-const MAX_CONSECUTIVE_FAILURES = 3;
+/** Failures in a row that disable a subscription. */
+export const MAX_CONSECUTIVE_FAILURES = 3;
 const COUNTED_FAILURES: readonly DeliveryStatus[] = ['MaxRetriesExceeded', 'PermanentFailure', 'Failed'];
 
 export interface SubscriptionHealth {

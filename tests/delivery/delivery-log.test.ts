@@ -91,10 +91,14 @@ describe('the delivery log', () => {
       nextAttemptAt: null,
       finishedAt: expect.stringMatching(/Z$/),
     });
-    const { payload, attemptLog, ...rest } = await staff.deliveries.get({ id: shown!.id });
+    const { payload, request, attemptLog, ...rest } = await staff.deliveries.get({ id: shown!.id });
     expect(rest).toEqual(shown);
     expect(payload).toBe(receiver.received[0]!.body);
     expect(JSON.parse(payload!).sessionId).toBe(sessionId);
+    // As the receiver got it the second time: not with the first attempt's time.
+    expect(request).toMatchObject({ method: 'POST', url: `${receiver.url}/hook` });
+    expect(receiver.received[1]!.headers).toMatchObject(request!.headers);
+    expect(request!.headers).toHaveProperty('x-webhook-signature');
     const common = { resend: 0, startedAt: expect.stringMatching(/Z$/), durationMs: expect.any(Number) };
     const answered = { address: '127.0.0.1', retryAfter: '120' };
     expect(attemptLog).toEqual([
@@ -373,8 +377,8 @@ describe('retention', () => {
       select ${tenant.id}, 'dlv-' || n, ${id}, 'old-' || n, case when n % 4 = 0 then 'Failed' else 'Delivered' end, 1, now() - interval '31 days'
         from generate_series(1, 1200) n`;
     await sql()`
-      insert into webhook_attempts (integration_id, delivery_id, attempt, started_at, duration_ms)
-      select ${tenant.id}, 'dlv-' || n, 1, now() - interval '31 days', 5 from generate_series(1, 1200) n`;
+      insert into webhook_attempts (integration_id, delivery_id, subscription_id, attempt, started_at, duration_ms)
+      select ${tenant.id}, 'dlv-' || n, ${id}, 1, now() - interval '31 days', 5 from generate_series(1, 1200) n`;
     await sql()`
       insert into webhook_deliveries (integration_id, id, subscription_id, event_id, attempts, next_attempt_at, created_at)
       values (${tenant.id}, 'waiting', ${id}, 'old-0', 1, '2100-01-01', now() - interval '40 days')`;

@@ -46,7 +46,7 @@ describe('migrations', () => {
     await sql.end();
   });
 
-  it('find the courses and flags of the sessions that are there already, as the door would name them', async () => {
+  it('find the courses, flags and subscriptions of what is there already, as the door would name them', async () => {
     const { url } = database;
     const before = await mkdtemp(join(tmpdir(), 'migrations-'));
     await cp(directory, before, { recursive: true });
@@ -74,7 +74,12 @@ describe('migrations', () => {
         values ('i', ${index}, now(), 'Active', ${page}, ${new URL(page).origin}, '', '', 'desktop', '', ${courseId},
                 ${index === 3 ? '{b,a,b}' : '{}'}::text[])`;
     }
+    await sql`insert into webhook_deliveries (integration_id, id, subscription_id, event_id, status)
+              values ('i', 'd', 'w', 'e', 'Failed')`;
+    await sql`insert into webhook_attempts (integration_id, delivery_id, attempt, started_at, duration_ms)
+              values ('i', 'd', 1, now(), 5)`;
     expect(await migrateDatabase({ url, directory, region: 'us' })).toEqual(later);
+    expect([...(await sql`select subscription_id from webhook_attempts`)]).toEqual([{ subscription_id: 'w' }]);
     const courses = await sql`select id, name, code, url from courses where integration_id = 'i' order by id`;
     const expected = new Map(pages.flatMap((page) => findCourse(page) ?? []).map((course) => [course.id, course]));
     expect([...courses]).toEqual([...expected.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));

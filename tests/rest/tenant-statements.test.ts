@@ -5,6 +5,7 @@ import { pruneRateWindows } from '../../server/domain/rate-windows';
 import { pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { factSchema } from '../../server/pipeline/facts';
+import { appRouter } from '../../server/procedures/router';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
 import { pruneDeliveries } from '../../server/webhooks/retention';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
@@ -28,7 +29,7 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
   },
   {
     reason: 'the operator names a key by its id alone',
-    text: /^(update "api_keys" set "revoked_at" = now\(\)|select "revoked_at" from "api_keys") where \(?"api_keys"\."id" = \$1/,
+    text: /^(update "api_keys" set "revoked_at" = now\(\)|select "revoked_at" from "api_keys") where \(?"api_keys"\."id" = \$1(?! and "api_keys"\."integration_id")/,
     spans: ['api_keys'],
   },
   {
@@ -37,8 +38,9 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['api_keys'],
   },
   {
-    reason: 'the operator sees all integrations, and the log and the sessions are pruned of one after the other',
-    text: /^select ("id", "name", "plan" from "integrations"|id(, plan)? from integrations) order by/,
+    reason:
+      'the operator and staff see all integrations, and the log and the sessions are pruned of one after the other',
+    text: /^select ("id", "name", "plan"(, "status", "created_at")? from "integrations"|id(, plan)? from integrations) order by/,
     spans: ['integrations'],
   },
   {
@@ -201,9 +203,36 @@ async function lookAfterDeliveries(id: string) {
   await staff.deliveries.get({ id: data[0]!.id });
   await staff.deliveries.resend({ id: data[0]!.id });
   await staff.deliveries.recover({ id, ...window });
+  await lookAtEverything(id, data[0]!.id);
   await pruneDeliveries(server.service.db);
   await foldSessionDeltas(server.service.db);
   await pruneSessions(server.service.db);
+}
+
+/** What else staff see and do. */
+async function lookAtEverything(webhookId: string, deliveryId: string) {
+  const member = { id: 'stf_1', email: 'admin@example.com', name: 'Admin', role: 'admin' as const };
+  const { service } = server;
+  const staff = appRouter.createCaller({ service, caller: { kind: 'staff', staff: member, integrationId: tenant.id } });
+  const [sessionId, userId] = [SHARED.sessions[0]!, SHARED.users[0]!];
+  await staff.integrations.list();
+  const { id } = await staff.apiKeys.mint({});
+  await staff.apiKeys.list();
+  await staff.apiKeys.revoke({ id });
+  await staff.users.get({ userId });
+  await staff.users.listDevices({ userId });
+  await staff.courses.get({ courseId: SHARED_COURSE });
+  await staff.analytics.getScoreDistribution();
+  await staff.sessions.listDeliveries({ sessionId });
+  await staff.webhooks.previewThreshold({ eventType: 'BotDetected' });
+  await staff.webhooks.getHealth({ id: webhookId });
+  await staff.deliveries.get({ id: deliveryId });
+  const filters = { sessionId, userId, anomalyType: 'SharedDevice', severity: 'high' as const };
+  await staff.anomalies.list(filters);
+  for (const list of [staff.anomalies.list, staff.alerts.list, staff.reports.list]) {
+    const { pagination } = await list({ pageSize: 1 });
+    if (pagination.nextCursor) await list({ pageSize: 1, cursor: pagination.nextCursor });
+  }
 }
 
 /** Deliveries that fail, are retried, held, released and end with their subscription. */

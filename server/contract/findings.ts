@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { REPORT_FORMATS, SEVERITIES } from './events';
+import { identifier, text, wireInstant, word } from './fields';
+import { pageOf, pageQuery } from './pagination';
+
+// What the pipeline told of beside sessions, for staff: no route of the public API shows it.
+
+export const anomalySchema = z.object({
+  id: z.string(),
+  anomalyType: z.string(),
+  severity: z.enum(SEVERITIES),
+  detectedAt: wireInstant(),
+  sessionId: z.string().nullable(),
+  userId: z.string().nullable(),
+  deviceFingerprint: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+});
+export type Anomaly = z.infer<typeof anomalySchema>;
+export const anomalyPageSchema = pageOf(anomalySchema);
+
+export const listAnomaliesInput = z.object({
+  sessionId: identifier().optional(),
+  userId: identifier().optional(),
+  anomalyType: text(1, 256).optional(),
+  severity: word(SEVERITIES).optional(),
+  ...pageQuery,
+});
+export type ListAnomaliesInput = z.infer<typeof listAnomaliesInput>;
+
+export const alertSchema = z.object({
+  id: z.string(),
+  severity: z.string(),
+  message: z.string(),
+  triggeredAt: wireInstant(),
+  url: z.string().nullable(),
+});
+export type Alert = z.infer<typeof alertSchema>;
+export const alertPageSchema = pageOf(alertSchema);
+
+export const REPORT_STATUSES = ['Ready', 'Expired'] as const;
+
+export const reportSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  templateId: z.string(),
+  format: z.enum(REPORT_FORMATS),
+  recordCount: z.number().nullable(),
+  fileSize: z.number().nullable().describe('Bytes.'),
+  status: z.enum(REPORT_STATUSES),
+  completedAt: wireInstant(),
+  expiresAt: wireInstant().nullable(),
+  downloadUrl: z.string().describe('A path on the dashboard’s API host.'),
+});
+export type Report = z.infer<typeof reportSchema>;
+export const reportPageSchema = pageOf(reportSchema);
+
+export const listFindingsInput = z.object({ ...pageQuery });
+export type ListFindingsInput = z.infer<typeof listFindingsInput>;

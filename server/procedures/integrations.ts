@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import {
+  apiKeySchema,
+  createIntegrationInput,
+  integrationEntrySchema,
+  keyIdInput,
+  mintedKeySchema,
+  mintKeyInput,
+  revokedKeySchema,
+  setPlanInput,
+} from '../contract/integrations';
+import { listKeys, mintKey, revokeKey } from '../domain/api-keys';
+import { createIntegration, listIntegrationEntries } from '../domain/integrations';
+import { setIntegrationPlan } from '../webhooks/plans';
+import { adminProcedure, integrationAdminProcedure, integrationProcedure, router, staffProcedure } from './trpc';
+
+/** The integrations of the stack, for staff: no route of the public API. */
+export const integrationsRouter = router({
+  list: staffProcedure
+    .output(z.array(integrationEntrySchema))
+    .query(({ ctx }) => listIntegrationEntries(ctx.db, ctx.region)),
+  create: adminProcedure
+    .input(createIntegrationInput)
+    .output(z.object({ id: z.string() }))
+    .mutation(({ ctx, input }) => createIntegration(ctx.db, input)),
+  setPlan: adminProcedure
+    .input(setPlanInput)
+    .output(setPlanInput)
+    .mutation(({ ctx, input }) => setIntegrationPlan(ctx.db, input)),
+});
+
+/** The keys of an integration, for staff. */
+export const apiKeysRouter = router({
+  list: integrationProcedure.output(z.array(apiKeySchema)).query(({ ctx }) => listKeys(ctx.domain)),
+  mint: integrationAdminProcedure
+    .input(mintKeyInput)
+    .output(mintedKeySchema)
+    .mutation(({ ctx, input }) => mintKey(ctx.domain.db, { ...input, integrationId: ctx.domain.integration.id })),
+  revoke: integrationAdminProcedure
+    .input(keyIdInput)
+    .output(revokedKeySchema)
+    .mutation(({ ctx, input }) => revokeKey(ctx.domain.db, { ...input, integrationId: ctx.domain.integration.id })),
+});

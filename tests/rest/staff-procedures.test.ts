@@ -1,0 +1,464 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { foldSessionDeltas } from '../../server/domain/rollups';
+import * as facts from '../support/facts';
+import { countRead, explainStatement } from '../support/plans';
+import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import type { TestServer } from '../support/server';
+import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
+import { recordStatements } from '../support/statements';
+import { loadVolumes } from '../support/volume';
+
+// What the dashboard shows beside the public API, of one tenant among others.
+
+let server: TestServer;
+let receiver: Receiver;
+let admin: StaffClient;
+let ours: { id: string; key: string; keyId: string };
+let theirs: { id: string; key: string; keyId: string };
+let webhookId: string;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  server = await startStaffServer({
+    WEBHOOK_ALLOW_HOSTS: receiver.host,
+    WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION: '1',
+    WEBHOOK_RETRY_DELAYS: '0s,10ms,10ms,10ms,10ms,10ms',
+    PUBLIC_URL_US: 'https://us.example.com/',
+  });
+  admin = await createStaffClient(server, 'admin');
+  [ours, theirs] = [await server.createTenant(), await server.createTenant()];
+  for (const tenant of [ours, theirs]) {
+    const subscribe = async (eventType: string) =>
+      (
+        await server.call('POST', '/v1/webhooks', {
+          ...{ key: tenant.key, body: { url: `${receiver.url}/${eventType}`, eventType } },
+        })
+      ).body.data.id;
+    const id = await subscribe('BotDetected');
+    for (const eventType of ['SessionAnomaly', 'SessionCorrelated']) await subscribe(eventType);
+    if (tenant === ours) webhookId = id;
+    const sent = await server.ingest(tenant.id, [
+      facts.started('s 1/é', { deviceFingerprint: 'device-1' }),
+      facts.correlated('s 1/é', 'user-1'),
+      facts.closed('s 1/é'),
+      facts.scored('s 1/é', 0.95),
+      facts.started('s2', { deviceFingerprint: 'device-1' }),
+      facts.correlated('s2', 'user-1'),
+      facts.closed('s2'),
+      facts.scored('s2', tenant === ours ? 0.12 : 0.55),
+      facts.started('s3'),
+      facts.anomaly('a1', { sessionId: 's 1/é', detectedAt: facts.secondsAgo(9) }),
+      facts.anomaly('a2', {
+        severity: 'low',
+        anomalyType: 'DeviceSwitch',
+        userId: 'user-2',
+        detectedAt: facts.secondsAgo(8),
+      }),
+      { kind: 'alertFired', alertId: 'alert-1', severity: 'High', message: 'One', triggeredAt: facts.secondsAgo(30) },
+      { kind: 'alertFired', alertId: 'alert-2', severity: 'low', message: 'Two', triggeredAt: facts.secondsAgo(20) },
+      ...[null, facts.secondsAgo(1)].map((expiresAt, n) => ({
+        ...{ kind: 'reportReady', reportId: `report-${n}`, reportName: 'Weekly', templateId: 't', format: 'csv' },
+        ...{ completedAt: facts.secondsAgo(40 - n), downloadUrl: '/x', ...(expiresAt ? { expiresAt } : {}) },
+      })),
+    ]);
+    expect([sent.status, sent.text]).toEqual([200, expect.stringContaining('"duplicates":0')]);
+  }
+  await receiver.waitFor(10);
+  await waitUntil(async () => {
+    const [open] = await server.database.db
+      .sql`select count(*)::int as n from webhook_deliveries where status = 'Pending'`;
+    return open!.n === 0;
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  await receiver.stop();
+});
+
+const at = (tenant: { id: string }) => ({ 'x-integration-id': tenant.id });
+async function ask(name: string, input?: unknown, tenant = ours) {
+  const { status, body, text } = await admin.query(name, input, at(tenant));
+  expect([name, status, text]).toEqual([name, 200, text]);
+  return body.result.data;
+}
+const ids = (list: { id: string }[]) => list.map(({ id }) => id);
+/** Of the whole list, page by page. */
+async function walk(name: string, filters: object = {}) {
+  const found: { id: string }[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { data, pagination } = await ask(name, { ...filters, pageSize: 1, ...(cursor ? { cursor } : {}) });
+    found.push(...data);
+    if (!pagination.hasMore) return ids(found);
+    cursor = pagination.nextCursor;
+  }
+}
+const refuse = async (name: string, input: unknown, tenant = ours) =>
+  (await admin.query(name, input, at(tenant))).status;
+
+describe('integrations', () => {
+  it('are listed for everybody, created and moved to a plan by admins', async () => {
+    const created = await admin.mutate('integrations.create', {
+      ...{ name: 'A new one', plan: 'pro', allowedOrigins: ['https://lms.example.edu/path'] },
+    });
+    const { id } = created.body.result.data;
+    const viewer = await createStaffClient(server, 'viewer');
+    const list = (await viewer.query('integrations.list')).body.result.data;
+    expect(list.find((one: { id: string }) => one.id === id)).toEqual({
+      ...{ id, name: 'A new one', plan: 'pro', status: 'Active', region: 'us', createdAt: expect.stringMatching(/Z$/) },
+    });
+    expect(ids(list)).toEqual(expect.arrayContaining([ours.id, theirs.id]));
+    expect(await ask('integration.get', {}, { id } as never)).toMatchObject({
+      allowedOrigins: ['https://lms.example.edu'],
+      apiKeyMasked: '',
+    });
+    const moved = await admin.mutate('integrations.setPlan', { id, plan: 'free' });
+    expect(moved.body.result.data).toEqual({ id, plan: 'free' });
+    expect((await ask('integration.get', {}, { id } as never)).plan).toBe('free');
+    for (const [name, input, field] of [
+      ['create', { name: '', plan: 'pro' }, 'name'],
+      ['create', { name: 'X', plan: 'gold' }, 'plan'],
+      ['create', { name: 'X', plan: 'pro', allowedOrigins: ['lms'] }, 'allowedOrigins.0'],
+      ['setPlan', { id, plan: 'gold' }, 'plan'],
+    ] as const)
+      expect((await admin.mutate(`integrations.${name}`, input)).body.error.data).toMatchObject({
+        httpStatus: 400,
+        field,
+      });
+    expect((await admin.mutate('integrations.setPlan', { id: 'int_nobody', plan: 'pro' })).status).toBe(404);
+  });
+});
+
+describe('API keys', () => {
+  it('are minted, work at once, are shown once and masked after, and are revoked', async () => {
+    const minted = (await admin.mutate('apiKeys.mint', { name: 'Nightly' }, at(ours))).body.result.data;
+    expect((await server.call('GET', '/v1/integration', { key: minted.key })).body.data.id).toBe(ours.id);
+    const [listed, first] = await ask('apiKeys.list');
+    expect(listed).toEqual({
+      ...{ id: minted.id, name: 'Nightly', masked: `aik_v1_${minted.key.slice(7, 11)}…${minted.key.slice(-4)}` },
+      ...{ createdAt: expect.stringMatching(/Z$/), lastUsedAt: null, revokedAt: null },
+    });
+    expect(first.id).toBe(ours.keyId);
+    expect(JSON.stringify(await ask('apiKeys.list'))).not.toContain(minted.key);
+    // Another integration's is unknown.
+    expect((await admin.mutate('apiKeys.revoke', { id: minted.id }, at(theirs))).status).toBe(404);
+    expect((await server.call('GET', '/v1/integration', { key: minted.key })).status).toBe(200);
+    const revoked = (await admin.mutate('apiKeys.revoke', { id: minted.id }, at(ours))).body.result.data;
+    expect(revoked).toEqual({ id: minted.id, revokedAt: expect.stringMatching(/Z$/) });
+    expect((await admin.mutate('apiKeys.revoke', { id: minted.id }, at(ours))).body.result.data).toEqual(revoked);
+    expect((await server.call('GET', '/v1/integration', { key: minted.key })).status).toBe(401);
+    expect((await ask('apiKeys.list'))[0].revokedAt).toBe(revoked.revokedAt);
+  });
+
+  it('say when they were last used, written with the usage and at most once a minute', async () => {
+    const { id, key } = (await admin.mutate('apiKeys.mint', {}, at(ours))).body.result.data;
+    const lastUse = async () =>
+      (await ask('apiKeys.list')).find((one: { id: string }) => one.id === id).lastUsedAt as string | null;
+    await server.service.usage.flush();
+    expect(await lastUse()).toBeNull();
+    await server.call('GET', '/v1/integration', { key });
+    await server.service.usage.flush();
+    const first = await lastUse();
+    expect(Math.abs(Date.now() - Date.parse(first!))).toBeLessThan(10_000);
+    await server.call('GET', '/v1/integration', { key });
+    await server.service.usage.flush();
+    expect(await lastUse()).toBe(first);
+    // Of another process, which does not know that it was written just now.
+    const second = await startStaffServer({}, server);
+    await second.call('GET', '/v1/integration', { key });
+    await second.service.usage.flush();
+    expect(await lastUse()).toBe(first);
+    await server.database.db.sql`update api_keys set last_used_at = now() - interval '61 seconds' where id = ${id}`;
+    await second.stop();
+    const third = await startStaffServer({}, server);
+    await third.call('GET', '/v1/integration', { key });
+    await third.stop();
+    expect(Date.parse((await lastUse())!)).toBeGreaterThanOrEqual(Date.parse(first!));
+  });
+});
+
+describe('findings', () => {
+  it('are listed newest first, page by page, each tenant’s own', async () => {
+    expect((await ask('anomalies.list', {})).data).toEqual([
+      {
+        ...{ id: 'a2', anomalyType: 'DeviceSwitch', severity: 'low', sessionId: null, userId: 'user-2' },
+        ...{ detectedAt: expect.stringMatching(/Z$/), deviceFingerprint: null, metadata: null },
+      },
+      {
+        ...{ id: 'a1', anomalyType: 'ImpossibleTravel', severity: 'high', sessionId: 's 1/é', userId: 'user-1' },
+        ...{ detectedAt: expect.stringMatching(/Z$/), deviceFingerprint: 'device-1', metadata: null },
+      },
+    ]);
+    expect(await walk('anomalies.list')).toEqual(['a2', 'a1']);
+    expect(await walk('alerts.list')).toEqual(['alert-2', 'alert-1']);
+    expect(await walk('reports.list')).toEqual(['report-1', 'report-0']);
+    expect((await ask('alerts.list', {})).data[1]).toEqual({
+      ...{ id: 'alert-1', severity: 'high', message: 'One', triggeredAt: expect.stringMatching(/Z$/), url: null },
+    });
+    expect((await ask('reports.list', {})).data.map(({ status }: { status: string }) => status)).toEqual([
+      'Expired',
+      'Ready',
+    ]);
+    expect((await ask('reports.list', {})).data[1]).toEqual({
+      ...{ id: 'report-0', name: 'Weekly', templateId: 't', format: 'csv', recordCount: null, fileSize: null },
+      ...{ status: 'Ready', completedAt: expect.any(String), expiresAt: null, downloadUrl: '/x' },
+    });
+  });
+
+  it.each([
+    [{ sessionId: 's 1/é' }, ['a1']],
+    [{ userId: 'user-2' }, ['a2']],
+    [{ anomalyType: 'DeviceSwitch' }, ['a2']],
+    [{ severity: 'HIGH' }, ['a1']],
+    [{ severity: 'low', userId: 'user-1' }, []],
+  ])('of anomalies %j are %j', async (filters, expected) => {
+    expect(await walk('anomalies.list', filters)).toEqual(expected);
+  });
+
+  it('take cursors of their own tenant, list and filters only', async () => {
+    const { nextCursor: cursor } = (await ask('anomalies.list', { pageSize: 1 })).pagination;
+    expect(await refuse('anomalies.list', { cursor })).toBe(200);
+    expect(await refuse('anomalies.list', { cursor }, theirs)).toBe(400);
+    expect(await refuse('anomalies.list', { cursor, severity: 'low' })).toBe(400);
+    expect(await refuse('alerts.list', { cursor })).toBe(400);
+    expect(await refuse('anomalies.list', { severity: 'severe' })).toBe(400);
+  });
+});
+
+describe('one record', () => {
+  it('of a user or a course is as in the list', async () => {
+    const [user] = (await ask('users.list', {})).data;
+    expect(await ask('users.get', { userId: 'user-1' })).toEqual(user);
+    const [course] = (await ask('courses.list', {})).data;
+    expect(await ask('courses.get', { courseId: course.id })).toEqual(course);
+    expect(await refuse('users.get', { userId: 'user-2' })).toBe(404);
+    expect(await refuse('courses.get', { courseId: 'nowhere' })).toBe(404);
+    const empty = await server.createTenant();
+    expect(await refuse('users.get', { userId: 'user-1' }, empty)).toBe(404);
+    expect(await refuse('courses.get', { courseId: course.id }, empty)).toBe(404);
+  });
+});
+
+describe('a user’s devices', () => {
+  it('are those of sessions and those confirmed, folded or not', async () => {
+    const lastSeenAt = (await ask('sessions.get', { sessionId: 's2' })).startTime;
+    const expected = [
+      {
+        fingerprint: 'device-1',
+        sessionCount: 2,
+        lastSeenAt: expect.stringMatching(/Z$/),
+        confirmedAt: null,
+        firstConfirmedAt: null,
+      },
+    ];
+    expect(await ask('users.listDevices', { userId: 'user-1' })).toEqual(expected);
+    await foldSessionDeltas(server.service.db);
+    expect(await ask('users.listDevices', { userId: 'user-1' })).toEqual(expected);
+    for (const fingerprint of ['device-1', 'device-9'])
+      await admin.mutate('users.confirmDevice', { userId: 'user-1', fingerprint }, at(ours));
+    const confirmed = { confirmedAt: expect.stringMatching(/Z$/), firstConfirmedAt: expect.stringMatching(/Z$/) };
+    expect(await ask('users.listDevices', { userId: 'user-1' })).toEqual([
+      { ...expected[0], ...confirmed },
+      { fingerprint: 'device-9', sessionCount: 0, lastSeenAt: null, ...confirmed },
+    ]);
+    expect(await ask('users.listDevices', { userId: 'user-1' }, theirs)).toEqual(expected);
+    expect(await ask('users.listDevices', { userId: 'nobody' })).toEqual([]);
+    expect(lastSeenAt).not.toBeNull();
+  });
+});
+
+describe('the distribution of scores', () => {
+  it('counts sessions by effective bin, exactly, folded or not', async () => {
+    const { id } = await server.createTenant();
+    const of = { id } as typeof ours;
+    const send = (n: number, score: number) =>
+      server.ingest(id, [facts.started(`d${n}`), facts.closed(`d${n}`), facts.scored(`d${n}`, score)]);
+    for (const [n, score] of [0, 0.29, 0.29, 1].entries()) await send(n, score);
+    await server.ingest(id, [facts.started('unscored')]);
+    const expected = [
+      { bin: 0, sessions: 1 },
+      { bin: 29, sessions: 2 },
+      { bin: 100, sessions: 1 },
+    ];
+    expect(await ask('analytics.getScoreDistribution', undefined, of)).toEqual(expected);
+    await foldSessionDeltas(server.service.db);
+    expect(await ask('analytics.getScoreDistribution', undefined, of)).toEqual(expected);
+    for (const [sessionId, verdict] of [
+      ['d1', 'bot'],
+      ['d3', 'human'],
+    ])
+      await admin.mutate('sessions.label', { sessionId, verdict }, at(of));
+    const labelled = [
+      { bin: -1, sessions: 1 },
+      { bin: 0, sessions: 1 },
+      { bin: 29, sessions: 1 },
+      { bin: 101, sessions: 1 },
+    ];
+    expect(await ask('analytics.getScoreDistribution', undefined, of)).toEqual(labelled);
+    await foldSessionDeltas(server.service.db);
+    expect(await ask('analytics.getScoreDistribution', undefined, of)).toEqual(labelled);
+  });
+});
+
+describe('what was sent about a session', () => {
+  it('is every delivery whose event is about it, and nobody else’s', async () => {
+    const types = async (sessionId: string) =>
+      (await ask('sessions.listDeliveries', { sessionId }))
+        .map(({ eventType }: { eventType: string }) => eventType)
+        .sort();
+    expect(await types('s 1/é')).toEqual(['BotDetected', 'SessionAnomaly', 'SessionCorrelated']);
+    expect(await types('s2')).toEqual(['SessionCorrelated']);
+    expect(await types('s3')).toEqual([]);
+    expect(await refuse('sessions.listDeliveries', { sessionId: 'nobody' })).toBe(404);
+    const [sent] = await ask('sessions.listDeliveries', { sessionId: 's2' });
+    const [other] = await ask('sessions.listDeliveries', { sessionId: 's2' }, theirs);
+    expect(sent.id).not.toBe(other.id);
+    expect(JSON.parse((await ask('deliveries.get', { id: sent.id })).payload).sessionId).toBe('s2');
+    expect(await refuse('deliveries.get', { id: other.id })).toBe(404);
+  });
+
+  it('of a bot has a link to its page where the region has an address', async () => {
+    const sent = receiver.received.find(({ path, body }) => path === '/BotDetected' && body.includes(ours.id));
+    expect(JSON.parse(sent!.body).sessionUrl).toBe(
+      `https://us.example.com/dashboard/${ours.id}/sessions/s%201%2F%C3%A9`,
+    );
+  });
+});
+
+describe('a threshold', () => {
+  const preview = (threshold?: object | null, tenant = ours, eventType = 'botdetected') =>
+    ask('webhooks.previewThreshold', { eventType, ...(threshold === undefined ? {} : { threshold }) }, tenant);
+
+  it('is tried on the sample and on the newest events of its type', async () => {
+    const all = await preview();
+    expect(all).toMatchObject({ samplePasses: true, sample: { botScore: 0.93 } });
+    expect(all.events).toEqual([
+      {
+        createdAt: expect.stringMatching(/Z$/),
+        payload: expect.objectContaining({ sessionId: 's 1/é' }),
+        passes: true,
+      },
+    ]);
+    expect(await preview(null)).toEqual(all);
+    const strict = await preview({ field: 'botScore', operator: 'gte', value: 0.94 });
+    expect([strict.samplePasses, strict.events[0].passes]).toEqual([false, true]);
+    const stricter = await preview({ field: 'botScore', operator: 'gt', value: '0.95' });
+    expect(stricter.events[0].passes).toBe(false);
+    expect((await preview(null, ours, 'ThresholdExceeded')).events).toEqual([]);
+    const many = await server.createTenant();
+    await server.database.db.sql`
+      insert into domain_events (integration_id, id, type, natural_key, payload, created_at)
+      select ${many.id}, 'evt-' || n, 'BotDetected', n, '{"n":' || n || '}', now() - n * interval '1 s' from generate_series(1, 30) n`;
+    const { events } = await preview({ field: 'n', operator: 'lte', value: 5 }, many);
+    expect(events.map(({ payload }: { payload: { n: number } }) => payload.n)).toEqual(
+      Array.from({ length: 20 }, (_, n) => n + 1),
+    );
+    expect(events.filter(({ passes }: { passes: boolean }) => passes)).toHaveLength(5);
+  });
+
+  it.each([
+    [{ eventType: 'Nothing' }, 'eventType'],
+    [{ eventType: 'BotDetected', threshold: { field: 'botScore', operator: 'gte', value: 'much' } }, 'threshold.value'],
+  ])('as %j is refused', async (input, field) => {
+    const answer = await admin.query('webhooks.previewThreshold', input, at(ours));
+    expect(answer.body.error.data).toMatchObject({ httpStatus: 400, field });
+  });
+});
+
+describe('the health of a webhook', () => {
+  it('has its failures in a row and its latest attempts, newest first', async () => {
+    const delivered = { outcome: 'Delivered', failureClass: null, responseStatus: 200, test: false };
+    const common = {
+      deliveryId: expect.stringMatching(/^dlv_/),
+      at: expect.stringMatching(/Z$/),
+      durationMs: expect.any(Number),
+    };
+    expect(await ask('webhooks.getHealth', { id: webhookId })).toEqual({
+      ...{ consecutiveFailures: 0, disabledAfter: 3, attempts: [{ ...common, ...delivered }] },
+    });
+    receiver.answer = () => 404;
+    await server.ingest(ours.id, facts.scoredSession(0.99, 'failing').facts);
+    await admin.mutate('webhooks.test', { id: webhookId }, at(ours));
+    await waitUntil(async () => (await ask('webhooks.getHealth', { id: webhookId })).attempts.length === 3);
+    receiver.answer = () => 200;
+    const { consecutiveFailures, attempts } = await ask('webhooks.getHealth', { id: webhookId });
+    expect(consecutiveFailures).toBe(1);
+    expect(attempts[2]).toMatchObject(delivered);
+    expect(
+      attempts
+        .slice(0, 2)
+        .map(({ test }: { test: boolean }) => test)
+        .sort(),
+    ).toEqual([false, true]);
+    for (const failed of attempts.slice(0, 2))
+      expect(failed).toMatchObject({ outcome: 'Failed', failureClass: '4xx', responseStatus: 404 });
+    const times = attempts.map(({ at }: { at: string }) => at);
+    expect(times).toEqual([...times].sort().reverse());
+    expect(await refuse('webhooks.getHealth', { id: webhookId }, theirs)).toBe(404);
+  });
+});
+
+const LARGE = /^(sessions|anomalies|alerts|reports|domain_events|webhook_(attempts|deliveries)|entity_\w+)$/;
+
+describe('what the dashboard asks costs a part of an index', () => {
+  it('that begins with the integration, whatever others have', async () => {
+    const tenants = [await server.createTenant(), await server.createTenant(), await server.createTenant()];
+    const { sql } = server.database.db;
+    await loadVolumes(
+      server.database.db,
+      tenants.map(({ id }) => ({ integrationId: id, sessions: 10_000 })),
+    );
+    for (const { id } of tenants) {
+      await sql`insert into domain_events (integration_id, id, type, natural_key, payload, created_at)
+                select integration_id, event_id, 'BotDetected', substr(event_id, 5), '{}', created_at from webhook_deliveries
+                 where integration_id = ${id} and event_id is not null`;
+      await sql`insert into webhook_attempts (integration_id, delivery_id, subscription_id, attempt, started_at, duration_ms)
+                select integration_id, id, subscription_id, 1, created_at, 5 from webhook_deliveries where integration_id = ${id}`;
+      await sql`insert into alerts (integration_id, id, severity, message, triggered_at)
+                select integration_id, id, 'high', 'm', created_at from sessions where integration_id = ${id}`;
+      await sql`insert into reports (integration_id, id, name, template_id, format, completed_at, download_url)
+                select integration_id, id, 'n', 't', 'csv', created_at, '/' from sessions where integration_id = ${id}`;
+      await sql`update anomalies set type = 'Rare' where integration_id = ${id} and id = 'anomaly-ses-31'`;
+    }
+    await sql`analyze`;
+    const of = tenants[1] as typeof ours;
+    const recorder = recordStatements(server.service.db);
+    const calls: [name: string, input: object | undefined][] = [
+      ['anomalies.list', {}],
+      ['anomalies.list', { sessionId: 'ses-62' }],
+      ['anomalies.list', { userId: 'user-00007' }],
+      ['anomalies.list', { anomalyType: 'Rare' }],
+      ['anomalies.list', { severity: 'low' }],
+      ['alerts.list', {}],
+      ['reports.list', {}],
+      ['webhooks.previewThreshold', { eventType: 'BotDetected' }],
+      ['webhooks.previewThreshold', { eventType: 'ReportReady' }],
+      ['webhooks.getHealth', { id: 'whk-1' }],
+      ['webhooks.getHealth', { id: 'whk-2' }],
+      ['sessions.listDeliveries', { sessionId: 'ses-61' }],
+      ['users.get', { userId: 'user-00007' }],
+      ['courses.get', { courseId: 'course-00007' }],
+      ['users.listDevices', { userId: 'user-00007' }],
+    ];
+    // Whatever is in `session_deltas` is read by all counts alike.
+    await foldSessionDeltas(server.service.db);
+    for (const [name, input] of calls) {
+      recorder.take();
+      await ask(name, input, of);
+      for (const statement of recorder.take()) {
+        for (const plan of statement.isPrepared ? (['custom', 'generic'] as const) : (['custom'] as const)) {
+          const nodes = await explainStatement(sql, statement, plan);
+          const read = nodes.filter((node) => LARGE.test(node['Relation Name'] ?? ''));
+          for (const node of read)
+            expect([name, input, plan, node['Relation Name'], countRead(node) < 1_000]).toEqual([
+              name,
+              input,
+              plan,
+              node['Relation Name'],
+              true,
+            ]);
+        }
+      }
+    }
+    recorder.stop();
+  }, 60_000);
+});

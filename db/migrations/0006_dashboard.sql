@@ -4,7 +4,6 @@ ALTER TABLE "webhook_attempts" ADD COLUMN "subscription_id" text COLLATE "C";-->
 -- Of the attempts that are there already.
 UPDATE "webhook_attempts" a SET "subscription_id" = d.subscription_id FROM "webhook_deliveries" d
  WHERE d.integration_id = a.integration_id AND d.id = a.delivery_id;--> statement-breakpoint
-ALTER TABLE "webhook_attempts" ALTER COLUMN "subscription_id" SET NOT NULL;--> statement-breakpoint
 CREATE INDEX "alerts_recent" ON "alerts" USING btree ("integration_id","triggered_at","id");--> statement-breakpoint
 CREATE INDEX "reports_recent" ON "reports" USING btree ("integration_id","completed_at","id");--> statement-breakpoint
 CREATE INDEX "anomalies_recent" ON "anomalies" USING btree ("integration_id","detected_at","id");--> statement-breakpoint

@@ -114,8 +114,8 @@ export const webhookAttempts = pgTable(
   {
     integrationId: identifier('integration_id').notNull(),
     deliveryId: identifier('delivery_id').notNull(),
-    /** Its delivery's, so that the latest of a subscription are found. */
-    subscriptionId: identifier('subscription_id').notNull(),
+    /** Its delivery's, so that the latest of a subscription are found; null where an older version of the product recorded it. */
+    subscriptionId: identifier('subscription_id'),
     /** The delivery's count of resends when it was made. */
     resend: smallint('resend').notNull().default(0),
     attempt: smallint('attempt').notNull(),

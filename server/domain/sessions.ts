@@ -86,6 +86,17 @@ export async function labelSession(context: DomainContext, input: LabelSessionIn
   return { sessionId: input.sessionId, ...label };
 }
 
+/** Takes a session's label away, so that its score decides again. NOT_FOUND as getSession; fine where there is none. */
+export async function unlabelSession(context: DomainContext, input: { sessionId: string }): Promise<Session> {
+  const [session] = await context.db.orm
+    .update(sessions)
+    .set({ label: null, labelConfidence: null, labelNotes: null, labeledAt: null, updatedAt: sql`now()` })
+    .where(isSession(context, input.sessionId))
+    .returning();
+  if (!session) throw new ApiError('NOT_FOUND', 'Session not found');
+  return getSession(context, input);
+}
+
 async function listPage(
   context: DomainContext,
   walk: Walk,

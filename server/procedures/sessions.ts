@@ -9,7 +9,7 @@ import {
   sessionSchema,
 } from '../contract/sessions';
 import { getSessionDetails, listSessionEvents } from '../domain/session-events';
-import { getSession, labelSession, listSessions } from '../domain/sessions';
+import { getSession, labelSession, listSessions, unlabelSession } from '../domain/sessions';
 import { listSessionDeliveries } from '../webhooks/delivery-log';
 import { integrationProcedure, router } from './trpc';
 
@@ -99,4 +99,10 @@ export const sessionsRouter = router({
     .input(labelSessionInput)
     .output(sessionLabelSchema)
     .mutation(({ ctx, input }) => labelSession(ctx.domain, input)),
+
+  /** Undoes a label: for staff, no route of the public API. */
+  unlabel: integrationProcedure
+    .input(sessionIdInput)
+    .output(sessionSchema)
+    .mutation(({ ctx, input }) => unlabelSession(ctx.domain, input)),
 });

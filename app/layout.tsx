@@ -1,16 +1,17 @@
+import './globals.css';
 import type { Metadata } from 'next';
+import { cookies } from 'next/headers';
 import type { ReactNode } from 'react';
+import { readTheme, THEME_COOKIE } from './dashboard/theme';
 
-export const metadata: Metadata = { title: 'Bot Detection API' };
+export const metadata: Metadata = { title: { default: 'Bot Detection API', template: '%s · Bot Detection' } };
 
-export default function Layout({ children }: { children: ReactNode }) {
+export default async function Layout({ children }: { children: ReactNode }) {
+  // Known on the server, so that a page is never first shown in the other theme.
+  const theme = readTheme((await cookies()).get(THEME_COOKIE)?.value);
   return (
-    <html lang="en">
-      <body
-        style={{ font: '14px/1.5 system-ui, sans-serif', maxWidth: '40rem', margin: '4rem auto', padding: '0 1rem' }}
-      >
-        {children}
-      </body>
+    <html lang="en" data-theme={theme}>
+      <body>{children}</body>
     </html>
   );
 }

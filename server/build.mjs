@@ -13,6 +13,7 @@ const SOURCES = [
   'inngest',
   'instrumentation.ts',
   'next.config.js',
+  'postcss.config.mjs',
   'tsconfig.json',
   'package.json',
   'package-lock.json',

@@ -1,0 +1,83 @@
+'use client';
+import { Bar } from '@visx/shape';
+import { type ReactNode, useState } from 'react';
+import { Plot, scaleCounts } from './plot';
+import { Line, Reading } from './stacked-area';
+
+export interface BarOf {
+  /** What it stands for, as the reading says it. */
+  name: string;
+  /** From the bottom. */
+  parts: { name: string; color: string; value: number }[];
+}
+
+interface BarsProps {
+  bars: BarOf[];
+  /** Words below; `at` in parts of 100 from the left. */
+  labels: { at: number; text: string }[];
+  /** Pixels. */
+  height?: number;
+  /** HTML above the bars, placed in percent. */
+  overlay?: ReactNode;
+}
+
+/** Bars side by side without a scale of their own below, each stacked of its parts. */
+export function Bars({ bars, labels, height = 160, overlay }: BarsProps) {
+  const [hovered, setHovered] = useState<number | null>(null);
+  const scale = scaleCounts(Math.max(0, ...bars.map(({ parts }) => sum(parts))));
+  const width = 100 / Math.max(1, bars.length);
+  const reading = hovered === null ? undefined : bars[hovered];
+  return (
+    <Plot
+      height={height}
+      scale={scale}
+      labels={labels}
+      overlay={
+        <div
+          className="absolute inset-0"
+          onPointerMove={(event) => {
+            const box = event.currentTarget.getBoundingClientRect();
+            const at = Math.floor(((event.clientX - box.left) / box.width) * bars.length);
+            setHovered(Math.min(bars.length - 1, Math.max(0, at)));
+          }}
+          onPointerLeave={() => setHovered(null)}
+        >
+          {overlay}
+          {reading && hovered !== null && (
+            <Reading at={(hovered + 0.5) * width} title={reading.name}>
+              {reading.parts.map((part) => (
+                <Line key={part.name} {...part} />
+              ))}
+            </Reading>
+          )}
+        </div>
+      }
+    >
+      {bars.map(({ name, parts }, at) => {
+        let below = 0;
+        return (
+          <g key={name}>
+            {parts.map((part) => {
+              const y0 = scale.y(below);
+              below += part.value;
+              const y1 = scale.y(below);
+              return (
+                <Bar
+                  key={part.name}
+                  x={at * width + width * 0.08}
+                  width={width * 0.84}
+                  y={y1}
+                  height={y0 - y1}
+                  fill={part.color}
+                  fillOpacity={hovered === null || hovered === at ? 0.9 : 0.55}
+                />
+              );
+            })}
+          </g>
+        );
+      })}
+    </Plot>
+  );
+}
+
+const sum = (parts: { value: number }[]) => parts.reduce((total, { value }) => total + value, 0);

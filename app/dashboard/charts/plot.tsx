@@ -1,0 +1,74 @@
+import { scaleLinear } from '@visx/scale';
+import type { ReactNode } from 'react';
+import { shortenCount } from '../components/count';
+
+const TICKS = 4;
+
+/** The scale of counts from 0 to at least `max`, in parts of 100 from the top, with round ticks. */
+export function scaleCounts(max: number) {
+  const scale = scaleLinear<number>({ domain: [0, Math.max(max, 1)], range: [100, 0], nice: TICKS });
+  const ticks = scale.ticks(TICKS).filter(Number.isInteger);
+  return { y: (count: number) => scale(count), ticks };
+}
+
+interface PlotProps {
+  /** Pixels. */
+  height: number;
+  scale: ReturnType<typeof scaleCounts>;
+  /** Words below the plot; `at` in parts of 100 from the left. */
+  labels: { at: number; text: string }[];
+  /** Shapes in a box of 100 × 100 that is stretched to the plot: drawn on the server, whatever the width will be. */
+  children: ReactNode;
+  /** HTML above the shapes, in the same place. */
+  overlay?: ReactNode;
+}
+
+/** Axes, hairlines and a stretched drawing: text stays text, so that nothing is measured and nothing shifts. */
+export function Plot({ height, scale, labels, children, overlay }: PlotProps) {
+  return (
+    <div className="pb-6 pl-9 text-faint text-xs">
+      <div className="relative" style={{ height }}>
+        {scale.ticks.map((tick) => (
+          <span
+            key={tick}
+            className="absolute right-full mr-2 -translate-y-1/2 leading-none"
+            style={{ top: `${scale.y(tick)}%` }}
+            aria-hidden
+          >
+            {shortenCount(tick)}
+          </span>
+        ))}
+        <svg
+          aria-hidden="true"
+          viewBox="0 0 100 100"
+          preserveAspectRatio="none"
+          className="absolute inset-0 size-full overflow-visible"
+        >
+          {scale.ticks.map((tick) => (
+            <line
+              key={tick}
+              x1={0}
+              x2={100}
+              y1={scale.y(tick)}
+              y2={scale.y(tick)}
+              className="stroke-line"
+              vectorEffect="non-scaling-stroke"
+            />
+          ))}
+          {children}
+        </svg>
+        {overlay}
+        {labels.map(({ at, text }) => (
+          <span
+            key={`${at} ${text}`}
+            className="absolute top-full mt-1.5 whitespace-nowrap"
+            style={{ left: `${at}%`, transform: `translateX(-${at}%)` }}
+            aria-hidden
+          >
+            {text}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+'use client';
+import { Check, Copy } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { Button } from './button';
+
+const SHOWN_MS = 1_500;
+const MAX_ID_LENGTH = 16;
+
+/** Copies text and says for a moment that it did. */
+function useCopy(text: string) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+  };
+  return { isCopied, copy };
+}
+
+/** Shortens an id in its middle. */
+export const shortenId = (id: string) => (id.length <= MAX_ID_LENGTH ? id : `${id.slice(0, 8)}…${id.slice(-4)}`);
+
+/** An id, short in its middle; a click copies all of it. */
+export function ShortId({ id, name = 'id' }: { id: string; name?: string }) {
+  const { isCopied, copy } = useCopy(id);
+  return (
+    <button
+      type="button"
+      title={`${id}\nClick to copy`}
+      aria-label={`Copy ${name} ${id}`}
+      className="inline-flex items-center gap-1 rounded font-mono text-muted text-xs hover:text-ink"
+      onClick={(event) => {
+        event.stopPropagation();
+        void copy();
+      }}
+    >
+      {shortenId(id)}
+      {isCopied && <Check size={12} className="text-human" aria-hidden />}
+      <span role="status" className="sr-only">
+        {isCopied ? 'Copied' : ''}
+      </span>
+    </button>
+  );
+}
+
+/** A button that copies text. */
+export function CopyButton({ text, children = 'Copy' }: { text: string; children?: string }) {
+  const { isCopied, copy } = useCopy(text);
+  return (
+    <Button onClick={copy}>
+      {isCopied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+      <span aria-live="polite">{isCopied ? 'Copied' : children}</span>
+    </Button>
+  );
+}
+
+/** A secret that is shown this once. */
+export function SecretOnce({ name, secret }: { name: string; secret: string }) {
+  return (
+    <div className="rounded border border-line-strong bg-sunken p-3">
+      <p className="mb-2 font-medium">{name}: copy it now, it is not shown again.</p>
+      <div className="flex flex-wrap items-center gap-2">
+        <code className="min-w-0 flex-1 break-all font-mono text-xs">{secret}</code>
+        <CopyButton text={secret} />
+      </div>
+    </div>
+  );
+}

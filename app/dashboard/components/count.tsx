@@ -1,0 +1,20 @@
+const exact = new Intl.NumberFormat('en-US');
+const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+
+/** Writes a whole number with its thousands apart. */
+export const showCount = (value: number) => exact.format(value);
+
+/** Writes a big number short: `1.2M`; below ten thousand as it is. */
+export const shortenCount = (value: number) => (Math.abs(value) < 10_000 ? showCount(value) : short.format(value));
+
+/** A count, abbreviated where it is big; the exact value on hover. */
+export function Count({ value }: { value: number }) {
+  return <span title={showCount(value)}>{shortenCount(value)}</span>;
+}
+
+/** A share of 0 to 1 in whole percent; the exact value on hover. */
+export function Percent({ share }: { share: number }) {
+  const percent = share * 100;
+  const text = percent > 0 && percent < 1 ? '<1%' : `${Math.round(percent)}%`;
+  return <span title={`${percent.toFixed(2)}%`}>{text}</span>;
+}

@@ -1,0 +1,70 @@
+'use client';
+import { X } from 'lucide-react';
+import { type ReactNode, useSyncExternalStore } from 'react';
+import { IconButton } from './button';
+import { Sheet } from './dialog';
+
+const WIDE = '(min-width: 1280px)';
+
+function subscribe(onChange: () => void) {
+  const query = window.matchMedia(WIDE);
+  query.addEventListener('change', onChange);
+  return () => query.removeEventListener('change', onChange);
+}
+
+/** Whether there is room for a panel beside a table; the server takes it that there is. */
+const useWideScreen = () =>
+  useSyncExternalStore(
+    subscribe,
+    () => window.matchMedia(WIDE).matches,
+    () => true,
+  );
+
+/** The list and, beside it, what is selected in it. */
+export function ListWithDetails({ list, details }: { list: ReactNode; details: ReactNode }) {
+  return (
+    <div className="flex items-start gap-4">
+      <div className="min-w-0 flex-1">{list}</div>
+      {details}
+    </div>
+  );
+}
+
+/** What is selected in a list: beside it where there is room, else over the whole screen. */
+export function DetailsPanel({ title, onClose, children }: { title: string; onClose(): void; children: ReactNode }) {
+  const isWide = useWideScreen();
+  if (!isWide)
+    return (
+      <Sheet title={title} isOpen onClose={onClose}>
+        {children}
+      </Sheet>
+    );
+  return (
+    <aside
+      aria-label={title}
+      className="sticky top-4 max-h-[calc(100dvh-2rem)] w-96 shrink-0 overflow-y-auto rounded border border-line bg-surface p-4 max-xl:hidden"
+    >
+      <div className="mb-3 flex items-center justify-between gap-2">
+        <h2 className="min-w-0 truncate font-semibold text-base">{title}</h2>
+        <IconButton label="Close details" onClick={onClose}>
+          <X size={16} aria-hidden />
+        </IconButton>
+      </div>
+      {children}
+    </aside>
+  );
+}
+
+/** Names and values, one pair a line. */
+export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) {
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5">
+      {facts.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-muted">{name}</dt>
+          <dd className="min-w-0 break-words">{value ?? <span className="text-faint">–</span>}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,121 @@
+'use client';
+import { AlertDialog } from '@base-ui/react/alert-dialog';
+import { Dialog as BaseDialog } from '@base-ui/react/dialog';
+import { X } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { Button, IconButton } from './button';
+import { joinClasses } from './classes';
+
+const BACKDROP =
+  'fixed inset-0 z-40 bg-black/40 transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0';
+const POPUP =
+  'fixed z-50 overflow-y-auto border border-line bg-surface text-ink transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0';
+const CENTERED =
+  'top-1/2 left-1/2 max-h-[calc(100dvh-2rem)] w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 rounded p-5';
+
+interface DialogProps {
+  title: string;
+  isOpen: boolean;
+  onClose(): void;
+  children: ReactNode;
+}
+
+/** A modal dialog: keeps the focus, closes with Escape and gives the focus back. */
+export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
+  return <Modal {...{ title, isOpen, onClose, children }} place={CENTERED} />;
+}
+
+/** A dialog that covers a narrow screen. Shortcuts of the list behind it stay in force. */
+export function Sheet({ side = 'full', ...rest }: DialogProps & { side?: 'full' | 'left' }) {
+  return (
+    <Modal
+      {...rest}
+      isSheet
+      place={side === 'full' ? 'inset-0 p-4' : 'inset-y-0 left-0 w-64 max-w-[85vw] border-y-0 border-l-0 p-3'}
+    />
+  );
+}
+
+function Modal({
+  title,
+  isOpen,
+  onClose,
+  children,
+  place,
+  isSheet,
+}: DialogProps & { place: string; isSheet?: boolean }) {
+  return (
+    <BaseDialog.Root open={isOpen} onOpenChange={(open) => open || onClose()}>
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className={BACKDROP} />
+        <BaseDialog.Popup data-modal={isSheet ? undefined : ''} className={joinClasses(POPUP, place)}>
+          <div className="mb-3 flex items-center justify-between gap-4">
+            <BaseDialog.Title className="min-w-0 truncate font-semibold text-lg">{title}</BaseDialog.Title>
+            <BaseDialog.Close render={<IconButton label="Close" />}>
+              <X size={16} aria-hidden />
+            </BaseDialog.Close>
+          </div>
+          {children}
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  /** What will happen, in words. */
+  consequence: ReactNode;
+  /** The act, on its button: "Delete webhook". */
+  act: string;
+  isOpen: boolean;
+  onClose(): void;
+  /** Does it; the dialog closes when it is done and shows why it failed otherwise. */
+  onConfirm(): Promise<unknown>;
+}
+
+/** Asks before an act that cannot be undone, and says what it will do. */
+export function ConfirmDialog({ title, consequence, act, isOpen, onClose, onConfirm }: ConfirmProps) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const confirm = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await onConfirm();
+      onClose();
+    } catch (cause) {
+      setError(cause instanceof Error ? cause.message : 'It did not work');
+    } finally {
+      setBusy(false);
+    }
+  };
+  const close = () => {
+    setError(null);
+    onClose();
+  };
+  return (
+    <AlertDialog.Root open={isOpen} onOpenChange={(open) => open || close()}>
+      <AlertDialog.Portal>
+        <AlertDialog.Backdrop className={BACKDROP} />
+        <AlertDialog.Popup data-modal="" className={joinClasses(POPUP, CENTERED)}>
+          <AlertDialog.Title className="mb-2 font-semibold text-lg">{title}</AlertDialog.Title>
+          <AlertDialog.Description render={<div />} className="text-muted">
+            {consequence}
+          </AlertDialog.Description>
+          {error && (
+            <p role="alert" className="mt-3 text-danger">
+              {error}
+            </p>
+          )}
+          <div className="mt-5 flex justify-end gap-2">
+            <AlertDialog.Close render={<Button />}>Cancel</AlertDialog.Close>
+            <Button kind="danger" disabled={isBusy} onClick={confirm}>
+              {act}
+            </Button>
+          </div>
+        </AlertDialog.Popup>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}

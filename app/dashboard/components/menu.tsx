@@ -1,0 +1,84 @@
+'use client';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { joinClasses } from './classes';
+
+interface MenuProps {
+  /** What the button says to those who cannot see it. */
+  label: string;
+  button: ReactNode;
+  /** Links and buttons with the look of MENU_ITEM; those with `data-stay` leave it open. */
+  children: ReactNode;
+  buttonClassName?: string;
+  /** Where it opens. */
+  place?: 'below' | 'above';
+}
+
+export const MENU_ITEM =
+  'flex w-full items-center gap-2 rounded px-2 py-1.5 text-left text-ink text-sm hover:bg-sunken focus-visible:bg-sunken disabled:opacity-50';
+
+/** A button that opens a small list of links and buttons; arrows move in it, Escape and a click elsewhere close it. */
+export function Menu({ label, button, children, buttonClassName, place = 'below' }: MenuProps) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const root = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    const closeOutside = (event: Event) => root.current?.contains(event.target as Node) || setOpen(false);
+    document.addEventListener('pointerdown', closeOutside);
+    document.addEventListener('focusin', closeOutside);
+    return () => {
+      document.removeEventListener('pointerdown', closeOutside);
+      document.removeEventListener('focusin', closeOutside);
+    };
+  }, [isOpen]);
+
+  const move = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && isOpen) {
+      event.stopPropagation();
+      setOpen(false);
+      root.current?.querySelector('button')?.focus();
+    }
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    setOpen(true);
+    // The list may only be drawn now.
+    requestAnimationFrame(() => {
+      const items = [
+        ...(root.current?.querySelectorAll<HTMLElement>('[data-menu] :is(a, button:not(:disabled))') ?? []),
+      ];
+      const at = items.indexOf(document.activeElement as HTMLElement);
+      items.at((at + step + items.length) % items.length)?.focus();
+    });
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the button and of the list in it
+    <div ref={root} className="relative" onKeyDown={move}>
+      <button
+        type="button"
+        aria-label={label}
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+        className={buttonClassName}
+      >
+        {button}
+      </button>
+      {isOpen && (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: a key on an item clicks it
+        // biome-ignore lint/a11y/noStaticElementInteractions: closes after the click of an item
+        <div
+          id={id}
+          data-menu
+          onClick={(event) => (event.target as Element).closest('a, button:not([data-stay])') && setOpen(false)}
+          className={joinClasses(
+            'absolute left-0 z-40 max-h-[60vh] w-max min-w-full max-w-72 overflow-y-auto rounded border border-line-strong bg-surface p-1',
+            place === 'below' ? 'top-full mt-1' : 'bottom-full mb-1',
+          )}
+        >
+          {children}
+        </div>
+      )}
+    </div>
+  );
+}

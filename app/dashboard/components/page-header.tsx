@@ -1,0 +1,27 @@
+import type { ReactNode } from 'react';
+
+/** The name of a page, what it is about, and what can be done on it. */
+export function PageHeader({ title, about, children }: { title: ReactNode; about?: ReactNode; children?: ReactNode }) {
+  return (
+    <header className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+      <div className="min-w-0">
+        <h1 className="font-semibold text-xl">{title}</h1>
+        {about && <p className="text-muted">{about}</p>}
+      </div>
+      {children && <div className="flex flex-wrap items-center gap-2">{children}</div>}
+    </header>
+  );
+}
+
+/** A part of a page with a frame of its own. */
+export function Section({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="min-w-0 rounded border border-line bg-surface">
+      <div className="flex min-h-10 flex-wrap items-center justify-between gap-2 border-b px-4 py-1">
+        <h2 className="font-semibold text-sm">{title}</h2>
+        {actions}
+      </div>
+      <div className="p-4">{children}</div>
+    </section>
+  );
+}

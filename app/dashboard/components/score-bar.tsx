@@ -1,0 +1,23 @@
+import type { RiskLevel } from '../../../server/contract/sessions';
+import { joinClasses } from './classes';
+
+const FILLS: Record<RiskLevel, string> = { bot: 'bg-bot-fill', medium: 'bg-medium-fill', human: 'bg-human-fill' };
+
+/** A score of 0 to 1 as 0–100; never rounded up, so that it agrees with the cut points. */
+export const showScore = (score: number) => String(Math.floor(score * 100 + 1e-9));
+
+/** A score of 0 to 1 as a whole number of 100 with a small bar in the colour of its class. */
+export function ScoreBar({ score, level }: { score: number | null; level: RiskLevel | null }) {
+  if (score === null) return <span className="text-faint">–</span>;
+  return (
+    <span className="inline-flex items-center gap-2" title={`Score ${showScore(score)} of 100`}>
+      <span className="w-6 text-right font-medium">{showScore(score)}</span>
+      <span className="h-1.5 w-12 overflow-hidden rounded bg-line max-sm:hidden" aria-hidden>
+        <span
+          className={joinClasses('block h-full rounded', level ? FILLS[level] : 'bg-faint')}
+          style={{ width: `${score * 100}%` }}
+        />
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,116 @@
+'use client';
+import { Keyboard } from 'lucide-react';
+import { createContext, type ReactNode, use, useCallback, useEffect, useRef, useState } from 'react';
+import { IconButton } from './button';
+import { Dialog } from './dialog';
+
+const SEQUENCE_MS = 1_000;
+
+export interface Shortcut {
+  /** As `KeyboardEvent.key` says them, a sequence with a space: `j`, `g s`, `?`. */
+  keys: string;
+  name: string;
+  run(): void;
+}
+interface Group {
+  name: string;
+  shortcuts: Shortcut[];
+}
+
+const Registry = createContext<Set<{ current: Group }>>(new Set());
+const ShowAll = createContext<() => void>(() => {});
+
+/** Puts shortcuts in force while the component is there; the latest ones win. */
+export function useShortcuts(name: string, shortcuts: Shortcut[]) {
+  const groups = use(Registry);
+  const group = useRef<Group>({ name, shortcuts });
+  useEffect(() => {
+    group.current = { name, shortcuts };
+  });
+  useEffect(() => {
+    groups.add(group);
+    return () => void groups.delete(group);
+  }, [groups]);
+}
+
+/** Listens for the shortcuts of all components below, and lists them at `?`. */
+export function ShortcutsProvider({ children }: { children: ReactNode }) {
+  const [groups] = useState(() => new Set<{ current: Group }>());
+  const [shown, setShown] = useState<Group[] | null>(null);
+  const showAll = useCallback(() => {
+    setShown([...groups].map(({ current }) => current).filter(({ shortcuts }) => shortcuts.length > 0));
+  }, [groups]);
+  useEffect(() => {
+    let pressed: { key: string; atMs: number } | null = null;
+    const listen = (event: KeyboardEvent) => {
+      if (!isForShortcuts(event)) return;
+      if (event.key === '?') {
+        event.preventDefault();
+        return showAll();
+      }
+      const all = [...groups].reverse().flatMap(({ current }) => current.shortcuts);
+      const before = pressed && event.timeStamp - pressed.atMs < SEQUENCE_MS ? `${pressed.key} ` : '';
+      const find = (keys: string) => all.find((shortcut) => shortcut.keys === keys);
+      const found = find(before + event.key) ?? find(event.key);
+      pressed = found ? null : { key: event.key, atMs: event.timeStamp };
+      if (!found) return;
+      event.preventDefault();
+      found.run();
+    };
+    window.addEventListener('keydown', listen);
+    return () => window.removeEventListener('keydown', listen);
+  }, [groups, showAll]);
+  return (
+    <Registry value={groups}>
+      <ShowAll value={showAll}>{children}</ShowAll>
+      <Dialog title="Keyboard shortcuts" isOpen={shown !== null} onClose={() => setShown(null)}>
+        <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
+          {shown?.map(({ name, shortcuts }) => (
+            <section key={name}>
+              <h3 className="mb-1 font-medium text-muted text-xs">{name}</h3>
+              <dl>
+                {shortcuts.map(({ keys, name: act }) => (
+                  <div key={keys} className="flex items-center justify-between gap-4 py-0.5">
+                    <dt>{act}</dt>
+                    <dd className="flex gap-1">
+                      {keys.split(' ').map((key) => (
+                        <Key key={key}>{key}</Key>
+                      ))}
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          ))}
+        </div>
+      </Dialog>
+    </Registry>
+  );
+}
+
+/** Opens the list of shortcuts, for those who do not know its key yet. */
+export function ShortcutsButton() {
+  return (
+    <IconButton label="Keyboard shortcuts (?)" onClick={use(ShowAll)}>
+      <Keyboard size={16} aria-hidden />
+    </IconButton>
+  );
+}
+
+/** A key as it is printed on a keyboard. */
+export function Key({ children }: { children: string }) {
+  return (
+    <kbd className="inline-flex h-5 min-w-5 items-center justify-center rounded border border-line-strong bg-sunken px-1 font-sans text-muted text-xs">
+      {children}
+    </kbd>
+  );
+}
+
+/** Not what is typed into a field, meant for the browser, for a focused control, or said while a dialog asks. */
+function isForShortcuts(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return false;
+  const target = event.target as HTMLElement;
+  if (target.closest?.('input:not([type=checkbox]), textarea, select, [contenteditable]')) return false;
+  if (event.key === 'Enter' && target.closest?.('a, button, summary')) return false;
+  return document.querySelector('[data-modal]') === null;
+}

@@ -1,0 +1,33 @@
+'use client';
+import Link from 'next/link';
+import { joinClasses } from './classes';
+
+/** Parts of a page as links, so that each has an address; `current` is the key of the one that is shown. */
+export function Tabs({
+  label,
+  tabs,
+  current,
+}: {
+  label: string;
+  tabs: { key: string; name: string; href: string }[];
+  current: string;
+}) {
+  return (
+    <nav aria-label={label} className="flex gap-4 overflow-x-auto border-line border-b">
+      {tabs.map(({ key, name, href }) => (
+        <Link
+          key={key}
+          href={href}
+          scroll={false}
+          aria-current={key === current ? 'page' : undefined}
+          className={joinClasses(
+            '-mb-px whitespace-nowrap border-b-2 py-2 font-medium',
+            key === current ? 'border-accent text-ink' : 'border-transparent text-muted hover:text-ink',
+          )}
+        >
+          {name}
+        </Link>
+      ))}
+    </nav>
+  );
+}

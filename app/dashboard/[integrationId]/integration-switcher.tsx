@@ -1,0 +1,50 @@
+'use client';
+import type { inferRouterOutputs } from '@trpc/server';
+import { Check, ChevronsUpDown } from 'lucide-react';
+import type { AppRouter } from '../../../server/procedures/router';
+import { Badge } from '../components/badge';
+import { HoverLink } from '../components/hover-link';
+import { MENU_ITEM, Menu } from '../components/menu';
+
+export type ListedIntegration = inferRouterOutputs<AppRouter>['integrations']['list'][number];
+
+/** The integration that is looked at, with its region and plan; opens the list of the others. */
+export function IntegrationSwitcher({
+  current,
+  integrations,
+}: {
+  current: ListedIntegration;
+  integrations: ListedIntegration[];
+}) {
+  return (
+    <Menu
+      label={`Integration ${current.name}, switch`}
+      buttonClassName="w-full rounded border border-line p-2 text-left hover:bg-sunken"
+      button={
+        <>
+          <span className="flex items-center justify-between gap-2">
+            <span className="min-w-0 truncate font-semibold">{current.name}</span>
+            <ChevronsUpDown size={14} className="shrink-0 text-faint" aria-hidden />
+          </span>
+          <span className="mt-1 flex gap-1">
+            <Badge>{current.region.toUpperCase()}</Badge>
+            <Badge tone="accent">{current.plan}</Badge>
+          </span>
+        </>
+      }
+    >
+      {integrations.map(({ id, name, plan }) => (
+        <HoverLink
+          key={id}
+          href={`/dashboard/${encodeURIComponent(id)}/overview`}
+          className={MENU_ITEM}
+          aria-current={id === current.id ? 'true' : undefined}
+        >
+          <span className="min-w-0 flex-1 truncate">{name}</span>
+          <span className="text-faint text-xs">{plan}</span>
+          {id === current.id && <Check size={14} aria-hidden />}
+        </HoverLink>
+      ))}
+    </Menu>
+  );
+}

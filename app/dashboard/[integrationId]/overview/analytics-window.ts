@@ -1,0 +1,19 @@
+import type { Analytics } from '../../../../server/contract/analytics';
+
+export const PERIODS: { period: Analytics['period']; name: string }[] = [
+  { period: '24h', name: '24 hours' },
+  { period: '7d', name: '7 days' },
+  { period: '30d', name: '30 days' },
+  { period: '90d', name: '90 days' },
+];
+export const BUCKETS: { groupBy: Analytics['groupBy']; name: string }[] = [
+  { groupBy: 'hour', name: 'Hour' },
+  { groupBy: 'day', name: 'Day' },
+  { groupBy: 'week', name: 'Week' },
+];
+
+/** The window of analytics that a page's query names; the API's own default otherwise, by the hour within a day. */
+export function readWindow(search: URLSearchParams) {
+  const period = search.get('period') ?? '7d';
+  return { period, groupBy: search.get('groupBy') ?? (period === '24h' ? 'hour' : 'day') };
+}

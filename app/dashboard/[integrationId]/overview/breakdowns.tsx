@@ -1,0 +1,141 @@
+'use client';
+import Link from 'next/link';
+import { useParams } from 'next/navigation';
+import type { ReactNode } from 'react';
+import type { Analytics } from '../../../../server/contract/analytics';
+import { ChartFrame } from '../../charts/chart-frame';
+import { Count, Percent, showCount } from '../../components/count';
+
+interface Share {
+  name: string;
+  value: number;
+  color: string;
+  /** The query of the sessions that it counts, where there is one. */
+  filter?: Record<string, string>;
+  note?: ReactNode;
+}
+
+const ACCENT = 'var(--color-accent)';
+
+/** How the scored sessions of the window fall into the classes of the API. */
+export function ClassShares({ analytics }: { analytics: Analytics }) {
+  const { highConfidenceBots, mediumConfidenceBots, lowConfidenceBots, likelyHumans } = analytics.botDetection;
+  return (
+    <Shares
+      title="Risk classes"
+      shares={[
+        {
+          name: 'Bot, high confidence',
+          value: highConfidenceBots,
+          color: 'var(--color-bot-fill)',
+          filter: { riskLevel: 'bot' },
+        },
+        { name: 'Bot', value: mediumConfidenceBots, color: 'var(--color-bot-fill)', filter: { riskLevel: 'bot' } },
+        {
+          name: 'Medium',
+          value: lowConfidenceBots,
+          color: 'var(--color-medium-fill)',
+          filter: { riskLevel: 'medium' },
+        },
+        { name: 'Human', value: likelyHumans, color: 'var(--color-human-fill)', filter: { riskLevel: 'human' } },
+      ]}
+    />
+  );
+}
+
+/** Where the sessions of the window began. */
+export function TopOrigins({ analytics }: { analytics: Analytics }) {
+  return (
+    <Shares
+      title="Top origins"
+      shares={analytics.topOrigins.map(({ origin, sessionCount, botPercentage }) => ({
+        name: origin,
+        value: sessionCount,
+        color: ACCENT,
+        filter: { origin },
+        note: (
+          <>
+            <Percent share={botPercentage / 100} /> bots
+          </>
+        ),
+      }))}
+    />
+  );
+}
+
+/** What the sessions of the window ran on. */
+export function DeviceShares({ analytics }: { analytics: Analytics }) {
+  const { desktop, mobile, tablet } = analytics.deviceBreakdown;
+  return (
+    <Shares
+      title="Devices"
+      shares={[
+        { name: 'Desktop', value: desktop, color: ACCENT, filter: { deviceType: 'desktop' } },
+        { name: 'Mobile', value: mobile, color: ACCENT, filter: { deviceType: 'mobile' } },
+        { name: 'Tablet', value: tablet, color: ACCENT, filter: { deviceType: 'tablet' } },
+      ]}
+    />
+  );
+}
+
+/** In which browsers. */
+export function BrowserShares({ analytics }: { analytics: Analytics }) {
+  const browsers = Object.entries(analytics.deviceBreakdown.browserCounts).sort(([, a], [, b]) => b - a);
+  return <Shares title="Browsers" shares={browsers.map(([name, value]) => ({ name, value, color: ACCENT }))} />;
+}
+
+/** A chart of shares: one bar a line, with its count and its part of the whole. */
+function Shares({ title, shares }: { title: string; shares: Share[] }) {
+  const { integrationId } = useParams<{ integrationId: string }>();
+  const total = shares.reduce((sum, { value }) => sum + value, 0);
+  const largest = Math.max(1, ...shares.map(({ value }) => value));
+  const part = (value: number) => (total === 0 ? 0 : value / total);
+  return (
+    <ChartFrame
+      title={title}
+      summary={
+        total === 0
+          ? 'No sessions in this window.'
+          : shares.map(({ name, value }) => `${name}: ${showCount(value)}`).join(', ')
+      }
+      table={{
+        columns: ['Name', 'Sessions', 'Share'],
+        rows: shares.map(({ name, value }) => [name, showCount(value), <Percent key={name} share={part(value)} />]),
+      }}
+    >
+      {total === 0 && <p className="text-muted">No sessions in this window.</p>}
+      <ul className="space-y-2">
+        {shares.map(({ name, value, color, filter, note }) => (
+          <li key={name}>
+            <div className="flex items-baseline justify-between gap-3">
+              {filter ? (
+                <Link
+                  prefetch={false}
+                  className="min-w-0 truncate hover:underline"
+                  href={`/dashboard/${integrationId}/sessions?${new URLSearchParams(filter)}`}
+                >
+                  {name}
+                </Link>
+              ) : (
+                <span className="min-w-0 truncate">{name}</span>
+              )}
+              <span className="flex shrink-0 gap-3 text-muted">
+                {note}
+                <Percent share={part(value)} />
+                <span className="min-w-10 text-right font-medium text-ink">
+                  <Count value={value} />
+                </span>
+              </span>
+            </div>
+            <div className="mt-0.5 h-1.5 rounded bg-sunken" aria-hidden>
+              <div
+                className="h-full rounded opacity-80"
+                style={{ width: `${(value / largest) * 100}%`, background: color }}
+              />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </ChartFrame>
+  );
+}

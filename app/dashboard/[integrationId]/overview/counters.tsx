@@ -1,0 +1,66 @@
+import type { ReactNode } from 'react';
+import type { Stats } from '../../../../server/contract/stats';
+import { Count, Percent } from '../../components/count';
+import { showScore } from '../../components/score-bar';
+
+/** The counters of all time, in one strip. */
+export function Counters({ stats }: { stats: Stats }) {
+  const { totalSessions, matchedSessions, averageBotScore } = stats;
+  const counters: [name: string, value: ReactNode, note: ReactNode][] = [
+    [
+      'Sessions',
+      <Count key="n" value={totalSessions} />,
+      <>
+        <Count value={stats.sessionsLast24h} /> in 24 hours
+      </>,
+    ],
+    [
+      'Bot sessions',
+      <Count key="n" value={stats.botSessions} />,
+      totalSessions > 0 && (
+        <>
+          <Percent share={stats.botSessions / totalSessions} /> of all
+        </>
+      ),
+    ],
+    ['Average score', averageBotScore === null ? '–' : showScore(averageBotScore), 'of 100'],
+    ['Active now', <Count key="n" value={stats.activeSessions} />, 'not closed yet'],
+    [
+      'Users',
+      <Count key="n" value={stats.totalUsers} />,
+      totalSessions > 0 && (
+        <>
+          <Percent share={matchedSessions / totalSessions} /> matched
+        </>
+      ),
+    ],
+    ['Courses', <Count key="n" value={stats.totalCourses} />, null],
+    [
+      'Anomalies',
+      <Count key="n" value={stats.anomalies} />,
+      <>
+        <Count value={stats.confirmedDevices} /> devices confirmed
+      </>,
+    ],
+    [
+      'Reviewed',
+      <Count key="n" value={stats.labeledBot + stats.labeledHuman} />,
+      <>
+        <Count value={stats.labeledBot} /> bot, <Count value={stats.labeledHuman} /> human
+      </>,
+    ],
+  ];
+  return (
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded border border-line bg-line sm:grid-cols-4 2xl:grid-cols-8">
+      {counters.map(([name, value, note]) => (
+        <div key={name} className="bg-surface px-4 py-3">
+          <dt className="text-muted text-xs">{name}</dt>
+          <dd>
+            <span className="block font-semibold text-xl">{value}</span>
+            <span className="block min-h-4 truncate text-faint text-xs">{note}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,79 @@
+'use client';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { ScoreHistogram } from '../../charts/score-histogram';
+import { PageHeader } from '../../components/page-header';
+import { ErrorState, Skeleton } from '../../components/states';
+import { Time } from '../../components/time';
+import { useUrlState } from '../../components/url-state';
+import { useTRPC } from '../../queries';
+import { describeError } from '../../query-client';
+import { readWindow } from './analytics-window';
+import { BrowserShares, ClassShares, DeviceShares, TopOrigins } from './breakdowns';
+import { Counters } from './counters';
+import { SessionsOverTime } from './sessions-over-time';
+
+/** The state of the integration at a glance: counters, classes, the course of time, where sessions come from. */
+export function Overview() {
+  const trpc = useTRPC();
+  const { params } = useUrlState();
+  const stats = useQuery(trpc.stats.get.queryOptions({}));
+  const analytics = useQuery({
+    ...trpc.analytics.get.queryOptions(readWindow(params)),
+    placeholderData: keepPreviousData,
+  });
+  const distribution = useQuery(trpc.analytics.getScoreDistribution.queryOptions());
+  const thresholds = useQuery(trpc.riskThresholds.get.queryOptions({}));
+  const failed = [stats, analytics, distribution, thresholds].find(({ error }) => error);
+  return (
+    <>
+      <PageHeader
+        title="Overview"
+        about={
+          stats.data && (
+            <>
+              Last session <Time at={stats.data.lastSessionAt} />
+            </>
+          )
+        }
+      />
+      {failed && (
+        <div className="mb-4">
+          <ErrorState message={describeError(failed.error)} onRetry={() => void failed.refetch()} />
+        </div>
+      )}
+      <div className="grid grid-cols-12 gap-4">
+        <div className="col-span-12">
+          {stats.data ? <Counters stats={stats.data} /> : <Skeleton className="h-[76px]" />}
+        </div>
+        {analytics.data ? (
+          <>
+            <div className="col-span-12">
+              <SessionsOverTime analytics={analytics.data} isStale={analytics.isPlaceholderData} />
+            </div>
+            <div className="col-span-12 xl:col-span-7">
+              {distribution.data && thresholds.data ? (
+                <ScoreHistogram distribution={distribution.data} thresholds={thresholds.data} />
+              ) : (
+                <Skeleton className="h-[280px]" />
+              )}
+            </div>
+            <div className="col-span-12 xl:col-span-5">
+              <ClassShares analytics={analytics.data} />
+            </div>
+            <div className="col-span-12 xl:col-span-4">
+              <TopOrigins analytics={analytics.data} />
+            </div>
+            <div className="col-span-12 md:col-span-6 xl:col-span-4">
+              <DeviceShares analytics={analytics.data} />
+            </div>
+            <div className="col-span-12 md:col-span-6 xl:col-span-4">
+              <BrowserShares analytics={analytics.data} />
+            </div>
+          </>
+        ) : (
+          <Skeleton className="col-span-12 h-[360px]" />
+        )}
+      </div>
+    </>
+  );
+}

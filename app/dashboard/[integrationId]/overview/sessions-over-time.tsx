@@ -1,0 +1,131 @@
+'use client';
+import Link from 'next/link';
+import { useParams } from 'next/navigation';
+import { useState } from 'react';
+import type { Analytics } from '../../../../server/contract/analytics';
+import { ChartFrame, Legend } from '../../charts/chart-frame';
+import { type Brush, StackedArea } from '../../charts/stacked-area';
+import { Button } from '../../components/button';
+import { joinClasses } from '../../components/classes';
+import { showCount } from '../../components/count';
+import { Select } from '../../components/field';
+import { useUrlState } from '../../components/url-state';
+import { BUCKETS, PERIODS } from './analytics-window';
+
+const BOTS = { name: 'Bots', color: 'var(--color-bot-fill)' };
+const OTHERS = { name: 'Other sessions', color: 'var(--color-neutral-fill)' };
+
+const nameBucket = (timestamp: string, groupBy: Analytics['groupBy']) =>
+  new Date(timestamp).toLocaleString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    timeZone: 'UTC',
+    ...(groupBy === 'hour' ? { hour: '2-digit', minute: '2-digit' } : {}),
+  });
+
+/** Sessions and the bots among them over the window; a brush sums up a stretch and leads to its sessions. */
+export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics; isStale: boolean }) {
+  const { change } = useUrlState();
+  const { integrationId } = useParams<{ integrationId: string }>();
+  const [brush, setBrush] = useState<Brush>(null);
+  const { period, groupBy, timeSeries, summary } = analytics;
+  const buckets = timeSeries.map(({ timestamp }) => nameBucket(timestamp, groupBy));
+  const chosen = brush && timeSeries.slice(brush[0], brush[1] + 1);
+  const counted = chosen ?? timeSeries;
+  const sessions = counted.reduce((sum, { sessionCount }) => sum + sessionCount, 0);
+  const bots = counted.reduce((sum, { botCount }) => sum + botCount, 0);
+  const summaryText = `${showCount(sessions)} sessions, ${showCount(bots)} of them bots, ${
+    brush ? `from ${buckets[brush[0]]} to ${buckets[brush[1]]}` : `in ${PERIODS.find((p) => p.period === period)?.name}`
+  }`;
+  const start = chosen?.[0]?.timestamp;
+  const end = brush && (timeSeries[brush[1] + 1]?.timestamp ?? analytics.endDate);
+  const choose = (patch: Record<string, string | null>) => {
+    setBrush(null);
+    change(patch);
+  };
+  return (
+    <ChartFrame
+      title="Sessions over time"
+      summary={`${summaryText}; ${showCount(summary.uniqueBots)} different bots, ${showCount(summary.uniqueUsers)} users.`}
+      table={{
+        columns: ['Start (UTC)', 'Sessions', 'Bots', 'Matched', 'Events'],
+        rows: timeSeries.map((bucket, at) => [
+          buckets[at],
+          ...[bucket.sessionCount, bucket.botCount, bucket.userMatchedCount, bucket.eventCount].map(showCount),
+        ]),
+      }}
+      actions={
+        <>
+          <fieldset className="flex rounded border border-line-strong p-px">
+            <legend className="sr-only">Period</legend>
+            {PERIODS.map((choice) => (
+              <button
+                key={choice.period}
+                type="button"
+                aria-pressed={choice.period === period}
+                onClick={() =>
+                  choose({
+                    period: choice.period,
+                    // Weeks of one day are no series, hours of ninety too many to read.
+                    groupBy:
+                      choice.period === '24h' ? 'hour' : groupBy === 'hour' && choice.period !== '7d' ? 'day' : groupBy,
+                  })
+                }
+                className={joinClasses(
+                  'h-7 rounded px-2 text-xs',
+                  choice.period === period ? 'bg-sunken font-medium text-ink' : 'text-muted hover:text-ink',
+                )}
+              >
+                {choice.period}
+                <span className="sr-only"> ({choice.name})</span>
+              </button>
+            ))}
+          </fieldset>
+          <Select
+            aria-label="Size of a bucket"
+            className="w-auto"
+            value={groupBy}
+            onChange={(event) => choose({ groupBy: event.target.value })}
+          >
+            {BUCKETS.filter((bucket) => period !== '24h' || bucket.groupBy !== 'week').map((bucket) => (
+              <option key={bucket.groupBy} value={bucket.groupBy}>
+                {bucket.name}
+              </option>
+            ))}
+          </Select>
+        </>
+      }
+    >
+      <div className={joinClasses('transition-opacity', isStale && 'opacity-60')}>
+        <div className="mb-3 flex min-h-8 flex-wrap items-center justify-between gap-2">
+          <Legend items={[BOTS, OTHERS]} />
+          <div className="flex items-center gap-2" aria-live="polite">
+            <span className="text-muted">{summaryText}</span>
+            {start && end && (
+              <>
+                <Link
+                  className="text-accent underline underline-offset-2"
+                  href={`/dashboard/${integrationId}/sessions?startDate=${encodeURIComponent(start)}&endDate=${encodeURIComponent(end)}`}
+                >
+                  See them
+                </Link>
+                <Button kind="quiet" onClick={() => setBrush(null)}>
+                  Clear
+                </Button>
+              </>
+            )}
+          </div>
+        </div>
+        <StackedArea
+          buckets={buckets}
+          layers={[
+            { ...BOTS, values: timeSeries.map(({ botCount }) => botCount) },
+            { ...OTHERS, values: timeSeries.map(({ sessionCount, botCount }) => sessionCount - botCount) },
+          ]}
+          brush={brush}
+          onBrush={setBrush}
+        />
+      </div>
+    </ChartFrame>
+  );
+}

@@ -1,0 +1,78 @@
+'use client';
+import { Menu as MenuIcon } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { type ReactNode, useState } from 'react';
+import { IconButton } from '../components/button';
+import { Sheet } from '../components/dialog';
+import { ShortcutsProvider, useShortcuts } from '../components/shortcuts';
+import type { Theme } from '../theme';
+import { IntegrationSwitcher, type ListedIntegration } from './integration-switcher';
+import { NAVIGATION, Rail } from './rail';
+import { StaffMenu } from './staff-menu';
+
+interface ShellProps {
+  integration: ListedIntegration;
+  integrations: ListedIntegration[];
+  theme: Theme;
+  children: ReactNode;
+}
+
+/** The rail, or a bar with a menu on a narrow screen, and the page beside it. */
+export function Shell({ integration, integrations, theme, children }: ShellProps) {
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const base = `/dashboard/${encodeURIComponent(integration.id)}`;
+  const rail = (
+    <div className="flex h-full flex-col gap-3">
+      <IntegrationSwitcher current={integration} integrations={integrations} />
+      <Rail base={base} onNavigate={() => setMenuOpen(false)} />
+      <div className="mt-auto">
+        <StaffMenu theme={theme} />
+      </div>
+    </div>
+  );
+  return (
+    <ShortcutsProvider>
+      <Navigation base={base} />
+      <a
+        href="#content"
+        className="sr-only z-50 rounded bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        Skip to content
+      </a>
+      <div className="lg:grid lg:min-h-dvh lg:grid-cols-[13rem_minmax(0,1fr)]">
+        <div className="border-line border-r bg-surface max-lg:hidden">
+          <div className="sticky top-0 h-dvh p-3">{rail}</div>
+        </div>
+        <div className="flex h-12 items-center gap-2 border-line border-b bg-surface px-2 lg:hidden">
+          <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
+            <MenuIcon size={18} aria-hidden />
+          </IconButton>
+          <span className="min-w-0 truncate font-semibold">{integration.name}</span>
+        </div>
+        <Sheet side="left" title="Menu" isOpen={isMenuOpen} onClose={() => setMenuOpen(false)}>
+          <div className="h-[calc(100%-3rem)]">{rail}</div>
+        </Sheet>
+        <main
+          id="content"
+          tabIndex={-1}
+          className="mx-auto w-full min-w-0 max-w-[1440px] px-4 py-5 outline-none lg:px-6"
+        >
+          {children}
+        </main>
+      </div>
+    </ShortcutsProvider>
+  );
+}
+
+/** `g` and a letter goes to a page, from everywhere. */
+function Navigation({ base }: { base: string }) {
+  const router = useRouter();
+  useShortcuts(
+    'Go to',
+    NAVIGATION.map(({ path, name, key }) => ({ keys: `g ${key}`, name, run: () => router.push(`${base}/${path}`) })),
+  );
+  useShortcuts('Everywhere', [
+    { keys: '/', name: 'Search', run: () => document.querySelector<HTMLElement>('[data-search]')?.focus() },
+  ]);
+  return null;
+}

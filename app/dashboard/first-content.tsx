@@ -1,0 +1,57 @@
+import { dehydrate, HydrationBoundary, type QueryClient } from '@tanstack/react-query';
+import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
+import { notFound } from 'next/navigation';
+import type { ReactNode } from 'react';
+import { appRouter } from '../../server/procedures/router';
+import { getService } from '../../server/service';
+import { createQueryClient } from './query-client';
+import { requireStaff } from './staff-session';
+
+/** What Next hands to a page of an integration; `P` are the further parts of its path. */
+export interface PageProps<P extends Record<string, string> = Record<never, string>> {
+  params: Promise<{ integrationId: string } & P>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+/**
+ * Opens a page of an integration: its path's parts, decoded, its query, and the procedures for its first content, called
+ * without HTTP. Fill `queryClient` with `prefetchQuery` (a fault is left to the browser, which shows it) or `fetchQuery`
+ * (a fault is thrown). `route` is the page's folder, so that a sign-in leads back to this very address.
+ */
+export async function openPage<P extends Record<string, string>>(props: PageProps<P>, route: string) {
+  const raw = (await props.params) as Record<string, string>;
+  const search = readSearch(await props.searchParams);
+  const path = route.replace(/\[(\w+)\]/g, (_, name: string) => raw[name] ?? '');
+  const staff = await requireStaff(`/dashboard/${raw.integrationId}/${path}${search.size > 0 ? `?${search}` : ''}`);
+  const params = Object.fromEntries(
+    Object.entries(raw).map(([name, value]) => [name, decodeURIComponent(value)]),
+  ) as Awaited<PageProps<P>['params']>;
+  const queryClient = createQueryClient();
+  const ctx = { service: getService(), caller: { kind: 'staff', staff, integrationId: params.integrationId } as const };
+  const trpc = createTRPCOptionsProxy({ router: appRouter, ctx, queryClient });
+  return { params, search, trpc, queryClient };
+}
+
+function readSearch(given: Record<string, string | string[] | undefined>): URLSearchParams {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) {
+    const first = Array.isArray(value) ? value[0] : value;
+    if (first) search.set(name, first);
+  }
+  return search;
+}
+
+/** Awaits what the page is about; shows `not found` where there is no such thing. */
+export async function orNotFound<T>(promise: Promise<T>): Promise<T> {
+  try {
+    return await promise;
+  } catch (error) {
+    if ((error as { code?: unknown } | null)?.code === 'NOT_FOUND') notFound();
+    throw error;
+  }
+}
+
+/** Hands what the server has read to the queries of the page in the browser. */
+export function FirstContent({ queryClient, children }: { queryClient: QueryClient; children: ReactNode }) {
+  return <HydrationBoundary state={dehydrate(queryClient)}>{children}</HydrationBoundary>;
+}

@@ -1,0 +1,29 @@
+'use client';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { createTRPCClient, httpLink } from '@trpc/client';
+import { createTRPCContext } from '@trpc/tanstack-react-query';
+import { type ReactNode, useState } from 'react';
+import type { AppRouter } from '../../server/procedures/router';
+import { createQueryClient } from './query-client';
+
+const context = createTRPCContext<AppRouter>();
+
+/** The procedures as options of TanStack Query: `useQuery(trpc.stats.get.queryOptions({}))`. */
+export const useTRPC = context.useTRPC;
+
+/** Calls for one integration; give it the integration's id as its key too, so that no answer of another remains. */
+export function QueriesProvider({ integrationId, children }: { integrationId: string; children: ReactNode }) {
+  const [queryClient] = useState(createQueryClient);
+  const [trpcClient] = useState(() =>
+    createTRPCClient<AppRouter>({
+      links: [httpLink({ url: '/api/trpc', headers: { 'x-integration-id': integrationId } })],
+    }),
+  );
+  return (
+    <QueryClientProvider client={queryClient}>
+      <context.TRPCProvider trpcClient={trpcClient} queryClient={queryClient}>
+        {children}
+      </context.TRPCProvider>
+    </QueryClientProvider>
+  );
+}

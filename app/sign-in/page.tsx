@@ -1,0 +1,27 @@
+import type { Metadata } from 'next';
+import { redirect } from 'next/navigation';
+import { getStaff } from '../dashboard/staff-session';
+import { SignInForm } from './sign-in-form';
+
+export const metadata: Metadata = { title: 'Sign in' };
+
+type Props = { searchParams: Promise<{ next?: string | string[] }> };
+
+/** A path of this host that the dashboard answers; anything else leads to its start. */
+function readNext(next: string | string[] | undefined): string {
+  return typeof next === 'string' && /^\/dashboard(?:[/?]|$)/.test(next) ? next : '/dashboard';
+}
+
+export default async function SignIn({ searchParams }: Props) {
+  const next = readNext((await searchParams).next);
+  if (await getStaff()) redirect(next);
+  return (
+    <main className="flex min-h-dvh items-center justify-center p-4">
+      <div className="w-full max-w-xs">
+        <h1 className="mb-1 font-semibold text-xl">Sign in</h1>
+        <p className="mb-5 text-muted">Bot Detection dashboard, for staff.</p>
+        <SignInForm next={next} />
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,52 @@
+'use client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { ShieldCheck } from 'lucide-react';
+import type { Session } from '../../../../../server/contract/sessions';
+import { Badge } from '../../../components/badge';
+import { Button } from '../../../components/button';
+import { useToast } from '../../../components/toast';
+import { useTRPC } from '../../../queries';
+import { describeError } from '../../../query-client';
+import { useStaff } from '../../../staff';
+
+/** Says whether the device is confirmed as the user's own, and confirms it. */
+export function ConfirmDevice({ session }: { session: Session }) {
+  const { userId, deviceFingerprint: fingerprint } = session;
+  if (!userId || !fingerprint) return null;
+  return <Confirmation userId={userId} fingerprint={fingerprint} />;
+}
+
+function Confirmation({ userId, fingerprint }: { userId: string; fingerprint: string }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const { canWrite } = useStaff();
+  const devices = useQuery(trpc.users.listDevices.queryOptions({ userId }));
+  const confirm = useMutation(
+    trpc.users.confirmDevice.mutationOptions({
+      onSuccess: () => {
+        toast({ text: 'Device confirmed: it causes no further SharedDevice or DeviceSwitch anomaly.' });
+        void queryClient.invalidateQueries({ queryKey: trpc.users.pathKey() });
+        void queryClient.invalidateQueries({ queryKey: trpc.stats.pathKey() });
+      },
+      onError: (error) => toast({ text: `Not confirmed. ${describeError(error)}`, isError: true }),
+    }),
+  );
+  const isConfirmed = devices.data?.some((device) => device.fingerprint === fingerprint && device.confirmedAt !== null);
+  if (isConfirmed)
+    return (
+      <Badge tone="human">
+        <ShieldCheck size={12} aria-hidden /> Confirmed
+      </Badge>
+    );
+  return (
+    <Button
+      isSmall
+      disabled={!canWrite || confirm.isPending}
+      title="Says that this device is the user’s own: it causes no further SharedDevice or DeviceSwitch anomaly"
+      onClick={() => confirm.mutate({ userId, fingerprint })}
+    >
+      Confirm device
+    </Button>
+  );
+}

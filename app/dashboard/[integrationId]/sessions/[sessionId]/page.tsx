@@ -1,0 +1,23 @@
+import type { Metadata } from 'next';
+import { FirstContent, openPage, orNotFound, type PageProps } from '../../../first-content';
+import { PAGES } from '../../../list-pages';
+import { SessionPage } from './session-page';
+
+export const metadata: Metadata = { title: 'Session' };
+
+export default async function Page(props: PageProps<{ sessionId: string }>) {
+  const { params, trpc, queryClient } = await openPage(props, 'sessions/[sessionId]');
+  const { sessionId } = params;
+  await Promise.all([
+    orNotFound(queryClient.fetchQuery(trpc.sessions.get.queryOptions({ sessionId }))),
+    queryClient.prefetchQuery(trpc.sessions.getDetails.queryOptions({ sessionId })),
+    queryClient.prefetchInfiniteQuery(trpc.sessions.listEvents.infiniteQueryOptions({ sessionId }, PAGES)),
+    queryClient.prefetchInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions({ sessionId }, PAGES)),
+    queryClient.prefetchQuery(trpc.sessions.listDeliveries.queryOptions({ sessionId })),
+  ]);
+  return (
+    <FirstContent queryClient={queryClient}>
+      <SessionPage sessionId={sessionId} />
+    </FirstContent>
+  );
+}

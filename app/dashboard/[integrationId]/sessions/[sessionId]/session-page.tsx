@@ -1,0 +1,98 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useParams } from 'next/navigation';
+import { ShortId } from '../../../components/copying';
+import { PageHeader, Section } from '../../../components/page-header';
+import { useShortcuts } from '../../../components/shortcuts';
+import { ErrorState, Skeleton } from '../../../components/states';
+import { Time } from '../../../components/time';
+import { useTRPC } from '../../../queries';
+import { describeError } from '../../../query-client';
+import { useLabeling } from '../labeling';
+import { SessionFacts } from '../session-facts';
+import { Timeline } from '../timeline';
+import { VerdictBar } from '../verdict-bar';
+import { ConfirmDevice } from './confirm-device';
+import { Anomalies, Deliveries } from './consequences';
+import { Events, Pages } from './events';
+
+/** Everything about one session: the verdict first, then who, how it went, and what came of it. */
+export function SessionPage({ sessionId }: { sessionId: string }) {
+  const { integrationId } = useParams<{ integrationId: string }>();
+  const base = `/dashboard/${integrationId}`;
+  const trpc = useTRPC();
+  const query = useQuery(trpc.sessions.get.queryOptions({ sessionId }));
+  const details = useQuery(trpc.sessions.getDetails.queryOptions({ sessionId }));
+  const labeling = useLabeling();
+  const session = query.data;
+  useShortcuts('Session', [
+    { keys: 'b', name: 'Label as bot', run: () => session && labeling.label(session, 'bot') },
+    { keys: 'h', name: 'Label as human', run: () => session && labeling.label(session, 'human') },
+    { keys: 'u', name: 'Undo the last label', run: labeling.undo },
+  ]);
+  if (!session)
+    return query.error ? (
+      <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
+    ) : (
+      <Skeleton className="h-96" />
+    );
+  return (
+    <>
+      <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
+        <Link href={`${base}/sessions`} className="hover:underline">
+          Sessions
+        </Link>{' '}
+        / <ShortId id={session.id} name="session id" />
+      </nav>
+      <PageHeader
+        title={session.userName ?? 'Unmatched session'}
+        about={
+          <>
+            Began <Time at={session.createdAt} />, {session.userAgentSummary}
+          </>
+        }
+      />
+      {/* Two columns where there is room; else one, in the order of what a reviewer asks. */}
+      <div className="flex flex-col gap-4 lg:grid lg:grid-cols-12 lg:items-start">
+        <div className="order-1 lg:col-span-12">
+          <Section title="Verdict">
+            <VerdictBar
+              session={session}
+              canWrite={labeling.canWrite}
+              onLabel={(verdict) => labeling.label(session, verdict)}
+            />
+          </Section>
+        </div>
+        <div className="contents lg:order-2 lg:col-span-8 lg:flex lg:flex-col lg:gap-4">
+          <div className="order-3">
+            {details.data ? (
+              <Timeline details={details.data} />
+            ) : details.error ? (
+              <ErrorState message={describeError(details.error)} onRetry={() => void details.refetch()} />
+            ) : (
+              <Skeleton className="h-[270px]" />
+            )}
+          </div>
+          <div className="order-5">
+            <Events session={session} />
+          </div>
+        </div>
+        <div className="contents lg:order-3 lg:col-span-4 lg:flex lg:flex-col lg:gap-4">
+          <div className="order-2">
+            <Section title="Who and where">
+              <SessionFacts session={session} base={base} device={<ConfirmDevice session={session} />} />
+            </Section>
+          </div>
+          <div className="order-4">{details.data && <Pages details={details.data} />}</div>
+          <div className="order-6">
+            <Anomalies sessionId={sessionId} />
+          </div>
+          <div className="order-7">
+            <Deliveries sessionId={sessionId} base={base} />
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}

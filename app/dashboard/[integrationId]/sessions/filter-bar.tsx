@@ -1,0 +1,168 @@
+'use client';
+import { ListFilter, X } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../components/button';
+import { joinClasses } from '../../components/classes';
+import { Input, Select } from '../../components/field';
+import { useUrlState } from '../../components/url-state';
+import { CHOICE_FILTERS, DATE_FILTERS, FILTER_NAMES, SCORE_FILTERS, TEXT_FILTERS } from './session-filters';
+
+/** Every filter of the list, kept in the address; those in force as chips that take themselves away. */
+export function FilterBar({ base }: { base: string }) {
+  const { params, change } = useUrlState();
+  const [isOpen, setOpen] = useState(false);
+  const active = [...FILTER_NAMES].filter(([param]) => params.has(param));
+  const set = (param: string, value: string | null) => change({ [param]: value, selected: null });
+  const clear = () => change({ ...Object.fromEntries(active.map(([param]) => [param, null])), selected: null });
+  return (
+    <div className="mb-3 space-y-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <SearchBox base={base} />
+        <Button className="md:hidden" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <ListFilter size={14} aria-hidden />
+          Filters{active.length > 0 && ` (${active.length})`}
+        </Button>
+        <div className={joinClasses('flex-wrap items-center gap-2 md:contents', isOpen ? 'flex' : 'max-md:hidden')}>
+          {CHOICE_FILTERS.map(({ name, param, choices }) => (
+            <Select
+              key={param}
+              aria-label={name}
+              className="w-auto"
+              value={params.get(param) ?? ''}
+              onChange={(event) => set(param, event.target.value)}
+            >
+              <option value="">{name}: any</option>
+              {choices.map((choice) => (
+                <option key={choice.value} value={choice.value}>
+                  {choice.name}
+                </option>
+              ))}
+            </Select>
+          ))}
+          <span className="inline-flex items-center gap-1">
+            {SCORE_FILTERS.map(({ name, param }, at) => (
+              <ScoreInput
+                key={`${param} ${params.get(param)}`}
+                name={name}
+                hint={at === 0 ? 'Score' : 'to'}
+                value={params.get(param)}
+                onSet={(value) => set(param, value)}
+              />
+            ))}
+          </span>
+          {DATE_FILTERS.map(({ name, param }) => (
+            <Input
+              key={param}
+              type="date"
+              aria-label={`${name} (UTC day)`}
+              title={`${name} (UTC day)`}
+              className="w-34"
+              value={params.get(param)?.slice(0, 10) ?? ''}
+              onChange={(event) => set(param, event.target.value)}
+            />
+          ))}
+        </div>
+      </div>
+      {active.length > 0 && (
+        <ul className="flex flex-wrap items-center gap-1.5" aria-label="Filters in force">
+          {active.map(([param, name]) => (
+            <li key={param}>
+              <button
+                type="button"
+                onClick={() => set(param, null)}
+                className="inline-flex h-6 max-w-full items-center gap-1 rounded bg-accent-soft px-2 text-accent text-xs hover:bg-accent/20"
+              >
+                <span className="truncate">
+                  {name}: {describeValue(param, params.get(param) ?? '')}
+                </span>
+                <X size={12} aria-label="remove" className="shrink-0" />
+              </button>
+            </li>
+          ))}
+          <li>
+            <button type="button" className="px-1 text-muted text-xs hover:text-ink" onClick={clear}>
+              Clear all
+            </button>
+          </li>
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function describeValue(param: string, value: string): string {
+  if (SCORE_FILTERS.some((filter) => filter.param === param)) return String(toHundred(value));
+  const choice = CHOICE_FILTERS.find((filter) => filter.param === param)?.choices.find((one) => one.value === value);
+  return choice?.name ?? value;
+}
+
+const toHundred = (score: string) => Math.round(Number(score) * 100);
+
+function ScoreInput({
+  name,
+  hint,
+  value,
+  onSet,
+}: {
+  name: string;
+  hint: string;
+  value: string | null;
+  onSet(value: string | null): void;
+}) {
+  const commit = (text: string) => {
+    const next = text === '' ? null : String(Math.min(100, Math.max(0, Number(text))) / 100);
+    if (next !== value) onSet(next);
+  };
+  return (
+    <Input
+      type="number"
+      min={0}
+      max={100}
+      aria-label={`${name}, 0 to 100`}
+      placeholder={hint}
+      className="w-18"
+      defaultValue={value === null ? '' : toHundred(value)}
+      onBlur={(event) => commit(event.target.value)}
+      onKeyDown={(event) => event.key === 'Enter' && commit(event.currentTarget.value)}
+    />
+  );
+}
+
+const SESSION_ID = 'sessionId';
+
+/** Looks a session up by its id, or filters by another exact text. */
+function SearchBox({ base }: { base: string }) {
+  const router = useRouter();
+  const { change } = useUrlState();
+  const search = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = String(form.get('text')).trim();
+    if (!text) return;
+    const by = String(form.get('by'));
+    if (by === SESSION_ID) return router.push(`${base}/${encodeURIComponent(text)}`);
+    change({ [by]: text, selected: null });
+    event.currentTarget.reset();
+  };
+  return (
+    <form onSubmit={search} className="flex min-w-0">
+      <Select name="by" aria-label="Search by" className="w-auto rounded-r-none border-r-0 bg-sunken">
+        {TEXT_FILTERS.map(({ name, param }) => (
+          <option key={param} value={param}>
+            {name}
+          </option>
+        ))}
+        <option value={SESSION_ID}>Session id</option>
+      </Select>
+      <Input
+        name="text"
+        data-search
+        type="search"
+        aria-label="Search for"
+        placeholder="Search  /"
+        className="w-36 rounded-l-none"
+      />
+    </form>
+  );
+}

@@ -1,0 +1,91 @@
+'use client';
+import { ExternalLink } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Session } from '../../../../server/contract/sessions';
+import { Badge } from '../../components/badge';
+import { ShortId } from '../../components/copying';
+import { Percent } from '../../components/count';
+import { Facts } from '../../components/details-panel';
+import { HoverLink } from '../../components/hover-link';
+import { Time } from '../../components/time';
+
+const LINK = 'text-accent underline-offset-2 hover:underline';
+
+/** Path and query of an address. */
+export const showPath = (url: string) => {
+  if (!URL.canParse(url)) return url;
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+};
+
+/** An address outside, only where it is one of the web. */
+export function OutsideLink({ url, children }: { url: string; children: ReactNode }) {
+  if (!/^https?:\/\//i.test(url)) return <>{children}</>;
+  return (
+    <a href={url} target="_blank" rel="noreferrer" className={`inline-flex items-center gap-1 break-all ${LINK}`}>
+      {children}
+      <ExternalLink size={12} className="shrink-0" aria-label="opens outside" />
+    </a>
+  );
+}
+
+/** Who the session was and where it happened. `base` is the integration's address. */
+export function SessionFacts({ session, base, device }: { session: Session; base: string; device?: ReactNode }) {
+  const { userId, userName, userUrl, courseId, deviceFingerprint, correlationConfidence } = session;
+  return (
+    <Facts
+      facts={[
+        ['Session', <ShortId key="id" id={session.id} name="session id" />],
+        [
+          'User',
+          userId && (
+            <span key="user" className="flex flex-wrap items-center gap-x-2">
+              <HoverLink className={LINK} href={`${base}/users/${encodeURIComponent(userId)}`}>
+                {userName ?? userId}
+              </HoverLink>
+              {correlationConfidence !== null && (
+                <span className="text-faint text-xs">
+                  <Percent share={correlationConfidence} /> sure
+                </span>
+              )}
+              {userUrl && <OutsideLink url={userUrl}>LMS</OutsideLink>}
+            </span>
+          ),
+        ],
+        [
+          'Course',
+          courseId && (
+            <HoverLink key="course" className={LINK} href={`${base}/courses/${encodeURIComponent(courseId)}`}>
+              {courseId}
+            </HoverLink>
+          ),
+        ],
+        [
+          'First page',
+          <OutsideLink key="page" url={session.pageUrl}>
+            {showPath(session.pageUrl)}
+          </OutsideLink>,
+        ],
+        ['Origin', session.origin],
+        ['Browser', session.userAgentSummary],
+        [
+          'Device',
+          <span key="device" className="flex flex-wrap items-center gap-2">
+            <span className="capitalize">{session.deviceType}</span>
+            {deviceFingerprint && <ShortId id={deviceFingerprint} name="device fingerprint" />}
+            {device}
+          </span>,
+        ],
+        ['Country', session.country],
+        [
+          'Status',
+          <Badge key="status" tone={session.status === 'Failed' ? 'danger' : 'neutral'}>
+            {session.status}
+          </Badge>,
+        ],
+        ['Began', <Time key="began" at={session.createdAt} />],
+        ['Changed', <Time key="changed" at={session.updatedAt} />],
+      ]}
+    />
+  );
+}

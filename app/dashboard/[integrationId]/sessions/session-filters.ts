@@ -1,0 +1,73 @@
+import type { Session } from '../../../../server/contract/sessions';
+
+/** A filter of the list with a few words to choose from. */
+export interface ChoiceFilter {
+  name: string;
+  param: 'riskLevel' | 'label' | 'status' | 'deviceType';
+  choices: { value: string; name: string }[];
+}
+
+const RISK_LEVELS: Record<NonNullable<Session['riskLevel']>, string> = { bot: 'Bot', medium: 'Medium', human: 'Human' };
+const STATUSES: Record<Session['status'], string> = {
+  Active: 'Active',
+  Closed: 'Closed',
+  Scored: 'Scored',
+  Failed: 'Failed',
+};
+const DEVICES: Record<Session['deviceType'], string> = { desktop: 'Desktop', mobile: 'Mobile', tablet: 'Tablet' };
+const LABELS = { none: 'Not reviewed', bot: 'Labelled bot', human: 'Labelled human' };
+
+const choicesOf = (words: Record<string, string>) => Object.entries(words).map(([value, name]) => ({ value, name }));
+
+export const CHOICE_FILTERS: ChoiceFilter[] = [
+  { name: 'Risk', param: 'riskLevel', choices: choicesOf(RISK_LEVELS) },
+  { name: 'Review', param: 'label', choices: choicesOf(LABELS) },
+  { name: 'Status', param: 'status', choices: choicesOf(STATUSES) },
+  { name: 'Device', param: 'deviceType', choices: choicesOf(DEVICES) },
+];
+
+/** Filters by an exact text. */
+export const TEXT_FILTERS = [
+  { name: 'User id', param: 'userId' },
+  { name: 'Course id', param: 'courseId' },
+  { name: 'Device fingerprint', param: 'fingerprint' },
+  { name: 'Origin', param: 'origin' },
+  { name: 'Detection flag', param: 'detectionFlag' },
+] as const;
+
+/** Scores of 0 to 1 in the address, as the API takes them. */
+export const SCORE_FILTERS = [
+  { name: 'Score from', param: 'minBotScore' },
+  { name: 'Score to', param: 'maxBotScore' },
+] as const;
+
+export const DATE_FILTERS = [
+  { name: 'From', param: 'startDate' },
+  { name: 'To', param: 'endDate' },
+] as const;
+
+/** Names of every filter, in the order of their chips. */
+export const FILTER_NAMES = new Map<string, string>(
+  [...CHOICE_FILTERS, ...SCORE_FILTERS, ...DATE_FILTERS, ...TEXT_FILTERS].map(({ param, name }) => [param, name]),
+);
+
+/** The filters of GET /v1/sessions that a page's query holds, under the API's own names. What is wrong is for the API to say. */
+export function readFilters(search: URLSearchParams) {
+  const text = (name: string) => search.get(name) ?? undefined;
+  const number = (name: string) => (search.has(name) ? Number(search.get(name)) : undefined);
+  return {
+    riskLevel: text('riskLevel'),
+    label: text('label'),
+    status: text('status'),
+    deviceType: text('deviceType'),
+    userId: text('userId'),
+    courseId: text('courseId'),
+    fingerprint: text('fingerprint'),
+    origin: text('origin'),
+    detectionFlag: text('detectionFlag'),
+    startDate: text('startDate'),
+    endDate: text('endDate'),
+    minBotScore: number('minBotScore'),
+    maxBotScore: number('maxBotScore'),
+  };
+}

@@ -1,0 +1,49 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import type { Session } from '../../../../server/contract/sessions';
+import { ButtonLink } from '../../components/button';
+import { DetailsPanel } from '../../components/details-panel';
+import { ErrorState, Skeleton } from '../../components/states';
+import { useTRPC } from '../../queries';
+import { describeError } from '../../query-client';
+import type { useLabeling } from './labeling';
+import { SessionFacts } from './session-facts';
+import { Timeline } from './timeline';
+import { VerdictBar } from './verdict-bar';
+
+interface SessionPanelProps {
+  sessionId: string;
+  /** The session as the list has it, if it is in there. */
+  listed: Session | undefined;
+  base: string;
+  labeling: ReturnType<typeof useLabeling>;
+  onClose(): void;
+}
+
+/** The selected session: enough to decide on it without leaving the list. */
+export function SessionPanel({ sessionId, listed, base, labeling, onClose }: SessionPanelProps) {
+  const trpc = useTRPC();
+  const query = useQuery({ ...trpc.sessions.get.queryOptions({ sessionId }), enabled: !listed });
+  const details = useQuery(trpc.sessions.getDetails.queryOptions({ sessionId }));
+  const session = listed ?? query.data;
+  return (
+    <DetailsPanel title={session?.userName ?? 'Session'} onClose={onClose}>
+      {session ? (
+        <div className="space-y-4">
+          <VerdictBar
+            session={session}
+            canWrite={labeling.canWrite}
+            onLabel={(verdict) => labeling.label(session, verdict)}
+          />
+          <ButtonLink href={`${base}/sessions/${encodeURIComponent(sessionId)}`}>Open session</ButtonLink>
+          {details.data ? <Timeline details={details.data} height={90} /> : <Skeleton className="h-[230px]" />}
+          <SessionFacts session={session} base={base} />
+        </div>
+      ) : query.error ? (
+        <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
+      ) : (
+        <Skeleton className="h-96" />
+      )}
+    </DetailsPanel>
+  );
+}

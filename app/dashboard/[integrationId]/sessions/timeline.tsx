@@ -1,0 +1,76 @@
+'use client';
+import type { SessionDetails } from '../../../../server/contract/session-events';
+import { Bars } from '../../charts/bars';
+import { ChartFrame, Legend } from '../../charts/chart-frame';
+import { showCount } from '../../components/count';
+import { showDuration } from '../../components/time';
+
+type EventType = SessionDetails['timeline'][number]['dominantEventType'];
+
+/** The colour of an event type, the same wherever it is shown. */
+export const colorOfType = (type: EventType) => (type === 'none' ? 'var(--color-line)' : `var(--color-type-${type})`);
+
+/** `m:ss` since the start of the session. */
+export function showOffset(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** The course of a session: events of each stretch in the colour of the type that leads it, changes of the page marked. */
+export function Timeline({ details, height = 140 }: { details: SessionDetails; height?: number }) {
+  const { timeline, pageHistory, startTime, durationSeconds, eventCounts } = details;
+  const startMs = Date.parse(startTime);
+  const [first, second] = timeline;
+  const stretchMs =
+    first && second ? Date.parse(second.timestamp) - Date.parse(first.timestamp) : durationSeconds * 1000;
+  const spanMs = Math.max(1, stretchMs * timeline.length);
+  const place = (timestamp: string) => Math.min(100, Math.max(0, ((Date.parse(timestamp) - startMs) / spanMs) * 100));
+  const types = [...new Set(timeline.map(({ dominantEventType }) => dominantEventType))].filter(
+    (type) => type !== 'none',
+  );
+  const changes = pageHistory.filter(({ type }) => type === 'navigation');
+  const offset = (timestamp: string) => showOffset(Date.parse(timestamp) - startMs);
+  return (
+    <ChartFrame
+      title="Timeline"
+      summary={`${showCount(eventCounts.total)} events in ${showDuration(durationSeconds * 1000)}: ${showCount(eventCounts.mouse)} mouse, ${showCount(eventCounts.scroll)} scroll, ${showCount(eventCounts.keyboard)} keyboard, ${showCount(eventCounts.touch)} touch, ${showCount(eventCounts.form)} form; ${changes.length} changes of the page.`}
+      table={{
+        columns: ['Since the start', 'Events', 'Mostly'],
+        rows: timeline.map((stretch) => [
+          offset(stretch.timestamp),
+          showCount(stretch.eventCount),
+          stretch.dominantEventType,
+        ]),
+      }}
+    >
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
+        <Legend items={types.map((type) => ({ name: type, color: colorOfType(type) }))} />
+        <span className="text-muted text-xs">
+          {showCount(eventCounts.total)} events in {showDuration(durationSeconds * 1000)}
+        </span>
+      </div>
+      <Bars
+        height={height}
+        bars={timeline.map((stretch) => ({
+          name: offset(stretch.timestamp),
+          parts: [
+            {
+              name: stretch.dominantEventType === 'none' ? 'events' : `events, mostly ${stretch.dominantEventType}`,
+              color: colorOfType(stretch.dominantEventType),
+              value: stretch.eventCount,
+            },
+          ],
+        }))}
+        labels={[0, 25, 50, 75, 100].map((at) => ({ at, text: showOffset((spanMs * at) / 100) }))}
+        overlay={changes.map(({ url, timestamp }) => (
+          <div
+            key={`${timestamp} ${url}`}
+            title={`${offset(timestamp)} ${url}`}
+            className="absolute inset-y-0 w-px bg-ink/70 before:absolute before:top-0 before:-left-[3px] before:size-[7px] before:rotate-45 before:bg-ink"
+            style={{ left: `${place(timestamp)}%` }}
+          />
+        ))}
+      />
+    </ChartFrame>
+  );
+}

@@ -1,0 +1,83 @@
+'use client';
+import type { Session, Verdict } from '../../../../server/contract/sessions';
+import { Badge, RiskBadge, RiskShape } from '../../components/badge';
+import { Button } from '../../components/button';
+import { showScore } from '../../components/score-bar';
+import { Time } from '../../components/time';
+
+const FLAG_WORDS: Record<string, string> = {
+  webdriver: 'Driven by automation (webdriver)',
+  'linear-mouse-path': 'Mouse moves in straight lines',
+  'superhuman-typing': 'Types faster than people can',
+  'no-scroll': 'Never scrolls',
+  'datacenter-network': 'Comes from a data centre',
+  'agent-tool-calls': 'Makes the tool calls of an agent',
+};
+
+/** A detection flag in plain words; one that is not known here as it is, without its dashes. */
+export const describeFlag = (flag: string) => FLAG_WORDS[flag] ?? flag.replace(/[-_]/g, ' ');
+
+const FLAG_LEVEL = { bot: 'text-bot', medium: 'text-medium', human: 'text-human' };
+
+interface VerdictBarProps {
+  session: Session;
+  canWrite: boolean;
+  onLabel(verdict: Verdict): void;
+}
+
+/** What the session is taken for, why, and what a reviewer says. */
+export function VerdictBar({ session, canWrite, onLabel }: VerdictBarProps) {
+  const { botScore, riskLevel, label, detectionFlags } = session;
+  return (
+    <div className="space-y-3">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <div className="flex items-baseline gap-1">
+          <span
+            className={`font-semibold text-3xl leading-9 ${riskLevel ? FLAG_LEVEL[riskLevel] : 'text-faint'}`}
+            style={{ fontSize: 30 }}
+          >
+            {botScore === null ? '–' : showScore(botScore)}
+          </span>
+          <span className="text-faint text-xs">of 100</span>
+        </div>
+        <RiskBadge level={riskLevel} />
+        <div className="flex gap-2">
+          {(['bot', 'human'] as const).map((verdict) => (
+            <Button
+              key={verdict}
+              disabled={!canWrite}
+              aria-pressed={label?.verdict === verdict}
+              title={canWrite ? `Label as ${verdict} (${verdict[0]})` : 'Your role is viewer: you cannot label'}
+              onClick={() => onLabel(verdict)}
+              className={
+                label?.verdict === verdict
+                  ? verdict === 'bot'
+                    ? 'border-bot! bg-bot-soft! text-bot!'
+                    : 'border-human! bg-human-soft! text-human!'
+                  : undefined
+              }
+            >
+              <RiskShape level={verdict} />
+              {verdict === 'bot' ? 'Bot' : 'Human'}
+            </Button>
+          ))}
+        </div>
+        {label && (
+          <span className="text-muted text-xs">
+            Labelled {label.verdict} <Time at={label.labeledAt} />
+            {label.confidence && `, ${label.confidence} confidence`}
+          </span>
+        )}
+      </div>
+      {label?.notes && <p className="text-muted">“{label.notes}”</p>}
+      <ul className="flex flex-wrap gap-1.5" aria-label="What was noticed">
+        {detectionFlags.map((flag) => (
+          <li key={flag}>
+            <Badge title={flag}>{describeFlag(flag)}</Badge>
+          </li>
+        ))}
+        {detectionFlags.length === 0 && <li className="text-faint">Nothing was flagged.</li>}
+      </ul>
+    </div>
+  );
+}

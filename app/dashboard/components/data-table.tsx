@@ -11,13 +11,14 @@ export interface Column<Row> {
   name: string;
   cell(row: Row): ReactNode;
   isNumber?: boolean;
-  /** The screen width from which it is shown; always when absent. */
+  /** The width of the table from which it is shown: 576, 672 or 896 pixels; always when absent. */
   from?: 'sm' | 'md' | 'lg';
   /** A CSS width; the rest share what is left. */
   width?: string;
 }
 
-const FROM = { sm: 'max-sm:hidden', md: 'max-md:hidden', lg: 'max-lg:hidden' };
+// Of the table itself, which a details panel makes narrower.
+const FROM = { sm: '@max-xl:hidden', md: '@max-2xl:hidden', lg: '@max-4xl:hidden' };
 const SKELETON_ROWS = Array.from({ length: 12 }, (_, n) => n);
 
 interface DataTableProps<Row> {
@@ -86,7 +87,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const place = (column: Column<Row>) => joinClasses(column.from && FROM[column.from], column.isNumber && 'text-right');
   return (
     <div className="rounded border border-line bg-surface">
-      <div className="overflow-x-auto rounded [contain:inline-size] lg:overflow-x-clip">
+      <div className="@container overflow-x-auto rounded lg:overflow-x-clip">
         <table className="w-full border-separate border-spacing-0" aria-busy={rows === undefined}>
           <caption className="sr-only">{caption}</caption>
           <thead>

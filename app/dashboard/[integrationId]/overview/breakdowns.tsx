@@ -120,7 +120,7 @@ function Shares({ title, shares }: { title: string; shares: Share[] }) {
                 <span className="min-w-0 truncate">{name}</span>
               )}
               <span className="flex shrink-0 gap-3 text-muted">
-                {note}
+                {note && <span>{note}</span>}
                 <Percent share={part(value)} />
                 <span className="min-w-10 text-right font-medium text-ink">
                   <Count value={value} />

@@ -51,17 +51,19 @@ export function FilterBar({ base }: { base: string }) {
               />
             ))}
           </span>
-          {DATE_FILTERS.map(({ name, param }) => (
-            <Input
-              key={param}
-              type="date"
-              aria-label={`${name} (UTC day)`}
-              title={`${name} (UTC day)`}
-              className="w-34"
-              value={params.get(param)?.slice(0, 10) ?? ''}
-              onChange={(event) => set(param, event.target.value)}
-            />
-          ))}
+          <span className="inline-flex items-center gap-1">
+            {DATE_FILTERS.map(({ name, param }) => (
+              <Input
+                key={param}
+                type="date"
+                aria-label={`${name} (UTC day)`}
+                title={`${name} (UTC day)`}
+                className="w-34"
+                value={params.get(param)?.slice(0, 10) ?? ''}
+                onChange={(event) => set(param, event.target.value)}
+              />
+            ))}
+          </span>
         </div>
       </div>
       {active.length > 0 && (

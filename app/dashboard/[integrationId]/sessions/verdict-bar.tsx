@@ -41,7 +41,8 @@ export function VerdictBar({ session, canWrite, onLabel }: VerdictBarProps) {
           <span className="text-faint text-xs">of 100</span>
         </div>
         <RiskBadge level={riskLevel} />
-        <div className="flex gap-2">
+        <div className="flex items-center gap-2">
+          <span className="text-muted text-xs">Label as</span>
           {(['bot', 'human'] as const).map((verdict) => (
             <Button
               key={verdict}

@@ -8,6 +8,12 @@ import { identifier, instant } from './columns';
 const count = (name: string) => bigint(name, { mode: 'number' }).notNull();
 
 /**
+ * Counts by least effective bin, so that a cut point is one of them and no sum: element `bin + 3` is the number with at
+ * least that bin, from -2 (any or none) to the highest that was there; what lies beyond the end is 0.
+ */
+const tally = (name: string) => integer(name).array().notNull();
+
+/**
  * Changes of sessions that are not folded yet: a session as it is now (sign 1) or was before (sign -1). `bin` is the
  * effective bin, -2 without any; hours are in UTC.
  */
@@ -35,15 +41,14 @@ export const sessionDeltas = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
 );
 
-/** Counts by time and effective bin. `grain` is `hour`, `day`, or `all` (its start is `-infinity`). */
+/** Counts by time. `grain` is `hour`, `day`, or `all` (its start is `-infinity`). */
 export const sessionRollups = pgTable(
   'session_rollups',
   {
     integrationId: identifier('integration_id').notNull(),
     grain: text('grain').$type<'hour' | 'day' | 'all'>().notNull(),
     start: instant('start').notNull(),
-    bin: smallint('bin').notNull(),
-    sessions: count('sessions'),
+    sessions: tally('sessions'),
     events: count('events'),
     active: count('active'),
     scored: count('scored'),
@@ -53,12 +58,12 @@ export const sessionRollups = pgTable(
     labeledBot: count('labeled_bot'),
     labeledHuman: count('labeled_human'),
     /** Without a fingerprint: each counts as a device of its own. */
-    deviceless: count('deviceless'),
+    deviceless: tally('deviceless'),
   },
-  (table) => [primaryKey({ columns: [table.integrationId, table.grain, table.start, table.bin] })],
+  (table) => [primaryKey({ columns: [table.integrationId, table.grain, table.start] })],
 );
 
-/** Counts by origin, device type and browser. Only origins are told apart by bin; the others have bin 0. */
+/** Counts by origin, device type and browser. Only those of origins are told apart by bin; the others have bin -2. */
 export const dimensionRollups = pgTable(
   'dimension_rollups',
   {
@@ -67,14 +72,9 @@ export const dimensionRollups = pgTable(
     start: instant('start').notNull(),
     dimension: text('dimension').$type<'origin' | 'device' | 'browser'>().notNull(),
     value: text('value').notNull(),
-    bin: smallint('bin').notNull(),
-    sessions: count('sessions'),
+    sessions: tally('sessions'),
   },
-  (table) => [
-    primaryKey({
-      columns: [table.integrationId, table.grain, table.start, table.dimension, table.value, table.bin],
-    }),
-  ],
+  (table) => [primaryKey({ columns: [table.integrationId, table.grain, table.start, table.dimension, table.value] })],
 );
 
 /** When a user (bin 0) or a device had sessions. */
@@ -92,9 +92,9 @@ export const seenHours = pgTable(
 );
 
 /**
- * How many users or devices there are, without counting them: the sum over `start >= T and bin >= B` is the number of those
- * seen since T with a bin of at least B, by hours or, from a midnight on, by days. Each adds one for each of its points that no later and higher one dominates, and
- * takes away one where two neighbours of these meet.
+ * How many users or devices there are, without counting them: the sum over `start >= T` of the counts by least bin is the
+ * number of those seen since T with at least that bin, by hours or, from a midnight on, by days. Each adds one for each of its
+ * points that no later and higher one dominates, and takes away one where two neighbours of these meet.
  */
 export const seenSteps = pgTable(
   'seen_steps',
@@ -103,10 +103,9 @@ export const seenSteps = pgTable(
     kind: text('kind').$type<'user' | 'device'>().notNull(),
     grain: text('grain').$type<'hour' | 'day'>().notNull(),
     start: instant('start').notNull(),
-    bin: smallint('bin').notNull(),
-    count: count('count'),
+    count: tally('count'),
   },
-  (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.grain, table.start, table.bin] })],
+  (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.grain, table.start] })],
 );
 
 /** Counts of a user's or a course's sessions by effective bin. */

@@ -2,7 +2,17 @@ import { type Analytics, type AnalyticsInput, PERIODS, type ScoreDistribution } 
 import { ApiError } from '../contract/errors';
 import type { Stats } from '../contract/stats';
 import type { DomainContext } from './context';
-import { COUNT_COLUMNS, countOthers, DELTA_COUNTS, DIMENSIONS, ENTITIES, IS_SEEN, SEEN } from './rollups';
+import {
+  atLeast,
+  COUNT_COLUMNS,
+  countOthers,
+  DELTA_COUNTS,
+  DEVICELESS,
+  DIMENSIONS,
+  ENTITIES,
+  IS_SEEN,
+  SEEN,
+} from './rollups';
 
 // Each answer is one statement over the folded counts and the changes that are not folded yet, so it is exact and costs
 // the same however many sessions there are. Scores are summed as whole millionths, so that no order of adding shows.
@@ -38,11 +48,17 @@ const wireInstant = (expression: string) =>
 
 const mean = (micros: string, count: string) => `sum(${micros})::float8 / nullif(sum(${count}), 0)::float8 / 1e6`;
 
+/**
+ * The tenant's rows. As a subquery, of which the planner knows nothing: by its value, Postgres would reckon that a plan for
+ * this very tenant pays and make one anew for every request, which takes longer than the answer.
+ */
+const OWN = 'integration_id = (select $1::text)';
+
 /** What is not folded yet, as changes of whole sessions. */
 const UNFOLDED = `
     select sign, hour, bin, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events,
            score_micros, confidence_micros
-      from session_deltas where integration_id = $1`;
+      from session_deltas where ${OWN}`;
 
 /**
  * Sessions dated ahead of the clock (by minutes at most), taken away: no window holds them yet. The clock itself is named, of
@@ -52,15 +68,15 @@ const AHEAD = `
     select -1, date_trunc('hour', created_at, 'UTC'), coalesce(effective_bin, -2)::smallint, origin, device_type, browser,
             (status = 'Active')::int::smallint, label, user_id, course_id, fingerprint, event_count,
            round(bot_score * 1e6)::int, round(correlation_confidence * 1e6)::int
-      from sessions where integration_id = $1 and created_at >= date_trunc('milliseconds', now())`;
+      from sessions where ${OWN} and created_at >= date_trunc('milliseconds', now())`;
 
 /**
  * The number of users or devices seen in the span with at least a bin: the steps tell those that are folded; whoever
  * `changes` names is counted anew.
  */
 const countSeen = (kind: 'user' | 'device', bin: string) => `
-  (select (select coalesce(sum(count), 0) from seen_steps
-            where integration_id = $1 and kind = '${kind}' and bin >= ${bin}
+  (select (select coalesce(sum(${atLeast('count', bin)}), 0) from seen_steps
+            where ${OWN} and kind = '${kind}'
               and (grain = 'day' and start >= (select day_at from span)
                    or grain = 'hour' and start >= (select start_at from span) and start < (select day_at from span)))
           + count(distinct value) filter (where hours.now > 0) - count(distinct value) filter (where hours.folded > 0)
@@ -68,15 +84,20 @@ const countSeen = (kind: 'user' | 'device', bin: string) => `
              from (select value, hour, level, sign as unfolded, 0 as folded from changes ${SEEN} where kind = '${kind}' and ${IS_SEEN}
                     union all
                    select h.value, h.hour, h.bin, 0, h.sessions from seen_hours h
-                    where h.integration_id = $1 and h.kind = '${kind}'
+                    where h.${OWN} and h.kind = '${kind}'
                       and h.value in (select value from changes ${SEEN} where kind = '${kind}' and ${IS_SEEN})) u
             where hour >= (select start_at from span) and level >= ${bin}
             group by value, hour, level) hours)`;
 
-const IS_BOT = 'bin >= $5::int';
-/** Bots from here on are certain; never below the cut point itself. */
-const CERTAIN_BIN = 'greatest($5::int, 90)';
-const countWhere = (condition: string) => `coalesce(sum(sessions) filter (where ${condition}), 0)`;
+/** The classes of sessions by their least bin. Bots from 90 on are certain; never below the cut point itself. */
+const CLASSES = {
+  sessions: '-2',
+  judged: '-1',
+  suspects: '$4::int',
+  bots: '$5::int',
+  certain: 'greatest($5::int, 90)',
+};
+const total = (name: string) => `coalesce(sum(${name}), 0)`;
 
 const READ_ANALYTICS = `
   with span as materialized (
@@ -88,21 +109,30 @@ const READ_ANALYTICS = `
   changes as materialized (
     select * from (${UNFOLDED} union all ${AHEAD}) c where hour >= (select start_at from span)),
   cells as materialized (
-    select date_trunc($3, start, 'UTC') as bucket, bin, ${COUNT_COLUMNS} from session_rollups
-     where integration_id = $1 and grain = case $3 when 'hour' then 'hour' else 'day' end
+    select date_trunc($3, start, 'UTC') as bucket, ${COUNT_COLUMNS}, ${atLeast('deviceless', CLASSES.bots)} as deviceless,
+           ${Object.entries(CLASSES)
+             .map(([name, bin]) => `${atLeast('sessions', bin)} as ${name}`)
+             .join(', ')}
+      from session_rollups
+     where ${OWN} and grain = (select case $3 when 'hour' then 'hour' else 'day' end)
        and start >= (select start_at from span)
      union all
-    select date_trunc($3, hour, 'UTC'), bin, ${DELTA_COUNTS} from changes),
+    select date_trunc($3, hour, 'UTC'), ${DELTA_COUNTS}, case when bin >= ${CLASSES.bots} then ${DEVICELESS} else 0 end,
+           ${Object.values(CLASSES)
+             .map((bin) => `case when bin >= ${bin} then sign else 0 end`)
+             .join(', ')}
+      from changes),
   buckets as (
-    select bucket, sum(sessions) as sessions, sum(events) as events, ${countWhere(IS_BOT)} as bots, sum(matched) as matched
+    select bucket, sum(sessions) as sessions, sum(events) as events, sum(bots) as bots, sum(matched) as matched
       from cells group by bucket),
   parts as materialized (
-    select dimension, value, bin, sessions from dimension_rollups
-     where integration_id = $1 and (grain = 'week' and start >= (select week_at from span)
+    select dimension, value, ${atLeast('sessions', CLASSES.sessions)} as sessions, ${atLeast('sessions', CLASSES.bots)} as bots
+      from dimension_rollups
+     where ${OWN} and (grain = 'week' and start >= (select week_at from span)
            or grain = 'day' and start >= (select day_at from span) and start < (select week_at from span)
            or grain = 'hour' and start >= (select start_at from span) and start < (select day_at from span))
      union all
-    select dimension, value, level, sign from changes ${DIMENSIONS})
+    select dimension, value, sign, case when level >= ${CLASSES.bots} then sign else 0 end from changes ${DIMENSIONS})
   select span.start_at as "startDate", span.end_at as "endDate", totals.*,
          (select json_agg(json_build_object(
                    'timestamp', ${wireInstant('slot')}, 'sessionCount', coalesce(sessions, 0),
@@ -111,31 +141,31 @@ const READ_ANALYTICS = `
             from generate_series(span.start_at, span.end_at - interval '1 ms', span.step) slot
             left join buckets on bucket = slot) as "timeSeries",
          (select coalesce(json_agg(o), '[]') from (
-            select value as origin, sum(sessions) as "sessionCount", 100.0 * ${countWhere(IS_BOT)} / sum(sessions) as "botPercentage"
+            select value as origin, sum(sessions) as "sessionCount", 100.0 * sum(bots) / sum(sessions) as "botPercentage"
               from parts where dimension = 'origin' group by value having sum(sessions) > 0
              order by 2 desc, value collate "C" limit 10) o) as "topOrigins",
          (select coalesce(json_object_agg(value, n), '{}') from (
             select value, sum(sessions) as n from parts where dimension = 'browser'
              group by value having sum(sessions) > 0) b) as "browserCounts",
          (select json_build_object(
-                   'mobile', ${countWhere("value = 'mobile'")}, 'tablet', ${countWhere("value = 'tablet'")},
-                   'desktop', ${countWhere("value = 'desktop'")})
+                   'mobile', coalesce(sum(sessions) filter (where value = 'mobile'), 0), 'tablet', coalesce(sum(sessions) filter (where value = 'tablet'), 0),
+                   'desktop', coalesce(sum(sessions) filter (where value = 'desktop'), 0))
             from parts where dimension = 'device') as devices
     from span cross join (
       select json_build_object(
-               'totalSessions', coalesce(sum(sessions), 0), 'totalEvents', coalesce(sum(events), 0),
+               'totalSessions', ${total('sessions')}, 'totalEvents', ${total('events')},
                'uniqueBots', ${countSeen('device', '$5::int')}
-                             + coalesce(sum(deviceless) filter (where ${IS_BOT}), 0),
+                             + ${total('deviceless')},
                'uniqueUsers', ${countSeen('user', '0')},
                'averageBotScore', coalesce(${mean('score_micros', 'scored')}, 0),
                'averageEventsPerSession', coalesce(sum(events)::float8 / nullif(sum(sessions), 0)::float8, 0)) as summary,
              json_build_object(
-               'highConfidenceBots', ${countWhere(`bin >= ${CERTAIN_BIN}`)},
-               'mediumConfidenceBots', ${countWhere(`${IS_BOT} and bin < ${CERTAIN_BIN}`)},
-               'lowConfidenceBots', ${countWhere('bin >= $4::int and bin < $5::int')},
-               'likelyHumans', ${countWhere('bin >= -1 and bin < $4::int')}) as "botDetection",
+               'highConfidenceBots', ${total('certain')},
+               'mediumConfidenceBots', ${total('bots - certain')},
+               'lowConfidenceBots', ${total('suspects - bots')},
+               'likelyHumans', ${total('judged - suspects')}) as "botDetection",
              json_build_object(
-               'totalMatched', coalesce(sum(matched), 0), 'totalUnmatched', coalesce(sum(sessions) - sum(matched), 0),
+               'totalMatched', ${total('matched')}, 'totalUnmatched', ${total('sessions - matched')},
                'matchRate', coalesce(sum(matched)::float8 / nullif(sum(sessions), 0)::float8, 0),
                'averageCorrelationConfidence', coalesce(${mean('confidence_micros', 'matched')}, 0)) as "userMatching"
         from cells) totals`;
@@ -166,31 +196,32 @@ const READ_STATS = `
   unfolded as materialized (${UNFOLDED}),
   changes as (select kind, value, other, sign from unfolded ${ENTITIES}),
   cells as (
-    select bin, ${COUNT_COLUMNS} from session_rollups where integration_id = $1 and grain = 'all'
+    select ${COUNT_COLUMNS}, ${atLeast('sessions', '-2')} as sessions, ${atLeast('sessions', '$2::int')} as bots
+      from session_rollups where ${OWN} and grain = 'all'
      union all
-    select bin, ${DELTA_COUNTS} from unfolded),
+    select ${DELTA_COUNTS}, sign, case when bin >= $2::int then sign else 0 end from unfolded),
   recent as (
-    select sessions from session_rollups, day
-     where integration_id = $1 and grain = 'hour' and start >= full_at
+    select ${atLeast('sessions', '-2')} as sessions from session_rollups, day
+     where ${OWN} and grain = 'hour' and start >= full_at
      union all
     select sign from unfolded, day where hour >= full_at
      union all
-    select count(*) from sessions, day where integration_id = $1 and created_at >= since and created_at < full_at)
+    select count(*) from sessions, day where ${OWN} and created_at >= since and created_at < full_at)
   select coalesce(sum(sessions), 0)::int as "totalSessions", coalesce(sum(active), 0)::int as "activeSessions",
          (select coalesce(sum(sessions), 0)::int from recent) as "sessionsLast24h",
          coalesce(sum(events), 0)::float8 as "totalEvents",
          ${countOthers('all', '$1', "''")} as "totalUsers",
-         (select count(*)::int from courses where integration_id = $1) as "totalCourses",
+         (select count(*)::int from courses where ${OWN}) as "totalCourses",
          coalesce(sum(matched), 0)::int as "matchedSessions",
          coalesce(sum(sessions) - sum(matched), 0)::int as "unmatchedSessions",
-         coalesce(sum(sessions) filter (where bin >= $2), 0)::int as "botSessions",
+         coalesce(sum(bots), 0)::int as "botSessions",
          ${mean('score_micros', 'scored')} as "averageBotScore",
-         (select count(*)::int from anomalies where integration_id = $1) as anomalies,
+         (select count(*)::int from anomalies where ${OWN}) as anomalies,
          coalesce(sum(labeled_bot), 0)::int as "labeledBot", coalesce(sum(labeled_human), 0)::int as "labeledHuman",
-         (select count(*)::int from device_confirmations where integration_id = $1) as "confirmedDevices",
+         (select count(*)::int from device_confirmations where ${OWN}) as "confirmedDevices",
          (select count(*)::int from webhook_subscriptions
-           where integration_id = $1 and enabled and deleted_at is null) as "activeWebhooks",
-         greatest((select max(created_at) from sessions where integration_id = $1),
-                  (select last_seen_at from pruned_ends where integration_id = $1 and kind = 'all')) as "lastSessionAt",
+           where ${OWN} and enabled and deleted_at is null) as "activeWebhooks",
+         greatest((select max(created_at) from sessions where ${OWN}),
+                  (select last_seen_at from pruned_ends where ${OWN} and kind = 'all')) as "lastSessionAt",
          now() as "generatedAt"
     from cells`;

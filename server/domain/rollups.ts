@@ -1,4 +1,4 @@
-import type { Database, Query } from '../../db/client';
+import type { Database } from '../../db/client';
 import type { Logger } from '../platform/log';
 
 // What a trigger appended to `session_deltas` is folded into the counts by one transaction at a time, from one snapshot:
@@ -10,13 +10,13 @@ export function foldSessionDeltas(db: Database): Promise<number> {
     await query('set transaction isolation level repeatable read', []);
     const [lock] = await query<{ isOurs: boolean }>(TRY_LOCK, []);
     if (!lock!.isOurs) return 0;
-    await foldSeen(query);
+    await query(ADD_STEPS, []);
+    await query(FOLD_HOURS, []);
     await query(FOLD_COUNTS, []);
     await query(FOLD_DIMENSIONS, []);
     await query(FOLD_ENTITIES, []);
-    await query(ADD_OTHERS, [-1]);
+    await query(ADD_OTHERS, []);
     await query(FOLD_PAIRS, []);
-    await query(ADD_OTHERS, [1]);
     const removed = await commitWith(REMOVE_DELTAS, []);
     return removed.length;
   });
@@ -42,48 +42,66 @@ export function createFolder(db: Database, log: Logger): (changes: number) => vo
   };
 }
 
-/** The steps of whoever the changes name are taken away, and added again as they are with the changes. */
-async function foldSeen(query: Query) {
-  await query(ADD_STEPS, [-1]);
-  await query(FOLD_HOURS, []);
-  await query(ADD_STEPS, [1]);
-}
-
 const TRY_LOCK = `select pg_try_advisory_xact_lock(hashtext('fold-session-deltas')) as "isOurs"`;
 
 /** Both kinds of those who are seen in a delta; only what may be a bot says when a device was seen as one. */
 export const SEEN = `cross join lateral (values ('user', user_id, 0::smallint), ('device', fingerprint, bin)) who(kind, value, level)`;
 export const IS_SEEN = `value is not null and level >= 0`;
 
+/** The element of a tally (see the schema) that counts what has at least a bin. `bin` is SQL. */
+export const atLeast = (column: string, bin: string) => `coalesce(${column}[${bin} + 3], 0)`;
+
+const LEVELS = Array.from({ length: 104 }, (_, index) => index - 2);
+
+/** Aggregates rows of `count` and `bin` to a tally. */
+const tallyOf = (count: string) =>
+  `(array[${LEVELS.map((level) => `sum(${count}) filter (where bin >= ${level})`).join(', ')}])[:max(bin) + 3]::int[]`;
+
+/** A tally with another one added, as `on conflict` sets it. */
+const addTally = (table: string, column: string) =>
+  `${column} = array(select coalesce(a, 0) + coalesce(b, 0) from unnest(${table}.${column}, excluded.${column}) t(a, b))`;
+
+/** Of whoever the changes name, the steps as they are with the changes, less those without. */
 const ADD_STEPS = `
-  with named as (
-    select distinct integration_id, kind, value from session_deltas ${SEEN} where ${IS_SEEN}),
+  with changed as materialized (
+    select integration_id, kind, value, hour, level as bin, sum(sign) as sessions
+      from session_deltas ${SEEN} where ${IS_SEEN} group by integration_id, kind, value, hour, level),
+  hours as (
+    select integration_id, kind, value, hour, bin, h.sessions as before, 0 as change
+      from (select distinct integration_id, kind, value from changed) named join seen_hours h using (integration_id, kind, value)
+     union all
+    select integration_id, kind, value, hour, bin, 0, sessions from changed),
+  totals as (
+    select integration_id, kind, value, hour, bin, sum(before) as before, sum(before + change) as after
+      from hours group by integration_id, kind, value, hour, bin),
   tops as (
-    select integration_id, kind, value, hour, max(h.bin) as bin
-      from named join seen_hours h using (integration_id, kind, value) where h.sessions > 0
-     group by integration_id, kind, value, hour),
+    select integration_id, kind, value, hour, sign, max(bin) as bin
+      from totals cross join lateral (values (-1, before), (1, after)) s(sign, sessions) where sessions > 0
+     group by integration_id, kind, value, hour, sign),
   later as (
-    select *, max(bin) over (partition by integration_id, kind, value order by hour desc
+    select *, max(bin) over (partition by integration_id, kind, value, sign order by hour desc
                               rows between unbounded preceding and 1 preceding) as best from tops),
   steps as (
-    select integration_id, kind, hour, bin, 1 as n from later where best is null or bin > best
+    select integration_id, kind, hour, bin, sign from later where best is null or bin > best
      union all
-    select integration_id, kind, hour, best, -1 from later where bin > best)
-  insert into seen_steps (integration_id, kind, grain, start, bin, count)
-  select integration_id, kind, grain, start, bin, $1::int * sum(n)
-    from steps cross join lateral (values ('hour', hour), ('day', date_trunc('day', hour, 'UTC'))) g(grain, start)
-   group by integration_id, kind, grain, start, bin having sum(n) <> 0
-  on conflict (integration_id, kind, grain, start, bin) do update set count = seen_steps.count + excluded.count`;
+    select integration_id, kind, hour, best, -sign from later where bin > best),
+  cells as (
+    select integration_id, kind, grain, start, bin, sum(sign) as n
+      from steps cross join lateral (values ('hour', hour), ('day', date_trunc('day', hour, 'UTC'))) g(grain, start)
+     group by integration_id, kind, grain, start, bin having sum(sign) <> 0)
+  insert into seen_steps (integration_id, kind, grain, start, count)
+  select integration_id, kind, grain, start, ${tallyOf('n')} from cells group by integration_id, kind, grain, start
+  on conflict (integration_id, kind, grain, start) do update set ${addTally('seen_steps', 'count')}`;
 
 const FOLD_HOURS = `
   insert into seen_hours (integration_id, kind, value, hour, bin, sessions)
   select integration_id, kind, value, hour, level, sum(sign) from session_deltas ${SEEN} where ${IS_SEEN}
    group by integration_id, kind, value, hour, level having sum(sign) <> 0
+   order by integration_id, kind, value, hour, level
   on conflict (integration_id, kind, value, hour, bin) do update set sessions = seen_hours.sessions + excluded.sessions`;
 
-/** The counts of `session_rollups` by name, each as what one change adds to it. */
+/** The plain counts of `session_rollups` by name, each as what one change adds to it. */
 const COUNTS = {
-  sessions: 'sign',
   events: 'sign * events',
   active: 'sign * is_active',
   scored: 'case when score_micros is null then 0 else sign end',
@@ -92,8 +110,9 @@ const COUNTS = {
   confidence_micros: 'coalesce(sign * confidence_micros, 0)',
   labeled_bot: 'case when label = 1 then sign else 0 end',
   labeled_human: 'case when label = -1 then sign else 0 end',
-  deviceless: 'case when fingerprint is null then sign else 0 end',
 };
+/** And its tallies. */
+export const DEVICELESS = 'case when fingerprint is null then sign else 0 end';
 const COUNT_NAMES = Object.keys(COUNTS);
 /** The columns of `session_rollups` for readers, and the same of a change. */
 export const COUNT_COLUMNS = COUNT_NAMES.join(', ');
@@ -101,30 +120,39 @@ export const DELTA_COUNTS = Object.entries(COUNTS)
   .map(([name, expression]) => `${expression} as ${name}`)
   .join(', ');
 
+const sumOf = (expression: string, name: string) => `sum(${expression}) as ${name}`;
+
 const FOLD_COUNTS = `
-  insert into session_rollups (integration_id, grain, start, bin, ${COUNT_COLUMNS})
-  select integration_id, grain, start, bin, ${Object.values(COUNTS)
-    .map((expression) => `sum(${expression})`)
-    .join(', ')}
-    from session_deltas cross join lateral (
+  with cells as (
+    select integration_id, hour, bin, ${sumOf('sign', 'sessions')}, ${sumOf(DEVICELESS, 'deviceless')},
+           ${Object.entries(COUNTS)
+             .map(([name, expression]) => sumOf(expression, name))
+             .join(', ')}
+      from session_deltas group by integration_id, hour, bin)
+  insert into session_rollups (integration_id, grain, start, sessions, deviceless, ${COUNT_COLUMNS})
+  select integration_id, grain, start, ${tallyOf('sessions')}, ${tallyOf('deviceless')},
+         ${COUNT_NAMES.map((name) => `sum(${name})`).join(', ')}
+    from cells cross join lateral (
       values ('hour', hour), ('day', date_trunc('day', hour, 'UTC')), ('all', '-infinity'::timestamptz)) g(grain, start)
-   group by integration_id, grain, start, bin
-  on conflict (integration_id, grain, start, bin) do update
-  set ${COUNT_NAMES.map((name) => `${name} = session_rollups.${name} + excluded.${name}`).join(', ')}`;
+   group by integration_id, grain, start
+  on conflict (integration_id, grain, start) do update
+  set ${addTally('session_rollups', 'sessions')}, ${addTally('session_rollups', 'deviceless')},
+      ${COUNT_NAMES.map((name) => `${name} = session_rollups.${name} + excluded.${name}`).join(', ')}`;
 
 /** The dimensions of a delta. */
 export const DIMENSIONS = `cross join lateral (
-  values ('origin', origin, bin), ('device', device_type, 0::smallint), ('browser', browser, 0::smallint)) d(dimension, value, level)`;
+  values ('origin', origin, bin), ('device', device_type, -2::smallint), ('browser', browser, -2::smallint)) d(dimension, value, level)`;
 
 const FOLD_DIMENSIONS = `
-  insert into dimension_rollups (integration_id, grain, start, dimension, value, bin, sessions)
-  select integration_id, grain, start, dimension, value, level, sum(sign)
-    from session_deltas ${DIMENSIONS}
-   cross join lateral (
+  with cells as (
+    select integration_id, hour, dimension, value, level as bin, sum(sign) as n
+      from session_deltas ${DIMENSIONS} group by integration_id, hour, dimension, value, level having sum(sign) <> 0)
+  insert into dimension_rollups (integration_id, grain, start, dimension, value, sessions)
+  select integration_id, grain, start, dimension, value, ${tallyOf('n')}
+    from cells cross join lateral (
       values ('hour', hour), ('day', date_trunc('day', hour, 'UTC')), ('week', date_trunc('week', hour, 'UTC'))) g(grain, start)
-   group by integration_id, grain, start, dimension, value, level having sum(sign) <> 0
-  on conflict (integration_id, grain, start, dimension, value, bin) do update
-  set sessions = dimension_rollups.sessions + excluded.sessions`;
+   group by integration_id, grain, start, dimension, value
+  on conflict (integration_id, grain, start, dimension, value) do update set ${addTally('dimension_rollups', 'sessions')}`;
 
 /**
  * A user's, a course's and the integration's share of a change, with what the other side of it is: the device, the user,
@@ -133,17 +161,24 @@ const FOLD_DIMENSIONS = `
 export const ENTITIES = `cross join lateral (
   values ('user', user_id, fingerprint), ('course', course_id, user_id), ('all', '', user_id)) e(kind, value, other)`;
 
-const ENTITY_COUNTS = ['sessions', 'scored', 'score_micros', 'confidence_micros'] as const;
+const { scored, score_micros, confidence_micros } = COUNTS;
+const ENTITY_COUNTS = { sessions: 'sign', scored, score_micros, confidence_micros };
+const ENTITY_NAMES = Object.keys(ENTITY_COUNTS);
 /** The columns of `entity_rollups` for readers, and the same of a change. */
-export const ENTITY_COLUMNS = ENTITY_COUNTS.join(', ');
-export const ENTITY_DELTAS = ENTITY_COUNTS.map((name) => `${COUNTS[name]} as ${name}`).join(', ');
+export const ENTITY_COLUMNS = ENTITY_NAMES.join(', ');
+export const ENTITY_DELTAS = Object.entries(ENTITY_COUNTS)
+  .map(([name, expression]) => `${expression} as ${name}`)
+  .join(', ');
 
 const FOLD_ENTITIES = `
   insert into entity_rollups (integration_id, kind, value, bin, ${ENTITY_COLUMNS})
-  select integration_id, kind, value, bin, ${ENTITY_COUNTS.map((name) => `sum(${COUNTS[name]})`).join(', ')}
+  select integration_id, kind, value, bin, ${Object.values(ENTITY_COUNTS)
+    .map((expression) => `sum(${expression})`)
+    .join(', ')}
     from session_deltas ${ENTITIES} where value is not null and kind <> 'all' group by integration_id, kind, value, bin
+   order by integration_id, kind, value, bin
   on conflict (integration_id, kind, value, bin) do update
-  set ${ENTITY_COUNTS.map((name) => `${name} = entity_rollups.${name} + excluded.${name}`).join(', ')}`;
+  set ${ENTITY_NAMES.map((name) => `${name} = entity_rollups.${name} + excluded.${name}`).join(', ')}`;
 
 const IS_PAIR = 'value is not null and other is not null';
 
@@ -151,15 +186,18 @@ const FOLD_PAIRS = `
   insert into entity_pairs (integration_id, kind, value, other, sessions)
   select integration_id, kind, value, other, sum(sign) from session_deltas ${ENTITIES} where ${IS_PAIR}
    group by integration_id, kind, value, other having sum(sign) <> 0
+   order by integration_id, kind, value, other
   on conflict (integration_id, kind, value, other) do update set sessions = entity_pairs.sessions + excluded.sessions`;
 
-/** As ADD_STEPS: the pairs that the changes name are taken away, and added again as they are then. */
+/** Of the pairs that the changes name, how many there are with the changes, less those without. */
 const ADD_OTHERS = `
-  with named as (
-    select distinct integration_id, kind, value, other from session_deltas ${ENTITIES} where ${IS_PAIR})
+  with changed as materialized (
+    select integration_id, kind, value, other, sum(sign) as change from session_deltas ${ENTITIES} where ${IS_PAIR}
+     group by integration_id, kind, value, other having sum(sign) <> 0)
   insert into entity_others (integration_id, kind, value, others)
-  select integration_id, kind, value, $1::int * count(*) from named join entity_pairs using (integration_id, kind, value, other)
-   where sessions > 0 group by integration_id, kind, value
+  select integration_id, kind, value, sum((coalesce(p.sessions, 0) + change > 0)::int - (coalesce(p.sessions, 0) > 0)::int) as added
+    from changed left join entity_pairs p using (integration_id, kind, value, other)
+   group by integration_id, kind, value having sum((coalesce(p.sessions, 0) + change > 0)::int - (coalesce(p.sessions, 0) > 0)::int) <> 0
   on conflict (integration_id, kind, value) do update set others = entity_others.others + excluded.others`;
 
 /**

@@ -12,6 +12,16 @@ const directory = 'db/migrations';
 const journal: { entries: { tag: string }[] } = JSON.parse(readFileSync(`${directory}/meta/_journal.json`, 'utf8'));
 const [first, ...later] = journal.entries.map(({ tag }) => tag);
 
+/** Brings a new database to where the first so many migrations lead. */
+async function migrateBy(url: string, count: number): Promise<void> {
+  const before = await mkdtemp(join(tmpdir(), 'migrations-'));
+  await cp(directory, before, { recursive: true });
+  const old = { ...journal, entries: journal.entries.slice(0, count) };
+  await writeFile(join(before, 'meta/_journal.json'), JSON.stringify(old));
+  await migrateDatabase({ url, directory: before, region: 'us' });
+  await rm(before, { recursive: true });
+}
+
 describe('migrations', () => {
   let database: { url: string; drop(): Promise<void> };
   beforeEach(async () => {
@@ -48,12 +58,7 @@ describe('migrations', () => {
 
   it('find the courses, flags and subscriptions of what is there already, as the door would name them', async () => {
     const { url } = database;
-    const before = await mkdtemp(join(tmpdir(), 'migrations-'));
-    await cp(directory, before, { recursive: true });
-    const old = { ...journal, entries: journal.entries.slice(0, 1) };
-    await writeFile(join(before, 'meta/_journal.json'), JSON.stringify(old));
-    await migrateDatabase({ url, directory: before, region: 'us' });
-    await rm(before, { recursive: true });
+    await migrateBy(url, 1);
     const pages = [
       'https://c.example.edu/courses/42/quizzes/1?x=1',
       'HTTPS://C.example.edu:443/courses/42',
@@ -85,6 +90,49 @@ describe('migrations', () => {
     expect([...courses]).toEqual([...expected.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
     const flags = await sql`select integration_id || session_id || flag as text from session_flags order by flag`;
     expect(flags.map(({ text }) => text)).toEqual(['i3a', 'i3b']);
+    await sql.end();
+  });
+
+  it('keep every count where counts by bin become counts by least bin', async () => {
+    const { url } = database;
+    await migrateBy(
+      url,
+      journal.entries.findIndex(({ tag }) => tag.endsWith('_tallies')),
+    );
+    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    const cells = (count: number) => sql`
+      (select '2026-01-01'::timestamptz + h * interval '1 hour' as at, b::smallint as bin, (random() * ${count}::int)::int as n
+         from generate_series(1, 40) h, generate_series(-2, 101) b where random() < 0.2) c`;
+    await sql`insert into session_rollups select 'i', 'hour', at, bin, n, n + 1, 1, 2, n * 1000, 3, 4, 5, 6, n / 2 from ${cells(9)}`;
+    await sql`insert into dimension_rollups select 'i', 'day', at, 'origin', 'o', bin, n from ${cells(9)}`;
+    await sql`insert into dimension_rollups select 'i', 'day', at, 'device', 'd', 0, n from ${cells(9)} where bin = 7`;
+    await sql`insert into seen_steps select 'i', 'device', 'day', at, bin, n - 4 from ${cells(9)}`;
+    // What a reader of the rows by bin adds up, for every bin.
+    const levels = sql`generate_series(-2, 101) level`;
+    await sql`create table expected as
+      select 'sessions' as name, start, level, sum(sessions) filter (where bin >= level) as n from session_rollups, ${levels} group by 2, 3
+       union all
+      select 'deviceless', start, level, sum(deviceless) filter (where bin >= level) from session_rollups, ${levels} group by 2, 3
+       union all
+      select value, start, level, sum(sessions) filter (where bin >= level) from dimension_rollups, ${levels}
+       where dimension = 'origin' or level = -2 group by 1, 2, 3
+       union all
+      select kind, start, level, sum(count) filter (where bin >= level) from seen_steps, ${levels} group by 1, 2, 3`;
+    const readTotals = () => sql`
+      select sum(events) as events, sum(active) as active, sum(scored) as scored, sum(score_micros) as score, sum(matched) as matched,
+             sum(confidence_micros) as confidence, sum(labeled_bot) as bot, sum(labeled_human) as human from session_rollups`;
+    const totals = [...(await readTotals())];
+    await migrateDatabase({ url, directory, region: 'us' });
+    expect([...(await readTotals())]).toEqual(totals);
+    const differing = await sql`
+      select name, start, level, coalesce(n, 0)::int as n, coalesce(tally[level + 3], 0) as tallied
+        from expected left join (
+          select 'sessions' as name, start, sessions as tally from session_rollups
+           union all select 'deviceless', start, deviceless from session_rollups
+           union all select value, start, sessions from dimension_rollups
+           union all select kind, start, count from seen_steps) t using (name, start)
+       where coalesce(n, 0) <> coalesce(tally[level + 3], 0)`;
+    expect([...differing]).toEqual([]);
     await sql.end();
   });
 });

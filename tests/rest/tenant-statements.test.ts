@@ -64,9 +64,14 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['session_deltas'],
   },
   {
+    reason: 'the changes of all sessions are added up at once',
+    text: /^with cells as \( select integration_id, hour, .* from session_deltas .*\) insert into/,
+    spans: ['cells/session_deltas'],
+  },
+  {
     reason: 'whoever the changes name is counted again',
-    text: /^with named as \( select distinct integration_id, kind, value(, other)? from session_deltas/,
-    spans: ['named/session_deltas'],
+    text: /^with changed as materialized \( select integration_id, kind, value, .* from session_deltas/,
+    spans: ['changed/session_deltas'],
   },
   {
     reason: 'what is folded is removed',

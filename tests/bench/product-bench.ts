@@ -49,7 +49,7 @@ export async function openProductBench(settings: Settings = {}, command = BARE_S
   };
 }
 
-async function createTenant(dataDir: string, name: string): Promise<Tenant> {
+export async function createTenant(dataDir: string, name: string): Promise<Tenant> {
   const run = async (...args: string[]) => {
     const { code, stdout, stderr } = await runAdmin(dataDir, [...args, '--json']);
     if (code !== 0) throw new Error(`admin ${args.join(' ')} failed: ${stderr}`);

@@ -1,10 +1,14 @@
 export interface BenchOptions {
+  /** Of the part. */
+  name: string;
   /** Sessions that are written, or read; how often small things are done follows from it. */
   sessions: number;
   /** Pairs of runs beside a quiet and a hung neighbour. */
   pairs: number;
   /** Length of a run that is measured by the clock. */
   seconds: number;
+  /** Where histories are kept for the next run; undefined: nowhere. */
+  data: string | undefined;
   say(progress: string): void;
 }
 

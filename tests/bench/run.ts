@@ -1,30 +1,35 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { endProducts } from '../support/product';
+import { measureAggregates } from './aggregates';
 import { measureDeliveries } from './deliveries';
 import { measureIngest } from './ingest';
 import { measureKeyCheck } from './key-check';
+import { measureLists } from './lists';
 import { measureReads } from './reads';
 import { type BenchOptions, describeFigure, formatTable, type Report } from './report';
 import { measureStart } from './start';
 
-// `npm run bench -- [--only NAME] [--json] [--sessions N] [--pairs N] [--seconds N]`: measures the built product, each
-// figure beside its floor and its goal. Progress goes to stderr.
+// `npm run bench -- [--only NAME] [--json] [--sessions N] [--pairs N] [--seconds N] [--data DIR]`: measures the built
+// product, each figure beside its floor and its goal. Progress goes to stderr.
 
-const BENCHMARKS: Record<string, (options: BenchOptions) => Promise<Report>> = {
-  deliveries: measureDeliveries,
-  reads: measureReads,
-  ingest: measureIngest,
-  key: measureKeyCheck,
-  start: measureStart,
+/** The parts, with how many sessions they have by default. */
+const BENCHMARKS: Record<string, { measure(options: BenchOptions): Promise<Report>; sessions: number }> = {
+  deliveries: { measure: measureDeliveries, sessions: 5_000 },
+  reads: { measure: measureReads, sessions: 5_000 },
+  lists: { measure: measureLists, sessions: 100_000 },
+  aggregates: { measure: measureAggregates, sessions: 100_000 },
+  ingest: { measure: measureIngest, sessions: 5_000 },
+  key: { measure: measureKeyCheck, sessions: 5_000 },
+  start: { measure: measureStart, sessions: 5_000 },
 };
 
-const DEFAULTS = { sessions: '5000', pairs: '1', seconds: '20' };
+const DEFAULTS = { pairs: '1', seconds: '20' };
 
 interface Plan {
   names: string[];
   isJson: boolean;
-  options: Omit<BenchOptions, 'say'>;
+  options: Pick<BenchOptions, 'pairs' | 'seconds' | 'data'> & { sessions: number | undefined };
 }
 
 function readArguments(args: string[]): Plan {
@@ -33,21 +38,23 @@ function readArguments(args: string[]): Plan {
     options: {
       json: { type: 'boolean', default: false },
       only: { type: 'string' },
-      sessions: { type: 'string', default: DEFAULTS.sessions },
+      sessions: { type: 'string' },
       pairs: { type: 'string', default: DEFAULTS.pairs },
       seconds: { type: 'string', default: DEFAULTS.seconds },
+      data: { type: 'string' },
     },
   });
-  const { only, json, sessions, pairs, seconds } = values;
+  const { only, json, sessions, pairs, seconds, data } = values;
   if (only !== undefined && !(only in BENCHMARKS))
     throw new Error(`--only: must be one of ${Object.keys(BENCHMARKS).join(', ')}`);
   return {
     names: only === undefined ? Object.keys(BENCHMARKS) : [only],
     isJson: json,
     options: {
-      sessions: readCount('sessions', sessions, 1),
+      sessions: sessions === undefined ? undefined : readCount('sessions', sessions, 1),
       pairs: readCount('pairs', pairs, 0),
       seconds: readCount('seconds', seconds, 1),
+      data,
     },
   };
 }
@@ -74,7 +81,8 @@ async function run({ names, isJson, options }: Plan): Promise<void> {
   const reports: Record<string, Report> = {};
   for (const name of names) {
     const say = (progress: string) => process.stderr.write(`${name}: ${progress}\n`);
-    reports[name] = await BENCHMARKS[name]!({ ...options, say });
+    const { measure, sessions } = BENCHMARKS[name]!;
+    reports[name] = await measure({ ...options, name, sessions: options.sessions ?? sessions, say });
     await endProducts(); // an idle product costs the next part a little
     if (isJson) continue;
     const { cores, node, platform } = machine;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldSessionDeltas } from '../../server/domain/rollups';
+import { COUNT_TABLES, readCounts } from '../support/count-rows';
 import { Customer } from '../support/customer';
 import {
   alert,
@@ -133,23 +134,6 @@ const OTHER_TABLES = [
 /** What is generated, when, and for which subscription. */
 const VOLATILE = ['integration_id', 'updated_at', 'created_at', 'skips'];
 
-/** A count of what a session was for a while stays as zero, also at the end of a tally. */
-const COUNTS = [
-  ...['session_rollups', 'dimension_rollups', 'entity_rollups', 'entity_pairs', 'entity_others'],
-  ...['seen_hours', 'seen_steps'],
-];
-const isZero = ({ bin: _, ...row }: Record<string, unknown>) =>
-  Object.values(row).every((value) =>
-    Array.isArray(value) ? value.length === 0 : typeof value !== 'number' || value === 0,
-  );
-const trimTallies = (row: Record<string, unknown>) =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.slice(0, value.findLastIndex((count) => count !== 0) + 1) : value,
-    ]),
-  );
-
 /** Folds all changes of sessions into their counts. */
 async function fold() {
   const { db } = server.database;
@@ -169,10 +153,7 @@ async function readRows({ id }: Customer): Promise<Record<string, unknown[]>> {
     const rows = await sql<{ row: Record<string, unknown> }[]>`
       select to_jsonb(t) - ${`{${volatile}}`}::text[] as row from ${sql(name)} t where integration_id = ${id}`;
     return rows.flatMap(({ row }) => {
-      if (COUNTS.includes(name)) {
-        const counts = trimTallies(row);
-        return isZero(counts) ? [] : counts;
-      }
+      if (COUNT_TABLES.includes(name)) return readCounts(row) ?? [];
       if (name !== 'domain_events') return row;
       const { id: _, payload, ...told } = row;
       // Which of several scores stood, and whose the session was by then, depends on the order.

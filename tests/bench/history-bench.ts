@@ -1,0 +1,140 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import postgres from 'postgres';
+import { startEmbeddedDatabase } from '../../db/embedded';
+import { makeDataDir } from '../support/product';
+import { startBareServer } from './bench-server';
+import { Connection } from './connection';
+import { loadHistories } from './history';
+import { createTenant, SILENT, type Tenant } from './product-bench';
+import { createProgress } from './progress';
+import { type BenchOptions, type Distribution, describeDistribution, type Figure } from './report';
+
+/** Sessions of what a longer history is compared with. */
+export const SMALL = 10_000;
+
+const STOP_LIMIT_MS = 20_000;
+const WARM_UP = 20;
+const LEAST_ROUNDS = 30;
+/** What a part measures, each for its share of `--seconds`. */
+const READS = 10;
+
+interface Tenants {
+  sessions: number;
+  small: Tenant;
+  large: Tenant;
+}
+
+/** The built product with a short and a long history in one database. */
+export interface HistoryBench extends Tenants {
+  url: string;
+  sql: postgres.Sql;
+  /** Leaves Postgres; the product itself is stopped by `endProducts`. */
+  close(): Promise<void>;
+}
+
+/** Starts it; with `data`, on what an earlier run has left there. */
+export async function openHistoryBench(options: BenchOptions): Promise<HistoryBench> {
+  const dataDir = options.data === undefined ? await makeDataDir() : resolve(options.data);
+  const file = join(dataDir, 'bench-tenants.json');
+  const kept: Tenants | null = await readFile(file, 'utf8').then(JSON.parse, () => null);
+  if (kept === null && existsSync(dataDir)) throw new Error(`--data: ${dataDir} holds no finished benchmark`);
+  const tenants = kept ?? (await makeTenants(dataDir, options));
+  if (tenants.sessions !== options.sessions) throw new Error(`--data: holds ${tenants.sessions} sessions`);
+  if (options.data !== undefined) await writeFile(file, JSON.stringify(tenants), { mode: 0o600 });
+  const { url } = await startBareServer(dataDir);
+  const embedded = await startEmbeddedDatabase({ dataDir, log: SILENT });
+  const sql = postgres(embedded.url, { max: 1, onnotice: () => {} });
+  return {
+    ...tenants,
+    url,
+    sql,
+    async close() {
+      await sql.end({ timeout: 1 });
+      await embedded.stop();
+    },
+  };
+}
+
+/** Nothing else may use the database while it is filled. */
+async function makeTenants(dataDir: string, { name, sessions, say }: BenchOptions): Promise<Tenants> {
+  await mkdir(dataDir, { recursive: true });
+  const server = await startBareServer(dataDir);
+  const small = await createTenant(dataDir, 'small');
+  const large = await createTenant(dataDir, 'large');
+  server.signal('SIGTERM');
+  await server.endWithin(STOP_LIMIT_MS);
+  const embedded = await startEmbeddedDatabase({ dataDir, log: SILENT });
+  const from = performance.now();
+  try {
+    const histories = [
+      { integrationId: small.id, sessions: SMALL },
+      { integrationId: large.id, sessions },
+    ];
+    await loadHistories(embedded.url, histories, createProgress(name));
+  } finally {
+    await embedded.stop();
+  }
+  say(`${sessions + SMALL} sessions written in ${Math.round((performance.now() - from) / 1_000)} s`);
+  return { sessions, small, large };
+}
+
+/** The same read of both tenants: paths that are asked for in turn. */
+export interface PairedRead {
+  name: string;
+  small: string[];
+  large: string[];
+  /** How many times the short history's latency a long one's may be; none where it is only told. */
+  atMost?: number;
+}
+
+/** Latencies in ms. */
+export interface Pair {
+  small: Distribution;
+  large: Distribution;
+}
+
+/** Asks one after the other, the tenants by turns, so that what disturbs the machine disturbs both. */
+export async function measurePair(bench: HistoryBench, read: PairedRead, seconds: number): Promise<Pair> {
+  const url = new URL(bench.url);
+  const connection = new Connection(url);
+  const ask = async ({ key }: Tenant, paths: string[], turn: number) => {
+    const from = performance.now();
+    const path = paths[turn % paths.length]!;
+    await connection.send(`GET ${path} HTTP/1.1\r\nhost: ${url.host}\r\nauthorization: Bearer ${key}\r\n\r\n`);
+    return performance.now() - from;
+  };
+  const small: number[] = [];
+  const large: number[] = [];
+  const askBoth = async (turn: number) => {
+    if (turn % 2 === 1) large.push(await ask(bench.large, read.large, turn));
+    small.push(await ask(bench.small, read.small, turn));
+    if (turn % 2 === 0) large.push(await ask(bench.large, read.large, turn));
+  };
+  try {
+    for (let turn = 0; turn < WARM_UP; turn++) await askBoth(turn);
+    small.length = 0;
+    large.length = 0;
+    const until = performance.now() + (seconds * 1_000) / READS;
+    for (let turn = 0; turn < LEAST_ROUNDS || performance.now() < until; turn++) await askBoth(turn);
+    return { small: describeDistribution(small), large: describeDistribution(large) };
+  } finally {
+    connection.close();
+  }
+}
+
+/** The median of the long history beside that of the short one, and their ratio where there is a goal for it. */
+export function describePair({ name, atMost }: PairedRead, { small, large }: Pair): Figure[] {
+  const figure: Figure = { name, value: large.p50, unit: 'ms', floor: small.p50 };
+  if (atMost === undefined) return [figure];
+  const ratio = { name: `${name} ÷ that of ${SMALL}`, value: large.p50 / small.p50, unit: '', goal: { atMost } };
+  return [figure, ratio];
+}
+
+/** Asks for one path and answers the body. */
+export async function readAnswer<Body>({ url }: HistoryBench, { key }: Tenant, path: string): Promise<Body> {
+  const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Body;
+}

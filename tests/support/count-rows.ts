@@ -1,0 +1,20 @@
+/** The tables that sessions are counted in. */
+export const COUNT_TABLES = [
+  ...['session_rollups', 'dimension_rollups', 'entity_rollups', 'entity_pairs', 'entity_others'],
+  ...['seen_hours', 'seen_steps'],
+];
+
+/**
+ * A row of counts as what it says: tallies end where zeros begin. Null where it counts nothing, since what a session was for a
+ * while stays as zero.
+ */
+export function readCounts(row: Record<string, unknown>): Record<string, unknown> | null {
+  const trim = (value: unknown) =>
+    Array.isArray(value) ? value.slice(0, value.findLastIndex((count) => count !== 0) + 1) : value;
+  const counts = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, trim(value)]));
+  const { bin: _, ...values } = counts;
+  const isZero = Object.values(values).every((value) =>
+    Array.isArray(value) ? value.length === 0 : typeof value !== 'number' || value === 0,
+  );
+  return isZero ? null : counts;
+}

@@ -162,3 +162,18 @@ export const prunedEnds = pgTable(
   },
   (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value] })],
 );
+
+/**
+ * How many courses, anomalies and confirmed devices there are: the sum of the tenant's rows. A trigger on those tables, from
+ * which nothing is removed, appends an entry for each row; `foldSessionDeltas` adds them to entry 0.
+ */
+export const rowCounts = pgTable(
+  'row_counts',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    kind: text('kind').$type<'courses' | 'anomalies' | 'device_confirmations'>().notNull(),
+    entry: bigint('entry', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
+    rows: count('rows'),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.entry] })],
+);

@@ -189,6 +189,9 @@ export async function getStats(context: DomainContext): Promise<Stats> {
   return stats!;
 }
 
+const countRows = (kind: string) =>
+  `(select coalesce(sum(rows), 0)::int from row_counts where ${OWN} and kind = '${kind}')`;
+
 const READ_STATS = `
   with day as materialized (
     select since, date_trunc('hour', since + interval '1 hour' - interval '1 ms', 'UTC') as full_at
@@ -211,14 +214,14 @@ const READ_STATS = `
          (select coalesce(sum(sessions), 0)::int from recent) as "sessionsLast24h",
          coalesce(sum(events), 0)::float8 as "totalEvents",
          ${countOthers('all', '$1', "''")} as "totalUsers",
-         (select count(*)::int from courses where ${OWN}) as "totalCourses",
+         ${countRows('courses')} as "totalCourses",
          coalesce(sum(matched), 0)::int as "matchedSessions",
          coalesce(sum(sessions) - sum(matched), 0)::int as "unmatchedSessions",
          coalesce(sum(bots), 0)::int as "botSessions",
          ${mean('score_micros', 'scored')} as "averageBotScore",
-         (select count(*)::int from anomalies where ${OWN}) as anomalies,
+         ${countRows('anomalies')} as anomalies,
          coalesce(sum(labeled_bot), 0)::int as "labeledBot", coalesce(sum(labeled_human), 0)::int as "labeledHuman",
-         (select count(*)::int from device_confirmations where ${OWN}) as "confirmedDevices",
+         ${countRows('device_confirmations')} as "confirmedDevices",
          (select count(*)::int from webhook_subscriptions
            where ${OWN} and enabled and deleted_at is null) as "activeWebhooks",
          greatest((select max(created_at) from sessions where ${OWN}),

@@ -17,6 +17,7 @@ export function foldSessionDeltas(db: Database): Promise<number> {
     await query(FOLD_ENTITIES, []);
     await query(ADD_OTHERS, []);
     await query(FOLD_PAIRS, []);
+    await query(FOLD_ROW_COUNTS, []);
     const removed = await commitWith(REMOVE_DELTAS, []);
     return removed.length;
   });
@@ -216,3 +217,9 @@ export const countOthers = (kind: 'user' | 'course' | 'all', integrationId: stri
                     where kind = '${kind}' and value = ${value} and other is not null group by other) c) pairs)`;
 
 const REMOVE_DELTAS = 'delete from session_deltas returning 1';
+
+const FOLD_ROW_COUNTS = `
+  with folded as (delete from row_counts where entry > 0 returning integration_id, kind, rows)
+  insert into row_counts (integration_id, kind, entry, rows) overriding system value
+  select integration_id, kind, 0, sum(rows) from folded group by integration_id, kind
+  on conflict (integration_id, kind, entry) do update set rows = row_counts.rows + excluded.rows`;

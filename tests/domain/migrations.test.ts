@@ -56,7 +56,7 @@ describe('migrations', () => {
     await sql.end();
   });
 
-  it('find the courses, flags and subscriptions of what is there already, as the door would name them', async () => {
+  it('find and count the courses, and find the flags and subscriptions of what is there already, as the door would name them', async () => {
     const { url } = database;
     await migrateBy(url, 1);
     const pages = [
@@ -88,6 +88,9 @@ describe('migrations', () => {
     const courses = await sql`select id, name, code, url from courses where integration_id = 'i' order by id`;
     const expected = new Map(pages.flatMap((page) => findCourse(page) ?? []).map((course) => [course.id, course]));
     expect([...courses]).toEqual([...expected.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
+    const counted =
+      await sql`select kind, sum(rows)::int as rows from row_counts where integration_id = 'i' group by kind`;
+    expect([...counted]).toEqual([{ kind: 'courses', rows: expected.size }]);
     const flags = await sql`select integration_id || session_id || flag as text from session_flags order by flag`;
     expect(flags.map(({ text }) => text)).toEqual(['i3a', 'i3b']);
     await sql.end();

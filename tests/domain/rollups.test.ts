@@ -159,4 +159,31 @@ describe('the counts of sessions', () => {
     await foldSessionDeltas(database.db);
     await expectExact();
   });
+
+  it('tell of rows of other tables, each once, before and after a fold', async () => {
+    const { sql } = database.db;
+    const write = (from: number) => sql`
+      with courses as (
+        insert into courses (integration_id, id, name, url) select ${integrationId}, 'c-' || n, '', '' from generate_series(${from}::int, ${from + 2}::int) n
+        on conflict (integration_id, id) do nothing),
+      anomalies as (
+        insert into anomalies (integration_id, id, type, severity, detected_at)
+        select ${integrationId}, 'a-' || n, 'SharedDevice', 'low', now() from generate_series(${from}::int, ${from + 3}::int) n on conflict do nothing)
+      insert into device_confirmations (integration_id, user_id, fingerprint)
+      select ${integrationId}, 'u', 'fp-' || n from generate_series(${from}::int, ${from + 4}::int) n
+      on conflict (integration_id, user_id, fingerprint) do update set confirmed_at = now()`;
+    for (let n = 1; n <= 6; n++) {
+      await write(n);
+      for (const isFolded of [false, true]) {
+        if (isFolded) await foldSessionDeltas(database.db);
+        const { totalCourses, anomalies, confirmedDevices } = await getStats(contextWith(40, 70));
+        expect({ totalCourses, anomalies, confirmedDevices }).toEqual({
+          totalCourses: n + 2,
+          anomalies: n + 3,
+          confirmedDevices: n + 4,
+        });
+      }
+    }
+    expect(await sql`select 1 from row_counts where integration_id = ${integrationId}`).toHaveLength(3);
+  });
 });

@@ -132,7 +132,7 @@ const OTHER_TABLES = [
   ...['webhook_subscriptions', 'webhook_deliveries', 'webhook_attempts'],
 ];
 /** What is generated, when, and for which subscription. */
-const VOLATILE = ['integration_id', 'updated_at', 'created_at', 'skips'];
+const VOLATILE = ['integration_id', 'updated_at', 'created_at', 'skips', 'entry'];
 
 /** Folds all changes of sessions into their counts. */
 async function fold() {

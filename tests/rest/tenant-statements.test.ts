@@ -74,6 +74,11 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['changed/session_deltas'],
   },
   {
+    reason: 'counts of rows are added up for everybody',
+    text: /^with folded as \(delete from row_counts/,
+    spans: ['folded/row_counts'],
+  },
+  {
     reason: 'what is folded is removed',
     text: /^delete from session_deltas returning 1$/,
     spans: ['session_deltas'],

@@ -10,8 +10,7 @@ export function foldSessionDeltas(db: Database): Promise<number> {
     await query('set transaction isolation level repeatable read', []);
     const [lock] = await query<{ isOurs: boolean }>(TRY_LOCK, []);
     if (!lock!.isOurs) return 0;
-    await query(ADD_STEPS, []);
-    await query(FOLD_HOURS, []);
+    await query(FOLD_SEEN, []);
     await query(FOLD_COUNTS, []);
     await query(FOLD_DIMENSIONS, []);
     await query(FOLD_ENTITIES, []);
@@ -62,11 +61,16 @@ const tallyOf = (count: string) =>
 const addTally = (table: string, column: string) =>
   `${column} = array(select coalesce(a, 0) + coalesce(b, 0) from unnest(${table}.${column}, excluded.${column}) t(a, b))`;
 
-/** Of whoever the changes name, the steps as they are with the changes, less those without. */
-const ADD_STEPS = `
+/** Of whoever the changes name, the steps as they are with the changes, less those without. All parts see the hours of before. */
+const FOLD_SEEN = `
   with changed as materialized (
     select integration_id, kind, value, hour, level as bin, sum(sign) as sessions
-      from session_deltas ${SEEN} where ${IS_SEEN} group by integration_id, kind, value, hour, level),
+      from session_deltas ${SEEN} where ${IS_SEEN} group by integration_id, kind, value, hour, level having sum(sign) <> 0
+     order by integration_id, kind, value, hour, level),
+  written as (
+    insert into seen_hours (integration_id, kind, value, hour, bin, sessions)
+    select integration_id, kind, value, hour, bin, sessions from changed
+    on conflict (integration_id, kind, value, hour, bin) do update set sessions = seen_hours.sessions + excluded.sessions),
   hours as (
     select integration_id, kind, value, hour, bin, h.sessions as before, 0 as change
       from (select distinct integration_id, kind, value from changed) named join seen_hours h using (integration_id, kind, value)
@@ -93,13 +97,6 @@ const ADD_STEPS = `
   insert into seen_steps (integration_id, kind, grain, start, count)
   select integration_id, kind, grain, start, ${tallyOf('n')} from cells group by integration_id, kind, grain, start
   on conflict (integration_id, kind, grain, start) do update set ${addTally('seen_steps', 'count')}`;
-
-const FOLD_HOURS = `
-  insert into seen_hours (integration_id, kind, value, hour, bin, sessions)
-  select integration_id, kind, value, hour, level, sum(sign) from session_deltas ${SEEN} where ${IS_SEEN}
-   group by integration_id, kind, value, hour, level having sum(sign) <> 0
-   order by integration_id, kind, value, hour, level
-  on conflict (integration_id, kind, value, hour, bin) do update set sessions = seen_hours.sessions + excluded.sessions`;
 
 /** The plain counts of `session_rollups` by name, each as what one change adds to it. */
 const COUNTS = {

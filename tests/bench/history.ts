@@ -31,7 +31,7 @@ const CHUNK = 100_000;
 /** The more at once, the less each costs, and the more is in hand meanwhile. */
 const FOLD_EVERY = 2_000_000;
 
-/** For one connection alone that writes much. What it has written is lost with the machine, and so is its benchmark. */
+/** Of the connection, which is alone. */
 const SETTINGS = {
   synchronous_commit: 'off',
   work_mem: '256MB',

@@ -80,16 +80,17 @@ const FOLD_SEEN = `
     select integration_id, kind, value, hour, bin, sum(before) as before, sum(before + change) as after
       from hours group by integration_id, kind, value, hour, bin),
   tops as (
-    select integration_id, kind, value, hour, sign, max(bin) as bin
-      from totals cross join lateral (values (-1, before), (1, after)) s(sign, sessions) where sessions > 0
-     group by integration_id, kind, value, hour, sign),
+    select integration_id, kind, value, hour, max(bin) filter (where before > 0) as before, max(bin) filter (where after > 0) as after
+      from totals group by integration_id, kind, value, hour),
   later as (
-    select *, max(bin) over (partition by integration_id, kind, value, sign order by hour desc
-                              rows between unbounded preceding and 1 preceding) as best from tops),
+    select *, max(before) over later_hours as best_before, max(after) over later_hours as best_after
+      from tops window later_hours as (partition by integration_id, kind, value order by hour desc
+                                        rows between unbounded preceding and 1 preceding)),
   steps as (
-    select integration_id, kind, hour, bin, sign from later where best is null or bin > best
-     union all
-    select integration_id, kind, hour, best, -sign from later where bin > best),
+    select integration_id, kind, hour, bin, sign from later cross join lateral (
+      values (before, -1, best_before is null or before > best_before), (best_before, 1, before > best_before),
+             (after, 1, best_after is null or after > best_after), (best_after, -1, after > best_after)) s(bin, sign, is_step)
+     where (before, best_before) is distinct from (after, best_after) and is_step and bin is not null),
   cells as (
     select integration_id, kind, grain, start, bin, sum(sign) as n
       from steps cross join lateral (values ('hour', hour), ('day', date_trunc('day', hour, 'UTC'))) g(grain, start)

@@ -81,7 +81,7 @@ async function makeTenants(dataDir: string, { name, sessions, say }: BenchOption
 }
 
 /** What would be lost with the machine is a benchmark, and while it is written nobody else is there to be tidied up after. */
-const HURRIED = { fsync: 'off', full_page_writes: 'off', max_wal_size: '4GB', autovacuum: 'off' };
+const HURRIED = { fsync: 'off', full_page_writes: 'off', max_wal_size: '2GB', autovacuum: 'off' };
 
 /** Has a Postgres that nobody else uses write fast for a while. */
 async function hurry(databaseUrl: string, work: () => Promise<void>): Promise<void> {

@@ -177,9 +177,10 @@ export function getScoreDistribution({ db, integration }: DomainContext): Promis
 
 const READ_DISTRIBUTION = `
   select bin, sum(sessions)::float8 as sessions
-    from (select bin, sessions from session_rollups where integration_id = $1 and grain = 'all'
+    from (select bin, ${atLeast('sessions', 'bin')} - ${atLeast('sessions', 'bin + 1')} as sessions
+            from session_rollups cross join generate_series(-1, 101) bin where ${OWN} and grain = 'all'
            union all
-          select bin, sign from session_deltas where integration_id = $1) c
+          select bin, sign from session_deltas where ${OWN}) c
    where bin >= -1 group by bin having sum(sessions) <> 0 order by bin`;
 
 /** Counts everything that the integration has (specification: GET /v1/stats). */

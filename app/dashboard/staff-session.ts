@@ -7,9 +7,11 @@ import { findSignedIn } from '../../server/rest/staff-door';
 import { getService } from '../../server/service';
 
 /** Who is signed in; null where nobody is. Looked up once a request. */
-export const getStaff = cache(
-  async (): Promise<Staff | null> => findSignedIn(getService(), (await headers()).get('cookie')),
-);
+export const getStaff = cache(async (): Promise<Staff | null> => {
+  // Before anything else: it tells Next, which builds pages without settings, that this one is made for each request.
+  const cookies = (await headers()).get('cookie');
+  return findSignedIn(getService(), cookies);
+});
 
 /** Who is signed in; anybody else is sent to the sign-in page, which leads back to `path`. */
 export async function requireStaff(path = '/dashboard'): Promise<Staff> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appRouter } from '../../server/procedures/router';
 import { scoredSession } from '../support/facts';
+import { waitUntil } from '../support/receiver';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
 import { hashTenantRows } from '../support/tenant-rows';
@@ -206,11 +207,22 @@ describe('admins', () => {
 
   it('cannot put the last of them out, not even two at once', async () => {
     const second = await createStaffClient(server, 'admin');
-    const answers = await Promise.all([
-      admin.mutate('staff.setRole', { id: second.id, role: 'viewer' }),
-      second.mutate('staff.disable', { id: admin.id }),
-    ]);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    // Both wait for the accounts, and go on at the same moment.
+    const { sql } = server.database.db;
+    const { asked: answers } = await sql.begin(async (tx) => {
+      await tx`select 1 from staff for update`;
+      const asked = Promise.all([
+        admin.mutate('staff.setRole', { id: second.id, role: 'viewer' }),
+        second.mutate('staff.disable', { id: admin.id }),
+      ]);
+      await waitUntil(async () => {
+        const [waiting] =
+          await sql`select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+        return waiting!.n === 2;
+      });
+      return { asked };
+    });
+    expect((await answers).filter(({ status }) => status === 200)).toHaveLength(1);
     const [left] = (await server.database.db
       .sql`select id from staff where role = 'admin' and not disabled`) as unknown as { id: string }[];
     const last = left!.id === admin.id ? admin : second;

@@ -3,7 +3,7 @@ import type { Database } from '../../db/client';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
 import { pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
-import { pruneDeliveries } from '../../server/webhooks/retention';
+import { pruneDeliveries, pruneEvents } from '../../server/webhooks/retention';
 
 /** The functions that keep the tables small. */
 export function createHousekeepingFunctions(client: Inngest, db: Database) {
@@ -19,11 +19,14 @@ export function createHousekeepingFunctions(client: Inngest, db: Database) {
   const pruneLog = client.createFunction(
     {
       id: 'prune-deliveries',
-      name: 'Forget deliveries that ended long ago',
+      name: 'Forget deliveries that ended, and events that fired, long ago',
       triggers: [{ cron: '17 * * * *' }],
       retries: 0,
     },
-    ({ step }) => step.run('prune', () => pruneDeliveries(db)),
+    async ({ step }) => {
+      await step.run('prune', () => pruneDeliveries(db));
+      await step.run('prune-events', () => pruneEvents(db));
+    },
   );
   const foldCounts = client.createFunction(
     {

@@ -1,4 +1,6 @@
 import type { Database } from '../../db/client';
+import { EVENT_TYPE_NAMES } from '../contract/events';
+import { PLANS, type Plan } from '../contract/tiers';
 
 const BATCH_SIZE = 500;
 /** Of one run: what is left is for the next. */
@@ -37,4 +39,31 @@ const PRUNE = `
   forgotten as (
     delete from webhook_attempts a using old where a.integration_id = old.integration_id and a.delivery_id = old.id)
   delete from webhook_deliveries d using old where d.integration_id = old.integration_id and d.id = old.id
+  returning 1`;
+
+/**
+ * Removes events that fired longer ago than their integration's plan keeps sessions, in small transactions; what the
+ * delivery log still shows stays. Answers how many were removed.
+ */
+export async function pruneEvents(db: Database): Promise<number> {
+  let pruned = 0;
+  const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
+  for (const { id, plan } of integrations) {
+    for (const type of EVENT_TYPE_NAMES) {
+      for (let found = BATCH_SIZE; found === BATCH_SIZE && pruned < MAX_BATCHES * BATCH_SIZE; pruned += found) {
+        found = (await db.query(PRUNE_EVENTS, [id, type, PLANS[plan].retentionDays])).length;
+      }
+    }
+  }
+  return pruned;
+}
+
+const PRUNE_EVENTS = `
+  with old as (
+    select integration_id, id from domain_events e
+     where integration_id = $1 and type = $2 and created_at < now() - $3::int * interval '1 day'
+       and not exists (
+         select 1 from webhook_deliveries d where d.integration_id = e.integration_id and d.event_id = e.id)
+     order by created_at limit ${BATCH_SIZE} for update skip locked)
+  delete from domain_events e using old where e.integration_id = old.integration_id and e.id = old.id
   returning 1`;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
+import { pruneEvents } from '../../server/webhooks/retention';
 import { Customer } from '../support/customer';
 import { closed, correlated, happened, scored, started } from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
@@ -101,4 +102,40 @@ describe('sessions that are older than the plan keeps them', () => {
     expect(await countRows(customer)).toMatchObject({ sessions: 0 });
     expect(await customer.read('/v1/stats')).toMatchObject({ totalSessions: 1234 });
   });
+});
+
+describe('events that fired longer ago than the plan keeps sessions', () => {
+  /** Inserts events that fired so many days ago, each told to so many subscriptions. */
+  const insertEvents = ({ id }: Customer, count: number, days: number, deliveries = 0) => server.database.db.sql`
+    with fired as (
+      insert into domain_events (integration_id, id, type, natural_key, payload, created_at)
+      select ${id}, 'evt-' || ${days}::text || '-' || n, 'BotDetected', ${days}::text || '-' || n, '{}', now() - ${days} * interval '1 day'
+        from generate_series(1, ${count}) n returning *)
+    insert into webhook_deliveries (integration_id, id, subscription_id, event_id, status, attempts, created_at, finished_at)
+    select integration_id, id, 'whk', id, 'Delivered', 1, created_at, now() from fired, generate_series(1, ${deliveries})`;
+  const listEvents = ({ id }: Customer) => server.database.db.sql<{ days: string; count: number }[]>`
+    select split_part(natural_key, '-', 1) as days, count(*)::int from domain_events where integration_id = ${id} group by 1 order by 1`;
+
+  it.each([
+    ['free', 31],
+    ['pro', 366],
+  ] as const)(
+    'are forgotten on %s after %i days, but for those that the log of deliveries shows',
+    async (plan, days) => {
+      const customer = await Customer.create(server, [], plan);
+      const neighbour = await Customer.create(server, [], 'enterprise');
+      await insertEvents(customer, 1_200, days);
+      await insertEvents(customer, 2, days + 1, 1);
+      await insertEvents(customer, 3, days - 2);
+      await insertEvents(neighbour, 4, days);
+      expect(await pruneEvents(server.database.db)).toBe(1_200);
+      expect(await listEvents(customer)).toEqual(
+        expect.arrayContaining([
+          { days: `${days + 1}`, count: 2 },
+          { days: `${days - 2}`, count: 3 },
+        ]),
+      );
+      expect(await listEvents(neighbour)).toEqual([{ days: `${days}`, count: 4 }]);
+    },
+  );
 });

@@ -7,7 +7,7 @@ import { foldSessionDeltas } from '../../server/domain/rollups';
 import { factSchema } from '../../server/pipeline/facts';
 import { appRouter } from '../../server/procedures/router';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
-import { pruneDeliveries } from '../../server/webhooks/retention';
+import { pruneDeliveries, pruneEvents } from '../../server/webhooks/retention';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { findUncalled, listRouteCalls, type RouteCall, type Subject } from '../support/route-calls';
 import { startTestServer, type TestServer } from '../support/server';
@@ -215,6 +215,7 @@ async function lookAfterDeliveries(id: string) {
   await staff.deliveries.recover({ id, ...window });
   await lookAtEverything(id, data[0]!.id);
   await pruneDeliveries(server.service.db);
+  await pruneEvents(server.service.db);
   await foldSessionDeltas(server.service.db);
   await pruneSessions(server.service.db);
 }

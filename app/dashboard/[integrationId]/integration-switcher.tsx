@@ -18,7 +18,7 @@ export function IntegrationSwitcher({
 }) {
   return (
     <Menu
-      label={`Integration ${current.name}, switch`}
+      label="switch integration"
       buttonClassName="w-full rounded border border-line p-2 text-left hover:bg-sunken"
       button={
         <>

@@ -25,7 +25,7 @@ export function StaffMenu({ theme }: { theme: Theme }) {
   return (
     <div className="flex items-center justify-between gap-1">
       <Menu
-        label={`Account of ${staff.name}`}
+        label="account"
         place="above"
         buttonClassName="flex min-w-0 items-center gap-2 rounded p-1 pr-2 text-left hover:bg-sunken"
         button={

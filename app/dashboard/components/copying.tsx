@@ -31,7 +31,6 @@ export function ShortId({ id, name = 'id' }: { id: string; name?: string }) {
     <button
       type="button"
       title={`${id}\nClick to copy`}
-      aria-label={`Copy ${name} ${id}`}
       className="inline-flex items-center gap-1 rounded font-mono text-muted text-xs hover:text-ink"
       onClick={(event) => {
         event.stopPropagation();
@@ -39,6 +38,7 @@ export function ShortId({ id, name = 'id' }: { id: string; name?: string }) {
       }}
     >
       {shortenId(id)}
+      <span className="sr-only">, copy {name}</span>
       {isCopied && <Check size={12} className="text-human" aria-hidden />}
       <span role="status" className="sr-only">
         {isCopied ? 'Copied' : ''}

@@ -5,6 +5,7 @@ import { Button } from './button';
 import { joinClasses } from './classes';
 import { type Shortcut, useShortcuts } from './shortcuts';
 import { ErrorState } from './states';
+import type { Selection } from './url-state';
 
 export interface Column<Row> {
   key: string;
@@ -30,8 +31,8 @@ interface DataTableProps<Row> {
   rowKey(row: Row): string;
   /** Where a row leads; its first cell becomes the link. */
   rowHref?: (row: Row) => string;
-  selected?: string | null;
-  onSelect?: (key: string) => void;
+  /** Makes rows selectable. */
+  selection?: Selection;
   onOpen?: (row: Row) => void;
   onHover?: (row: Row) => void;
   error?: string | null;
@@ -50,25 +51,28 @@ interface DataTableProps<Row> {
  * loads; says why it failed and offers to try again.
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, rowKey, rowHref, selected, onSelect, onOpen, onHover, error, empty } = props;
+  const { caption, columns, rows, rowKey, rowHref, selection, onOpen, onHover, error, empty } = props;
+  const selected = selection?.key;
   const body = useRef<HTMLTableSectionElement>(null);
   useEffect(() => {
     if (selected) body.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
 
   const step = (by: 1 | -1) => () => {
-    if (!rows?.length || !onSelect) return;
-    const at = rows.findIndex((row) => rowKey(row) === selected);
+    if (!rows?.length || !selection) return;
+    const current = selection.read();
+    const at = rows.findIndex((row) => rowKey(row) === current);
     const next = at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by;
     if (next >= rows.length - 1 && props.hasMore) props.onLoadMore?.();
     const row = rows[Math.min(Math.max(next, 0), rows.length - 1)];
-    if (row) onSelect(rowKey(row));
+    if (row) selection.select(rowKey(row));
   };
   const open = () => {
-    const row = rows?.find((candidate) => rowKey(candidate) === selected);
+    const current = selection?.read();
+    const row = rows?.find((candidate) => rowKey(candidate) === current);
     if (row) onOpen?.(row);
   };
-  const moves: Shortcut[] = onSelect
+  const moves: Shortcut[] = selection
     ? [
         { keys: 'j', name: 'Next row', run: step(1) },
         { keys: 'k', name: 'Previous row', run: step(-1) },
@@ -98,7 +102,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                   scope="col"
                   style={{ width: column.width }}
                   className={joinClasses(
-                    'sticky top-0 z-10 h-8 whitespace-nowrap border-b bg-surface px-3 text-left font-medium text-muted text-xs',
+                    'sticky top-0 z-10 h-8 whitespace-nowrap border-b bg-surface px-2 text-left @lg:px-3 font-medium text-muted text-xs',
                     place(column),
                   )}
                 >
@@ -114,15 +118,18 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 <tr
                   key={key}
                   aria-current={key === selected ? 'true' : undefined}
-                  onClick={onSelect && (() => onSelect(key))}
+                  onClick={selection && (() => selection.select(key))}
                   onPointerEnter={onHover && (() => onHover(row))}
                   className={joinClasses(
                     'scroll-mt-8 hover:bg-sunken aria-[current]:bg-accent-soft',
-                    onSelect && 'cursor-default',
+                    selection && 'cursor-default',
                   )}
                 >
                   {columns.map((column, index) => (
-                    <td key={column.key} className={joinClasses('h-9 border-line/60 border-b px-3', place(column))}>
+                    <td
+                      key={column.key}
+                      className={joinClasses('h-9 border-line/60 border-b px-2 @lg:px-3', place(column))}
+                    >
                       {index === 0 && rowHref ? (
                         <Link href={rowHref(row)} prefetch={false} className="hover:underline">
                           {column.cell(row)}
@@ -148,7 +155,7 @@ function SkeletonRow<Row>({ columns, place }: { columns: Column<Row>[]; place(co
   return (
     <tr>
       {columns.map((column) => (
-        <td key={column.key} className={joinClasses('h-9 border-line/60 border-b px-3', place(column))}>
+        <td key={column.key} className={joinClasses('h-9 border-line/60 border-b px-2 @lg:px-3', place(column))}>
           <div className="skeleton inline-block h-3 w-3/4 align-middle" />
         </td>
       ))}

@@ -3,7 +3,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState 
 import { joinClasses } from './classes';
 
 interface MenuProps {
-  /** What the button says to those who cannot see it. */
+  /** What the button does, for those who cannot see it: said after its own words. */
   label: string;
   button: ReactNode;
   /** Links and buttons with the look of MENU_ITEM; those with `data-stay` leave it open. */
@@ -56,13 +56,13 @@ export function Menu({ label, button, children, buttonClassName, place = 'below'
     <div ref={root} className="relative" onKeyDown={move}>
       <button
         type="button"
-        aria-label={label}
         aria-expanded={isOpen}
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
         className={buttonClassName}
       >
         {button}
+        <span className="sr-only">, {label}</span>
       </button>
       {isOpen && (
         // biome-ignore lint/a11y/useKeyWithClickEvents: a key on an item clicks it

@@ -64,9 +64,9 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
     <Registry value={groups}>
       <ShowAll value={showAll}>{children}</ShowAll>
       <Dialog title="Keyboard shortcuts" isOpen={shown !== null} onClose={() => setShown(null)}>
-        <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
+        <div className="gap-x-8 sm:columns-2">
           {shown?.map(({ name, shortcuts }) => (
-            <section key={name}>
+            <section key={name} className="mb-4 break-inside-avoid">
               <h3 className="mb-1 font-medium text-muted text-xs">{name}</h3>
               <dl>
                 {shortcuts.map(({ keys, name: act }) => (

@@ -1,7 +1,7 @@
 'use client';
 import { createContext, type ReactNode, use, useEffect, useState } from 'react';
 
-const TICK_MS = 30_000;
+const TICK_MS = 10_000;
 const UNITS = [
   ['y', 31_536_000],
   ['mo', 2_592_000],
@@ -29,7 +29,7 @@ export function ClockProvider({ nowMs, children }: { nowMs: number; children: Re
 export function describeDistance(atMs: number, nowMs: number): string {
   const seconds = Math.abs(nowMs - atMs) / 1000;
   const unit = UNITS.find(([, size]) => seconds >= size);
-  if (!unit) return atMs > nowMs + 5_000 ? 'in a moment' : 'just now';
+  if (!unit) return atMs > nowMs + 1.5 * TICK_MS ? 'in a moment' : 'just now';
   const amount = `${Math.floor(seconds / unit[1])} ${unit[0]}`;
   return atMs > nowMs ? `in ${amount}` : `${amount} ago`;
 }

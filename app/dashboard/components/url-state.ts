@@ -1,6 +1,6 @@
 'use client';
 import { useSearchParams } from 'next/navigation';
-import { useCallback } from 'react';
+import { useCallback, useMemo } from 'react';
 
 export type UrlPatch = Record<string, string | null>;
 
@@ -21,4 +21,28 @@ export function useUrlState() {
     window.history[replace ? 'replaceState' : 'pushState'](null, '', address);
   }, []);
   return { params, change };
+}
+
+export interface Selection {
+  /** Of what is selected, as it is drawn. */
+  key: string | null;
+  /** The same at this very moment: keys may be struck faster than the page is drawn. */
+  read(): string | null;
+  select(key: string | null): void;
+}
+
+const SELECTED = 'selected';
+
+/** What is selected in the list of a page, kept in its address. */
+export function useSelection(): Selection {
+  const { params, change } = useUrlState();
+  const key = params.get(SELECTED);
+  return useMemo(
+    () => ({
+      key,
+      read: () => new URLSearchParams(window.location.search).get(SELECTED),
+      select: (next) => change({ [SELECTED]: next }, { replace: true }),
+    }),
+    [key, change],
+  );
 }

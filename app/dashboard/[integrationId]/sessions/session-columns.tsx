@@ -19,7 +19,7 @@ export const SESSION_COLUMNS: Column<Session>[] = [
     key: 'user',
     name: 'User',
     cell: ({ userName, userId }) => (
-      <span className="block max-w-44 truncate">
+      <span className="block max-w-22 truncate @lg:max-w-44">
         {userName ?? userId ?? <span className="text-faint">Unmatched</span>}
       </span>
     ),
@@ -29,7 +29,7 @@ export const SESSION_COLUMNS: Column<Session>[] = [
     name: 'First page',
     from: 'md',
     cell: ({ pageUrl }) => (
-      <span className="block max-w-60 truncate text-muted" title={pageUrl}>
+      <span className="block max-w-40 truncate text-muted @4xl:max-w-60" title={pageUrl}>
         {showPath(pageUrl)}
       </span>
     ),

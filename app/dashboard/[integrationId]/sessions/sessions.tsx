@@ -6,7 +6,7 @@ import { DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
 import { PageHeader } from '../../components/page-header';
 import { Code, EmptyState } from '../../components/states';
-import { useUrlState } from '../../components/url-state';
+import { useSelection, useUrlState } from '../../components/url-state';
 import { PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
@@ -23,11 +23,11 @@ export function Sessions() {
   const router = useRouter();
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const { params, change } = useUrlState();
+  const { params } = useUrlState();
+  const selection = useSelection();
   const list = useInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(readFilters(params), PAGES));
   const rows = list.data?.pages.flatMap(({ data }) => data);
-  const selected = params.get('selected');
-  const select = (id: string | null) => change({ selected: id }, { replace: true });
+  const { key: selected, select } = selection;
   const labeling = useLabeling({ onUndo: ({ id }) => select(id) });
 
   const loadMore = () => {
@@ -35,7 +35,8 @@ export function Sessions() {
   };
   /** Labels the selected session and goes on to the next. */
   const review = (verdict: Verdict) => () => {
-    const at = rows?.findIndex(({ id }) => id === selected) ?? -1;
+    const current = selection.read();
+    const at = rows?.findIndex(({ id }) => id === current) ?? -1;
     const session = rows?.[at];
     if (!session) return;
     labeling.label(session, verdict);
@@ -65,8 +66,7 @@ export function Sessions() {
             rows={rows}
             rowKey={({ id }) => id}
             rowHref={hrefOf}
-            selected={selected}
-            onSelect={select}
+            selection={selection}
             onOpen={(session) => router.push(hrefOf(session))}
             onHover={prefetch}
             error={list.error && describeError(list.error)}

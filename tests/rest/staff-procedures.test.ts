@@ -299,6 +299,24 @@ describe('the distribution of scores', () => {
   });
 });
 
+describe('a label that staff take away', () => {
+  it('leaves the class to the score again, in the session and in every count', async () => {
+    const { id } = await server.createTenant();
+    const of = { id } as typeof ours;
+    await server.ingest(id, [facts.started('x'), facts.closed('x'), facts.scored('x', 0.95)]);
+    const before = await ask('sessions.get', { sessionId: 'x' }, of);
+    await admin.mutate('sessions.label', { sessionId: 'x', verdict: 'human', notes: 'a mistake' }, at(of));
+    expect(await ask('sessions.get', { sessionId: 'x' }, of)).toMatchObject({ riskLevel: 'human' });
+    const taken = await admin.mutate('sessions.unlabel', { sessionId: 'x' }, at(of));
+    expect(taken.body.result.data).toEqual({ ...before, updatedAt: expect.any(String) });
+    expect(taken.body.result.data).toMatchObject({ riskLevel: 'bot', label: null });
+    expect(await ask('analytics.getScoreDistribution', undefined, of)).toEqual([{ bin: 95, sessions: 1 }]);
+    // A repeat changes nothing.
+    expect((await admin.mutate('sessions.unlabel', { sessionId: 'x' }, at(of))).status).toBe(200);
+    expect((await admin.mutate('sessions.unlabel', { sessionId: 'nobody' }, at(of))).status).toBe(404);
+  });
+});
+
 describe('what was sent about a session', () => {
   it('is every delivery whose event is about it, and nobody else’s', async () => {
     const types = async (sessionId: string) =>

@@ -140,6 +140,7 @@ describe('staff', () => {
       ['sessions.getDetails', { sessionId: 'session-1' }],
       ['sessions.listEvents', { sessionId: 'session-1' }],
       ['sessions.label', { sessionId: 'session-1', verdict: 'bot' }],
+      ['sessions.unlabel', { sessionId: 'session-1' }],
     ];
     for (const [name, input] of calls) {
       const ask = MUTATIONS.includes(name) ? admin.mutate : admin.query;

@@ -12,14 +12,14 @@ export interface Column<Row> {
   name: string;
   cell(row: Row): ReactNode;
   isNumber?: boolean;
-  /** The width of the table from which it is shown: 576, 672 or 896 pixels; always when absent. */
+  /** The width of the table from which it is shown: 576, 768 or 896 pixels; always when absent. */
   from?: 'sm' | 'md' | 'lg';
   /** A CSS width; the rest share what is left. */
   width?: string;
 }
 
 // Of the table itself, which a details panel makes narrower.
-const FROM = { sm: '@max-xl:hidden', md: '@max-2xl:hidden', lg: '@max-4xl:hidden' };
+const FROM = { sm: '@max-xl:hidden', md: '@max-3xl:hidden', lg: '@max-4xl:hidden' };
 const SKELETON_ROWS = Array.from({ length: 12 }, (_, n) => n);
 
 interface DataTableProps<Row> {

@@ -35,6 +35,7 @@ interface ScoreHistogramProps {
 export function ScoreHistogram({ distribution, thresholds, overlay }: ScoreHistogramProps) {
   const sessionsOf = new Map(distribution.map(({ bin, sessions }) => [bin, sessions]));
   const counts = countClasses(distribution, thresholds);
+  // Their labels decide, whatever their score.
   const labeled = `${showCount(sessionsOf.get(LABELED_BOT) ?? 0)} labelled bot and ${showCount(sessionsOf.get(LABELED_HUMAN) ?? 0)} labelled human stand outside`;
   return (
     <ChartFrame

@@ -39,7 +39,7 @@ export function Counters({ stats }: { stats: Stats }) {
       'Anomalies',
       <Count key="n" value={stats.anomalies} />,
       <>
-        <Count value={stats.confirmedDevices} /> devices confirmed
+        <Count value={stats.confirmedDevices} /> {stats.confirmedDevices === 1 ? 'device' : 'devices'} confirmed
       </>,
     ],
     [

@@ -19,7 +19,7 @@ export const SESSION_COLUMNS: Column<Session>[] = [
     key: 'user',
     name: 'User',
     cell: ({ userName, userId }) => (
-      <span className="block max-w-22 truncate @lg:max-w-44">
+      <span className="block max-w-20 truncate @lg:max-w-44">
         {userName ?? userId ?? <span className="text-faint">Unmatched</span>}
       </span>
     ),

@@ -5,7 +5,6 @@ import { Button } from './button';
 import { joinClasses } from './classes';
 import { type Shortcut, useShortcuts } from './shortcuts';
 import { ErrorState } from './states';
-import type { Selection } from './url-state';
 
 export interface Column<Row> {
   key: string;
@@ -31,8 +30,11 @@ interface DataTableProps<Row> {
   rowKey(row: Row): string;
   /** Where a row leads; its first cell becomes the link. */
   rowHref?: (row: Row) => string;
+  selected?: string | null;
   /** Makes rows selectable. */
-  selection?: Selection;
+  onSelect?: (key: string) => void;
+  /** What is selected at this very moment, where that may be ahead of what is drawn. */
+  readSelected?: () => string | null;
   onOpen?: (row: Row) => void;
   onHover?: (row: Row) => void;
   error?: string | null;
@@ -51,28 +53,28 @@ interface DataTableProps<Row> {
  * loads; says why it failed and offers to try again.
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, rowKey, rowHref, selection, onOpen, onHover, error, empty } = props;
-  const selected = selection?.key;
+  const { caption, columns, rows, rowKey, rowHref, selected, onSelect, onOpen, onHover, error, empty } = props;
+  const readSelected = props.readSelected ?? (() => selected);
   const body = useRef<HTMLTableSectionElement>(null);
   useEffect(() => {
     if (selected) body.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
 
   const step = (by: 1 | -1) => () => {
-    if (!rows?.length || !selection) return;
-    const current = selection.read();
+    if (!rows?.length || !onSelect) return;
+    const current = readSelected();
     const at = rows.findIndex((row) => rowKey(row) === current);
     const next = at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by;
     if (next >= rows.length - 1 && props.hasMore) props.onLoadMore?.();
     const row = rows[Math.min(Math.max(next, 0), rows.length - 1)];
-    if (row) selection.select(rowKey(row));
+    if (row) onSelect(rowKey(row));
   };
   const open = () => {
-    const current = selection?.read();
+    const current = readSelected();
     const row = rows?.find((candidate) => rowKey(candidate) === current);
     if (row) onOpen?.(row);
   };
-  const moves: Shortcut[] = selection
+  const moves: Shortcut[] = onSelect
     ? [
         { keys: 'j', name: 'Next row', run: step(1) },
         { keys: 'k', name: 'Previous row', run: step(-1) },
@@ -118,11 +120,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 <tr
                   key={key}
                   aria-current={key === selected ? 'true' : undefined}
-                  onClick={selection && (() => selection.select(key))}
+                  onClick={onSelect && (() => onSelect(key))}
                   onPointerEnter={onHover && (() => onHover(row))}
                   className={joinClasses(
                     'scroll-mt-8 hover:bg-sunken aria-[current]:bg-accent-soft',
-                    selection && 'cursor-default',
+                    onSelect && 'cursor-default',
                   )}
                 >
                   {columns.map((column, index) => (

@@ -1,6 +1,6 @@
 'use client';
 import { useSearchParams } from 'next/navigation';
-import { useCallback, useMemo } from 'react';
+import { useCallback } from 'react';
 
 export type UrlPatch = Record<string, string | null>;
 
@@ -23,26 +23,15 @@ export function useUrlState() {
   return { params, change };
 }
 
-export interface Selection {
-  /** Of what is selected, as it is drawn. */
-  key: string | null;
-  /** The same at this very moment: keys may be struck faster than the page is drawn. */
-  read(): string | null;
-  select(key: string | null): void;
-}
-
 const SELECTED = 'selected';
+const readSelected = () => new URLSearchParams(window.location.search).get(SELECTED);
 
-/** What is selected in the list of a page, kept in its address. */
-export function useSelection(): Selection {
+/**
+ * The selected row of a page's list, kept in its address; a moving selection leaves no steps for the back button.
+ * `selected` is what is drawn, `readSelected` what holds at this very moment: keys may be struck faster.
+ */
+export function useSelection() {
   const { params, change } = useUrlState();
-  const key = params.get(SELECTED);
-  return useMemo(
-    () => ({
-      key,
-      read: () => new URLSearchParams(window.location.search).get(SELECTED),
-      select: (next) => change({ [SELECTED]: next }, { replace: true }),
-    }),
-    [key, change],
-  );
+  const select = useCallback((key: string | null) => change({ [SELECTED]: key }, { replace: true }), [change]);
+  return { selected: params.get(SELECTED), select, readSelected };
 }

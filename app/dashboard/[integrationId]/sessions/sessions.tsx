@@ -24,10 +24,9 @@ export function Sessions() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const { params } = useUrlState();
-  const selection = useSelection();
   const list = useInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(readFilters(params), PAGES));
   const rows = list.data?.pages.flatMap(({ data }) => data);
-  const { key: selected, select } = selection;
+  const { selected, select, readSelected } = useSelection();
   const labeling = useLabeling({ onUndo: ({ id }) => select(id) });
 
   const loadMore = () => {
@@ -35,7 +34,7 @@ export function Sessions() {
   };
   /** Labels the selected session and goes on to the next. */
   const review = (verdict: Verdict) => () => {
-    const current = selection.read();
+    const current = readSelected();
     const at = rows?.findIndex(({ id }) => id === current) ?? -1;
     const session = rows?.[at];
     if (!session) return;
@@ -66,7 +65,9 @@ export function Sessions() {
             rows={rows}
             rowKey={({ id }) => id}
             rowHref={hrefOf}
-            selection={selection}
+            selected={selected}
+            onSelect={select}
+            readSelected={readSelected}
             onOpen={(session) => router.push(hrefOf(session))}
             onHover={prefetch}
             error={list.error && describeError(list.error)}

@@ -134,7 +134,7 @@ describe.each<[string, Record<string, string>]>([
         401,
         {
           error: {
-            message: 'An API key is required',
+            message: 'Sign in',
             code: -32001,
             data: { code: 'UNAUTHORIZED', httpStatus: 401, path: path.split('?')[0] },
           },

@@ -35,7 +35,6 @@ export const domainEvents = pgTable(
   (table) => [
     primaryKey({ columns: [table.integrationId, table.id] }),
     unique('domain_events_once').on(table.integrationId, table.type, table.naturalKey),
-    index('domain_events_created').on(table.createdAt),
     index('domain_events_type').on(table.integrationId, table.type, table.createdAt, table.id),
     index('domain_events_skipped').on(table.integrationId, table.createdAt, table.id).where(sql`skips is not null`),
   ],

@@ -41,6 +41,15 @@ export type ListSessionEventsInput = z.infer<typeof listSessionEventsInput>;
 /** What a stretch of time without events is dominated by. */
 export const NO_EVENT_TYPE = 'none';
 
+const stretchSchema = z.object({
+  timestamp: wireInstant().describe('Start of the stretch.'),
+  eventCount: int32(6),
+  dominantEventType: z
+    .enum([...EVENT_TYPES, NO_EVENT_TYPE])
+    .describe('The type with the most events; `none` where there are none.'),
+  activityLevel: double(0.5).describe('Share of the busiest stretch, 0 to 1.'),
+});
+
 /** How a session went (specification: Session details). */
 export const sessionDetailsSchema = z
   .object({
@@ -59,16 +68,7 @@ export const sessionDetailsSchema = z
       form: int32(3),
     }),
     timeline: z
-      .array(
-        z.object({
-          timestamp: wireInstant().describe('Start of the stretch.'),
-          eventCount: int32(6),
-          dominantEventType: z
-            .enum([...EVENT_TYPES, NO_EVENT_TYPE])
-            .describe('The type with the most events; `none` where there are none.'),
-          activityLevel: double(0.5).describe('Share of the busiest stretch, 0 to 1.'),
-        }),
-      )
+      .array(stretchSchema)
       .describe('Stretches of equal length, a sixtieth of the session but at least one second, without gaps.'),
     pageHistory: z
       .array(
@@ -83,3 +83,9 @@ export const sessionDetailsSchema = z
   })
   .meta({ id: 'SessionDetails' });
 export type SessionDetails = z.infer<typeof sessionDetailsSchema>;
+
+/** The same for staff, whose chart tells the types of a stretch apart; those without events are left out. */
+export const staffSessionDetailsSchema = sessionDetailsSchema.extend({
+  timeline: z.array(stretchSchema.extend({ countsByType: z.partialRecord(z.enum(EVENT_TYPES), z.number()) })),
+});
+export type StaffSessionDetails = z.infer<typeof staffSessionDetailsSchema>;

@@ -7,8 +7,8 @@ import {
   type EventType,
   type ListSessionEventsInput,
   NO_EVENT_TYPE,
-  type SessionDetails,
   type SessionEvent,
+  type StaffSessionDetails,
 } from '../contract/session-events';
 import type { DomainContext } from './context';
 import { decodeCursor, makePage } from './cursors';
@@ -76,8 +76,14 @@ interface DetailsRow {
   navigations: { url: string; timestamp: string; durationMs: number | null }[];
 }
 
-/** How a session went (specification: Session details). NOT_FOUND as getSession. */
-export async function getSessionDetails(context: DomainContext, input: { sessionId: string }): Promise<SessionDetails> {
+/**
+ * How a session went (specification: Session details), with the types of each stretch, which only staff are shown.
+ * NOT_FOUND as getSession.
+ */
+export async function getSessionDetails(
+  context: DomainContext,
+  input: { sessionId: string },
+): Promise<StaffSessionDetails> {
   const [row] = await context.db.query<DetailsRow>(READ_DETAILS, [context.integration.id, input.sessionId]);
   if (!row) throw new ApiError('NOT_FOUND', 'Session not found');
   const { startTime, endTime, pageUrl, counts } = row;
@@ -144,7 +150,7 @@ export function buildTimeline(
   durationSeconds: number,
   stretchSeconds: number,
   counts: StretchCount[],
-): SessionDetails['timeline'] {
+): StaffSessionDetails['timeline'] {
   const length = Math.max(1, Math.ceil(durationSeconds / stretchSeconds));
   const stretches = Array.from({ length }, () => new Map<EventType, number>());
   for (const { stretch, type, count } of counts) {
@@ -158,6 +164,7 @@ export function buildTimeline(
     eventCount: totals[index]!,
     dominantEventType: findDominantType(counted),
     activityLevel: busiest === 0 ? 0 : totals[index]! / busiest,
+    countsByType: Object.fromEntries(counted),
   }));
 }
 

@@ -1,6 +1,11 @@
 import { sessionDeliveriesSchema } from '../contract/deliveries';
 import { pageOf } from '../contract/pagination';
-import { listSessionEventsInput, sessionDetailsSchema, sessionEventSchema } from '../contract/session-events';
+import {
+  listSessionEventsInput,
+  sessionDetailsSchema,
+  sessionEventSchema,
+  staffSessionDetailsSchema,
+} from '../contract/session-events';
 import {
   labelSessionInput,
   listSessionsInput,
@@ -99,6 +104,12 @@ export const sessionsRouter = router({
     .input(labelSessionInput)
     .output(sessionLabelSchema)
     .mutation(({ ctx, input }) => labelSession(ctx.domain, input)),
+
+  /** `getDetails` with what the dashboard draws besides: for staff, no route of the public API. */
+  getTimeline: integrationProcedure
+    .input(sessionIdInput)
+    .output(staffSessionDetailsSchema)
+    .query(({ ctx, input }) => getSessionDetails(ctx.domain, input)),
 
   /** Undoes a label: for staff, no route of the public API. */
   unlabel: integrationProcedure

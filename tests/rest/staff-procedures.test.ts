@@ -317,6 +317,21 @@ describe('a label that staff take away', () => {
   });
 });
 
+describe('the timeline of a session', () => {
+  it('is that of its details, with the types of each stretch apart, which customers are not shown', async () => {
+    const tenant = await server.createTenant();
+    const events = ['mouse', 'mouse', 'keyboard'].map((type, sequence) => ({ sequence, type, eventCount: 2 }));
+    await server.ingest(tenant.id, [facts.started('s'), facts.happened('s', events), facts.closed('s')]);
+    const timeline = await ask('sessions.getTimeline', { sessionId: 's' }, tenant);
+    const details = await server.call('GET', '/v1/sessions/s/details', { key: tenant.key });
+    const counts = timeline.timeline.map(({ countsByType }: { countsByType: object }) => countsByType);
+    expect(counts.filter((types: object) => Object.keys(types).length > 0)).toEqual([{ mouse: 4, keyboard: 2 }]);
+    for (const stretch of timeline.timeline) delete stretch.countsByType;
+    expect(details.body.data).toEqual(timeline);
+    expect(await refuse('sessions.getTimeline', { sessionId: 's 1/é' }, tenant)).toBe(404);
+  });
+});
+
 describe('what was sent about a session', () => {
   it('is every delivery whose event is about it, and nobody else’s', async () => {
     const types = async (sessionId: string) =>

@@ -235,6 +235,7 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   await staff.courses.get({ courseId: SHARED_COURSE });
   await staff.analytics.getScoreDistribution();
   await staff.sessions.listDeliveries({ sessionId });
+  await staff.sessions.getTimeline({ sessionId });
   await staff.sessions.unlabel({ sessionId });
   await staff.webhooks.previewThreshold({ eventType: 'BotDetected' });
   await staff.webhooks.getHealth({ id: webhookId });

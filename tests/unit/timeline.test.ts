@@ -39,6 +39,16 @@ describe('buildTimeline', () => {
     });
   });
 
+  it('tells the types of a stretch apart', () => {
+    forAll((timeline) => {
+      for (const { countsByType, eventCount, dominantEventType } of timeline) {
+        const values = Object.values(countsByType);
+        expect(sum(values)).toBe(eventCount);
+        if (dominantEventType !== NO_EVENT_TYPE) expect(countsByType[dominantEventType]).toBe(Math.max(...values));
+      }
+    });
+  });
+
   it('covers the session with stretches of equal length, at most sixty, the first at its start', () => {
     forAll((timeline, _counted, seconds) => {
       const step = stretchOf(seconds) * 1000;

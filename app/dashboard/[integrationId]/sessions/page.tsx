@@ -12,7 +12,7 @@ export default async function SessionsPage(props: PageProps) {
   await Promise.all([
     queryClient.prefetchInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(readFilters(search), PAGES)),
     selected && queryClient.prefetchQuery(trpc.sessions.get.queryOptions({ sessionId: selected })),
-    selected && queryClient.prefetchQuery(trpc.sessions.getDetails.queryOptions({ sessionId: selected })),
+    selected && queryClient.prefetchQuery(trpc.sessions.getTimeline.queryOptions({ sessionId: selected })),
   ]);
   return (
     <FirstContent queryClient={queryClient}>

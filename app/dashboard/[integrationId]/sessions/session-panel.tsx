@@ -24,7 +24,7 @@ interface SessionPanelProps {
 export function SessionPanel({ sessionId, listed, base, labeling, onClose }: SessionPanelProps) {
   const trpc = useTRPC();
   const query = useQuery({ ...trpc.sessions.get.queryOptions({ sessionId }), enabled: !listed });
-  const details = useQuery(trpc.sessions.getDetails.queryOptions({ sessionId }));
+  const details = useQuery(trpc.sessions.getTimeline.queryOptions({ sessionId }));
   const session = listed ?? query.data;
   return (
     <DetailsPanel title={session?.userName ?? 'Session'} onClose={onClose}>

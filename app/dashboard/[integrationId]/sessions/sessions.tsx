@@ -45,7 +45,7 @@ export function Sessions() {
   };
   const hrefOf = ({ id }: Session) => `${base}/sessions/${encodeURIComponent(id)}`;
   const prefetch = ({ id: sessionId }: Session) => {
-    void queryClient.prefetchQuery(trpc.sessions.getDetails.queryOptions({ sessionId }));
+    void queryClient.prefetchQuery(trpc.sessions.getTimeline.queryOptions({ sessionId }));
   };
   const isFiltered = [...FILTER_NAMES.keys()].some((param) => params.has(param));
   return (

@@ -1,14 +1,15 @@
 'use client';
-import type { SessionDetails } from '../../../../server/contract/session-events';
+import type { EventType, StaffSessionDetails } from '../../../../server/contract/session-events';
 import { Bars } from '../../charts/bars';
 import { ChartFrame, Legend } from '../../charts/chart-frame';
 import { showCount } from '../../components/count';
 import { showDuration } from '../../components/time';
 
-type EventType = SessionDetails['timeline'][number]['dominantEventType'];
-
 /** The colour of an event type, the same wherever it is shown. */
-export const colorOfType = (type: EventType) => (type === 'none' ? 'var(--color-line)' : `var(--color-type-${type})`);
+export const colorOfType = (type: EventType) => `var(--color-type-${type})`;
+
+type Stretch = StaffSessionDetails['timeline'][number];
+const listCounts = ({ countsByType }: Stretch) => Object.entries(countsByType) as [EventType, number][];
 
 /** `m:ss` since the start of the session. */
 export function showOffset(ms: number): string {
@@ -16,8 +17,8 @@ export function showOffset(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** The course of a session: events of each stretch in the colour of the type that leads it, changes of the page marked. */
-export function Timeline({ details, height = 140 }: { details: SessionDetails; height?: number }) {
+/** The course of a session: the events of each stretch by type, changes of the page marked. */
+export function Timeline({ details, height = 140 }: { details: StaffSessionDetails; height?: number }) {
   const { timeline, pageHistory, startTime, durationSeconds, eventCounts } = details;
   const startMs = Date.parse(startTime);
   const [first, second] = timeline;
@@ -25,9 +26,8 @@ export function Timeline({ details, height = 140 }: { details: SessionDetails; h
     first && second ? Date.parse(second.timestamp) - Date.parse(first.timestamp) : durationSeconds * 1000;
   const spanMs = Math.max(1, stretchMs * timeline.length);
   const place = (timestamp: string) => Math.min(100, Math.max(0, ((Date.parse(timestamp) - startMs) / spanMs) * 100));
-  const types = [...new Set(timeline.map(({ dominantEventType }) => dominantEventType))].filter(
-    (type) => type !== 'none',
-  );
+  // In one order, so that a type has the same place in every stretch.
+  const types = [...new Set(timeline.flatMap((stretch) => listCounts(stretch).map(([type]) => type)))].sort();
   const changes = pageHistory.filter(({ type }) => type === 'navigation');
   const offset = (timestamp: string) => showOffset(Date.parse(timestamp) - startMs);
   return (
@@ -35,11 +35,11 @@ export function Timeline({ details, height = 140 }: { details: SessionDetails; h
       title="Timeline"
       summary={`${showCount(eventCounts.total)} events in ${showDuration(durationSeconds * 1000)}: ${showCount(eventCounts.mouse)} mouse, ${showCount(eventCounts.scroll)} scroll, ${showCount(eventCounts.keyboard)} keyboard, ${showCount(eventCounts.touch)} touch, ${showCount(eventCounts.form)} form; ${changes.length} changes of the page.`}
       table={{
-        columns: ['Since the start', 'Events', 'Mostly'],
+        columns: ['Since the start', 'Events', ...types],
         rows: timeline.map((stretch) => [
           offset(stretch.timestamp),
           showCount(stretch.eventCount),
-          stretch.dominantEventType,
+          ...types.map((type) => showCount(stretch.countsByType[type] ?? 0)),
         ]),
       }}
     >
@@ -53,13 +53,9 @@ export function Timeline({ details, height = 140 }: { details: SessionDetails; h
         height={height}
         bars={timeline.map((stretch) => ({
           name: offset(stretch.timestamp),
-          parts: [
-            {
-              name: stretch.dominantEventType === 'none' ? 'events' : `events, mostly ${stretch.dominantEventType}`,
-              color: colorOfType(stretch.dominantEventType),
-              value: stretch.eventCount,
-            },
-          ],
+          parts: types
+            .map((type) => ({ name: type, color: colorOfType(type), value: stretch.countsByType[type] ?? 0 }))
+            .filter(({ value }) => value > 0),
         }))}
         labels={[0, 25, 50, 75, 100].map((at) => ({ at, text: showOffset((spanMs * at) / 100) }))}
         overlay={changes.map(({ url, timestamp }) => (

@@ -23,7 +23,7 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
   const base = `/dashboard/${integrationId}`;
   const trpc = useTRPC();
   const query = useQuery(trpc.sessions.get.queryOptions({ sessionId }));
-  const details = useQuery(trpc.sessions.getDetails.queryOptions({ sessionId }));
+  const details = useQuery(trpc.sessions.getTimeline.queryOptions({ sessionId }));
   const labeling = useLabeling();
   const session = query.data;
   useShortcuts('Session', [

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EVENT_TYPE_NAMES } from './events';
 import { identifier, int32, text, wireInstant, wireText } from './fields';
 import { PLAN_NAMES, planSchema, tierSchema } from './tiers';
 
@@ -44,6 +45,18 @@ export const createIntegrationInput = z.object({
   allowedOrigins: z.array(originInput).max(100, 'must have at most 100 items').default([]),
 });
 export const setPlanInput = z.object({ id: identifier(), plan: planInput });
+
+/** What a plan would mean for an integration. */
+export const planPreviewSchema = z.object({
+  tier: tierSchema,
+  requestsPerMinute: z.number().describe('Of a key that is sent as `Authorization: Bearer`.'),
+  maxActiveWebhooks: z.number(),
+  retentionDays: z.number().describe('For how long sessions are kept; counts stay.'),
+  disables: z
+    .array(z.object({ id: z.string(), name: z.string(), eventType: z.enum(EVENT_TYPE_NAMES) }))
+    .describe('Active subscriptions that it has no room for, the oldest first.'),
+});
+export type PlanPreview = z.infer<typeof planPreviewSchema>;
 
 /** A key, masked. `lastUsedAt` is up to a minute behind. */
 export const apiKeySchema = z.object({

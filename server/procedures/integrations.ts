@@ -6,12 +6,13 @@ import {
   keyIdInput,
   mintedKeySchema,
   mintKeyInput,
+  planPreviewSchema,
   revokedKeySchema,
   setPlanInput,
 } from '../contract/integrations';
 import { listKeys, mintKey, revokeKey } from '../domain/api-keys';
 import { createIntegration, listIntegrationEntries } from '../domain/integrations';
-import { setIntegrationPlan } from '../webhooks/plans';
+import { previewPlan, setIntegrationPlan } from '../webhooks/plans';
 import { adminProcedure, integrationAdminProcedure, integrationProcedure, router, staffProcedure } from './trpc';
 
 /** The integrations of the stack, for staff: no route of the public API. */
@@ -23,6 +24,10 @@ export const integrationsRouter = router({
     .input(createIntegrationInput)
     .output(z.object({ id: z.string() }))
     .mutation(({ ctx, input }) => createIntegration(ctx.db, input)),
+  previewPlan: adminProcedure
+    .input(setPlanInput)
+    .output(planPreviewSchema)
+    .query(({ ctx, input }) => previewPlan({ db: ctx.db, quotas: ctx.service.env.quotas }, input)),
   setPlan: adminProcedure
     .input(setPlanInput)
     .output(setPlanInput)

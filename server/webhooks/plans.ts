@@ -2,7 +2,40 @@ import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
 import type { Database } from '../../db/client';
 import { integrations, webhookSubscriptions } from '../../db/schema';
 import { ApiError } from '../contract/errors';
+import type { PlanPreview } from '../contract/integrations';
 import { PLANS, type Plan } from '../contract/tiers';
+import type { Env } from '../platform/env';
+
+const isActiveOf = (integrationId: string) =>
+  and(
+    eq(webhookSubscriptions.integrationId, integrationId),
+    eq(webhookSubscriptions.enabled, true),
+    isNull(webhookSubscriptions.deletedAt),
+  );
+
+/** The subscriptions that a plan has no room for: the newest. */
+function pickExcess<Row extends { createdAt: string }>(active: Row[], plan: Plan): Row[] {
+  const oldestFirst = active.sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0));
+  return oldestFirst.slice(PLANS[plan].maxActiveWebhooks);
+}
+
+/** What a plan would mean for an integration: its limits, and the subscriptions it would disable. Changes nothing. NOT_FOUND for an unknown id. */
+export async function previewPlan(
+  { db, quotas }: { db: Database; quotas: Env['quotas'] },
+  { id, plan }: { id: string; plan: Plan },
+): Promise<PlanPreview> {
+  const [known] = await db.orm.select({ id: integrations.id }).from(integrations).where(eq(integrations.id, id));
+  if (!known) throw new ApiError('NOT_FOUND', 'Integration not found');
+  const { tier, maxActiveWebhooks, retentionDays } = PLANS[plan];
+  const { id: webhookId, name, eventType, createdAt } = webhookSubscriptions;
+  const active = await db.orm
+    .select({ id: webhookId, name, eventType, createdAt })
+    .from(webhookSubscriptions)
+    .where(isActiveOf(id))
+    .orderBy(asc(webhookId));
+  const disables = pickExcess(active, plan).map(({ createdAt: _, ...webhook }) => webhook);
+  return { tier, requestsPerMinute: quotas[tier].key, maxActiveWebhooks, retentionDays, disables };
+}
 
 /**
  * Sets an integration's plan. Where the new cap is below the active count, the newest subscriptions are disabled with
@@ -24,17 +57,10 @@ export async function setIntegrationPlan(
     const active = await tx
       .select({ id: webhookSubscriptions.id, createdAt: webhookSubscriptions.createdAt })
       .from(webhookSubscriptions)
-      .where(
-        and(
-          eq(webhookSubscriptions.integrationId, id),
-          eq(webhookSubscriptions.enabled, true),
-          isNull(webhookSubscriptions.deletedAt),
-        ),
-      )
+      .where(isActiveOf(id))
       .orderBy(asc(webhookSubscriptions.id))
       .for('update');
-    const oldestFirst = active.sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0));
-    const excess = oldestFirst.slice(PLANS[plan].maxActiveWebhooks);
+    const excess = pickExcess(active, plan);
     if (excess.length === 0) return;
     await tx
       .update(webhookSubscriptions)

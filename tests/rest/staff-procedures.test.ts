@@ -126,6 +126,33 @@ describe('integrations', () => {
       });
     expect((await admin.mutate('integrations.setPlan', { id: 'int_nobody', plan: 'pro' })).status).toBe(404);
   });
+
+  it('say what a plan would mean before it is theirs: exactly what it then does', async () => {
+    const tenant = await server.createTenant('enterprise');
+    const subscribe = async (name: string) =>
+      (
+        await server.call('POST', '/v1/webhooks', {
+          ...{ key: tenant.key, body: { url: receiver.url, eventType: 'BotDetected', name } },
+        })
+      ).body.data.id;
+    const created = [await subscribe('first'), await subscribe('second'), await subscribe('third')];
+    await server.call('PATCH', `/v1/webhooks/${created[1]}`, { key: tenant.key, body: { enabled: false } });
+    const preview = async (plan: string) =>
+      (await admin.query('integrations.previewPlan', { id: tenant.id, plan })).body;
+    expect((await preview('enterprise')).result.data).toEqual({
+      ...{ tier: 'enterprise', requestsPerMinute: 6000, maxActiveWebhooks: 10, retentionDays: 730, disables: [] },
+    });
+    const { disables } = (await preview('pro')).result.data;
+    expect(disables).toEqual([{ id: created[2], name: 'third', eventType: 'BotDetected' }]);
+    expect(ids((await preview('starter')).result.data.disables)).toEqual([created[0], created[2]]);
+    const listActive = async () =>
+      (await ask('webhooks.list', {}, tenant as never)).data.filter((one: { enabled: boolean }) => one.enabled);
+    expect(await listActive()).toHaveLength(2);
+    await admin.mutate('integrations.setPlan', { id: tenant.id, plan: 'pro' });
+    expect(ids(await listActive())).toEqual([created[0]]);
+    expect((await preview('gold')).error.data).toMatchObject({ httpStatus: 400, field: 'plan' });
+    expect((await admin.query('integrations.previewPlan', { id: 'int_nobody', plan: 'pro' })).status).toBe(404);
+  });
 });
 
 describe('API keys', () => {

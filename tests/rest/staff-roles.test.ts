@@ -34,7 +34,7 @@ const PIPELINE = 'pipeline.ingest';
 const PUBLIC = ['health.get'];
 const MUTATIONS = listProcedures('mutation').filter((name) => name !== PIPELINE);
 const QUERIES = listProcedures('query').filter((name) => !PUBLIC.includes(name));
-const ADMIN_ONLY = /^(staff\.(?!me)|integrations\.(create|setPlan)|apiKeys\.(mint|revoke))/;
+const ADMIN_ONLY = /^(staff\.(?!me)|integrations\.(create|previewPlan|setPlan)|apiKeys\.(mint|revoke))/;
 
 describe('every procedure', () => {
   it('is walked', () => {

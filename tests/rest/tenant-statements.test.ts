@@ -227,6 +227,7 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   const staff = appRouter.createCaller({ service, caller: { kind: 'staff', staff: member, integrationId: tenant.id } });
   const [sessionId, userId] = [SHARED.sessions[0]!, SHARED.users[0]!];
   await staff.integrations.list();
+  await staff.integrations.previewPlan({ id: tenant.id, plan: 'pro' });
   const { id } = await staff.apiKeys.mint({});
   await staff.apiKeys.list();
   await staff.apiKeys.revoke({ id });

@@ -5,6 +5,7 @@ import { createIntegration, listIntegrations } from '../domain/integrations';
 import type { Fact } from '../pipeline/facts';
 import { MAX_FACTS } from '../pipeline/facts';
 import type { Service } from '../service';
+import { makeFindingFacts } from './finding-facts';
 import { createRandom, MAX_SESSION_FACTS, makeSessionFacts } from './session-facts';
 
 const NAME = 'Demo University';
@@ -26,7 +27,8 @@ export interface Demo {
 
 /**
  * Loads the demo integration (plan enterprise) into a database without integrations: a few hundred sessions over 30 days,
- * through the pipeline's own door, and an account of the dashboard. Null where there already are integrations.
+ * alerts and reports, through the pipeline's own door, and an account of the dashboard. Null where there already are
+ * integrations.
  */
 export async function loadDemoIntegration(service: Service): Promise<Demo | null> {
   const { db } = service;
@@ -54,6 +56,7 @@ async function obtainDemoStaff(db: Service['db']): Promise<string> {
 async function ingestHistory({ ingester }: Service, integrationId: string): Promise<void> {
   const random = createRandom(20);
   const now = Date.now();
+  await ingester.ingestFacts({ integrationId, facts: makeFindingFacts(now) });
   let facts: Fact[] = [];
   for (let n = 0; n < SESSIONS; n++) {
     // More of them lately, and by day rather than by night.

@@ -18,3 +18,17 @@ export function Percent({ share }: { share: number }) {
   const text = percent > 0 && percent < 1 ? '<1%' : `${Math.round(percent)}%`;
   return <span title={`${percent.toFixed(2)}%`}>{text}</span>;
 }
+
+const BYTE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
+
+/** A size in bytes, in the unit that suits it; the exact one on hover. */
+export function Bytes({ value }: { value: number }) {
+  const unit = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3));
+  const amount = value / 1000 ** unit;
+  const text = unit > 0 && amount < 10 ? amount.toFixed(1) : Math.round(amount);
+  return (
+    <span title={`${showCount(value)} bytes`}>
+      {text} {BYTE_UNITS[unit]}
+    </span>
+  );
+}

@@ -68,6 +68,8 @@ interface ConfirmProps {
   consequence: ReactNode;
   /** The act, on its button: "Delete webhook". */
   act: string;
+  /** `plain` where nothing is lost by it. */
+  kind?: 'danger' | 'plain';
   isOpen: boolean;
   onClose(): void;
   /** Does it; the dialog closes when it is done and shows why it failed otherwise. */
@@ -75,7 +77,7 @@ interface ConfirmProps {
 }
 
 /** Asks before an act that cannot be undone, and says what it will do. */
-export function ConfirmDialog({ title, consequence, act, isOpen, onClose, onConfirm }: ConfirmProps) {
+export function ConfirmDialog({ title, consequence, act, kind = 'danger', isOpen, onClose, onConfirm }: ConfirmProps) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const confirm = async () => {
@@ -110,7 +112,7 @@ export function ConfirmDialog({ title, consequence, act, isOpen, onClose, onConf
           )}
           <div className="mt-5 flex justify-end gap-2">
             <AlertDialog.Close render={<Button />}>Cancel</AlertDialog.Close>
-            <Button kind="danger" disabled={isBusy} onClick={confirm}>
+            <Button kind={kind === 'danger' ? 'danger' : 'primary'} disabled={isBusy} onClick={confirm}>
               {act}
             </Button>
           </div>

@@ -1,5 +1,5 @@
 'use client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';
 import type { Session } from '../../../../../server/contract/sessions';
 import { Badge } from '../../../components/badge';
@@ -8,6 +8,7 @@ import { useToast } from '../../../components/toast';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 import { useStaff } from '../../../staff';
+import { useDeviceConfirming } from '../../users/device-confirming';
 
 /** Says whether the device is confirmed as the user's own, and confirms it. */
 export function ConfirmDevice({ session }: { session: Session }) {
@@ -18,20 +19,10 @@ export function ConfirmDevice({ session }: { session: Session }) {
 
 function Confirmation({ userId, fingerprint }: { userId: string; fingerprint: string }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
   const toast = useToast();
   const { canWrite } = useStaff();
   const devices = useQuery(trpc.users.listDevices.queryOptions({ userId }));
-  const confirm = useMutation(
-    trpc.users.confirmDevice.mutationOptions({
-      onSuccess: () => {
-        toast({ text: 'Device confirmed: it causes no further SharedDevice or DeviceSwitch anomaly.' });
-        void queryClient.invalidateQueries({ queryKey: trpc.users.pathKey() });
-        void queryClient.invalidateQueries({ queryKey: trpc.stats.pathKey() });
-      },
-      onError: (error) => toast({ text: `Not confirmed. ${describeError(error)}`, isError: true }),
-    }),
-  );
+  const confirm = useDeviceConfirming();
   const isConfirmed = devices.data?.some((device) => device.fingerprint === fingerprint && device.confirmedAt !== null);
   if (isConfirmed)
     return (
@@ -44,7 +35,12 @@ function Confirmation({ userId, fingerprint }: { userId: string; fingerprint: st
       isSmall
       disabled={!canWrite || confirm.isPending}
       title="Says that this device is the user’s own: it causes no further SharedDevice or DeviceSwitch anomaly"
-      onClick={() => confirm.mutate({ userId, fingerprint })}
+      onClick={() =>
+        confirm.mutate(
+          { userId, fingerprint },
+          { onError: (error) => toast({ text: `Not confirmed. ${describeError(error)}`, isError: true }) },
+        )
+      }
     >
       Confirm device
     </Button>

@@ -1,0 +1,116 @@
+'use client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useParams } from 'next/navigation';
+import type { Anomaly } from '../../../../server/contract/findings';
+import { shortenId } from '../../components/copying';
+import { type Column, DataTable } from '../../components/data-table';
+import { ListWithDetails } from '../../components/details-panel';
+import { HoverLink } from '../../components/hover-link';
+import { PageHeader } from '../../components/page-header';
+import { Severity } from '../../components/severity';
+import { EmptyState } from '../../components/states';
+import { Time } from '../../components/time';
+import { useSelection, useUrlState } from '../../components/url-state';
+import { listRows, PAGES } from '../../list-pages';
+import { useTRPC } from '../../queries';
+import { FILTER_NAMES, readFilters } from './anomaly-filters';
+import { AnomalyPanel } from './anomaly-panel';
+import { FilterBar } from './filter-bar';
+
+const LINK = 'hover:underline underline-offset-2 text-accent';
+
+const columnsOf = (base: string): Column<Anomaly>[] => [
+  {
+    key: 'type',
+    name: 'Type',
+    cell: ({ anomalyType }) => <span className="block max-w-56 truncate font-medium">{anomalyType}</span>,
+  },
+  { key: 'severity', name: 'Severity', width: '1%', cell: ({ severity }) => <Severity severity={severity} /> },
+  {
+    key: 'user',
+    name: 'User',
+    from: 'sm',
+    cell: ({ userId }) =>
+      userId ? (
+        <HoverLink className={LINK} href={`${base}/users/${encodeURIComponent(userId)}`} title={userId}>
+          {shortenId(userId)}
+        </HoverLink>
+      ) : (
+        <span className="text-faint">–</span>
+      ),
+  },
+  {
+    key: 'session',
+    name: 'Session',
+    from: 'md',
+    cell: ({ sessionId }) =>
+      sessionId ? (
+        <HoverLink className={LINK} href={`${base}/sessions/${encodeURIComponent(sessionId)}`} title={sessionId}>
+          {shortenId(sessionId)}
+        </HoverLink>
+      ) : (
+        <span className="text-faint">–</span>
+      ),
+  },
+  {
+    key: 'detected',
+    name: 'Detected',
+    width: '1%',
+    isNumber: true,
+    cell: ({ detectedAt }) => <Time at={detectedAt} />,
+  },
+];
+
+/** What the pipeline found odd, newest first, the selected one beside it. */
+export function Anomalies() {
+  const { integrationId } = useParams<{ integrationId: string }>();
+  const base = `/dashboard/${integrationId}`;
+  const trpc = useTRPC();
+  const { params } = useUrlState();
+  const { selected, select } = useSelection();
+  const query = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(readFilters(params), PAGES));
+  const list = listRows(query);
+  const anomaly = list.rows?.find(({ id }) => id === selected);
+  const isFiltered = [...FILTER_NAMES.keys()].some((param) => params.has(param));
+  return (
+    <>
+      <PageHeader title="Anomalies" about="What the correlation found odd, newest first." />
+      <FilterBar />
+      <ListWithDetails
+        list={
+          <DataTable
+            caption="Anomalies"
+            columns={columnsOf(base)}
+            {...list}
+            rowKey={({ id }) => id}
+            selected={selected}
+            onSelect={select}
+            empty={<NoAnomalies isFiltered={isFiltered} />}
+            shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}
+          />
+        }
+        details={
+          anomaly && <AnomalyPanel key={anomaly.id} anomaly={anomaly} base={base} onClose={() => select(null)} />
+        }
+      />
+    </>
+  );
+}
+
+function NoAnomalies({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered)
+    return (
+      <EmptyState title="No anomaly matches">
+        <p>Take a filter away. Types are exact, in the pipeline’s own spelling.</p>
+      </EmptyState>
+    );
+  return (
+    <EmptyState title="No anomalies">
+      <p>
+        The pipeline tells of what does not fit together: one device with several users, a user who changes devices
+        within a session, sessions too far apart for the time between them. A confirmed device causes no more of the
+        first two.
+      </p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,44 @@
+'use client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Button } from '../../components/button';
+import { HoverLink } from '../../components/hover-link';
+import { Severity } from '../../components/severity';
+import { ErrorState, Skeleton } from '../../components/states';
+import { Time } from '../../components/time';
+import { listRows, PAGES } from '../../list-pages';
+import { useTRPC } from '../../queries';
+
+/** The anomalies of a user, as a part of their page; each leads to itself in the list of all. */
+export function AnomalyList({ filters, base }: { filters: { userId: string }; base: string }) {
+  const trpc = useTRPC();
+  const query = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(filters, PAGES));
+  const list = listRows(query);
+  if (list.error && !list.rows) return <ErrorState message={list.error} onRetry={list.onRetry} />;
+  if (!list.rows) return <Skeleton className="h-5" />;
+  if (list.rows.length === 0) return <p className="text-faint">None was found.</p>;
+  return (
+    <>
+      <ul className="max-h-80 space-y-1.5 overflow-y-auto">
+        {list.rows.map(({ id, anomalyType, severity, detectedAt }) => (
+          <li key={id} className="flex items-center gap-3">
+            <HoverLink
+              className="min-w-0 flex-1 truncate hover:underline"
+              href={`${base}/anomalies?${new URLSearchParams({ ...filters, selected: id })}`}
+            >
+              {anomalyType}
+            </HoverLink>
+            <Severity severity={severity} />
+            <span className="text-muted">
+              <Time at={detectedAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {list.hasMore && (
+        <Button isSmall className="mt-2" disabled={list.isLoadingMore} onClick={list.onLoadMore}>
+          Load more
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+'use client';
+import type { Anomaly } from '../../../../server/contract/findings';
+import { ShortId, shortenId } from '../../components/copying';
+import { DetailsPanel, Facts } from '../../components/details-panel';
+import { HoverLink } from '../../components/hover-link';
+import { Severity } from '../../components/severity';
+import { Code } from '../../components/states';
+import { Time } from '../../components/time';
+
+const LINK = 'text-accent underline-offset-2 hover:underline';
+
+/** One anomaly, with all that the pipeline told of it. */
+export function AnomalyPanel({ anomaly, base, onClose }: { anomaly: Anomaly; base: string; onClose(): void }) {
+  const { id, anomalyType, severity, detectedAt, sessionId, userId, deviceFingerprint, metadata } = anomaly;
+  return (
+    <DetailsPanel title={anomalyType} onClose={onClose}>
+      <Facts
+        facts={[
+          ['Anomaly', <ShortId key="id" id={id} name="anomaly id" />],
+          ['Severity', <Severity key="severity" severity={severity} />],
+          ['Detected', <Time key="at" at={detectedAt} absolute />],
+          [
+            'User',
+            userId && (
+              <HoverLink key="user" className={LINK} href={`${base}/users/${encodeURIComponent(userId)}`}>
+                {userId}
+              </HoverLink>
+            ),
+          ],
+          [
+            'Session',
+            sessionId && (
+              <HoverLink
+                key="session"
+                className={LINK}
+                title={sessionId}
+                href={`${base}/sessions/${encodeURIComponent(sessionId)}`}
+              >
+                {shortenId(sessionId)}
+              </HoverLink>
+            ),
+          ],
+          ['Device', deviceFingerprint && <ShortId key="device" id={deviceFingerprint} name="device fingerprint" />],
+        ]}
+      />
+      <h3 className="mt-4 mb-1 font-medium text-muted text-xs">Metadata</h3>
+      {metadata ? <Code>{JSON.stringify(metadata, null, 2)}</Code> : <p className="text-faint">None was told.</p>}
+    </DetailsPanel>
+  );
+}

@@ -1,0 +1,91 @@
+'use client';
+import { X } from 'lucide-react';
+import { type FormEvent, useId } from 'react';
+import { Input, Select } from '../../components/field';
+import { useUrlState } from '../../components/url-state';
+import { FILTER_NAMES, KNOWN_TYPES, SEVERITY_WORDS } from './anomaly-filters';
+
+/** The filters of the list, kept in the address; those in force as chips that take themselves away. */
+export function FilterBar() {
+  const { params, change } = useUrlState();
+  const set = (param: string, value: string | null) => change({ [param]: value, selected: null });
+  const active = [...FILTER_NAMES].filter(([param]) => params.has(param));
+  return (
+    <div className="mb-3 space-y-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <TextFilter name="Type" param="anomalyType" suggestions={KNOWN_TYPES} onSet={set} />
+        <TextFilter name="User id" param="userId" onSet={set} />
+        <Select
+          aria-label="Severity"
+          className="w-auto"
+          value={params.get('severity') ?? ''}
+          onChange={(event) => set('severity', event.target.value)}
+        >
+          <option value="">Severity: any</option>
+          {Object.entries(SEVERITY_WORDS).map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </Select>
+      </div>
+      {active.length > 0 && (
+        <ul className="flex flex-wrap items-center gap-1.5" aria-label="Filters in force">
+          {active.map(([param, name]) => (
+            <li key={param}>
+              <button
+                type="button"
+                onClick={() => set(param, null)}
+                className="inline-flex h-6 max-w-full items-center gap-1 rounded bg-accent-soft px-2 text-accent text-xs hover:bg-accent/20"
+              >
+                <span className="truncate">
+                  {name}: {params.get(param)}
+                </span>
+                <X size={12} aria-label="remove" className="shrink-0" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+interface TextFilterProps {
+  name: string;
+  param: string;
+  suggestions?: string[];
+  onSet(param: string, value: string | null): void;
+}
+
+/** An exact text; Enter sets it. */
+function TextFilter({ name, param, suggestions, onSet }: TextFilterProps) {
+  const id = useId();
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget).get(param)).trim();
+    if (text) onSet(param, text);
+    event.currentTarget.reset();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Input
+        name={param}
+        type="search"
+        aria-label={name}
+        placeholder={suggestions ? `${name}  /` : name}
+        data-search={suggestions && ''}
+        list={suggestions && id}
+        className="w-40"
+        autoComplete="off"
+      />
+      {suggestions && (
+        <datalist id={id}>
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
+          ))}
+        </datalist>
+      )}
+    </form>
+  );
+}

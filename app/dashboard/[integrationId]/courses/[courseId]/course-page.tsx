@@ -1,0 +1,63 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useParams } from 'next/navigation';
+import { ShortId } from '../../../components/copying';
+import { PageHeader, Section } from '../../../components/page-header';
+import { EmptyState, ErrorState, Skeleton } from '../../../components/states';
+import { Time } from '../../../components/time';
+import { useTRPC } from '../../../queries';
+import { describeError } from '../../../query-client';
+import { SessionTable } from '../../sessions/session-table';
+import { CourseFacts } from '../course-facts';
+
+/** One course and its sessions. */
+export function CoursePage({ courseId }: { courseId: string }) {
+  const { integrationId } = useParams<{ integrationId: string }>();
+  const base = `/dashboard/${integrationId}`;
+  const trpc = useTRPC();
+  const query = useQuery(trpc.courses.get.queryOptions({ courseId }));
+  const course = query.data;
+  if (!course)
+    return query.error ? (
+      <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
+    ) : (
+      <Skeleton className="h-96" />
+    );
+  return (
+    <>
+      <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
+        <Link href={`${base}/courses`} className="hover:underline">
+          Courses
+        </Link>{' '}
+        / <ShortId id={course.id} name="course id" />
+      </nav>
+      <PageHeader
+        title={course.name}
+        about={
+          <>
+            Last seen <Time at={course.lastSeenAt} />
+          </>
+        }
+      />
+      <div className="flex flex-col gap-4 lg:grid lg:grid-cols-12 lg:items-start">
+        <div className="lg:order-2 lg:col-span-4">
+          <Section title="About">
+            <CourseFacts course={course} />
+          </Section>
+        </div>
+        <div className="min-w-0 lg:col-span-8">
+          <SessionTable
+            filters={{ courseId }}
+            base={base}
+            empty={
+              <EmptyState title="No sessions are kept">
+                <p>They were older than the plan keeps sessions for; the counts remain.</p>
+              </EmptyState>
+            }
+          />
+        </div>
+      </div>
+    </>
+  );
+}

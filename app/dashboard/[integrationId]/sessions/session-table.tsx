@@ -1,0 +1,67 @@
+'use client';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import type { ReactNode } from 'react';
+import type { Session, Verdict } from '../../../../server/contract/sessions';
+import { DataTable } from '../../components/data-table';
+import { HoverLink } from '../../components/hover-link';
+import { useSelection } from '../../components/url-state';
+import { listRows, PAGES } from '../../list-pages';
+import { useTRPC } from '../../queries';
+import { useLabeling } from './labeling';
+import { SESSION_COLUMNS } from './session-columns';
+
+interface SessionTableProps {
+  /** Filters of the list of sessions, also for the link to it. */
+  filters: { userId: string } | { courseId: string };
+  base: string;
+  empty: ReactNode;
+}
+
+/** The sessions of something else's page, reviewed with the same keys as in their own list. */
+export function SessionTable({ filters, base, empty }: SessionTableProps) {
+  const router = useRouter();
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { selected, select } = useSelection();
+  const labeling = useLabeling({ onUndo: ({ id }) => select(id) });
+  const query = useInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(filters, PAGES));
+  const list = listRows(query);
+  const review = (verdict: Verdict) => () => {
+    const session = list.rows?.find(({ id }) => id === selected);
+    if (session) labeling.label(session, verdict);
+  };
+  const hrefOf = ({ id }: Session) => `${base}/sessions/${encodeURIComponent(id)}`;
+  return (
+    <section>
+      <div className="mb-2 flex items-center justify-between gap-2">
+        <h2 className="font-semibold">Sessions</h2>
+        <HoverLink
+          className="text-accent underline-offset-2 hover:underline"
+          href={`${base}/sessions?${new URLSearchParams(filters)}`}
+        >
+          Filter them
+        </HoverLink>
+      </div>
+      <DataTable
+        caption="Sessions"
+        columns={SESSION_COLUMNS}
+        {...list}
+        rowKey={({ id }) => id}
+        rowHref={hrefOf}
+        selected={selected}
+        onSelect={select}
+        onOpen={(session) => router.push(hrefOf(session))}
+        onHover={({ id: sessionId }) =>
+          void queryClient.prefetchQuery(trpc.sessions.getDetails.queryOptions({ sessionId }))
+        }
+        empty={empty}
+        shortcuts={[
+          { keys: 'b', name: 'Label as bot', run: review('bot') },
+          { keys: 'h', name: 'Label as human', run: review('human') },
+          { keys: 'u', name: 'Undo the last label', run: labeling.undo },
+        ]}
+      />
+    </section>
+  );
+}

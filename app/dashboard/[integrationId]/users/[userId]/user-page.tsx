@@ -1,0 +1,69 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useParams } from 'next/navigation';
+import { ShortId } from '../../../components/copying';
+import { PageHeader, Section } from '../../../components/page-header';
+import { EmptyState, ErrorState, Skeleton } from '../../../components/states';
+import { Time } from '../../../components/time';
+import { useTRPC } from '../../../queries';
+import { describeError } from '../../../query-client';
+import { AnomalyList } from '../../anomalies/anomaly-list';
+import { SessionTable } from '../../sessions/session-table';
+import { UserFacts } from '../user-facts';
+import { Devices } from './devices';
+
+/** Everything about one user: who, on which devices, what was odd, and their sessions. */
+export function UserPage({ userId }: { userId: string }) {
+  const { integrationId } = useParams<{ integrationId: string }>();
+  const base = `/dashboard/${integrationId}`;
+  const trpc = useTRPC();
+  const query = useQuery(trpc.users.get.queryOptions({ userId }));
+  const user = query.data;
+  if (!user)
+    return query.error ? (
+      <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
+    ) : (
+      <Skeleton className="h-96" />
+    );
+  return (
+    <>
+      <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
+        <Link href={`${base}/users`} className="hover:underline">
+          Users
+        </Link>{' '}
+        / <ShortId id={user.id} name="user id" />
+      </nav>
+      <PageHeader
+        title={user.name}
+        about={
+          <>
+            {user.email && `${user.email}, `}last seen <Time at={user.lastSeenAt} />
+          </>
+        }
+      />
+      <div className="flex flex-col gap-4 lg:grid lg:grid-cols-12 lg:items-start">
+        <div className="flex flex-col gap-4 lg:order-2 lg:col-span-4">
+          <Section title="About">
+            <UserFacts user={user} />
+          </Section>
+          <Devices user={user} />
+          <Section title="Anomalies">
+            <AnomalyList filters={{ userId }} base={base} />
+          </Section>
+        </div>
+        <div className="min-w-0 lg:col-span-8">
+          <SessionTable
+            filters={{ userId }}
+            base={base}
+            empty={
+              <EmptyState title="No sessions are kept">
+                <p>They were older than the plan keeps sessions for; the counts remain.</p>
+              </EmptyState>
+            }
+          />
+        </div>
+      </div>
+    </>
+  );
+}

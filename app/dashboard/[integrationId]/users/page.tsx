@@ -1,0 +1,20 @@
+import type { Metadata } from 'next';
+import { FirstContent, openPage, type PageProps } from '../../first-content';
+import { PAGES } from '../../list-pages';
+import { Users } from './users';
+
+export const metadata: Metadata = { title: 'Users' };
+
+export default async function UsersPage(props: PageProps) {
+  const { search, trpc, queryClient } = await openPage(props, 'users');
+  const userId = search.get('selected');
+  await Promise.all([
+    queryClient.prefetchInfiniteQuery(trpc.users.list.infiniteQueryOptions({}, PAGES)),
+    userId && queryClient.prefetchQuery(trpc.users.get.queryOptions({ userId })),
+  ]);
+  return (
+    <FirstContent queryClient={queryClient}>
+      <Users />
+    </FirstContent>
+  );
+}

@@ -1,0 +1,151 @@
+'use client';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useParams, useRouter } from 'next/navigation';
+import type { User } from '../../../../server/contract/users';
+import { RiskBadge } from '../../components/badge';
+import { ButtonLink } from '../../components/button';
+import { Count } from '../../components/count';
+import { type Column, DataTable } from '../../components/data-table';
+import { DetailsPanel, ListWithDetails } from '../../components/details-panel';
+import { OpenById } from '../../components/open-by-id';
+import { PageHeader } from '../../components/page-header';
+import { ScoreBar } from '../../components/score-bar';
+import { EmptyState, ErrorState, Skeleton } from '../../components/states';
+import { Time } from '../../components/time';
+import { useSelection } from '../../components/url-state';
+import { listRows, PAGES } from '../../list-pages';
+import { useTRPC } from '../../queries';
+import { describeError } from '../../query-client';
+import { UserFacts } from './user-facts';
+
+const COLUMNS: Column<User>[] = [
+  {
+    key: 'name',
+    name: 'Name',
+    cell: ({ name }) => <span className="block max-w-52 truncate font-medium">{name}</span>,
+  },
+  { key: 'risk', name: 'Riskiest', width: '1%', cell: ({ riskLevel }) => <RiskBadge level={riskLevel} /> },
+  {
+    key: 'highest',
+    name: 'Highest',
+    from: 'sm',
+    width: '1%',
+    cell: ({ maxBotScore, riskLevel }) => <ScoreBar score={maxBotScore} level={riskLevel} />,
+  },
+  {
+    key: 'average',
+    name: 'Average',
+    from: 'lg',
+    width: '1%',
+    cell: ({ averageBotScore }) => <ScoreBar score={averageBotScore} level={null} />,
+  },
+  { key: 'sessions', name: 'Sessions', isNumber: true, cell: ({ sessionCount }) => <Count value={sessionCount} /> },
+  { key: 'bots', name: 'Bots', isNumber: true, cell: ({ botSessionCount }) => <Count value={botSessionCount} /> },
+  {
+    key: 'devices',
+    name: 'Devices',
+    from: 'md',
+    isNumber: true,
+    cell: ({ deviceCount, confirmedDeviceCount }) => (
+      <span title={`${confirmedDeviceCount} confirmed`}>
+        <Count value={deviceCount} />
+      </span>
+    ),
+  },
+  {
+    key: 'anomalies',
+    name: 'Anomalies',
+    from: 'md',
+    isNumber: true,
+    cell: ({ anomalyCount }) => <Count value={anomalyCount} />,
+  },
+  {
+    key: 'seen',
+    name: 'Last seen',
+    from: 'sm',
+    isNumber: true,
+    width: '1%',
+    cell: ({ lastSeenAt }) => <Time at={lastSeenAt} />,
+  },
+];
+
+/** The users that sessions are correlated with, the selected one beside them. */
+export function Users() {
+  const { integrationId } = useParams<{ integrationId: string }>();
+  const base = `/dashboard/${integrationId}`;
+  const router = useRouter();
+  const trpc = useTRPC();
+  const { selected, select } = useSelection();
+  const query = useInfiniteQuery(trpc.users.list.infiniteQueryOptions({}, PAGES));
+  const list = listRows(query);
+  const hrefOf = ({ id }: User) => `${base}/users/${encodeURIComponent(id)}`;
+  return (
+    <>
+      <PageHeader title="Users" about="People of the LMS that sessions were matched to, by id.">
+        <OpenById label="User id" base={`${base}/users`} />
+      </PageHeader>
+      <ListWithDetails
+        list={
+          <DataTable
+            caption="Users"
+            columns={COLUMNS}
+            {...list}
+            rowKey={({ id }) => id}
+            rowHref={hrefOf}
+            selected={selected}
+            onSelect={select}
+            onOpen={(user) => router.push(hrefOf(user))}
+            empty={
+              <EmptyState title="No users yet">
+                <p>
+                  A user appears here once a session was matched to them: the pixel on the LMS tells who is signed in,
+                  and the correlation says how sure it is.
+                </p>
+              </EmptyState>
+            }
+            shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}
+          />
+        }
+        details={
+          selected && (
+            <UserPanel
+              key={selected}
+              userId={selected}
+              listed={list.rows?.find(({ id }) => id === selected)}
+              base={base}
+              onClose={() => select(null)}
+            />
+          )
+        }
+      />
+    </>
+  );
+}
+
+interface UserPanelProps {
+  userId: string;
+  /** The user as the list has them, if they are in there. */
+  listed: User | undefined;
+  base: string;
+  onClose(): void;
+}
+
+function UserPanel({ userId, listed, base, onClose }: UserPanelProps) {
+  const trpc = useTRPC();
+  const query = useQuery({ ...trpc.users.get.queryOptions({ userId }), enabled: !listed });
+  const user = listed ?? query.data;
+  return (
+    <DetailsPanel title={user?.name ?? 'User'} onClose={onClose}>
+      {user ? (
+        <div className="space-y-4">
+          <ButtonLink href={`${base}/users/${encodeURIComponent(userId)}`}>Open user</ButtonLink>
+          <UserFacts user={user} />
+        </div>
+      ) : query.error ? (
+        <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
+      ) : (
+        <Skeleton className="h-80" />
+      )}
+    </DetailsPanel>
+  );
+}

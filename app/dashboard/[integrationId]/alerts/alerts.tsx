@@ -1,0 +1,94 @@
+'use client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { Alert } from '../../../../server/contract/findings';
+import { ShortId } from '../../components/copying';
+import { type Column, DataTable } from '../../components/data-table';
+import { DetailsPanel, Facts, ListWithDetails } from '../../components/details-panel';
+import { PageHeader } from '../../components/page-header';
+import { Severity } from '../../components/severity';
+import { EmptyState } from '../../components/states';
+import { Time } from '../../components/time';
+import { useSelection } from '../../components/url-state';
+import { listRows, PAGES } from '../../list-pages';
+import { useTRPC } from '../../queries';
+import { OutsideLink } from '../sessions/session-facts';
+
+const COLUMNS: Column<Alert>[] = [
+  { key: 'severity', name: 'Severity', width: '1%', cell: ({ severity }) => <Severity severity={severity} /> },
+  {
+    key: 'message',
+    name: 'Message',
+    // As wide as is left, and no wider.
+    cell: ({ message }) => (
+      <span className="grid">
+        <span className="truncate" title={message}>
+          {message}
+        </span>
+      </span>
+    ),
+  },
+  {
+    key: 'triggered',
+    name: 'Triggered',
+    width: '1%',
+    isNumber: true,
+    cell: ({ triggeredAt }) => <Time at={triggeredAt} />,
+  },
+];
+
+/** The customer's alert rules that fired, newest first. */
+export function Alerts() {
+  const trpc = useTRPC();
+  const { selected, select } = useSelection();
+  const query = useInfiniteQuery(trpc.alerts.list.infiniteQueryOptions({}, PAGES));
+  const list = listRows(query);
+  const alert = list.rows?.find(({ id }) => id === selected);
+  return (
+    <>
+      <PageHeader title="Alerts" about="Rules of the customer that fired, newest first." />
+      <ListWithDetails
+        list={
+          <DataTable
+            caption="Alerts"
+            columns={COLUMNS}
+            {...list}
+            rowKey={({ id }) => id}
+            selected={selected}
+            onSelect={select}
+            empty={
+              <EmptyState title="No alerts">
+                <p>
+                  An alert appears here, and goes to the webhooks of AlertTriggered, when a rule of the customer fires
+                  within its time window.
+                </p>
+              </EmptyState>
+            }
+            shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}
+          />
+        }
+        details={
+          alert && (
+            <DetailsPanel title="Alert" onClose={() => select(null)}>
+              <p className="mb-4 break-words">{alert.message}</p>
+              <Facts
+                facts={[
+                  ['Alert', <ShortId key="id" id={alert.id} name="alert id" />],
+                  ['Severity', <Severity key="severity" severity={alert.severity} />],
+                  ['Triggered', <Time key="at" at={alert.triggeredAt} absolute />],
+                  [
+                    'Link',
+                    alert.url && (
+                      <OutsideLink key="url" url={alert.url}>
+                        {alert.url}
+                      </OutsideLink>
+                    ),
+                  ],
+                ]}
+              />
+            </DetailsPanel>
+          )
+        }
+      />
+    </>
+  );
+}

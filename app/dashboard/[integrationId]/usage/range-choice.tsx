@@ -1,0 +1,41 @@
+'use client';
+import { Button } from '../../components/button';
+import { Input } from '../../components/field';
+import { useUrlState } from '../../components/url-state';
+
+const DAY_MS = 86_400_000;
+const LENGTHS = [7, 30, 90];
+
+/** The days that are looked at, kept in the address. */
+export function RangeChoice() {
+  const { params, change } = useUrlState();
+  const showLast = (days: number) => {
+    const start = new Date(Date.now() - (days - 1) * DAY_MS);
+    change({ startDate: start.toISOString().slice(0, 10), endDate: null });
+  };
+  return (
+    <>
+      {LENGTHS.map((days) => (
+        <Button key={days} kind="quiet" className="px-2!" onClick={() => showLast(days)}>
+          {days} days
+        </Button>
+      ))}
+      {(
+        [
+          ['startDate', 'From'],
+          ['endDate', 'To'],
+        ] as const
+      ).map(([param, name]) => (
+        <Input
+          key={param}
+          type="date"
+          aria-label={`${name} (UTC day)`}
+          title={`${name} (UTC day)`}
+          className="w-34"
+          value={params.get(param)?.slice(0, 10) ?? ''}
+          onChange={(event) => change({ [param]: event.target.value })}
+        />
+      ))}
+    </>
+  );
+}

@@ -14,7 +14,7 @@ export interface PageProps<P extends Record<string, string> = Record<never, stri
 }
 
 /**
- * Opens a page of an integration: its path's parts, decoded, its query, and the procedures for its first content, called
+ * Opens a page of an integration: its path's parts, decoded, its query, who is signed in, and the procedures for its first content, called
  * without HTTP. Fill `queryClient` with `prefetchQuery` (a fault is left to the browser, which shows it) or `fetchQuery`
  * (a fault is thrown). `route` is the page's folder, so that a sign-in leads back to this very address.
  */
@@ -29,7 +29,7 @@ export async function openPage<P extends Record<string, string>>(props: PageProp
   const queryClient = createQueryClient();
   const ctx = { service: getService(), caller: { kind: 'staff', staff, integrationId: params.integrationId } as const };
   const trpc = createTRPCOptionsProxy({ router: appRouter, ctx, queryClient });
-  return { params, search, trpc, queryClient };
+  return { params, search, trpc, queryClient, staff };
 }
 
 function readSearch(given: Record<string, string | string[] | undefined>): URLSearchParams {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { unlessMissing } from './wording';
 
-const MIN_GAP = 5;
+/** Hundredths that lie at least between the two. */
+export const MIN_GAP = 5;
 
 const cutPoint = (description: string, example: number) =>
   z

@@ -1,14 +1,18 @@
 'use client';
 import type { inferRouterOutputs } from '@trpc/server';
-import { Check, ChevronsUpDown } from 'lucide-react';
+import { Check, ChevronsUpDown, Plus } from 'lucide-react';
+import { useState } from 'react';
 import type { AppRouter } from '../../../server/procedures/router';
 import { Badge } from '../components/badge';
+import { joinClasses } from '../components/classes';
 import { HoverLink } from '../components/hover-link';
 import { MENU_ITEM, Menu } from '../components/menu';
+import { useStaff } from '../staff';
+import { CreateIntegration } from './create-integration';
 
 export type ListedIntegration = inferRouterOutputs<AppRouter>['integrations']['list'][number];
 
-/** The integration that is looked at, with its region and plan; opens the list of the others. */
+/** The integration that is looked at, with its region and plan; opens the list of the others, where admins make new ones. */
 export function IntegrationSwitcher({
   current,
   integrations,
@@ -16,35 +20,50 @@ export function IntegrationSwitcher({
   current: ListedIntegration;
   integrations: ListedIntegration[];
 }) {
+  const { isAdmin } = useStaff();
+  const [isCreating, setCreating] = useState(false);
   return (
-    <Menu
-      label="switch integration"
-      buttonClassName="w-full rounded border border-line p-2 text-left hover:bg-sunken"
-      button={
-        <>
-          <span className="flex items-center justify-between gap-2">
-            <span className="min-w-0 truncate font-semibold">{current.name}</span>
-            <ChevronsUpDown size={14} className="shrink-0 text-faint" aria-hidden />
-          </span>
-          <span className="mt-1 flex gap-1">
-            <Badge>{current.region.toUpperCase()}</Badge>
-            <Badge tone="accent">{current.plan}</Badge>
-          </span>
-        </>
-      }
-    >
-      {integrations.map(({ id, name, plan }) => (
-        <HoverLink
-          key={id}
-          href={`/dashboard/${encodeURIComponent(id)}/overview`}
-          className={MENU_ITEM}
-          aria-current={id === current.id ? 'true' : undefined}
-        >
-          <span className="min-w-0 flex-1 truncate">{name}</span>
-          <span className="text-faint text-xs">{plan}</span>
-          {id === current.id && <Check size={14} aria-hidden />}
-        </HoverLink>
-      ))}
-    </Menu>
+    <>
+      <Menu
+        label="switch integration"
+        buttonClassName="w-full rounded border border-line p-2 text-left hover:bg-sunken"
+        button={
+          <>
+            <span className="flex items-center justify-between gap-2">
+              <span className="min-w-0 truncate font-semibold">{current.name}</span>
+              <ChevronsUpDown size={14} className="shrink-0 text-faint" aria-hidden />
+            </span>
+            <span className="mt-1 flex gap-1">
+              <Badge>{current.region.toUpperCase()}</Badge>
+              <Badge tone="accent">{current.plan}</Badge>
+            </span>
+          </>
+        }
+      >
+        {integrations.map(({ id, name, plan }) => (
+          <HoverLink
+            key={id}
+            href={`/dashboard/${encodeURIComponent(id)}/overview`}
+            className={MENU_ITEM}
+            aria-current={id === current.id ? 'true' : undefined}
+          >
+            <span className="min-w-0 flex-1 truncate">{name}</span>
+            <span className="text-faint text-xs">{plan}</span>
+            {id === current.id && <Check size={14} aria-hidden />}
+          </HoverLink>
+        ))}
+        {isAdmin && (
+          <button
+            type="button"
+            className={joinClasses(MENU_ITEM, 'mt-1 border-line border-t')}
+            onClick={() => setCreating(true)}
+          >
+            <Plus size={14} aria-hidden />
+            Create an integration
+          </button>
+        )}
+      </Menu>
+      <CreateIntegration isOpen={isCreating} onClose={() => setCreating(false)} />
+    </>
   );
 }

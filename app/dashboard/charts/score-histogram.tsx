@@ -10,6 +10,10 @@ import { ChartFrame, Legend } from './chart-frame';
 
 const LABELED_BOT = 101;
 const LABELED_HUMAN = -1;
+/** Scores of 0 to 100, a bar each. */
+export const BINS = 101;
+/** Where the bar of a score begins, in parts of 100 from the left. */
+export const placeOfBin = (bin: number) => (bin / BINS) * 100;
 const LEVELS: RiskLevel[] = ['human', 'medium', 'bot'];
 const colorOf = (level: RiskLevel) => `var(--color-${level}-fill)`;
 
@@ -22,6 +26,24 @@ export function countClasses(distribution: ScoreDistribution, thresholds: RiskTh
   const counts = { human: 0, medium: 0, bot: 0 };
   for (const { bin, sessions } of distribution) counts[classify(bin, thresholds)] += sessions;
   return counts;
+}
+
+export interface Move {
+  from: RiskLevel;
+  to: RiskLevel;
+  sessions: number;
+}
+
+/** How many sessions would change class if other cut points were saved, by direction; labelled ones never do. */
+export function countMoves(distribution: ScoreDistribution, before: RiskThresholds, after: RiskThresholds): Move[] {
+  const moves = new Map<string, Move>();
+  for (const { bin, sessions } of distribution) {
+    const [from, to] = [classify(bin, before), classify(bin, after)];
+    if (from === to) continue;
+    const move = moves.get(`${from} ${to}`) ?? { from, to, sessions: 0 };
+    moves.set(`${from} ${to}`, { ...move, sessions: move.sessions + sessions });
+  }
+  return [...moves.values()];
 }
 
 interface ScoreHistogramProps {
@@ -60,21 +82,21 @@ export function ScoreHistogram({ distribution, thresholds, overlay }: ScoreHisto
         <span className="text-muted text-xs">{labeled}</span>
       </div>
       <Bars
-        bars={Array.from({ length: 101 }, (_, bin) => {
+        bars={Array.from({ length: BINS }, (_, bin) => {
           const level = classify(bin, thresholds);
           return {
             name: `Score ${bin}`,
             parts: [{ name: RISK_WORDS[level], color: colorOf(level), value: sessionsOf.get(bin) ?? 0 }],
           };
         })}
-        labels={[0, 25, 50, 75, 100].map((score) => ({ at: (score / 101) * 100, text: String(score) }))}
+        labels={[0, 25, 50, 75, 100].map((score) => ({ at: placeOfBin(score), text: String(score) }))}
         overlay={
           overlay ??
           [thresholds.mediumAt, thresholds.botAt].map((cut) => (
             <div
               key={cut}
               className="absolute inset-y-0 border-faint border-l border-dashed"
-              style={{ left: `${(cut / 101) * 100}%` }}
+              style={{ left: `${placeOfBin(cut)}%` }}
             />
           ))
         }

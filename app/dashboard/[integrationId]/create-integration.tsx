@@ -1,0 +1,78 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import type { FormEvent } from 'react';
+import type { Integration } from '../../../server/contract/integrations';
+import { Button } from '../components/button';
+import { Dialog } from '../components/dialog';
+import { Field, Input, Select, Textarea } from '../components/field';
+import { useTRPC } from '../queries';
+import { describeError, findField } from '../query-client';
+
+export const PLAN_WORDS: Record<Integration['plan'], string> = {
+  free: 'Free',
+  starter: 'Starter',
+  pro: 'Pro',
+  enterprise: 'Enterprise',
+};
+
+/** Makes an integration and goes to its keys, which it needs first. */
+export function CreateIntegration({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const create = useMutation(
+    trpc.integrations.create.mutationOptions({
+      onSuccess: ({ id }) => {
+        close();
+        router.push(`/dashboard/${encodeURIComponent(id)}/settings?tab=api-keys`);
+      },
+    }),
+  );
+  const close = () => {
+    create.reset();
+    onClose();
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    create.mutate({
+      name: String(form.get('name')),
+      plan: String(form.get('plan')) as Integration['plan'],
+      allowedOrigins: String(form.get('allowedOrigins')).split(/\s+/).filter(Boolean),
+    });
+  };
+  const field = findField(create.error);
+  const faultOf = (name: string) => (field?.split('.')[0] === name ? describeError(create.error) : null);
+  return (
+    <Dialog title="Create an integration" isOpen={isOpen} onClose={close}>
+      <form onSubmit={submit} className="space-y-4">
+        <Field label="Name" error={faultOf('name')}>
+          <Input name="name" required placeholder="Example University" autoComplete="off" />
+        </Field>
+        <Field label="Plan" error={faultOf('plan')}>
+          <Select name="plan" defaultValue="pro">
+            {Object.entries(PLAN_WORDS).map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="Origins" hint="Where its pixel is, one a line. May be empty." error={faultOf('allowedOrigins')}>
+          <Textarea name="allowedOrigins" placeholder="https://lms.example.edu" spellCheck={false} />
+        </Field>
+        {create.error && field === null && (
+          <p role="alert" className="text-danger">
+            {describeError(create.error)}
+          </p>
+        )}
+        <div className="flex justify-end gap-2">
+          <Button onClick={close}>Cancel</Button>
+          <Button kind="primary" type="submit" disabled={create.isPending}>
+            Create integration
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,79 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { FormEvent } from 'react';
+import type { StaffRole } from '../../../../server/contract/staff';
+import { Button } from '../../components/button';
+import { Dialog } from '../../components/dialog';
+import { Field, Input, Select } from '../../components/field';
+import { useToast } from '../../components/toast';
+import { useTRPC } from '../../queries';
+import { describeError, findField } from '../../query-client';
+import { ROLE_WORDS } from './roles';
+
+/** Makes an account with its first password. */
+export function CreateAccount({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const create = useMutation(
+    trpc.staff.create.mutationOptions({
+      onSuccess: (_, { email }) => {
+        toast({ text: `Created: ${email} may sign in now` });
+        void queryClient.invalidateQueries({ queryKey: trpc.staff.pathKey() });
+        close();
+      },
+    }),
+  );
+  const close = () => {
+    create.reset();
+    onClose();
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name));
+    create.mutate({
+      email: text('email').trim(),
+      password: text('password'),
+      role: text('role') as StaffRole,
+      name: text('name').trim() || undefined,
+    });
+  };
+  const field = findField(create.error);
+  const faultOf = (name: string) => (field === name ? describeError(create.error) : null);
+  return (
+    <Dialog title="Create an account" isOpen={isOpen} onClose={close}>
+      <form onSubmit={submit} className="space-y-4">
+        <Field label="Email" error={faultOf('email')}>
+          <Input name="email" type="email" required autoComplete="off" />
+        </Field>
+        <Field label="Name" hint="Left empty, it is the address up to its @." error={faultOf('name')}>
+          <Input name="name" autoComplete="off" />
+        </Field>
+        <Field label="Role" error={faultOf('role')}>
+          <Select name="role" defaultValue="viewer">
+            {Object.entries(ROLE_WORDS).map(([role, name]) => (
+              <option key={role} value={role}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="Password" hint="12 characters or more. Hand it over by a safe way." error={faultOf('password')}>
+          <Input name="password" type="password" required autoComplete="new-password" />
+        </Field>
+        {create.error && field === null && (
+          <p role="alert" className="text-danger">
+            {describeError(create.error)}
+          </p>
+        )}
+        <div className="flex justify-end gap-2">
+          <Button onClick={close}>Cancel</Button>
+          <Button kind="primary" type="submit" disabled={create.isPending}>
+            Create account
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

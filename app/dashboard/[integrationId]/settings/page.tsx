@@ -1,0 +1,26 @@
+import type { Metadata } from 'next';
+import { MIN_GAP } from '../../../../server/contract/risk-thresholds';
+import { FirstContent, openPage, type PageProps } from '../../first-content';
+import { Settings } from './settings';
+import { readTab } from './tabs';
+
+export const metadata: Metadata = { title: 'Settings' };
+
+export default async function SettingsPage(props: PageProps) {
+  const { search, trpc, queryClient, staff } = await openPage(props, 'settings');
+  const fill = {
+    'api-keys': () => [queryClient.prefetchQuery(trpc.apiKeys.list.queryOptions())],
+    thresholds: () => [
+      queryClient.prefetchQuery(trpc.riskThresholds.get.queryOptions({})),
+      queryClient.prefetchQuery(trpc.analytics.getScoreDistribution.queryOptions()),
+    ],
+    integration: () => [queryClient.prefetchQuery(trpc.integration.get.queryOptions({}))],
+    staff: () => (staff.role === 'admin' ? [queryClient.prefetchQuery(trpc.staff.list.queryOptions())] : []),
+  };
+  await Promise.all(fill[readTab(search)]());
+  return (
+    <FirstContent queryClient={queryClient}>
+      <Settings minGap={MIN_GAP} />
+    </FirstContent>
+  );
+}

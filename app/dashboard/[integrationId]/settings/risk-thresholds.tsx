@@ -1,0 +1,179 @@
+'use client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ScoreDistribution } from '../../../../server/contract/analytics';
+import type { RiskThresholds as Thresholds } from '../../../../server/contract/risk-thresholds';
+import { countMoves, ScoreHistogram } from '../../charts/score-histogram';
+import { RISK_WORDS } from '../../components/badge';
+import { Button } from '../../components/button';
+import { showCount } from '../../components/count';
+import { Field, Input } from '../../components/field';
+import { RoleNote } from '../../components/role-note';
+import { ErrorState, Skeleton } from '../../components/states';
+import { useToast } from '../../components/toast';
+import { useTRPC } from '../../queries';
+import { describeError, findField } from '../../query-client';
+import { useStaff } from '../../staff';
+import { CutHandles } from './cut-handles';
+
+const FIELDS = [
+  { cut: 'mediumAt', name: 'Medium from' },
+  { cut: 'botAt', name: 'Bot from' },
+] as const;
+
+/** The cut points of the risk classes, over the scores of all sessions. */
+export function RiskThresholds({ minGap }: { minGap: number }) {
+  const trpc = useTRPC();
+  const saved = useQuery(trpc.riskThresholds.get.queryOptions({}));
+  const distribution = useQuery(trpc.analytics.getScoreDistribution.queryOptions());
+  const failed = [saved, distribution].find(({ error }) => error);
+  if (saved.data && distribution.data)
+    return <Editor minGap={minGap} saved={saved.data} distribution={distribution.data} />;
+  if (failed) return <ErrorState message={describeError(failed.error)} onRetry={() => void failed.refetch()} />;
+  return <Skeleton className="h-[400px]" />;
+}
+
+interface EditorProps {
+  minGap: number;
+  saved: Thresholds;
+  distribution: ScoreDistribution;
+}
+
+function Editor({ minGap, saved, distribution }: EditorProps) {
+  const { canWrite } = useStaff();
+  const [draft, setDraft] = useState<Thresholds | null>(null);
+  const { save, error } = useSaving(() => setDraft(null));
+  const shown = draft ?? saved;
+  const isChanged = shown.mediumAt !== saved.mediumAt || shown.botAt !== saved.botAt;
+  const isTooClose = shown.botAt - shown.mediumAt < minGap;
+  const faultOf = (cut: keyof Thresholds) => {
+    if (cut === 'botAt' && isTooClose) return `At least ${minGap} above medium`;
+    return findField(error) === cut ? describeError(error) : null;
+  };
+  return (
+    <div className="max-w-5xl space-y-4">
+      <p className="text-muted">
+        A session is medium or bot from these scores on. Sessions change class at once when they are saved; no webhook
+        fires for it.
+      </p>
+      <ScoreHistogram
+        distribution={distribution}
+        thresholds={shown}
+        overlay={<CutHandles thresholds={shown} minGap={minGap} isDisabled={!canWrite} onChange={setDraft} />}
+      />
+      <form
+        className="space-y-4 rounded border border-line bg-surface p-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save(shown, saved);
+        }}
+      >
+        <div className="flex flex-wrap items-start gap-4">
+          {FIELDS.map(({ cut, name }) => (
+            <Field key={cut} label={name} error={faultOf(cut)}>
+              <CutInput
+                value={shown[cut]}
+                isDisabled={!canWrite}
+                onChange={(value) => setDraft({ ...shown, [cut]: value })}
+              />
+            </Field>
+          ))}
+          <div className="flex gap-2 pt-5">
+            <Button kind="primary" type="submit" disabled={!canWrite || !isChanged || isTooClose}>
+              Save thresholds
+            </Button>
+            <Button kind="quiet" disabled={!isChanged} onClick={() => setDraft(null)}>
+              Reset
+            </Button>
+          </div>
+        </div>
+        <Consequence {...{ distribution, saved, shown, isChanged }} />
+        {error && findField(error) === null && (
+          <p role="alert" className="text-danger">
+            {describeError(error)}
+          </p>
+        )}
+        <RoleNote needs="analyst" act="change the thresholds" />
+      </form>
+    </div>
+  );
+}
+
+/** Saves cut points, and takes them back from the notification. */
+function useSaving(onSaved: () => void) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const update = useMutation(trpc.riskThresholds.update.mutationOptions());
+  const save = (next: Thresholds, before: Thresholds | null) =>
+    update.mutate(next, {
+      onSuccess: (stored) => {
+        queryClient.setQueryData(trpc.riskThresholds.get.queryKey({}), stored);
+        // Classes are everywhere.
+        void queryClient.invalidateQueries();
+        onSaved();
+        toast({
+          text: `Medium from ${stored.mediumAt}, bot from ${stored.botAt}`,
+          ...(before ? { undo: () => save(before, null) } : {}),
+        });
+      },
+    });
+  return { save, error: update.error };
+}
+
+/** How many sessions would change class, and in which direction. */
+function Consequence({
+  distribution,
+  saved,
+  shown,
+  isChanged,
+}: Pick<EditorProps, 'distribution' | 'saved'> & { shown: Thresholds; isChanged: boolean }) {
+  const moves = countMoves(distribution, saved, shown);
+  const total = moves.reduce((sum, { sessions }) => sum + sessions, 0);
+  return (
+    <div role="status" className="min-h-10">
+      <p className={isChanged ? 'font-medium' : 'text-muted'}>
+        {!isChanged
+          ? 'Move a cut point to see how many sessions change class.'
+          : total === 0
+            ? 'No session changes class.'
+            : `${showCount(total)} ${total === 1 ? 'session changes' : 'sessions change'} class:`}
+      </p>
+      <ul className="flex flex-wrap gap-x-6 text-muted">
+        {moves.map(({ from, to, sessions }) => (
+          <li key={`${from} ${to}`}>
+            {showCount(sessions)} from {RISK_WORDS[from].toLowerCase()} to {RISK_WORDS[to].toLowerCase()}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** A whole number of 0 to 100; what is typed on the way to one stays in the field. */
+function CutInput({
+  value,
+  isDisabled,
+  onChange,
+}: {
+  value: number;
+  isDisabled: boolean;
+  onChange(value: number): void;
+}) {
+  const [typed, setTyped] = useState<string | null>(null);
+  return (
+    <Input
+      type="number"
+      min={0}
+      max={100}
+      className="w-28"
+      disabled={isDisabled}
+      value={typed ?? value}
+      onChange={({ target }) => {
+        setTyped(target.value);
+        if (/^\d{1,2}$|^100$/.test(target.value)) onChange(Number(target.value));
+      }}
+      onBlur={() => setTyped(null)}
+    />
+  );
+}

@@ -1,0 +1,235 @@
+'use client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import type { StaffAccount, StaffRole } from '../../../../server/contract/staff';
+import { Badge } from '../../components/badge';
+import { Button } from '../../components/button';
+import { type Column, DataTable } from '../../components/data-table';
+import { Facts } from '../../components/details-panel';
+import { ConfirmDialog } from '../../components/dialog';
+import { Select } from '../../components/field';
+import { Section } from '../../components/page-header';
+import { RoleNote } from '../../components/role-note';
+import { Time } from '../../components/time';
+import { useToast } from '../../components/toast';
+import { useTRPC } from '../../queries';
+import { describeError } from '../../query-client';
+import { useStaff } from '../../staff';
+import { CreateAccount } from './create-account';
+import { ROLE_WORDS } from './roles';
+
+/** The accounts of the dashboard, of all integrations; who is no admin sees their own. */
+export function StaffAccounts() {
+  const { staff, isAdmin } = useStaff();
+  if (isAdmin) return <Accounts />;
+  return (
+    <div className="max-w-lg space-y-3">
+      <Section title="Your account">
+        <Facts
+          facts={[
+            ['Name', staff.name],
+            ['Email', staff.email],
+            ['Role', ROLE_WORDS[staff.role]],
+          ]}
+        />
+      </Section>
+      <RoleNote needs="admin" act="see and change other accounts, or sign you out elsewhere" />
+    </div>
+  );
+}
+
+type Question = { act: 'disable' | 'signOut'; account: StaffAccount };
+
+function Accounts() {
+  const trpc = useTRPC();
+  const { staff } = useStaff();
+  const [isCreating, setCreating] = useState(false);
+  const [asked, ask] = useState<Question | null>(null);
+  const accounts = useQuery(trpc.staff.list.queryOptions());
+  const changes = useAccountChanges();
+  return (
+    <div className="space-y-3">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <p className="text-muted">
+          Accounts see every integration. Viewers read, analysts review and change what is an integration’s own, admins
+          also manage keys, plans and staff.
+        </p>
+        <Button kind="primary" onClick={() => setCreating(true)}>
+          Create an account
+        </Button>
+      </div>
+      <DataTable
+        caption="Staff"
+        columns={columnsOf(staff.id, changes, ask)}
+        rows={accounts.data}
+        rowKey={({ id }) => id}
+        error={accounts.error && describeError(accounts.error)}
+        onRetry={() => void accounts.refetch()}
+        empty={null}
+      />
+      <CreateAccount isOpen={isCreating} onClose={() => setCreating(false)} />
+      <AccountQuestion question={asked} onClose={() => ask(null)} changes={changes} />
+    </div>
+  );
+}
+
+const columnsOf = (
+  ownId: string,
+  { setRole, enable }: ReturnType<typeof useAccountChanges>,
+  ask: (question: Question) => void,
+): Column<StaffAccount>[] => [
+  {
+    key: 'name',
+    name: 'Name',
+    cell: ({ id, name, email }) => (
+      <span className="block max-w-64 py-1 leading-4">
+        <span className="flex items-center gap-2">
+          <span className="truncate font-medium">{name}</span>
+          {id === ownId && <Badge tone="accent">You</Badge>}
+        </span>
+        <span className="block truncate text-muted text-xs">{email}</span>
+      </span>
+    ),
+  },
+  {
+    key: 'role',
+    name: 'Role',
+    width: '1%',
+    cell: (account) => (
+      <Select
+        className="w-24"
+        aria-label={`Role of ${account.name}`}
+        value={account.role}
+        onChange={({ target }) => setRole(account, target.value as StaffRole)}
+      >
+        {Object.entries(ROLE_WORDS).map(([role, name]) => (
+          <option key={role} value={role}>
+            {name}
+          </option>
+        ))}
+      </Select>
+    ),
+  },
+  {
+    key: 'sessions',
+    name: 'Signed in',
+    from: 'sm',
+    isNumber: true,
+    cell: ({ sessions }) => (sessions === 0 ? <span className="text-faint">no</span> : `${sessions} ×`),
+  },
+  { key: 'created', name: 'Created', from: 'md', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    key: 'acts',
+    name: 'Account',
+    width: '1%',
+    isNumber: true,
+    cell: (account) => (
+      <span className="inline-flex flex-wrap items-center justify-end gap-1">
+        {account.disabled && <Badge tone="danger">Disabled</Badge>}
+        {account.sessions > 0 && (
+          <Button
+            isSmall
+            aria-label={`Sign ${account.name} out everywhere`}
+            onClick={() => ask({ act: 'signOut', account })}
+          >
+            Sign out
+          </Button>
+        )}
+        {account.disabled ? (
+          <Button isSmall aria-label={`Enable ${account.name}`} onClick={() => enable(account)}>
+            Enable
+          </Button>
+        ) : (
+          <Button isSmall aria-label={`Disable ${account.name}`} onClick={() => ask({ act: 'disable', account })}>
+            Disable
+          </Button>
+        )}
+      </span>
+    ),
+  },
+];
+
+/** What an admin does to accounts; each says that it was done, or why not. */
+function useAccountChanges() {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const toast = useToast();
+  const { staff } = useStaff();
+  const refresh = () => void queryClient.invalidateQueries({ queryKey: trpc.staff.pathKey() });
+  const refuse = (error: unknown) => {
+    toast({ text: describeError(error), isError: true });
+    refresh();
+  };
+  const role = useMutation(trpc.staff.setRole.mutationOptions());
+  const enabling = useMutation(trpc.staff.enable.mutationOptions());
+  const disabling = useMutation(trpc.staff.disable.mutationOptions({ onSuccess: refresh }));
+  const revoking = useMutation(trpc.staff.revokeSessions.mutationOptions({ onSuccess: refresh }));
+
+  const setRole = (account: StaffAccount, to: StaffRole, isUndo = false) =>
+    role.mutate(
+      { id: account.id, role: to },
+      {
+        onError: refuse,
+        onSuccess: () => {
+          toast({
+            text: `${account.name} is now ${ROLE_WORDS[to].toLowerCase()}`,
+            ...(isUndo || account.id === staff.id ? {} : { undo: () => setRole(account, account.role, true) }),
+          });
+          // What one may do oneself is drawn by the server.
+          if (account.id === staff.id) router.refresh();
+          else refresh();
+        },
+      },
+    );
+  const enable = (account: StaffAccount) =>
+    enabling.mutate(
+      { id: account.id },
+      {
+        onError: refuse,
+        onSuccess: () => {
+          toast({ text: `${account.name} may sign in again` });
+          refresh();
+        },
+      },
+    );
+  return { setRole, enable, disable: disabling.mutateAsync, signOut: revoking.mutateAsync };
+}
+
+/** Asks before somebody loses their session. */
+function AccountQuestion({
+  question,
+  onClose,
+  changes,
+}: {
+  question: Question | null;
+  onClose(): void;
+  changes: ReturnType<typeof useAccountChanges>;
+}) {
+  const { staff } = useStaff();
+  const isOwn = question?.account.id === staff.id;
+  const name = isOwn ? 'yourself' : question?.account.name;
+  const isDisabling = question?.act === 'disable';
+  return (
+    <ConfirmDialog
+      title={isDisabling ? `Disable ${name}?` : `Sign ${name} out everywhere?`}
+      act={isDisabling ? 'Disable account' : 'Sign out everywhere'}
+      isOpen={question !== null}
+      onClose={onClose}
+      onConfirm={async () => {
+        if (!question) return;
+        await changes[question.act]({ id: question.account.id });
+        if (isOwn) window.location.assign('/sign-in');
+      }}
+      consequence={
+        <p>
+          {isDisabling
+            ? 'All sessions of the account end at once, and it cannot sign in until it is enabled again. What it did stays.'
+            : 'All sessions of the account end at once, on every device. It can sign in again with its password.'}
+          {isOwn && ' That includes this one.'}
+        </p>
+      }
+    />
+  );
+}

@@ -21,6 +21,17 @@ export function describeError(error: unknown): string {
   return (error as Refusal).message;
 }
 
+/**
+ * Why an input was refused for this field, or for a part of it; null where it was not. Stands below the field's control,
+ * so without its name.
+ */
+export function findFault(error: unknown, field: string): string | null {
+  const found = findField(error);
+  if (found?.split('.')[0] !== field) return null;
+  const message = describeError(error);
+  return message.startsWith(`${found}: `) ? message.slice(found.length + 2) : message;
+}
+
 const isRefusal = (error: unknown) => {
   const status = (error as Refusal | null)?.data?.httpStatus ?? 500;
   return status >= 400 && status < 500;

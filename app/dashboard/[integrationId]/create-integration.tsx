@@ -7,7 +7,7 @@ import { Button } from '../components/button';
 import { Dialog } from '../components/dialog';
 import { Field, Input, Select, Textarea } from '../components/field';
 import { useTRPC } from '../queries';
-import { describeError, findField } from '../query-client';
+import { describeError, findFault, findField } from '../query-client';
 
 export const PLAN_WORDS: Record<Integration['plan'], string> = {
   free: 'Free',
@@ -41,15 +41,13 @@ export function CreateIntegration({ isOpen, onClose }: { isOpen: boolean; onClos
       allowedOrigins: String(form.get('allowedOrigins')).split(/\s+/).filter(Boolean),
     });
   };
-  const field = findField(create.error);
-  const faultOf = (name: string) => (field?.split('.')[0] === name ? describeError(create.error) : null);
   return (
     <Dialog title="Create an integration" isOpen={isOpen} onClose={close}>
       <form onSubmit={submit} className="space-y-4">
-        <Field label="Name" error={faultOf('name')}>
+        <Field label="Name" error={findFault(create.error, 'name')}>
           <Input name="name" required placeholder="Example University" autoComplete="off" />
         </Field>
-        <Field label="Plan" error={faultOf('plan')}>
+        <Field label="Plan" error={findFault(create.error, 'plan')}>
           <Select name="plan" defaultValue="pro">
             {Object.entries(PLAN_WORDS).map(([value, name]) => (
               <option key={value} value={value}>
@@ -58,10 +56,14 @@ export function CreateIntegration({ isOpen, onClose }: { isOpen: boolean; onClos
             ))}
           </Select>
         </Field>
-        <Field label="Origins" hint="Where its pixel is, one a line. May be empty." error={faultOf('allowedOrigins')}>
+        <Field
+          label="Origins"
+          hint="Where its pixel is, one a line. May be empty."
+          error={findFault(create.error, 'allowedOrigins')}
+        >
           <Textarea name="allowedOrigins" placeholder="https://lms.example.edu" spellCheck={false} />
         </Field>
-        {create.error && field === null && (
+        {create.error && findField(create.error) === null && (
           <p role="alert" className="text-danger">
             {describeError(create.error)}
           </p>

@@ -1,6 +1,7 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Alert } from '../../../../server/contract/findings';
+import { GIVES_WAY } from '../../components/classes';
 import { ShortId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, Facts, ListWithDetails } from '../../components/details-panel';
@@ -18,12 +19,10 @@ const COLUMNS: Column<Alert>[] = [
   {
     key: 'message',
     name: 'Message',
-    // As wide as is left, and no wider.
+    width: '100%',
     cell: ({ message }) => (
-      <span className="grid">
-        <span className="truncate" title={message}>
-          {message}
-        </span>
+      <span className={GIVES_WAY} title={message}>
+        {message}
       </span>
     ),
   },

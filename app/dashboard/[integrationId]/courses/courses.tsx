@@ -41,7 +41,13 @@ const COLUMNS: Column<Course>[] = [
     cell: ({ averageBotScore }) => <ScoreBar score={averageBotScore} level={null} />,
   },
   { key: 'sessions', name: 'Sessions', isNumber: true, cell: ({ sessionCount }) => <Count value={sessionCount} /> },
-  { key: 'bots', name: 'Bots', isNumber: true, cell: ({ botSessionCount }) => <Count value={botSessionCount} /> },
+  {
+    key: 'bots',
+    name: 'Bots',
+    from: 'sm',
+    isNumber: true,
+    cell: ({ botSessionCount }) => <Count value={botSessionCount} />,
+  },
   { key: 'users', name: 'Users', from: 'sm', isNumber: true, cell: ({ userCount }) => <Count value={userCount} /> },
   {
     key: 'seen',

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import type { Report } from '../../../../server/contract/findings';
 import { Badge } from '../../components/badge';
+import { GIVES_WAY, joinClasses } from '../../components/classes';
 import { ShortId } from '../../components/copying';
 import { Bytes, Count } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';
@@ -23,13 +24,13 @@ const Size = ({ fileSize }: Report) => (fileSize === null ? NONE : <Bytes value=
 
 /** Leads to the file, as long as there is one. */
 function DownloadLink({ report: { name, status, downloadUrl } }: { report: Report }) {
-  if (status === 'Expired') return <span className="text-faint">Expired</span>;
+  if (status === 'Expired') return NONE;
   return (
     <a
       href={downloadUrl}
       download
       aria-label={`Download ${name}`}
-      className="inline-flex items-center gap-1 text-accent underline-offset-2 hover:underline"
+      className="inline-flex items-center gap-1 align-middle text-accent underline-offset-2 hover:underline"
       onClick={(event) => event.stopPropagation()}
     >
       <Download size={14} aria-hidden />
@@ -42,7 +43,12 @@ const COLUMNS: Column<Report>[] = [
   {
     key: 'name',
     name: 'Name',
-    cell: ({ name }) => <span className="block max-w-72 truncate font-medium">{name}</span>,
+    width: '100%',
+    cell: ({ name }) => (
+      <span className={joinClasses(GIVES_WAY, 'font-medium')} title={name}>
+        {name}
+      </span>
+    ),
   },
   { key: 'status', name: 'Status', width: '1%', cell: Status },
   {

@@ -11,6 +11,8 @@ import { useTRPC } from '../../queries';
 import { useLabeling } from './labeling';
 import { SESSION_COLUMNS } from './session-columns';
 
+const COLUMNS_OF_USER = SESSION_COLUMNS.filter(({ key }) => key !== 'user');
+
 interface SessionTableProps {
   /** Filters of the list of sessions, also for the link to it. */
   filters: { userId: string } | { courseId: string };
@@ -40,12 +42,12 @@ export function SessionTable({ filters, base, empty }: SessionTableProps) {
           className="text-accent underline-offset-2 hover:underline"
           href={`${base}/sessions?${new URLSearchParams(filters)}`}
         >
-          Filter them
+          Open in Sessions
         </HoverLink>
       </div>
       <DataTable
         caption="Sessions"
-        columns={SESSION_COLUMNS}
+        columns={'userId' in filters ? COLUMNS_OF_USER : SESSION_COLUMNS}
         {...list}
         rowKey={({ id }) => id}
         rowHref={hrefOf}

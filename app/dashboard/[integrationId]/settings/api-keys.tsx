@@ -13,7 +13,7 @@ import { Code, EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError } from '../../query-client';
+import { describeError, findFault } from '../../query-client';
 import { useStaff } from '../../staff';
 
 const columnsOf = (isAdmin: boolean, onRevoke: (key: ApiKey) => void): Column<ApiKey>[] => [
@@ -154,7 +154,7 @@ function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
           <Field
             label="Name"
             hint="Says who uses it, so that it can be revoked without guessing."
-            error={mint.error && describeError(mint.error)}
+            error={mint.error && (findFault(mint.error, 'name') ?? describeError(mint.error))}
           >
             <Input name="name" required placeholder="Nightly export" autoComplete="off" />
           </Field>

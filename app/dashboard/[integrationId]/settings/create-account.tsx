@@ -7,7 +7,7 @@ import { Dialog } from '../../components/dialog';
 import { Field, Input, Select } from '../../components/field';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError, findField } from '../../query-client';
+import { describeError, findFault, findField } from '../../query-client';
 import { ROLE_WORDS } from './roles';
 
 /** Makes an account with its first password. */
@@ -39,18 +39,16 @@ export function CreateAccount({ isOpen, onClose }: { isOpen: boolean; onClose():
       name: text('name').trim() || undefined,
     });
   };
-  const field = findField(create.error);
-  const faultOf = (name: string) => (field === name ? describeError(create.error) : null);
   return (
     <Dialog title="Create an account" isOpen={isOpen} onClose={close}>
       <form onSubmit={submit} className="space-y-4">
-        <Field label="Email" error={faultOf('email')}>
+        <Field label="Email" error={findFault(create.error, 'email')}>
           <Input name="email" type="email" required autoComplete="off" />
         </Field>
-        <Field label="Name" hint="Left empty, it is the address up to its @." error={faultOf('name')}>
+        <Field label="Name" hint="Left empty, it is the address up to its @." error={findFault(create.error, 'name')}>
           <Input name="name" autoComplete="off" />
         </Field>
-        <Field label="Role" error={faultOf('role')}>
+        <Field label="Role" error={findFault(create.error, 'role')}>
           <Select name="role" defaultValue="viewer">
             {Object.entries(ROLE_WORDS).map(([role, name]) => (
               <option key={role} value={role}>
@@ -59,10 +57,14 @@ export function CreateAccount({ isOpen, onClose }: { isOpen: boolean; onClose():
             ))}
           </Select>
         </Field>
-        <Field label="Password" hint="12 characters or more. Hand it over by a safe way." error={faultOf('password')}>
+        <Field
+          label="Password"
+          hint="12 characters or more. Hand it over by a safe way."
+          error={findFault(create.error, 'password')}
+        >
           <Input name="password" type="password" required autoComplete="new-password" />
         </Field>
-        {create.error && field === null && (
+        {create.error && findField(create.error) === null && (
           <p role="alert" className="text-danger">
             {describeError(create.error)}
           </p>

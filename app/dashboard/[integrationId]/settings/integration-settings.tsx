@@ -150,7 +150,9 @@ function PlanConsequence({ id, plan }: { id: string; plan: Integration['plan'] }
     <>
       <ul className="list-disc space-y-1 pl-4">
         <li>A key may make {showCount(requestsPerMinute)} requests a minute, from the next one on.</li>
-        <li>Sessions older than {showCount(retentionDays)} days are deleted; their counts stay.</li>
+        <li>
+          Sessions are kept for {showCount(retentionDays)} days; older ones are deleted, and only their counts stay.
+        </li>
         <li>
           {maxActiveWebhooks === 0
             ? 'No webhook may be active.'

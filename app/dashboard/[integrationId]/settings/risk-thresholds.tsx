@@ -12,7 +12,7 @@ import { RoleNote } from '../../components/role-note';
 import { ErrorState, Skeleton } from '../../components/states';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError, findField } from '../../query-client';
+import { describeError, findFault, findField } from '../../query-client';
 import { useStaff } from '../../staff';
 import { CutHandles } from './cut-handles';
 
@@ -48,7 +48,7 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
   const isTooClose = shown.botAt - shown.mediumAt < minGap;
   const faultOf = (cut: keyof Thresholds) => {
     if (cut === 'botAt' && isTooClose) return `At least ${minGap} above medium`;
-    return findField(error) === cut ? describeError(error) : null;
+    return findFault(error, cut);
   };
   return (
     <div className="max-w-5xl space-y-4">
@@ -78,7 +78,7 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
               />
             </Field>
           ))}
-          <div className="flex gap-2 pt-5">
+          <div className="flex gap-2 sm:pt-5">
             <Button kind="primary" type="submit" disabled={!canWrite || !isChanged || isTooClose}>
               Save thresholds
             </Button>

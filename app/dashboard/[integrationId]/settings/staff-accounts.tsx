@@ -82,8 +82,9 @@ const columnsOf = (
   {
     key: 'name',
     name: 'Name',
+    width: '100%',
     cell: ({ id, name, email }) => (
-      <span className="block max-w-64 py-1 leading-4">
+      <span className="block min-w-0 py-1 leading-4 [contain:inline-size]">
         <span className="flex items-center gap-2">
           <span className="truncate font-medium">{name}</span>
           {id === ownId && <Badge tone="accent">You</Badge>}
@@ -115,17 +116,25 @@ const columnsOf = (
     key: 'sessions',
     name: 'Signed in',
     from: 'sm',
+    width: '1%',
     isNumber: true,
     cell: ({ sessions }) => (sessions === 0 ? <span className="text-faint">no</span> : `${sessions} ×`),
   },
-  { key: 'created', name: 'Created', from: 'md', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    key: 'created',
+    name: 'Created',
+    from: 'md',
+    width: '1%',
+    isNumber: true,
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
   {
     key: 'acts',
     name: 'Account',
     width: '1%',
     isNumber: true,
     cell: (account) => (
-      <span className="inline-flex flex-wrap items-center justify-end gap-1">
+      <span className="inline-flex items-center justify-end gap-1 py-1 max-sm:flex-col max-sm:items-end">
         {account.disabled && <Badge tone="danger">Disabled</Badge>}
         {account.sessions > 0 && (
           <Button

@@ -1,4 +1,5 @@
 'use client';
+import type { Usage } from '../../../../server/contract/usage';
 import { Button } from '../../components/button';
 import { Input } from '../../components/field';
 import { useUrlState } from '../../components/url-state';
@@ -6,8 +7,8 @@ import { useUrlState } from '../../components/url-state';
 const DAY_MS = 86_400_000;
 const LENGTHS = [7, 30, 90];
 
-/** The days that are looked at, kept in the address. */
-export function RangeChoice() {
+/** The days that are looked at, kept in the address; those that the API took where the address names none. */
+export function RangeChoice({ shown }: { shown: Pick<Usage, 'startDate' | 'endDate'> | undefined }) {
   const { params, change } = useUrlState();
   const showLast = (days: number) => {
     const start = new Date(Date.now() - (days - 1) * DAY_MS);
@@ -32,7 +33,7 @@ export function RangeChoice() {
           aria-label={`${name} (UTC day)`}
           title={`${name} (UTC day)`}
           className="w-34"
-          value={params.get(param)?.slice(0, 10) ?? ''}
+          value={(params.get(param) ?? shown?.[param])?.slice(0, 10) ?? ''}
           onChange={(event) => change({ [param]: event.target.value })}
         />
       ))}

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Usage as UsageData } from '../../../../server/contract/usage';
-import { joinClasses } from '../../components/classes';
+import { GIVES_WAY, joinClasses } from '../../components/classes';
 import { Count, Percent } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';
 import { PageHeader } from '../../components/page-header';
@@ -27,7 +27,7 @@ export function Usage() {
         title="Usage"
         about="Requests with the integration’s keys by whole UTC days. The last seconds may be missing."
       >
-        <RangeChoice />
+        <RangeChoice shown={usage} />
       </PageHeader>
       {query.error && (
         <div className="mb-4">
@@ -78,7 +78,7 @@ function Totals({ usage, webhooks }: { usage: UsageData; webhooks: { active: num
     ['Requests', <Count key="n" value={totalRequests} />, 'with a valid key'],
     ['Successful', <Count key="n" value={usage.successfulRequests} />, share(usage.successfulRequests)],
     ['Client errors', <Count key="n" value={usage.clientErrors} />, share(usage.clientErrors)],
-    ['Rate limited', <Count key="n" value={usage.rateLimitedRequests} />, 'among the client errors'],
+    ['Rate limited', <Count key="n" value={usage.rateLimitedRequests} />, 'as client errors'],
     ['Server errors', <Count key="n" value={usage.serverErrors} />, share(usage.serverErrors)],
     [
       'Webhooks delivered',
@@ -87,7 +87,7 @@ function Totals({ usage, webhooks }: { usage: UsageData; webhooks: { active: num
         <Count value={webhookDeliveries.failed} /> failed
       </>,
     ],
-    ['Limit of a key', <Count key="n" value={limits.requestsPerMinute} />, `a minute, tier ${limits.tier}`],
+    ['Limit of a key', <Count key="n" value={limits.requestsPerMinute} />, `a minute, ${limits.tier}`],
     ['Active webhooks', webhooks ? webhooks.active : '–', webhooks && `of ${webhooks.max}`],
   ];
   return (
@@ -112,11 +112,10 @@ const COLUMNS: Column<Endpoint>[] = [
   {
     key: 'path',
     name: 'Endpoint',
+    width: '100%',
     cell: ({ path }) => (
-      <span className="grid">
-        <span className="truncate font-mono text-xs" title={path}>
-          {path}
-        </span>
+      <span className={joinClasses(GIVES_WAY, 'font-mono text-xs')} title={path}>
+        {path}
       </span>
     ),
   },

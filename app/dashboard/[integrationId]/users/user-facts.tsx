@@ -40,7 +40,14 @@ export function UserFacts({ user }: { user: User }) {
           </span>,
         ],
         ['Anomalies', <Count key="anomalies" value={user.anomalyCount} />],
-        ['Matched with', correlationConfidence !== null && <Percent key="sure" share={correlationConfidence} />],
+        [
+          'Matched',
+          correlationConfidence !== null && (
+            <span key="sure">
+              <Percent share={correlationConfidence} /> sure on average
+            </span>
+          ),
+        ],
         ['First seen', <Time key="first" at={user.firstSeenAt} />],
         ['Last seen', <Time key="last" at={user.lastSeenAt} />],
       ]}

@@ -40,7 +40,13 @@ const COLUMNS: Column<User>[] = [
     cell: ({ averageBotScore }) => <ScoreBar score={averageBotScore} level={null} />,
   },
   { key: 'sessions', name: 'Sessions', isNumber: true, cell: ({ sessionCount }) => <Count value={sessionCount} /> },
-  { key: 'bots', name: 'Bots', isNumber: true, cell: ({ botSessionCount }) => <Count value={botSessionCount} /> },
+  {
+    key: 'bots',
+    name: 'Bots',
+    from: 'sm',
+    isNumber: true,
+    cell: ({ botSessionCount }) => <Count value={botSessionCount} />,
+  },
   {
     key: 'devices',
     name: 'Devices',

@@ -20,7 +20,7 @@ const columnsOf = (isAdmin: boolean, onRevoke: (key: ApiKey) => void): Column<Ap
   {
     key: 'name',
     name: 'Name',
-    cell: ({ name }) => <span className="block max-w-60 truncate font-medium">{name}</span>,
+    cell: ({ name }) => <span className="block max-w-60 truncate font-medium max-sm:max-w-24">{name}</span>,
   },
   { key: 'key', name: 'Key', cell: ({ masked }) => <code className="font-mono text-muted text-xs">{masked}</code> },
   { key: 'created', name: 'Created', from: 'md', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
@@ -39,7 +39,10 @@ const columnsOf = (isAdmin: boolean, onRevoke: (key: ApiKey) => void): Column<Ap
     cell: (key) =>
       key.revokedAt ? (
         <span className="inline-flex items-center gap-2 whitespace-nowrap text-faint">
-          <Badge>Revoked</Badge> <Time at={key.revokedAt} />
+          <Badge>Revoked</Badge>
+          <span className="max-sm:hidden">
+            <Time at={key.revokedAt} />
+          </span>
         </span>
       ) : (
         <Button isSmall disabled={!isAdmin} aria-label={`Revoke ${key.name}`} onClick={() => onRevoke(key)}>

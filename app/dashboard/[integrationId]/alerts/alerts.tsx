@@ -38,7 +38,7 @@ const COLUMNS: Column<Alert>[] = [
 /** The customer's alert rules that fired, newest first. */
 export function Alerts() {
   const trpc = useTRPC();
-  const { selected, select } = useSelection();
+  const { selected, select, readSelected } = useSelection();
   const query = useInfiniteQuery(trpc.alerts.list.infiniteQueryOptions({}, PAGES));
   const list = listRows(query);
   const alert = list.rows?.find(({ id }) => id === selected);
@@ -54,6 +54,7 @@ export function Alerts() {
             rowKey={({ id }) => id}
             selected={selected}
             onSelect={select}
+            readSelected={readSelected}
             empty={
               <EmptyState title="No alerts">
                 <p>

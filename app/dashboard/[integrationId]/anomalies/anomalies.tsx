@@ -67,7 +67,7 @@ export function Anomalies() {
   const base = `/dashboard/${integrationId}`;
   const trpc = useTRPC();
   const { params } = useUrlState();
-  const { selected, select } = useSelection();
+  const { selected, select, readSelected } = useSelection();
   const query = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(readFilters(params), PAGES));
   const list = listRows(query);
   const anomaly = list.rows?.find(({ id }) => id === selected);
@@ -85,6 +85,7 @@ export function Anomalies() {
             rowKey={({ id }) => id}
             selected={selected}
             onSelect={select}
+            readSelected={readSelected}
             empty={<NoAnomalies isFiltered={isFiltered} />}
             shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}
           />

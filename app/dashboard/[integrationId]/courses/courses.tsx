@@ -65,7 +65,7 @@ export function Courses() {
   const base = `/dashboard/${integrationId}`;
   const router = useRouter();
   const trpc = useTRPC();
-  const { selected, select } = useSelection();
+  const { selected, select, readSelected } = useSelection();
   const query = useInfiniteQuery(trpc.courses.list.infiniteQueryOptions({}, PAGES));
   const list = listRows(query);
   const hrefOf = ({ id }: Course) => `${base}/courses/${encodeURIComponent(id)}`;
@@ -84,6 +84,7 @@ export function Courses() {
             rowHref={hrefOf}
             selected={selected}
             onSelect={select}
+            readSelected={readSelected}
             onOpen={(course) => router.push(hrefOf(course))}
             empty={
               <EmptyState title="No courses yet">

@@ -93,7 +93,7 @@ const COLUMNS: Column<Report>[] = [
 /** The reports that are complete, newest first. */
 export function Reports() {
   const trpc = useTRPC();
-  const { selected, select } = useSelection();
+  const { selected, select, readSelected } = useSelection();
   const query = useInfiniteQuery(trpc.reports.list.infiniteQueryOptions({}, PAGES));
   const list = listRows(query);
   const report = list.rows?.find(({ id }) => id === selected);
@@ -109,6 +109,7 @@ export function Reports() {
             rowKey={({ id }) => id}
             selected={selected}
             onSelect={select}
+            readSelected={readSelected}
             empty={
               <EmptyState title="No reports">
                 <p>A report appears here, and goes to the webhooks of ReportReady, once its file can be fetched.</p>

@@ -1,5 +1,5 @@
 'use client';
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import type { ReactNode } from 'react';
 import type { Session, Verdict } from '../../../../server/contract/sessions';
@@ -24,13 +24,13 @@ interface SessionTableProps {
 export function SessionTable({ filters, base, empty }: SessionTableProps) {
   const router = useRouter();
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const { selected, select } = useSelection();
+  const { selected, select, readSelected } = useSelection();
   const labeling = useLabeling({ onUndo: ({ id }) => select(id) });
   const query = useInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(filters, PAGES));
   const list = listRows(query);
   const review = (verdict: Verdict) => () => {
-    const session = list.rows?.find(({ id }) => id === selected);
+    const current = readSelected();
+    const session = list.rows?.find(({ id }) => id === current);
     if (session) labeling.label(session, verdict);
   };
   const hrefOf = ({ id }: Session) => `${base}/sessions/${encodeURIComponent(id)}`;
@@ -53,10 +53,8 @@ export function SessionTable({ filters, base, empty }: SessionTableProps) {
         rowHref={hrefOf}
         selected={selected}
         onSelect={select}
+        readSelected={readSelected}
         onOpen={(session) => router.push(hrefOf(session))}
-        onHover={({ id: sessionId }) =>
-          void queryClient.prefetchQuery(trpc.sessions.getDetails.queryOptions({ sessionId }))
-        }
         empty={empty}
         shortcuts={[
           { keys: 'b', name: 'Label as bot', run: review('bot') },

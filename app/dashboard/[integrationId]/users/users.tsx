@@ -81,7 +81,7 @@ export function Users() {
   const base = `/dashboard/${integrationId}`;
   const router = useRouter();
   const trpc = useTRPC();
-  const { selected, select } = useSelection();
+  const { selected, select, readSelected } = useSelection();
   const query = useInfiniteQuery(trpc.users.list.infiniteQueryOptions({}, PAGES));
   const list = listRows(query);
   const hrefOf = ({ id }: User) => `${base}/users/${encodeURIComponent(id)}`;
@@ -100,6 +100,7 @@ export function Users() {
             rowHref={hrefOf}
             selected={selected}
             onSelect={select}
+            readSelected={readSelected}
             onOpen={(user) => router.push(hrefOf(user))}
             empty={
               <EmptyState title="No users yet">

@@ -1,0 +1,177 @@
+'use client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Delivery } from '../../../../../server/contract/deliveries';
+import type { Webhook } from '../../../../../server/contract/webhooks';
+import { Button } from '../../../components/button';
+import { type Column, DataTable } from '../../../components/data-table';
+import { ListWithDetails } from '../../../components/details-panel';
+import { Input, Select } from '../../../components/field';
+import { EmptyState } from '../../../components/states';
+import { Time } from '../../../components/time';
+import { useUrlState } from '../../../components/url-state';
+import { PAGES } from '../../../list-pages';
+import { useTRPC } from '../../../queries';
+import { describeError } from '../../../query-client';
+import { useStaff } from '../../../staff';
+import { DELIVERY_STATUS_WORDS, DeliveryStatusBadge } from '../delivery-status';
+import { VerifySignature } from '../verify-signature';
+import { readDeliveryFilters } from './delivery-filters';
+import { DeliveryPanel } from './delivery-panel';
+import { RecoverDialog } from './recover-dialog';
+
+const REFRESH_MS = 2_000;
+const MAX_REFRESH_MS = 10_000;
+
+const COLUMNS: Column<Delivery>[] = [
+  {
+    key: 'status',
+    name: 'Status',
+    width: '1%',
+    cell: ({ status, test }) => (
+      <span className="inline-flex items-center gap-2">
+        <DeliveryStatusBadge status={status} />
+        {test && <span className="text-faint text-xs">test</span>}
+      </span>
+    ),
+  },
+  { key: 'class', name: 'Class', from: 'sm', cell: ({ failureClass }) => failureClass },
+  {
+    key: 'next',
+    name: 'Next attempt',
+    from: 'md',
+    cell: ({ nextAttemptAt }) => nextAttemptAt && <Time at={nextAttemptAt} />,
+  },
+  {
+    key: 'id',
+    name: 'Delivery',
+    from: 'sm',
+    cell: ({ id }) => <code className="font-mono text-muted text-xs">{id.slice(-12)}</code>,
+  },
+  {
+    key: 'attempts',
+    name: 'Attempts',
+    width: '1%',
+    isNumber: true,
+    cell: ({ attempts, resends }) => (
+      <>
+        {attempts}
+        {resends > 0 && <span className="text-faint"> · resent {resends}×</span>}
+      </>
+    ),
+  },
+  { key: 'at', name: 'Fired', width: '1%', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+/** What was sent, newest first. It refreshes itself while the page is visible. */
+export function DeliveryLog({ webhook }: { webhook: Webhook }) {
+  const { id } = webhook;
+  const trpc = useTRPC();
+  const { params, change } = useUrlState();
+  const filters = readDeliveryFilters(params);
+  const list = useInfiniteQuery(
+    trpc.deliveries.list.infiniteQueryOptions(
+      { id, ...filters },
+      {
+        ...PAGES,
+        // Every page that is shown is read again, so the more there are the rarer.
+        refetchInterval: (query) => Math.min(MAX_REFRESH_MS, REFRESH_MS * (query.state.data?.pages.length ?? 1)),
+      },
+    ),
+  );
+  const rows = list.data?.pages.flatMap(({ data }) => data);
+  const selected = params.get('delivery');
+  const select = (delivery: string | null) => change({ delivery }, { replace: true });
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  return (
+    <>
+      <DeliveryFilters webhook={webhook} />
+      <ListWithDetails
+        list={
+          <DataTable
+            caption="Deliveries"
+            columns={COLUMNS}
+            rows={rows}
+            rowKey={({ id: key }) => key}
+            selected={selected}
+            onSelect={select}
+            error={list.error && describeError(list.error)}
+            onRetry={() => void list.refetch()}
+            empty={isFiltered ? <NoMatch /> : <NothingSent webhook={webhook} />}
+            hasMore={list.hasNextPage}
+            isLoadingMore={list.isFetchingNextPage}
+            onLoadMore={() => {
+              if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
+            }}
+            shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}
+          />
+        }
+        details={
+          selected && (
+            <DeliveryPanel key={selected} deliveryId={selected} webhook={webhook} onClose={() => select(null)} />
+          )
+        }
+      />
+    </>
+  );
+}
+
+function DeliveryFilters({ webhook }: { webhook: Webhook }) {
+  const { params, change } = useUrlState();
+  const { canWrite } = useStaff();
+  const [isRecovering, setRecovering] = useState(false);
+  const set = (name: string, value: string) => change({ [name]: value, delivery: null });
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2">
+      <Select
+        aria-label="Status"
+        className="w-auto"
+        value={params.get('status') ?? ''}
+        onChange={(event) => set('status', event.target.value)}
+      >
+        <option value="">Status: any</option>
+        {Object.entries(DELIVERY_STATUS_WORDS).map(([status, { name }]) => (
+          <option key={status} value={status}>
+            {name}
+          </option>
+        ))}
+      </Select>
+      {(['startDate', 'endDate'] as const).map((name) => (
+        <Input
+          key={name}
+          type="date"
+          aria-label={name === 'startDate' ? 'Fired from (UTC day)' : 'Fired to (UTC day)'}
+          title={name === 'startDate' ? 'Fired from (UTC day)' : 'Fired to (UTC day)'}
+          className="w-34"
+          value={params.get(name)?.slice(0, 10) ?? ''}
+          onChange={(event) => set(name, event.target.value)}
+        />
+      ))}
+      <span className="flex-1" />
+      <Button disabled={!canWrite} onClick={() => setRecovering(true)}>
+        Recover since …
+      </Button>
+      {isRecovering && <RecoverDialog webhook={webhook} onClose={() => setRecovering(false)} />}
+    </div>
+  );
+}
+
+function NoMatch() {
+  return (
+    <EmptyState title="No delivery matches">
+      <p>Take a filter away, or widen the time. The log goes back 30 days.</p>
+    </EmptyState>
+  );
+}
+
+function NothingSent({ webhook }: { webhook: Webhook }) {
+  return (
+    <EmptyState title="Nothing was sent yet">
+      <p>
+        The first {webhook.eventType} that fires appears here by itself. Until then, send a test, and verify it at the
+        receiver:
+      </p>
+      <VerifySignature />
+    </EmptyState>
+  );
+}

@@ -1,0 +1,189 @@
+'use client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { DeliveryDetails, SentRequest } from '../../../../../server/contract/deliveries';
+import type { Webhook } from '../../../../../server/contract/webhooks';
+import { Button } from '../../../components/button';
+import { CopyButton, ShortId } from '../../../components/copying';
+import { DetailsPanel, Facts } from '../../../components/details-panel';
+import { Code, ErrorState, Skeleton } from '../../../components/states';
+import { showDuration, Time } from '../../../components/time';
+import { useToast } from '../../../components/toast';
+import { useTRPC } from '../../../queries';
+import { describeError } from '../../../query-client';
+import { useStaff } from '../../../staff';
+import { DELIVERY_STATUS_WORDS, DeliveryStatusBadge } from '../delivery-status';
+import { Payload } from '../payload';
+
+const REFRESH_MS = 2_000;
+
+interface DeliveryPanelProps {
+  deliveryId: string;
+  webhook: Webhook;
+  onClose(): void;
+}
+
+/** One delivery: how it ended, every attempt, and the request as it was signed and sent. */
+export function DeliveryPanel({ deliveryId, webhook, onClose }: DeliveryPanelProps) {
+  const trpc = useTRPC();
+  const query = useQuery(
+    trpc.deliveries.get.queryOptions(
+      { id: deliveryId },
+      { refetchInterval: ({ state }) => (state.data?.status === 'Pending' ? REFRESH_MS : false) },
+    ),
+  );
+  const delivery = query.data;
+  return (
+    <DetailsPanel title="Delivery" onClose={onClose}>
+      {delivery ? (
+        <div className="space-y-4">
+          <Outcome delivery={delivery} />
+          <Resend delivery={delivery} webhook={webhook} />
+          <Attempts delivery={delivery} />
+          {delivery.payload === null ? (
+            <p className="text-faint">The body of a test delivery is not kept.</p>
+          ) : (
+            <Payload title="Payload" text={delivery.payload} />
+          )}
+          {delivery.request && delivery.payload !== null && (
+            <Request request={delivery.request} payload={delivery.payload} />
+          )}
+        </div>
+      ) : query.error ? (
+        <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
+      ) : (
+        <Skeleton className="h-96" />
+      )}
+    </DetailsPanel>
+  );
+}
+
+function Outcome({ delivery }: { delivery: DeliveryDetails }) {
+  return (
+    <Facts
+      facts={[
+        ['Status', <DeliveryStatusBadge key="status" status={delivery.status} />],
+        ['That is', `${DELIVERY_STATUS_WORDS[delivery.status].meaning}.`],
+        ['Class', delivery.failureClass],
+        ['Fired', <Time key="fired" at={delivery.createdAt} />],
+        delivery.status === 'Pending'
+          ? ['Next attempt', delivery.nextAttemptAt ? <Time key="next" at={delivery.nextAttemptAt} /> : 'Under way']
+          : ['Ended', <Time key="ended" at={delivery.finishedAt} />],
+        ['Id', <ShortId key="id" id={delivery.id} name="delivery id" />],
+      ]}
+    />
+  );
+}
+
+function Resend({ delivery, webhook }: { delivery: DeliveryDetails; webhook: Webhook }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const { canWrite } = useStaff();
+  const resend = useMutation(
+    trpc.deliveries.resend.mutationOptions({
+      onSuccess: (after) => {
+        queryClient.setQueryData(trpc.deliveries.get.queryKey({ id: after.id }), after);
+        void queryClient.invalidateQueries({ queryKey: trpc.deliveries.list.pathKey() });
+        toast({ text: 'It is sent again, under the same id.' });
+      },
+    }),
+  );
+  const obstacle = findObstacle(delivery, webhook, canWrite);
+  return (
+    <div className="space-y-1">
+      <Button disabled={obstacle !== null || resend.isPending} onClick={() => resend.mutate({ id: delivery.id })}>
+        Resend
+      </Button>
+      {obstacle && <p className="text-faint text-xs">{obstacle}</p>}
+      {resend.error && (
+        <p role="alert" className="text-danger text-xs">
+          {describeError(resend.error)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Why the button is off. The server refuses the same. */
+function findObstacle({ test, status }: DeliveryDetails, { enabled }: Webhook, canWrite: boolean): string | null {
+  if (!canWrite) return 'Your role is viewer: you cannot send it again.';
+  if (test) return 'A test is not sent again: send another.';
+  if (status === 'Pending') return 'It is pending: it is attempted on schedule.';
+  return enabled ? null : 'The webhook is disabled: enable it first.';
+}
+
+function Attempts({ delivery }: { delivery: DeliveryDetails }) {
+  const { attemptLog } = delivery;
+  return (
+    <section aria-label="Attempts" className="space-y-2">
+      <h3 className="font-medium text-muted text-xs">Attempts</h3>
+      {attemptLog.length === 0 ? (
+        <p className="text-faint">None was made.</p>
+      ) : (
+        <div className="overflow-x-auto">
+          <table className="w-full">
+            <caption className="sr-only">Attempts, oldest first</caption>
+            <thead>
+              <tr className="text-left text-muted text-xs">
+                {['#', 'Response', 'Class', 'Took', 'At'].map((name) => (
+                  <th key={name} scope="col" className="pr-3 pb-1 font-medium last:pr-0 last:text-right">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {attemptLog.map(({ resend, attempt, httpStatus, failureClass, durationMs, startedAt, address }) => (
+                <tr
+                  key={`${resend} ${attempt}`}
+                  className="border-t"
+                  title={address ? `Contacted ${address}` : undefined}
+                >
+                  <td className="py-1 pr-3">
+                    {attempt}
+                    {resend > 0 && <span className="text-faint text-xs"> resend {resend}</span>}
+                  </td>
+                  <td className="pr-3">{httpStatus ?? 'none'}</td>
+                  <td className="pr-3">
+                    {failureClass ? <span className="text-danger">{failureClass}</span> : 'Delivered'}
+                  </td>
+                  <td className="whitespace-nowrap pr-3">{showDuration(durationMs)}</td>
+                  <td className="text-right">
+                    <Time at={startedAt} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Request({ request, payload }: { request: SentRequest; payload: string }) {
+  const { method, url, headers } = request;
+  return (
+    <section aria-label="Request as sent" className="space-y-2">
+      <div className="flex items-center justify-between gap-2">
+        <h3 className="font-medium text-muted text-xs">Request of the latest attempt</h3>
+        <CopyButton text={toCurl(request, payload)}>Copy as curl</CopyButton>
+      </div>
+      <Code>
+        {[`${method} ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join('\n')}
+      </Code>
+      <p className="text-faint text-xs">
+        Signed with whsec_••••••••, which nobody is shown. Address and signature are those of now: they differ from what
+        was sent where one of them has changed since.
+      </p>
+    </section>
+  );
+}
+
+const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The request as a command of a POSIX shell. */
+function toCurl({ method, url, headers }: SentRequest, payload: string): string {
+  const lines = Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
+  return [`curl -i -X ${method} ${quote(url)}`, ...lines, `--data-raw ${quote(payload)}`].join(' \\\n  ');
+}

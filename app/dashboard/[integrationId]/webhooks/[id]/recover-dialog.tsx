@@ -1,0 +1,76 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import type { Webhook } from '../../../../../server/contract/webhooks';
+import { Button } from '../../../components/button';
+import { Dialog } from '../../../components/dialog';
+import { Field, Input } from '../../../components/field';
+import { ErrorState } from '../../../components/states';
+import { useTRPC } from '../../../queries';
+import { describeError, findField } from '../../../query-client';
+
+const DAY_MS = 86_400_000;
+
+/** A time (milliseconds) as a field of the local zone takes it. */
+const toLocal = (ms: number) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+const toInstant = (local: string) => (Number.isNaN(Date.parse(local)) ? local : new Date(local).toISOString());
+
+/** Sends everything again that failed within a time, and answers how many. */
+export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const [start, setStart] = useState(() => toLocal(Date.now() - DAY_MS));
+  const [end, setEnd] = useState('');
+  const recover = useMutation(
+    trpc.deliveries.recover.mutationOptions({
+      onSuccess: () => void queryClient.invalidateQueries({ queryKey: trpc.deliveries.pathKey() }),
+    }),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    recover.mutate({ id: webhook.id, startDate: toInstant(start), ...(end && { endDate: toInstant(end) }) });
+  };
+  const field = findField(recover.error);
+  const message = recover.error && describeError(recover.error);
+  const recovered = recover.data?.recovered;
+  return (
+    <Dialog title="Recover failed deliveries" isOpen onClose={onClose}>
+      {recovered === undefined ? (
+        <form onSubmit={submit} className="space-y-4">
+          <p className="text-muted">
+            Everything that failed, and whose event fired within this time, is sent again: under its own id, with all
+            six attempts anew. What was delivered is not. Receivers that dedupe on the id see nothing twice.
+          </p>
+          <div className="grid gap-3 sm:grid-cols-2">
+            <Field label="Since (local time)" error={field === 'startDate' ? message : null}>
+              <Input type="datetime-local" required value={start} onChange={(event) => setStart(event.target.value)} />
+            </Field>
+            <Field label="Before (empty: now)" error={field === 'endDate' ? message : null}>
+              <Input type="datetime-local" value={end} onChange={(event) => setEnd(event.target.value)} />
+            </Field>
+          </div>
+          {message && field !== 'startDate' && field !== 'endDate' && <ErrorState message={message} />}
+          <div className="flex justify-end gap-2">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button kind="primary" type="submit" disabled={recover.isPending}>
+              {recover.isPending ? 'Recovering …' : 'Recover'}
+            </Button>
+          </div>
+        </form>
+      ) : (
+        <div className="space-y-4">
+          <p role="status">
+            {recovered === 0
+              ? 'Nothing failed within this time.'
+              : `${recovered} ${recovered === 1 ? 'delivery is' : 'deliveries are'} sent again.`}
+          </p>
+          <div className="flex justify-end">
+            <Button kind="primary" onClick={onClose}>
+              Done
+            </Button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,86 @@
+'use client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { SkippedEvent, SkipReason } from '../../../../../server/contract/deliveries';
+import { ShortId } from '../../../components/copying';
+import { type Column, DataTable } from '../../../components/data-table';
+import { DetailsPanel, Facts, ListWithDetails } from '../../../components/details-panel';
+import { EmptyState } from '../../../components/states';
+import { Time } from '../../../components/time';
+import { useUrlState } from '../../../components/url-state';
+import { PAGES } from '../../../list-pages';
+import { useTRPC } from '../../../queries';
+import { describeError } from '../../../query-client';
+import { Payload } from '../payload';
+
+const REASON_WORDS: Record<SkipReason, string> = {
+  threshold: 'Its payload failed the threshold',
+  disabled: 'The webhook was disabled',
+  plan: 'The plan had disabled the webhook',
+};
+
+const COLUMNS: Column<SkippedEvent>[] = [
+  { key: 'reason', name: 'Why', cell: ({ reason }) => REASON_WORDS[reason] },
+  {
+    key: 'payload',
+    name: 'What would have been sent',
+    from: 'md',
+    cell: ({ payload }) => <code className="block max-w-96 truncate font-mono text-faint text-xs">{payload}</code>,
+  },
+  { key: 'type', name: 'Event', from: 'sm', width: '1%', cell: ({ eventType }) => eventType },
+  { key: 'at', name: 'Fired', width: '1%', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+/** The events that this webhook was not told of, each with the reason that was true when it fired. */
+export function SkippedEvents({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const { params, change } = useUrlState();
+  const list = useInfiniteQuery(trpc.deliveries.listSkipped.infiniteQueryOptions({ id }, PAGES));
+  const rows = list.data?.pages.flatMap(({ data }) => data);
+  const select = (event: string | null) => change({ event }, { replace: true });
+  const selected = rows?.find(({ eventId }) => eventId === params.get('event'));
+  return (
+    <ListWithDetails
+      list={
+        <DataTable
+          caption="Skipped events"
+          columns={COLUMNS}
+          rows={rows}
+          rowKey={({ eventId }) => eventId}
+          selected={selected?.eventId}
+          onSelect={select}
+          error={list.error && describeError(list.error)}
+          onRetry={() => void list.refetch()}
+          empty={
+            <EmptyState title="Nothing was skipped">
+              <p>
+                Events of the last 30 days that this webhook was not told of appear here: because their payload failed
+                its threshold, or because it was disabled when they fired.
+              </p>
+            </EmptyState>
+          }
+          hasMore={list.hasNextPage}
+          isLoadingMore={list.isFetchingNextPage}
+          onLoadMore={() => void list.fetchNextPage()}
+          shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}
+        />
+      }
+      details={
+        selected && (
+          <DetailsPanel title="Skipped event" onClose={() => select(null)}>
+            <div className="space-y-4">
+              <Facts
+                facts={[
+                  ['Why', REASON_WORDS[selected.reason]],
+                  ['Event', selected.eventType],
+                  ['Fired', <Time key="at" at={selected.createdAt} />],
+                  ['Id', <ShortId key="id" id={selected.eventId} name="event id" />],
+                ]}
+              />
+              <Payload title="What would have been sent" text={selected.payload} />
+            </div>
+          </DetailsPanel>
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,139 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import type { Webhook } from '../../../../../server/contract/webhooks';
+import { Button, ButtonLink } from '../../../components/button';
+import { SecretOnce } from '../../../components/copying';
+import { ConfirmDialog, Dialog } from '../../../components/dialog';
+import { Switch } from '../../../components/field';
+import { useShortcuts } from '../../../components/shortcuts';
+import { useToast } from '../../../components/toast';
+import { useTRPC } from '../../../queries';
+import { describeError } from '../../../query-client';
+import { useStaff } from '../../../staff';
+import { TestDialog } from './test-dialog';
+
+type Asked = 'disable' | 'rotate' | 'delete' | 'test';
+
+/** What can be done with a subscription; what cannot be undone asks first. */
+export function WebhookActions({ webhook, base }: { webhook: Webhook; base: string }) {
+  const { id } = webhook;
+  const { canWrite } = useStaff();
+  const router = useRouter();
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const ask = (what: Asked) => () => canWrite && setAsked(what);
+  const close = () => setAsked(null);
+  const refresh = () => {
+    void queryClient.invalidateQueries({ queryKey: trpc.webhooks.pathKey() });
+    void queryClient.invalidateQueries({ queryKey: trpc.integration.pathKey() });
+  };
+  const update = useMutation(
+    trpc.webhooks.update.mutationOptions({
+      onSuccess: (after) => {
+        queryClient.setQueryData(trpc.webhooks.get.queryKey({ id }), after);
+        refresh();
+      },
+    }),
+  );
+  const rotate = useMutation(
+    trpc.webhooks.rotateSecret.mutationOptions({ onSuccess: (made) => setSecret(made.secret) }),
+  );
+  const remove = useMutation(
+    trpc.webhooks.delete.mutationOptions({
+      onSuccess: () => {
+        toast({ text: `${webhook.name} is deleted` });
+        router.push(base);
+        void queryClient.invalidateQueries({ queryKey: trpc.webhooks.list.queryKey() });
+        void queryClient.invalidateQueries({ queryKey: trpc.integration.pathKey() });
+      },
+    }),
+  );
+  const enable = () =>
+    update.mutate(
+      { id, enabled: true },
+      {
+        onSuccess: () => toast({ text: 'Enabled. What waited is sent now.' }),
+        onError: (error) => toast({ text: `Not enabled. ${describeError(error)}`, isError: true }),
+      },
+    );
+  const editHref = `${base}/${encodeURIComponent(id)}/edit`;
+  useShortcuts(
+    'Webhook',
+    canWrite
+      ? [
+          { keys: 't', name: 'Send a test', run: ask('test') },
+          { keys: 'e', name: 'Edit', run: () => router.push(editHref) },
+        ]
+      : [],
+  );
+  return (
+    <>
+      {!canWrite && <span className="text-muted">Your role is viewer: you see everything and change nothing.</span>}
+      <Switch
+        label="Enabled"
+        checked={webhook.enabled || (update.isPending && update.variables.enabled === true)}
+        disabled={!canWrite || update.isPending}
+        onChange={webhook.enabled ? ask('disable') : enable}
+      />
+      <Button disabled={!canWrite} onClick={ask('test')}>
+        Send test
+      </Button>
+      {canWrite ? <ButtonLink href={editHref}>Edit</ButtonLink> : <Button disabled>Edit</Button>}
+      <Button disabled={!canWrite} onClick={ask('rotate')}>
+        Rotate secret
+      </Button>
+      <Button disabled={!canWrite} className="text-danger" onClick={ask('delete')}>
+        Delete
+      </Button>
+      {asked === 'test' && <TestDialog webhook={webhook} onClose={close} />}
+      <ConfirmDialog
+        title="Disable this webhook?"
+        act="Disable webhook"
+        isOpen={asked === 'disable'}
+        onClose={close}
+        onConfirm={() => update.mutateAsync({ id, enabled: false })}
+        consequence={
+          <>
+            Events that fire from now on are skipped and not sent later. Deliveries that are pending wait: enabling it
+            within a day sends them, after that they end as aborted. Its slot of the plan is free at once.
+          </>
+        }
+      />
+      <ConfirmDialog
+        title="Rotate the signing secret?"
+        act="Rotate secret"
+        isOpen={asked === 'rotate'}
+        onClose={close}
+        onConfirm={() => rotate.mutateAsync({ id })}
+        consequence={
+          <>
+            The old secret is invalid at once, also for retries that are still to come: until the receiver has the new
+            one, it refuses what is sent. The new one is shown once.
+          </>
+        }
+      />
+      <ConfirmDialog
+        title={`Delete ${webhook.name}?`}
+        act="Delete webhook"
+        isOpen={asked === 'delete'}
+        onClose={close}
+        onConfirm={() => remove.mutateAsync({ id })}
+        consequence={
+          <>
+            What is still to be sent ends as aborted and never arrives. Its slot of the plan is free at once. This
+            cannot be undone.
+          </>
+        }
+      />
+      <Dialog title="The new signing secret" isOpen={secret !== null} onClose={() => setSecret(null)}>
+        <SecretOnce name="Signing secret" secret={secret ?? ''} />
+        <p className="mt-3 text-muted">The old one is invalid from now on.</p>
+      </Dialog>
+    </>
+  );
+}

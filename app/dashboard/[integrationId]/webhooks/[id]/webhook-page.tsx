@@ -1,0 +1,124 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useParams } from 'next/navigation';
+import { ChartFrame, Legend } from '../../../charts/chart-frame';
+import { HoverLink } from '../../../components/hover-link';
+import { PageHeader, Section } from '../../../components/page-header';
+import { ErrorState, Skeleton } from '../../../components/states';
+import { Tabs } from '../../../components/tabs';
+import { showDuration, Time } from '../../../components/time';
+import { useUrlState } from '../../../components/url-state';
+import { useTRPC } from '../../../queries';
+import { describeError } from '../../../query-client';
+import { AttemptStrip, summarizeAttempts } from '../attempt-strip';
+import { VerifySignature } from '../verify-signature';
+import { HealthLine, WebhookStateBadge } from '../webhook-health';
+import { WebhookFacts } from '../webhook-panel';
+import { readTab, TAB_NAMES } from './delivery-filters';
+import { DeliveryLog } from './delivery-log';
+import { SkippedEvents } from './skipped-events';
+import { WebhookActions } from './webhook-actions';
+
+const REFRESH_MS = 5_000;
+
+/** One subscription: how it fares, what was sent and what was not, and what can be done about it. */
+export function WebhookPage({ id }: { id: string }) {
+  const { integrationId } = useParams<{ integrationId: string }>();
+  const base = `/dashboard/${integrationId}/webhooks`;
+  const href = `${base}/${encodeURIComponent(id)}`;
+  const trpc = useTRPC();
+  const { params } = useUrlState();
+  const query = useQuery(trpc.webhooks.get.queryOptions({ id }, { refetchInterval: REFRESH_MS }));
+  const health = useQuery(trpc.webhooks.getHealth.queryOptions({ id }, { refetchInterval: REFRESH_MS }));
+  const webhook = query.data;
+  if (!webhook)
+    return query.error ? (
+      <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
+    ) : (
+      <Skeleton className="h-96" />
+    );
+  const tab = readTab(params);
+  return (
+    <>
+      <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
+        <Link href={base} className="hover:underline">
+          Webhooks
+        </Link>{' '}
+        / {webhook.name}
+      </nav>
+      <PageHeader
+        title={
+          <span className="inline-flex flex-wrap items-center gap-2">
+            <span className="min-w-0 break-words">{webhook.name}</span>
+            <WebhookStateBadge webhook={webhook} />
+          </span>
+        }
+        about={
+          <>
+            {webhook.eventType} to <span className="break-all">{webhook.url}</span>
+          </>
+        }
+      >
+        <WebhookActions webhook={webhook} base={base} />
+      </PageHeader>
+      <div className="mb-4 grid gap-4">
+        <HealthLine webhook={webhook} health={health.data} />
+        {health.error && !health.data ? (
+          <ErrorState message={describeError(health.error)} onRetry={() => void health.refetch()} />
+        ) : (
+          <ChartFrame
+            title="Last 100 attempts"
+            summary={health.data ? summarizeAttempts(health.data.attempts) : ''}
+            actions={
+              <Legend
+                items={[
+                  { name: 'Delivered, from below', color: 'var(--color-human-fill)' },
+                  { name: 'Failed, from above', color: 'var(--color-bot-fill)' },
+                ]}
+              />
+            }
+            table={{
+              columns: ['Delivery', 'Outcome', 'Response', 'Class', 'Took', 'At'],
+              rows: (health.data?.attempts ?? []).map((attempt) => [
+                <HoverLink
+                  key="delivery"
+                  className="text-accent hover:underline"
+                  href={`${href}?delivery=${encodeURIComponent(attempt.deliveryId)}`}
+                >
+                  {attempt.deliveryId.slice(-8)}
+                </HoverLink>,
+                attempt.test ? `${attempt.outcome} (test)` : attempt.outcome,
+                attempt.responseStatus ?? 'none',
+                attempt.failureClass ?? '–',
+                showDuration(attempt.durationMs),
+                <Time key="at" at={attempt.at} />,
+              ]),
+            }}
+          >
+            <div className="h-14">{health.data && <AttemptStrip attempts={health.data.attempts} height={56} />}</div>
+          </ChartFrame>
+        )}
+      </div>
+      <Tabs
+        label="Parts of the webhook"
+        current={tab}
+        tabs={Object.entries(TAB_NAMES).map(([key, name]) => ({ key, name, href: `${href}?tab=${key}` }))}
+      />
+      <div className="mt-3">
+        {tab === 'deliveries' && <DeliveryLog webhook={webhook} />}
+        {tab === 'skipped' && <SkippedEvents id={id} />}
+        {tab === 'setup' && (
+          <div className="grid gap-4 lg:grid-cols-2 lg:items-start">
+            <Section title="What it sends">
+              <WebhookFacts webhook={webhook} />
+            </Section>
+            <Section title="The receiver">
+              <VerifySignature />
+            </Section>
+          </div>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import type { WebhookHealth } from '../../../../server/contract/webhooks';
+import { showDuration } from '../../components/time';
+
+type Attempts = WebhookHealth['attempts'];
+
+const SLOTS = 100;
+/** A tick's height in parts of 100, for the fastest and the slowest. */
+const [LOWEST, HIGHEST] = [22, 92];
+
+/** One attempt in words: `Failed, 503, class 5xx, after 12 ms`. */
+export function describeAttempt({ outcome, responseStatus, failureClass, durationMs, test }: Attempts[number]): string {
+  const parts = [test ? `${outcome} (test)` : outcome, responseStatus, failureClass && `class ${failureClass}`];
+  return `${parts.filter(Boolean).join(', ')}, after ${showDuration(durationMs)}`;
+}
+
+/** The attempts in a sentence, for those who cannot see the strip. */
+export function summarizeAttempts(attempts: Attempts): string {
+  const [latest] = attempts;
+  if (!latest) return 'No attempts yet.';
+  const failed = attempts.filter(({ outcome }) => outcome === 'Failed').length;
+  return `${attempts.length} attempts: ${attempts.length - failed} delivered, ${failed} failed. The latest: ${describeAttempt(latest)}.`;
+}
+
+/**
+ * The latest attempts as ticks, the newest at the right; longer ones took longer. Delivered ones stand on the ground, failed
+ * ones hang from the top: they are told apart without their colour.
+ */
+export function AttemptStrip({ attempts, height }: { attempts: Attempts; height: number }) {
+  const slowest = Math.max(1, ...attempts.map(({ durationMs }) => durationMs));
+  // Logarithmic: one timeout of 30 s must not flatten the rest.
+  const lengthOf = (ms: number) => LOWEST + (HIGHEST - LOWEST) * (Math.log1p(ms) / Math.log1p(slowest));
+  return (
+    <svg
+      viewBox={`0 0 ${SLOTS} 100`}
+      preserveAspectRatio="none"
+      width="100%"
+      height={height}
+      role="img"
+      aria-label={summarizeAttempts(attempts)}
+      className="block"
+    >
+      <line x1={0} x2={SLOTS} y1={99.5} y2={99.5} className="stroke-line" vectorEffect="non-scaling-stroke" />
+      {attempts.slice(0, SLOTS).map((attempt, at) => {
+        const isDelivered = attempt.outcome === 'Delivered';
+        const length = lengthOf(attempt.durationMs);
+        const x = SLOTS - 1 - at;
+        return (
+          <g key={`${attempt.deliveryId} ${attempt.at}`}>
+            <title>{`${describeAttempt(attempt)}\n${attempt.at.slice(0, 19).replace('T', ' ')} UTC`}</title>
+            <rect x={x} width={1} y={0} height={100} fill="transparent" />
+            <rect
+              x={x + 0.15}
+              width={0.7}
+              y={isDelivered ? 100 - length : 0}
+              height={length}
+              className={isDelivered ? 'fill-human-fill' : 'fill-bot-fill'}
+            />
+          </g>
+        );
+      })}
+    </svg>
+  );
+}

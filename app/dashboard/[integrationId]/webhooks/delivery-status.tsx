@@ -1,0 +1,37 @@
+import { Check, Clock, X } from 'lucide-react';
+import type { DeliveryStatus } from '../../../../server/contract/webhooks';
+import { Badge, type Tone } from '../../components/badge';
+
+/** What each status is called and what it means. */
+export const DELIVERY_STATUS_WORDS: Record<DeliveryStatus, { name: string; meaning: string }> = {
+  Pending: { name: 'Pending', meaning: 'Not over: its first attempt or the next one is to come' },
+  Delivered: { name: 'Delivered', meaning: 'The receiver answered 2xx' },
+  Failed: { name: 'Failed', meaning: 'The receiver answered a redirect, or the one attempt of a test failed' },
+  MaxRetriesExceeded: { name: 'Retries exceeded', meaning: 'All six attempts failed' },
+  PermanentFailure: {
+    name: 'Permanent failure',
+    meaning: 'Refused for good: a 4xx answer or an address that is barred',
+  },
+  PoisonAborted: {
+    name: 'Aborted',
+    meaning: 'Ended unsent: deleted, held for over a day, or cut off by faults of ours',
+  },
+};
+
+const LOOKS: Record<'good' | 'open' | 'bad', { tone: Tone; Icon: typeof Check }> = {
+  good: { tone: 'human', Icon: Check },
+  open: { tone: 'accent', Icon: Clock },
+  bad: { tone: 'danger', Icon: X },
+};
+
+/** A delivery's status: a shape and a word beside the colour. */
+export function DeliveryStatusBadge({ status }: { status: DeliveryStatus }) {
+  const { tone, Icon } = LOOKS[status === 'Delivered' ? 'good' : status === 'Pending' ? 'open' : 'bad'];
+  const { name, meaning } = DELIVERY_STATUS_WORDS[status];
+  return (
+    <Badge tone={tone} title={meaning}>
+      <Icon size={12} aria-hidden />
+      {name}
+    </Badge>
+  );
+}

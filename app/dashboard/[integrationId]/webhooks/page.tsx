@@ -1,0 +1,21 @@
+import type { Metadata } from 'next';
+import { FirstContent, openPage, type PageProps } from '../../first-content';
+import { Webhooks } from './webhooks';
+
+export const metadata: Metadata = { title: 'Webhooks' };
+
+export default async function WebhooksPage(props: PageProps) {
+  const { trpc, queryClient } = await openPage(props, 'webhooks');
+  const readHealth = async () => {
+    const list = await queryClient.fetchQuery(trpc.webhooks.list.queryOptions({})).catch(() => null);
+    // As many as the plan has enabled: ten at most.
+    const enabled = list?.data.filter((webhook) => webhook.enabled) ?? [];
+    await Promise.all(enabled.map(({ id }) => queryClient.prefetchQuery(trpc.webhooks.getHealth.queryOptions({ id }))));
+  };
+  await Promise.all([readHealth(), queryClient.prefetchQuery(trpc.integration.get.queryOptions({}))]);
+  return (
+    <FirstContent queryClient={queryClient}>
+      <Webhooks />
+    </FirstContent>
+  );
+}

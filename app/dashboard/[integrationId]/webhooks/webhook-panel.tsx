@@ -1,0 +1,70 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import type { Webhook } from '../../../../server/contract/webhooks';
+import { ButtonLink } from '../../components/button';
+import { ShortId } from '../../components/copying';
+import { DetailsPanel, Facts } from '../../components/details-panel';
+import { ErrorState, Skeleton } from '../../components/states';
+import { Time } from '../../components/time';
+import { useTRPC } from '../../queries';
+import { describeError } from '../../query-client';
+import { AttemptStrip } from './attempt-strip';
+import { DeliveryStatusBadge } from './delivery-status';
+import { HealthLine, WebhookStateBadge } from './webhook-health';
+
+/** The condition of a subscription in one line. */
+export const showThreshold = ({ threshold }: Webhook) =>
+  threshold
+    ? `${threshold.field} ${threshold.operator} ${JSON.stringify(threshold.value)}`
+    : 'None: every event is sent';
+
+interface WebhookPanelProps {
+  webhook: Webhook;
+  href: string;
+  onClose(): void;
+}
+
+/** The selected subscription: how it fares and what it sends. */
+export function WebhookPanel({ webhook, href, onClose }: WebhookPanelProps) {
+  const health = useQuery(useTRPC().webhooks.getHealth.queryOptions({ id: webhook.id }));
+  return (
+    <DetailsPanel title={webhook.name} onClose={onClose}>
+      <div className="space-y-4">
+        <HealthLine webhook={webhook} health={health.data} />
+        {health.error ? (
+          <ErrorState message={describeError(health.error)} onRetry={() => void health.refetch()} />
+        ) : health.data ? (
+          <AttemptStrip attempts={health.data.attempts} height={48} />
+        ) : (
+          <Skeleton className="h-12" />
+        )}
+        <ButtonLink href={href}>Open webhook</ButtonLink>
+        <WebhookFacts webhook={webhook} />
+      </div>
+    </DetailsPanel>
+  );
+}
+
+/** What a subscription sends where. */
+export function WebhookFacts({ webhook }: { webhook: Webhook }) {
+  const { id, eventType, url, createdAt, lastDeliveryAt, lastDeliveryStatus } = webhook;
+  return (
+    <Facts
+      facts={[
+        ['State', <WebhookStateBadge key="state" webhook={webhook} />],
+        ['Event', eventType],
+        [
+          'URL',
+          <span key="url" className="break-all">
+            {url}
+          </span>,
+        ],
+        ['Threshold', showThreshold(webhook)],
+        ['Last delivery', lastDeliveryStatus && <DeliveryStatusBadge key="last" status={lastDeliveryStatus} />],
+        ['At', <Time key="at" at={lastDeliveryAt} />],
+        ['Created', <Time key="created" at={createdAt} />],
+        ['Id', <ShortId key="id" id={id} name="webhook id" />],
+      ]}
+    />
+  );
+}

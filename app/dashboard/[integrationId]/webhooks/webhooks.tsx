@@ -1,0 +1,147 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { useParams, useRouter } from 'next/navigation';
+import type { Webhook } from '../../../../server/contract/webhooks';
+import { Button, ButtonLink } from '../../components/button';
+import { type Column, DataTable } from '../../components/data-table';
+import { ListWithDetails } from '../../components/details-panel';
+import { PageHeader } from '../../components/page-header';
+import { EmptyState } from '../../components/states';
+import { Time } from '../../components/time';
+import { useUrlState } from '../../components/url-state';
+import { useTRPC } from '../../queries';
+import { describeError } from '../../query-client';
+import { useStaff } from '../../staff';
+import { AttemptStrip } from './attempt-strip';
+import { DeliveryStatusBadge } from './delivery-status';
+import { VerifySignature } from './verify-signature';
+import { WebhookStateBadge } from './webhook-health';
+import { WebhookPanel } from './webhook-panel';
+
+const COLUMNS: Column<Webhook>[] = [
+  {
+    key: 'name',
+    name: 'Webhook',
+    cell: ({ name }) => <span className="block max-w-52 truncate font-medium">{name}</span>,
+  },
+  { key: 'state', name: 'State', width: '1%', cell: (webhook) => <WebhookStateBadge webhook={webhook} /> },
+  { key: 'type', name: 'Event', from: 'sm', cell: ({ eventType }) => eventType },
+  {
+    key: 'url',
+    name: 'URL',
+    from: 'lg',
+    cell: ({ url }) => (
+      <span className="block max-w-72 truncate text-muted" title={url}>
+        {url}
+      </span>
+    ),
+  },
+  {
+    key: 'attempts',
+    name: 'Last 100 attempts',
+    from: 'md',
+    width: '200px',
+    cell: ({ id, enabled }) => enabled && <RowStrip id={id} />,
+  },
+  {
+    key: 'last',
+    name: 'Last delivery',
+    from: 'sm',
+    width: '1%',
+    cell: ({ lastDeliveryStatus: status }) =>
+      status ? <DeliveryStatusBadge status={status} /> : <span className="text-faint">None yet</span>,
+  },
+  { key: 'at', name: 'At', width: '1%', isNumber: true, cell: ({ lastDeliveryAt }) => <Time at={lastDeliveryAt} /> },
+];
+
+function RowStrip({ id }: { id: string }) {
+  const health = useQuery(useTRPC().webhooks.getHealth.queryOptions({ id }));
+  return (
+    <div className="h-5 w-[200px]">{health.data && <AttemptStrip attempts={health.data.attempts} height={20} />}</div>
+  );
+}
+
+/** The subscriptions of the integration, the selected one beside them. */
+export function Webhooks() {
+  const { integrationId } = useParams<{ integrationId: string }>();
+  const base = `/dashboard/${integrationId}/webhooks`;
+  const router = useRouter();
+  const trpc = useTRPC();
+  const { params, change } = useUrlState();
+  const list = useQuery(trpc.webhooks.list.queryOptions({}));
+  const rows = list.data?.data;
+  const select = (id: string | null) => change({ selected: id }, { replace: true });
+  const selected = rows?.find(({ id }) => id === params.get('selected'));
+  const hrefOf = ({ id }: Webhook) => `${base}/${encodeURIComponent(id)}`;
+  const { canWrite } = useStaff();
+  return (
+    <>
+      <PageHeader title="Webhooks" about="Each sends one type of event to one address, signed.">
+        <PlanCap />
+        {canWrite ? (
+          <ButtonLink kind="primary" href={`${base}/new`}>
+            New webhook
+          </ButtonLink>
+        ) : (
+          <Button kind="primary" disabled>
+            New webhook
+          </Button>
+        )}
+      </PageHeader>
+      <ListWithDetails
+        list={
+          <DataTable
+            caption="Webhooks"
+            columns={COLUMNS}
+            rows={rows}
+            rowKey={({ id }) => id}
+            rowHref={hrefOf}
+            selected={selected?.id}
+            onSelect={select}
+            onOpen={(webhook) => router.push(hrefOf(webhook))}
+            error={list.error && describeError(list.error)}
+            onRetry={() => void list.refetch()}
+            empty={
+              <EmptyState title="No webhooks yet">
+                <p>
+                  A webhook tells another system at once what happens here, as a signed POST. Create one, keep its
+                  secret, and verify what arrives:
+                </p>
+                <VerifySignature />
+              </EmptyState>
+            }
+            shortcuts={[
+              ...(canWrite ? [{ keys: 'n', name: 'New webhook', run: () => router.push(`${base}/new`) }] : []),
+              { keys: 'Escape', name: 'Close details', run: () => select(null) },
+            ]}
+          />
+        }
+        details={
+          selected && (
+            <WebhookPanel key={selected.id} webhook={selected} href={hrefOf(selected)} onClose={() => select(null)} />
+          )
+        }
+      />
+    </>
+  );
+}
+
+/** How many of the plan's active webhooks there are; says so where that is all. */
+export function PlanCap() {
+  const integration = useQuery(useTRPC().integration.get.queryOptions({}));
+  const { canWrite } = useStaff();
+  if (!canWrite) return <span className="text-muted">Your role is viewer: you see everything and change nothing.</span>;
+  if (!integration.data) return null;
+  const { plan, webhooks } = integration.data;
+  const isReached = webhooks.active >= webhooks.max;
+  const count = `${webhooks.active} of ${webhooks.max} active`;
+  return (
+    <span className={isReached ? 'text-medium' : 'text-muted'}>
+      {!isReached
+        ? count
+        : webhooks.max === 0
+          ? `The plan ${plan} has no webhooks.`
+          : `${count}: the cap of the plan ${plan} is reached. Disable or delete one to make room.`}
+    </span>
+  );
+}

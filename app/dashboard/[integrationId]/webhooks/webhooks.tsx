@@ -14,6 +14,7 @@ import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
 import { AttemptStrip } from './attempt-strip';
 import { DeliveryStatusBadge } from './delivery-status';
+import { PlanCap } from './plan-cap';
 import { VerifySignature } from './verify-signature';
 import { WebhookStateBadge } from './webhook-health';
 import { WebhookPanel } from './webhook-panel';
@@ -123,25 +124,5 @@ export function Webhooks() {
         }
       />
     </>
-  );
-}
-
-/** How many of the plan's active webhooks there are; says so where that is all. */
-export function PlanCap() {
-  const integration = useQuery(useTRPC().integration.get.queryOptions({}));
-  const { canWrite } = useStaff();
-  if (!canWrite) return <span className="text-muted">Your role is viewer: you see everything and change nothing.</span>;
-  if (!integration.data) return null;
-  const { plan, webhooks } = integration.data;
-  const isReached = webhooks.active >= webhooks.max;
-  const count = `${webhooks.active} of ${webhooks.max} active`;
-  return (
-    <span className={isReached ? 'text-medium' : 'text-muted'}>
-      {!isReached
-        ? count
-        : webhooks.max === 0
-          ? `The plan ${plan} has no webhooks.`
-          : `${count}: the cap of the plan ${plan} is reached. Disable or delete one to make room.`}
-    </span>
   );
 }

@@ -1,0 +1,64 @@
+'use client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useParams, useRouter } from 'next/navigation';
+import { PageHeader } from '../../../../components/page-header';
+import { ErrorState, Skeleton } from '../../../../components/states';
+import { useToast } from '../../../../components/toast';
+import { useTRPC } from '../../../../queries';
+import { describeError } from '../../../../query-client';
+import { toDraft } from '../../threshold-draft';
+import { WebhookForm } from '../../webhook-form';
+
+/** Changes where and what a subscription sends; its secret stays. */
+export function EditWebhook({ id }: { id: string }) {
+  const { integrationId } = useParams<{ integrationId: string }>();
+  const base = `/dashboard/${integrationId}/webhooks`;
+  const href = `${base}/${encodeURIComponent(id)}`;
+  const router = useRouter();
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const query = useQuery(trpc.webhooks.get.queryOptions({ id }));
+  const update = useMutation(
+    trpc.webhooks.update.mutationOptions({
+      onSuccess: (after) => {
+        queryClient.setQueryData(trpc.webhooks.get.queryKey({ id }), after);
+        void queryClient.invalidateQueries({ queryKey: trpc.webhooks.list.queryKey() });
+        toast({ text: 'Saved. It holds for attempts from now on.' });
+        router.push(href);
+      },
+    }),
+  );
+  const webhook = query.data;
+  if (!webhook)
+    return query.error ? (
+      <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
+    ) : (
+      <Skeleton className="h-96" />
+    );
+  const { url, eventType, name, threshold } = webhook;
+  return (
+    <>
+      <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
+        <Link href={base} className="hover:underline">
+          Webhooks
+        </Link>{' '}
+        /{' '}
+        <Link href={href} className="hover:underline">
+          {name}
+        </Link>{' '}
+        / Edit
+      </nav>
+      <PageHeader title={`Edit ${name}`} about="Retries of what has fired go to the new address, too." />
+      <WebhookForm
+        initial={{ url, eventType, name, threshold: threshold && toDraft(threshold) }}
+        act="Save"
+        cancelHref={href}
+        isBusy={update.isPending}
+        error={update.error}
+        onSubmit={(fields) => update.mutate({ id, ...fields, name: fields.name ?? fields.eventType })}
+      />
+    </>
+  );
+}

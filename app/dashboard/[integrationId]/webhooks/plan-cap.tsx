@@ -1,0 +1,24 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { useTRPC } from '../../queries';
+import { useStaff } from '../../staff';
+
+/** How many of the plan's active webhooks there are; says so where that is all. */
+export function PlanCap() {
+  const integration = useQuery(useTRPC().integration.get.queryOptions({}));
+  const { canWrite } = useStaff();
+  if (!canWrite) return <span className="text-muted">Your role is viewer: you see everything and change nothing.</span>;
+  if (!integration.data) return null;
+  const { plan, webhooks } = integration.data;
+  const isReached = webhooks.active >= webhooks.max;
+  const count = `${webhooks.active} of ${webhooks.max} active`;
+  return (
+    <span className={isReached ? 'text-medium' : 'text-muted'}>
+      {!isReached
+        ? count
+        : webhooks.max === 0
+          ? `The plan ${plan} has no webhooks.`
+          : `${count}: the cap of the plan ${plan} is reached. Disable or delete one to make room.`}
+    </span>
+  );
+}

@@ -209,7 +209,14 @@ const payload = z.record(z.string(), z.unknown());
 export const thresholdPreviewSchema = z.object({
   sample: payload,
   samplePasses: z.boolean(),
-  events: z.array(z.object({ createdAt: wireInstant(), payload, passes: z.boolean() })),
+  events: z.array(
+    z.object({
+      createdAt: wireInstant(),
+      payload,
+      passes: z.boolean(),
+      actual: z.unknown().optional().describe('What the threshold’s field holds; absent where there is none.'),
+    }),
+  ),
 });
 export type ThresholdPreview = z.infer<typeof thresholdPreviewSchema>;
 

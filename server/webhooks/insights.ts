@@ -5,7 +5,7 @@ import { EVENTS } from '../contract/events';
 import type { PreviewThresholdInput, ThresholdPreview, WebhookHealth } from '../contract/webhooks';
 import type { DomainContext } from '../domain/context';
 import { MAX_CONSECUTIVE_FAILURES } from './subscription-health';
-import { passesThreshold } from './thresholds';
+import { passesThreshold, readPath } from './thresholds';
 
 // What staff look at before they change a subscription.
 
@@ -26,7 +26,8 @@ export async function previewThreshold(
     .limit(MAX_EVENTS);
   const events = rows.map((row) => {
     const payload = JSON.parse(row.payload) as Record<string, unknown>;
-    return { createdAt: row.createdAt, payload, passes: passes(payload) };
+    const actual = threshold ? readPath(payload, threshold.field) : undefined;
+    return { createdAt: row.createdAt, payload, passes: passes(payload), actual };
   });
   const { sample } = EVENTS[eventType];
   return { sample, samplePasses: passes(sample), events };

@@ -25,8 +25,8 @@ export function passesThreshold(payload: Record<string, unknown>, threshold: Thr
   }
 }
 
-/** Follows a dotted path through own properties only. */
-function readPath(payload: Record<string, unknown>, path: string): unknown {
+/** Follows a dotted path through own properties only; undefined where it leads nowhere. */
+export function readPath(payload: Record<string, unknown>, path: string): unknown {
   let value: unknown = payload;
   for (const name of path.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;

@@ -402,7 +402,10 @@ describe('a threshold', () => {
     const strict = await preview({ field: 'botScore', operator: 'gte', value: 0.94 });
     expect([strict.samplePasses, strict.events[0].passes]).toEqual([false, true]);
     const stricter = await preview({ field: 'botScore', operator: 'gt', value: '0.95' });
-    expect(stricter.events[0].passes).toBe(false);
+    expect(stricter.events[0]).toMatchObject({ passes: false, actual: 0.95 });
+    expect((await preview({ field: 'metadata.none', operator: 'neq', value: 1 })).events[0]).not.toHaveProperty(
+      'actual',
+    );
     expect((await preview(null, ours, 'ThresholdExceeded')).events).toEqual([]);
     const many = await server.createTenant();
     await server.database.db.sql`

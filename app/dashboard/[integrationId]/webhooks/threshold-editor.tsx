@@ -27,61 +27,63 @@ export function ThresholdEditor({ draft, first, fields, faultOf, onChange }: Thr
   const setOperator = (operator: Operator) =>
     draft && set({ operator, ...(isNumeric(operator) && adopt(draft, 'number')) }, 'threshold.operator');
   return (
-    <fieldset className="min-w-0 space-y-3 rounded border border-line p-3">
+    <fieldset className="min-w-0 rounded border border-line px-3 pb-3">
       <legend className="px-1 font-medium text-muted text-xs">Threshold</legend>
-      <Checkbox
-        label="Send only events that meet a condition"
-        checked={draft !== null}
-        onChange={(event) => onChange(event.target.checked ? first : null, '')}
-      />
-      {draft && (
-        <>
-          <Field label="Field of the payload" error={faultOf('threshold.field')}>
-            <Input
-              list={listId}
-              value={draft.field}
-              placeholder="botScore, metadata.otherUserCount"
-              spellCheck={false}
-              autoComplete="off"
-              onChange={(event) => setField(event.target.value)}
-            />
-          </Field>
-          <datalist id={listId}>
-            {[...fields].map(([path, kind]) => (
-              <option key={path} value={path}>
-                {KIND_WORDS[kind]}
-              </option>
-            ))}
-          </datalist>
-          <div className="grid gap-3 sm:grid-cols-2">
-            <Field label="Operator" error={faultOf('threshold.operator')}>
-              <Select value={draft.operator} onChange={(event) => setOperator(event.target.value as Operator)}>
-                {Object.entries(OPERATOR_WORDS).map(([operator, words]) => (
-                  <option key={operator} value={operator}>
-                    {words}
-                  </option>
-                ))}
-              </Select>
+      <div className="space-y-3 pt-1">
+        <Checkbox
+          label="Send only events that meet a condition"
+          checked={draft !== null}
+          onChange={(event) => onChange(event.target.checked ? first : null, '')}
+        />
+        {draft && (
+          <>
+            <Field label="Field of the payload" error={faultOf('threshold.field')}>
+              <Input
+                list={listId}
+                value={draft.field}
+                placeholder="botScore, metadata.otherUserCount"
+                spellCheck={false}
+                autoComplete="off"
+                onChange={(event) => setField(event.target.value)}
+              />
             </Field>
-            <Field label="Compared as">
-              <Select
-                value={draft.kind}
-                disabled={isNumeric(draft.operator)}
-                onChange={(event) => set(adopt(draft, event.target.value as ValueKind), 'threshold.value')}
-              >
-                {Object.entries(KIND_WORDS).map(([kind, words]) => (
-                  <option key={kind} value={kind}>
-                    {words}
-                  </option>
-                ))}
-              </Select>
+            <datalist id={listId}>
+              {[...fields].map(([path, kind]) => (
+                <option key={path} value={path}>
+                  {KIND_WORDS[kind]}
+                </option>
+              ))}
+            </datalist>
+            <div className="grid gap-3 sm:grid-cols-2">
+              <Field label="Operator" error={faultOf('threshold.operator')}>
+                <Select value={draft.operator} onChange={(event) => setOperator(event.target.value as Operator)}>
+                  {Object.entries(OPERATOR_WORDS).map(([operator, words]) => (
+                    <option key={operator} value={operator}>
+                      {words}
+                    </option>
+                  ))}
+                </Select>
+              </Field>
+              <Field label="Compared as">
+                <Select
+                  value={draft.kind}
+                  disabled={isNumeric(draft.operator)}
+                  onChange={(event) => set(adopt(draft, event.target.value as ValueKind), 'threshold.value')}
+                >
+                  {Object.entries(KIND_WORDS).map(([kind, words]) => (
+                    <option key={kind} value={kind}>
+                      {words}
+                    </option>
+                  ))}
+                </Select>
+              </Field>
+            </div>
+            <Field label={draft.operator === 'in' ? 'Values, one a line' : 'Value'} error={faultOf('threshold.value')}>
+              <ValueControl draft={draft} onChange={(text) => set({ text }, 'threshold.value')} />
             </Field>
-          </div>
-          <Field label={draft.operator === 'in' ? 'Values, one a line' : 'Value'} error={faultOf('threshold.value')}>
-            <ValueControl draft={draft} onChange={(text) => set({ text }, 'threshold.value')} />
-          </Field>
-        </>
-      )}
+          </>
+        )}
+      </div>
     </fieldset>
   );
 }

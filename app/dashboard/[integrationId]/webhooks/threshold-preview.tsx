@@ -8,6 +8,8 @@ import { Code, ErrorState, Skeleton } from '../../components/states';
 import { Time } from '../../components/time';
 
 interface ThresholdPreviewProps {
+  /** Shows what the field that a condition names holds. */
+  hasThreshold: boolean;
   preview: Preview | undefined;
   error: string | null;
   onRetry(): void;
@@ -18,7 +20,7 @@ interface ThresholdPreviewProps {
 }
 
 /** What a payload looks like, and which of the newest events would be sent: as the server judges them. */
-export function ThresholdPreview({ preview, error, onRetry, isOld, isFaulty }: ThresholdPreviewProps) {
+export function ThresholdPreview({ hasThreshold, preview, error, onRetry, isOld, isFaulty }: ThresholdPreviewProps) {
   if (error) return <ErrorState message={error} onRetry={onRetry} />;
   const sent = preview?.events.filter(({ passes }) => passes).length ?? 0;
   const total = preview?.events.length ?? 0;
@@ -38,7 +40,7 @@ export function ThresholdPreview({ preview, error, onRetry, isOld, isFaulty }: T
         </p>
         {preview ? (
           <ol className="divide-y divide-line">
-            {preview.events.map(({ createdAt, payload, passes }, at) => (
+            {preview.events.map(({ createdAt, payload, passes, actual }, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the same events in the same order
               <li key={at}>
                 <details>
@@ -47,6 +49,7 @@ export function ThresholdPreview({ preview, error, onRetry, isOld, isFaulty }: T
                       <Passes passes={passes} />
                     </span>
                     <code className="min-w-0 flex-1 truncate font-mono text-faint text-xs">
+                      {hasThreshold && <span className="mr-3 text-ink">{JSON.stringify(actual) ?? 'missing'}</span>}
                       {JSON.stringify(payload)}
                     </code>
                     <span className="shrink-0 text-muted">

@@ -140,7 +140,12 @@ export function WebhookForm({ initial, act, cancelHref, isBusy, error, note, onS
         </fieldset>
       </form>
       <div className="min-w-0 lg:col-span-7">
-        <ThresholdPreview {...preview} preview={preview.data} isFaulty={isFaulty} />
+        <ThresholdPreview
+          {...preview}
+          preview={preview.data}
+          hasThreshold={draft.threshold !== null}
+          isFaulty={isFaulty}
+        />
       </div>
     </div>
   );

@@ -19,6 +19,8 @@ import { VerifySignature } from './verify-signature';
 import { WebhookStateBadge } from './webhook-health';
 import { WebhookPanel } from './webhook-panel';
 
+const REFRESH_MS = 10_000;
+
 const COLUMNS: Column<Webhook>[] = [
   {
     key: 'name',
@@ -40,9 +42,9 @@ const COLUMNS: Column<Webhook>[] = [
   {
     key: 'attempts',
     name: 'Last 100 attempts',
-    from: 'md',
+    from: 'lg',
     width: '200px',
-    cell: ({ id, enabled }) => enabled && <RowStrip id={id} />,
+    cell: ({ id }) => <RowStrip id={id} />,
   },
   {
     key: 'last',
@@ -69,7 +71,7 @@ export function Webhooks() {
   const router = useRouter();
   const trpc = useTRPC();
   const { params, change } = useUrlState();
-  const list = useQuery(trpc.webhooks.list.queryOptions({}));
+  const list = useQuery(trpc.webhooks.list.queryOptions({}, { refetchInterval: REFRESH_MS }));
   const rows = list.data?.data;
   const select = (id: string | null) => change({ selected: id }, { replace: true });
   const selected = rows?.find(({ id }) => id === params.get('selected'));

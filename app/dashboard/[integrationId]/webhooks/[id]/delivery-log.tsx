@@ -35,12 +35,20 @@ const COLUMNS: Column<Delivery>[] = [
       </span>
     ),
   },
-  { key: 'class', name: 'Class', from: 'sm', cell: ({ failureClass }) => failureClass },
   {
-    key: 'next',
-    name: 'Next attempt',
-    from: 'md',
-    cell: ({ nextAttemptAt }) => nextAttemptAt && <Time at={nextAttemptAt} />,
+    key: 'class',
+    name: 'Outcome',
+    from: 'sm',
+    cell: ({ failureClass, nextAttemptAt }) => (
+      <span className="whitespace-nowrap">
+        {failureClass}
+        {nextAttemptAt && (
+          <span className="text-muted">
+            {failureClass && ', '}next attempt <Time at={nextAttemptAt} />
+          </span>
+        )}
+      </span>
+    ),
   },
   {
     key: 'id',
@@ -59,6 +67,14 @@ const COLUMNS: Column<Delivery>[] = [
         {resends > 0 && <span className="text-faint"> · resent {resends}×</span>}
       </>
     ),
+  },
+  {
+    key: 'ended',
+    name: 'Ended',
+    from: 'lg',
+    width: '1%',
+    isNumber: true,
+    cell: ({ finishedAt }) => <Time at={finishedAt} />,
   },
   { key: 'at', name: 'Fired', width: '1%', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

@@ -62,7 +62,7 @@ function Outcome({ delivery }: { delivery: DeliveryDetails }) {
     <Facts
       facts={[
         ['Status', <DeliveryStatusBadge key="status" status={delivery.status} />],
-        ['That is', `${DELIVERY_STATUS_WORDS[delivery.status].meaning}.`],
+        ['Meaning', `${DELIVERY_STATUS_WORDS[delivery.status].meaning}.`],
         ['Class', delivery.failureClass],
         ['Fired', <Time key="fired" at={delivery.createdAt} />],
         delivery.status === 'Pending'

@@ -31,7 +31,7 @@ export function ThresholdEditor({ draft, first, fields, faultOf, onChange }: Thr
       <legend className="px-1 font-medium text-muted text-xs">Threshold</legend>
       <div className="space-y-3 pt-1">
         <Checkbox
-          label="Send only events that meet a condition"
+          label="Send only what meets a condition"
           checked={draft !== null}
           onChange={(event) => onChange(event.target.checked ? first : null, '')}
         />

@@ -25,7 +25,7 @@ export function ThresholdPreview({ hasThreshold, preview, error, onRetry, isOld,
   const sent = preview?.events.filter(({ passes }) => passes).length ?? 0;
   const total = preview?.events.length ?? 0;
   return (
-    <div className={joinClasses('space-y-4 transition-opacity', (isOld || isFaulty) && 'opacity-60')} aria-busy={isOld}>
+    <div className={joinClasses('space-y-4 transition-opacity', isOld && 'opacity-60')} aria-busy={isOld}>
       <Section title="Payload, a sample" actions={preview && <Passes passes={preview.samplePasses} />}>
         {preview ? <Code>{JSON.stringify(preview.sample, null, 2)}</Code> : <Skeleton className="h-44" />}
       </Section>

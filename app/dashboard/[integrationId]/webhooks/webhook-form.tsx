@@ -99,7 +99,7 @@ export function WebhookForm({ initial, act, cancelHref, isBusy, error, note, onS
               onBlur={() => touch('url')}
             />
           </Field>
-          <Field label="Event" hint={EVENTS[draft.eventType].description} error={faultOf('eventType')}>
+          <Field label="Event type" hint={EVENTS[draft.eventType].description} error={faultOf('eventType')}>
             <Select
               value={draft.eventType}
               onChange={(event) => change({ eventType: event.target.value as EventTypeName }, 'eventType')}

@@ -29,7 +29,7 @@ export function describeHealth(webhook: Webhook, health: WebhookHealth | undefin
 
 /** The line of words, with a shape. */
 export function HealthLine({ webhook, health }: { webhook: Webhook; health: WebhookHealth | undefined }) {
-  const isFailing = webhook.enabled && (health?.consecutiveFailures ?? 0) > 0;
+  const isFailing = (health?.consecutiveFailures ?? 0) > 0 || webhook.lastDeliveryStatus === 'Pending';
   const isOff = !webhook.enabled;
   const Icon = isOff ? (webhook.disabledReason ? CircleX : CirclePause) : isFailing ? CircleAlert : CircleCheck;
   const color = isOff

@@ -54,7 +54,14 @@ const COLUMNS: Column<Webhook>[] = [
     cell: ({ lastDeliveryStatus: status }) =>
       status ? <DeliveryStatusBadge status={status} /> : <span className="text-faint">None yet</span>,
   },
-  { key: 'at', name: 'At', width: '1%', isNumber: true, cell: ({ lastDeliveryAt }) => <Time at={lastDeliveryAt} /> },
+  {
+    key: 'at',
+    name: 'At',
+    from: 'sm',
+    width: '1%',
+    isNumber: true,
+    cell: ({ lastDeliveryAt }) => <Time at={lastDeliveryAt} />,
+  },
 ];
 
 function RowStrip({ id }: { id: string }) {

@@ -87,7 +87,7 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
       <Button disabled={!canWrite} onClick={ask('rotate')}>
         Rotate secret
       </Button>
-      <Button disabled={!canWrite} className="text-danger" onClick={ask('delete')}>
+      <Button disabled={!canWrite} onClick={ask('delete')}>
         Delete
       </Button>
       {asked === 'test' && <TestDialog webhook={webhook} onClose={close} />}

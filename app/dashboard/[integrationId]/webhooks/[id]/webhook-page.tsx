@@ -70,14 +70,6 @@ export function WebhookPage({ id }: { id: string }) {
           <ChartFrame
             title="Last 100 attempts"
             summary={health.data ? summarizeAttempts(health.data.attempts) : ''}
-            actions={
-              <Legend
-                items={[
-                  { name: 'Delivered, from below', color: 'var(--color-human-fill)' },
-                  { name: 'Failed, from above', color: 'var(--color-bot-fill)' },
-                ]}
-              />
-            }
             table={{
               columns: ['Delivery', 'Outcome', 'Response', 'Class', 'Took', 'At'],
               rows: (health.data?.attempts ?? []).map((attempt) => [
@@ -96,7 +88,15 @@ export function WebhookPage({ id }: { id: string }) {
               ]),
             }}
           >
-            <div className="h-14">{health.data && <AttemptStrip attempts={health.data.attempts} height={56} />}</div>
+            <div className="mb-2 h-14">
+              {health.data && <AttemptStrip attempts={health.data.attempts} height={56} />}
+            </div>
+            <Legend
+              items={[
+                { name: 'Delivered: stands on the ground', color: 'var(--color-human-fill)' },
+                { name: 'Failed: hangs from the top', color: 'var(--color-bot-fill)' },
+              ]}
+            />
           </ChartFrame>
         )}
       </div>

@@ -7,7 +7,7 @@ import { Button, IconButton } from './button';
 import { joinClasses } from './classes';
 
 const BACKDROP =
-  'fixed inset-0 z-40 bg-black/40 transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0';
+  'fixed inset-0 z-40 bg-backdrop transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0';
 const POPUP =
   'fixed z-50 overflow-y-auto border border-line bg-surface text-ink transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0';
 const CENTERED =
@@ -16,13 +16,15 @@ const CENTERED =
 interface DialogProps {
   title: string;
   isOpen: boolean;
+  /** Stays when the click is beside it: what it shows is not shown again. */
+  isHeld?: boolean;
   onClose(): void;
   children: ReactNode;
 }
 
 /** A modal dialog: keeps the focus, closes with Escape and gives the focus back. */
-export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
-  return <Modal {...{ title, isOpen, onClose, children }} place={CENTERED} />;
+export function Dialog(props: DialogProps) {
+  return <Modal {...props} place={CENTERED} />;
 }
 
 /** A dialog that covers a narrow screen. Shortcuts of the list behind it stay in force. */
@@ -39,13 +41,14 @@ export function Sheet({ side = 'full', ...rest }: DialogProps & { side?: 'full' 
 function Modal({
   title,
   isOpen,
+  isHeld,
   onClose,
   children,
   place,
   isSheet,
 }: DialogProps & { place: string; isSheet?: boolean }) {
   return (
-    <BaseDialog.Root open={isOpen} onOpenChange={(open) => open || onClose()}>
+    <BaseDialog.Root open={isOpen} disablePointerDismissal={isHeld} onOpenChange={(open) => open || onClose()}>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className={BACKDROP} />
         <BaseDialog.Popup data-modal={isSheet ? undefined : ''} className={joinClasses(POPUP, place)}>

@@ -19,12 +19,16 @@ const REASON_WORDS: Record<SkipReason, string> = {
 };
 
 const COLUMNS: Column<SkippedEvent>[] = [
-  { key: 'reason', name: 'Why', cell: ({ reason }) => REASON_WORDS[reason] },
+  {
+    key: 'reason',
+    name: 'Why',
+    cell: ({ reason }) => <span className="whitespace-nowrap">{REASON_WORDS[reason]}</span>,
+  },
   {
     key: 'payload',
     name: 'What would have been sent',
     from: 'md',
-    cell: ({ payload }) => <code className="block max-w-96 truncate font-mono text-faint text-xs">{payload}</code>,
+    cell: ({ payload }) => <code className="block max-w-72 truncate font-mono text-faint text-xs">{payload}</code>,
   },
   { key: 'type', name: 'Event', from: 'sm', width: '1%', cell: ({ eventType }) => eventType },
   { key: 'at', name: 'Fired', width: '1%', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },

@@ -130,7 +130,7 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
           </>
         }
       />
-      <Dialog title="The new signing secret" isOpen={secret !== null} onClose={() => setSecret(null)}>
+      <Dialog title="The new signing secret" isHeld isOpen={secret !== null} onClose={() => setSecret(null)}>
         <SecretOnce name="Signing secret" secret={secret ?? ''} />
         <p className="mt-3 text-muted">The old one is invalid from now on.</p>
       </Dialog>

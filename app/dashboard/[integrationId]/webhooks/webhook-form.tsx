@@ -128,8 +128,8 @@ export function WebhookForm({ initial, act, cancelHref, isBusy, error, note, onS
             }}
           />
           {error !== null && !(isKnown && refused) && <ErrorState message={describeError(error)} />}
-          <div className="flex flex-wrap items-center justify-between gap-2">
-            <div className="min-w-0 flex-1">
+          <div className="flex flex-wrap items-center justify-end gap-2">
+            <div className="min-w-0 basis-full">
               {canWrite ? note : <span className="text-muted">Your role is viewer: you change nothing here.</span>}
             </div>
             <ButtonLink href={cancelHref}>Cancel</ButtonLink>

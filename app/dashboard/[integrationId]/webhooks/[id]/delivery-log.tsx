@@ -1,6 +1,6 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Delivery } from '../../../../../server/contract/deliveries';
 import type { Webhook } from '../../../../../server/contract/webhooks';
 import { Button } from '../../../components/button';
@@ -18,6 +18,7 @@ import { DELIVERY_STATUS_WORDS, DeliveryStatusBadge } from '../delivery-status';
 import { VerifySignature } from '../verify-signature';
 import { readDeliveryFilters } from './delivery-filters';
 import { DeliveryPanel } from './delivery-panel';
+import { useHeldPlace, useLastingRows } from './lasting-rows';
 import { RecoverDialog } from './recover-dialog';
 
 const REFRESH_MS = 2_000;
@@ -79,12 +80,23 @@ const COLUMNS: Column<Delivery>[] = [
   { key: 'at', name: 'Fired', width: '1%', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
+type Filters = ReturnType<typeof readDeliveryFilters>;
+
 /** What was sent, newest first. It refreshes itself while the page is visible. */
 export function DeliveryLog({ webhook }: { webhook: Webhook }) {
+  const filters = readDeliveryFilters(useUrlState().params);
+  return (
+    <>
+      <DeliveryFilters webhook={webhook} />
+      <Deliveries key={JSON.stringify(filters)} webhook={webhook} filters={filters} />
+    </>
+  );
+}
+
+function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }) {
   const { id } = webhook;
   const trpc = useTRPC();
   const { params, change } = useUrlState();
-  const filters = readDeliveryFilters(params);
   const list = useInfiniteQuery(
     trpc.deliveries.list.infiniteQueryOptions(
       { id, ...filters },
@@ -95,15 +107,16 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
       },
     ),
   );
-  const rows = list.data?.pages.flatMap(({ data }) => data);
+  const rows = useLastingRows(list.data?.pages);
+  const box = useRef<HTMLDivElement>(null);
+  useHeldPlace(box, rows);
   const selected = params.get('delivery');
   const select = (delivery: string | null) => change({ delivery }, { replace: true });
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   return (
-    <>
-      <DeliveryFilters webhook={webhook} />
-      <ListWithDetails
-        list={
+    <ListWithDetails
+      list={
+        <div ref={box} className="[overflow-anchor:none]">
           <DataTable
             caption="Deliveries"
             columns={COLUMNS}
@@ -121,14 +134,14 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
             }}
             shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}
           />
-        }
-        details={
-          selected && (
-            <DeliveryPanel key={selected} deliveryId={selected} webhook={webhook} onClose={() => select(null)} />
-          )
-        }
-      />
-    </>
+        </div>
+      }
+      details={
+        selected && (
+          <DeliveryPanel key={selected} deliveryId={selected} webhook={webhook} onClose={() => select(null)} />
+        )
+      }
+    />
   );
 }
 

@@ -35,7 +35,8 @@ export function Skeleton({ className }: { className?: string }) {
 /** Lines of code to copy from. */
 export function Code({ children }: { children: string }) {
   return (
-    <pre className="overflow-x-auto rounded border border-line bg-sunken p-3 font-mono text-ink text-xs">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <pre tabIndex={0} className="overflow-x-auto rounded border border-line bg-sunken p-3 font-mono text-ink text-xs">
       <code>{children}</code>
     </pre>
   );

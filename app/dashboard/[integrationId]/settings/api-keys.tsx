@@ -142,7 +142,12 @@ function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
     onClose();
   };
   return (
-    <Dialog title={mint.data ? 'Your new key' : 'Mint a key'} isOpen={isOpen} onClose={close}>
+    <Dialog
+      title={mint.data ? 'Your new key' : 'Mint a key'}
+      isHeld={mint.data !== undefined}
+      isOpen={isOpen}
+      onClose={close}
+    >
       {mint.data ? (
         <div className="space-y-4">
           <SecretOnce name="API key" secret={mint.data.key} />

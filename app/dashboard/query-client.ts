@@ -44,7 +44,8 @@ export function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: FRESH_MS,
-        retry: (failures, error) => !isRefusal(error) && failures < MAX_RETRIES,
+        // The server answers at once: what failed there is asked for again by the browser.
+        retry: (failures, error) => typeof window !== 'undefined' && !isRefusal(error) && failures < MAX_RETRIES,
       },
       mutations: { onError: leaveWhenSignedOut },
     },

@@ -93,7 +93,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const place = (column: Column<Row>) => joinClasses(column.from && FROM[column.from], column.isNumber && 'text-right');
   return (
     <div className="rounded border border-line bg-surface">
-      <div className="@container overflow-x-auto rounded lg:overflow-x-clip">
+      <div
+        // What scrolls must be reachable by keyboard: by the links in it, or by itself.
+        tabIndex={rowHref ? undefined : 0}
+        className="@container overflow-x-auto rounded lg:overflow-x-clip"
+      >
         <table className="w-full border-separate border-spacing-0" aria-busy={rows === undefined}>
           <caption className="sr-only">{caption}</caption>
           <thead>

@@ -139,7 +139,7 @@ const columnsOf = (
         {account.sessions > 0 && (
           <Button
             isSmall
-            aria-label={`Sign ${account.name} out everywhere`}
+            aria-label={`Sign out ${account.name} everywhere`}
             onClick={() => ask({ act: 'signOut', account })}
           >
             Sign out

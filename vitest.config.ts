@@ -9,5 +9,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A wait ends with what it waits for; only a failure takes all of it.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

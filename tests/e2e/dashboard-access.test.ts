@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Dashboard, settle, startDashboard } from '../support/dashboard';
+
+const LIMIT_MS = 90_000;
+vi.setConfig({ testTimeout: LIMIT_MS });
+const KEY = /aik_v1_[\w-]{40}/;
+
+let dashboard: Dashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+}, LIMIT_MS);
+afterEach(async () => expect(await dashboard.closePages()).toEqual([]));
+afterAll(() => dashboard?.stop(), LIMIT_MS);
+
+const readVerdict = async (id: string) =>
+  (await dashboard.api('GET', `/v1/sessions/${id}`)).body.data.label?.verdict ?? null;
+const readStats = (key: string) =>
+  fetch(`${dashboard.product.url}/v1/stats`, { headers: { authorization: `Bearer ${key}` } });
+
+describe('sign-in', () => {
+  it('refuses a wrong password in words, and leads back to the address that was asked for', async () => {
+    const asked = `${dashboard.base}/sessions?riskLevel=bot`;
+    const page = await dashboard.open({ provokes: /status of 401/ });
+    await page.goto(asked);
+    expect(new URL(page.url()).pathname).toBe('/sign-in');
+    await settle(page);
+    await page.getByLabel('Email').fill(dashboard.demo.email);
+    await page.getByLabel('Password').fill('a wrong password');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('Email or password is wrong.').waitFor();
+    await page.getByLabel('Password').fill(dashboard.demo.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(asked);
+    await page.getByRole('heading', { name: 'Sessions', level: 1 }).waitFor();
+  });
+
+  it('leads nowhere but into the dashboard', async () => {
+    const page = await dashboard.open();
+    await page.goto('/sign-in?next=https://evil.example.com/');
+    await settle(page);
+    await page.getByLabel('Email').fill(dashboard.demo.email);
+    await page.getByLabel('Password').fill(dashboard.demo.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(`${dashboard.base}/overview`);
+  });
+
+  it('is over on the server with sign-out', async () => {
+    const page = await dashboard.open();
+    const account = { headers: { origin: dashboard.product.url }, data: dashboard.demo };
+    expect((await page.request.post('/api/auth/sign-in', account)).status()).toBe(200);
+    await page.goto(`${dashboard.base}/overview`);
+    await settle(page);
+    const before = await page.context().cookies();
+    await page.getByRole('button', { name: 'account' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(`${dashboard.product.url}/sign-in`);
+    // The very cookie of before opens nothing any more.
+    await page.context().addCookies(before);
+    expect((await dashboard.ask(page.context(), 'staff.me')).status()).toBe(401);
+    await page.goto(`${dashboard.base}/overview`);
+    expect(new URL(page.url()).pathname).toBe('/sign-in');
+  });
+});
+
+describe('what does not exist for an integration', () => {
+  it('is not found: a session of another one, and an integration that nobody has', async () => {
+    const page = await dashboard.open({ role: 'admin', provokes: /status of 404/ });
+    const name = 'Other College';
+    const created = await dashboard.change(page.context(), 'integrations.create', { name, plan: 'pro' });
+    const { id } = (await created.json()).result.data;
+    const [{ id: sessionId }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
+    const other = `${dashboard.product.url}/dashboard/${id}`;
+    expect((await page.goto(`${dashboard.base}/sessions/${sessionId}`))?.status()).toBe(200);
+    for (const address of [
+      `${other}/sessions/${sessionId}`,
+      `${other}/users/student-1`,
+      `${dashboard.base}/sessions/nothing`,
+      `${dashboard.base}/webhooks/nothing`,
+      `${dashboard.product.url}/dashboard/int_unknown/overview`,
+    ]) {
+      expect([address, (await page.goto(address))?.status()]).toEqual([address, 404]);
+      await page.getByText('Not found').first().waitFor();
+    }
+    const asked = await dashboard.ask(page.context(), 'sessions.get', { sessionId }, id);
+    expect([asked.status(), (await asked.json()).error.data.code]).toEqual([404, 'NOT_FOUND']);
+  });
+});
+
+describe('a viewer', () => {
+  it('sees everything and finds the controls off', async () => {
+    const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
+    const body = { url: 'https://hooks.example.com/viewer', eventType: 'BotDetected', enabled: false };
+    const { id: webhookId } = (await dashboard.api('POST', '/v1/webhooks', body)).body.data;
+    const page = await dashboard.open({ role: 'viewer' });
+    for (const [path, ...names] of [
+      [`/sessions?selected=${id}`, 'Bot', 'Human'],
+      [`/sessions/${id}`, 'Bot', 'Human'],
+      [`/webhooks/${webhookId}`, 'Send test', 'Edit', 'Rotate secret', 'Delete', 'Recover since …'],
+      ['/webhooks/new', 'Create webhook'],
+      ['/settings?tab=api-keys', 'Mint a key', /^Revoke /],
+      ['/settings?tab=thresholds', 'Save thresholds'],
+    ] as [string, ...(string | RegExp)[]][]) {
+      await page.goto(`${dashboard.base}${path}`);
+      await settle(page);
+      for (const name of names) {
+        const button = page.getByRole('button', { name, exact: true }).first();
+        await button.waitFor();
+        expect([path, name, await button.isDisabled()]).toEqual([path, name, true]);
+      }
+    }
+    await page.goto(`${dashboard.base}/sessions/${id}`);
+    await settle(page);
+    await page.keyboard.press('b');
+    await page.getByText('Your role is viewer: you cannot label.').waitFor();
+    expect(await readVerdict(id)).toBe(null);
+  });
+
+  it('is refused by the procedures themselves', async () => {
+    const context = (await dashboard.open({ role: 'viewer' })).context();
+    const [{ id: sessionId }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
+    expect((await dashboard.ask(context, 'sessions.get', { sessionId })).status()).toBe(200);
+    const webhook = { url: 'https://hooks.example.com/', eventType: 'BotDetected' };
+    for (const [procedure, input] of [
+      ['sessions.label', { sessionId, verdict: 'bot' }],
+      ['webhooks.create', webhook],
+      ['riskThresholds.update', { mediumAt: 10, botAt: 20 }],
+      ['apiKeys.mint', { name: 'Mine' }],
+      ['staff.create', { email: 'friend@example.com', password: 'twelve chars', role: 'admin' }],
+      ['integrations.create', { name: 'Mine', plan: 'enterprise' }],
+    ] as const) {
+      const refused = await dashboard.change(context, procedure, input);
+      expect([procedure, refused.status(), (await refused.json()).error.data.code]).toEqual([
+        procedure,
+        403,
+        'FORBIDDEN',
+      ]);
+    }
+    expect(await readVerdict(sessionId)).toBe(null);
+  });
+});
+
+describe('an analyst', () => {
+  it('labels, and leaves keys to admins', async () => {
+    const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
+    const page = await dashboard.visit(`/sessions/${id}`, { role: 'analyst' });
+    await page.getByRole('button', { name: 'Human', exact: true }).click();
+    await expect.poll(() => readVerdict(id)).toBe('human');
+    await page.keyboard.press('u');
+    await expect.poll(() => readVerdict(id)).toBe(null);
+    const keys = await dashboard.visit('/settings?tab=api-keys', { role: 'analyst' });
+    expect(await keys.getByRole('button', { name: 'Mint a key' }).isDisabled()).toBe(true);
+    expect((await dashboard.change(keys.context(), 'apiKeys.mint', { name: 'Mine' })).status()).toBe(403);
+  });
+});
+
+describe('an API key', () => {
+  it('is shown once, works at once, and answers 401 as soon as it is revoked', async () => {
+    const page = await dashboard.visit('/settings?tab=api-keys');
+    await page.getByRole('button', { name: 'Mint a key' }).click();
+    await page.getByLabel('Name').fill('Nightly export');
+    await page.getByRole('button', { name: 'Mint key' }).click();
+    const key = (await page.getByRole('dialog').getByText(KEY).textContent())!;
+    const answer = await readStats(key);
+    expect(answer.status).toBe(200);
+    expect((await answer.json()).data.totalSessions).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('cell', { name: 'Nightly export', exact: true }).waitFor();
+    for (const content of [await page.content(), await (await page.goto(page.url()))!.text()])
+      expect(content).not.toContain(key);
+
+    await settle(page);
+    await page.getByRole('button', { name: 'Revoke Nightly export' }).click();
+    const question = page.getByRole('alertdialog');
+    expect(await question.textContent()).toContain('fails with 401');
+    await question.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('Key revoked: requests with it now answer 401.').waitFor();
+    const refused = await readStats(key);
+    expect([refused.status, (await refused.json()).error.code]).toEqual([401, 'INVALID_API_KEY']);
+    await page.getByRole('row').filter({ hasText: 'Nightly export' }).getByText('Revoked', { exact: true }).waitFor();
+  });
+});

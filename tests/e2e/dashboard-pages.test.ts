@@ -1,0 +1,170 @@
+import { gzipSync } from 'node:zlib';
+import type { Page, Response } from '@playwright/test';
+import axe, { type AxeResults } from 'axe-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createRandom, makeSessionFacts } from '../../server/demo/session-facts';
+import { type Dashboard, type Look, settle, startDashboard } from '../support/dashboard';
+import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+
+// What holds for every page, as the demo integration fills it.
+
+const LIMIT_MS = 90_000;
+vi.setConfig({ testTimeout: LIMIT_MS });
+const MAX_SCRIPT_BYTES = 250_000;
+const MAX_SHIFT = 0.05;
+const NARROW = 360;
+
+let receiver: Receiver;
+let dashboard: Dashboard;
+/** Ids that stand in the pages' paths. */
+let ids: Record<string, string>;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  dashboard = await startDashboard({ WEBHOOK_ALLOW_HOSTS: receiver.host });
+  const { api, product, integrationId } = dashboard;
+  const first = async (path: string): Promise<string> => (await api('GET', `${path}?pageSize=1`)).body.data[0].id;
+  const subscription = { url: `${receiver.url}/hook`, eventType: 'BotDetected' };
+  const { id: webhook } = (await api('POST', '/v1/webhooks', subscription)).body.data;
+  const { facts } = makeSessionFacts('bot', Date.now(), createRandom(1));
+  await product.ingest(integrationId, facts);
+  await receiver.waitFor(1);
+  const isLogged = async () => (await api('GET', `/v1/webhooks/${webhook}`)).body.data.lastDeliveryStatus !== null;
+  await waitUntil(isLogged);
+  const delivery = String(receiver.received[0]!.headers['x-webhook-delivery-id']);
+  const [session, user, course] = await Promise.all(['/v1/sessions', '/v1/users', '/v1/courses'].map(first));
+  ids = { session, user, course, webhook, delivery } as Record<string, string>;
+}, LIMIT_MS);
+afterEach(async () => expect(await dashboard.closePages()).toEqual([]));
+afterAll(async () => {
+  await dashboard?.stop();
+  await receiver.stop();
+}, LIMIT_MS);
+
+const PAGES = [
+  '/overview',
+  '/sessions',
+  '/sessions?selected={session}',
+  '/sessions/{session}',
+  '/users',
+  '/users/{user}',
+  '/courses',
+  '/courses/{course}',
+  '/webhooks',
+  '/webhooks/new',
+  '/webhooks/{webhook}',
+  '/webhooks/{webhook}?delivery={delivery}',
+  '/webhooks/{webhook}?tab=skipped',
+  '/webhooks/{webhook}?tab=setup',
+  '/webhooks/{webhook}/edit',
+  '/anomalies',
+  '/alerts',
+  '/reports',
+  '/usage',
+  '/settings?tab=api-keys',
+  '/settings?tab=thresholds',
+  '/settings?tab=integration',
+  '/settings?tab=staff',
+];
+
+const fillPath = (path: string) => path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name]!));
+
+/** Compressed size of each script, by address: pages share most. */
+const sizes = new Map<string, number>();
+
+/** Opens a page and watches it from its first paint on. */
+async function open(address: string, look: Look) {
+  const page = await dashboard.open(look);
+  await page.addInitScript(() => {
+    const shifts: unknown[] = [];
+    Object.assign(window, { shifts });
+    new PerformanceObserver((list) => shifts.push(...list.getEntries().map((entry) => entry.toJSON()))).observe({
+      type: 'layout-shift',
+      buffered: true,
+    });
+  });
+  const scripts: Promise<number>[] = [];
+  const measure = async (response: Response) => {
+    const size = sizes.get(response.url()) ?? gzipSync(await response.body()).length;
+    sizes.set(response.url(), size);
+    return size;
+  };
+  page.on('response', (response) => {
+    if (response.request().resourceType() === 'script') scripts.push(measure(response));
+  });
+  await page.goto(address);
+  await settle(page);
+  return { page, scriptBytes: (await Promise.all(scripts)).reduce((sum, size) => sum + size, 0) };
+}
+
+/** What axe finds serious or critical, a line each. */
+async function findIssues(page: Page): Promise<string[]> {
+  // What is half faded in has half its contrast.
+  await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
+    'axe.run(document, { resultTypes: ["violations"], preload: false })',
+  );
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
+}
+
+const sumShifts = (page: Page) =>
+  page.evaluate(() => {
+    const { shifts } = window as unknown as { shifts: { value: number; hadRecentInput: boolean }[] };
+    return shifts.filter(({ hadRecentInput }) => !hadRecentInput).reduce((sum, { value }) => sum + value, 0);
+  });
+
+/** The elements that make a page wider than its window. */
+const findWide = (page: Page) =>
+  page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    return [...document.body.querySelectorAll('*')]
+      .filter((element) => element.getBoundingClientRect().right > clientWidth + 1)
+      .map((element) => `${element.tagName} ${element.className} ends at ${element.getBoundingClientRect().right}`)
+      .slice(0, 5)
+      .concat(`${scrollWidth} pixels wide`);
+  });
+
+async function expectSound(path: string, look: Look) {
+  const address = fillPath(path);
+  const { page, scriptBytes } = await open(address, look);
+  expect(scriptBytes).toBeGreaterThan(0);
+  expect(scriptBytes).toBeLessThan(MAX_SCRIPT_BYTES);
+  expect(await sumShifts(page)).toBeLessThan(MAX_SHIFT);
+  expect(await findIssues(page)).toEqual([]);
+  await page.setViewportSize({ width: NARROW, height: 800 });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.goto(address);
+  await settle(page);
+  expect(await findWide(page)).toEqual([]);
+  expect(await sumShifts(page)).toBeLessThan(MAX_SHIFT);
+  expect(await findIssues(page)).toEqual([]);
+}
+
+describe('no page has a serious issue of access, shifts, scrolls sideways at 360 pixels, or ships over 250 KB of script', () => {
+  it.each(PAGES)('%s', async (path) => {
+    await expectSound(`${dashboard.base}${path}`, { role: 'admin' });
+  });
+
+  it('/sign-in', async () => {
+    await expectSound(`${dashboard.product.url}/sign-in`, {});
+  });
+});
+
+describe('what opens over a page has no serious issue of access', () => {
+  it.each([
+    ['the keys', '/sessions', 'light', 1280, /^Keyboard shortcuts/],
+    ['the account menu', '/overview', 'dark', 1280, /account$/],
+    ['the menu of a narrow screen', '/overview', 'light', NARROW, /^Menu$/],
+    ['a form', '/settings?tab=api-keys', 'dark', 1280, /^Mint a key$/],
+    ['a question', '/webhooks/{webhook}', 'light', NARROW, /^Delete$/],
+  ] as const)('%s', async (_name, path, theme, width, button) => {
+    const { page } = await open(fillPath(`${dashboard.base}${path}`), { role: 'admin', theme, width });
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('dialog').or(page.getByRole('alertdialog')).or(page.locator('[data-menu]')).waitFor();
+    expect(await findIssues(page)).toEqual([]);
+  });
+});

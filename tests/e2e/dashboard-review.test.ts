@@ -1,0 +1,189 @@
+import type { Page } from '@playwright/test';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Dashboard, settle, startDashboard } from '../support/dashboard';
+
+const LIMIT_MS = 90_000;
+vi.setConfig({ testTimeout: LIMIT_MS });
+
+let dashboard: Dashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+}, LIMIT_MS);
+afterEach(async () => expect(await dashboard.closePages()).toEqual([]));
+afterAll(() => dashboard?.stop(), LIMIT_MS);
+
+const findSelected = (page: Page) => new URL(page.url()).searchParams.get('selected');
+const rowOf = (page: Page, sessionId: string) =>
+  page.getByRole('row').filter({ has: page.locator(`a[href$="/${sessionId}"]`) });
+/** Ids of the rows, in their order. */
+const listRows = (page: Page) =>
+  page
+    .locator('tbody a[href*="/sessions/"]')
+    .evaluateAll((links) => links.map((link) => decodeURIComponent(link.getAttribute('href')!.split('/').at(-1)!)));
+const readVerdict = async (id: string) =>
+  (await dashboard.api('GET', `/v1/sessions/${id}`)).body.data.label?.verdict ?? null;
+
+describe('review', () => {
+  it('goes by the keyboard alone: j selects, b and h label and go on, u takes back', async () => {
+    const page = await dashboard.visit('/sessions?label=none');
+    const [first, second, third] = (await listRows(page)) as [string, string, string];
+    await page.keyboard.press('j');
+    await expect.poll(() => findSelected(page)).toBe(first);
+    await page.keyboard.press('b');
+    await expect.poll(() => findSelected(page)).toBe(second);
+    await rowOf(page, first).getByText('Labelled bot').waitFor();
+    await page.keyboard.press('h');
+    await expect.poll(() => findSelected(page)).toBe(third);
+    await rowOf(page, second).getByText('Labelled human').waitFor();
+    await expect.poll(() => Promise.all([first, second, third].map(readVerdict))).toEqual(['bot', 'human', null]);
+    expect((await dashboard.api('GET', `/v1/sessions/${first}`)).body.data.riskLevel).toBe('bot');
+
+    await page.keyboard.press('u');
+    await expect.poll(() => findSelected(page)).toBe(second);
+    await rowOf(page, second).getByText('Labelled human').waitFor({ state: 'detached' });
+    await expect.poll(() => readVerdict(second)).toBe(null);
+    await page.keyboard.press('u');
+    await expect.poll(() => Promise.all([first, second].map(readVerdict))).toEqual([null, null]);
+    expect(findSelected(page)).toBe(first);
+  });
+
+  it('keeps up with keys that are struck faster than the page is drawn', async () => {
+    const page = await dashboard.visit('/sessions?label=none');
+    const ids = (await listRows(page)).slice(0, 4);
+    for (const key of 'jbhbh') await page.keyboard.press(key);
+    await expect.poll(() => Promise.all(ids.map(readVerdict))).toEqual(['bot', 'human', 'bot', 'human']);
+    for (const key of 'uuuu') await page.keyboard.press(key);
+    await expect.poll(() => Promise.all(ids.map(readVerdict))).toEqual([null, null, null, null]);
+  });
+
+  it('goes on the page of a session, too, with all there is to see of it', async () => {
+    const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
+    const page = await dashboard.visit(`/sessions/${id}`);
+    await page.keyboard.press('b');
+    await expect.poll(() => readVerdict(id)).toBe('bot');
+    await page.getByRole('button', { name: 'Bot', exact: true, pressed: true }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => readVerdict(id)).toBe(null);
+    await page.getByRole('figure').first().waitFor();
+  });
+
+  it('shows the keys at ?', async () => {
+    const page = await dashboard.visit('/sessions');
+    await page.keyboard.press('?');
+    const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await dialog.getByText('Label as bot, go on').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('u');
+    await page.waitForURL(`${dashboard.base}/users`);
+  });
+});
+
+describe('the list of sessions', () => {
+  it('keeps its filters in the address, where they survive a reload', async () => {
+    const page = await dashboard.visit('/sessions');
+    await page.getByLabel('Risk', { exact: true }).selectOption('bot');
+    await page.getByLabel('Device', { exact: true }).selectOption('desktop');
+    await page.getByRole('button', { name: /^Risk: Bot/ }).waitFor();
+    await page.getByLabel('Score from, 0 to 100').fill('80');
+    await page.keyboard.press('Enter');
+    const expectFiltered = async () => {
+      expect(new URL(page.url()).search).toBe('?riskLevel=bot&deviceType=desktop&minBotScore=0.8');
+      const wanted = await dashboard.api('GET', `/v1/sessions${new URL(page.url()).search}`);
+      const ids = wanted.body.data.map(({ id }: { id: string }) => id);
+      expect(ids.length).toBeGreaterThan(0);
+      await expect.poll(() => listRows(page)).toEqual(ids);
+    };
+    await page.getByRole('button', { name: /^Score from: 80/ }).waitFor();
+    await expectFiltered();
+    await page.reload();
+    await settle(page);
+    await expectFiltered();
+    expect(await page.getByLabel('Risk', { exact: true }).inputValue()).toBe('bot');
+    expect(await page.getByLabel('Score from, 0 to 100').inputValue()).toBe('80');
+    await page.getByRole('button', { name: 'Clear all' }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe('');
+    await page.getByText('50 shown').waitFor();
+    await page.goBack();
+    await expectFiltered();
+  });
+
+  it('loads the next page at its end, none skipped and none twice', async () => {
+    const page = await dashboard.visit('/sessions');
+    const seen = await listRows(page);
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByText('100 shown').waitFor();
+    const rows = await listRows(page);
+    expect(rows.slice(0, 50)).toEqual(seen);
+    const { body } = await dashboard.api('GET', '/v1/sessions?pageSize=100');
+    expect(rows).toEqual(body.data.map(({ id }: { id: string }) => id));
+  });
+
+  it('says when nothing matches, and finds a session by its id', async () => {
+    const page = await dashboard.visit('/sessions?userId=nobody');
+    await page.getByText('No session matches').waitFor();
+    const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
+    await page.getByLabel('Search by').selectOption({ label: 'Session id' });
+    await page.getByRole('searchbox', { name: 'Search for' }).fill(id);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${dashboard.base}/sessions/${id}`);
+  });
+});
+
+describe('risk thresholds', () => {
+  it('tell how many sessions change class before they are saved, and the API follows them at once', async () => {
+    const { sessionId, botScore } = await findMedium();
+    const { totalOf } = await countByScore();
+    const page = await dashboard.visit('/settings?tab=thresholds');
+    await page.getByText('Move a cut point to see how many sessions change class.').waitFor();
+    // So low that the session is a bot.
+    const botAt = Math.floor(botScore * 100);
+    await page.getByLabel('Bot from', { exact: true }).and(page.getByRole('spinbutton')).fill(String(botAt));
+    const moved = totalOf(botAt / 100, 0.7);
+    await page.getByText(new RegExp(`^${moved} sessions? changes? class:$`)).waitFor();
+    await page.getByText(`${moved} from medium to bot`).waitFor();
+    expect(await readLevel(sessionId)).toBe('medium');
+    await page.getByRole('button', { name: 'Save thresholds' }).click();
+    await page.getByText(`Medium from 40, bot from ${botAt}`, { exact: true }).waitFor();
+    expect(await readLevel(sessionId)).toBe('bot');
+    await page.getByText('Move a cut point to see how many sessions change class.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => readLevel(sessionId)).toBe('medium');
+  });
+
+  it('are moved by their handles, by keys and never closer than the gap', async () => {
+    const page = await dashboard.visit('/settings?tab=thresholds');
+    const handle = page.getByRole('slider', { name: 'Bot from' });
+    await handle.focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => handle.getAttribute('aria-valuenow')).toBe('69');
+    await page.keyboard.press('Home');
+    await expect.poll(() => handle.getAttribute('aria-valuenow')).toBe('45');
+    const spin = page.getByLabel('Bot from', { exact: true }).and(page.getByRole('spinbutton'));
+    await spin.fill('42');
+    await page.getByRole('alert').getByText('At least 5 above medium').waitFor();
+    expect(await page.getByRole('button', { name: 'Save thresholds' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Reset' }).click();
+    await expect.poll(() => handle.getAttribute('aria-valuenow')).toBe('70');
+  });
+});
+
+const readLevel = async (id: string) => (await dashboard.api('GET', `/v1/sessions/${id}`)).body.data.riskLevel;
+
+async function findMedium(): Promise<{ sessionId: string; botScore: number }> {
+  const { body } = await dashboard.api('GET', '/v1/sessions?riskLevel=medium&minBotScore=0.46&pageSize=1');
+  return { sessionId: body.data[0].id, botScore: body.data[0].botScore };
+}
+
+/** Counts sessions with a score in [from, below), by walking all of them. */
+async function countByScore() {
+  const scores: number[] = [];
+  for (let cursor = ''; ; ) {
+    const { data, pagination } = (await dashboard.api('GET', `/v1/sessions?pageSize=100${cursor}`)).body;
+    scores.push(...data.map(({ botScore }: { botScore: number }) => botScore));
+    if (!pagination.hasMore) break;
+    cursor = `&cursor=${pagination.nextCursor}`;
+  }
+  return { totalOf: (from: number, below: number) => scores.filter((score) => score >= from && score < below).length };
+}

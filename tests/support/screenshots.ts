@@ -1,0 +1,161 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import sharp from 'sharp';
+import { createRandom, makeSessionFacts } from '../../server/demo/session-facts';
+import { type Dashboard, settle, startDashboard } from './dashboard';
+
+// The pictures of the README's tour (`npm run screenshots`): every page of the dashboard in light and dark, as the demo
+// integration fills it, with webhooks that a receiver on this machine takes or refuses.
+
+const DIRECTORY = 'docs/tour';
+const RECEIVER = { host: '127.0.0.1', port: 9_000 };
+const MAX_BYTES = 120_000;
+const MAX_TOTAL_BYTES = 3_000_000;
+/** Tried in turn until a picture is small enough. */
+const COLOURS = [128, 64, 32];
+const BOTS = 18;
+const LABELS = ['bot', 'bot', 'human', 'bot', 'human'];
+
+type Shown = { userId: string | null; riskLevel: string | null };
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+/** A receiver that refuses every fourth request, and takes some milliseconds for each. */
+async function startReceiver() {
+  let count = 0;
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      count += 1;
+      const status = request.url === '/old' || count % 4 === 0 ? 503 : 204;
+      setTimeout(() => response.writeHead(status).end(), 5 + ((count * 37) % 60));
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(RECEIVER.port, RECEIVER.host, resolve);
+  });
+  return {
+    url: `http://${RECEIVER.host}:${RECEIVER.port}`,
+    stop: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
+  };
+}
+
+/** Webhooks with a history, labels and a second colleague; answers the ids that the pages' paths need. */
+async function furnish({ api, product, integrationId, open, change }: Dashboard, receiverUrl: string) {
+  const subscribe = async (name: string, path: string, eventType: string, more: object = {}): Promise<string> =>
+    (await api('POST', '/v1/webhooks', { name, url: `${receiverUrl}${path}`, eventType, ...more })).body.data.id;
+  const threshold = { field: 'severity', operator: 'in', value: ['medium', 'high'] };
+  const webhook = await subscribe('Bots to the gradebook', '/gradebook', 'BotDetected');
+  await subscribe('Anomalies to the help desk', '/help-desk', 'SessionAnomaly', { threshold });
+  await subscribe('Matches to the warehouse', '/warehouse', 'SessionCorrelated', { enabled: false });
+  const old = await subscribe('Bots to the old gateway', '/old', 'BotDetected');
+  const random = createRandom(5);
+  for (let n = 0; n < BOTS; n++) {
+    const { facts } = makeSessionFacts('bot', Date.now() - (BOTS - n) * 60_000, random);
+    const { status } = await product.ingest(integrationId, facts);
+    if (status !== 200) throw new Error(`the door answered ${status}`);
+  }
+  await waitFor(async () => {
+    const { data } = (await api('GET', '/v1/webhooks')).body;
+    const byId = new Map(data.map((one: { id: string }) => [one.id, one]));
+    const states = [byId.get(webhook), byId.get(old)] as {
+      lastDeliveryStatus: string;
+      disabledReason: string | null;
+    }[];
+    return states[0]?.lastDeliveryStatus === 'Delivered' && states[1]?.disabledReason != null;
+  });
+  const { data: sessions } = (await api('GET', '/v1/sessions?pageSize=40')).body;
+  for (const [n, verdict] of LABELS.entries())
+    await api('POST', `/v1/sessions/${sessions[BOTS + 3 * n].id}/label`, { verdict });
+  const first = async (path: string): Promise<string> => (await api('GET', `${path}?pageSize=1`)).body.data[0].id;
+  const [user, course] = await Promise.all([first('/v1/users'), first('/v1/courses')]);
+  const admin = await open({ role: 'admin' });
+  const analyst = { email: 'grace@example.com', name: 'Grace Hopper', password: 'correct horse battery' };
+  await change(admin.context(), 'staff.create', { ...analyst, role: 'analyst' });
+  const asked = await admin.request.get(
+    `/api/trpc/deliveries.list?input=${encodeURIComponent(JSON.stringify({ id: webhook }))}`,
+    { headers: { 'x-integration-id': integrationId } },
+  );
+  const deliveries: { id: string; status: string }[] = (await asked.json()).result.data.data;
+  const delivery = deliveries.find(({ status }) => status === 'Delivered')?.id ?? '';
+  const known = sessions.filter(({ userId, riskLevel }: Shown) => userId !== null && riskLevel === 'bot');
+  return { session: known[1].id as string, user, course, webhook, delivery };
+}
+
+/** The pages by the names of their pictures. */
+function listPages({ session, user, course, webhook, delivery }: Awaited<ReturnType<typeof furnish>>) {
+  return {
+    overview: '/overview',
+    sessions: `/sessions?selected=${session}`,
+    session: `/sessions/${session}`,
+    users: '/users',
+    user: `/users/${user}`,
+    courses: '/courses',
+    course: `/courses/${course}`,
+    webhooks: '/webhooks',
+    'webhook-new': '/webhooks/new',
+    webhook: `/webhooks/${webhook}`,
+    delivery: `/webhooks/${webhook}?delivery=${delivery}`,
+    anomalies: '/anomalies',
+    alerts: '/alerts',
+    reports: '/reports',
+    usage: '/usage',
+    'settings-keys': '/settings?tab=api-keys',
+    'settings-thresholds': '/settings?tab=thresholds',
+    'settings-integration': '/settings?tab=integration',
+    'settings-staff': '/settings?tab=staff',
+  };
+}
+
+async function waitFor(isDone: () => Promise<boolean>): Promise<void> {
+  for (const until = Date.now() + 60_000; !(await isDone()); ) {
+    if (Date.now() > until) throw new Error('the webhooks have not come to rest within a minute');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** A picture with few colours, small enough. */
+async function shrink(picture: Buffer): Promise<Buffer> {
+  for (const colours of COLOURS) {
+    const small = await sharp(picture).png({ palette: true, colours, dither: 0, effort: 10 }).toBuffer();
+    if (small.length <= MAX_BYTES) return small;
+  }
+  throw new Error(`a picture stays above ${MAX_BYTES} bytes`);
+}
+
+async function takePictures({ open, base, product }: Dashboard, pages: Record<string, string>): Promise<number> {
+  let total = 0;
+  const take = async (page: Page, name: string, address: string) => {
+    await page.goto(address);
+    await settle(page);
+    const picture = await shrink(await page.screenshot({ animations: 'disabled' }));
+    await writeFile(join(DIRECTORY, `${name}.png`), picture);
+    say(`${name}.png  ${Math.round(picture.length / 1_000)} KB`);
+    total += picture.length;
+  };
+  for (const theme of ['light', 'dark'] as const) {
+    await take(await open({ theme }), `sign-in-${theme}`, `${product.url}/sign-in`);
+    const page = await open({ role: 'admin', theme });
+    for (const [name, path] of Object.entries(pages)) await take(page, `${name}-${theme}`, `${base}${path}`);
+  }
+  return total;
+}
+
+const receiver = await startReceiver();
+const dashboard = await startDashboard({
+  WEBHOOK_ALLOW_HOSTS: `${RECEIVER.host}:${RECEIVER.port}`,
+  WEBHOOK_RETRY_DELAYS: '0s,20ms,20ms,20ms,20ms,20ms',
+});
+try {
+  const pages = listPages(await furnish(dashboard, receiver.url));
+  await mkdir(DIRECTORY, { recursive: true });
+  const total = await takePictures(dashboard, pages);
+  const faults = await dashboard.closePages();
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  if (total > MAX_TOTAL_BYTES) throw new Error(`${total} bytes in all are more than ${MAX_TOTAL_BYTES}`);
+  say(`${Math.round(total / 1_000)} KB in ${DIRECTORY}`);
+} finally {
+  await dashboard.stop();
+  await receiver.stop();
+}

@@ -186,7 +186,7 @@ export const FAULTS: Record<string, Fault> = {
   confirmDevice: missing('device_confirmations'),
   listCourses: missing('courses'),
   getAnalytics: missing('sessions'),
-  getStats: missing('device_confirmations'),
+  getStats: missing('row_counts'),
   getUsage: missing('usage_daily'),
   getIntegration: missing('webhook_subscriptions'),
   // The look-up of the key has all that it answers.

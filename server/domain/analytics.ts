@@ -193,6 +193,9 @@ export async function getStats(context: DomainContext): Promise<Stats> {
 const countRows = (kind: string) =>
   `(select coalesce(sum(rows), 0)::int from row_counts where ${OWN} and kind = '${kind}')`;
 
+/** The end that a stretch of time must be given: of one with two ends the planner expects little, and takes the index. */
+const NO_END = "'infinity'";
+
 const READ_STATS = `
   with day as materialized (
     select since, date_trunc('hour', since + interval '1 hour' - interval '1 ms', 'UTC') as full_at
@@ -205,12 +208,13 @@ const READ_STATS = `
      union all
     select ${DELTA_COUNTS}, sign, case when bin >= $2::int then sign else 0 end from unfolded),
   recent as (
-    select ${atLeast('sessions', '-2')} as sessions from session_rollups, day
-     where ${OWN} and grain = 'hour' and start >= full_at
+    select ${atLeast('sessions', '-2')} as sessions from session_rollups
+     where ${OWN} and grain = 'hour' and start >= (select full_at from day) and start < ${NO_END}
      union all
-    select sign from unfolded, day where hour >= full_at
+    select sign from unfolded where hour >= (select full_at from day)
      union all
-    select count(*) from sessions, day where ${OWN} and created_at >= since and created_at < full_at)
+    select count(*) from sessions
+     where ${OWN} and created_at >= (select since from day) and created_at < (select full_at from day))
   select coalesce(sum(sessions), 0)::int as "totalSessions", coalesce(sum(active), 0)::int as "activeSessions",
          (select coalesce(sum(sessions), 0)::int from recent) as "sessionsLast24h",
          coalesce(sum(events), 0)::float8 as "totalEvents",

@@ -1,9 +1,24 @@
 import type { Database } from '../../db/client';
 import { PLANS, type Plan } from '../contract/tiers';
 
-const BATCH_SIZE = 500;
+/** Rows that a statement of retention removes at most. */
+export const BATCH_SIZE = 500;
 /** Of one run for one integration: what is left is for the next. */
-const MAX_BATCHES = 100;
+const MAX_REMOVED = 50_000;
+
+/** Runs a statement that removes a batch and returns a row for each until nothing, or so many, are gone. Answers how many. */
+export async function removeBatches(
+  db: Database,
+  statement: string,
+  parameters: (string | number)[],
+  most: number,
+): Promise<number> {
+  let removed = 0;
+  for (let found = BATCH_SIZE; found === BATCH_SIZE && removed < most; removed += found) {
+    found = (await db.query(statement, parameters)).length;
+  }
+  return removed;
+}
 
 /**
  * Removes the sessions that are older than their integration's plan keeps them, with all that belongs to them, in small
@@ -14,9 +29,7 @@ export async function pruneSessions(db: Database): Promise<number> {
   let pruned = 0;
   const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
   for (const { id, plan } of integrations) {
-    for (let found = BATCH_SIZE, n = 0; found === BATCH_SIZE && n < MAX_BATCHES; n++, pruned += found) {
-      found = (await db.query(PRUNE_SESSIONS, [id, PLANS[plan].retentionDays])).length;
-    }
+    pruned += await removeBatches(db, PRUNE_SESSIONS, [id, PLANS[plan].retentionDays], MAX_REMOVED);
     for (const statement of FORGET_HOURS) await db.query(statement, [id]);
   }
   return pruned;

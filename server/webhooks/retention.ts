@@ -1,10 +1,10 @@
 import type { Database } from '../../db/client';
 import { EVENT_TYPE_NAMES } from '../contract/events';
 import { PLANS, type Plan } from '../contract/tiers';
+import { BATCH_SIZE, removeBatches } from '../domain/retention';
 
-const BATCH_SIZE = 500;
 /** Of one run: what is left is for the next. */
-const MAX_BATCHES = 200;
+const MAX_REMOVED = 100_000;
 
 /** How long the delivery log goes back. */
 export const LOG_RETENTION_DAYS = 30;
@@ -16,11 +16,7 @@ export const LOG_RETENTION_DAYS = 30;
 export async function pruneDeliveries(db: Database): Promise<number> {
   let pruned = 0;
   const integrations = await db.query<{ id: string }>('select id from integrations order by id', []);
-  for (const { id } of integrations) {
-    for (let found = BATCH_SIZE; found === BATCH_SIZE && pruned < MAX_BATCHES * BATCH_SIZE; pruned += found) {
-      found = (await db.query(PRUNE, [id])).length;
-    }
-  }
+  for (const { id } of integrations) pruned += await removeBatches(db, PRUNE, [id], MAX_REMOVED - pruned);
   return pruned;
 }
 
@@ -50,9 +46,8 @@ export async function pruneEvents(db: Database): Promise<number> {
   const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
   for (const { id, plan } of integrations) {
     for (const type of EVENT_TYPE_NAMES) {
-      for (let found = BATCH_SIZE; found === BATCH_SIZE && pruned < MAX_BATCHES * BATCH_SIZE; pruned += found) {
-        found = (await db.query(PRUNE_EVENTS, [id, type, PLANS[plan].retentionDays])).length;
-      }
+      const parameters = [id, type, PLANS[plan].retentionDays];
+      pruned += await removeBatches(db, PRUNE_EVENTS, parameters, MAX_REMOVED - pruned);
     }
   }
   return pruned;

@@ -6,8 +6,9 @@ import type { Integration } from '../../../server/contract/integrations';
 import { Button } from '../components/button';
 import { Dialog } from '../components/dialog';
 import { Field, Input, Select, Textarea } from '../components/field';
+import { FormFault } from '../components/form-fault';
 import { useTRPC } from '../queries';
-import { describeError, findFault, findField } from '../query-client';
+import { findFault } from '../query-client';
 
 export const PLAN_WORDS: Record<Integration['plan'], string> = {
   free: 'Free',
@@ -63,11 +64,7 @@ export function CreateIntegration({ isOpen, onClose }: { isOpen: boolean; onClos
         >
           <Textarea name="allowedOrigins" placeholder="https://lms.example.edu" spellCheck={false} />
         </Field>
-        {create.error && findField(create.error) === null && (
-          <p role="alert" className="text-danger">
-            {describeError(create.error)}
-          </p>
-        )}
+        <FormFault error={create.error} />
         <div className="flex justify-end gap-2">
           <Button onClick={close}>Cancel</Button>
           <Button kind="primary" type="submit" disabled={create.isPending}>

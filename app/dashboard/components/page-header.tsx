@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react';
+import Link from 'next/link';
+import { Fragment, type ReactNode } from 'react';
 
 /** The name of a page, what it is about, and what can be done on it. */
 export function PageHeader({ title, about, children }: { title: ReactNode; about?: ReactNode; children?: ReactNode }) {
@@ -23,5 +24,22 @@ export function Section({ title, actions, children }: { title: string; actions?:
       </div>
       <div className="p-4">{children}</div>
     </section>
+  );
+}
+
+/** The way to a page: the pages above it, then what it is itself. */
+export function Breadcrumb({ above, children }: { above: { name: ReactNode; href: string }[]; children: ReactNode }) {
+  return (
+    <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
+      {above.map(({ name, href }) => (
+        <Fragment key={href}>
+          <Link href={href} className="hover:underline">
+            {name}
+          </Link>
+          {' / '}
+        </Fragment>
+      ))}
+      {children}
+    </nav>
   );
 }

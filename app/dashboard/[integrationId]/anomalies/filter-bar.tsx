@@ -1,6 +1,6 @@
 'use client';
-import { X } from 'lucide-react';
 import { type FormEvent, useId } from 'react';
+import { ActiveFilters } from '../../components/active-filters';
 import { Input, Select } from '../../components/field';
 import { useUrlState } from '../../components/url-state';
 import { FILTER_NAMES, KNOWN_TYPES, SEVERITY_WORDS } from './anomaly-filters';
@@ -29,24 +29,10 @@ export function FilterBar() {
           ))}
         </Select>
       </div>
-      {active.length > 0 && (
-        <ul className="flex flex-wrap items-center gap-1.5" aria-label="Filters in force">
-          {active.map(([param, name]) => (
-            <li key={param}>
-              <button
-                type="button"
-                onClick={() => set(param, null)}
-                className="inline-flex h-6 max-w-full items-center gap-1 rounded bg-accent-soft px-2 text-accent text-xs hover:bg-accent/20"
-              >
-                <span className="truncate">
-                  {name}: {params.get(param)}
-                </span>
-                <X size={12} aria-label="remove" className="shrink-0" />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <ActiveFilters
+        filters={active.map(([param, name]) => ({ param, name, value: params.get(param) }))}
+        onRemove={(param) => set(param, null)}
+      />
     </div>
   );
 }

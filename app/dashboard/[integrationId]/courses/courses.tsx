@@ -8,13 +8,13 @@ import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, ListWithDetails } from '../../components/details-panel';
 import { OpenById } from '../../components/open-by-id';
 import { PageHeader } from '../../components/page-header';
+import { Pending } from '../../components/pending';
 import { ScoreBar } from '../../components/score-bar';
-import { EmptyState, ErrorState, Skeleton } from '../../components/states';
+import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
-import { describeError } from '../../query-client';
 import { CourseFacts } from './course-facts';
 
 const COLUMNS: Column<Course>[] = [
@@ -132,10 +132,8 @@ function CoursePanel({ courseId, listed, base, onClose }: CoursePanelProps) {
           <ButtonLink href={`${base}/courses/${encodeURIComponent(courseId)}`}>Open course</ButtonLink>
           <CourseFacts course={course} />
         </div>
-      ) : query.error ? (
-        <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
       ) : (
-        <Skeleton className="h-64" />
+        <Pending query={query} className="h-64" />
       )}
     </DetailsPanel>
   );

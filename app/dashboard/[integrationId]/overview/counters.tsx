@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { Stats } from '../../../../server/contract/stats';
 import { Count, Percent } from '../../components/count';
 import { showScore } from '../../components/score-bar';
+import { StatStrip } from '../../components/stat-strip';
 
 /** The counters of all time, in one strip. */
 export function Counters({ stats }: { stats: Stats }) {
@@ -50,17 +51,5 @@ export function Counters({ stats }: { stats: Stats }) {
       </>,
     ],
   ];
-  return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded border border-line bg-line sm:grid-cols-4 2xl:grid-cols-8">
-      {counters.map(([name, value, note]) => (
-        <div key={name} className="bg-surface px-4 py-3">
-          <dt className="text-muted text-xs">{name}</dt>
-          <dd>
-            <span className="block font-semibold text-xl">{value}</span>
-            <span className="block min-h-4 truncate text-faint text-xs">{note}</span>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <StatStrip stats={counters} />;
 }

@@ -1,7 +1,8 @@
 'use client';
-import { ListFilter, X } from 'lucide-react';
+import { ListFilter } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
+import { ActiveFilters } from '../../components/active-filters';
 import { Button } from '../../components/button';
 import { joinClasses } from '../../components/classes';
 import { Input, Select } from '../../components/field';
@@ -66,29 +67,14 @@ export function FilterBar({ base }: { base: string }) {
           </span>
         </div>
       </div>
-      {active.length > 0 && (
-        <ul className="flex flex-wrap items-center gap-1.5" aria-label="Filters in force">
-          {active.map(([param, name]) => (
-            <li key={param}>
-              <button
-                type="button"
-                onClick={() => set(param, null)}
-                className="inline-flex h-6 max-w-full items-center gap-1 rounded bg-accent-soft px-2 text-accent text-xs hover:bg-accent/20"
-              >
-                <span className="truncate">
-                  {name}: {describeValue(param, params.get(param) ?? '')}
-                </span>
-                <X size={12} aria-label="remove" className="shrink-0" />
-              </button>
-            </li>
-          ))}
-          <li>
-            <button type="button" className="px-1 text-muted text-xs hover:text-ink" onClick={clear}>
-              Clear all
-            </button>
-          </li>
-        </ul>
-      )}
+      <ActiveFilters
+        filters={active.map(([param, name]) => ({ param, name, value: describeValue(param, params.get(param) ?? '') }))}
+        onRemove={(param) => set(param, null)}
+      >
+        <button type="button" className="px-1 text-muted text-xs hover:text-ink" onClick={clear}>
+          Clear all
+        </button>
+      </ActiveFilters>
     </div>
   );
 }

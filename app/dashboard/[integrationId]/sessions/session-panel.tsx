@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import type { Session } from '../../../../server/contract/sessions';
 import { ButtonLink } from '../../components/button';
 import { DetailsPanel } from '../../components/details-panel';
-import { ErrorState, Skeleton } from '../../components/states';
+import { Pending } from '../../components/pending';
+import { Skeleton } from '../../components/states';
 import { useTRPC } from '../../queries';
-import { describeError } from '../../query-client';
 import type { useLabeling } from './labeling';
 import { SessionFacts } from './session-facts';
 import { Timeline } from './timeline';
@@ -39,10 +39,8 @@ export function SessionPanel({ sessionId, listed, base, labeling, onClose }: Ses
           {details.data ? <Timeline details={details.data} height={90} /> : <Skeleton className="h-[230px]" />}
           <SessionFacts session={session} base={base} />
         </div>
-      ) : query.error ? (
-        <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
       ) : (
-        <Skeleton className="h-96" />
+        <Pending query={query} className="h-96" />
       )}
     </DetailsPanel>
   );

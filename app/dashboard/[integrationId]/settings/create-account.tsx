@@ -5,9 +5,10 @@ import type { StaffRole } from '../../../../server/contract/staff';
 import { Button } from '../../components/button';
 import { Dialog } from '../../components/dialog';
 import { Field, Input, Select } from '../../components/field';
+import { FormFault } from '../../components/form-fault';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError, findFault, findField } from '../../query-client';
+import { findFault } from '../../query-client';
 import { ROLE_WORDS } from './roles';
 
 /** Makes an account with its first password. */
@@ -64,11 +65,7 @@ export function CreateAccount({ isOpen, onClose }: { isOpen: boolean; onClose():
         >
           <Input name="password" type="password" required autoComplete="new-password" />
         </Field>
-        {create.error && findField(create.error) === null && (
-          <p role="alert" className="text-danger">
-            {describeError(create.error)}
-          </p>
-        )}
+        <FormFault error={create.error} />
         <div className="flex justify-end gap-2">
           <Button onClick={close}>Cancel</Button>
           <Button kind="primary" type="submit" disabled={create.isPending}>

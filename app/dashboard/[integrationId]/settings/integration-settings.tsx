@@ -11,8 +11,9 @@ import { Facts } from '../../components/details-panel';
 import { ConfirmDialog } from '../../components/dialog';
 import { Field, Select } from '../../components/field';
 import { Section } from '../../components/page-header';
+import { Pending } from '../../components/pending';
 import { RoleNote } from '../../components/role-note';
-import { ErrorState, Skeleton } from '../../components/states';
+import { Skeleton } from '../../components/states';
 import { Time } from '../../components/time';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
@@ -26,12 +27,7 @@ export function IntegrationSettings() {
   const { isAdmin } = useStaff();
   const [isCreating, setCreating] = useState(false);
   const query = useQuery(trpc.integration.get.queryOptions({}));
-  if (!query.data)
-    return query.error ? (
-      <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton className="h-96" />
-    );
+  if (!query.data) return <Pending query={query} className="h-96" />;
   const { id, name, plan, serviceTier, region, status, allowedOrigins, apiKeyMasked, webhooks, createdAt } = query.data;
   return (
     <div className="grid max-w-5xl items-start gap-4 lg:grid-cols-2">

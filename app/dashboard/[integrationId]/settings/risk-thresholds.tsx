@@ -8,11 +8,12 @@ import { RISK_WORDS } from '../../components/badge';
 import { Button } from '../../components/button';
 import { showCount } from '../../components/count';
 import { Field, Input } from '../../components/field';
+import { FormFault } from '../../components/form-fault';
 import { RoleNote } from '../../components/role-note';
 import { ErrorState, Skeleton } from '../../components/states';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError, findFault, findField } from '../../query-client';
+import { describeError, findFault } from '../../query-client';
 import { useStaff } from '../../staff';
 import { CutHandles } from './cut-handles';
 
@@ -88,11 +89,7 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
           </div>
         </div>
         <Consequence {...{ distribution, saved, shown, isChanged }} />
-        {error && findField(error) === null && (
-          <p role="alert" className="text-danger">
-            {describeError(error)}
-          </p>
-        )}
+        <FormFault error={error} />
         <RoleNote needs="analyst" act="change the thresholds" />
       </form>
     </div>

@@ -6,6 +6,7 @@ import { GIVES_WAY, joinClasses } from '../../components/classes';
 import { Count, Percent } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';
 import { PageHeader } from '../../components/page-header';
+import { StatStrip } from '../../components/stat-strip';
 import { Code, EmptyState, ErrorState, Skeleton } from '../../components/states';
 import { useUrlState } from '../../components/url-state';
 import { useTRPC } from '../../queries';
@@ -90,19 +91,7 @@ function Totals({ usage, webhooks }: { usage: UsageData; webhooks: { active: num
     ['Limit of a key', <Count key="n" value={limits.requestsPerMinute} />, `a minute, ${limits.tier}`],
     ['Active webhooks', webhooks ? webhooks.active : '–', webhooks && `of ${webhooks.max}`],
   ];
-  return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded border border-line bg-line sm:grid-cols-4 2xl:grid-cols-8">
-      {totals.map(([name, value, note]) => (
-        <div key={name} className="bg-surface px-4 py-3">
-          <dt className="text-muted text-xs">{name}</dt>
-          <dd>
-            <span className="block font-semibold text-xl">{value}</span>
-            <span className="block min-h-4 truncate text-faint text-xs">{note}</span>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <StatStrip stats={totals} />;
 }
 
 type Endpoint = UsageData['byEndpoint'][number];

@@ -9,13 +9,13 @@ import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, ListWithDetails } from '../../components/details-panel';
 import { OpenById } from '../../components/open-by-id';
 import { PageHeader } from '../../components/page-header';
+import { Pending } from '../../components/pending';
 import { ScoreBar } from '../../components/score-bar';
-import { EmptyState, ErrorState, Skeleton } from '../../components/states';
+import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
-import { describeError } from '../../query-client';
 import { UserFacts } from './user-facts';
 
 const COLUMNS: Column<User>[] = [
@@ -148,10 +148,8 @@ function UserPanel({ userId, listed, base, onClose }: UserPanelProps) {
           <ButtonLink href={`${base}/users/${encodeURIComponent(userId)}`}>Open user</ButtonLink>
           <UserFacts user={user} />
         </div>
-      ) : query.error ? (
-        <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
       ) : (
-        <Skeleton className="h-80" />
+        <Pending query={query} className="h-80" />
       )}
     </DetailsPanel>
   );

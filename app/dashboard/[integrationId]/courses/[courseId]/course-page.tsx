@@ -1,13 +1,12 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import { ShortId } from '../../../components/copying';
-import { PageHeader, Section } from '../../../components/page-header';
-import { EmptyState, ErrorState, Skeleton } from '../../../components/states';
+import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
+import { Pending } from '../../../components/pending';
+import { EmptyState } from '../../../components/states';
 import { Time } from '../../../components/time';
 import { useTRPC } from '../../../queries';
-import { describeError } from '../../../query-client';
 import { SessionTable } from '../../sessions/session-table';
 import { CourseFacts } from '../course-facts';
 
@@ -18,20 +17,12 @@ export function CoursePage({ courseId }: { courseId: string }) {
   const trpc = useTRPC();
   const query = useQuery(trpc.courses.get.queryOptions({ courseId }));
   const course = query.data;
-  if (!course)
-    return query.error ? (
-      <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton className="h-96" />
-    );
+  if (!course) return <Pending query={query} className="h-96" />;
   return (
     <>
-      <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
-        <Link href={`${base}/courses`} className="hover:underline">
-          Courses
-        </Link>{' '}
-        / <ShortId id={course.id} name="course id" />
-      </nav>
+      <Breadcrumb above={[{ name: 'Courses', href: `${base}/courses` }]}>
+        <ShortId id={course.id} name="course id" />
+      </Breadcrumb>
       <PageHeader
         title={course.name}
         about={

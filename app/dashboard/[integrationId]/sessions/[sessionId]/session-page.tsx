@@ -1,9 +1,9 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import { ShortId } from '../../../components/copying';
-import { PageHeader, Section } from '../../../components/page-header';
+import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
+import { Pending } from '../../../components/pending';
 import { useShortcuts } from '../../../components/shortcuts';
 import { ErrorState, Skeleton } from '../../../components/states';
 import { Time } from '../../../components/time';
@@ -31,20 +31,12 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
     { keys: 'h', name: 'Label as human', run: () => session && labeling.label(session, 'human') },
     { keys: 'u', name: 'Undo the last label', run: labeling.undo },
   ]);
-  if (!session)
-    return query.error ? (
-      <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton className="h-96" />
-    );
+  if (!session) return <Pending query={query} className="h-96" />;
   return (
     <>
-      <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
-        <Link href={`${base}/sessions`} className="hover:underline">
-          Sessions
-        </Link>{' '}
-        / <ShortId id={session.id} name="session id" />
-      </nav>
+      <Breadcrumb above={[{ name: 'Sessions', href: `${base}/sessions` }]}>
+        <ShortId id={session.id} name="session id" />
+      </Breadcrumb>
       <PageHeader
         title={session.userName ?? 'Unmatched session'}
         about={

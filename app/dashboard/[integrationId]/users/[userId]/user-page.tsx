@@ -1,13 +1,12 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import { ShortId } from '../../../components/copying';
-import { PageHeader, Section } from '../../../components/page-header';
-import { EmptyState, ErrorState, Skeleton } from '../../../components/states';
+import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
+import { Pending } from '../../../components/pending';
+import { EmptyState } from '../../../components/states';
 import { Time } from '../../../components/time';
 import { useTRPC } from '../../../queries';
-import { describeError } from '../../../query-client';
 import { AnomalyList } from '../../anomalies/anomaly-list';
 import { SessionTable } from '../../sessions/session-table';
 import { UserFacts } from '../user-facts';
@@ -20,20 +19,12 @@ export function UserPage({ userId }: { userId: string }) {
   const trpc = useTRPC();
   const query = useQuery(trpc.users.get.queryOptions({ userId }));
   const user = query.data;
-  if (!user)
-    return query.error ? (
-      <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton className="h-96" />
-    );
+  if (!user) return <Pending query={query} className="h-96" />;
   return (
     <>
-      <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
-        <Link href={`${base}/users`} className="hover:underline">
-          Users
-        </Link>{' '}
-        / <ShortId id={user.id} name="user id" />
-      </nav>
+      <Breadcrumb above={[{ name: 'Users', href: `${base}/users` }]}>
+        <ShortId id={user.id} name="user id" />
+      </Breadcrumb>
       <PageHeader
         title={user.name}
         about={

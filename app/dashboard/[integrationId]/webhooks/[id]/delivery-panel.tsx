@@ -5,7 +5,8 @@ import type { Webhook } from '../../../../../server/contract/webhooks';
 import { Button } from '../../../components/button';
 import { CopyButton, ShortId } from '../../../components/copying';
 import { DetailsPanel, Facts } from '../../../components/details-panel';
-import { Code, ErrorState, Skeleton } from '../../../components/states';
+import { Pending } from '../../../components/pending';
+import { Code } from '../../../components/states';
 import { showDuration, Time } from '../../../components/time';
 import { useToast } from '../../../components/toast';
 import { useTRPC } from '../../../queries';
@@ -48,10 +49,8 @@ export function DeliveryPanel({ deliveryId, webhook, onClose }: DeliveryPanelPro
             <Request request={delivery.request} payload={delivery.payload} />
           )}
         </div>
-      ) : query.error ? (
-        <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
       ) : (
-        <Skeleton className="h-96" />
+        <Pending query={query} className="h-96" />
       )}
     </DetailsPanel>
   );

@@ -1,11 +1,11 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import { ChartFrame, Legend } from '../../../charts/chart-frame';
 import { HoverLink } from '../../../components/hover-link';
-import { PageHeader, Section } from '../../../components/page-header';
-import { ErrorState, Skeleton } from '../../../components/states';
+import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
+import { Pending } from '../../../components/pending';
+import { ErrorState } from '../../../components/states';
 import { Tabs } from '../../../components/tabs';
 import { showDuration, Time } from '../../../components/time';
 import { useUrlState } from '../../../components/url-state';
@@ -32,21 +32,11 @@ export function WebhookPage({ id }: { id: string }) {
   const query = useQuery(trpc.webhooks.get.queryOptions({ id }, { refetchInterval: REFRESH_MS }));
   const health = useQuery(trpc.webhooks.getHealth.queryOptions({ id }, { refetchInterval: REFRESH_MS }));
   const webhook = query.data;
-  if (!webhook)
-    return query.error ? (
-      <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton className="h-96" />
-    );
+  if (!webhook) return <Pending query={query} className="h-96" />;
   const tab = readTab(params);
   return (
     <>
-      <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
-        <Link href={base} className="hover:underline">
-          Webhooks
-        </Link>{' '}
-        / {webhook.name}
-      </nav>
+      <Breadcrumb above={[{ name: 'Webhooks', href: base }]}>{webhook.name}</Breadcrumb>
       <PageHeader
         title={
           <span className="inline-flex flex-wrap items-center gap-2">

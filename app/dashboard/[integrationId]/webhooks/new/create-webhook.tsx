@@ -1,10 +1,9 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import { ButtonLink } from '../../../components/button';
 import { SecretOnce } from '../../../components/copying';
-import { PageHeader, Section } from '../../../components/page-header';
+import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
 import { useTRPC } from '../../../queries';
 import { PlanCap } from '../plan-cap';
 import { VerifySignature } from '../verify-signature';
@@ -27,12 +26,7 @@ export function CreateWebhook() {
   const created = create.data;
   return (
     <>
-      <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
-        <Link href={base} className="hover:underline">
-          Webhooks
-        </Link>{' '}
-        / New
-      </nav>
+      <Breadcrumb above={[{ name: 'Webhooks', href: base }]}>New</Breadcrumb>
       {created ? (
         <div className="max-w-3xl">
           <PageHeader title={`${created.name} is created`} about="Give its secret to the receiver before you go on." />

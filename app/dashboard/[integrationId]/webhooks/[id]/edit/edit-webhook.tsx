@@ -1,12 +1,10 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useParams, useRouter } from 'next/navigation';
-import { PageHeader } from '../../../../components/page-header';
-import { ErrorState, Skeleton } from '../../../../components/states';
+import { Breadcrumb, PageHeader } from '../../../../components/page-header';
+import { Pending } from '../../../../components/pending';
 import { useToast } from '../../../../components/toast';
 import { useTRPC } from '../../../../queries';
-import { describeError } from '../../../../query-client';
 import { toDraft } from '../../threshold-draft';
 import { WebhookForm } from '../../webhook-form';
 
@@ -31,25 +29,18 @@ export function EditWebhook({ id }: { id: string }) {
     }),
   );
   const webhook = query.data;
-  if (!webhook)
-    return query.error ? (
-      <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
-    ) : (
-      <Skeleton className="h-96" />
-    );
+  if (!webhook) return <Pending query={query} className="h-96" />;
   const { url, eventType, name, threshold } = webhook;
   return (
     <>
-      <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">
-        <Link href={base} className="hover:underline">
-          Webhooks
-        </Link>{' '}
-        /{' '}
-        <Link href={href} className="hover:underline">
-          {name}
-        </Link>{' '}
-        / Edit
-      </nav>
+      <Breadcrumb
+        above={[
+          { name: 'Webhooks', href: base },
+          { name, href },
+        ]}
+      >
+        Edit
+      </Breadcrumb>
       <PageHeader title={`Edit ${name}`} about="Retries of what has fired go to the new address, too." />
       <WebhookForm
         initial={{ url, eventType, name, threshold: threshold && toDraft(threshold) }}

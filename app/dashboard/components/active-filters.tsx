@@ -1,0 +1,33 @@
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+
+interface ActiveFiltersProps {
+  filters: { param: string; name: string; value: string | null }[];
+  onRemove(param: string): void;
+  /** Behind the last one. */
+  children?: ReactNode;
+}
+
+/** The filters in force, as chips that take themselves away. */
+export function ActiveFilters({ filters, onRemove, children }: ActiveFiltersProps) {
+  if (filters.length === 0) return null;
+  return (
+    <ul className="flex flex-wrap items-center gap-1.5" aria-label="Filters in force">
+      {filters.map(({ param, name, value }) => (
+        <li key={param}>
+          <button
+            type="button"
+            onClick={() => onRemove(param)}
+            className="inline-flex h-6 max-w-full items-center gap-1 rounded bg-accent-soft px-2 text-accent text-xs hover:bg-accent/20"
+          >
+            <span className="truncate">
+              {name}: {value}
+            </span>
+            <X size={12} aria-label="remove" className="shrink-0" />
+          </button>
+        </li>
+      ))}
+      {children && <li>{children}</li>}
+    </ul>
+  );
+}

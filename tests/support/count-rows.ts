@@ -1,3 +1,6 @@
+import type { Database } from '../../db/client';
+import { foldSessionDeltas } from '../../server/domain/rollups';
+
 /** The tables that sessions are counted in. */
 export const COUNT_TABLES = [
   ...['session_rollups', 'dimension_rollups', 'entity_rollups', 'entity_pairs', 'entity_others'],
@@ -17,4 +20,15 @@ export function readCounts(row: Record<string, unknown>): Record<string, unknown
     Array.isArray(value) ? value.length === 0 : typeof value !== 'number' || value === 0,
   );
   return isZero ? null : counts;
+}
+
+/** Folds until nothing waits: what compares rows before and after must not meet the minute's fold in between. */
+export async function foldCounts(db: Database): Promise<void> {
+  for (;;) {
+    await foldSessionDeltas(db);
+    // Another process may have been at it.
+    const [left] = await db.sql<{ isAny: boolean }[]>`
+      select exists (select from session_deltas) or exists (select from row_counts where entry > 0) as "isAny"`;
+    if (!left!.isAny) return;
+  }
 }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { EVENT_TYPE_NAMES } from '../../server/contract/events';
+import { foldCounts } from './count-rows';
 import type { TestDatabase } from './database';
 import { closed, scored, secondsAgo, started } from './facts';
 import type { IssuedCursor } from './request-rules';
@@ -108,8 +109,9 @@ async function restore({ db }: TestDatabase, ids: string[]): Promise<void> {
   await db.sql`update webhook_subscriptions set deleted_at = null where deleted_at is not null`;
 }
 
-/** One digest of all rows of all tables, but for what counts requests and what the engine was told. */
+/** One digest of all rows of all tables, counts folded, but for what counts requests and what the engine was told. */
 export async function digestTables({ db }: TestDatabase): Promise<string> {
+  await foldCounts(db);
   const tables = await db.sql<{ name: string }[]>`
     select tablename as name from pg_tables
      where schemaname = 'public' and tablename not in ('rate_windows', 'usage_daily') order by 1`;

@@ -1,7 +1,10 @@
 import type { Database } from '../../db/client';
+import { foldCounts } from './count-rows';
 
-/** A hash of all rows of an integration, by table: of every table that names integrations, as the database has them. */
-export async function hashTenantRows({ sql }: Database, integrationId: string): Promise<Record<string, string>> {
+/** A hash of all rows of an integration, by table: of every table that names integrations, counts folded. */
+export async function hashTenantRows(db: Database, integrationId: string): Promise<Record<string, string>> {
+  await foldCounts(db);
+  const { sql } = db;
   const tables = await sql<{ name: string; key: string }[]>`
     select table_name as name, column_name as key from information_schema.columns
      where table_schema = 'public'

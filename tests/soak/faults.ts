@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../db/client';
+import type { Relay } from '../support/relay';
+import type { Server } from '../support/site';
+import type { ReceiverAccount } from './receiver-account';
+
+const OUTAGE_MS = 3_000;
+const STOP_LIMIT_MS = 15_000;
+
+export interface Surroundings {
+  /** Between the servers and Postgres. */
+  relay: Relay;
+  /** A way to Postgres that no fault touches. */
+  db: Database;
+  receiver: ReceiverAccount;
+  /** The server that may be ended, and what starts the next. */
+  mortal: { current: Server; start(): Promise<Server> };
+}
+
+/** What goes wrong on purpose, each until it is over. */
+export const FAULTS: Record<string, (surroundings: Surroundings) => Promise<void>> = {
+  'a server is killed': ({ mortal }) => replace(mortal, 'SIGKILL'),
+  'a server is stopped': ({ mortal }) => replace(mortal, 'SIGTERM'),
+  'the database is gone': ({ relay }) => outage(relay, () => relay.cut()),
+  'the database hangs up': ({ relay }) => outage(relay, () => relay.hangUp()),
+  'the database is silent': ({ relay }) =>
+    outage(relay, async () => {
+      relay.stall();
+    }),
+  'all connections are ended': async ({ db }) => void (await db.query(END_CONNECTIONS, [])),
+  'the receiver fails': ({ receiver }) => spell(receiver, 'failing'),
+  'the receiver is silent': ({ receiver }) => spell(receiver, 'silent'),
+};
+
+async function replace(mortal: Surroundings['mortal'], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  mortal.current.signal(signal);
+  const { code } = await mortal.current.endWithin(STOP_LIMIT_MS);
+  if (signal === 'SIGTERM' && code !== 0) throw new Error(`a server that was stopped ended with ${code}`);
+  await sleep(OUTAGE_MS / 3);
+  mortal.current = await mortal.start();
+}
+
+async function outage(relay: Relay, begin: () => Promise<void>): Promise<void> {
+  await begin();
+  await sleep(OUTAGE_MS);
+  await relay.cut();
+  await relay.restore();
+}
+
+async function spell(receiver: ReceiverAccount, mode: 'failing' | 'silent'): Promise<void> {
+  receiver.mode = mode;
+  await sleep(OUTAGE_MS);
+  receiver.mode = 'well';
+}
+
+const END_CONNECTIONS = `
+  select count(pg_terminate_backend(pid)) from pg_stat_activity
+   where datname = current_database() and pid <> pg_backend_pid()`;

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../../server/demo/session-facts';
+import { readResidentMemory } from '../bench/memory';
+import { describeDistribution, type Figure } from '../bench/report';
+import type { TestDatabase } from '../support/database';
+import { findFreePort } from '../support/ports';
+import { startReceiver } from '../support/receiver';
+import { startRelay } from '../support/relay';
+import { openSite } from '../support/site';
+import { type Callers, read, tellFacts, write } from './callers';
+import { FAULTS } from './faults';
+import { Ledger } from './ledger';
+import { ReceiverAccount } from './receiver-account';
+import { SoakTenant } from './tenant';
+
+// Two servers on one database under mixed traffic, while one thing after the other goes wrong. In the end every fact is
+// counted, every delivery accepted, and nothing but the faults can explain a failure.
+
+const TENANTS = 3;
+const PATHS = ['/one', '/two'];
+const LOOPS: [caller: (callers: Callers) => Promise<void>, count: number, pauseMs: number][] = [
+  [read, 4, 20],
+  [write, 2, 100],
+  [tellFacts, 2, 150],
+];
+/** Between two faults: less in a short run, so that it sees some of them. */
+const CALM_MS = 7_000;
+const CALM_SHARE = 0.05;
+const SETTLE_LIMIT_MS = 90_000;
+/** A slope over less than this is the warming up of caches. */
+const SLOPE_FROM_MS = 10 * 60_000;
+const NO_FAULTS: Goal = { atMost: 0 };
+
+type Goal = NonNullable<Figure['goal']>;
+
+export interface SoakOptions {
+  durationMs: number;
+  seed: number;
+  /** Told what happens: a fault, or how far it is. */
+  onProgress(what: string, doneMs: number): void;
+}
+
+export interface SoakReport {
+  figures: Figure[];
+  /** What went wrong, a line each; empty where nothing did. */
+  faults: string[];
+}
+
+/** Runs the soak on a database of its own. Ends what it starts, but for the processes that `endProducts` ends. */
+export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, options: SoakOptions): Promise<SoakReport> {
+  const random = createRandom(options.seed);
+  const receiver = await startReceiver();
+  const url = new URL(database.url);
+  const relay = await startRelay(Number(url.port));
+  url.port = String(relay.port);
+  const site = await openSite(
+    { db: database.db, url: url.href },
+    {
+      WEBHOOK_ALLOW_HOSTS: receiver.host,
+      WEBHOOK_TIMEOUT: '2s',
+      WEBHOOK_RETRY_DELAYS: '0s,500ms,1s,2s,5s,15s',
+      QUOTA_ENTERPRISE: '100000000',
+      LOG_LEVEL: 'fatal',
+    },
+  );
+  const mortalPort = String(await findFreePort());
+  const startMortal = () => site.start({ PORT: mortalPort });
+  try {
+    const [lasting, first] = [await site.start(), await startMortal()];
+    const mortal = { current: first, start: startMortal };
+    const tenants: SoakTenant[] = [];
+    for (let n = 0; n < TENANTS; n++) {
+      const tenant = new SoakTenant(await site.createTenant(), random);
+      for (const path of PATHS) await site.subscribe(lasting, tenant, `${receiver.url}/${tenant.id}${path}`);
+      tenants.push(tenant);
+    }
+    const ledger = new Ledger();
+    const account = new ReceiverAccount(receiver, random);
+    const callers: Callers = { choose: () => (random() < 0.5 ? lasting : mortal.current), tenants, random, ledger };
+    const beganAt = Date.now();
+    const endsAt = beganAt + options.durationMs;
+    const memory: [minutes: number, megabytes: number][] = [];
+
+    const loop = async (caller: (callers: Callers) => Promise<void>, pauseMs: number) => {
+      while (Date.now() < endsAt) {
+        await caller(callers);
+        await sleep(random() * 2 * pauseMs);
+      }
+    };
+    const watchMemory = async () => {
+      for (; Date.now() < endsAt; await sleep(1_000)) {
+        const megabytes = readResidentMemory(lasting.pid);
+        if (megabytes !== null) memory.push([(Date.now() - beganAt) / 60_000, megabytes]);
+        options.onProgress('traffic', Date.now() - beganAt);
+      }
+    };
+    const calmMs = Math.min(CALM_MS, options.durationMs * CALM_SHARE);
+    const injectFaults = async () => {
+      for (;;) {
+        for (const name of shuffle(Object.keys(FAULTS), random)) {
+          await sleep(Math.min(calmMs, Math.max(0, endsAt - Date.now())));
+          if (Date.now() >= endsAt) return;
+          options.onProgress(name, Date.now() - beganAt);
+          await ledger.during(name, () => FAULTS[name]!({ relay, db: database.db, receiver: account, mortal }));
+        }
+      }
+    };
+    const traffic = LOOPS.flatMap(([caller, count, pauseMs]) =>
+      Array.from({ length: count }, () => loop(caller, pauseMs)),
+    );
+    await Promise.all([...traffic, watchMemory(), injectFaults()]);
+
+    const settleBy = Date.now() + SETTLE_LIMIT_MS;
+    while (account.countMissing(tenants, PATHS) > 0 && Date.now() < settleBy) await sleep(500);
+    const wrong = [...ledger.wrong];
+    for (const tenant of tenants) wrong.push(...(await compareStats(lasting, tenant)));
+    const deliveries = account.judge(tenants, PATHS, ledger);
+    const sessions = tenants.reduce((sum, tenant) => sum + tenant.sessions.size, 0);
+    const calm = describeDistribution(ledger.calm);
+    const figures: Figure[] = [
+      { name: 'requests answered', value: ledger.all.length, unit: '' },
+      { name: 'refused or cut off by faults', value: ledger.excused, unit: '' },
+      { name: 'errors that no fault explains', value: ledger.errors.length, unit: '', goal: NO_FAULTS },
+      { name: 'wrong answers', value: wrong.length, unit: '', goal: NO_FAULTS },
+      { name: 'faults injected', value: ledger.windows.length, unit: '' },
+      { name: 'sessions told', value: sessions, unit: '' },
+      { name: 'deliveries', value: deliveries.expected, unit: '' },
+      { name: 'lost', value: deliveries.lost.length, unit: '', goal: NO_FAULTS },
+      { name: 'repeated', value: deliveries.repeated, unit: '' },
+      { name: 'repeated though no fault explains it', value: deliveries.unexplained.length, unit: '', goal: NO_FAULTS },
+      { name: 'p50 while nothing is wrong', value: calm.p50, unit: 'ms' },
+      { name: 'p99 while nothing is wrong', value: calm.p99, unit: 'ms' },
+      { name: 'p99 in all', value: describeDistribution(ledger.all).p99, unit: 'ms' },
+      ...describeMemory(memory, options.durationMs),
+    ];
+    return {
+      figures,
+      faults: [...ledger.errors, ...wrong, ...deliveries.lost.map((one) => `lost: ${one}`), ...deliveries.unexplained],
+    };
+  } finally {
+    await relay.cut();
+    await receiver.stop();
+  }
+}
+
+/** Compares what the API says of a tenant with what it was told. */
+async function compareStats(
+  server: { call(method: string, path: string, options: { key: string }): Promise<{ body: { data: object } }> },
+  tenant: SoakTenant,
+): Promise<string[]> {
+  const { data } = (await server.call('GET', '/v1/stats', { key: tenant.key })).body;
+  const stats = data as Record<string, unknown>;
+  return Object.entries(tenant.expectStats())
+    .filter(([name, value]) => stats[name] !== value)
+    .map(([name, value]) => `${tenant.id} ${name}: ${stats[name]} instead of ${value}`);
+}
+
+/** The memory of the server that lives through all of it: what it ends with, and its slope over the second half. */
+function describeMemory(samples: [minutes: number, megabytes: number][], durationMs: number): Figure[] {
+  if (samples.length < 4) return [];
+  const half = samples.slice(Math.floor(samples.length / 2));
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [x, y] = [mean(half.map(([at]) => at)), mean(half.map(([, size]) => size))];
+  const slope =
+    half.reduce((sum, [at, size]) => sum + (at - x) * (size - y), 0) /
+    half.reduce((sum, [at]) => sum + (at - x) ** 2, 0);
+  const goal: Goal | undefined = durationMs >= SLOPE_FROM_MS ? { atMost: 2 } : undefined;
+  return [
+    { name: 'memory at the end', value: samples.at(-1)![1], unit: 'MB' },
+    { name: 'memory slope, second half', value: slope, unit: 'MB/min', ...(goal ? { goal } : {}) },
+  ];
+}
+
+function shuffle<T>(list: T[], random: () => number): T[] {
+  const keyed = list.map((one) => ({ one, place: random() }));
+  return keyed.sort((a, b) => a.place - b.place).map(({ one }) => one);
+}

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import type { Random } from '../../server/demo/session-facts';
+import { closed, correlated, happened, scored, started } from '../support/facts';
+import type { Tenant } from '../support/site';
+
+const BOT_AT = 0.7;
+const DEVICES = 50;
+const USERS = 40;
+const EVENTS = 3;
+
+interface ToldSession {
+  botScore: number;
+  userId: string | null;
+  verdict: 'bot' | 'human' | null;
+}
+
+/** A tenant with what it was told and has answered for: what the API has to say of it in the end follows from that. */
+export class SoakTenant {
+  readonly id: string;
+  readonly key: string;
+  /** What the door has taken, by session id. */
+  readonly sessions = new Map<string, ToldSession>();
+  readonly confirmed = new Set<string>();
+  /** Sessions that a writer is about to label. */
+  readonly busy = new Set<string>();
+  readonly #ids: string[] = [];
+  readonly #random: Random;
+
+  constructor({ id, key }: Tenant, random: Random) {
+    this.id = id;
+    this.key = key;
+    this.#random = random;
+  }
+
+  /** Facts of some sessions; `take` is for when the door has taken them. */
+  makeBatch(count: number): { facts: unknown[]; take(): void } {
+    const told = Array.from({ length: count }, () => this.#makeSession());
+    return {
+      facts: told.flatMap(({ facts }) => facts),
+      take: () => {
+        for (const { id, session } of told) this.sessions.set(id, session);
+        this.#ids.push(...told.map(({ id }) => id));
+      },
+    };
+  }
+
+  #makeSession() {
+    const id = randomUUID();
+    const random = this.#random;
+    const botScore = Math.round(random() * 1_000) / 1_000;
+    const userId = random() < 0.6 ? `user-${Math.floor(random() * USERS)}` : null;
+    const facts = [
+      started(id, { deviceFingerprint: `device-${Math.floor(random() * DEVICES)}` }),
+      happened(
+        id,
+        Array.from({ length: EVENTS }, (_, n) => ({ sequence: n + 1 })),
+      ),
+      closed(id),
+      ...(userId === null ? [] : [correlated(id, userId)]),
+      scored(id, botScore),
+    ];
+    return { id, facts, session: { botScore, userId, verdict: null } satisfies ToldSession };
+  }
+
+  /** One of the sessions that the door has taken. */
+  pickSession(): string | undefined {
+    return this.#ids[Math.floor(this.#random() * this.#ids.length)];
+  }
+
+  /** The sessions that fire BotDetected: by their score, whatever they are labelled later. */
+  listBots(): string[] {
+    return [...this.sessions].filter(([, { botScore }]) => botScore >= BOT_AT).map(([id]) => id);
+  }
+
+  /** What `/v1/stats` has to say. */
+  expectStats(): Record<string, number> {
+    const all = [...this.sessions.values()];
+    const count = (holds: (session: ToldSession) => boolean) => all.filter(holds).length;
+    return {
+      totalSessions: all.length,
+      activeSessions: 0,
+      totalEvents: all.length * EVENTS,
+      totalUsers: new Set(all.flatMap(({ userId }) => userId ?? [])).size,
+      matchedSessions: count(({ userId }) => userId !== null),
+      botSessions: count(({ verdict, botScore }) => (verdict === null ? botScore >= BOT_AT : verdict === 'bot')),
+      labeledBot: count(({ verdict }) => verdict === 'bot'),
+      labeledHuman: count(({ verdict }) => verdict === 'human'),
+      confirmedDevices: this.confirmed.size,
+    };
+  }
+}

@@ -1,13 +1,9 @@
-import { ButtonLink } from './components/button';
-import { EmptyState } from './components/states';
+import { NotFoundState } from './components/not-found-state';
 
 export default function NotFound() {
   return (
     <main>
-      <EmptyState title="Not found">
-        <p>It does not exist, or it belongs to another integration.</p>
-        <ButtonLink href="/dashboard">To the dashboard</ButtonLink>
-      </EmptyState>
+      <NotFoundState />
     </main>
   );
 }

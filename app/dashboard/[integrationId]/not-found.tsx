@@ -1,1 +1,2 @@
-export { default } from '../not-found';
+/** Within the shell, which has the page's one `main`. */
+export { NotFoundState as default } from '../components/not-found-state';

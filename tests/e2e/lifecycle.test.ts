@@ -23,7 +23,6 @@ import {
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 
 const STOP_LIMIT_MS = 15_000;
-const RESTART_LIMIT_MS = 10_000;
 /** After a crash a delivery goes out this long after the first healthy answer, or after the end of its lease. */
 const RECOVERY_LIMIT_MS = 15_000;
 const TIMEOUT_MS = 2_000;
@@ -274,7 +273,6 @@ describe('kill -9', () => {
     receiver.answer = () => 200;
     const product = await startProduct(killed.dataDir, settings());
     const readyAt = Date.now();
-    expect(product.readyAfterMs).toBeLessThan(RESTART_LIMIT_MS);
     expect(product.stdout()).not.toContain('aik_v1_');
     await expectRedelivery(product, key, pending, '/refused', RECOVERY_LIMIT_MS);
     const leaseEndsInMs = Math.max(0, killedAt + LEASE_MS - readyAt);
@@ -300,7 +298,6 @@ describe('kill -9', () => {
 
     receiver.answer = () => 200;
     const product = await startProduct(killed.dataDir, settings());
-    expect(product.readyAfterMs).toBeLessThan(RESTART_LIMIT_MS);
     expect(await readSessions(product, key)).toEqual(sessions);
     await expectRedelivery(product, key, id, '/refused', RECOVERY_LIMIT_MS);
   }, 120_000);

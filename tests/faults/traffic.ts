@@ -151,8 +151,10 @@ export class Traffic {
         const [row] = ids.flatMap((id) => byId.get(id) ?? []);
         account.arrivals += times.length;
         if (accepted === 0 || row?.status !== 'Delivered') account.lost.push(name);
-        // An attempt that nobody recorded was made again, and one after a success had no reason.
-        if (times.length > Math.min(row?.logged ?? 0, refused + 1)) {
+        // An attempt that nobody recorded was made again, and one after a success had no reason; one after an answer that
+        // came too late has.
+        const { logged, late } = row ?? { logged: 0, late: 0 };
+        if (times.length > Math.min(logged, refused + late + 1)) {
           account.repeated.push(name);
           if (!ids.some((id) => leaseEnds.has(id))) account.unexplained.push(name);
         }

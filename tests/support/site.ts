@@ -24,6 +24,8 @@ export interface Delivery {
   leaseEndsAt: number | null;
   /** The attempts in the log. */
   logged: number;
+  /** Those of them that the receiver answered too late. */
+  late: number;
 }
 
 /** A database that outlives the server's processes on it. */
@@ -87,9 +89,11 @@ export async function openSite({ db, url }: { db: Database; url: string }, setti
 const LIST_DELIVERIES = `
   select d.id, d.subscription_id as "subscriptionId", d.status, d.attempts,
          case when d.lease is not null then (extract(epoch from d.next_attempt_at) * 1000)::float8 end as "leaseEndsAt",
-         (select count(*)::int from webhook_attempts a
-           where a.integration_id = d.integration_id and a.delivery_id = d.id) as logged
-    from webhook_deliveries d where d.integration_id = $1 order by d.created_at, d.id`;
+         a.logged, a.late
+    from webhook_deliveries d cross join lateral (
+         select count(*)::int as logged, count(*) filter (where failure_class = 'Timeout')::int as late
+           from webhook_attempts where integration_id = d.integration_id and delivery_id = d.id) a
+   where d.integration_id = $1 order by d.created_at, d.id`;
 
 const COUNT_BUSY = `
   select count(*)::int as busy from pg_stat_activity

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { asOperator } from './audit/acts';
 import { createStaff, setStaffPassword } from './auth/accounts';
 import { findApiError } from './contract/errors';
 import { text } from './contract/fields';
@@ -14,6 +15,7 @@ import {
 import { createStaffInput, setStaffPasswordInput } from './contract/staff';
 import { createRandom, makeSessionFacts } from './demo/session-facts';
 import { mintKey, revokeKey } from './domain/api-keys';
+import { listLatestAuditEntries } from './domain/audit-entries';
 import { createIntegration, listIntegrations } from './domain/integrations';
 import { readEnv, SettingError } from './platform/env';
 import { createLogger, describeError } from './platform/log';
@@ -39,29 +41,47 @@ const command = <S extends z.ZodObject>(
 ): Command => ({ usage, flags, run: run as Command['run'] });
 
 const id = text(1, 256);
+const limit = z
+  .string()
+  .regex(/^([1-9]\d{0,2}|1000)$/, 'must be a whole number from 1 to 1000')
+  .default('50')
+  .transform(Number);
 
 const COMMANDS: Record<string, Command> = {
   'integration create': command(
     '--name N --plan free|starter|pro|enterprise [--origin https://…]',
     z.object({ name: integrationNameInput, plan: planInput, origin: originInput.optional() }),
     ({ db }, flags) =>
-      createIntegration(db, { name: flags.name, plan: flags.plan, allowedOrigins: flags.origin ? [flags.origin] : [] }),
+      createIntegration(asOperator(db), {
+        name: flags.name,
+        plan: flags.plan,
+        allowedOrigins: flags.origin ? [flags.origin] : [],
+      }),
   ),
-  'integration set-plan': command('--id I --plan P', setPlanInput, ({ db }, flags) => setIntegrationPlan(db, flags)),
+  'integration set-plan': command('--id I --plan P', setPlanInput, ({ db }, flags) =>
+    setIntegrationPlan(asOperator(db), flags),
+  ),
   'integration list': command('', z.object({}), async ({ db }) => ({ integrations: await listIntegrations(db) })),
   'key mint': command(
     '--integration I [--name N]',
     z.object({ integration: id, name: apiKeyNameInput }),
-    ({ db }, flags) => mintKey(db, { integrationId: flags.integration, name: flags.name }),
+    ({ db }, flags) => mintKey(asOperator(db), { integrationId: flags.integration, name: flags.name }),
   ),
-  'key revoke': command('--id K', keyIdInput, ({ db }, flags) => revokeKey(db, flags)),
+  'key revoke': command('--id K', keyIdInput, ({ db }, flags) => revokeKey(asOperator(db), flags)),
   'staff create': command(
     '--email E --password P [--role admin|analyst|viewer] [--name N]',
     createStaffInput,
-    ({ db }, flags) => createStaff(db, flags),
+    ({ db }, flags) => createStaff(asOperator(db), flags),
   ),
   'staff set-password': command('--email E --password P', setStaffPasswordInput, ({ db }, flags) =>
-    setStaffPassword(db, flags),
+    setStaffPassword(asOperator(db), flags),
+  ),
+  'audit list': command(
+    '[--integration I] [--limit N]',
+    z.object({ integration: id.optional(), limit }),
+    async ({ db }, flags) => ({
+      entries: await listLatestAuditEntries(db, { integrationId: flags.integration, limit: flags.limit }),
+    }),
   ),
   'db migrate': command('', z.object({}), async (_service, _flags, { migrated }) => ({ applied: migrated })),
   'demo session': command(
@@ -127,6 +147,9 @@ async function runCommand(args: string[]): Promise<string> {
   }
 }
 
+const showValue = (value: unknown) =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
+
 /** For people: one `name: value` a line, lists as tables of tabs. */
 function showResult(result: Record<string, unknown>): string {
   return Object.entries(result)
@@ -136,7 +159,9 @@ function showResult(result: Record<string, unknown>): string {
 
 function showList(items: unknown[]): string {
   return items
-    .map((item) => (typeof item === 'object' && item !== null ? Object.values(item).join('\t') : String(item)))
+    .map((item) =>
+      typeof item === 'object' && item !== null ? Object.values(item).map(showValue).join('\t') : String(item),
+    )
     .join('\n');
 }
 

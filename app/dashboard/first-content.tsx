@@ -27,7 +27,10 @@ export async function openPage<P extends Record<string, string>>(props: PageProp
     Object.entries(raw).map(([name, value]) => [name, decodeURIComponent(value)]),
   ) as Awaited<PageProps<P>['params']>;
   const queryClient = createQueryClient();
-  const ctx = { service: getService(), caller: { kind: 'staff', staff, integrationId: params.integrationId } as const };
+  const { integrationId } = params;
+  // Only reads: nothing is noted of where they came from.
+  const caller = { kind: 'staff', staff, integrationId, clientAddress: null } as const;
+  const ctx = { service: getService(), caller };
   const trpc = createTRPCOptionsProxy({ router: appRouter, ctx, queryClient });
   return { params, search, trpc, queryClient, staff };
 }

@@ -22,7 +22,7 @@ export async function requireStaff(path = '/dashboard'): Promise<Staff> {
 export async function createStaffCaller(integrationId: string | null) {
   const staff = await getStaff();
   const caller = staff
-    ? ({ kind: 'staff', staff, integrationId } as const)
+    ? ({ kind: 'staff', staff, integrationId, clientAddress: null } as const)
     : ({ kind: 'bearer', token: null } as const);
   return appRouter.createCaller({ service: getService(), caller });
 }

@@ -1,3 +1,4 @@
+export * from './audit';
 export * from './findings';
 export * from './integrations';
 export * from './rollups';

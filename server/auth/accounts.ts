@@ -1,6 +1,8 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, or, sql } from 'drizzle-orm';
 import type { Database, Transaction } from '../../db/client';
 import { staff, staffSessions } from '../../db/schema';
+import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
+import type { AuditAction } from '../contract/audit';
 import { ApiError } from '../contract/errors';
 import type { CreateStaffInput, StaffAccount, StaffRole } from '../contract/staff';
 import { createId } from '../platform/ids';
@@ -8,35 +10,52 @@ import { hashPassword } from './passwords';
 
 const notFound = () => new ApiError('NOT_FOUND', 'Staff account not found');
 
+/** Notes what was done to an account; `email` keeps the entry readable. */
+const noteAct = (
+  tx: Transaction,
+  actor: Actor,
+  action: AuditAction,
+  account: { id: string; email: string },
+  details: Record<string, unknown> = {},
+) =>
+  recordAct(tx, actor, {
+    ...{ action, integrationId: null, subjectId: account.id },
+    details: { email: account.email, ...details },
+  });
+
 /** Creates an account. INVALID_REQUEST naming `email` where that address has one already. */
-export async function createStaff(db: Database, input: CreateStaffInput): Promise<{ id: string }> {
+export async function createStaff({ db, actor }: AuditedContext, input: CreateStaffInput): Promise<{ id: string }> {
   const { email, password, role, name = email.slice(0, email.lastIndexOf('@')) } = input;
   const id = createId('stf');
   const passwordHash = await hashPassword(password);
-  const created = await db.orm
-    .insert(staff)
-    .values({ id, email, name: name.slice(0, 100), role, passwordHash })
-    .onConflictDoNothing({ target: staff.email })
-    .returning({ id: staff.id });
-  if (created.length === 0)
-    throw new ApiError('INVALID_REQUEST', `email ${email} already has an account`, { field: 'email' });
+  await db.orm.transaction(async (tx) => {
+    const created = await tx
+      .insert(staff)
+      .values({ id, email, name: name.slice(0, 100), role, passwordHash })
+      .onConflictDoNothing({ target: staff.email })
+      .returning({ id: staff.id });
+    if (created.length === 0)
+      throw new ApiError('INVALID_REQUEST', `email ${email} already has an account`, { field: 'email' });
+    await noteAct(tx, actor, 'StaffCreated', { id, email }, { role });
+  });
   return { id };
 }
 
 /** Replaces the password of an account and ends all its sessions. NOT_FOUND for an unknown address. */
 export async function setStaffPassword(
-  db: Database,
-  input: { email: string; password: string },
+  { db, actor }: AuditedContext,
+  { email, password }: { email: string; password: string },
 ): Promise<{ id: string }> {
-  const passwordHash = await hashPassword(input.password);
+  const passwordHash = await hashPassword(password);
   return db.orm.transaction(async (tx) => {
     const [changed] = await tx
       .update(staff)
       .set({ passwordHash })
-      .where(eq(staff.email, input.email))
+      .where(eq(staff.email, email))
       .returning({ id: staff.id });
     if (!changed) throw notFound();
     await tx.delete(staffSessions).where(eq(staffSessions.staffId, changed.id));
+    await noteAct(tx, actor, 'StaffPasswordSet', { id: changed.id, email });
     return changed;
   });
 }
@@ -56,41 +75,61 @@ export async function listStaff(db: Database): Promise<StaffAccount[]> {
 }
 
 /** Gives an account another role, effective on its next request. INVALID_REQUEST where no admin would be left. */
-export async function setStaffRole(db: Database, input: { id: string; role: StaffRole }): Promise<void> {
-  await changeAccount(db, (tx) =>
-    tx.update(staff).set({ role: input.role }).where(eq(staff.id, input.id)).returning({ id: staff.id }),
-  );
+export async function setStaffRole(context: AuditedContext, input: { id: string; role: StaffRole }): Promise<void> {
+  const { id, role } = input;
+  await changeAccount(context, id, async (tx, account) => {
+    if (account.role === role) return;
+    await tx.update(staff).set({ role }).where(eq(staff.id, id));
+    await noteAct(tx, context.actor, 'StaffRoleChanged', account, { before: account.role, after: role });
+  });
 }
 
 /** Disables an account and ends its sessions. INVALID_REQUEST where no admin would be left. */
-export async function disableStaff(db: Database, { id }: { id: string }): Promise<void> {
-  await changeAccount(db, async (tx) => {
+export async function disableStaff(context: AuditedContext, { id }: { id: string }): Promise<void> {
+  await changeAccount(context, id, async (tx, account) => {
     await tx.delete(staffSessions).where(eq(staffSessions.staffId, id));
-    return tx.update(staff).set({ disabled: true }).where(eq(staff.id, id)).returning({ id: staff.id });
+    if (account.disabled) return;
+    await tx.update(staff).set({ disabled: true }).where(eq(staff.id, id));
+    await noteAct(tx, context.actor, 'StaffDisabled', account);
   });
 }
 
 /** Lets a disabled account sign in again. */
-export async function enableStaff(db: Database, { id }: { id: string }): Promise<void> {
-  const enabled = await db.orm.update(staff).set({ disabled: false }).where(eq(staff.id, id)).returning();
-  if (enabled.length === 0) throw notFound();
+export async function enableStaff(context: AuditedContext, { id }: { id: string }): Promise<void> {
+  await changeAccount(context, id, async (tx, account) => {
+    if (!account.disabled) return;
+    await tx.update(staff).set({ disabled: false }).where(eq(staff.id, id));
+    await noteAct(tx, context.actor, 'StaffEnabled', account);
+  });
 }
 
 /** Ends all sessions of an account; it may sign in again. */
-export async function revokeStaffSessions(db: Database, { id }: { id: string }): Promise<{ revoked: number }> {
-  const [account] = await db.orm.select({ id: staff.id }).from(staff).where(eq(staff.id, id));
-  if (!account) throw notFound();
-  const ended = await db.orm.delete(staffSessions).where(eq(staffSessions.staffId, id)).returning();
-  return { revoked: ended.length };
+export async function revokeStaffSessions(
+  { db, actor }: AuditedContext,
+  { id }: { id: string },
+): Promise<{ revoked: number }> {
+  return db.orm.transaction(async (tx) => {
+    const [account] = await tx.select({ id: staff.id, email: staff.email }).from(staff).where(eq(staff.id, id));
+    if (!account) throw notFound();
+    const ended = await tx.delete(staffSessions).where(eq(staffSessions.staffId, id)).returning();
+    if (ended.length > 0) await noteAct(tx, actor, 'StaffSessionsEnded', account, { sessions: ended.length });
+    return { revoked: ended.length };
+  });
 }
 
-/** Changes an account unless that leaves nobody who could change it back. */
-async function changeAccount(db: Database, change: (tx: Transaction) => Promise<{ id: string }[]>) {
+/** Changes an account as it is now, unless that leaves nobody who could change it back. NOT_FOUND for an unknown id. */
+async function changeAccount(
+  { db }: AuditedContext,
+  id: string,
+  change: (tx: Transaction, account: typeof staff.$inferSelect) => Promise<void>,
+) {
   await db.orm.transaction(async (tx) => {
     // Two admins who demote each other at once: the second waits here and sees what the first did.
-    await tx.select({ id: staff.id }).from(staff).where(eq(staff.role, 'admin')).orderBy(asc(staff.id)).for('update');
-    const changed = await change(tx);
-    if (changed.length === 0) throw notFound();
+    const isConcerned = or(eq(staff.role, 'admin'), eq(staff.id, id));
+    const locked = await tx.select().from(staff).where(isConcerned).orderBy(asc(staff.id)).for('update');
+    const account = locked.find((row) => row.id === id);
+    if (!account) throw notFound();
+    await change(tx, account);
     const [admin] = await tx
       .select({ id: staff.id })
       .from(staff)

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { asOperator } from '../audit/acts';
 import { createStaff, listStaff, setStaffPassword } from '../auth/accounts';
 import { mintKey } from '../domain/api-keys';
 import { createIntegration, listIntegrations } from '../domain/integrations';
@@ -37,10 +38,11 @@ export async function loadDemoIntegration(service: Service): Promise<Demo | null
   const unfinished = integrations.find(({ name, apiKeyMasked }) => name === NAME && apiKeyMasked === null);
   if (integrations.length > (unfinished ? 1 : 0)) return null;
   const { id } =
-    unfinished ?? (await createIntegration(db, { name: NAME, plan: 'enterprise', allowedOrigins: [ORIGIN] }));
+    unfinished ??
+    (await createIntegration(asOperator(db), { name: NAME, plan: 'enterprise', allowedOrigins: [ORIGIN] }));
   await ingestHistory(service, id);
   const password = await obtainDemoStaff(db);
-  const { key } = await mintKey(db, { integrationId: id, name: 'Demo key' });
+  const { key } = await mintKey(asOperator(db), { integrationId: id, name: 'Demo key' });
   return { id, key, email: EMAIL, password };
 }
 
@@ -48,8 +50,8 @@ export async function loadDemoIntegration(service: Service): Promise<Demo | null
 async function obtainDemoStaff(db: Service['db']): Promise<string> {
   const password = randomBytes(15).toString('base64url');
   const isKnown = (await listStaff(db)).some(({ email }) => email === EMAIL);
-  if (isKnown) await setStaffPassword(db, { email: EMAIL, password });
-  else await createStaff(db, { email: EMAIL, password, role: 'admin', name: 'Demo admin' });
+  if (isKnown) await setStaffPassword(asOperator(db), { email: EMAIL, password });
+  else await createStaff(asOperator(db), { email: EMAIL, password, role: 'admin', name: 'Demo admin' });
   return password;
 }
 

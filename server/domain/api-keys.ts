@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Database } from '../../db/client';
 import { apiKeys, integrations } from '../../db/schema';
+import { type AuditedContext, recordAct } from '../audit/acts';
 import { ApiError } from '../contract/errors';
 import type { ApiKey } from '../contract/integrations';
 import { PLANS, type Tier } from '../contract/tiers';
@@ -109,7 +110,7 @@ const VERIFY = `
 
 /** Mints a key. The answer is the only place where the key itself is ever shown. */
 export async function mintKey(
-  db: Database,
+  { db, actor }: AuditedContext,
   input: { integrationId: string; name: string },
 ): Promise<{ id: string; key: string }> {
   const body = randomBytes(BODY_BYTES).toString('base64url');
@@ -121,14 +122,11 @@ export async function mintKey(
       .from(integrations)
       .where(eq(integrations.id, input.integrationId));
     if (!integration) throw new ApiError('NOT_FOUND', 'Integration not found');
-    await tx.insert(apiKeys).values({
-      id,
-      integrationId: input.integrationId,
-      name: input.name,
-      hash: hashKey(key),
-      first4: body.slice(0, 4),
-      last4: body.slice(-4),
-    });
+    const { integrationId, name } = input;
+    const shown = { first4: body.slice(0, 4), last4: body.slice(-4) };
+    await tx.insert(apiKeys).values({ id, integrationId, name, hash: hashKey(key), ...shown });
+    const act = { action: 'KeyMinted', integrationId, subjectId: id } as const;
+    await recordAct(tx, actor, { ...act, details: { name, masked: maskKey(shown) } });
   });
   return { id, key };
 }
@@ -138,17 +136,24 @@ export async function mintKey(
  * another integration than the one that is named.
  */
 export async function revokeKey(
-  db: Database,
+  { db, actor }: AuditedContext,
   input: { id: string; integrationId?: string },
 ): Promise<{ id: string; revokedAt: string }> {
   const isKey = and(
     eq(apiKeys.id, input.id),
     input.integrationId === undefined ? undefined : eq(apiKeys.integrationId, input.integrationId),
   );
-  await db.orm
-    .update(apiKeys)
-    .set({ revokedAt: sql`now()` })
-    .where(and(isKey, isNull(apiKeys.revokedAt)));
+  await db.orm.transaction(async (tx) => {
+    const [revoked] = await tx
+      .update(apiKeys)
+      .set({ revokedAt: sql`now()` })
+      .where(and(isKey, isNull(apiKeys.revokedAt)))
+      .returning();
+    if (!revoked) return;
+    const { integrationId, name } = revoked;
+    const act = { action: 'KeyRevoked', integrationId, subjectId: input.id } as const;
+    await recordAct(tx, actor, { ...act, details: { name, masked: maskKey(revoked) } });
+  });
   const [key] = await db.orm.select({ revokedAt: apiKeys.revokedAt }).from(apiKeys).where(isKey);
   if (!key?.revokedAt) throw new ApiError('NOT_FOUND', 'Key not found');
   return { id: input.id, revokedAt: key.revokedAt };

@@ -1,6 +1,7 @@
 import { and, count, eq, isNull } from 'drizzle-orm';
 import type { Database } from '../../db/client';
 import { integrations, webhookSubscriptions } from '../../db/schema';
+import { type AuditedContext, recordAct } from '../audit/acts';
 import { ApiError } from '../contract/errors';
 import type { Integration, IntegrationEntry, Region } from '../contract/integrations';
 import { PLANS, type Plan } from '../contract/tiers';
@@ -82,11 +83,14 @@ export async function listIntegrationEntries(db: Database, region: Region): Prom
 
 /** Creates an integration. */
 export async function createIntegration(
-  db: Database,
+  { db, actor }: AuditedContext,
   input: { name: string; plan: Plan; allowedOrigins: string[] },
 ): Promise<{ id: string }> {
   const id = createId('int');
-  await db.orm.insert(integrations).values({ id, ...input });
+  await db.orm.transaction(async (tx) => {
+    await tx.insert(integrations).values({ id, ...input });
+    await recordAct(tx, actor, { action: 'IntegrationCreated', integrationId: id, subjectId: id, details: input });
+  });
   return { id };
 }
 

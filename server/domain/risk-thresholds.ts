@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { integrations } from '../../db/schema';
+import { type AuditedContext, recordAct } from '../audit/acts';
 import type { RiskThresholds } from '../contract/risk-thresholds';
 import type { DomainContext } from './context';
 
@@ -10,8 +11,22 @@ export const getRiskThresholds = ({ integration: { mediumAt, botAt } }: DomainCo
 });
 
 /** Replaces the thresholds. Sessions belong to their new classes at once; nothing fires (specification: PUT of the same). */
-export async function updateRiskThresholds(context: DomainContext, input: RiskThresholds): Promise<RiskThresholds> {
-  const { mediumAt, botAt } = input;
-  await context.db.orm.update(integrations).set({ mediumAt, botAt }).where(eq(integrations.id, context.integration.id));
-  return { mediumAt, botAt };
+export async function updateRiskThresholds(
+  { db, actor, integration: { id } }: DomainContext & AuditedContext,
+  { mediumAt, botAt }: RiskThresholds,
+): Promise<RiskThresholds> {
+  const after = { mediumAt, botAt };
+  await db.orm.transaction(async (tx) => {
+    // Locked: of two that change them at once, the second's `before` is what the first has made.
+    const [before] = await tx
+      .select({ mediumAt: integrations.mediumAt, botAt: integrations.botAt })
+      .from(integrations)
+      .where(eq(integrations.id, id))
+      .for('no key update');
+    if (!before || (before.mediumAt === mediumAt && before.botAt === botAt)) return;
+    await tx.update(integrations).set(after).where(eq(integrations.id, id));
+    const act = { action: 'ThresholdsChanged', integrationId: id, subjectId: id } as const;
+    await recordAct(tx, actor, { ...act, details: { before, after } });
+  });
+  return after;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-export type IdPrefix = 'int' | 'key' | 'evt' | 'whk' | 'dlv' | 'req' | 'stf';
+export type IdPrefix = 'int' | 'key' | 'evt' | 'whk' | 'dlv' | 'req' | 'stf' | 'aud';
 
 /**
  * Creates an id: prefix, 12 hex digits of milliseconds, 20 random hex digits. Young ids sort after old ones, so that

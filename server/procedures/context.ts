@@ -8,7 +8,7 @@ import type { Service } from '../service';
  */
 export type Caller =
   | { kind: 'api-key'; verified: VerifiedKey }
-  | { kind: 'staff'; staff: Staff; integrationId: string | null }
+  | { kind: 'staff'; staff: Staff; integrationId: string | null; clientAddress: string | null }
   | { kind: 'bearer'; token: string | null };
 
 /** What every procedure gets. */

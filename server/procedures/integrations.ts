@@ -23,7 +23,7 @@ export const integrationsRouter = router({
   create: adminProcedure
     .input(createIntegrationInput)
     .output(z.object({ id: z.string() }))
-    .mutation(({ ctx, input }) => createIntegration(ctx.db, input)),
+    .mutation(({ ctx, input }) => createIntegration(ctx.audited, input)),
   previewPlan: adminProcedure
     .input(setPlanInput)
     .output(planPreviewSchema)
@@ -31,7 +31,7 @@ export const integrationsRouter = router({
   setPlan: adminProcedure
     .input(setPlanInput)
     .output(setPlanInput)
-    .mutation(({ ctx, input }) => setIntegrationPlan(ctx.db, input)),
+    .mutation(({ ctx, input }) => setIntegrationPlan(ctx.audited, input)),
 });
 
 /** The keys of an integration, for staff. */
@@ -40,9 +40,9 @@ export const apiKeysRouter = router({
   mint: integrationAdminProcedure
     .input(mintKeyInput)
     .output(mintedKeySchema)
-    .mutation(({ ctx, input }) => mintKey(ctx.domain.db, { ...input, integrationId: ctx.domain.integration.id })),
+    .mutation(({ ctx, input }) => mintKey(ctx.domain, { ...input, integrationId: ctx.domain.integration.id })),
   revoke: integrationAdminProcedure
     .input(keyIdInput)
     .output(revokedKeySchema)
-    .mutation(({ ctx, input }) => revokeKey(ctx.domain.db, { ...input, integrationId: ctx.domain.integration.id })),
+    .mutation(({ ctx, input }) => revokeKey(ctx.domain, { ...input, integrationId: ctx.domain.integration.id })),
 });

@@ -1,4 +1,5 @@
 import { analyticsRouter, statsRouter, usageRouter } from './analytics';
+import { auditRouter } from './audit';
 import { coursesRouter } from './courses';
 import { deliveriesRouter } from './deliveries';
 import { alertsRouter, anomaliesRouter, reportsRouter } from './findings';
@@ -32,6 +33,7 @@ export const appRouter = router({
   alerts: alertsRouter,
   reports: reportsRouter,
   staff: staffRouter,
+  audit: auditRouter,
   pipeline: pipelineRouter,
 });
 export type AppRouter = typeof appRouter;

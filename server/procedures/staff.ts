@@ -19,21 +19,21 @@ export const staffRouter = router({
   create: adminProcedure
     .input(createStaffInput)
     .output(createdStaffSchema)
-    .mutation(({ ctx, input }) => createStaff(ctx.db, input)),
+    .mutation(({ ctx, input }) => createStaff(ctx.audited, input)),
   setRole: adminProcedure
     .input(setStaffRoleInput)
     .output(z.void())
-    .mutation(({ ctx, input }) => setStaffRole(ctx.db, input)),
+    .mutation(({ ctx, input }) => setStaffRole(ctx.audited, input)),
   disable: adminProcedure
     .input(staffIdInput)
     .output(z.void())
-    .mutation(({ ctx, input }) => disableStaff(ctx.db, input)),
+    .mutation(({ ctx, input }) => disableStaff(ctx.audited, input)),
   enable: adminProcedure
     .input(staffIdInput)
     .output(z.void())
-    .mutation(({ ctx, input }) => enableStaff(ctx.db, input)),
+    .mutation(({ ctx, input }) => enableStaff(ctx.audited, input)),
   revokeSessions: adminProcedure
     .input(staffIdInput)
     .output(revokedSessionsSchema)
-    .mutation(({ ctx, input }) => revokeStaffSessions(ctx.db, input)),
+    .mutation(({ ctx, input }) => revokeStaffSessions(ctx.audited, input)),
 });

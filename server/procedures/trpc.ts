@@ -2,13 +2,14 @@ import { timingSafeEqual } from 'node:crypto';
 import { initTRPC, TRPCError } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import { z } from 'zod';
+import type { Actor } from '../audit/acts';
 import { ERROR_CODES, type ErrorCode, findApiError } from '../contract/errors';
 import { STAFF_ROLES, type StaffRole } from '../contract/staff';
 import { wordIssue } from '../contract/wording';
 import { type FoundIntegration, findIntegration } from '../domain/integrations';
 import { isInvalidFactError } from '../pipeline/ingest';
 import type { WebhookContext } from '../webhooks/subscriptions';
-import type { Context } from './context';
+import type { Caller, Context } from './context';
 
 /** A procedure with `openapi` is public under that method and path; `errors` are the codes of its own, for the document. */
 export type Meta = OpenApiMeta<{ errors?: ErrorCode[] }>;
@@ -40,8 +41,13 @@ export const router = trpc.router;
 /** Open to everybody. */
 export const publicProcedure = trpc.procedure;
 
+/** Who a caller is to the audit log. */
+const toStaffActor = ({ staff, clientAddress }: Caller & { kind: 'staff' }): Actor => ({
+  ...{ kind: 'Staff', id: staff.id, name: staff.email, clientAddress },
+});
+
 /** Makes the context of the domain functions. */
-function provideIntegration({ service }: Context, { integration, apiKeyMasked }: FoundIntegration) {
+function provideIntegration({ service }: Context, { integration, apiKeyMasked }: FoundIntegration, actor: Actor) {
   const webhooks: WebhookContext = {
     integration,
     db: service.db,
@@ -52,7 +58,7 @@ function provideIntegration({ service }: Context, { integration, apiKeyMasked }:
     sendTest: service.dispatcher.sendTest,
   };
   const { usage, env } = service;
-  return { ...webhooks, apiKeyMasked, region: env.REGION, usage, quotas: env.quotas };
+  return { ...webhooks, actor, apiKeyMasked, region: env.REGION, usage, quotas: env.quotas };
 }
 
 /**
@@ -61,12 +67,17 @@ function provideIntegration({ service }: Context, { integration, apiKeyMasked }:
  */
 export const integrationProcedure = trpc.procedure.use(async ({ ctx, type, next }) => {
   const { caller, service } = ctx;
-  if (caller.kind === 'api-key') return next({ ctx: { domain: provideIntegration(ctx, caller.verified) } });
-  const { integrationId } = checkStaff(ctx, type === 'query' ? STAFF_ROLES : WRITERS);
+  if (caller.kind === 'api-key') {
+    const { verified } = caller;
+    const actor = { kind: 'ApiKey', id: verified.keyId, name: verified.apiKeyMasked } as const;
+    return next({ ctx: { domain: provideIntegration(ctx, verified, actor) } });
+  }
+  const member = checkStaff(ctx, type === 'query' ? STAFF_ROLES : WRITERS);
+  const { integrationId } = member;
   if (integrationId === null) throw new TRPCError({ code: 'BAD_REQUEST', message: 'x-integration-id is required' });
   const found = await findIntegration(service.db, integrationId);
   if (!found) throw new TRPCError({ code: 'NOT_FOUND', message: 'Integration not found' });
-  return tellStaff(await next({ ctx: { domain: provideIntegration(ctx, found) } }));
+  return tellStaff(await next({ ctx: { domain: provideIntegration(ctx, found, toStaffActor(member)) } }));
 });
 
 const WRITERS: readonly StaffRole[] = ['admin', 'analyst'];
@@ -74,8 +85,10 @@ const ADMINS: readonly StaffRole[] = ['admin'];
 
 /** For everybody who is signed in to the dashboard, whatever integration they look at; viewers change nothing here either. */
 export const staffProcedure = trpc.procedure.use(async ({ ctx, type, next }) => {
-  const { staff } = checkStaff(ctx, type === 'query' ? STAFF_ROLES : WRITERS);
-  return tellStaff(await next({ ctx: { ...ctx, staff, db: ctx.service.db, region: ctx.service.env.REGION } }));
+  const member = checkStaff(ctx, type === 'query' ? STAFF_ROLES : WRITERS);
+  const { db, env } = ctx.service;
+  const audited = { db, actor: toStaffActor(member) };
+  return tellStaff(await next({ ctx: { ...ctx, staff: member.staff, db, audited, region: env.REGION } }));
 });
 
 /** For admins. */

@@ -112,7 +112,8 @@ export async function answerStaffCall(service: Service, request: Request): Promi
     const staff = await findSignedIn(service, request.headers.get('cookie'));
     // The cookie alone proves nothing: a browser may send it along with what another page asks for.
     if (staff && request.method !== 'GET' && !(isSameHost(service, request) && isJson(request))) return refuseForeign();
-    if (staff) caller = { kind: 'staff', staff, integrationId: request.headers.get(INTEGRATION_HEADER) };
+    const integrationId = request.headers.get(INTEGRATION_HEADER);
+    if (staff) caller = { kind: 'staff', staff, integrationId, clientAddress: readClientAddress(service, request) };
   } catch (error) {
     return refuseFault(service, error);
   }

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
 import type { Database } from '../../db/client';
 import { integrations, webhookSubscriptions } from '../../db/schema';
+import { type AuditedContext, recordAct } from '../audit/acts';
 import { ApiError } from '../contract/errors';
 import type { PlanPreview } from '../contract/integrations';
 import { PLANS, type Plan } from '../contract/tiers';
@@ -42,17 +43,19 @@ export async function previewPlan(
  * `auto:plan-limit` until it fits. NOT_FOUND for an unknown id.
  */
 export async function setIntegrationPlan(
-  db: Database,
+  { db, actor }: AuditedContext,
   input: { id: string; plan: Plan },
 ): Promise<{ id: string; plan: Plan }> {
   const { id, plan } = input;
   await db.orm.transaction(async (tx) => {
-    const updated = await tx
-      .update(integrations)
-      .set({ plan })
+    // Locked from here on: what it was is what this changes.
+    const [before] = await tx
+      .select({ plan: integrations.plan })
+      .from(integrations)
       .where(eq(integrations.id, id))
-      .returning({ id: integrations.id });
-    if (updated.length === 0) throw new ApiError('NOT_FOUND', 'Integration not found');
+      .for('no key update');
+    if (!before) throw new ApiError('NOT_FOUND', 'Integration not found');
+    await tx.update(integrations).set({ plan }).where(eq(integrations.id, id));
     // Locked in the recorder's order, so that the two never wait for each other crosswise.
     const active = await tx
       .select({ id: webhookSubscriptions.id, createdAt: webhookSubscriptions.createdAt })
@@ -60,20 +63,16 @@ export async function setIntegrationPlan(
       .where(isActiveOf(id))
       .orderBy(asc(webhookSubscriptions.id))
       .for('update');
-    const excess = pickExcess(active, plan);
-    if (excess.length === 0) return;
+    const disabled = pickExcess(active, plan).map((row) => row.id);
+    if (before.plan !== plan) {
+      const details = { before: before.plan, after: plan, disabledWebhooks: disabled };
+      await recordAct(tx, actor, { action: 'PlanChanged', integrationId: id, subjectId: id, details });
+    }
+    if (disabled.length === 0) return;
     await tx
       .update(webhookSubscriptions)
       .set({ enabled: false, disabledReason: 'auto:plan-limit', disabledFailureClass: null })
-      .where(
-        and(
-          eq(webhookSubscriptions.integrationId, id),
-          inArray(
-            webhookSubscriptions.id,
-            excess.map((row) => row.id),
-          ),
-        ),
-      );
+      .where(and(eq(webhookSubscriptions.integrationId, id), inArray(webhookSubscriptions.id, disabled)));
   });
   return { id, plan };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../db/client';
+import { asOperator } from '../../server/audit/acts';
 import { createIntegration } from '../../server/domain/integrations';
 import { createLogger } from '../../server/platform/log';
 import type { AttemptRecord } from '../../server/webhooks/deliveries';
@@ -37,7 +38,9 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  integrationId = (await createIntegration(database.db, { name: 'own', plan: 'enterprise', allowedOrigins: [] })).id;
+  integrationId = (
+    await createIntegration(asOperator(database.db), { name: 'own', plan: 'enterprise', allowedOrigins: [] })
+  ).id;
   await database.db.sql`
     insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed, created_at)
     select ${integrationId}, 'whk-' || n, 'https://example.com/', 'BotDetected', 'own', true, '', now() + n * interval '1 s'
@@ -63,7 +66,7 @@ async function recordAll() {
 
 const WORK: Record<string, () => Promise<unknown>> = {
   'the recorder': recordAll,
-  'a lowered plan': () => setIntegrationPlan(database.db, { id: integrationId, plan: 'free' }),
+  'a lowered plan': () => setIntegrationPlan(asOperator(database.db), { id: integrationId, plan: 'free' }),
   'a sweep that tells again': () => publisher.republish(keys().reverse()),
   'a nudge': async () => {
     publisher.publish(keys().reverse());

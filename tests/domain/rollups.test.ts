@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
 import { getAnalytics, getStats } from '../../server/domain/analytics';
 import type { DomainContext } from '../../server/domain/context';
 import { createIntegration } from '../../server/domain/integrations';
@@ -13,7 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  integrationId = (await createIntegration(database.db, { name: 'own', plan: 'enterprise', allowedOrigins: [] })).id;
+  integrationId = (
+    await createIntegration(asOperator(database.db), { name: 'own', plan: 'enterprise', allowedOrigins: [] })
+  ).id;
 });
 
 const contextWith = (mediumAt: number, botAt: number): DomainContext => ({

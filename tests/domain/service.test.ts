@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -58,8 +59,12 @@ describe('the self-hosted process', () => {
   });
 
   it('holds one pool, which its own entry and Next’s bundles share', async () => {
-    const { id } = await createIntegration(database.db, { name: 'Tenant', plan: 'pro', allowedOrigins: [] });
-    const { key } = await mintKey(database.db, { integrationId: id, name: 'test' });
+    const { id } = await createIntegration(asOperator(database.db), {
+      name: 'Tenant',
+      plan: 'pro',
+      allowedOrigins: [],
+    });
+    const { key } = await mintKey(asOperator(database.db), { integrationId: id, name: 'test' });
     const post = (path: string) =>
       fetch(`${url}${path}`, {
         method: 'POST',

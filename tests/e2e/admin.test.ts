@@ -114,6 +114,25 @@ describe('beside a running server', () => {
   );
 
   it(
+    'audit list tells who did what, of all integrations or of one, the latest first',
+    async () => {
+      const { id, keyId } = await createTenant('pro');
+      await admin('key', 'revoke', '--id', keyId);
+      const { entries } = await admin('audit', 'list', '--integration', id);
+      expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+        ...['KeyRevoked', 'KeyMinted', 'IntegrationCreated'],
+      ]);
+      expect(entries[0]).toMatchObject({ actor: { kind: 'Operator' }, integrationId: id, subjectId: keyId });
+      expect((await admin('audit', 'list', '--limit', '1')).entries).toEqual(entries.slice(0, 1));
+      expect(await refuse('audit', 'list', '--limit', '0')).toBe('--limit: must be a whole number from 1 to 1000\n');
+      await refuse('audit', 'list', '--integration', 'int_unknown');
+      const plain = await runAdmin(dataDir, ['audit', 'list', '--integration', id, '--limit', '1'], settings());
+      expect(plain.stdout.split('\t')).toContain('KeyRevoked');
+    },
+    LIMIT_MS,
+  );
+
+  it(
     'key mint shows a key that works at once; the list shows it masked only',
     async () => {
       const { id } = await admin('integration', 'create', '--name', 'Key holder', '--plan', 'free');

@@ -153,6 +153,24 @@ describe('an analyst', () => {
   });
 });
 
+describe('the audit log', () => {
+  it('shows admins who changed what, and nobody else', async () => {
+    const page = await dashboard.visit('/settings?tab=api-keys');
+    await dashboard.change(page.context(), 'apiKeys.mint', { name: 'Noted' });
+    await page.getByRole('link', { name: 'Audit' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'Key Noted' });
+    expect(await row.textContent()).toContain(dashboard.demo.email);
+    await page.getByLabel('Changes of').selectOption('Staff accounts');
+    await page.getByText(`${dashboard.demo.email} created as admin`).waitFor();
+    expect(new URL(page.url()).searchParams.get('scope')).toBe('Staff');
+    const other = await dashboard.open({ role: 'analyst' });
+    await other.goto(`${dashboard.base}/settings?tab=audit`);
+    await other.getByText('Your role is analyst: only admins may see who changed what.').waitFor();
+    expect(await other.getByRole('link', { name: 'Audit' }).count()).toBe(0);
+    expect((await dashboard.ask(other.context(), 'audit.list', {})).status()).toBe(403);
+  });
+});
+
 describe('an API key', () => {
   it('is shown once, works at once, and answers 401 as soon as it is revoked', async () => {
     const page = await dashboard.visit('/settings?tab=api-keys');

@@ -65,6 +65,8 @@ const PAGES = [
   '/settings?tab=thresholds',
   '/settings?tab=integration',
   '/settings?tab=staff',
+  '/settings?tab=audit',
+  '/settings?tab=audit&scope=Staff',
 ];
 
 const fillPath = (path: string) => path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name]!));

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
 import { revokeKey } from '../../server/domain/api-keys';
 import { expectError, fingerprintOf } from '../support/answers';
 import { sendRaw } from '../support/connection';
@@ -97,7 +98,7 @@ describe('INVALID_API_KEY', () => {
   /** Every cause, as headers. */
   async function listCauses(): Promise<[string, Record<string, string>][]> {
     const revoked = await server.createTenant('enterprise');
-    await revokeKey(server.service.db, { id: revoked.keyId });
+    await revokeKey(asOperator(server.service.db), { id: revoked.keyId });
     const { key } = tenant;
     const swapped = key
       .slice(7)
@@ -159,7 +160,7 @@ describe('INVALID_API_KEY', () => {
     const { key, keyId } = await server.createTenant('pro');
     expect((await whoAmI({ authorization: `Bearer ${key}` })).status).toBe(200);
     expect((await whoAmI({ 'x-api-key': key })).status).toBe(200);
-    await revokeKey(server.service.db, { id: keyId });
+    await revokeKey(asOperator(server.service.db), { id: keyId });
     expectError(await whoAmI({ authorization: `Bearer ${key}` }), 'INVALID_API_KEY');
     expectError(await whoAmI({ 'x-api-key': key }), 'INVALID_API_KEY');
   });

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
 import { revokeKey } from '../../server/domain/api-keys';
 import { expectError } from '../support/answers';
 import { Connection, sendRaw } from '../support/connection';
@@ -285,7 +286,7 @@ describe.each(MOUNT_NAMES)('usage on %s', (name) => {
   it('counts failed authentication nowhere', async () => {
     const { id, key, keyId } = await mounts.base.createTenant();
     const { sql } = mounts.base.database.db;
-    await revokeKey(mounts.base.service.db, { id: keyId });
+    await revokeKey(asOperator(mounts.base.service.db), { id: keyId });
     for (const headers of [{ authorization: `Bearer ${key}` }, { 'x-api-key': key }, { 'x-integration-id': id }, {}])
       expect((await mount.call('GET', '/v1/stats', { headers: headers as Record<string, string> })).status).toBe(401);
     const witness = await mounts.base.createTenant();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
 import { mintKey } from '../../server/domain/api-keys';
 import { startTestServer, type TestServer } from '../support/server';
 
@@ -32,7 +33,7 @@ describe('GET /v1/integration', () => {
 
   it('masks the key that calls, not another of the integration', async () => {
     const { id, key } = await server.createTenant('pro');
-    const other = (await mintKey(server.service.db, { integrationId: id, name: 'second' })).key;
+    const other = (await mintKey(asOperator(server.service.db), { integrationId: id, name: 'second' })).key;
     expect((await read(key)).apiKeyMasked).toBe(mask(key));
     expect((await read(other)).apiKeyMasked).toBe(mask(other));
     const answer = await server.call('GET', '/v1/integration', { headers: { 'x-api-key': other } });

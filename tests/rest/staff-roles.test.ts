@@ -34,7 +34,7 @@ const PIPELINE = 'pipeline.ingest';
 const PUBLIC = ['health.get'];
 const MUTATIONS = listProcedures('mutation').filter((name) => name !== PIPELINE);
 const QUERIES = listProcedures('query').filter((name) => !PUBLIC.includes(name));
-const ADMIN_ONLY = /^(staff\.(?!me)|integrations\.(create|previewPlan|setPlan)|apiKeys\.(mint|revoke))/;
+const ADMIN_ONLY = /^(staff\.(?!me)|integrations\.(create|previewPlan|setPlan)|apiKeys\.(mint|revoke)|audit\.)/;
 
 describe('every procedure', () => {
   it('is walked', () => {
@@ -56,7 +56,7 @@ describe('every procedure', () => {
     const staff = { id: viewer.id, email: viewer.email, name: 'viewer', role: 'viewer' as const };
     const caller = appRouter.createCaller({
       service: server.service,
-      caller: { kind: 'staff', staff, integrationId: tenant.id },
+      caller: { kind: 'staff', staff, integrationId: tenant.id, clientAddress: null },
     });
     const [group = '', procedure = ''] = name.split('.');
     // biome-ignore lint/suspicious/noExplicitAny: by name
@@ -86,7 +86,7 @@ describe('every procedure', () => {
   it('is part of the public API only where it says so', () => {
     const staffOnly = Object.entries(
       appRouter._def.procedures as unknown as Record<string, { _def: { meta?: { openapi?: unknown } } }>,
-    ).filter(([name]) => /^(staff|integrations|apiKeys|anomalies|alerts|reports|deliveries)\./.test(name));
+    ).filter(([name]) => /^(staff|integrations|apiKeys|anomalies|alerts|reports|deliveries|audit)\./.test(name));
     expect(staffOnly.length).toBeGreaterThan(10);
     expect(staffOnly.filter(([, { _def }]) => _def.meta?.openapi)).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
 import {
   createStaff,
   disableStaff,
@@ -35,7 +36,7 @@ afterAll(async () => {
 let made = 0;
 async function createAccount(role: 'admin' | 'analyst' | 'viewer' = 'viewer') {
   const email = `person-${++made}@example.com`;
-  const { id } = await createStaff(server.service.db, { email, password: PASSWORD, role, name: 'Käthe' });
+  const { id } = await createStaff(asOperator(server.service.db), { email, password: PASSWORD, role, name: 'Käthe' });
   return { id, email };
 }
 const forget = () => server.database.db.sql`delete from sign_in_windows`;
@@ -83,7 +84,7 @@ describe('sign-in', () => {
   it('answers a wrong password, an unknown address and a disabled account alike, and in about the same time', async () => {
     const { id, email } = await createAccount();
     const disabled = await createAccount();
-    await disableStaff(server.service.db, await keepAdmin(disabled));
+    await disableStaff(asOperator(server.service.db), await keepAdmin(disabled));
     const tries = [
       { email, password: 'a wrong password' },
       { email: 'nobody@example.com', password: PASSWORD },
@@ -230,17 +231,17 @@ describe('a session', () => {
   it('is over on the next request when it is revoked, the account disabled or its password replaced', async () => {
     const { db } = server.service;
     const revoked = await createStaffClient(server, 'viewer');
-    expect(await revokeStaffSessions(db, revoked)).toEqual({ revoked: 1 });
+    expect(await revokeStaffSessions(asOperator(db), revoked)).toEqual({ revoked: 1 });
     expect(await isIn(revoked.cookie)).toBe(false);
     const disabled = await createStaffClient(server, 'viewer');
-    await disableStaff(db, await keepAdmin(disabled));
+    await disableStaff(asOperator(db), await keepAdmin(disabled));
     expect(await isIn(disabled.cookie)).toBe(false);
     expect((await trySignIn(server, { email: disabled.email, password: PASSWORD })).status).toBe(401);
-    await enableStaff(db, disabled);
+    await enableStaff(asOperator(db), disabled);
     expect((await trySignIn(server, { email: disabled.email, password: PASSWORD })).status).toBe(200);
     expect(await isIn(disabled.cookie)).toBe(false);
     const changed = await createStaffClient(server, 'viewer');
-    await setStaffPassword(db, { email: changed.email, password: 'another password' });
+    await setStaffPassword(asOperator(db), { email: changed.email, password: 'another password' });
     expect(await isIn(changed.cookie)).toBe(false);
     expect((await trySignIn(server, { email: changed.email, password: 'another password' })).status).toBe(200);
   });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
 import { mintKey, revokeKey } from '../../server/domain/api-keys';
 import type { Fact } from '../../server/pipeline/facts';
 import { expectError, fingerprintOf } from '../support/answers';
@@ -315,12 +316,12 @@ describe('of two tenants with the same ids', () => {
 
   it('a key opens its own tenant’s data, whatever becomes of other keys', async () => {
     const { db } = server.service;
-    const second = { ...ours, ...(await mintKey(db, { integrationId: ours.id, name: 'second' })) };
-    const spare = { ...theirs, ...(await mintKey(db, { integrationId: theirs.id, name: 'spare' })) };
+    const second = { ...ours, ...(await mintKey(asOperator(db), { integrationId: ours.id, name: 'second' })) };
+    const spare = { ...theirs, ...(await mintKey(asOperator(db), { integrationId: theirs.id, name: 'spare' })) };
     const sessions = await get(ours, 'sessions');
     expect((await get(second, 'sessions')).text).toBe(sessions.text);
     expect((await get(spare, 'integration')).body.data.id).toBe(theirs.id);
-    await revokeKey(db, { id: spare.id });
+    await revokeKey(asOperator(db), { id: spare.id });
     expectError(await get(spare, 'sessions'), 'INVALID_API_KEY');
     expect((await get(ours, 'sessions')).text).toBe(sessions.text);
     expect((await get(theirs, 'integration')).body.data.id).toBe(theirs.id);

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
 import { revokeKey } from '../../server/domain/api-keys';
+import { listLatestAuditEntries } from '../../server/domain/audit-entries';
 import { listIntegrations } from '../../server/domain/integrations';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
 import { pruneSessions } from '../../server/domain/retention';
@@ -42,6 +44,12 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
       'the operator and staff see all integrations, and the log and the sessions are pruned of one after the other',
     text: /^select ("id", "name", "plan"(, "status", "created_at")? from "integrations"|id(, plan)? from integrations) order by/,
     spans: ['integrations'],
+  },
+  {
+    reason:
+      'the operator sees what was done to every integration, and admins what was done to accounts, which belong to none',
+    text: /^select "id", "occurred_at", .* from "audit_entries" (order by|where "audit_entries"\."integration_id" is null|where \("audit_entries"\."integration_id" is null and)/,
+    spans: ['audit_entries'],
   },
   {
     reason: 'a sweep ends what can never be sent, of whomever',
@@ -224,7 +232,10 @@ async function lookAfterDeliveries(id: string) {
 async function lookAtEverything(webhookId: string, deliveryId: string) {
   const member = { id: 'stf_1', email: 'admin@example.com', name: 'Admin', role: 'admin' as const };
   const { service } = server;
-  const staff = appRouter.createCaller({ service, caller: { kind: 'staff', staff: member, integrationId: tenant.id } });
+  const staff = appRouter.createCaller({
+    service,
+    caller: { kind: 'staff', staff: member, integrationId: tenant.id, clientAddress: null },
+  });
   const [sessionId, userId] = [SHARED.sessions[0]!, SHARED.users[0]!];
   await staff.integrations.list();
   await staff.integrations.previewPlan({ id: tenant.id, plan: 'pro' });
@@ -243,6 +254,10 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   await staff.deliveries.get({ id: deliveryId });
   const filters = { sessionId, userId, anomalyType: 'SharedDevice', severity: 'high' as const };
   await staff.anomalies.list(filters);
+  for (const scope of ['Integration', 'Staff'] as const) {
+    const { pagination } = await staff.audit.list({ scope, pageSize: 1 });
+    if (pagination.nextCursor) await staff.audit.list({ scope, pageSize: 1, cursor: pagination.nextCursor });
+  }
   for (const list of [staff.anomalies.list, staff.alerts.list, staff.reports.list]) {
     const { pagination } = await list({ pageSize: 1 });
     if (pagination.nextCursor) await list({ pageSize: 1, cursor: pagination.nextCursor });
@@ -267,9 +282,11 @@ async function operate() {
   const { db } = server.service;
   await subscribe('/first', 'ReportReady');
   await subscribe('/second', 'ReportReady');
-  await setIntegrationPlan(db, { id: tenant.id, plan: 'pro' });
-  await setIntegrationPlan(db, { id: tenant.id, plan: 'enterprise' });
+  await setIntegrationPlan(asOperator(db), { id: tenant.id, plan: 'pro' });
+  await setIntegrationPlan(asOperator(db), { id: tenant.id, plan: 'enterprise' });
   await listIntegrations(db);
+  await listLatestAuditEntries(db, { limit: 1 });
+  await listLatestAuditEntries(db, { integrationId: tenant.id, limit: 1 });
   await pruneRateWindows(db);
   const [{ id }] = (await server.database.db.sql`select id from api_keys`) as unknown as [{ id: string }];
   await server.service.usage.flush();
@@ -288,7 +305,7 @@ async function cutShort() {
   await server.service.dispatcher.stop(0);
   expect((await test).status).toBe(503);
   await server.service.usage.flush();
-  await revokeKey(server.service.db, { id: spare });
+  await revokeKey(asOperator(server.service.db), { id: spare });
 }
 
 const flatten = (text: string) => text.replaceAll(/\s+/g, ' ').trim();

@@ -105,6 +105,7 @@ function listPages({ session, user, course, webhook, delivery }: Awaited<ReturnT
     'settings-thresholds': '/settings?tab=thresholds',
     'settings-integration': '/settings?tab=integration',
     'settings-staff': '/settings?tab=staff',
+    'settings-audit': '/settings?tab=audit',
   };
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { asOperator } from '../../server/audit/acts';
 import type { Plan } from '../../server/contract/tiers';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
@@ -73,8 +74,12 @@ export async function startTestServer(
     service,
     database,
     async createTenant(plan = 'enterprise') {
-      const { id } = await createIntegration(service.db, { name: `Tenant on ${plan}`, plan, allowedOrigins: [] });
-      const { key, id: keyId } = await mintKey(service.db, { integrationId: id, name: 'test' });
+      const { id } = await createIntegration(asOperator(service.db), {
+        name: `Tenant on ${plan}`,
+        plan,
+        allowedOrigins: [],
+      });
+      const { key, id: keyId } = await mintKey(asOperator(service.db), { integrationId: id, name: 'test' });
       return { id, key, keyId };
     },
     ...createClient(url),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../db/client';
+import { asOperator } from '../../server/audit/acts';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
 import { findFreePort } from './ports';
@@ -64,8 +65,12 @@ export async function openSite({ db, url }: { db: Database; url: string }, setti
       return { ...product, ...createClient(product.url) };
     },
     async createTenant() {
-      const { id } = await createIntegration(db, { name: 'A tenant', plan: 'enterprise', allowedOrigins: [] });
-      const { key } = await mintKey(db, { integrationId: id, name: 'test' });
+      const { id } = await createIntegration(asOperator(db), {
+        name: 'A tenant',
+        plan: 'enterprise',
+        allowedOrigins: [],
+      });
+      const { key } = await mintKey(asOperator(db), { integrationId: id, name: 'test' });
       return { id, key };
     },
     async subscribe(server, { key }, receiverUrl) {

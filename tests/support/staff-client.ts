@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { asOperator } from '../../server/audit/acts';
 import { createStaff } from '../../server/auth/accounts';
 import type { StaffRole } from '../../server/contract/staff';
 import { answerSignIn, answerSignOut, answerStaffCall } from '../../server/rest/staff-door';
@@ -53,7 +54,7 @@ export const readCookie = ({ headers }: Answer) => headers.get('set-cookie')?.sp
 /** Creates an account and signs it in. */
 export async function createStaffClient(server: TestServer, role: StaffRole): Promise<StaffClient> {
   const email = `${role}-${randomBytes(4).toString('hex')}@example.com`;
-  const { id } = await createStaff(server.service.db, { email, password: PASSWORD, role });
+  const { id } = await createStaff(asOperator(server.service.db), { email, password: PASSWORD, role });
   const signedIn = await trySignIn(server, { email, password: PASSWORD });
   if (signedIn.status !== 200) throw new Error(`sign-in answered ${signedIn.status} ${signedIn.text}`);
   return { id, email, ...openStaffClient(server, readCookie(signedIn)) };

@@ -15,7 +15,7 @@ const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
   // The commands that start a process: they put everything together.
   entries: {
     files: /^server\/(main|admin|runtime)\.ts$|^server\/(start|build)\.mjs$/,
-    mayImport: ['http-server', 'demo', 'service', 'webhooks', 'domain', 'auth', 'db', 'platform', 'contract'],
+    mayImport: ['http-server', 'demo', 'service', 'webhooks', 'domain', 'auth', 'audit', 'db', 'platform', 'contract'],
   },
   'http-server': { files: /^server\/(http|next)-server\.ts$/, mayImport: ['rest', 'service', 'platform'] },
   rest: {
@@ -24,9 +24,9 @@ const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
   },
   procedures: {
     files: /^server\/procedures\//,
-    mayImport: ['service', 'pipeline', 'webhooks', 'domain', 'auth', 'contract'],
+    mayImport: ['service', 'pipeline', 'webhooks', 'domain', 'auth', 'audit', 'contract'],
   },
-  demo: { files: /^server\/demo\//, mayImport: ['service', 'pipeline', 'domain', 'auth', 'contract'] },
+  demo: { files: /^server\/demo\//, mayImport: ['service', 'pipeline', 'domain', 'auth', 'audit', 'contract'] },
   service: {
     files: /^server\/service\.ts$/,
     mayImport: ['inngest', 'engine', 'pipeline', 'webhooks', 'domain', 'db', 'platform'],
@@ -41,10 +41,12 @@ const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
     files: /^server\/pipeline\//,
     mayImport: ['webhooks', 'domain', 'db', 'platform', 'contract'],
   },
-  webhooks: { files: /^server\/webhooks\//, mayImport: ['domain', 'db', 'platform', 'contract'] },
+  webhooks: { files: /^server\/webhooks\//, mayImport: ['domain', 'audit', 'db', 'platform', 'contract'] },
   // Accounts and sessions of staff: beside the domain, which knows integrations only.
-  auth: { files: /^server\/auth\//, mayImport: ['db', 'platform', 'contract'] },
-  domain: { files: /^server\/domain\//, mayImport: ['db', 'platform', 'contract'] },
+  auth: { files: /^server\/auth\//, mayImport: ['audit', 'db', 'platform', 'contract'] },
+  domain: { files: /^server\/domain\//, mayImport: ['audit', 'db', 'platform', 'contract'] },
+  // Written in the transactions of domain and auth.
+  audit: { files: /^server\/audit\//, mayImport: ['db', 'platform', 'contract'] },
   // Reads its words (plans, statuses, event types) from the contract.
   db: { files: /^db\//, mayImport: ['contract'] },
   platform: { files: /^server\/platform\//, mayImport: ['contract'] },

@@ -7,6 +7,7 @@ const OTHERS: Record<string, string> = {
   integrations: 'the tenants themselves',
   api_keys: 'found by their hash before anybody knows whose they are',
   rate_windows: 'counted per bucket, which tenants of a tier may share',
+  audit_entries: 'what is done to accounts belongs to no tenant, and entries are found by their time',
   staff: 'employees of the platform, who belong to no tenant',
   staff_sessions: 'found by the hash of their token',
   sign_in_windows: 'counted before anybody is known',

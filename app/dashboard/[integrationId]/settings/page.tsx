@@ -1,8 +1,9 @@
 import type { Metadata } from 'next';
 import { MIN_GAP } from '../../../../server/contract/risk-thresholds';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
+import { PAGES } from '../../list-pages';
 import { Settings } from './settings';
-import { readTab } from './tabs';
+import { readAuditScope, readTab } from './tabs';
 
 export const metadata: Metadata = { title: 'Settings' };
 
@@ -16,6 +17,11 @@ export default async function SettingsPage(props: PageProps) {
     ],
     integration: () => [queryClient.prefetchQuery(trpc.integration.get.queryOptions({}))],
     staff: () => (staff.role === 'admin' ? [queryClient.prefetchQuery(trpc.staff.list.queryOptions())] : []),
+    audit: () => {
+      const scope = readAuditScope(search);
+      const list = trpc.audit.list.infiniteQueryOptions({ scope }, PAGES);
+      return staff.role === 'admin' ? [queryClient.prefetchInfiniteQuery(list)] : [];
+    },
   };
   await Promise.all(fill[readTab(search)]());
   return (

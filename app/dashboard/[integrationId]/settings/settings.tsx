@@ -3,24 +3,28 @@ import { useParams } from 'next/navigation';
 import { PageHeader } from '../../components/page-header';
 import { Tabs } from '../../components/tabs';
 import { useUrlState } from '../../components/url-state';
+import { useStaff } from '../../staff';
 import { ApiKeys } from './api-keys';
+import { AuditLog } from './audit-log';
 import { IntegrationSettings } from './integration-settings';
 import { RiskThresholds } from './risk-thresholds';
 import { StaffAccounts } from './staff-accounts';
-import { readTab, TABS } from './tabs';
+import { ADMIN_TABS, readTab, TABS } from './tabs';
 
 /** What can be set, a tab each. `minGap` is the least distance of the cut points. */
 export function Settings({ minGap }: { minGap: number }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const { params } = useUrlState();
+  const { isAdmin } = useStaff();
   const tab = readTab(params);
+  const shown = Object.entries(TABS).filter(([key]) => isAdmin || !ADMIN_TABS.includes(key));
   return (
     <>
       <PageHeader title="Settings" />
       <Tabs
         label="Settings"
         current={tab}
-        tabs={Object.entries(TABS).map(([key, name]) => ({
+        tabs={shown.map(([key, name]) => ({
           key,
           name,
           href: `/dashboard/${integrationId}/settings?tab=${key}`,
@@ -31,6 +35,7 @@ export function Settings({ minGap }: { minGap: number }) {
         {tab === 'thresholds' && <RiskThresholds minGap={minGap} />}
         {tab === 'integration' && <IntegrationSettings />}
         {tab === 'staff' && <StaffAccounts />}
+        {tab === 'audit' && <AuditLog />}
       </div>
     </>
   );

@@ -1,0 +1,130 @@
+'use client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { AuditAction, AuditEntry, AuditScope } from '../../../../server/contract/audit';
+import { GIVES_WAY } from '../../components/classes';
+import { ShortId } from '../../components/copying';
+import { type Column, DataTable } from '../../components/data-table';
+import { Select } from '../../components/field';
+import { RoleNote } from '../../components/role-note';
+import { EmptyState } from '../../components/states';
+import { Time } from '../../components/time';
+import { useUrlState } from '../../components/url-state';
+import { listRows, PAGES } from '../../list-pages';
+import { useTRPC } from '../../queries';
+import { useStaff } from '../../staff';
+import { readAuditScope } from './tabs';
+
+type Details = Record<string, unknown>;
+type Points = { mediumAt: number; botAt: number };
+
+const showPoints = (points: unknown) => {
+  const { mediumAt, botAt } = points as Points;
+  return `${mediumAt}/${botAt}`;
+};
+
+/** What was done, in words; who reads them knows what is looked at. */
+const WORDS: Record<AuditAction, (details: Details) => string> = {
+  IntegrationCreated: ({ name, plan }) => `Integration ${name} created on ${plan}`,
+  PlanChanged: ({ before, after, disabledWebhooks }) => {
+    const { length } = disabledWebhooks as string[];
+    const disabled = length === 0 ? '' : `, ${length} ${length === 1 ? 'webhook' : 'webhooks'} disabled`;
+    return `Plan changed from ${before} to ${after}${disabled}`;
+  },
+  KeyMinted: ({ name, masked }) => `Key ${name} (${masked}) minted`,
+  KeyRevoked: ({ name, masked }) => `Key ${name} (${masked}) revoked`,
+  ThresholdsChanged: ({ before, after }) =>
+    `Thresholds (medium/bot) changed from ${showPoints(before)} to ${showPoints(after)}`,
+  StaffCreated: ({ email, role }) => `${email} created as ${role}`,
+  StaffRoleChanged: ({ email, before, after }) => `${email} changed from ${before} to ${after}`,
+  StaffPasswordSet: ({ email }) => `Password of ${email} set`,
+  StaffDisabled: ({ email }) => `${email} disabled`,
+  StaffEnabled: ({ email }) => `${email} enabled`,
+  StaffSessionsEnded: ({ email, sessions }) =>
+    `${email} signed out of ${sessions} ${sessions === 1 ? 'session' : 'sessions'}`,
+};
+
+function ActorName({ actor: { kind, name } }: AuditEntry) {
+  if (kind === 'Operator') return <span className="text-muted">command line</span>;
+  return (
+    <span className="block max-w-56 truncate max-sm:max-w-24" title={name ?? undefined}>
+      {kind === 'ApiKey' ? <code className="font-mono text-xs">{name}</code> : name}
+    </span>
+  );
+}
+
+const COLUMNS: Column<AuditEntry>[] = [
+  {
+    key: 'act',
+    name: 'Change',
+    width: '100%',
+    cell: ({ action, details }) => {
+      const words = WORDS[action](details);
+      return (
+        <span className={GIVES_WAY} title={words}>
+          {words}
+        </span>
+      );
+    },
+  },
+  { key: 'actor', name: 'By', width: '1%', cell: ActorName },
+  {
+    key: 'address',
+    name: 'From',
+    from: 'lg',
+    width: '1%',
+    cell: ({ actor }) => <span className="font-mono text-muted text-xs">{actor.clientAddress ?? '–'}</span>,
+  },
+  {
+    key: 'subject',
+    name: 'Of',
+    from: 'md',
+    width: '1%',
+    cell: ({ subjectId }) => <ShortId id={subjectId} />,
+  },
+  { key: 'at', name: 'When', width: '1%', isNumber: true, cell: ({ at }) => <Time at={at} /> },
+];
+
+const SCOPE_WORDS: Record<AuditScope, string> = { Integration: 'This integration', Staff: 'Staff accounts' };
+
+/** Who changed keys, plan and thresholds of the integration, or accounts: for admins. */
+export function AuditLog() {
+  const { isAdmin } = useStaff();
+  return isAdmin ? <Entries /> : <RoleNote needs="admin" act="see who changed what" />;
+}
+
+function Entries() {
+  const trpc = useTRPC();
+  const { params, change } = useUrlState();
+  const scope = readAuditScope(params);
+  const list = listRows(useInfiniteQuery(trpc.audit.list.infiniteQueryOptions({ scope }, PAGES)));
+  return (
+    <div className="space-y-3">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <p className="text-muted">Who changed keys, plans, thresholds and accounts. Kept without end.</p>
+        <Select
+          className="w-40"
+          aria-label="Changes of"
+          value={scope}
+          onChange={({ target }) => change({ scope: target.value === 'Integration' ? null : target.value })}
+        >
+          {Object.entries(SCOPE_WORDS).map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </Select>
+      </div>
+      <DataTable
+        caption="Audit log"
+        columns={COLUMNS}
+        {...list}
+        rowKey={({ id }) => id}
+        empty={
+          <EmptyState title="Nothing was changed yet">
+            <p>A key that is minted or revoked, another plan, other thresholds: each leaves an entry here.</p>
+          </EmptyState>
+        }
+      />
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import type { ActorKind, AuditAction } from '../../server/contract/audit';
+import { identifier, instant } from './columns';
+
+/**
+ * Who changed keys, plans, thresholds and accounts; each row is written in the transaction of its change and kept without
+ * end. No foreign keys: an entry outlives what it is about.
+ */
+export const auditEntries = pgTable(
+  'audit_entries',
+  {
+    id: identifier('id').primaryKey(),
+    occurredAt: instant('occurred_at').notNull().defaultNow(),
+    action: text('action').$type<AuditAction>().notNull(),
+    actorKind: text('actor_kind').$type<ActorKind>().notNull(),
+    actorId: identifier('actor_id'),
+    actorName: text('actor_name'),
+    clientAddress: text('client_address'),
+    /** Null for what is done to accounts, which belong to no integration. */
+    integrationId: identifier('integration_id'),
+    subjectId: identifier('subject_id').notNull(),
+    details: jsonb('details').$type<Record<string, unknown>>().notNull(),
+  },
+  (table) => [
+    index('audit_entries_integration').on(table.integrationId, table.occurredAt, table.id),
+    index('audit_entries_time').on(table.occurredAt, table.id),
+  ],
+);

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { wireInstant, word } from './fields';
+import { pageOf, pageQuery } from './pagination';
+
+// Who changed keys, plans, thresholds and accounts, for admins: no route of the public API shows it.
+
+/** What is noted: `details` say what it was and became, never a secret. */
+export const AUDIT_ACTIONS = [
+  ...(['IntegrationCreated', 'PlanChanged', 'KeyMinted', 'KeyRevoked', 'ThresholdsChanged'] as const),
+  ...(['StaffCreated', 'StaffRoleChanged', 'StaffPasswordSet', 'StaffDisabled', 'StaffEnabled'] as const),
+  'StaffSessionsEnded',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Staff at the dashboard, a customer's key over the API, or the operator at the command line. */
+export const ACTOR_KINDS = ['Staff', 'ApiKey', 'Operator'] as const;
+export type ActorKind = (typeof ACTOR_KINDS)[number];
+
+export const auditEntrySchema = z.object({
+  id: z.string(),
+  at: wireInstant(),
+  action: z.enum(AUDIT_ACTIONS),
+  actor: z.object({
+    kind: z.enum(ACTOR_KINDS),
+    id: z.string().nullable().describe('Of the account or the key; null for the operator.'),
+    name: z.string().nullable().describe('The address of the account, or the masked key, as it was then.'),
+    clientAddress: z.string().nullable().describe('Of staff; an IPv6 address by its /64.'),
+  }),
+  integrationId: z.string().nullable().describe('Null for what is done to accounts.'),
+  subjectId: z.string().describe('The integration, key or account that was changed.'),
+  details: z.record(z.string(), z.unknown()),
+});
+export type AuditEntry = z.infer<typeof auditEntrySchema>;
+export const auditPageSchema = pageOf(auditEntrySchema);
+
+/** `Integration`: the one that is looked at. `Staff`: the accounts, which belong to none. */
+export const AUDIT_SCOPES = ['Integration', 'Staff'] as const;
+export type AuditScope = (typeof AUDIT_SCOPES)[number];
+
+export const listAuditEntriesInput = z.object({ scope: word(AUDIT_SCOPES).default('Integration'), ...pageQuery });
+export type ListAuditEntriesInput = z.infer<typeof listAuditEntriesInput>;

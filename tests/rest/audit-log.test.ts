@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AuditedContext, asOperator } from '../../server/audit/acts';
+import { createStaff, setStaffPassword } from '../../server/auth/accounts';
+import type { AuditEntry } from '../../server/contract/audit';
+import { mintKey, revokeKey } from '../../server/domain/api-keys';
+import { listLatestAuditEntries } from '../../server/domain/audit-entries';
+import { createIntegration } from '../../server/domain/integrations';
+import { setIntegrationPlan } from '../../server/webhooks/plans';
+import type { TestServer } from '../support/server';
+import { createStaffClient, PASSWORD, type StaffClient, startStaffServer, trySignIn } from '../support/staff-client';
+
+// Who changed keys, plans, thresholds and accounts: an entry for each act, in the transaction of its change.
+
+let server: TestServer;
+let tenant: { id: string; key: string; keyId: string };
+let other: typeof tenant;
+let admin: StaffClient;
+let analyst: StaffClient;
+let operator: AuditedContext;
+let seen = 0;
+beforeAll(async () => {
+  server = await startStaffServer();
+  operator = asOperator(server.service.db);
+  tenant = await server.createTenant();
+  other = await server.createTenant();
+  admin = await createStaffClient(server, 'admin');
+  analyst = await createStaffClient(server, 'analyst');
+});
+afterAll(() => server.stop());
+
+const listAll = () => listLatestAuditEntries(server.service.db, { limit: 1000 });
+const forget = async () => {
+  seen = (await listAll()).length;
+};
+/** What was noted since `forget`. */
+const listNew = async () => {
+  const all = await listAll();
+  return all.slice(0, all.length - seen);
+};
+const at = (id: string) => ({ 'x-integration-id': id });
+const asStaff = () => ({ kind: 'Staff', id: admin.id, name: admin.email, clientAddress: '127.0.0.1' });
+const OPERATOR = { kind: 'Operator', id: null, name: null, clientAddress: null };
+const entry = (fields: Partial<AuditEntry>) => ({
+  id: expect.stringMatching(/^aud_/),
+  at: expect.any(String),
+  ...fields,
+});
+
+/** Calls a procedure that must succeed, and answers its result and what it left. */
+async function act(name: string, input: object, headers = at(tenant.id)) {
+  await forget();
+  const answer = await admin.mutate(name, input, headers);
+  expect([name, answer.status]).toEqual([name, 200]);
+  return { result: answer.body.result.data, left: await listNew() };
+}
+
+describe('an act of staff leaves one entry', () => {
+  const ofTenant = (action: AuditEntry['action'], subjectId: string, details: object) =>
+    entry({ action, actor: asStaff(), integrationId: tenant.id, subjectId, details: details as never } as never);
+
+  it('on an integration and its keys', async () => {
+    const created = await act('integrations.create', { name: 'New', plan: 'pro' });
+    expect(created.left).toEqual([
+      entry({
+        ...{ action: 'IntegrationCreated', actor: asStaff() as never },
+        ...{ integrationId: created.result.id, subjectId: created.result.id },
+        details: { name: 'New', plan: 'pro', allowedOrigins: [] },
+      }),
+    ]);
+    const minted = await act('apiKeys.mint', { name: 'Nightly' });
+    const masked = `${minted.result.key.slice(0, 11)}…${minted.result.key.slice(-4)}`;
+    expect(minted.left).toEqual([ofTenant('KeyMinted', minted.result.id, { name: 'Nightly', masked })]);
+    expect(JSON.stringify(minted.left)).not.toContain(minted.result.key);
+    const revoked = await act('apiKeys.revoke', { id: minted.result.id });
+    expect(revoked.left).toEqual([ofTenant('KeyRevoked', minted.result.id, { name: 'Nightly', masked })]);
+    expect((await act('apiKeys.revoke', { id: minted.result.id })).left).toEqual([]);
+  });
+
+  it('on a plan, with the webhooks that it disabled', async () => {
+    const subscribe = async (path: string) => {
+      const body = { url: `https://example.com/${path}`, eventType: 'BotDetected' };
+      return (await server.call('POST', '/v1/webhooks', { key: tenant.key, body })).body.data.id;
+    };
+    await subscribe('old');
+    const newer = await subscribe('new');
+    const lowered = await act('integrations.setPlan', { id: tenant.id, plan: 'pro' });
+    const details = { before: 'enterprise', after: 'pro', disabledWebhooks: [newer] };
+    expect(lowered.left).toEqual([ofTenant('PlanChanged', tenant.id, details)]);
+    expect((await act('integrations.setPlan', { id: tenant.id, plan: 'pro' })).left).toEqual([]);
+    await act('integrations.setPlan', { id: tenant.id, plan: 'enterprise' });
+  });
+
+  it('on the thresholds, with what they were', async () => {
+    const after = { mediumAt: 35, botAt: 65 };
+    const changed = await act('riskThresholds.update', after);
+    expect(changed.left).toEqual([
+      ofTenant('ThresholdsChanged', tenant.id, { before: { mediumAt: 40, botAt: 70 }, after }),
+    ]);
+    expect((await act('riskThresholds.update', after)).left).toEqual([]);
+  });
+
+  it('on accounts', async () => {
+    const email = 'colleague@example.com';
+    const { result, left } = await act('staff.create', { email, password: PASSWORD, role: 'viewer' });
+    const { id } = result;
+    const onAccount = (action: AuditEntry['action'], details: object) => [
+      entry({
+        ...{ action, actor: asStaff() as never, integrationId: null, subjectId: id },
+        details: { email, ...details },
+      }),
+    ];
+    expect(left).toEqual(onAccount('StaffCreated', { role: 'viewer' }));
+    const leaves = async (name: string, input: object) => (await act(`staff.${name}`, { id, ...input })).left;
+    const promoted = { before: 'viewer', after: 'analyst' };
+    expect(await leaves('setRole', { role: 'analyst' })).toEqual(onAccount('StaffRoleChanged', promoted));
+    expect(await leaves('setRole', { role: 'analyst' })).toEqual([]);
+    expect(await leaves('revokeSessions', {})).toEqual([]);
+    await trySignIn(server, { email, password: PASSWORD });
+    expect(await leaves('revokeSessions', {})).toEqual(onAccount('StaffSessionsEnded', { sessions: 1 }));
+    expect(await leaves('disable', {})).toEqual(onAccount('StaffDisabled', {}));
+    expect(await leaves('disable', {})).toEqual([]);
+    expect(await leaves('enable', {})).toEqual(onAccount('StaffEnabled', {}));
+    expect(await leaves('enable', {})).toEqual([]);
+  });
+});
+
+describe('an act of others leaves one entry', () => {
+  it('with the key that asked over the API', async () => {
+    await forget();
+    const body = { mediumAt: 10, botAt: 20 };
+    const answer = await server.call('PUT', '/v1/settings/risk-thresholds', { key: other.key, body });
+    expect(answer.status).toBe(200);
+    const name = `${other.key.slice(0, 11)}…${other.key.slice(-4)}`;
+    expect(await listNew()).toEqual([
+      entry({
+        ...{ action: 'ThresholdsChanged', actor: { kind: 'ApiKey', id: other.keyId, name, clientAddress: null } },
+        ...{ integrationId: other.id, subjectId: other.id },
+        details: { before: { mediumAt: 40, botAt: 70 }, after: body },
+      }),
+    ]);
+  });
+
+  it('with the operator at the command line, whose functions these are', async () => {
+    await forget();
+    const { id } = await createIntegration(operator, { name: 'Own', plan: 'free', allowedOrigins: [] });
+    const key = await mintKey(operator, { integrationId: id, name: 'k' });
+    await setIntegrationPlan(operator, { id, plan: 'pro' });
+    await revokeKey(operator, { id: key.id });
+    const account = await createStaff(operator, { email: 'own@example.com', password: PASSWORD, role: 'viewer' });
+    await setStaffPassword(operator, { email: 'own@example.com', password: 'another password' });
+    const left = (await listNew()).reverse();
+    expect(left.map(({ action, subjectId, integrationId }) => [action, subjectId, integrationId])).toEqual([
+      ['IntegrationCreated', id, id],
+      ['KeyMinted', key.id, id],
+      ['PlanChanged', id, id],
+      ['KeyRevoked', key.id, id],
+      ['StaffCreated', account.id, null],
+      ['StaffPasswordSet', account.id, null],
+    ]);
+    expect(left.map(({ actor }) => actor)).toEqual(left.map(() => OPERATOR));
+    expect(JSON.stringify(left)).not.toMatch(/another password|correct horse/);
+    expect(JSON.stringify(left)).not.toContain(key.key);
+  });
+});
+
+describe('no entry is left', () => {
+  it('by what was refused', async () => {
+    await forget();
+    const refused = [
+      await admin.mutate('apiKeys.mint', { name: '' }, at(tenant.id)),
+      await admin.mutate('apiKeys.revoke', { id: other.keyId }, at(tenant.id)),
+      await admin.mutate('integrations.setPlan', { id: 'int_nobody', plan: 'pro' }),
+      await admin.mutate('staff.create', { email: admin.email, password: PASSWORD }),
+      await admin.mutate('staff.setRole', { id: 'stf_nobody', role: 'viewer' }),
+      await admin.mutate('riskThresholds.update', { mediumAt: 50, botAt: 51 }, at(tenant.id)),
+      await analyst.mutate('apiKeys.mint', { name: 'x' }, at(tenant.id)),
+      await server.call('PUT', '/v1/settings/risk-thresholds', { key: tenant.key, body: { mediumAt: 1 } }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([400, 404, 404, 400, 404, 400, 403, 400]);
+    expect(await listNew()).toEqual([]);
+  });
+
+  it('by a change that was rolled back', async () => {
+    await forget();
+    // The role is changed and noted before it is seen that no admin would be left.
+    const last = await admin.mutate('staff.setRole', { id: admin.id, role: 'viewer' });
+    expect([last.status, last.body.error.message]).toEqual([400, 'id is the last admin; make another one first']);
+    expect(await listNew()).toEqual([]);
+  });
+});
+
+it('nothing is changed where it cannot be noted', async () => {
+  const { sql } = server.database.db;
+  const count = async () =>
+    (
+      await sql`select (select count(*) from api_keys) || ' ' || (select count(*) from staff) || ' ' ||
+      (select string_agg(plan || medium_at, ',' order by id) from integrations) as state`
+    )[0]!.state;
+  const before = await count();
+  await sql`alter table audit_entries add constraint full_disk check (action = '') not valid`;
+  try {
+    const failed = [
+      await admin.mutate('apiKeys.mint', { name: 'x' }, at(tenant.id)),
+      await admin.mutate('apiKeys.revoke', { id: tenant.keyId }, at(tenant.id)),
+      await admin.mutate('integrations.create', { name: 'New', plan: 'pro' }),
+      await admin.mutate('integrations.setPlan', { id: tenant.id, plan: 'free' }),
+      await admin.mutate('staff.create', { email: 'x@example.com', password: PASSWORD }),
+      await server.call('PUT', '/v1/settings/risk-thresholds', { key: tenant.key, body: { mediumAt: 1, botAt: 9 } }),
+    ];
+    expect(failed.map(({ status }) => status)).toEqual(failed.map(() => 500));
+  } finally {
+    await sql`alter table audit_entries drop constraint full_disk`;
+  }
+  expect(await count()).toBe(before);
+  expect((await server.call('GET', '/v1/stats', { key: tenant.key })).status).toBe(200);
+});
+
+describe('audit.list', () => {
+  const list = async (input: object, id = tenant.id) =>
+    (await admin.query('audit.list', input, at(id))).body.result.data;
+
+  it('shows the entries of one integration, and those of accounts apart, newest first', async () => {
+    const all = await listAll();
+    const ofTenant = all.filter(({ integrationId }) => integrationId === tenant.id);
+    const ofStaff = all.filter(({ integrationId }) => integrationId === null);
+    expect(Math.min(ofTenant.length, ofStaff.length)).toBeGreaterThan(5);
+    expect((await list({})).data).toEqual(ofTenant);
+    expect((await list({ scope: 'Staff' })).data).toEqual(ofStaff);
+    expect((await list({}, other.id)).data.map((one: AuditEntry) => one.integrationId)).toEqual(
+      all.flatMap(({ integrationId }) => (integrationId === other.id ? [other.id] : [])),
+    );
+  });
+
+  it('is walked by cursors, which open only where they were issued', async () => {
+    const walked: AuditEntry[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await list({ pageSize: 2, cursor });
+      expect(page.data.length).toBeLessThanOrEqual(2);
+      walked.push(...page.data);
+      cursor = page.pagination.nextCursor;
+    } while (cursor);
+    expect(walked).toEqual((await list({})).data);
+    const { nextCursor } = (await list({ pageSize: 1 })).pagination;
+    for (const [input, id] of [
+      [{ cursor: nextCursor }, other.id],
+      [{ cursor: nextCursor, scope: 'Staff' }, tenant.id],
+    ] as const)
+      expect((await admin.query('audit.list', input, at(id))).status).toBe(400);
+  });
+
+  it('is for admins alone', async () => {
+    const viewer = await createStaffClient(server, 'viewer');
+    const answers = [
+      await analyst.query('audit.list', {}, at(tenant.id)),
+      await viewer.query('audit.list', {}, at(tenant.id)),
+      await server.call('GET', '/api/trpc/audit.list', { key: tenant.key, headers: at(tenant.id) }),
+      await server.call('GET', '/v1/audit', { key: tenant.key }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 401, 404]);
+  });
+});

@@ -12,6 +12,7 @@ const SOURCES = [
   'db',
   'inngest',
   'instrumentation.ts',
+  'proxy.ts',
   'next.config.js',
   'postcss.config.mjs',
   'tsconfig.json',

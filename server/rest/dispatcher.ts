@@ -18,6 +18,7 @@ import {
   rateLimitedMessage,
 } from './responses';
 import { type FoundRoute, findRoute, type Route } from './routes';
+import { listAnswerHeaders } from './security-headers.mjs';
 import { readSwaggerAsset } from './swagger';
 
 const API_PATH = /^\/+(v1|health|openapi|swagger)(\/|$)/;
@@ -45,6 +46,7 @@ export async function dispatchRequest(service: Service, request: RestRequest): P
       ? await answerAuthenticated(service, request, { method, path, query, requestId })
       : await answerPublic(service, { method, path, query, requestId });
   response.headers['x-request-id'] = requestId;
+  Object.assign(response.headers, listAnswerHeaders(service.env.publicUrl));
   // The length of what a GET would answer stays in the headers.
   if (response.body !== null) response.headers['content-length'] = String(Buffer.byteLength(response.body));
   return request.method === 'HEAD' ? { ...response, body: null } : response;

@@ -7,6 +7,7 @@ import { callIngest } from '../procedures/pipeline';
 import { appRouter } from '../procedures/router';
 import type { Service } from '../service';
 import type { RestResponse } from './responses';
+import { listAnswerHeaders } from './security-headers.mjs';
 
 /** The pipeline's door: tRPC's own path and JSON, without the framework's cost on the product's write load. */
 export const PIPELINE_PROCEDURE = 'pipeline.ingest';
@@ -30,7 +31,7 @@ function readBearerToken(authorization: string | null): string | null {
 export async function answerPipeline(service: Service, request: DoorRequest): Promise<RestResponse> {
   const ctx: Context = { service, caller: { kind: 'bearer', token: readBearerToken(request.header('authorization')) } };
   try {
-    return respond(200, { result: { data: await callIngest(ctx, () => readInput(request)) } });
+    return respond(service, 200, { result: { data: await callIngest(ctx, () => readInput(request)) } });
   } catch (thrown) {
     const error = toTrpcError(service, thrown);
     const shape = getErrorShape({
@@ -41,7 +42,7 @@ export async function answerPipeline(service: Service, request: DoorRequest): Pr
       input: undefined,
       ctx,
     });
-    return respond(getHTTPStatusCodeFromError(error), { error: shape });
+    return respond(service, getHTTPStatusCodeFromError(error), { error: shape });
   }
 }
 
@@ -67,9 +68,12 @@ function toTrpcError(service: Service, thrown: unknown): TRPCError {
   return error;
 }
 
-function respond(status: number, value: unknown): RestResponse {
+function respond({ env }: Service, status: number, value: unknown): RestResponse {
   const body = JSON.stringify(value);
   // With its length known beforehand, Node sends head and body as one piece instead of in chunks.
-  const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
+  const headers = {
+    ...{ 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
+    ...listAnswerHeaders(env.publicUrl),
+  };
   return { status, headers, body };
 }

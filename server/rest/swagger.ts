@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RestResponse } from './responses';
+import { PAGE_HEADERS, SWAGGER_POLICY } from './security-headers.mjs';
 
 const DIRECTORY = join(process.cwd(), 'node_modules/swagger-ui-dist');
 
@@ -28,14 +29,7 @@ const START = `fetch('/openapi/v3.json').then((response) => response.json()).the
 });
 `;
 
-const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-const HEADERS = {
-  'content-security-policy': CONTENT_SECURITY_POLICY,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-};
+const HEADERS = { ...PAGE_HEADERS, 'content-security-policy': SWAGGER_POLICY };
 
 /** Files of swagger-ui-dist that the page loads. */
 const FILES: Record<string, string> = {

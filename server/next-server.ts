@@ -1,5 +1,5 @@
 import { Server } from 'node:http';
-import { type Handler, mountApi, READING, stopHttpServer } from './http-server';
+import { type Handler, mountApi, stopHttpServer } from './http-server';
 import { SettingError } from './platform/env';
 import { isServiceHeld } from './platform/service';
 import { closeService, getService, type Service } from './service';
@@ -17,8 +17,6 @@ export function takeNextServer(): void {
   const [next] = server.listeners('request') as [Handler];
   // Next has no use for upgrades in production and hangs up on every client that offers one (`curl --http2`).
   server.removeAllListeners('request').removeAllListeners('upgrade');
-  // Node reads these options off the server at each connection and request.
-  Object.assign(server, READING);
   const service = openService();
   mountApi(server, service, next);
   endOnSignals(server, service);

@@ -6,6 +6,10 @@ import type { Service } from '../service';
 import { dispatchRequest } from './dispatcher';
 import { collectBody, MAX_BODY_BYTES } from './request';
 import { errorResponse, type RestResponse } from './responses';
+import { listAnswerHeaders } from './security-headers.mjs';
+
+/** How long a client has to take the answer to what was unreadable. */
+const LINGER_MS = 1_000;
 
 /** Answers a request of a node:http server through the dispatcher. */
 export async function handleNodeRequest(
@@ -45,13 +49,18 @@ const hasBody = (request: IncomingMessage) =>
 
 /**
  * Answers what is no HTTP request, or has too long a head, as the API answers; Node by itself would close the connection
- * with 431 or 400 and no word.
+ * with 431, 408 or 400 and no word. So too what takes too long to arrive.
  */
-export function refuseUnreadableRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+export function refuseUnreadableRequest({ env }: Service, error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const refusal = new ApiError('INVALID_REQUEST', 'The request is not readable HTTP', { field: 'request' });
-  const { headers, body } = errorResponse({ 'x-request-id': createId('req'), connection: 'close' }, refusal);
+  const { headers, body } = errorResponse(
+    { 'x-request-id': createId('req'), connection: 'close', ...listAnswerHeaders(env.publicUrl) },
+    refusal,
+  );
   headers['content-length'] = String(Buffer.byteLength(body ?? ''));
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 400 Bad Request\r\n${head.join('')}\r\n${body}`);
+  // Whoever sends on forever would otherwise hold the connection, half closed.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

@@ -12,6 +12,7 @@ import { readWebBody } from './fetch-adapter';
 // The dashboard's way in: sign-in and sign-out, and its calls over tRPC, with a session cookie.
 
 const MAX_SIGN_IN_BYTES = 8 * 1024;
+const MAX_CALL_BYTES = 64 * 1024;
 const COOKIE = 'staff_session';
 /** The integration that the dashboard's pages look at. */
 const INTEGRATION_HEADER = 'x-integration-id';
@@ -52,11 +53,12 @@ function isSameHost({ env }: Service, request: Request): boolean {
 
 const isJson = (request: Request) => /^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? '');
 
-type Fault = 'BAD_REQUEST' | 'UNAUTHORIZED' | 'FORBIDDEN' | 'TOO_MANY_REQUESTS' | 'SERVICE_UNAVAILABLE';
-const STATUSES: Record<Fault, number> = {
+type Fault = keyof typeof STATUSES;
+const STATUSES = {
   BAD_REQUEST: 400,
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
+  PAYLOAD_TOO_LARGE: 413,
   TOO_MANY_REQUESTS: 429,
   SERVICE_UNAVAILABLE: 503,
 };
@@ -117,9 +119,13 @@ export async function answerStaffCall(service: Service, request: Request): Promi
   } catch (error) {
     return refuseFault(service, error);
   }
+  const body = request.method === 'GET' ? null : await readWebBody(request, MAX_CALL_BYTES);
+  if (request.method !== 'GET' && body === null)
+    return refuse('PAYLOAD_TOO_LARGE', `The body is longer than ${MAX_CALL_BYTES} bytes`);
+  const { url, method, headers } = request;
   return fetchRequestHandler({
     endpoint: '/api/trpc',
-    req: request,
+    req: new Request(url, { method, headers, body: body as BodyInit | null }),
     router: appRouter,
     allowBatching: false,
     // Facts come through the door alone, whose limits do not hold here: no token is taken.

@@ -4,6 +4,7 @@ import { asOperator } from '../../server/audit/acts';
 import type { Plan } from '../../server/contract/tiers';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
+import type { ConnectionLimits } from '../../server/http-limits';
 import { createHttpServer, type Handler, stopHttpServer } from '../../server/http-server';
 import { readEnv } from '../../server/platform/env';
 import { createLogger } from '../../server/platform/log';
@@ -49,6 +50,7 @@ export async function startTestServer(
   settings: Record<string, string> = {},
   shared?: TestServer,
   dashboard: (service: Service) => Handler = () => answerNotFound,
+  limits?: ConnectionLimits,
 ): Promise<TestServer> {
   const database = shared?.database ?? (await createTestDatabase());
   const env = readEnv({
@@ -65,7 +67,7 @@ export async function startTestServer(
     appSecret: env.APP_SECRET!,
     canRunEngine: true,
   });
-  const server = createHttpServer(service, dashboard(service));
+  const server = createHttpServer(service, dashboard(service), limits);
   await service.engine?.start();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,0 +1,204 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CONNECTION_LIMITS } from '../../server/http-limits';
+import { Connection, sendRaw } from '../support/connection';
+import { startNextServer } from '../support/next-server';
+import { startTestServer, type TestServer } from '../support/server';
+import { answerDashboard } from '../support/staff-client';
+
+// What slow, silent and endless clients get. The limits' times are shortened here, their meaning is not.
+
+const LIMITS = {
+  ...CONNECTION_LIMITS,
+  maxConnections: 400,
+  headersTimeout: 400,
+  requestTimeout: 900,
+  keepAliveTimeout: 500,
+  answerTimeout: 700,
+  connectionsCheckingInterval: 50,
+};
+const SHORT_MS = 3_000;
+
+let server: TestServer;
+let key: string;
+beforeAll(async () => {
+  server = await startTestServer({}, undefined, answerDashboard, LIMITS);
+  ({ key } = await server.createTenant());
+});
+afterAll(() => server.stop());
+
+const expectServed = async () => expect((await server.call('GET', '/v1/integration', { key })).status).toBe(200);
+const UNREADABLE = {
+  code: 'INVALID_REQUEST',
+  message: 'The request is not readable HTTP',
+  details: { field: 'request' },
+};
+
+/** Sends a byte every so often until the connection is closed; answers for how long that was. */
+async function trickle(connection: Connection, byte: string): Promise<number> {
+  const start = performance.now();
+  let isOpen = true;
+  void connection.closed.then(() => {
+    isOpen = false;
+  });
+  while (isOpen && performance.now() - start < 2 * SHORT_MS) {
+    connection.write(byte);
+    await sleep(40);
+  }
+  return performance.now() - start;
+}
+
+describe('a slow client is answered 400 and cut, and others are served meanwhile', () => {
+  it('whose head does not come to an end', async () => {
+    const connection = await Connection.open(server.url);
+    connection.write('GET /v1/integration HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    const trickling = trickle(connection, 'a');
+    await expectServed();
+    const answer = await connection.read();
+    expect([answer.status, answer.header('connection'), answer.body.error]).toEqual([400, 'close', UNREADABLE]);
+    expect(await trickling).toBeLessThan(SHORT_MS);
+  });
+
+  it('whose body does not come to an end', async () => {
+    const connection = await Connection.open(server.url);
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Content-Length': '50000' };
+    connection.writeHead('POST', '/v1/webhooks', headers);
+    const trickling = trickle(connection, ' ');
+    await expectServed();
+    const answer = await connection.read();
+    expect([answer.status, answer.header('connection'), answer.body.error]).toEqual([400, 'close', UNREADABLE]);
+    expect(await trickling).toBeLessThan(SHORT_MS);
+    expect(connection.unread).toBe(0);
+  });
+
+  it('that sends nothing at all, or nothing after its first answer', async () => {
+    const silent = await Connection.open(server.url);
+    const idle = await Connection.open(server.url);
+    idle.writeHead('GET', '/health');
+    expect((await idle.read()).status).toBe(200);
+    const start = performance.now();
+    expect((await silent.read()).status).toBe(400);
+    await Promise.all([silent.closed, idle.closed]);
+    expect(performance.now() - start).toBeLessThan(SHORT_MS);
+    expect(idle.unread).toBe(0);
+  });
+
+  it('that never reads its answers', async () => {
+    const { hostname, port } = new URL(server.url);
+    const socket: Socket = connect({ host: hostname, port: Number(port) }).pause();
+    const broken = new Promise<void>((resolve) => socket.once('error', () => resolve()).once('close', () => resolve()));
+    socket.write('GET /openapi/v3.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500));
+    await expectServed();
+    const start = performance.now();
+    // A client that reads nothing learns of the end only as it writes; what it sends earns it no time.
+    const writing = setInterval(() => socket.write('\r\n'), 50);
+    await Promise.race([broken, sleep(2 * SHORT_MS)]);
+    clearInterval(writing);
+    expect(performance.now() - start).toBeLessThan(SHORT_MS);
+    socket.destroy();
+    await expectServed();
+  });
+});
+
+it('three hundred silent connections leave the others served, and go', async () => {
+  const silent = await Promise.all(Array.from({ length: 300 }, () => Connection.open(server.url)));
+  await expectServed();
+  const start = performance.now();
+  await Promise.all(silent.map((connection) => connection.closed));
+  expect(performance.now() - start).toBeLessThan(SHORT_MS);
+  await expectServed();
+});
+
+it('connections beyond the bound are closed as they come, and there is room again afterwards', async () => {
+  const opened = await Promise.allSettled(Array.from({ length: 450 }, () => Connection.open(server.url)));
+  const connections = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  await Promise.all(connections.map(({ closed }) => closed));
+  const unanswered = connections.filter(({ unread }) => unread === 0);
+  expect(450 - connections.length + unanswered.length).toBeGreaterThanOrEqual(50);
+  await expectServed();
+});
+
+it('an answer that takes longer than a silent reader may is still given', async () => {
+  const slow = await startTestServer(
+    {},
+    server,
+    () => async (_request, response) => {
+      await sleep(4 * LIMITS.answerTimeout);
+      response.end('late');
+    },
+    LIMITS,
+  );
+  try {
+    expect(await (await fetch(`${slow.url}/slow`)).text()).toBe('late');
+  } finally {
+    await slow.stop();
+  }
+});
+
+describe('a request is refused that is too much', () => {
+  const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`X-${n}`, '1']));
+  const authorized = () => ({ Authorization: `Bearer ${key}` });
+
+  it('by the number of its header fields, which are never dropped in silence', async () => {
+    const { maxHeaderFields } = LIMITS;
+    // Host and the key count.
+    const most = await sendRaw(server.url, 'GET', '/v1/integration', {
+      headers: { ...fields(maxHeaderFields - 2), ...authorized() },
+    });
+    expect(most.status).toBe(200);
+    for (const count of [maxHeaderFields - 1, maxHeaderFields, 500]) {
+      const headers = { ...fields(count), ...authorized() };
+      const answer = await sendRaw(server.url, 'GET', '/v1/integration', { headers });
+      expect([count, answer.status, answer.body.error]).toEqual([count, 400, UNREADABLE]);
+    }
+  });
+
+  it('by the length of its head', async () => {
+    const padded = (length: number) =>
+      sendRaw(server.url, 'GET', '/health', { headers: { 'X-Pad': 'x'.repeat(length) } });
+    expect((await padded(31 * 1024)).status).toBe(200);
+    const answer = await padded(33 * 1024);
+    expect([answer.status, answer.body.error]).toEqual([400, UNREADABLE]);
+  });
+
+  it('by the length of its body, at every door', async () => {
+    const send = (target: string, length: number) =>
+      sendRaw(server.url, 'POST', target, {
+        headers: { ...authorized(), 'Content-Type': 'application/json', Origin: 'http://localhost' },
+        body: ' '.repeat(length),
+      });
+    expect((await send('/v1/webhooks', 64 * 1024 + 1)).status).toBe(400);
+    expect((await send('/api/auth/sign-in', 8 * 1024 + 1)).status).toBe(400);
+    const call = await send('/api/trpc/staff.create', 64 * 1024 + 1);
+    expect([call.status, call.body.error.data.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    expect((await send('/dashboard', 64 * 1024 + 1)).status).toBe(413);
+    expect((await send('/api/inngest', 4 * 1024 * 1024 + 1)).status).toBe(413);
+    await expectServed();
+  });
+
+  it('by the length of a body that does not say it', async () => {
+    const connection = await Connection.open(server.url);
+    connection.writeHead('POST', '/dashboard', { 'Transfer-Encoding': 'chunked', Origin: server.url });
+    const chunk = `${(16 * 1024).toString(16)}\r\n${' '.repeat(16 * 1024)}\r\n`;
+    for (let n = 0; n < 8; n++) connection.write(chunk);
+    await connection.closed;
+    await expectServed();
+  });
+});
+
+it('plain next start holds them too, and looks every half minute', async () => {
+  const next = await startNextServer(server);
+  try {
+    const headers = Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`X-${n}`, '1']));
+    expect((await sendRaw(next.url, 'GET', '/health', { headers })).status).toBe(400);
+    const long = await sendRaw(next.url, 'POST', '/sign-in', { body: ' '.repeat(64 * 1024 + 1) });
+    expect(long.status).toBe(413);
+    const slow = await Connection.open(next.url);
+    slow.write('GET / HTTP/1.1\r\nX-Slow: ');
+    const answer = await slow.read(true, 45_000);
+    expect([answer.status, answer.body.error]).toEqual([400, UNREADABLE]);
+  } finally {
+    await next.stop();
+  }
+}, 60_000);

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
+import { createStaff, setStaffPassword } from '../../server/auth/accounts';
+import { scoredSession } from '../support/facts';
+import { type NextServer, startNextServer } from '../support/next-server';
+import { type Receiver, startReceiver } from '../support/receiver';
+import { createClient, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
+import { openStaffClient, readCookie, trySignIn } from '../support/staff-client';
+
+// After a tour through everything that takes or gives a secret, nobody who reads the database or the log learns one.
+
+const PASSWORDS = ['correct horse battery', 'a wrong password!', 'the operator’s own'];
+const WRONG_KEY = `aik_v1_${'w'.repeat(40)}`;
+
+let server: TestServer;
+let receiver: Receiver;
+let next: NextServer;
+/** What must not be found, by what it is. */
+let secrets: Record<string, string>;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  server = await startTestServer();
+  next = await startNextServer(server, { LOG_LEVEL: 'trace', WEBHOOK_ALLOW_HOSTS: receiver.host });
+  secrets = await tour();
+}, 60_000);
+afterAll(async () => {
+  await next?.stop();
+  await server.stop();
+  await receiver.stop();
+});
+
+async function tour() {
+  const { db } = server.service;
+  const email = 'admin@example.com';
+  const [password = '', wrong = '', another = ''] = PASSWORDS;
+  await createStaff(asOperator(db), { email, password, role: 'admin' });
+  const client = { url: next.url, ...createClient(next.url) };
+  expect((await trySignIn(client, { email, password: wrong })).status).toBe(401);
+  const cookie = readCookie(await trySignIn(client, { email, password }));
+  const staff = openStaffClient(client, cookie);
+  const create = async (procedure: string, input: object, id = '') => {
+    const answer = await staff.mutate(procedure, input, { 'x-integration-id': id });
+    expect([procedure, answer.status]).toEqual([procedure, 200]);
+    return answer.body.result.data;
+  };
+  const { id } = await create('integrations.create', { name: 'Toured', plan: 'enterprise' });
+  const { key } = await create('apiKeys.mint', { name: 'Toured' }, id);
+  await create('staff.create', { email: 'other@example.com', password, role: 'viewer' });
+  await setStaffPassword(asOperator(db), { email: 'other@example.com', password: another });
+  const call = async (method: string, path: string, body?: object) => {
+    const answer = await client.call(method, path, { key, body });
+    expect([method, path, answer.status]).toEqual([method, path, 200]);
+    return answer.body.data;
+  };
+  const webhook = await call('POST', '/v1/webhooks', { url: `${receiver.url}/`, eventType: 'BotDetected' });
+  await call('POST', `/v1/webhooks/${webhook.id}/test`);
+  const rotated = await call('POST', `/v1/webhooks/${webhook.id}/rotate-secret`);
+  await call('POST', `/v1/webhooks/${webhook.id}/test`);
+  await call('PUT', '/v1/settings/risk-thresholds', { mediumAt: 20, botAt: 60 });
+  expect((await client.ingest(id, scoredSession(0.9, 'session-1').facts)).status).toBe(200);
+  for (const headers of [{ authorization: `Bearer ${WRONG_KEY}` }, { 'x-api-key': WRONG_KEY }] as Record<
+    string,
+    string
+  >[])
+    expect((await client.call('GET', '/v1/sessions', { headers })).status).toBe(401);
+  await fail(async () => {
+    const body = { url: `${receiver.url}/`, eventType: 'BotDetected' };
+    return [
+      await client.call('POST', '/v1/webhooks', { key, body }),
+      await staff.mutate('apiKeys.mint', { name: 'x' }, { 'x-integration-id': id }),
+      await staff.mutate('staff.create', { email: 'third@example.com', password }),
+      await trySignIn(client, { email, password }),
+    ];
+  });
+  const token = cookie.slice(cookie.indexOf('=') + 1);
+  return {
+    'API key': key,
+    'wrong key': WRONG_KEY,
+    'first webhook secret': webhook.secret,
+    'second webhook secret': rotated.secret,
+    'session token': token,
+    'pipeline token': PIPELINE_TOKEN,
+    'application secret': server.service.env.APP_SECRET!.toString('base64'),
+    ...Object.fromEntries(PASSWORDS.map((one, n) => [`password ${n}`, one])),
+  };
+}
+
+/** Has what would write secrets fail in the database, so that the faults are logged with all that they know. */
+async function fail(act: () => Promise<{ status: number }[]>) {
+  const { sql } = server.database.db;
+  const tables = ['webhook_subscriptions', 'api_keys', 'staff', 'staff_sessions'];
+  for (const table of tables) await sql`alter table ${sql(table)} add constraint closed check (false) not valid`;
+  const answers = await act();
+  for (const table of tables) await sql`alter table ${sql(table)} drop constraint closed`;
+  expect(answers.map(({ status }) => status)).toEqual([500, 500, 500, 500]);
+}
+
+/** A secret as it is, without its prefix, in hex (as bytes are printed) and in base64, and the bytes that it encodes. */
+function spell(secret: string): string[] {
+  const body = secret.replace(/^(aik_v1_|whsec_)/, '');
+  const bytes = [Buffer.from(secret), Buffer.from(body), Buffer.from(body, 'base64')].filter(
+    ({ length }) => length > 11,
+  );
+  return [secret, body, ...bytes.flatMap((one) => [one.toString('hex'), one.toString('base64').replace(/=+$/, '')])];
+}
+
+async function dumpDatabase(): Promise<string> {
+  const { sql } = server.database.db;
+  const tables = await sql<{ schema: string; name: string }[]>`
+    select table_schema as schema, table_name as name from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`;
+  expect(tables.length).toBeGreaterThan(25);
+  const dumps: string[] = [];
+  for (const { schema, name } of tables) {
+    const rows = await sql<{ row: string }[]>`select t::text as row from ${sql(schema)}.${sql(name)} t`;
+    dumps.push(...rows.map(({ row }) => `${schema}.${name} ${row}`));
+  }
+  return dumps.join('\n');
+}
+
+const findSecrets = (text: string) =>
+  Object.entries(secrets).flatMap(([name, secret]) => (spell(secret).some((one) => text.includes(one)) ? [name] : []));
+
+it('the database holds no secret as it is', async () => {
+  const dump = await dumpDatabase();
+  for (const table of [
+    'api_keys',
+    'webhook_subscriptions',
+    'staff',
+    'staff_sessions',
+    'audit_entries',
+    'webhook_attempts',
+  ])
+    expect(dump).toContain(`public.${table} `);
+  expect(findSecrets(dump)).toEqual([]);
+  // The search itself finds one that is there.
+  await server.database.db.sql`insert into rate_windows values (${secrets['API key']!}, now(), 1)`;
+  expect(findSecrets(await dumpDatabase())).toEqual(['API key']);
+});
+
+it('the log holds none, not even of what failed', () => {
+  const log = next.output();
+  expect(log.match(/a request failed|a call failed|could not be read or changed/g)?.length).toBeGreaterThanOrEqual(4);
+  expect(findSecrets(log)).toEqual([]);
+});

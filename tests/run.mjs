@@ -1,4 +1,4 @@
-// The test command (`npm test`): formatting and lint, the build, types, then every test. Ends with the one line
+// The test command (`npm test`): formatting and lint, the build, types, the audit of dependencies, then every test. Ends with the one line
 // `N passed, N failed`. Arguments are handed to vitest: `npm test -- tests/unit`.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { auditDependencies } from './dependency-audit.mjs';
 import { obtainChromium } from './support/browser.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -73,6 +74,19 @@ async function runCheck(name, command) {
   say(fault ? `✗ ${name}: ${fault}` : `✓ ${name}`);
 }
 
+/** A registry that audits nothing is no fault of ours: the step is then among the skipped ones, and says so. */
+async function runAudit() {
+  const name = 'audit of dependencies';
+  say(`\n— ${name}`);
+  const { outcome, why } = await auditDependencies(ROOT);
+  if (outcome === 'skipped') {
+    skipped.push(`${name}: ${why}`);
+    return say(`- ${name}: skipped, ${why}`);
+  }
+  counts[outcome === 'clean' ? 'passed' : 'failed']++;
+  say(outcome === 'clean' ? `✓ ${name}` : `✗ ${name}: ${why}`);
+}
+
 async function runTests(chromiumPath) {
   say('\n— tests');
   const directory = await mkdtemp(join(tmpdir(), 'test-report-'));
@@ -118,6 +132,7 @@ function needsBrowser() {
 
 const chromiumPath = needsBrowser() ? await obtainChromium(say) : null;
 for (const [name, command] of Object.entries(CHECKS)) await runCheck(name, command);
+await runAudit();
 await runTests(chromiumPath);
 if (skipped.length > 0) say(`\n— skipped\n${skipped.join('\n')}`);
 say('');

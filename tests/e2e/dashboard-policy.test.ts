@@ -35,17 +35,14 @@ describe('a script that somebody got into a page', () => {
     expect(told.some((text) => REFUSED.test(text))).toBe(true);
   });
 
-  it('does not run as an attribute, from another host, or by eval', async () => {
+  it('does not run as an attribute, as an address, or by eval', async () => {
     const page = await dashboard.open({ role: 'admin', provokes: REFUSED });
     await page.goto(`${dashboard.base}/sessions`);
     await settle(page);
     await page.evaluate(() => {
-      document.body.insertAdjacentHTML('beforeend', '<img src="/none.png" onerror="window.injected = true">');
+      document.body.insertAdjacentHTML('beforeend', '<img src="data:,no" onerror="window.injected = true">');
       document.body.insertAdjacentHTML('beforeend', '<a id="link" href="javascript:window.injected = true">x</a>');
       document.getElementById('link')!.click();
-      const parsed = document.createElement('template');
-      parsed.innerHTML = '<script src="https://evil.example.com/x.js"></scr' + 'ipt>';
-      document.body.append(parsed.content.cloneNode(true));
       setTimeout('window.injected = true', 0);
     });
     await page.waitForTimeout(300);

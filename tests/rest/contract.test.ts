@@ -11,10 +11,11 @@ import { MOUNT_NAMES, type Mount, type MountName, type Mounts, startMounts } fro
 import { FAULTS } from '../support/operation-errors';
 import { SUCCESSES } from '../support/operation-successes';
 import { listCases, listOperations, listRefusals, type Operation } from '../support/operations';
+import { findPgBouncer } from '../support/pooler';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { Answer, CallOptions } from '../support/server';
 
-// Every operation × every answer that its document lists × both mounts, from one table of cases.
+// Every operation × every answer that its document lists × every mount, from one table of cases.
 
 const ALL = Object.keys(SUCCESSES);
 const KEYED = Object.keys(FAULTS);
@@ -82,9 +83,21 @@ it.each(MOUNT_NAMES)('there is a case for every operation and every answer that 
   expect(toPairs(listCases())).toEqual(toPairs(listOperations(mounts.get(name).document)));
 });
 
+const PGBOUNCER = findPgBouncer(process.env);
+const found = PGBOUNCER ?? 'none: no pgbouncer on the PATH';
+it.skipIf(!PGBOUNCER)(`Next’s mounts stand behind a real transaction pooler (${found})`, async () => {
+  const database = new URL(mounts.base.database.url).pathname.slice(1);
+  const { key } = await mounts.base.createTenant();
+  for (const name of ['Next’s route handlers', 'plain next start'] as const) {
+    const before = await mounts.pooler!.countTransactions(database);
+    await mounts.get(name).call('GET', '/v1/stats', { key });
+    expect([name, (await mounts.pooler!.countTransactions(database)) > before]).toEqual([name, true]);
+  }
+});
+
 describe.each(MOUNT_NAMES)('%s', (name) => {
   // Next compresses and frames answers itself.
-  const isFramedByUs = name === 'the self-hosted server';
+  const isFramedByUs = name !== 'Next’s route handlers';
   const isFraming = (header: string) =>
     !isFramedByUs && /^(content-length|transfer-encoding|content-encoding|vary)$/i.test(header);
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { findFreePort } from './ports';
 import { waitUntil } from './receiver';
-import { PIPELINE_TOKEN, type TestServer } from './server';
+import { PIPELINE_TOKEN } from './server';
 
 const START_LIMIT_MS = 30_000;
 
@@ -18,7 +18,7 @@ export interface NextServer {
  * Needs the build.
  */
 export async function startNextServer(
-  { database, service }: TestServer,
+  { database, service }: { database: { url: string }; service: { env: { APP_SECRET?: Buffer } } },
   settings: Record<string, string> = {},
 ): Promise<NextServer> {
   const port = await findFreePort();

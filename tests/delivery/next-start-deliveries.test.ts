@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../db/client';
+import { migrateDatabase } from '../../db/migrate';
+import { createEmptyDatabase } from '../support/database';
+import { scoredSession } from '../support/facts';
+import { findInngest, type InngestServer } from '../support/inngest-server';
+import { type NextServer, startNextServer } from '../support/next-server';
+import { findPgBouncer, type Pooler, startPooler } from '../support/pooler';
+import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { type Client, createClient } from '../support/server';
+import { openSite, type Site, type Tenant } from '../support/site';
+
+// Plain `next start`, with our server in front and as a platform runs its route handlers, as in production: a real Inngest
+// calls /api/inngest, and the database is behind a transaction pooler (where there is a PgBouncer). One region each, so
+// that both run at once on one Inngest server.
+
+const MINUTE_MS = 60_000;
+const inngest = findInngest(process.env);
+vi.setConfig({ testTimeout: 200_000, hookTimeout: 60_000 });
+const found = inngest?.description ?? 'none: INNGEST_BASE_URL is unset and no inngest-cli is installed';
+
+interface Stack {
+  site: Site;
+  next: NextServer;
+  server: Client;
+  stop(): Promise<void>;
+}
+
+describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
+  let receiver: Receiver;
+  let engine: InngestServer;
+  const stacks = new Map<string, Stack>();
+  beforeAll(async () => {
+    [receiver, engine] = await Promise.all([startReceiver(), inngest!.start()]);
+    // `/fails-2/…` fails twice.
+    receiver.answer = ({ path }) => {
+      const failures = Number(/^\/fails-(\d)/.exec(path)?.[1]);
+      return receiver.received.filter((one) => one.path === path).length <= failures ? 500 : 200;
+    };
+    const [us, eu] = await Promise.all([
+      startStack('us', { receiver, engine }, {}),
+      startStack('eu', { receiver, engine }, { VERCEL: '1', WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION: '1' }),
+    ]);
+    stacks.set('plain next start', us).set('Next’s route handlers', eu);
+  });
+  afterAll(async () => {
+    await Promise.all([...stacks.values()].map((stack) => stack.stop()));
+    await engine?.stop();
+    await receiver?.stop();
+  });
+
+  describe.concurrent.each(['plain next start', 'Next’s route handlers'])('%s', (name) => {
+    /** A tenant with a subscription to a path of its own, told of so many bot sessions. */
+    async function tell(events: number, failures: number) {
+      const { site, server } = stacks.get(name)!;
+      const path = `/fails-${failures}/${randomBytes(4).toString('hex')}`;
+      const tenant = await site.createTenant();
+      const subscription = await site.subscribe(server, tenant, `${receiver.url}${path}`);
+      for (let n = 0; n < events; n++) {
+        expect((await server.ingest(tenant.id, scoredSession(0.95).facts)).status).toBe(200);
+      }
+      return { tenant, subscription, arrived: () => receiver.received.filter((one) => one.path === path) };
+    }
+    const waitForEnd = (tenant: Tenant) =>
+      waitUntil(async () => {
+        const rows = await stacks.get(name)!.site.listDeliveries(tenant);
+        return rows.length > 0 && rows.every(({ status }) => status !== 'Pending');
+      }, engine.patienceMs);
+
+    it('sends what fails again by the schedule, each signed anew, under one delivery id', async () => {
+      const { tenant, subscription, arrived } = await tell(1, 2);
+      await waitForEnd(tenant);
+      expect(arrived().map(({ headers }) => headers['x-webhook-delivery-id'])).toEqual(
+        Array(3).fill(arrived()[0]!.headers['x-webhook-delivery-id']),
+      );
+      for (const request of arrived()) expectSigned(request, subscription.secret);
+      const [first, second, third] = arrived().map(({ at }) => at);
+      expect(second! - first!).toBeGreaterThanOrEqual(1_500);
+      expect(third! - second!).toBeGreaterThanOrEqual(1_500);
+      const rows = await stacks.get(name)!.site.listDeliveries(tenant);
+      expect(rows).toMatchObject([{ status: 'Delivered', attempts: 3, logged: 3 }]);
+    });
+
+    it('sends many at once, each of them once', async () => {
+      const { tenant, arrived } = await tell(60, 0);
+      await waitForEnd(tenant);
+      await sleep(500);
+      expect([arrived().length, new Set(arrived().map(({ body }) => body)).size]).toEqual([60, 60]);
+    });
+
+    it('finds by its crons what nobody was told of, and folds the counts', async () => {
+      const { site, server } = stacks.get(name)!;
+      const { tenant, arrived } = await tell(1, 1);
+      await waitUntil(async () => (await site.listDeliveries(tenant))[0]?.logged === 1, engine.patienceMs);
+      // As after the death of the process that had begun the second attempt, with its lease over and no wake-up to come.
+      await site.db.query(
+        `update webhook_deliveries set attempts = 2, lease = gen_random_uuid(), next_attempt_at = now() - interval '1 s'
+          where integration_id = $1 and lease is null`,
+        [tenant.id],
+      );
+      await waitForEnd(tenant);
+      expect(arrived()).toHaveLength(2);
+      const countDeltas = async () =>
+        (await site.db.query<{ n: number }>('select count(*)::int as n from session_deltas', []))[0]!.n;
+      await waitUntil(async () => (await countDeltas()) === 0, MINUTE_MS + engine.patienceMs);
+      const { body } = await server.call('GET', '/v1/stats', { key: tenant.key });
+      expect(body.data).toMatchObject({ totalSessions: 1, botSessions: 1 });
+    });
+  });
+});
+
+async function startStack(
+  region: 'us' | 'eu',
+  { receiver, engine }: { receiver: Receiver; engine: InngestServer },
+  settings: Record<string, string>,
+): Promise<Stack> {
+  const { url, drop } = await createEmptyDatabase();
+  await migrateDatabase({ url, directory: 'db/migrations', region });
+  const db = openDatabase({ url, maxConnections: 4 });
+  const program = findPgBouncer(process.env);
+  const pooler: Pooler | null = program === null ? null : await startPooler(program, url);
+  const pooled = new URL(url);
+  if (pooler) pooled.port = String(pooler.port);
+  const common = {
+    REGION: region,
+    DATABASE_POOLER: 'transaction',
+    DATABASE_POOL_MAX: '5',
+    WEBHOOK_ALLOW_HOSTS: receiver.host,
+    WEBHOOK_RETRY_DELAYS: '0s,2s,2s,2s,2s,2s',
+    INNGEST_BASE_URL: engine.baseUrl,
+    ...(engine.isDev ? { INNGEST_DEV: '1' } : {}),
+    ...(engine.eventKey ? { INNGEST_EVENT_KEY: engine.eventKey } : {}),
+    ...(engine.signingKey ? { INNGEST_SIGNING_KEY: engine.signingKey } : {}),
+  };
+  const next = await startNextServer(
+    { database: { url: pooled.href }, service: { env: { APP_SECRET: randomBytes(32) } } },
+    { ...common, ...settings },
+  );
+  // As a deployment does at its end.
+  const sync = await fetch(`${next.url}/api/inngest`, { method: 'PUT', headers: { connection: 'close' } });
+  if (!sync.ok) throw new Error(`Inngest does not take the functions: ${sync.status} ${await sync.text()}`);
+  return {
+    site: await openSite({ db, url }, {}),
+    next,
+    server: createClient(next.url),
+    async stop() {
+      await next.stop();
+      await pooler?.stop();
+      await db.close();
+      await drop();
+    },
+  };
+}

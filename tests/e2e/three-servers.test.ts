@@ -1,0 +1,232 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../db/client';
+import type { Plan } from '../../server/contract/tiers';
+import { mintKey } from '../../server/domain/api-keys';
+import { createIntegration } from '../../server/domain/integrations';
+import { type Balancer, startBalancer } from '../support/balancer';
+import { createEmptyDatabase } from '../support/database';
+import { scoredSession } from '../support/facts';
+import { findFreePort } from '../support/ports';
+import { endProducts } from '../support/product';
+import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { type Client, createClient } from '../support/server';
+import { LEASE_MARGIN_MS, openSite, RECOVERY_LIMIT_MS, type Server, type Site } from '../support/site';
+
+// Three processes on one database behind a balancer that gives each request to the next of them. They are started at the
+// same instant on an empty database.
+
+const COUNT = 3;
+const QUOTA = 60;
+const SHARED_QUOTA = 75;
+const TIMEOUT_MS = 3_000;
+const MINUTE_MS = 60_000;
+
+let database: { url: string; drop(): Promise<void> };
+let db: Database;
+let receiver: Receiver;
+let site: Site;
+let ports: number[];
+let servers: Server[];
+let balancer: Balancer;
+let client: Client;
+beforeAll(async () => {
+  [database, receiver] = await Promise.all([createEmptyDatabase(), startReceiver()]);
+  db = openDatabase({ url: database.url, maxConnections: 4 });
+  site = await openSite(
+    { db, url: database.url },
+    {
+      WEBHOOK_ALLOW_HOSTS: receiver.host,
+      WEBHOOK_TIMEOUT: `${TIMEOUT_MS}ms`,
+      QUOTA_FREE: String(QUOTA),
+      QUOTA_SHARED_FREE: String(SHARED_QUOTA),
+    },
+  );
+  ports = await Promise.all(Array.from({ length: COUNT }, findFreePort));
+  servers = await Promise.all(ports.map((port) => site.start({ PORT: String(port) })));
+  balancer = await startBalancer(ports);
+  client = createClient(balancer.url);
+  await db.sql.unsafe(`
+    create table cron_runs (function_id text, scheduled_at text);
+    create function note_cron_run() returns trigger language plpgsql as $$ begin
+      insert into cron_runs values (new.function_id, new.event->'data'->>'scheduledAt'); return null; end $$;
+    create trigger note_cron_run after insert on engine.run for each row
+      when (new.event->>'name' = 'inngest/scheduled.timer') execute function note_cron_run()`);
+}, 120_000);
+afterAll(async () => {
+  await endProducts();
+  await balancer?.stop();
+  await receiver.stop();
+  await db.close();
+  await database.drop();
+});
+
+async function createTenant(plan: Plan) {
+  const { id } = await createIntegration(db, { name: `A tenant on ${plan}`, plan, allowedOrigins: [] });
+  const { key } = await mintKey(db, { integrationId: id, name: 'test' });
+  return { id, key };
+}
+
+const times = <T>(count: number, make: (n: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
+
+/** How many answers have each status. */
+async function countStatuses(count: number, send: (n: number) => Promise<{ status: number }>) {
+  const counts: Record<number, number> = {};
+  for (const { status } of await times(count, send)) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** Windows are clock minutes of the database: waits for the next where little is left of this one. */
+async function beginWindow() {
+  const [row] = await db.sql<{ ms: number }[]>`select (60000 - extract(milliseconds from now()))::int as ms`;
+  if (row!.ms < 10_000) await sleep(row!.ms + 50);
+  await db.sql`delete from rate_windows`;
+}
+
+const subscribe = (key: string, path: string) =>
+  client.call('POST', '/v1/webhooks', { key, body: { url: `${receiver.url}${path}`, eventType: 'BotDetected' } });
+
+it('servers that start together on an empty database migrate it once', async () => {
+  const journal = JSON.parse(await readFile('db/migrations/meta/_journal.json', 'utf8'));
+  const [applied] = await db.sql`select count(*)::int as n from drizzle.__drizzle_migrations`;
+  expect(applied!.n).toBe(journal.entries.length);
+  expect(await db.sql`select region from meta`).toEqual([{ region: 'us' }]);
+});
+
+it('a quota is exact over all of them', async () => {
+  const { key } = await createTenant('free');
+  await beginWindow();
+  const before = [...balancer.answered];
+  const get = (headers: Record<string, string>) => client.call('GET', '/v1/integration', { headers });
+  expect(await countStatuses(150, () => get({ authorization: `Bearer ${key}` }))).toEqual({
+    200: QUOTA,
+    429: 150 - QUOTA,
+  });
+  expect(await countStatuses(150, () => get({ 'x-api-key': key }))).toEqual({
+    200: SHARED_QUOTA,
+    429: 150 - SHARED_QUOTA,
+  });
+  expect(balancer.answered.map((n, index) => n - before[index]!)).toEqual([100, 100, 100]);
+});
+
+it.each([
+  ['pro', 1],
+  ['enterprise', 10],
+] as const)('of webhooks created at once through all of them, plan %s has room for exactly %i', async (plan, cap) => {
+  const { key } = await createTenant(plan);
+  const statuses = await countStatuses(36, (n) => subscribe(key, `/${plan}/${n}`));
+  expect(statuses).toEqual({ 200: cap, 402: 36 - cap });
+  expect((await client.call('GET', '/v1/webhooks', { key })).body.data).toHaveLength(cap);
+});
+
+it('usage adds up', async () => {
+  const { id, key } = await createTenant('enterprise');
+  const paths = ['/v1/stats', '/v1/users?pageSize=0', '/v1/nothing'];
+  await times(120, (n) => client.call('GET', paths[n % 4] ?? '/v1/integration', { key }));
+  // What a process has counted is written within seconds.
+  const countWritten = async () =>
+    (await db.sql`select coalesce(sum(requests), 0)::int as n from usage_daily where integration_id = ${id}`)[0]!.n;
+  await waitUntil(async () => (await countWritten()) === 120);
+  const { data } = (await client.call('GET', '/v1/usage', { key })).body;
+  expect(data).toMatchObject({ totalRequests: 120, successfulRequests: 60, clientErrors: 60, serverErrors: 0 });
+  expect(
+    data.byEndpoint.map(({ path, requests }: { path: string; requests: number }) => [path, requests]).sort(),
+  ).toEqual([
+    ['(unmatched)', 30],
+    ['/v1/integration', 30],
+    ['/v1/stats', 30],
+    ['/v1/users', 30],
+  ]);
+});
+
+it('what is told to all of them is delivered once', async () => {
+  const tenant = await createTenant('enterprise');
+  expect((await subscribe(tenant.key, '/once')).status).toBe(200);
+  expect(await countStatuses(120, () => client.ingest(tenant.id, scoredSession(0.95).facts))).toEqual({ 200: 120 });
+  await waitUntil(async () => (await site.listDeliveries(tenant)).every(({ status }) => status === 'Delivered'));
+  await sleep(500);
+  const arrived = receiver.received.filter(({ path }) => path === '/once');
+  const ids = new Set(arrived.map(({ headers }) => headers['x-webhook-delivery-id']));
+  const bodies = new Set(arrived.map(({ body }) => JSON.parse(body).sessionId));
+  expect([arrived.length, ids.size, bodies.size]).toEqual([120, 120, 120]);
+});
+
+it('the death of one loses nothing, and breaks only the requests that it had taken; it comes back', async () => {
+  const tenant = await createTenant('enterprise');
+  expect((await subscribe(tenant.key, '/death')).status).toBe(200);
+  receiver.answer = () => sleep(400).then(() => 200);
+  const arrived = () => receiver.received.filter(({ path }) => path === '/death');
+  let isOver = false;
+  let broken = 0;
+  const statuses = new Set<number>();
+  const sessions = new Set<string>();
+  /** As a client is to: what broke is sent again. */
+  async function send(call: () => Promise<{ status: number }>): Promise<void> {
+    try {
+      statuses.add((await call()).status);
+    } catch {
+      broken++;
+      await send(call);
+    }
+  }
+  const traffic = times(12, async (n) => {
+    while (!isOver) {
+      const { sessionId, facts } = scoredSession(0.95);
+      sessions.add(sessionId);
+      await send(() => client.ingest(tenant.id, facts));
+      await send(() => client.call('GET', n % 2 ? '/v1/stats' : '/v1/sessions', { key: tenant.key }));
+    }
+  });
+  await waitUntil(() => arrived().length > 20);
+  const [dying] = servers;
+  dying!.signal('SIGKILL');
+  await dying!.endWithin(5_000);
+  const toldBefore = sessions.size;
+  await waitUntil(() => sessions.size > toldBefore + 100);
+  servers[0] = await site.start({ PORT: String(ports[0]) });
+  const answeredBefore = balancer.answered[0]!;
+  await waitUntil(() => balancer.answered[0]! > answeredBefore + 20);
+  isOver = true;
+  await traffic;
+
+  expect([...statuses]).toEqual([200]);
+  expect([broken, balancer.broken]).toEqual([balancer.broken[0], [balancer.broken[0], 0, 0]]);
+  const limitMs = TIMEOUT_MS + LEASE_MARGIN_MS + RECOVERY_LIMIT_MS;
+  await waitUntil(
+    async () => (await site.listDeliveries(tenant)).every(({ status }) => status === 'Delivered'),
+    limitMs,
+  );
+  const rows = await site.listDeliveries(tenant);
+  expect(rows).toHaveLength(sessions.size);
+  // A repeat is the same delivery: each session is told under one id, and never another way.
+  const told = new Map<string, Set<string>>();
+  for (const { headers, body } of arrived()) {
+    const { sessionId } = JSON.parse(body);
+    told.set(sessionId, (told.get(sessionId) ?? new Set()).add(`${headers['x-webhook-delivery-id']} ${body}`));
+  }
+  expect([...told.keys()].sort()).toEqual([...sessions].sort());
+  expect([...told.values()].every(({ size }) => size === 1)).toBe(true);
+  // Once more each at most, and only those that the dead one had under way: it may have had all of its window.
+  expect(arrived().length - sessions.size).toBeLessThanOrEqual(100);
+  for (let n = 0; n < COUNT; n++) {
+    const { data } = (await client.call('GET', '/v1/stats', { key: tenant.key })).body;
+    expect(data).toMatchObject({ totalSessions: sessions.size, botSessions: sessions.size });
+  }
+}, 120_000);
+
+it('crons run once a minute, not once for each of them', async () => {
+  const read = () =>
+    db.sql<{ id: string; at: string; n: number }[]>`
+      select function_id as id, scheduled_at as at, count(*)::int as n from cron_runs group by 1, 2 order by 1, 2`;
+  const minutesOf = (runs: { id: string; at: string }[], id: string) =>
+    runs.filter((run) => run.id.endsWith(id)).map(({ at }) => Date.parse(at) / MINUTE_MS);
+  await waitUntil(async () => minutesOf(await read(), 'sweep-deliveries').length >= 1, 2 * MINUTE_MS);
+  const runs = await read();
+  expect(runs.filter(({ n }) => n !== 1)).toEqual([]);
+  for (const id of ['sweep-deliveries', 'fold-session-deltas']) {
+    const minutes = minutesOf(runs, id);
+    expect([id, minutes]).toEqual([id, minutes.map((_, n) => minutes[0]! + n)]);
+  }
+}, 150_000);

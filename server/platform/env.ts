@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REGIONS } from '../contract/integrations';
+import { REGIONS, type Region } from '../contract/integrations';
 import { TIERS, type Tier } from '../contract/tiers';
 import { parseDuration } from './durations';
 
@@ -85,7 +85,17 @@ const schema = z.object({
     .default('info'),
   LOG_FORMAT: z.enum(['json', 'pretty'], { error: 'must be json or pretty' }).optional(),
   VERCEL: z.string().optional(),
+  VERCEL_REGION: z.string().optional(),
 });
+
+/** Every setting there is. */
+export const SETTING_NAMES = Object.keys(schema.shape);
+
+/** Where Vercel may run each region: data of one is not to pass through the other, and new projects run in iad1. */
+const VERCEL_REGIONS: Record<Region, string[]> = {
+  us: ['iad1', 'cle1', 'pdx1', 'sfo1'],
+  eu: ['fra1', 'dub1', 'cdg1', 'arn1'],
+};
 
 type Settings = z.output<typeof schema>;
 
@@ -114,6 +124,12 @@ export function readEnv(source: Record<string, string | undefined>): Env {
   const settings = parsed.data;
   if (settings.DATABASE_URL && !settings.APP_SECRET) {
     throw new SettingError('APP_SECRET: is required with DATABASE_URL (32 bytes in base64: openssl rand -base64 32)');
+  }
+  const allowed = VERCEL_REGIONS[settings.REGION];
+  if (settings.VERCEL_REGION && !allowed.includes(settings.VERCEL_REGION)) {
+    throw new SettingError(
+      `REGION: is ${settings.REGION}, but Vercel runs this in ${settings.VERCEL_REGION}; its project is to run in one of ${allowed.join(', ')}`,
+    );
   }
   const isDeployed =
     settings.VERCEL === '1' || settings.PUBLIC_URL_US !== undefined || settings.PUBLIC_URL_EU !== undefined;

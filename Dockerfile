@@ -1,0 +1,31 @@
+# The self-hosted server: API, dashboard and, without INNGEST_* settings, the workflow engine. With DATABASE_URL it keeps
+# nothing of its own; without, Postgres and the generated secrets live in the volume /data. Runs with a read-only root and
+# a /tmp in memory. The operator's commands: node dist/admin.mjs <noun> <verb> (docs/regions.md).
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+ENV NEXT_TELEMETRY_DISABLED=1
+COPY package.json package-lock.json ./
+RUN npm install --no-audit --no-fund --no-progress
+COPY tsconfig.json next.config.js postcss.config.mjs instrumentation.ts ./
+COPY app app
+COPY db db
+COPY inngest inngest
+COPY server server
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund && rm -rf .next/cache
+
+FROM node:24-bookworm-slim
+WORKDIR /app
+ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 UV_THREADPOOL_SIZE=64 HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+RUN mkdir /data && chown node:node /data
+COPY --from=build /app/package.json /app/next.config.js ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/db/migrations db/migrations
+COPY --from=build /app/.next .next
+COPY --from=build /app/dist dist
+USER node
+VOLUME /data
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "--max-old-space-size=1024", "--enable-source-maps", "dist/main.mjs"]

@@ -1,0 +1,118 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readEnv, SETTING_NAMES, SettingError } from '../../server/platform/env';
+
+// What the container image, the compose file and Vercel's configuration say, held against the product.
+
+const read = (path: string) => readFileSync(path, 'utf8');
+const compose = parse(read('compose.yaml'));
+const SECRETS: Record<string, string> = {
+  POSTGRES_PASSWORD: 'a'.repeat(48),
+  APP_SECRET: Buffer.alloc(32, 1).toString('base64'),
+  PIPELINE_TOKEN: 'b'.repeat(64),
+  INNGEST_EVENT_KEY: 'c'.repeat(32),
+  INNGEST_SIGNING_KEY: 'd'.repeat(64),
+};
+const example = Object.fromEntries(
+  [...read('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, k, v]) => [k!, v!]),
+);
+const filled: Record<string, string> = { ...example, ...SECRETS };
+
+/** What a value of the compose file becomes with the settings of `.env`. */
+const fillIn = (value: unknown) =>
+  String(value).replace(
+    /\$\{(\w+)(?::[-?]([^}]*))?\}/g,
+    (_, name: string, otherwise = '') => filled[name] || otherwise,
+  );
+
+describe('compose.yaml', () => {
+  it('asks for what .env.example lists, and for nothing else', () => {
+    const asked = new Set([...read('compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
+    expect([...asked].sort()).toEqual(Object.keys(example).sort());
+  });
+
+  it('does not start without a secret, and has none of its own', () => {
+    for (const name of Object.keys(SECRETS)) {
+      expect([name, example[name]]).toEqual([name, '']);
+      expect(read('compose.yaml').match(new RegExp(`\\$\\{${name}[^?}]*\\}`))).toBeNull();
+    }
+  });
+
+  it('gives the server settings that it has, and that it accepts', () => {
+    const { environment } = compose.services.app;
+    expect(Object.keys(environment).filter((name) => !SETTING_NAMES.includes(name))).toEqual([]);
+    const settings = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, fillIn(value)]));
+    expect(readEnv(settings)).toMatchObject({ REGION: 'us', usesInngest: true, publicUrl: example.PUBLIC_URL_US });
+  });
+
+  it('gives the server and Inngest the same keys, and each the address of the other', () => {
+    const { app, inngest } = compose.services;
+    for (const name of ['INNGEST_EVENT_KEY', 'INNGEST_SIGNING_KEY'])
+      expect(fillIn(inngest.environment[name])).toBe(fillIn(app.environment[name]));
+    expect(inngest.environment.INNGEST_SDK_URL).toBe('http://app:3000/api/inngest');
+    expect(app.environment.INNGEST_BASE_URL).toBe('http://inngest:8288');
+  });
+
+  it('publishes the server alone, on the loopback until told otherwise', () => {
+    const published = Object.entries<{ ports?: string[] }>(compose.services).filter(([, { ports }]) => ports);
+    expect(published.map(([name]) => name)).toEqual(['app']);
+    expect(fillIn(compose.services.app.ports[0])).toBe('127.0.0.1:3000:3000');
+  });
+});
+
+describe('the image', () => {
+  const dockerfile = read('Dockerfile');
+  const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources]) => sources!.split(' '));
+
+  it('is built from files that there are, and that reach the build', () => {
+    const passed = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path!);
+    expect(copied.filter((path) => !existsSync(path))).toEqual([]);
+    expect(copied.sort()).toEqual(passed.sort());
+  });
+
+  it('is built from all sources', () => {
+    const build = read('server/build.mjs');
+    const sources = /const SOURCES = \[([^\]]+)\]/.exec(build)![1]!.match(/[\w.-]+(?=')/g)!;
+    expect(copied.sort()).toEqual(sources.sort());
+  });
+
+  it('gives the server settings that it has', () => {
+    const names = [.../^ENV (NODE_ENV.*)$/m.exec(dockerfile)![1]!.matchAll(/(\w+)=/g)].map(([, name]) => name!);
+    const ofNode = ['NODE_ENV', 'NEXT_TELEMETRY_DISABLED', 'UV_THREADPOOL_SIZE'];
+    expect(names.filter((name) => !ofNode.includes(name) && !SETTING_NAMES.includes(name))).toEqual([]);
+  });
+});
+
+describe('on Vercel', () => {
+  const start = (region: string, REGION: string) => () =>
+    readEnv({ VERCEL: '1', VERCEL_REGION: region, REGION, DATABASE_URL: 'postgres://db/x', ...SECRETS });
+
+  it.each([
+    ['iad1', 'us'],
+    ['fra1', 'eu'],
+  ])('%s runs %s', (region, REGION) => {
+    expect(start(region, REGION)().REGION).toBe(REGION);
+  });
+
+  it.each([
+    ['iad1', 'eu'],
+    ['fra1', 'us'],
+    ['lhr1', 'eu'],
+  ])('%s refuses to run %s', (region, REGION) => {
+    expect(start(region, REGION)).toThrow(SettingError);
+    expect(start(region, REGION)).toThrow(`REGION: is ${REGION}, but Vercel runs this in ${region}; `);
+  });
+
+  it('vercel.json, which both projects share, pins no region', () => {
+    expect(JSON.parse(read('vercel.json'))).not.toHaveProperty('regions');
+  });
+
+  it('what runs long says so', () => {
+    const routes = readdirSync('app', { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('route.ts'),
+    );
+    const long = routes.filter((path) => /export const maxDuration = 60;/.test(read(`app/${path}`)));
+    expect(long.sort()).toEqual(['api/inngest/route.ts', 'api/trpc/[trpc]/route.ts', 'v1/[[...path]]/route.ts']);
+  });
+});

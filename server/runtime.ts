@@ -19,6 +19,9 @@ export interface Runtime {
 /** Starts the embedded Postgres where no DATABASE_URL is set, obtains the secrets and migrates. */
 export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
   if (env.DATABASE_URL && env.APP_SECRET) {
+    // A session lock taken through it would stay with whatever connection the pooler had lent.
+    if (env.DATABASE_POOLER && !env.DATABASE_DIRECT_URL)
+      throw new SettingError('DATABASE_DIRECT_URL: is required with DATABASE_POOLER where the database is migrated');
     const migrated = await migrate(env, env.DATABASE_DIRECT_URL ?? env.DATABASE_URL);
     return {
       options: { env, log, databaseUrl: env.DATABASE_URL, appSecret: env.APP_SECRET, canRunEngine: true },

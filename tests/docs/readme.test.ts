@@ -1,0 +1,24 @@
+import { afterAll, beforeAll } from 'vitest';
+import { followDocument } from '../support/followed-document';
+import { findFreePort } from '../support/ports';
+import { endProducts, makeDataDir } from '../support/product';
+import { openReader, type Reader } from '../support/reader';
+
+// The README is followed as it stands, in the repository, by somebody who has just fetched it.
+
+let reader: Reader;
+
+beforeAll(async () => {
+  const port = await findFreePort();
+  reader = openReader({
+    workingDirectory: process.cwd(),
+    ports: { 3000: port },
+    variables: { DATA_DIR: await makeDataDir(), PORT: String(port) },
+  });
+});
+afterAll(async () => {
+  await reader.leave();
+  await endProducts();
+});
+
+followDocument('README.md', () => reader);

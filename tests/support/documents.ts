@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+/** A fenced block of a document: the opening line is ```` ```LANGUAGE [NAME] ````. */
+export interface Block {
+  document: string;
+  /** Of the opening line, from 1. */
+  line: number;
+  language: string;
+  /** The second word of the opening line: a file's name, `keep-running` or an event type; null where there is none. */
+  name: string | null;
+  code: string;
+  /** Why no test runs it, from `<!-- not run: why -->` on the line before; null where one does. */
+  notRun: string | null;
+}
+
+/** What is run or checked, in this order where there. */
+export const DOCUMENTS = [
+  'README.md',
+  'docs/quickstart.md',
+  'docs/webhooks.md',
+  'docs/operating.md',
+  'docs/regions.md',
+].filter((path) => existsSync(path));
+
+const OPENING = /^```(\S*) *(\S*)(.*)$/;
+
+/** Reads the fenced blocks of a document in order. Throws for a fence that does not end. */
+export function readBlocks(document: string): Block[] {
+  const lines = readFileSync(document, 'utf8').split('\n');
+  const blocks: Block[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const opening = OPENING.exec(lines[at]!);
+    if (!opening) continue;
+    const end = lines.indexOf('```', at + 1);
+    if (end < 0) throw new Error(`${document}:${at + 1}: the block does not end`);
+    if (opening[3]!.trim() !== '') throw new Error(`${document}:${at + 1}: more than a language and a name`);
+    const [before = ''] = lines.slice(0, at).filter(Boolean).slice(-1);
+    blocks.push({
+      document,
+      line: at + 1,
+      language: opening[1]!,
+      name: opening[2]! || null,
+      code: lines.slice(at + 1, end).join('\n'),
+      notRun: /^<!-- not run: (.+) -->$/.exec(before)?.[1] ?? null,
+    });
+    at = end;
+  }
+  return blocks;
+}
+
+/**
+ * Compares what a command printed with what a document shows: `json` by keys and types (null stands for any value, an
+ * array's first item for all of them), `text` by lines, where `…` stands for anything. Answers the first difference, or null.
+ */
+export function findDifference({ language, code }: Block, printed: string): string | null {
+  if (language === 'json') return differInShape(JSON.parse(code), JSON.parse(printed), '$');
+  const lines = printed.trimEnd().split('\n');
+  for (const [index, expected] of code.split('\n').entries()) {
+    const parts = expected.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    if (!new RegExp(`^${parts.join('.*')}$`).test(lines[index] ?? '')) {
+      return `line ${index + 1} is ${JSON.stringify(lines[index])} instead of ${JSON.stringify(expected)}`;
+    }
+  }
+  return null;
+}
+
+function differInShape(expected: unknown, actual: unknown, path: string): string | null {
+  if (expected === null || actual === null) return null;
+  const [wanted, got] = [expected, actual].map((value) => (Array.isArray(value) ? 'array' : typeof value));
+  if (wanted !== got) return `${path} is of type ${got} instead of ${wanted}`;
+  if (Array.isArray(expected)) {
+    const items = actual as unknown[];
+    if (expected.length > 0 && items.length === 0) return `${path} is empty`;
+    return firstOf(items, (item, index) =>
+      expected.length ? differInShape(expected[0], item, `${path}[${index}]`) : null,
+    );
+  }
+  if (typeof expected !== 'object') return null;
+  const [wantedKeys, gotKeys] = [expected, actual].map((value) =>
+    Object.keys(value as object)
+      .sort()
+      .join(' '),
+  );
+  if (wantedKeys !== gotKeys) return `${path} has the keys ${gotKeys} instead of ${wantedKeys}`;
+  return firstOf(Object.entries(expected), ([key, value]) =>
+    differInShape(value, (actual as Record<string, unknown>)[key], `${path}.${key}`),
+  );
+}
+
+function firstOf<T>(items: T[], find: (item: T, index: number) => string | null): string | null {
+  for (const [index, item] of items.entries()) {
+    const found = find(item, index);
+    if (found !== null) return found;
+  }
+  return null;
+}

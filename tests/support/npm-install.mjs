@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+// The `npm` of those who follow the documents in a test, where no registry may be reached: `npm install` takes packages from
+// the repository's node_modules, in the versions that a document names, and refuses any other; the rest is npm's own.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const INSTALLED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'node_modules');
+/** The repository's compiler has no programming interface any more, which openapi-typescript needs. */
+const INSTEAD = { typescript: 'typescript-5' };
+/** Looks for its compiler beside itself, so a link into the repository would find the wrong one. */
+const COPIED = ['openapi-typescript'];
+const COMMANDS = {
+  'openapi-typescript': 'openapi-typescript/bin/cli.js',
+  tsc: 'typescript/bin/tsc',
+  tsx: 'tsx/dist/cli.mjs',
+};
+
+const [verb, ...args] = process.argv.slice(2);
+const wanted = args.filter((arg) => !arg.startsWith('-'));
+if (verb !== 'install') {
+  const path = process.env.PATH.split(':').slice(1).join(':');
+  const { status } = spawnSync('npm', process.argv.slice(2), { stdio: 'inherit', env: { ...process.env, PATH: path } });
+  process.exit(status ?? 1);
+}
+if (wanted.length > 0) install();
+
+function install() {
+  mkdirSync('node_modules/.bin', { recursive: true });
+  for (const spec of wanted) {
+    const [, name, version] = /^(@?[^@]+)@([\d.]+)$/.exec(spec) ?? [];
+    if (!name) throw new Error(`${spec} names no version`);
+    const found = JSON.parse(readFileSync(join(INSTALLED, INSTEAD[name] ?? name, 'package.json'), 'utf8')).version;
+    if (!`${found}.`.startsWith(`${version}.`)) throw new Error(`${spec}: tried with ${found}`);
+  }
+  // With all they need: a link each.
+  for (const name of readdirSync(INSTALLED)) {
+    const to = join('node_modules', name);
+    if (name.startsWith('.') || existsSync(to)) continue;
+    if (COPIED.includes(name)) cpSync(join(INSTALLED, name), to, { recursive: true });
+    else symlinkSync(join(INSTALLED, INSTEAD[name] ?? name), to);
+  }
+  for (const [command, script] of Object.entries(COMMANDS)) {
+    const to = join('node_modules/.bin', command);
+    if (!existsSync(to)) symlinkSync(join('..', script), to);
+  }
+}

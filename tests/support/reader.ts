@@ -22,7 +22,7 @@ export interface Reader {
 
 interface Running {
   pid: number;
-  code: string;
+  port: number;
 }
 
 /**
@@ -64,18 +64,20 @@ export function openReader(options: {
       return new Error(`${block.document}:${block.line}: ${(error as Error).message}\n${printed.slice(-3_000)}`);
     };
     try {
+      const isServer = block.code.includes('npm start');
+      const port = options.ports[isServer || block.name === 'server-stopped' ? '3000' : '9000'];
+      // What listened there before ends first, as Ctrl-C would.
+      const isOver = block.name === 'server-stopped' || block.name === 'keep-running';
+      for (const before of isOver ? running.filter((each) => each.port === port) : []) await end(before);
       if (block.name !== 'keep-running') {
         await shell.run(`. '${script}' ${output}`);
         return read();
       }
-      const isServer = block.code.includes('npm start');
-      for (const before of running.filter(({ code }) => isServer && code.includes('npm start'))) await end(before);
       // In a process group of its own, as a job of a terminal is.
       const pid = Number(await shell.run(`set -m; ( . '${script}' ) ${output} & set +m; printf '%s' $! >&3`));
-      running.push({ pid, code: block.code });
-      const port = isServer ? options.ports['3000']! : options.ports['9000']!;
+      running.push({ pid, port: port! });
       for (const until = Date.now() + BLOCK_LIMIT_MS; ; await sleep(POLL_MS)) {
-        if ((await isOpen(port)) && (!isServer || read().includes('/swagger'))) break;
+        if ((await isOpen(port!)) && (!isServer || read().includes('/swagger'))) break;
         if (!isAlive(pid) || Date.now() > until) throw new Error('does not keep running');
       }
       // The first start shows, once, what the reader then uses.

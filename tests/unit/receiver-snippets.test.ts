@@ -11,14 +11,17 @@ import { createSecrets } from '../../server/platform/secrets';
 import { attemptDelivery, secretContext } from '../../server/webhooks/attempt';
 import { createWebhookClient, type PostRequest } from '../../server/webhooks/http-client';
 import { createWebhookSecret, signPayload } from '../../server/webhooks/signature';
+import { readBlocks } from '../support/documents';
 import vectors from '../vectors/signature.json';
 
 // What customers paste from docs/webhooks.md is run as it stands there.
 
 const PAGE = readFileSync('docs/webhooks.md', 'utf8');
-const blocks = (language: string) => [...PAGE.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, l]) => l === language);
-const [nodeVerifier, nodeReceiver] = blocks('js').map(([, , code]) => code!);
-const [pythonVerifier] = blocks('python').map(([, , code]) => code!);
+const blocks = readBlocks('docs/webhooks.md');
+const findProgram = (name: string) => blocks.find((block) => block.name === name)?.code;
+const [nodeVerifier, nodeReceiver, pythonVerifier] = ['verify-webhook.mjs', 'receiver.mjs', 'verify_webhook.py'].map(
+  findProgram,
+);
 
 const directory = mkdtempSync(join(tmpdir(), 'receiver-snippets-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -150,7 +153,8 @@ describe('the page', () => {
 
   it('has the headers that a delivery has', async () => {
     const sent = await captureDelivery();
-    const named = [...PAGE.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name!.toLowerCase());
+    const [, table] = /^## A delivery\n(.*?)^## /ms.exec(PAGE)!;
+    const named = [...table!.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name!.toLowerCase());
     expect(named.toSorted()).toEqual(
       Object.keys(sent.headers)
         .filter((name) => name !== 'user-agent')
@@ -203,10 +207,13 @@ describe('the Node snippet', () => {
     expect(verifyWebhook(each.secret, headers, each.body, each.now ?? undefined)).toBe(each.isValid);
   });
 
-  it('as a receiver takes what the product sends, once, and refuses the rest', async () => {
+  it.each([
+    { name: 'with one secret', secrets: newSecret, rotating: '', refusal: 401 },
+    { name: 'while the secret is rotated', secrets: `whsec_new,${newSecret}`, rotating: '1', refusal: 503 },
+  ])('as a receiver takes what the product sends, once, and refuses the rest, $name', async (each) => {
     write('verify-webhook.mjs', nodeVerifier!);
     const child = spawn(process.execPath, [write('receiver.mjs', nodeReceiver!)], {
-      env: { PATH: process.env.PATH, NODE_ENV: 'test', PORT: '0', WEBHOOK_SECRET: newSecret },
+      env: { NODE_ENV: 'test', PORT: '0', WEBHOOK_SECRETS: each.secrets, ROTATING: each.rotating },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let printed = '';
@@ -222,8 +229,8 @@ describe('the Node snippet', () => {
         const result = await client.post({ ...request, signal: undefined, timeoutMs: 5_000, ...change });
         return result.kind === 'response' ? result.status : result.kind;
       };
-      expect([await post(), await post(), await post({ body: `${BODY} ` })]).toEqual([204, 204, 401]);
-      expect(await post({ headers: {} })).toBe(401);
+      expect([await post(), await post(), await post({ body: `${BODY} ` })]).toEqual([204, 204, each.refusal]);
+      expect(await post({ headers: {} })).toBe(each.refusal);
       await client.close();
     } finally {
       child.kill();

@@ -1,0 +1,113 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EVENT_TYPE_NAMES, EVENTS, type EventTypeName } from '../../server/contract/events';
+import { type Block, DOCUMENTS, findDifference, readBlocks } from '../support/documents';
+
+// What holds of the blocks of every document: each is run by a test, or says why it is not.
+
+const PROGRAMS = ['js', 'ts', 'python'];
+const SHOWN = ['json', 'text'];
+/** Files of other programs, for reading only. */
+const CONFIGURATION = ['ini', 'nginx', 'yaml'];
+/** How a block of `sh` may be called beside its language. */
+const WAYS = ['keep-running', 'server-stopped'];
+/** Programs that no test can run: they need a machine, a network or an account of their own, or are the test itself. */
+const UNTRIED = /^(docker|podman|vercel|npx vercel|sudo|apt-get|systemctl|export|npm install && npm test$)/;
+
+const blocks = DOCUMENTS.flatMap(readBlocks);
+const list = (chosen: Block[]) => chosen.map(({ document, line, language }) => `${document}:${line} ${language}`);
+
+/** The commands of a shell block, each with the lines that continue it as one. */
+const readCommands = ({ code }: Block) =>
+  code
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('#') && !line.startsWith(' '));
+
+describe('a block of the documents', () => {
+  it('is there to be read', () => {
+    expect(DOCUMENTS.length).toBeGreaterThanOrEqual(4);
+    expect(blocks.length).toBeGreaterThan(30);
+  });
+
+  it('has a language that is run, shown or read', () => {
+    const known = ['sh', ...PROGRAMS, ...SHOWN, ...CONFIGURATION];
+    expect(list(blocks.filter(({ language }) => !known.includes(language)))).toEqual([]);
+  });
+
+  it('is called by a file where it is a program, and by a known way where it is a command', () => {
+    const isCalledWrong = ({ language, name }: Block) =>
+      language === 'sh'
+        ? name !== null && !WAYS.includes(name)
+        : PROGRAMS.includes(language) && !/^[\w-]+\.(mjs|ts|py)$/.test(name ?? '');
+    expect(list(blocks.filter(isCalledWrong))).toEqual([]);
+  });
+
+  it('is not run only where no test can', () => {
+    const marked = blocks.filter(({ notRun }) => notRun !== null);
+    const isAllowed = (block: Block) =>
+      CONFIGURATION.includes(block.language) ||
+      (block.language === 'sh' && readCommands(block).every((command) => UNTRIED.test(command)));
+    expect(list(marked.filter((block) => !isAllowed(block)))).toEqual([]);
+    const isConfiguration = ({ language, notRun }: Block) => CONFIGURATION.includes(language) && notRun === null;
+    expect(list(blocks.filter(isConfiguration)), 'files of other programs say why they are not run').toEqual([]);
+  });
+
+  it('of JSON is JSON, and the payload of an event where it is called by one', () => {
+    for (const { document, line, name, code } of blocks.filter(({ language }) => language === 'json')) {
+      const value = JSON.parse(code);
+      if (name === null) continue;
+      expect(EVENT_TYPE_NAMES, `${document}:${line}`).toContain(name);
+      expect(value, `${document}:${line}`).toEqual(EVENTS[name as EventTypeName].sample);
+    }
+  });
+});
+
+describe('what a command printed', () => {
+  const differ = (language: string, code: string, printed: string) =>
+    findDifference({ document: '', line: 1, language, name: null, code, notRun: null }, printed);
+
+  it('is compared by keys and types', () => {
+    expect(differ('json', '{"a":[{"b":1}],"c":null}', '{"a":[{"b":2},{"b":3}],"c":"x"}')).toBeNull();
+    expect(differ('json', '{"a":1}', '{"a":"1"}')).toBe('$.a is of type string instead of number');
+    expect(differ('json', '{"a":1}', '{"a":1,"b":2}')).toBe('$ has the keys a b instead of a');
+    expect(differ('json', '{"a":[{"b":1}]}', '{"a":[{"b":1},{}]}')).toBe('$.a[1] has the keys  instead of b');
+    expect(differ('json', '[1]', '[]')).toBe('$ is empty');
+  });
+
+  it('is compared by lines, with … for anything', () => {
+    expect(differ('text', '… bots\n404 NOT_FOUND', '17 bots\n404 NOT_FOUND\nmore\n')).toBeNull();
+    expect(differ('text', '… bots', '17 cats')).toBe('line 1 is "17 cats" instead of "… bots"');
+    expect(differ('text', 'a.c', 'abc')).not.toBeNull();
+  });
+});
+
+describe('a link of the documents', () => {
+  const anchorOf = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-');
+  const links = DOCUMENTS.flatMap((document) => {
+    const prose = readFileSync(document, 'utf8').replaceAll(/^```.*?^```$/gms, '');
+    return [...prose.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(([, a, b]) => ({
+      document,
+      to: (a ?? b)!,
+    }));
+  });
+
+  it('leads to a file of the repository, and to a heading in it', () => {
+    expect(links.length).toBeGreaterThan(10);
+    const isDead = ({ document, to }: { document: string; to: string }) => {
+      if (/^https?:/.test(to)) return false;
+      const [path, anchor] = to.split('#');
+      const file = path === '' ? document : normalize(join(dirname(document), path!));
+      if (!existsSync(file)) return true;
+      if (anchor === undefined) return false;
+      const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
+      return !headings.includes(anchor);
+    };
+    expect(links.filter(isDead)).toEqual([]);
+  });
+});

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPE_NAMES, EVENTS, type EventTypeName } from '../../server/contract/events';
@@ -29,6 +29,11 @@ describe('a block of the documents', () => {
   it('is there to be read', () => {
     expect(DOCUMENTS.length).toBeGreaterThanOrEqual(4);
     expect(blocks.length).toBeGreaterThan(30);
+  });
+
+  it('is in a document that a test follows', () => {
+    const tests = readdirSync('tests/docs').map((name) => readFileSync(join('tests/docs', name), 'utf8'));
+    expect(DOCUMENTS.filter((path) => !tests.some((text) => text.includes(`'${path}'`)))).toEqual([]);
   });
 
   it('has a language that is run, shown or read', () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll } from 'vitest';
+import { DOCUMENTS } from '../support/documents';
 import { followDocument } from '../support/followed-document';
 import { findFreePort } from '../support/ports';
 import { endProducts, makeDataDir } from '../support/product';
 import { openReader, type Reader } from '../support/reader';
 
-// The README is followed as it stands, in the repository, by somebody who has just fetched it.
+// The README, and the page about regions where it is there, are followed in the repository by somebody who has just fetched it.
 
 let reader: Reader;
 
@@ -21,4 +22,6 @@ afterAll(async () => {
   await endProducts();
 });
 
-followDocument('README.md', () => reader);
+for (const document of ['README.md', 'docs/regions.md'].filter((path) => DOCUMENTS.includes(path))) {
+  followDocument(document, () => reader);
+}

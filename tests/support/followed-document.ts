@@ -55,7 +55,8 @@ function once(find: () => string | null): () => string | null {
 
 function findMissingPython(): string | null {
   if (spawnSync('python3', ['-m', 'venv', '--help']).status !== 0) return 'there is no python3 with venv here';
-  const found = spawnSync('python3', ['-m', 'pip', 'install', '--dry-run', '--break-system-packages', '-q', 'httpx']);
+  const probe = ['-m', 'pip', 'install', '--dry-run', '--break-system-packages', '-q', '--retries', '0', 'httpx'];
+  const found = spawnSync('python3', probe, { timeout: 20_000 });
   return found.status === 0 ? null : 'httpx cannot be had here';
 }
 

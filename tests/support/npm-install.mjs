@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// The `npm` of those who follow the documents in a test, where no registry may be reached: `npm install` takes packages from
-// the repository's node_modules, in the versions that a document names, and refuses any other; the rest is npm's own.
+// The `npm` and `npx` of those who follow the documents in a test, where no registry may be reached: `npm install` takes
+// packages from the repository's node_modules, in the versions that a document names, and refuses any other; `npx` runs what
+// is installed; the rest is npm's own.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const INSTALLED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'node_modules');
@@ -18,17 +19,22 @@ const COMMANDS = {
 };
 
 const [verb, ...args] = process.argv.slice(2);
-const wanted = args.filter((arg) => !arg.startsWith('-'));
-if (verb !== 'install') {
-  const path = process.env.PATH.split(':').slice(1).join(':');
-  const { status } = spawnSync('npm', process.argv.slice(2), { stdio: 'inherit', env: { ...process.env, PATH: path } });
+const packages = args.filter((arg) => !arg.startsWith('-'));
+if (basename(process.argv[1]) === 'npx') run(join('node_modules/.bin', verb), args);
+else if (verb !== 'install') run('npm', process.argv.slice(2));
+else if (packages.length > 0) install();
+
+function run(command, parameters) {
+  // Past this file, which comes first.
+  const PATH = process.env.PATH.split(':').slice(1).join(':');
+  const { status, error } = spawnSync(command, parameters, { stdio: 'inherit', env: { ...process.env, PATH } });
+  if (error) process.stderr.write(`${error.message}\n`);
   process.exit(status ?? 1);
 }
-if (wanted.length > 0) install();
 
 function install() {
   mkdirSync('node_modules/.bin', { recursive: true });
-  for (const spec of wanted) {
+  for (const spec of packages) {
     const [, name, version] = /^(@?[^@]+)@([\d.]+)$/.exec(spec) ?? [];
     if (!name) throw new Error(`${spec} names no version`);
     const found = JSON.parse(readFileSync(join(INSTALLED, INSTEAD[name] ?? name, 'package.json'), 'utf8')).version;

@@ -38,7 +38,7 @@ export function openReader(options: {
   const directory = join(home, 'files');
   const programs = join(home, 'bin');
   for (const path of [directory, programs]) mkdirSync(path);
-  symlinkSync(resolve('tests/support/npm-install.mjs'), join(programs, 'npm'));
+  for (const name of ['npm', 'npx']) symlinkSync(resolve('tests/support/npm-install.mjs'), join(programs, name));
   const shell = openShell(options.workingDirectory ?? directory, {
     PATH: `${programs}:${process.env.PATH}`,
     HOME: home,

@@ -1,11 +1,11 @@
 import { parsePgArray } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
-import postgres from 'postgres';
+import type postgres from 'postgres';
 import * as schema from './schema';
-import { socketOption } from './socket';
-import { createQuery, openTransactions, type Query } from './transaction';
+import { createQuery, openTransactions, type Query, type TransactOptions } from './transaction';
+import { type Load, openWatch } from './watch';
 
-export { isUnavailable } from './errors';
+export { isKnownOutage, isUnavailable } from './errors';
 export type { Query } from './transaction';
 
 export type Sql = postgres.Sql;
@@ -25,9 +25,19 @@ export interface Database {
    * first, and its commit with what is sent through `commitWith`, which is the last. Each one under way has a connection
    * of its own besides the pool's.
    */
-  transact<Result>(work: (query: Query, commitWith: Query) => Promise<Result>): Promise<Result>;
+  transact<Result>(
+    work: (query: Query, commitWith: Query) => Promise<Result>,
+    options?: TransactOptions,
+  ): Promise<Result>;
+  /** What is asked at the moment. */
+  load(): Load;
   close(): Promise<void>;
 }
+
+/** What a connection of postgres.js takes before it is answered; beyond that statements would pile up in the process. */
+const MAX_PIPELINE = 100;
+/** How much later than Postgres we end a statement. */
+const LATE_MS = 500;
 
 const TIMESTAMPTZ_OID = 1184;
 const TEXT_ARRAY_OID = 1009;
@@ -37,28 +47,46 @@ export function openDatabase(options: {
   url: string;
   maxConnections: number;
   isPooled?: boolean;
+  /** What a statement outside of `transact` may take; unset: any time. */
+  statementLimitMs?: number;
   onNotice?: (message: string) => void;
+  /** Is told when the database goes away, and why, and when it is back (null). */
+  onOutage?: (fault: unknown) => void;
 }): Database {
-  const connect = (more: postgres.Options<never>): Sql =>
-    postgres(options.url, {
-      ...socketOption(options.url),
+  const { maxConnections, statementLimitMs } = options;
+  const startup = { application_name: 'bot-detection', TimeZone: 'UTC' };
+  const watch = openWatch({
+    url: options.url,
+    onChange: (fault) => options.onOutage?.(fault),
+    defaults: {
       prepare: !options.isPooled,
       // It would ask each new connection for them, and end the process when that breaks at this very moment.
       fetch_types: false,
-      connect_timeout: 5,
-      connection: { application_name: 'bot-detection', TimeZone: 'UTC' },
+      connect_timeout: 2,
+      connection: startup,
       onnotice: (notice) => options.onNotice?.(String(notice.message)),
       // Whole seconds of jitter-free backoff would leave a recovered database unused for long.
-      backoff: (attempt) => Math.min(0.1 * 2 ** attempt, 2),
-      ...more,
-    });
-  const sql = connect({ max: options.maxConnections });
+      backoff: (attempt) => Math.min(0.1 * 2 ** attempt, 0.4),
+    },
+  });
+  // Postgres itself ends what takes too long; a pooler takes no such wish, and there the connection is ended.
+  const isLimited = statementLimitMs !== undefined && !options.isPooled;
+  const sql = watch.open(
+    {
+      max: maxConnections,
+      ...(isLimited ? { connection: { ...startup, statement_timeout: statementLimitMs } } : {}),
+    },
+    {
+      limitMs: () => (statementLimitMs === undefined ? null : statementLimitMs + LATE_MS),
+      maxAsked: maxConnections * MAX_PIPELINE,
+    },
+  );
   const orm = drizzle(sql, { schema });
   // Drizzle hands timestamps through as Postgres prints them; the wire form serves everywhere.
   sql.options.parsers[TIMESTAMPTZ_OID] = readInstant;
   sql.options.parsers[TEXT_ARRAY_OID] = parsePgArray;
-  const transactions = openTransactions((more) => {
-    const own = connect(more);
+  const transactions = openTransactions(watch, (more, line) => {
+    const own = watch.open(more, line);
     Object.assign(own.options.parsers, sql.options.parsers);
     return own;
   });
@@ -67,8 +95,10 @@ export function openDatabase(options: {
     sql,
     query: createQuery(sql),
     transact: transactions.transact,
+    load: watch.load,
     close: async () => {
       await Promise.all([transactions.close(), sql.end({ timeout: 5 })]);
+      watch.close();
     },
   };
 }

@@ -1,22 +1,47 @@
 import { connect, type Socket } from 'node:net';
 
+type Opener = (address: { host: string[]; port: number[] }) => Socket;
+
+/** A connection whose silence can be told. */
+export interface WatchedSocket extends Socket {
+  /** How long it has waited for an answer to what was written; 0 where nothing was written since the last one. */
+  silentMs(now: number): number;
+}
+
 /**
  * The option of postgres.js that opens its connections. By itself it connects again and again, without a pause, where a
  * connection ends before it is ready: the peer hangs up without a word (a balancer whose backend is down), or refuses
  * (a server that is starting) on a connection that was lost in the middle of a query. What is asked on it waits as long.
- * With this every end is an error, and the query fails. Lists of hosts and socket files are left to postgres.js.
+ * With this every end is an error, and the query fails. Lists of hosts and socket files are left to postgres.js
+ * (null). `opened` holds those that are open.
  */
-export function socketOption(url: string): { socket?: (address: { host: string[]; port: number[] }) => Socket } {
-  if (/[,%]/.test(new URL(url).hostname)) return {};
-  return {
-    socket({ host: [host], port: [port] }) {
-      const socket = connect({ host: host!, port: port! });
-      endGently(socket);
-      writeTogether(socket);
-      // postgres.js reads the name to verify in TLS there.
-      return Object.assign(socket, { host, port });
-    },
+export function openSocket(url: string, opened: Set<WatchedSocket>): Opener | null {
+  if (/[,%]/.test(new URL(url).hostname)) return null;
+  return ({ host: [host], port: [port] }) => {
+    const socket = connect({ host: host!, port: port! });
+    endGently(socket);
+    writeTogether(socket);
+    opened.add(watchSilence(socket, () => opened.delete(socket as WatchedSocket)));
+    // postgres.js reads the name to verify in TLS there.
+    return Object.assign(socket, { host, port });
   };
+}
+
+/** Notes when a socket was written to and when something came. postgres.js removes the listeners of sockets, so this has none. */
+function watchSilence(socket: Socket, onClose: () => void): WatchedSocket {
+  let askedAt: number | null = null;
+  const emit = socket.emit.bind(socket) as (...args: unknown[]) => boolean;
+  const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
+  socket.emit = (...args: unknown[]) => {
+    if (args[0] === 'data') askedAt = null;
+    else if (args[0] === 'close') onClose();
+    return emit(...args);
+  };
+  socket.write = (...args: unknown[]) => {
+    askedAt ??= performance.now();
+    return write(...args);
+  };
+  return Object.assign(socket, { silentMs: (now: number) => (askedAt === null ? 0 : now - askedAt) });
 }
 
 /**

@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { isUnavailable } from './errors';
+import type { LineOptions, Watch } from './watch';
 
 type Values = postgres.ParameterOrJSON<never>[];
 
@@ -14,9 +15,19 @@ export const createQuery =
 
 export interface Transactions {
   /** See `Database`. */
-  transact<Result>(work: (query: Query, commitWith: Query) => Promise<Result>): Promise<Result>;
+  transact<Result>(work: Work<Result>, options?: TransactOptions): Promise<Result>;
   close(): Promise<void>;
 }
+
+type Work<Result> = (query: Query, commitWith: Query) => Promise<Result>;
+
+export interface TransactOptions {
+  /** Of work in the background on as many rows as there are: no statement of it is too long. */
+  isLong?: boolean;
+}
+
+/** What a statement may take that somebody waits for. Large batches of facts take seconds. */
+const LIMIT_MS = 8_000;
 
 /** A connection with one user at a time. */
 interface Lane {
@@ -24,6 +35,7 @@ interface Lane {
   query: Query;
   /** Whether the connection was lost; the next statement would open another, and run there outside of the transaction. */
   isLost: boolean;
+  limitMs: number | null;
 }
 
 /**
@@ -31,7 +43,10 @@ interface Lane {
  * waits for the answers to begin and to commit by themselves, and `reserve` never answers where it has to connect first
  * (3.4.9, without `fetch_types`).
  */
-export function openTransactions(connect: (options: postgres.Options<never>) => postgres.Sql): Transactions {
+export function openTransactions(
+  watch: Watch,
+  connect: (options: postgres.Options<never>, line: LineOptions) => postgres.Sql,
+): Transactions {
   const idle: Lane[] = [];
   const all = new Set<Lane>();
 
@@ -40,8 +55,8 @@ export function openTransactions(connect: (options: postgres.Options<never>) => 
       lane.isLost = true;
     };
     // Its life must not end between two statements.
-    const sql = connect({ max: 1, max_lifetime: null, onclose });
-    const lane: Lane = { sql, query: createQuery(sql), isLost: false };
+    const sql = connect({ max: 1, max_lifetime: null, onclose }, { limitMs: () => lane.limitMs });
+    const lane: Lane = { sql, query: createQuery(sql), isLost: false, limitMs: null };
     all.add(lane);
     return lane;
   }
@@ -51,9 +66,11 @@ export function openTransactions(connect: (options: postgres.Options<never>) => 
     await lane.sql.end({ timeout: 0 });
   }
 
-  async function transact<Result>(work: (query: Query, commitWith: Query) => Promise<Result>): Promise<Result> {
+  async function transact<Result>(work: Work<Result>, options: TransactOptions = {}): Promise<Result> {
+    watch.check();
     const lane = idle.pop() ?? openLane();
     lane.isLost = false;
+    lane.limitMs = options.isLong ? null : LIMIT_MS;
     let isBegun = false;
     let isEnded = false;
     const control = (text: string) => lane.sql.unsafe(text).execute();

@@ -1,6 +1,6 @@
 import { serve } from 'inngest/edge';
 import { type Database, openDatabase } from '../db/client';
-import { socketOption } from '../db/socket';
+import { openSocket } from '../db/socket';
 import { createEngineMessages, createInngestClient } from '../inngest/client';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
 import { createFunctions } from '../inngest/functions';
@@ -13,6 +13,8 @@ import { createSecrets, type Secrets } from './platform/secrets';
 import { obtainService, releaseService } from './platform/service';
 import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
 import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
+
+export { isUnavailable } from '../db/client';
 
 /** The live objects of a process: one pool, one publisher, one engine. */
 export interface Service {
@@ -38,6 +40,9 @@ export interface ServiceOptions {
   canRunEngine: boolean;
 }
 
+/** Somebody waits for nearly every statement, and would rather try again. */
+const STATEMENT_LIMIT_MS = 4_000;
+
 /** Creates the process's live objects and starts nothing. */
 export function createService(options: ServiceOptions): Service {
   const { env, log } = options;
@@ -45,7 +50,12 @@ export function createService(options: ServiceOptions): Service {
     url: options.databaseUrl,
     maxConnections: env.DATABASE_POOL_MAX,
     isPooled: env.DATABASE_POOLER === 'transaction',
+    statementLimitMs: STATEMENT_LIMIT_MS,
     onNotice: (message) => log.debug({ message }, 'notice from Postgres'),
+    onOutage: (fault) =>
+      fault === null
+        ? log.info('the database is back')
+        : log.error({ err: fault }, 'the database is away; requests are refused until it is back'),
   });
   const secrets = createSecrets(options.appSecret);
   const webhookClient = createWebhookClient({ allowedHosts: env.WEBHOOK_ALLOW_HOSTS });
@@ -59,7 +69,7 @@ export function createService(options: ServiceOptions): Service {
     ? createEmbeddedEngine({
         databaseUrl: directUrl,
         sql: db.sql,
-        ...socketOption(directUrl),
+        socket: openSocket(directUrl, new Set()),
         handler: (request) => handler(request),
         log,
       })

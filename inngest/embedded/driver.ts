@@ -113,7 +113,8 @@ function failedEvent(job: Job, run: Run, fn: EngineFunction, error: StepError): 
   return { name: FAILED_EVENT, id: `failed:${job.run}`, ts: Date.now(), data };
 }
 
-const AWAY_CODE = /^(08...|57P0[1-5]|53300|40001|40P01|CONNECTION_(CLOSED|DESTROYED)|CONNECT_TIMEOUT|E[A-Z]+)$/;
+const AWAY_CODE =
+  /^(08...|57P0[1-5]|57014|25006|53[123]00|40001|40P01|CONNECTION_(CLOSED|DESTROYED)|CONNECT_TIMEOUT|DATABASE_(AWAY|BUSY)|E[A-Z]+)$/;
 
 function isDatabaseAway(error: unknown): boolean {
   const { code } = error as { code?: unknown };

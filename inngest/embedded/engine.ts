@@ -25,7 +25,7 @@ export interface EmbeddedEngineOptions {
   /** The application's pool, for the engine's own tables. */
   sql: Sql;
   /** Opens the connection of the engine's own session; postgres.js does where it is absent. */
-  socket?: (address: { host: string[]; port: number[] }) => Socket;
+  socket?: ((address: { host: string[]; port: number[] }) => Socket) | null;
   /** The SDK's serve handler. */
   handler: Handler;
   log: Log;
@@ -40,6 +40,8 @@ const SHORTEST_PULSE_MS = 20;
 const PRESENCE_PULSES = 10;
 const PRUNE_PULSES = 120;
 const REPLACE_MS = 5000;
+/** A session that is silent for longer has lost its database, and tries a new connection. */
+const SILENCE_MS = 5000;
 /** A database that does not answer holds up a stop no longer than this, per question. */
 const LEAVE_MS = 2000;
 
@@ -58,6 +60,7 @@ class Engine {
   private readonly functions = new Map<string, EngineFunction>();
   private readonly driver: Driver;
   private readonly session: Sql;
+  private socket: Socket | null = null;
   private readonly presence: Presence;
   private readonly workers: Workers;
   private preparing: Promise<void> | null = null;
@@ -77,7 +80,7 @@ class Engine {
     this.store = new Store(sql);
     this.driver = new Driver(this.functions, handler, this.store, log);
     this.session = postgres(databaseUrl, {
-      ...(socket ? { socket } : {}),
+      ...(socket ? { socket: (address: { host: string[]; port: number[] }) => (this.socket = socket(address)) } : {}),
       max: 1,
       max_lifetime: null,
       fetch_types: false,
@@ -168,7 +171,7 @@ class Engine {
   private async beat(): Promise<void> {
     let nextMs = PULSE_MS;
     try {
-      const pulse = await this.presence.pulse(this.options.slots ?? DEFAULT_SLOTS);
+      const pulse = await this.limitSilence(this.presence.pulse(this.options.slots ?? DEFAULT_SLOTS));
       this.workers.nudge(pulse.due);
       await this.fireCrons(pulse.minute);
       const isReplaced = await this.replaceDamagedWorkers();
@@ -181,8 +184,20 @@ class Engine {
     } catch (error) {
       if (!this.isAway) this.options.log.error({ error: String(error) }, 'engine: the database does not answer');
       this.isAway = true;
+      // Their connections may be as silent as this one was.
+      this.workers.isDamaged = true;
     }
     if (!this.stopping) this.pulseTimer = setTimeout(() => void this.pulse(), Math.ceil(nextMs));
+  }
+
+  /** A connection whose network drops everything would never answer, nor end. */
+  private async limitSilence<T>(answer: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.socket?.destroy(new Error('the database does not answer')), SILENCE_MS);
+    try {
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Starts the runs of crons once per minute; the minutes of a time without engine or database are skipped. */

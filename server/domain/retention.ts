@@ -30,7 +30,7 @@ export async function pruneSessions(db: Database): Promise<number> {
   const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
   for (const { id, plan } of integrations) {
     pruned += await removeBatches(db, PRUNE_SESSIONS, [id, PLANS[plan].retentionDays], MAX_REMOVED);
-    for (const statement of FORGET_HOURS) await db.query(statement, [id]);
+    for (const statement of FORGET_HOURS) await db.transact((query) => query(statement, [id]), { isLong: true });
   }
   return pruned;
 }

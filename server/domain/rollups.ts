@@ -6,20 +6,23 @@ import type { Logger } from '../platform/log';
 
 /** Moves the changes of sessions into the counts. Answers how many; 0 too while another process is folding. */
 export function foldSessionDeltas(db: Database): Promise<number> {
-  return db.transact(async (query, commitWith) => {
-    await query('set transaction isolation level repeatable read', []);
-    const [lock] = await query<{ isOurs: boolean }>(TRY_LOCK, []);
-    if (!lock!.isOurs) return 0;
-    await query(FOLD_SEEN, []);
-    await query(FOLD_COUNTS, []);
-    await query(FOLD_DIMENSIONS, []);
-    await query(FOLD_ENTITIES, []);
-    await query(ADD_OTHERS, []);
-    await query(FOLD_PAIRS, []);
-    await query(FOLD_ROW_COUNTS, []);
-    const removed = await commitWith(REMOVE_DELTAS, []);
-    return removed.length;
-  });
+  return db.transact(
+    async (query, commitWith) => {
+      await query('set transaction isolation level repeatable read', []);
+      const [lock] = await query<{ isOurs: boolean }>(TRY_LOCK, []);
+      if (!lock!.isOurs) return 0;
+      await query(FOLD_SEEN, []);
+      await query(FOLD_COUNTS, []);
+      await query(FOLD_DIMENSIONS, []);
+      await query(FOLD_ENTITIES, []);
+      await query(ADD_OTHERS, []);
+      await query(FOLD_PAIRS, []);
+      await query(FOLD_ROW_COUNTS, []);
+      const removed = await commitWith(REMOVE_DELTAS, []);
+      return removed.length;
+    },
+    { isLong: true },
+  );
 }
 
 /** Unfolded changes that a reader may have to add up in passing. */

@@ -17,6 +17,8 @@ const RACE_CODES = ['23505', '40P01'];
 const MAX_TRIES = 5;
 /** Batches after which a young database's statistics are renewed: plans made for empty tables scan whole tenants. */
 const ANALYZE_AFTER = [100, 1_000, 10_000];
+const ANALYZE =
+  'analyze sessions, session_flags, session_events, session_scores, session_correlations, users, courses, anomalies, writing_scores, reports, alerts, domain_events, seen_hours, entity_pairs, webhook_subscriptions, webhook_deliveries';
 
 const BRAND = Symbol.for('bot-detection.invalid-fact');
 
@@ -136,11 +138,9 @@ export function createIngester(dependencies: {
     const before = committed;
     committed += batches;
     if (!ANALYZE_AFTER.some((limit) => before < limit && committed >= limit)) return;
-    db.sql
-      .unsafe(
-        'analyze sessions, session_flags, session_events, session_scores, session_correlations, users, courses, anomalies, writing_scores, reports, alerts, domain_events, seen_hours, entity_pairs, webhook_subscriptions, webhook_deliveries',
-      )
-      .catch((error: unknown) => log.warn({ err: error }, 'could not renew the statistics'));
+    db.transact((query) => query(ANALYZE, []), { isLong: true }).catch((error: unknown) =>
+      log.warn({ err: error }, 'could not renew the statistics'),
+    );
   }
 
   return { ingestFacts: createBatcher(MAX_GROUP, commitAll) };

@@ -8,6 +8,7 @@ import { STAFF_ROLES, type StaffRole } from '../contract/staff';
 import { wordIssue } from '../contract/wording';
 import { type FoundIntegration, findIntegration } from '../domain/integrations';
 import { isInvalidFactError } from '../pipeline/ingest';
+import { isUnavailable } from '../service';
 import type { WebhookContext } from '../webhooks/subscriptions';
 import type { Caller, Context } from './context';
 
@@ -75,7 +76,7 @@ export const integrationProcedure = trpc.procedure.use(async ({ ctx, type, next 
   const member = checkStaff(ctx, type === 'query' ? STAFF_ROLES : WRITERS);
   const { integrationId } = member;
   if (integrationId === null) throw new TRPCError({ code: 'BAD_REQUEST', message: 'x-integration-id is required' });
-  const found = await findIntegration(service.db, integrationId);
+  const found = await findIntegration(service.db, integrationId).catch(tellOutage);
   if (!found) throw new TRPCError({ code: 'NOT_FOUND', message: 'Integration not found' });
   return tellStaff(await next({ ctx: { domain: provideIntegration(ctx, found, toStaffActor(member)) } }));
 });
@@ -121,12 +122,20 @@ const TRPC_CODES: Record<number, TRPCError['code']> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
-/** Lets staff read what the domain refused, as REST's envelope does for customers. */
+/** Lets staff read what the domain refused, as REST's envelope does for customers, and that the database is away. */
 function tellStaff<Result extends { ok: boolean }>(result: Result): Result {
-  const refusal = result.ok ? null : findApiError((result as { error?: unknown }).error);
+  if (result.ok) return result;
+  const { error } = result as { error?: unknown };
+  if (isUnavailable(error)) tellOutage(error);
+  const refusal = findApiError(error);
   const code = refusal && TRPC_CODES[ERROR_CODES[refusal.code].status];
   if (code) throw new TRPCError({ code, message: refusal.message, cause: refusal });
   return result;
+}
+
+function tellOutage(cause: unknown): never {
+  if (!isUnavailable(cause)) throw cause;
+  throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable', cause });
 }
 
 /** Throws unless the caller knows the pipeline's token; the door is closed (503) where none is configured. */

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { isUnavailable } from '../../db/client';
+import { isKnownOutage, isUnavailable } from '../../db/client';
 import { ApiError, findApiError } from '../contract/errors';
 import type { VerifiedKey } from '../domain/api-keys';
 import { UNMATCHED_PATH } from '../domain/usage';
@@ -146,7 +146,8 @@ function toApiError(service: Service, error: unknown, call: Call): ApiError {
   if (known) return known;
   const isOutage = isUnavailable(error);
   const { method, requestId } = call;
-  service.log[isOutage ? 'warn' : 'error']({ err: error, requestId, method }, 'a request failed');
+  const level = isKnownOutage(error) ? 'debug' : isOutage ? 'warn' : 'error';
+  service.log[level]({ err: error, requestId, method }, 'a request failed');
   if (isOutage) return new ApiError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable', { cause: error });
   return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: error });
 }

@@ -1,7 +1,7 @@
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { getErrorShape } from '@trpc/server/unstable-core-do-not-import';
-import { isUnavailable } from '../../db/client';
+import { isKnownOutage, isUnavailable } from '../../db/client';
 import type { Context } from '../procedures/context';
 import { callIngest } from '../procedures/pipeline';
 import { appRouter } from '../procedures/router';
@@ -60,7 +60,7 @@ async function readInput(request: DoorRequest): Promise<unknown> {
 function toTrpcError(service: Service, thrown: unknown): TRPCError {
   const error = getTRPCErrorFromUnknown(thrown);
   if (isUnavailable(thrown)) {
-    service.log.warn({ err: thrown }, 'the pipeline’s facts could not be written');
+    service.log[isKnownOutage(thrown) ? 'debug' : 'warn']({ err: thrown }, 'the pipeline’s facts could not be written');
     return new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable' });
   }
   if (error.code === 'INTERNAL_SERVER_ERROR')

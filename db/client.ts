@@ -116,3 +116,9 @@ function readInstant(printed: string): string {
   const iso = printed.replace(' ', 'T');
   return new Date(/[+-]\d\d$/.test(iso) ? `${iso}:00` : iso).toISOString();
 }
+
+/** Counts the migrations that a database has. */
+export async function countMigrations(db: Database): Promise<number> {
+  const [row] = await db.query<{ n: number }>('select count(*)::int as n from drizzle.__drizzle_migrations', []);
+  return row!.n;
+}

@@ -80,6 +80,7 @@ export function openWatch(options: {
   let answeredAt = Number.NEGATIVE_INFINITY;
   let foundWellAt = Number.NEGATIVE_INFINITY;
   let probedAt = Number.NEGATIVE_INFINITY;
+  let wasLate = false;
   let tickedAt = performance.now();
   const timer = setInterval(tick, TICK_MS).unref();
 
@@ -140,8 +141,9 @@ export function openWatch(options: {
   function tick() {
     const now = performance.now();
     // After a standstill of the process, answers have come that nobody has read yet.
-    const isLate = now - tickedAt > 3 * TICK_MS;
+    const isLate = !wasLate && now - tickedAt > 4 * TICK_MS;
     tickedAt = now;
+    wasLate = isLate;
     if (isLate) return;
     for (const line of lines) {
       for (const [query, { since, until }] of line.asked) {

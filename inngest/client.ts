@@ -1,4 +1,4 @@
-import { type EventPayload, Inngest } from 'inngest';
+import { type EventPayload, Inngest, Middleware } from 'inngest';
 import type { Region } from '../server/contract/integrations';
 import type { Logger } from '../server/platform/log';
 import type { EngineMessages } from '../server/webhooks/publisher';
@@ -8,15 +8,45 @@ import { retryScheduled, subscriptionDue, sweepRequested } from './events';
  * Creates the Inngest client, one app for each region. With `embeddedFetch` all it sends goes to the embedded engine;
  * else the SDK reads INNGEST_* and talks to that server.
  */
-export function createInngestClient(options: { region: Region; log: Logger; embeddedFetch?: typeof fetch }): Inngest {
-  const { region, log, embeddedFetch } = options;
+export function createInngestClient(options: {
+  region: Region;
+  log: Logger;
+  onRun: OnRun;
+  embeddedFetch?: typeof fetch;
+}): Inngest {
+  const { region, log, onRun, embeddedFetch } = options;
   return new Inngest({
     id: `bot-detection-${region}`,
     logger: log.child({ component: 'inngest' }),
     // A retry run checkpoints nothing that its rows do not remember.
     checkpointing: false,
+    middleware: [watchRuns(onRun)],
     ...(embeddedFetch ? { isDev: true, fetch: embeddedFetch } : {}),
   });
+}
+
+type OnRun = (run: {
+  function: string;
+  outcome: 'completed' | 'failed' | 'retried';
+  /** Of the call that ended it. */
+  durationMs: number | null;
+}) => void;
+
+/** Tells of runs that end and of tries that fail, whoever calls the functions: Inngest or the embedded engine. */
+function watchRuns(onRun: OnRun) {
+  return class extends Middleware.BaseMiddleware {
+    readonly id = 'watch-runs';
+    readonly #startedAt = performance.now();
+
+    override onRunComplete({ fn }: Middleware.OnRunCompleteArgs) {
+      onRun({ function: fn.id(), outcome: 'completed', durationMs: performance.now() - this.#startedAt });
+    }
+
+    override onRunError({ fn, isFinalAttempt }: Middleware.OnRunErrorArgs) {
+      const outcome = isFinalAttempt ? 'failed' : 'retried';
+      onRun({ function: fn.id(), outcome, durationMs: performance.now() - this.#startedAt });
+    }
+  };
 }
 
 const EVENTS_PER_SEND = 500;

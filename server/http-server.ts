@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { boundBody, CONNECTION_LIMITS, type ConnectionLimits, hasTooManyFields, limitConnections } from './http-limits';
+import { beginAccess, endAccess } from './rest/access-log';
 import { noteClientAddress } from './rest/client-address';
 import { findApiArea } from './rest/dispatcher';
 import {
@@ -68,27 +70,46 @@ async function answerRequest(
       header: (name) => readHeader(request, name),
       readBody: () => readNodeBody(request, MAX_FACTS_BYTES),
     });
-    return sendNodeResponse(request, response, answer);
+    return sendNodeResponse(request, response, answer, service.readiness.isDraining);
+  }
+  if (service.readiness.isDraining) response.setHeader('connection', 'close');
+  // The staff's door writes lines of its own.
+  if (!path.startsWith('/api/')) {
+    const access = beginAccess(request.method ?? 'GET', '(page)');
+    response.once('finish', () => endAccess(service, access, response.statusCode));
   }
   const handler = await dashboard;
   const headers = listAnswerHeaders(service.env.publicUrl);
   if (!boundBody(request, path)) {
     const refusal = plainResponse(413, 'The body is too long');
-    return sendNodeResponse(request, response, { ...refusal, headers: { ...refusal.headers, ...headers } });
+    const answer = { ...refusal, headers: { ...refusal.headers, ...headers } };
+    return sendNodeResponse(request, response, answer, service.readiness.isDraining);
   }
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   noteClientAddress(request);
   return handler(request, response);
 }
 
-/** Stops accepting and lets what is in flight finish; after `graceMs` the connections are cut. */
+/** How long a client that keeps its connection open may still ask on it: it is told to close it with the answer. */
+const LINGER_MS = 500;
+
+/**
+ * Stops accepting and lets what is in flight finish; after `graceMs` the connections are cut. Idle ones are closed only
+ * after a while: a request may be on its way on each, and would be lost.
+ */
 export async function stopHttpServer(server: Server, graceMs: number): Promise<void> {
   if (!server.listening) return;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // That of node:http closes idle connections at once.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  const lingersUntil = performance.now() + Math.min(LINGER_MS, graceMs);
   // A keep-alive connection is idle only once its request has ended.
-  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  const idle = setInterval(() => {
+    if (performance.now() >= lingersUntil) server.closeIdleConnections();
+  }, 50);
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearInterval(idle);
   clearTimeout(deadline);
+  // Ends its look-out for slow requests.
+  server.close(() => {});
 }

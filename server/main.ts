@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import next from 'next';
 import { type Demo, loadDemoIntegration } from './demo/integration';
 import { createHttpServer, type Handler, stopHttpServer } from './http-server';
+import { startMetricsServer } from './metrics-server';
 import { type Env, readEnv, SettingError } from './platform/env';
 import { createLogger, type Logger } from './platform/log';
 import { obtainService } from './platform/service';
@@ -24,6 +25,7 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
   dashboard.catch(() => {});
   const stop = async () => {
     const deadline = performance.now() + GRACE_MS;
+    service.readiness.isDraining = true;
     const remainingMs = () => Math.max(0, deadline - performance.now());
     try {
       await stopHttpServer(server, remainingMs());
@@ -37,6 +39,7 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
     void service.dispatcher.requestSweep();
     // First of all the port: a start that finds it taken must not use up the one showing of the demo key.
     await listen(server, env);
+    await startMetricsServer(service);
     const demo = (env.DEMO ?? runtime.embedded !== null) ? await loadDemoIntegration(service) : null;
     printWelcome(server, env, demo);
     await dashboard;

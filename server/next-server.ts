@@ -1,5 +1,6 @@
 import { Server } from 'node:http';
 import { type Handler, mountApi, stopHttpServer } from './http-server';
+import { startMetricsServer } from './metrics-server';
 import { SettingError } from './platform/env';
 import { isServiceHeld } from './platform/service';
 import { closeService, getService, type Service } from './service';
@@ -20,11 +21,16 @@ export function takeNextServer(): void {
   const service = openService();
   mountApi(server, service, next);
   endOnSignals(server, service);
+  startMetricsServer(service).catch((error: unknown) => {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exit(1);
+  });
 }
 
 /** Next would end the process at once: what is in flight and what was counted would be lost. */
 function endOnSignals(server: Server, service: Service) {
   const end = async () => {
+    service.readiness.isDraining = true;
     await stopHttpServer(server, GRACE_MS);
     await closeService(service, 0);
     process.exit(0);

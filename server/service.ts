@@ -1,5 +1,6 @@
 import { serve } from 'inngest/edge';
-import { type Database, openDatabase } from '../db/client';
+import { countMigrations, type Database, openDatabase } from '../db/client';
+import journal from '../db/migrations/meta/_journal.json';
 import { openSocket } from '../db/socket';
 import { createEngineMessages, createInngestClient } from '../inngest/client';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
@@ -9,8 +10,11 @@ import { createUsageMeter, type UsageMeter } from './domain/usage';
 import { createIngester, type Ingester } from './pipeline/ingest';
 import { type Env, readEnv, SettingError } from './platform/env';
 import { createLogger, type Logger } from './platform/log';
+import { createMetrics, type Metrics } from './platform/metrics';
+import { createReadiness, type Readiness } from './platform/readiness';
 import { createSecrets, type Secrets } from './platform/secrets';
 import { obtainService, releaseService } from './platform/service';
+import { readQueue } from './webhooks/deliveries';
 import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
 import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
 
@@ -20,6 +24,8 @@ export { isUnavailable } from '../db/client';
 export interface Service {
   env: Env;
   log: Logger;
+  metrics: Metrics;
+  readiness: Readiness;
   db: Database;
   secrets: Secrets;
   dispatcher: Dispatcher;
@@ -40,6 +46,10 @@ export interface ServiceOptions {
   canRunEngine: boolean;
 }
 
+/** Whether Inngest can call us and be told: its development server asks for no keys. */
+const isInngestConfigured = (env: Env) =>
+  Boolean((env.INNGEST_SIGNING_KEY && env.INNGEST_EVENT_KEY) || (env.INNGEST_DEV && env.INNGEST_DEV !== '0'));
+
 /** Somebody waits for nearly every statement, and would rather try again. */
 const STATEMENT_LIMIT_MS = 4_000;
 
@@ -56,6 +66,11 @@ export function createService(options: ServiceOptions): Service {
       fault === null
         ? log.info('the database is back')
         : log.error({ err: fault }, 'the database is away; requests are refused until it is back'),
+  });
+  const metrics = createMetrics();
+  metrics.observe({
+    readQueue: () => readQueue(db),
+    readDatabase: () => ({ ...db.load(), maxConnections: env.DATABASE_POOL_MAX }),
   });
   const secrets = createSecrets(options.appSecret);
   const webhookClient = createWebhookClient({ allowedHosts: env.WEBHOOK_ALLOW_HOSTS });
@@ -74,10 +89,16 @@ export function createService(options: ServiceOptions): Service {
         log,
       })
     : null;
-  const client = createInngestClient({ region: env.REGION, log, ...(engine ? { embeddedFetch: engine.fetch } : {}) });
+  const client = createInngestClient({
+    region: env.REGION,
+    log,
+    onRun: metrics.countRun,
+    ...(engine ? { embeddedFetch: engine.fetch } : {}),
+  });
   const dispatcher = createDispatcher({
     db,
     log,
+    onAttempt: metrics.countAttempt,
     secrets,
     client: webhookClient,
     messages: createEngineMessages(client),
@@ -90,6 +111,12 @@ export function createService(options: ServiceOptions): Service {
   return {
     env,
     log,
+    metrics,
+    readiness: createReadiness({
+      database: async () => (await db.query('select 1', [])).length === 1,
+      migrations: async () => (await countMigrations(db)) >= journal.entries.length,
+      engine: () => (engine ? engine.isWorking() : isInngestConfigured(env)),
+    }),
     db,
     secrets,
     dispatcher,

@@ -16,6 +16,8 @@ export interface EmbeddedEngine {
   /** The `fetch` of `new Inngest({ fetch })`: takes events; resolves when they and the runs they start are committed. */
   fetch: typeof globalThis.fetch;
   start(): Promise<void>;
+  /** Whether it runs, holds its lock and takes jobs. */
+  isWorking(): boolean;
   /** Takes no more work, waits up to `graceMs` for running calls, then hands the rest back at once. */
   stop(graceMs: number): Promise<void>;
 }
@@ -51,6 +53,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): EmbeddedEn
   return {
     fetch: (input, init) => engine.take(new Request(input, init)),
     start: () => engine.start(),
+    isWorking: () => engine.isWorking,
     stop: (graceMs) => engine.stop(graceMs),
   };
 }
@@ -103,6 +106,10 @@ class Engine {
       execute: (job) => this.driver.execute(job),
       register: (workerIds) => this.presence.register(workerIds),
     });
+  }
+
+  get isWorking(): boolean {
+    return this.isStarted && !this.stopping && !this.isAway && !this.workers.isDamaged;
   }
 
   async take(request: Request): Promise<Response> {

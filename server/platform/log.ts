@@ -4,7 +4,7 @@ import type { Env } from './env';
 export type Logger = pino.Logger;
 
 /** Creates the process's log on stderr: stdout belongs to what commands print. */
-export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'LOG_FORMAT'>): Logger {
+export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'LOG_FORMAT'> & { VERCEL?: string | undefined }): Logger {
   const format = env.LOG_FORMAT ?? (process.stderr.isTTY ? 'pretty' : 'json');
   const options: pino.LoggerOptions = {
     level: env.LOG_LEVEL,
@@ -13,7 +13,31 @@ export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'LOG_FORMAT'>): Logger
     serializers: { err: describeError },
     formatters: { level: (label) => ({ level: label }) },
   };
-  return pino(options, format === 'pretty' ? prettyStream : pino.destination({ fd: 2, sync: true }));
+  return pino(options, format === 'pretty' ? prettyStream : openBuffer(env));
+}
+
+/** What a line waits at most until it is written, with those that came meanwhile. */
+const FLUSH_MS = 100;
+const BUFFER_BYTES = 8 * 1024;
+
+const buffers = new Set<{ flushSync(): void }>();
+
+/**
+ * The log's way to stderr. A system call for each line would cost a request more than everything else about its line. What
+ * is buffered is written when the process ends, by whatever fault of ours; a serverless platform's process just stops.
+ */
+function openBuffer(env: { VERCEL?: string | undefined }) {
+  if (env.VERCEL) return pino.destination({ fd: 2, sync: true });
+  const buffer = pino.destination({ fd: 2, sync: true, minLength: BUFFER_BYTES });
+  if (buffers.size === 0) {
+    const flushAll = () => {
+      for (const one of buffers) one.flushSync();
+    };
+    setInterval(flushAll, FLUSH_MS).unref();
+    process.on('exit', flushAll);
+  }
+  buffers.add(buffer);
+  return buffer;
 }
 
 /**

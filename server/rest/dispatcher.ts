@@ -3,11 +3,12 @@ import { isKnownOutage, isUnavailable } from '../../db/client';
 import { ApiError, findApiError } from '../contract/errors';
 import type { VerifiedKey } from '../domain/api-keys';
 import { UNMATCHED_PATH } from '../domain/usage';
-import { createId } from '../platform/ids';
 import type { Context } from '../procedures/context';
 import type { Service } from '../service';
+import { type Access, beginAccess, endAccess } from './access-log';
 import { authenticate } from './authentication';
 import { readDocument } from './document';
+import { answerReadiness } from './readiness';
 import { type RestRequest, readJsonBody, readPathParameters, readQuery, splitTarget } from './request';
 import {
   errorResponse,
@@ -21,7 +22,7 @@ import { type FoundRoute, findRoute, type Route } from './routes';
 import { listAnswerHeaders } from './security-headers.mjs';
 import { readSwaggerAsset } from './swagger';
 
-const API_PATH = /^\/+(v1|health|openapi|swagger)(\/|$)/;
+const API_PATH = /^\/+(v1|health|ready|openapi|swagger)(\/|$)/;
 
 /**
  * The first segment of a path that the public API answers; null for the dashboard's. What Next's router would redirect or
@@ -38,17 +39,19 @@ export function findApiArea(path: string): string | null {
  * authentication and rate limit, route, path, query, body, procedure, envelope.
  */
 export async function dispatchRequest(service: Service, request: RestRequest): Promise<RestResponse> {
-  const requestId = createId('req');
+  const access = beginAccess(request.method, UNMATCHED_PATH);
+  const { requestId } = access;
   const { path, query } = splitTarget(request.target);
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const response =
     findApiArea(path) === 'v1'
-      ? await answerAuthenticated(service, request, { method, path, query, requestId })
-      : await answerPublic(service, { method, path, query, requestId });
+      ? await answerAuthenticated(service, request, { method, path, query, access })
+      : await answerPublic(service, { method, path, query, access });
   response.headers['x-request-id'] = requestId;
   Object.assign(response.headers, listAnswerHeaders(service.env.publicUrl));
   // The length of what a GET would answer stays in the headers.
   if (response.body !== null) response.headers['content-length'] = String(Buffer.byteLength(response.body));
+  endAccess(service, access, response.status);
   return request.method === 'HEAD' ? { ...response, body: null } : response;
 }
 
@@ -56,14 +59,17 @@ interface Call {
   method: string;
   path: string;
   query: string;
-  requestId: string;
+  access: Access;
 }
 
 async function answerAuthenticated(service: Service, request: RestRequest, call: Call): Promise<RestResponse> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
   try {
-    const verified = await authenticate(service, request);
     const found = findRoute(call.method, call.path);
+    if (found) call.access.route = found.route.template;
+    const verified = await authenticate(service, request);
+    call.access.integrationId = verified.integration.id;
+    call.access.keyId = verified.keyId;
     const response = await answerKnown(service, request, call, verified, found, { ...headers });
     service.usage.record({
       integrationId: verified.integration.id,
@@ -142,17 +148,20 @@ function toInputError(route: Route, error: unknown): ApiError | null {
 
 /** Nothing but an ApiError's own message leaves; the cause of everything else goes to the log with the request's id. */
 function toApiError(service: Service, error: unknown, call: Call): ApiError {
-  const known = findApiError(error);
-  if (known) return known;
+  const known = findApiError(error) ?? toFault(service, error, call);
+  call.access.code = known.code;
+  return known;
+}
+
+function toFault(service: Service, error: unknown, { method, access: { requestId } }: Call): ApiError {
   const isOutage = isUnavailable(error);
-  const { method, requestId } = call;
   const level = isKnownOutage(error) ? 'debug' : isOutage ? 'warn' : 'error';
   service.log[level]({ err: error, requestId, method }, 'a request failed');
   if (isOutage) return new ApiError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable', { cause: error });
   return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: error });
 }
 
-/** `/health`, `/openapi/v3.json` and `/swagger`: without key and without the envelope. */
+/** `/health`, `/ready`, `/openapi/v3.json` and `/swagger`: without key and without the envelope. */
 async function answerPublic(service: Service, call: Call): Promise<RestResponse> {
   try {
     return (await findPublic(service, call)) ?? plainResponse(404, 'Not found');
@@ -162,13 +171,24 @@ async function answerPublic(service: Service, call: Call): Promise<RestResponse>
   }
 }
 
-async function findPublic(service: Service, { method, path }: Call): Promise<RestResponse | null> {
+async function findPublic(service: Service, { method, path, access }: Call): Promise<RestResponse | null> {
   const found = findRoute(method, path);
   if (found) {
+    access.route = found.route.template;
     const anonymous: Context = { service, caller: { kind: 'bearer', token: null } };
     const result = await callProcedure(found.route, anonymous, {});
     return jsonResponse(200, { 'cache-control': 'no-store' }, result);
   }
-  if (method === 'GET' && path === '/openapi/v3.json') return readDocument(service.env);
-  return method === 'GET' ? readSwaggerAsset(path) : null;
+  if (method !== 'GET') return null;
+  if (path === '/ready') {
+    access.route = '/ready';
+    return answerReadiness(service);
+  }
+  if (path === '/openapi/v3.json') {
+    access.route = '/openapi/v3.json';
+    return readDocument(service.env);
+  }
+  const asset = await readSwaggerAsset(path);
+  if (asset) access.route = '/swagger';
+  return asset;
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../contract/errors';
-import { createId } from '../platform/ids';
+import { UNMATCHED_PATH } from '../domain/usage';
 import type { Service } from '../service';
+import { beginAccess, endAccess } from './access-log';
 import { dispatchRequest } from './dispatcher';
 import { collectBody, MAX_BODY_BYTES } from './request';
 import { errorResponse, type RestResponse } from './responses';
@@ -23,7 +24,7 @@ export async function handleNodeRequest(
     header: (name) => readHeader(request, name),
     readBody: () => readNodeBody(request, MAX_BODY_BYTES),
   });
-  sendNodeResponse(request, response, answer);
+  sendNodeResponse(request, response, answer, service.readiness.isDraining);
 }
 
 /** One header by its lower-case name; null when absent. */
@@ -36,10 +37,18 @@ export function readHeader(request: IncomingMessage, name: string): string | nul
 export const readNodeBody = (request: IncomingMessage, maxBytes: number) =>
   collectBody(request.iterator({ destroyOnReturn: false }), maxBytes);
 
-/** Sends a response; closes the connection after it where the request's body was left unread. */
-export function sendNodeResponse(request: IncomingMessage, response: ServerResponse, answer: RestResponse): void {
+/**
+ * Sends a response; closes the connection after it where the request's body was left unread, or the process is about to
+ * end.
+ */
+export function sendNodeResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: RestResponse,
+  isDraining: boolean,
+): void {
   if (response.destroyed) return;
-  if (!request.complete && hasBody(request)) response.setHeader('connection', 'close');
+  if (isDraining || (!request.complete && hasBody(request))) response.setHeader('connection', 'close');
   response.writeHead(answer.status, answer.headers);
   response.end(answer.body ?? undefined);
 }
@@ -51,11 +60,13 @@ const hasBody = (request: IncomingMessage) =>
  * Answers what is no HTTP request, or has too long a head, as the API answers; Node by itself would close the connection
  * with 431, 408 or 400 and no word. So too what takes too long to arrive.
  */
-export function refuseUnreadableRequest({ env }: Service, error: NodeJS.ErrnoException, socket: Duplex): void {
+export function refuseUnreadableRequest(service: Service, error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const access = { ...beginAccess('other', UNMATCHED_PATH), code: 'INVALID_REQUEST' };
+  endAccess(service, access, 400);
   const refusal = new ApiError('INVALID_REQUEST', 'The request is not readable HTTP', { field: 'request' });
   const { headers, body } = errorResponse(
-    { 'x-request-id': createId('req'), connection: 'close', ...listAnswerHeaders(env.publicUrl) },
+    { 'x-request-id': access.requestId, connection: 'close', ...listAnswerHeaders(service.env.publicUrl) },
     refusal,
   );
   headers['content-length'] = String(Buffer.byteLength(body ?? ''));

@@ -6,6 +6,7 @@ import type { Context } from '../procedures/context';
 import { callIngest } from '../procedures/pipeline';
 import { appRouter } from '../procedures/router';
 import type { Service } from '../service';
+import { type Access, beginAccess, endAccess } from './access-log';
 import type { RestResponse } from './responses';
 import { listAnswerHeaders } from './security-headers.mjs';
 
@@ -29,11 +30,23 @@ function readBearerToken(authorization: string | null): string | null {
 
 /** Answers a POST to the door as tRPC answers a call that is not batched. Never rejects. */
 export async function answerPipeline(service: Service, request: DoorRequest): Promise<RestResponse> {
+  const access = beginAccess('POST', PIPELINE_PROCEDURE);
+  const response = await answerFacts(service, request, access);
+  response.headers['x-request-id'] = access.requestId;
+  endAccess(service, access, response.status);
+  return response;
+}
+
+async function answerFacts(service: Service, request: DoorRequest, access: Access): Promise<RestResponse> {
   const ctx: Context = { service, caller: { kind: 'bearer', token: readBearerToken(request.header('authorization')) } };
   try {
-    return respond(service, 200, { result: { data: await callIngest(ctx, () => readInput(request)) } });
+    const data = await callIngest(ctx, () => readInput(request));
+    Object.assign(access, data);
+    service.metrics.countFacts(data);
+    return respond(service, 200, { result: { data } });
   } catch (thrown) {
-    const error = toTrpcError(service, thrown);
+    const error = toTrpcError(service, thrown, access.requestId);
+    access.code = error.code;
     const shape = getErrorShape({
       config: appRouter._def._config,
       error,
@@ -57,14 +70,17 @@ async function readInput(request: DoorRequest): Promise<unknown> {
   }
 }
 
-function toTrpcError(service: Service, thrown: unknown): TRPCError {
+function toTrpcError(service: Service, thrown: unknown, requestId: string): TRPCError {
   const error = getTRPCErrorFromUnknown(thrown);
   if (isUnavailable(thrown)) {
-    service.log[isKnownOutage(thrown) ? 'debug' : 'warn']({ err: thrown }, 'the pipeline’s facts could not be written');
+    service.log[isKnownOutage(thrown) ? 'debug' : 'warn'](
+      { err: thrown, requestId },
+      'the pipeline’s facts could not be written',
+    );
     return new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable' });
   }
   if (error.code === 'INTERNAL_SERVER_ERROR')
-    service.log.error({ err: thrown }, 'the pipeline’s facts could not be written');
+    service.log.error({ err: thrown, requestId }, 'the pipeline’s facts could not be written');
   return error;
 }
 

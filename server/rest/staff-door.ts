@@ -3,9 +3,11 @@ import { isKnownOutage, isUnavailable } from '../../db/client';
 import { closeStaffSession, findStaff, SESSION_MAX_AGE_SECONDS } from '../auth/sessions';
 import { signIn } from '../auth/sign-in';
 import { type Staff, signInInput } from '../contract/staff';
+import { UNMATCHED_PATH } from '../domain/usage';
 import type { Caller } from '../procedures/context';
 import { appRouter } from '../procedures/router';
 import type { Service } from '../service';
+import { type Access, beginAccess, endAccess } from './access-log';
 import { CLIENT_ADDRESS_HEADER, groupAddress } from './client-address';
 import { readWebBody } from './fetch-adapter';
 
@@ -63,6 +65,8 @@ const STATUSES = {
   SERVICE_UNAVAILABLE: 503,
 };
 
+const FAULT_OF_STATUS = new Map(Object.entries(STATUSES).map(([fault, status]) => [status, fault]));
+
 const respond = (status: number, value: unknown, headers: Record<string, string> = {}) =>
   Response.json(value, { status, headers: { 'cache-control': 'no-store', ...headers } });
 /** In the place where tRPC's own errors have code and message. */
@@ -74,7 +78,10 @@ const refuseForeign = () => refuse('FORBIDDEN', 'Requests that change something 
  * `POST /api/auth/sign-in` with `{"email","password"}` as JSON: 200 with `{"staff": {id, email, name, role}}` and the session's cookie; 401
  * for every wrong pair alike, 429 with Retry-After after too many tries, 400 for another body, 403 from another host.
  */
-export async function answerSignIn(service: Service, request: Request): Promise<Response> {
+export const answerSignIn = (service: Service, request: Request): Promise<Response> =>
+  logAccess(service, request, '/api/auth/sign-in', (access) => checkSignIn(service, request, access));
+
+async function checkSignIn(service: Service, request: Request, access: Access): Promise<Response> {
   if (!isSameHost(service, request)) return refuseForeign();
   const input = isJson(request) ? signInInput.safeParse(await readJson(request)) : null;
   if (!input?.success) return refuse('BAD_REQUEST', 'Send email and password as JSON');
@@ -86,38 +93,48 @@ export async function answerSignIn(service: Service, request: Request): Promise<
       const message = `Too many tries. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
       return refuse('TOO_MANY_REQUESTS', message, { 'retry-after': String(result.retryAfterSeconds) });
     }
+    access.staffId = result.staff.id;
     // A session that the browser had is over: signing in again is not a second way in.
     await closeSession(service, request);
     const cookie = makeCookie(service, result.token, SESSION_MAX_AGE_SECONDS);
     return respond(200, { staff: result.staff }, { 'set-cookie': cookie });
   } catch (error) {
-    return refuseFault(service, error);
+    return refuseFault(service, error, access);
   }
 }
 
 /** `POST /api/auth/sign-out`: 204, and the session is over, if there was one. */
-export async function answerSignOut(service: Service, request: Request): Promise<Response> {
+export const answerSignOut = (service: Service, request: Request): Promise<Response> =>
+  logAccess(service, request, '/api/auth/sign-out', (access) => endSession(service, request, access));
+
+async function endSession(service: Service, request: Request, access: Access): Promise<Response> {
   if (!isSameHost(service, request)) return refuseForeign();
   try {
     await closeSession(service, request);
     const headers = { 'cache-control': 'no-store', 'set-cookie': makeCookie(service, '', 0) };
     return new Response(null, { status: 204, headers });
   } catch (error) {
-    return refuseFault(service, error);
+    return refuseFault(service, error, access);
   }
 }
 
 /** tRPC over HTTP: for staff with a session cookie, and for nobody in particular otherwise. */
-export async function answerStaffCall(service: Service, request: Request): Promise<Response> {
+export const answerStaffCall = (service: Service, request: Request): Promise<Response> =>
+  logAccess(service, request, UNMATCHED_PATH, (access) => callProcedure(service, request, access));
+
+async function callProcedure(service: Service, request: Request, access: Access): Promise<Response> {
+  const asked = new URL(request.url).pathname.slice('/api/trpc/'.length);
+  if (Object.hasOwn(appRouter._def.procedures, asked)) access.route = asked;
   let caller: Caller = { kind: 'bearer', token: null };
   try {
     const staff = await findSignedIn(service, request.headers.get('cookie'));
     // The cookie alone proves nothing: a browser may send it along with what another page asks for.
     if (staff && request.method !== 'GET' && !(isSameHost(service, request) && isJson(request))) return refuseForeign();
     const integrationId = request.headers.get(INTEGRATION_HEADER);
+    if (staff) access.staffId = staff.id;
     if (staff) caller = { kind: 'staff', staff, integrationId, clientAddress: readClientAddress(service, request) };
   } catch (error) {
-    return refuseFault(service, error);
+    return refuseFault(service, error, access);
   }
   const body = request.method === 'GET' ? null : await readWebBody(request, MAX_CALL_BYTES);
   if (request.method !== 'GET' && body === null)
@@ -131,11 +148,29 @@ export async function answerStaffCall(service: Service, request: Request): Promi
     // Facts come through the door alone, whose limits do not hold here: no token is taken.
     createContext: () => ({ service, caller }),
     onError({ error, path }) {
+      access.code = error.code;
+      const { requestId } = access;
       if (error.code === 'SERVICE_UNAVAILABLE' && !isKnownOutage(error))
-        service.log.warn({ err: error, procedure: path }, 'a call failed');
-      if (error.code === 'INTERNAL_SERVER_ERROR') service.log.error({ err: error, procedure: path }, 'a call failed');
+        service.log.warn({ err: error, requestId, procedure: path }, 'a call failed');
+      if (error.code === 'INTERNAL_SERVER_ERROR')
+        service.log.error({ err: error, requestId, procedure: path }, 'a call failed');
     },
   });
+}
+
+/** Answers with an id of its own, and writes the request's line. */
+async function logAccess(
+  service: Service,
+  request: Request,
+  route: string,
+  answer: (access: Access) => Promise<Response>,
+): Promise<Response> {
+  const access = beginAccess(request.method, route);
+  const response = await answer(access);
+  response.headers.set('x-request-id', access.requestId);
+  if (response.status >= 400) access.code ??= FAULT_OF_STATUS.get(response.status);
+  endAccess(service, access, response.status);
+  return response;
 }
 
 async function closeSession(service: Service, request: Request): Promise<void> {
@@ -159,10 +194,10 @@ function readClientAddress({ env }: Service, { headers }: Request): string {
   return groupAddress(forwarded?.trim() ?? '');
 }
 
-function refuseFault(service: Service, error: unknown): Response {
+function refuseFault(service: Service, error: unknown, access: Access): Response {
   const isOutage = isUnavailable(error);
   const level = isKnownOutage(error) ? 'debug' : isOutage ? 'warn' : 'error';
-  service.log[level]({ err: error }, 'a staff session could not be read or changed');
+  service.log[level]({ err: error, requestId: access.requestId }, 'a staff session could not be read or changed');
   if (isOutage) return refuse('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable');
   return respond(500, {
     error: { message: 'Internal error', data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 } },

@@ -57,13 +57,15 @@ export interface DispatcherDependencies extends AttemptDependencies {
   db: Database;
   log: Logger;
   messages: EngineMessages;
+  /** Is told of every attempt that ended: Delivered, or the class of its failure. */
+  onAttempt: (attempt: { outcome: string; durationMs: number }) => void;
   /** Whether work goes on in this process when no run of the engine is there; not so on a serverless platform. */
   isLongLived: boolean;
 }
 
 /** Creates the process's dispatcher. */
 export function createDispatcher(dependencies: DispatcherDependencies): Dispatcher {
-  const { db, log, messages, timeoutMs, isLongLived } = dependencies;
+  const { db, log, messages, onAttempt, timeoutMs, isLongLived } = dependencies;
   const recorder = createRecorder(db);
   const drains = new Map<string, Drain>();
   const inFlight = new Set<Promise<unknown>>();
@@ -101,6 +103,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     try {
       const record = await attemptDelivery(dependencies, delivery, shutdown.signal);
       onAnswered(record?.status === 'Delivered');
+      if (record) onAttempt({ outcome: record.failureClass ?? record.status, durationMs: record.durationMs });
       if (record === null) return await releaseClaims(db, [delivery]);
       const { nextAttemptAt } = await recorder.record(record);
       if (nextAttemptAt !== null) scheduleWakeUp({ integrationId, subscriptionId, dueAt: nextAttemptAt });

@@ -38,7 +38,8 @@ let receiver: Receiver;
 const stacks = {} as Record<Region, Stack>;
 beforeAll(async () => {
   receiver = await startReceiver();
-  await Promise.all(REGIONS.map(async (region) => void (stacks[region] = await startStack(region))));
+  const started = await Promise.all(REGIONS.map(async (region) => [region, await startStack(region)] as const));
+  Object.assign(stacks, Object.fromEntries(started));
 }, LIMIT_MS);
 afterAll(async () => {
   await endProducts();
@@ -225,7 +226,7 @@ describe.each(REGIONS)('the stack of %s', (region) => {
     const { servers } = (await readDocument(stack)).json;
     expect(servers.map(({ url }: { url: string }) => url).sort()).toEqual(Object.values(PUBLIC_URLS).sort());
     const log = { child: () => log } as never;
-    expect(createInngestClient({ region, log }).id).toBe(`bot-detection-${region}`);
+    expect(createInngestClient({ region, log, onRun: () => {} }).id).toBe(`bot-detection-${region}`);
   });
 });
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../db/client';
+import { asOperator } from '../../server/audit/acts';
 import type { Plan } from '../../server/contract/tiers';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
@@ -63,8 +64,8 @@ afterAll(async () => {
 });
 
 async function createTenant(plan: Plan) {
-  const { id } = await createIntegration(db, { name: `A tenant on ${plan}`, plan, allowedOrigins: [] });
-  const { key } = await mintKey(db, { integrationId: id, name: 'test' });
+  const { id } = await createIntegration(asOperator(db), { name: `A tenant on ${plan}`, plan, allowedOrigins: [] });
+  const { key } = await mintKey(asOperator(db), { integrationId: id, name: 'test' });
   return { id, key };
 }
 

@@ -1,0 +1,23 @@
+import { createServer, type Server } from 'node:http';
+import { SettingError } from './platform/env';
+import type { Service } from './service';
+
+/** Serves `GET /metrics` on METRICS_PORT, a port for the operator's network alone; null where none is set. */
+export async function startMetricsServer({ env, metrics }: Service): Promise<Server | null> {
+  const { METRICS_PORT: port, METRICS_HOST: host } = env;
+  if (port === undefined) return null;
+  const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end('Not found\n');
+    metrics.scrape().then(
+      ({ contentType, text }) => response.writeHead(200, { 'content-type': contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', ({ code }: NodeJS.ErrnoException) =>
+      reject(new SettingError(`METRICS_PORT: cannot listen on ${host}:${port} (${code})`)),
+    );
+    server.listen(port, host, resolve);
+  });
+  return server.unref();
+}

@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
+import { createStaff } from '../../server/auth/accounts';
+import { sendRaw } from '../support/connection';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { scoredSession } from '../support/facts';
+import { findFreePort } from '../support/ports';
+import { endProducts } from '../support/product';
+import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { type Relay, startRelay } from '../support/relay';
+import { createClient, PIPELINE_TOKEN } from '../support/server';
+import { openSite, type Server, type Site, type Tenant } from '../support/site';
+import { readCookie, trySignIn } from '../support/staff-client';
+
+// What an operator sees of a real process: its log, its metrics and whether it is ready. Needs the build.
+
+const PASSWORD = 'marked-password-4711';
+const EMAIL = 'marked.person@example.com';
+const NOTE = 'marked-note-of-a-label';
+const QUERY = 'marked-query-text';
+
+let database: TestDatabase;
+let relay: Relay;
+let receiver: Receiver;
+let site: Site;
+let server: Server;
+let tenant: Tenant;
+let metricsUrl: string;
+let secret: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  receiver = await startReceiver();
+  const url = new URL(database.url);
+  relay = await startRelay(Number(url.port));
+  url.port = String(relay.port);
+  const port = String(await findFreePort());
+  metricsUrl = `http://127.0.0.1:${port}/metrics`;
+  site = await openSite(
+    { db: database.db, url: url.href },
+    {
+      LOG_LEVEL: 'debug',
+      METRICS_PORT: port,
+      WEBHOOK_ALLOW_HOSTS: receiver.host,
+      WEBHOOK_TIMEOUT: '300ms',
+      WEBHOOK_RETRY_DELAYS: '0s,1h,1h,1h,1h,1h',
+    },
+  );
+  server = await site.start();
+  tenant = await site.createTenant();
+  ({ secret } = await site.subscribe(server, tenant, `${receiver.url}/hook`));
+  await createStaff(asOperator(database.db), { email: EMAIL, password: PASSWORD, role: 'admin' });
+}, 120_000);
+
+afterAll(async () => {
+  await endProducts();
+  await relay.cut();
+  await receiver.stop();
+  await database.drop();
+});
+
+type Line = Record<string, unknown>;
+
+/** Every line of the log so far, each one JSON object. */
+const readLog = (): Line[] =>
+  server
+    .stderr()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
+interface Sample {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+/** Reads Prometheus' text format, and nothing that is not exactly it. */
+function parseMetrics(text: string): Sample[] {
+  expect(text.endsWith('\n')).toBe(true);
+  const types = new Map<string, string>();
+  const samples: Sample[] = [];
+  for (const line of text.trimEnd().split('\n')) {
+    if (line === '' || line.startsWith('# HELP ')) continue;
+    const type = /^# TYPE ([a-z_:][a-z0-9_:]*) (counter|gauge|histogram|summary)$/.exec(line);
+    if (type) {
+      expect(types.has(type[1]!)).toBe(false);
+      types.set(type[1]!, type[2]!);
+      continue;
+    }
+    const sample =
+      /^([a-z_:][a-z0-9_:]*)(?:\{((?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)*)\})? (-?[0-9.e+-]+|\+Inf|-Inf|NaN|Nan)$/.exec(
+        line,
+      );
+    expect(sample, line).not.toBeNull();
+    const [, name, list = '', value] = sample!;
+    expect(name!.startsWith('bot_detection_'), line).toBe(true);
+    expect(
+      [...types.keys()].some((known) => name!.startsWith(known)),
+      line,
+    ).toBe(true);
+    const labels = Object.fromEntries([...list.matchAll(/([a-z_]+)="((?:[^"\\]|\\.)*)"/g)].map(([, k, v]) => [k, v]));
+    samples.push({ name: name!, labels, value: Number(value) });
+  }
+  return samples;
+}
+
+async function scrape() {
+  const response = await fetch(metricsUrl);
+  expect(response.status).toBe(200);
+  const samples = parseMetrics(await response.text());
+  return {
+    samples,
+    sum: (name: string, labels: Record<string, string> = {}) =>
+      samples
+        .filter((s) => s.name === `bot_detection_${name}`)
+        .filter((s) => Object.entries(labels).every(([label, value]) => s.labels[label] === value))
+        .reduce((total, { value }) => total + value, 0),
+  };
+}
+
+it('the log has a line for every answer of every door, with its id, and no secret', async () => {
+  const { call } = server;
+  const { key } = tenant;
+  const ids: string[] = [];
+  const keep = <A extends { headers: Headers }>(answer: A): A => {
+    ids.push(answer.headers.get('x-request-id')!);
+    return answer;
+  };
+  const { facts, sessionId } = scoredSession(0.3, 'marked-session');
+  keep(await server.ingest(tenant.id, facts));
+  keep(await server.ingest(tenant.id, [{ kind: 'nonsense', note: NOTE }]));
+  const wrong = `aik_v1_${'w'.repeat(40)}`;
+  keep(await call('GET', `/v1/sessions?cursor=${QUERY}`, { key }));
+  keep(await call('GET', `/v1/sessions/${sessionId}`, { key }));
+  keep(await call('GET', `/v1/nowhere/${QUERY}?x=${QUERY}`, { key }));
+  keep(await call('GET', '/v1/sessions', { key: wrong }));
+  keep(await call('GET', '/v1/sessions', { headers: { 'x-api-key': wrong } }));
+  keep(await call('GET', '/v1/sessions'));
+  keep(await call('POST', `/v1/sessions/${sessionId}/label`, { key, body: { verdict: 'bot', notes: NOTE } }));
+  keep(await call('GET', '/v1/webhooks', { key }));
+  keep(await call('GET', '/health'));
+  keep(await call('GET', '/ready'));
+  keep(await call('GET', '/openapi/v3.json'));
+  const refused = keep(await trySignIn(server, { email: EMAIL, password: `wrong-${PASSWORD}` }));
+  expect(refused.status).toBe(401);
+  const signedIn = keep(await trySignIn(server, { email: EMAIL, password: PASSWORD }));
+  expect(signedIn.status).toBe(200);
+  const cookie = readCookie(signedIn);
+  const headers = { cookie, 'x-integration-id': tenant.id };
+  keep(await call('GET', '/api/trpc/webhooks.list?input=%7B%7D', { headers }));
+  keep(await call('GET', `/api/trpc/nothing.${QUERY}`, { headers }));
+  keep(await call('POST', '/api/auth/sign-out', { body: {}, headers: { cookie, origin: server.url } }));
+  const odd = await sendRaw(server.url, 'GET', '/v1/sessions', { headers: { 'bad header': NOTE } });
+  ids.push(odd.header('x-request-id')!);
+  expect(odd.status).toBe(400);
+  await call('GET', '/sign-in');
+
+  const lines = () => readLog().filter(({ msg }) => msg === 'request');
+  await waitUntil(() => ids.every((id) => lines().filter(({ requestId }) => requestId === id).length === 1), 3_000);
+  const find = (route: string, status: number) =>
+    lines().find((line) => line.route === route && line.status === status);
+  expect(find('/v1/sessions/{sessionId}', 200)).toEqual({
+    level: 'info',
+    time: expect.any(String),
+    requestId: expect.stringMatching(/^req_/),
+    method: 'GET',
+    route: '/v1/sessions/{sessionId}',
+    integrationId: tenant.id,
+    keyId: expect.stringMatching(/^key_/),
+    status: 200,
+    durationMs: expect.any(Number),
+    msg: 'request',
+  });
+  expect(find('/v1/sessions', 401)).toMatchObject({ code: 'INVALID_API_KEY' });
+  expect(find('(unmatched)', 404)).toMatchObject({ code: 'NOT_FOUND', integrationId: tenant.id });
+  expect(find('pipeline.ingest', 200)).toMatchObject({ accepted: 3, duplicates: 0 });
+  expect(find('pipeline.ingest', 400)).toMatchObject({ code: 'BAD_REQUEST' });
+  expect(find('webhooks.list', 200)).toMatchObject({ staffId: expect.any(String) });
+  expect(find('/api/auth/sign-in', 401)).toMatchObject({ code: 'UNAUTHORIZED' });
+  await expect.poll(() => find('(page)', 200), { timeout: 3_000 }).toMatchObject({ level: 'debug' });
+  for (const route of ['/health', '/ready', '/openapi/v3.json']) expect(find(route, 200)?.level).toBe('debug');
+  for (const marked of [key, wrong, secret, PASSWORD, EMAIL, NOTE, QUERY, PIPELINE_TOKEN, cookie.split('=')[1]!]) {
+    expect(server.stderr()).not.toContain(marked);
+  }
+});
+
+it('the metrics count requests, facts, attempts by outcome and runs', async () => {
+  const before = await scrape();
+  await server.call('GET', '/v1/stats', { key: tenant.key });
+  const answers = [200, 503, 404, 429, 302, null];
+  receiver.answer = () => answers.shift() ?? null;
+  for (let n = 0; n < 6; n++) {
+    // A failed one may disable the subscription.
+    await database.db.sql`update webhook_subscriptions set enabled = true, consecutive_failures = 0`;
+    const left = answers.length;
+    expect((await server.ingest(tenant.id, scoredSession(0.95).facts)).status).toBe(200);
+    await waitUntil(() => answers.length < left, 10_000);
+  }
+  const counted = async (name: string, labels = {}) => (await scrape()).sum(name, labels) - before.sum(name, labels);
+  for (const outcome of ['Delivered', '5xx', '4xx', 'RateLimited', 'HTTP302', 'Timeout']) {
+    await expect.poll(() => counted('delivery_attempts_total', { outcome }), { timeout: 5_000 }).toBe(1);
+  }
+  expect(await counted('http_requests_total', { method: 'GET', route: '/v1/stats', status: '200' })).toBe(1);
+  expect(await counted('http_request_duration_seconds_count', { route: '/v1/stats' })).toBe(1);
+  expect(await counted('facts_total', { result: 'accepted' })).toBe(18);
+  expect(await counted('delivery_attempt_duration_seconds_count')).toBe(6);
+  const after = await scrape();
+  expect(after.sum('deliveries_pending')).toBe(3);
+  expect(after.sum('queue_read')).toBe(1);
+  expect(after.sum('database_up')).toBe(1);
+  expect(after.sum('database_connections')).toBeGreaterThan(0);
+  expect(after.samples.find(({ name }) => name === 'bot_detection_build_info')?.labels.version).toMatch(/^\d+\./);
+  await expect
+    .poll(() => counted('engine_runs_total', { outcome: 'completed' }), { timeout: 30_000 })
+    .toBeGreaterThan(0);
+}, 60_000);
+
+it('the labels of the metrics stay few, whatever is asked', async () => {
+  const ask = (n: number) =>
+    sendRaw(server.url, n % 3 ? 'GET' : 'PROPFIND', `/v1/${n}/x${n}?q=${n}`, {
+      headers: n % 2 ? { Authorization: `Bearer ${tenant.key}` } : {},
+    });
+  await ask(0);
+  await ask(1);
+  await ask(3);
+  const before = (await scrape()).samples.length;
+  for (let n = 0; n < 500; n += 20) await Promise.all(Array.from({ length: 20 }, (_, i) => ask(n + i)));
+  expect((await scrape()).samples.length).toBeLessThan(before + 20);
+});
+
+it('the metrics are at their own port alone, and nothing else is there', async () => {
+  expect((await server.call('GET', '/metrics')).status).toBe(404);
+  for (const path of ['/', '/health', '/v1/sessions']) {
+    expect((await fetch(metricsUrl.replace('/metrics', path))).status).toBe(404);
+  }
+});
+
+it('a process is ready where database, migrations and engine are, and says so at once where they are not', async () => {
+  const ready = await server.call('GET', '/ready');
+  expect(ready.status).toBe(200);
+  expect(ready.body).toEqual({ status: 'ready', checks: { database: 'ok', migrations: 'ok', engine: 'ok' } });
+  relay.stall();
+  try {
+    const from = performance.now();
+    await expect
+      .poll(async () => (await server.call('GET', '/ready')).body, { timeout: 4_000 })
+      .toMatchObject({ status: 'unavailable', checks: { database: 'failing', migrations: 'failing' } });
+    expect(performance.now() - from).toBeLessThan(4_000);
+    const scrapedAt = performance.now();
+    expect((await scrape()).sum('queue_read')).toBe(0);
+    expect(performance.now() - scrapedAt).toBeLessThan(3_000);
+    expect((await server.call('GET', '/health')).status).toBe(200);
+  } finally {
+    await relay.restore();
+  }
+  await expect.poll(async () => (await server.call('GET', '/ready')).status, { timeout: 10_000 }).toBe(200);
+  const { sql } = database.db;
+  await sql`delete from drizzle.__drizzle_migrations where id = (select max(id) from drizzle.__drizzle_migrations)`;
+  await expect
+    .poll(async () => (await server.call('GET', '/ready')).body, { timeout: 4_000 })
+    .toMatchObject({ status: 'unavailable', checks: { database: 'ok', migrations: 'failing', engine: 'ok' } });
+}, 40_000);
+
+it('lines that wait to be written are written at the end', async () => {
+  await createClient(server.url).call('GET', '/v1/stats', { key: tenant.key });
+  server.signal('SIGTERM');
+  const { code, stderr } = await server.endWithin(15_000);
+  expect(code).toBe(0);
+  expect(stderr).toContain('/v1/stats');
+  expect(stderr.endsWith('\n')).toBe(true);
+});

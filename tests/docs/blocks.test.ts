@@ -95,7 +95,7 @@ describe('a link of the documents', () => {
       .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-');
   const links = DOCUMENTS.flatMap((document) => {
-    const prose = readFileSync(document, 'utf8').replaceAll(/^```.*?^```$/gms, '');
+    const prose = readFileSync(document, 'utf8').replaceAll(/^ *```.*?^ *```$/gms, '');
     return [...prose.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(([, a, b]) => ({
       document,
       to: (a ?? b)!,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** A fenced block of a document: the opening line is ```` ```LANGUAGE [NAME] ````. */
+/** A fenced block of a document, indented or not: the opening line is ```` ```LANGUAGE [NAME] ````. */
 export interface Block {
   document: string;
   /** Of the opening line, from 1. */
@@ -22,7 +22,7 @@ export const DOCUMENTS = [
   'docs/regions.md',
 ].filter((path) => existsSync(path));
 
-const OPENING = /^```(\S*) *(\S*)(.*)$/;
+const OPENING = /^( *)```(\S*) *(\S*)(.*)$/;
 
 /** Reads the fenced blocks of a document in order. Throws for a fence that does not end. */
 export function readBlocks(document: string): Block[] {
@@ -31,17 +31,21 @@ export function readBlocks(document: string): Block[] {
   for (let at = 0; at < lines.length; at++) {
     const opening = OPENING.exec(lines[at]!);
     if (!opening) continue;
-    const end = lines.indexOf('```', at + 1);
+    const [, indent, language, name, rest] = opening;
+    const end = lines.indexOf(`${indent}\`\`\``, at + 1);
     if (end < 0) throw new Error(`${document}:${at + 1}: the block does not end`);
-    if (opening[3]!.trim() !== '') throw new Error(`${document}:${at + 1}: more than a language and a name`);
+    if (rest!.trim() !== '') throw new Error(`${document}:${at + 1}: more than a language and a name`);
     const [before = ''] = lines.slice(0, at).filter(Boolean).slice(-1);
     blocks.push({
       document,
       line: at + 1,
-      language: opening[1]!,
-      name: opening[2]! || null,
-      code: lines.slice(at + 1, end).join('\n'),
-      notRun: /^<!-- not run: (.+) -->$/.exec(before)?.[1] ?? null,
+      language: language!,
+      name: name! || null,
+      code: lines
+        .slice(at + 1, end)
+        .map((line) => line.slice(indent!.length))
+        .join('\n'),
+      notRun: /^ *<!-- not run: (.+) -->$/.exec(before)?.[1] ?? null,
     });
     at = end;
   }

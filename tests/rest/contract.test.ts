@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import type { ErrorCode } from '../../server/contract/errors';
 import { revokeKey } from '../../server/domain/api-keys';
+import { ANSWER_HEADERS } from '../../server/rest/security-headers.mjs';
 import { expectError, fingerprintOf } from '../support/answers';
 import { Connection } from '../support/connection';
 import { withdrawDatabase } from '../support/database';
@@ -311,6 +312,7 @@ describe.each(MOUNT_NAMES)('%s', (name) => {
       expect(names.sort()).toEqual(
         [
           ...['cache-control', 'connection', 'content-type', 'date', 'keep-alive', 'x-request-id'],
+          ...Object.keys(ANSWER_HEADERS),
           ...(isFramedByUs ? ['content-length'] : []),
           ...(isInLookUp ? [] : ['x-service-tier']),
         ].sort(),

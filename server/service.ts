@@ -148,10 +148,10 @@ export async function closeService(service: Service, graceMs: number): Promise<v
   releaseService();
 }
 
-/** Writes and sends what a request left for later: a serverless process may never run again after it. */
+/** Writes and sends what a request or a run has left for later: a serverless process may never go on after it. */
 export async function settleService({ log, usage, dispatcher }: Service): Promise<void> {
   const flushed = usage.flush().catch((error: unknown) => log.warn({ err: error }, 'usage could not be written'));
-  await Promise.all([flushed, dispatcher.publisher.flush()]);
+  await Promise.all([flushed, dispatcher.flush()]);
 }
 
 /**

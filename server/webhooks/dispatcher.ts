@@ -49,6 +49,8 @@ export interface Dispatcher {
   sweep(): Promise<void>;
   /** Has the sweeper begin at once, for a process that starts. Never rejects: the cron comes anyway. */
   requestSweep(): Promise<void>;
+  /** Resolves when the engine has been told all that it is to hear of so far. */
+  flush(): Promise<void>;
   /** Lets what is in flight finish for `graceMs`, then cuts it short and gives it back. */
   stop(graceMs: number): Promise<void>;
 }
@@ -69,6 +71,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   const recorder = createRecorder(db);
   const drains = new Map<string, Drain>();
   const inFlight = new Set<Promise<unknown>>();
+  const wakeUps = new Set<Promise<void>>();
   const shutdown = new AbortController();
   /** From the beginning of the stop on; the abort comes when its grace is over. */
   let isStopping = false;
@@ -120,9 +123,12 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   });
 
   function scheduleWakeUp(wakeUp: WakeUp) {
-    track(sendWakeUp(wakeUp)).catch((error: unknown) => {
-      log.warn({ err: error, ...wakeUp }, 'could not tell the engine about a retry; the sweeper will');
-    });
+    const sending = track(sendWakeUp(wakeUp))
+      .catch((error: unknown) => {
+        log.warn({ err: error, ...wakeUp }, 'could not tell the engine about a retry; the sweeper will');
+      })
+      .finally(() => wakeUps.delete(sending));
+    wakeUps.add(sending);
   }
 
   function countInFlight(): number {
@@ -199,6 +205,8 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
         log.warn({ err: error }, 'could not ask for a sweep; the next comes with the full minute');
       }
     },
+
+    flush: async () => void (await Promise.all([publisher.flush(), ...wakeUps])),
 
     async stop(graceMs) {
       isStopping = true;

@@ -6,7 +6,7 @@ WORKDIR /app
 ENV NEXT_TELEMETRY_DISABLED=1
 COPY package.json package-lock.json ./
 RUN npm install --no-audit --no-fund --no-progress
-COPY tsconfig.json next.config.js postcss.config.mjs instrumentation.ts ./
+COPY tsconfig.json next.config.js postcss.config.mjs instrumentation.ts proxy.ts ./
 COPY app app
 COPY db db
 COPY inngest inngest
@@ -18,6 +18,8 @@ WORKDIR /app
 ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 UV_THREADPOOL_SIZE=64 HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 RUN mkdir /data && chown node:node /data
 COPY --from=build /app/package.json /app/next.config.js ./
+# What the configuration reads.
+COPY --from=build /app/server/rest/security-headers.mjs server/rest/security-headers.mjs
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/db/migrations db/migrations
 COPY --from=build /app/.next .next

@@ -77,6 +77,12 @@ describe('the image', () => {
     expect(copied.sort()).toEqual(sources.sort());
   });
 
+  it('brings along what its configuration imports', () => {
+    const imported = [...read('next.config.js').matchAll(/from '\.\/([^']+)'/g)].map(([, path]) => path!);
+    const brought = [...dockerfile.matchAll(/^COPY --from=build (.+) \S+$/gm)].map(([, sources]) => sources!).join(' ');
+    expect(imported.filter((path) => !brought.includes(`/app/${path}`))).toEqual([]);
+  });
+
   it('gives the server settings that it has', () => {
     const names = [.../^ENV (NODE_ENV.*)$/m.exec(dockerfile)![1]!.matchAll(/(\w+)=/g)].map(([, name]) => name!);
     const ofNode = ['NODE_ENV', 'NEXT_TELEMETRY_DISABLED', 'UV_THREADPOOL_SIZE'];

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Env, readEnv } from '../../server/platform/env';
+import { createMetrics } from '../../server/platform/metrics';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database';
 import { followDocument } from '../support/followed-document';
 import { findFreePort } from '../support/ports';
@@ -17,15 +18,16 @@ let target: { url: string; drop(): Promise<void> };
 let reader: Reader;
 
 beforeAll(async () => {
-  const port = await findFreePort();
+  const [port, metricsPort] = [await findFreePort(), await findFreePort()];
   source = await createTestDatabase();
   target = await createEmptyDatabase();
   reader = openReader({
     workingDirectory: process.cwd(),
-    ports: { 3000: port },
+    ports: { 3000: port, 9464: metricsPort },
     variables: {
       DATA_DIR: await makeDataDir(),
       PORT: String(port),
+      METRICS_PORT: String(metricsPort),
       BACKUP: backups,
       SOURCE_URL: source.url,
       RESTORE_URL: target.url,
@@ -41,6 +43,14 @@ afterAll(async () => {
 });
 
 followDocument('docs/operating.md', () => reader);
+
+it('the table of metrics has every one of ours, and no other', async () => {
+  const rows = [...readFileSync('docs/operating.md', 'utf8').matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \|/gm)];
+  const named = rows.flatMap(([, names]) => names!.match(/[a-z_]+/g)!);
+  const { text } = await createMetrics().scrape();
+  const served = [...text.matchAll(/^# TYPE bot_detection_(\w+)/gm)].map(([, name]) => name!);
+  expect(named.sort()).toEqual(served.filter((name) => !/^(process|nodejs)_/.test(name)).sort());
+});
 
 describe('the table of settings', () => {
   const [, table] = /^## Settings\n(.*?)^## /ms.exec(readFileSync('docs/operating.md', 'utf8'))!;

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll } from 'vitest';
-import { DOCUMENTS } from '../support/documents';
 import { followDocument } from '../support/followed-document';
 import { findFreePort } from '../support/ports';
 import { endProducts, makeDataDir } from '../support/product';
 import { openReader, type Reader } from '../support/reader';
 
-// The README, and the page about regions where it is there, are followed in the repository by somebody who has just fetched it.
+// The README and the page about regions are followed in the repository by somebody who has just fetched it.
 
 let reader: Reader;
 
@@ -22,6 +21,5 @@ afterAll(async () => {
   await endProducts();
 });
 
-for (const document of ['README.md', 'docs/regions.md'].filter((path) => DOCUMENTS.includes(path))) {
-  followDocument(document, () => reader);
-}
+followDocument('README.md', () => reader);
+followDocument('docs/regions.md', () => reader);

@@ -61,10 +61,11 @@ afterAll(async () => {
 
 type Line = Record<string, unknown>;
 
-/** Every line of the log so far, each one JSON object. */
+/** Every line of the log so far, each one JSON object. A start that finds its build stale speaks of that before. */
 const readLog = (): Line[] =>
   server
     .stderr()
+    .slice(server.stderr().indexOf('{"level"'))
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));

@@ -233,7 +233,10 @@ export function openWatch(options: {
   /** Of a database that is away: ends what waits for it. */
   function letGo(now: number) {
     for (const line of lines) {
-      cut(line, (socket) => line.isOpaque || socket.silentMs(now) > SUSPICIOUS_MS);
+      // Of statements that travelled together the first may have been answered yet, and the socket seems at rest.
+      const [oldest] = line.asked.values();
+      const isStuck = oldest !== undefined && now - oldest.since > SUSPICIOUS_MS;
+      cut(line, (socket) => line.isOpaque || isStuck || socket.silentMs(now) > SUSPICIOUS_MS);
       if (line.maxAsked === undefined) continue;
       for (const query of line.asked.keys()) {
         if (query.state === null) withdraw(query, new DatabaseAwayError('the database is away'));

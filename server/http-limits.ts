@@ -26,7 +26,7 @@ export interface ConnectionLimits {
 export const CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 10_000,
   maxHeaderSize: 32 * 1024,
-  maxHeaderFields: 100,
+  maxHeaderFields: 1_000,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,

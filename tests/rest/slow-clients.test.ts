@@ -147,7 +147,7 @@ describe('a request is refused that is too much', () => {
       headers: { ...fields(maxHeaderFields - 2), ...authorized() },
     });
     expect(most.status).toBe(200);
-    for (const count of [maxHeaderFields - 1, maxHeaderFields, 500]) {
+    for (const count of [maxHeaderFields - 1, maxHeaderFields, 2 * maxHeaderFields]) {
       const headers = { ...fields(count), ...authorized() };
       const answer = await sendRaw(server.url, 'GET', '/v1/integration', { headers });
       expect([count, answer.status, answer.body.error]).toEqual([count, 400, UNREADABLE]);

@@ -90,8 +90,8 @@ async function joinServer(cluster: Cluster, log: Log): Promise<{ port: number; r
         return { port, reference };
       }
       if (!started) {
-        started = await startServer(cluster, attempt++, pid);
-      } else if (started.process.exitCode !== null || started.process.signalCode !== null) {
+        started = await startServer(cluster, choosePort(cluster, attempt++), pid);
+      } else if (hasEnded(started)) {
         const output = (await readFile(cluster.logFile)).subarray(started.logOffset).toString();
         retryUntil ??= Date.now() + RETRY_LIMIT_MS;
         const isTemporary = TEMPORARY.test(output) && Date.now() < retryUntil;
@@ -113,10 +113,13 @@ interface Started {
   logOffset: number;
 }
 
-async function startServer(cluster: Cluster, attempt: number, stalePid: number): Promise<Started> {
-  // Below 32768, where no outgoing connection takes it; the same each time for the same directory, while it is free.
-  const seed = createHash('sha256').update(cluster.directory).digest().readUInt32BE();
-  const port = 20_000 + ((seed + attempt * 7919) % 12_000);
+/** Below 32768, where no outgoing connection takes it; the same each time for the same directory, while it is free. */
+function choosePort({ directory }: Cluster, attempt: number): number {
+  const seed = createHash('sha256').update(directory).digest().readUInt32BE();
+  return 20_000 + ((seed + attempt * 7919) % 12_000);
+}
+
+async function startServer(cluster: Cluster, port: number, stalePid: number): Promise<Started> {
   const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [file, args, options] = cluster.command('postgres', ['-D', cluster.directory, ...settings]);
   const log = await open(cluster.logFile, 'a', 0o600);
@@ -134,6 +137,19 @@ async function startServer(cluster: Cluster, attempt: number, stalePid: number):
   } finally {
     await log.close();
   }
+}
+
+const hasEnded = ({ process }: Started) => process.exitCode !== null || process.signalCode !== null;
+
+/** Creates what starts the server again, on the port that its users know, where its process is gone. */
+function createReviver(cluster: Cluster, port: number, log: Log): () => Promise<void> {
+  let started: Started | undefined;
+  return async () => {
+    const { isAlive, pid } = await readServer(cluster);
+    if (isAlive || (started && !hasEnded(started))) return;
+    started = await startServer(cluster, port, pid);
+    log.warn({ pid: started.process.pid, port }, 'the embedded Postgres was gone; it is started again');
+  };
 }
 
 /** Lines of postmaster.pid: pid, data directory, start time, port, socket directory, address, shared memory, status. */
@@ -161,7 +177,9 @@ interface Reference {
 }
 
 /** Answers undefined while the server takes no users: it is starting, or its last user is stopping it. */
-async function acquire({ password, directory }: Cluster, port: number, log: Log): Promise<Reference | undefined> {
+async function acquire(cluster: Cluster, port: number, log: Log): Promise<Reference | undefined> {
+  const { password, directory } = cluster;
+  const revive = createReviver(cluster, port, log);
   let isHeld = false;
   let isReleased = false;
   const sql = postgres({
@@ -176,12 +194,16 @@ async function acquire({ password, directory }: Cluster, port: number, log: Log)
     isHeld = row?.held;
     return isHeld;
   };
-  // When one backend crashes, Postgres restarts all of them, and the locks of all users are gone.
+  // When one backend crashes, Postgres restarts all of them, and the locks of all users are gone. When Postgres itself is
+  // killed, nobody but its users can bring it back.
   async function regain() {
     if (!isHeld) return;
     isHeld = false;
     log.warn({ directory }, 'lost the connection to the embedded Postgres');
-    while (!isReleased && !(await take().catch(() => false))) await sleep(RETRY_PAUSE_MS);
+    while (!isReleased && !(await take().catch(() => false))) {
+      await revive().catch((error: Error) => log.warn({ error: error.message }, 'could not start it again'));
+      await sleep(RETRY_PAUSE_MS);
+    }
   }
   const release = async () => {
     isHeld = false;

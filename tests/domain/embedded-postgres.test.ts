@@ -285,6 +285,20 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     await staying.stop();
   });
 
+  it('is started again with its data, at its address, by those who use it when it was killed', async () => {
+    const users = [await start(), await start()];
+    await writeFact(users[0]!.url);
+    const killed = postmasterPid();
+    process.kill(killed, 'SIGKILL');
+    const readAgain = () => readFact(users[0]!.url).catch(() => null);
+    await expect.poll(readAgain, { timeout: 20_000 }).toBe(42);
+    expect(postmasterPid()).not.toBe(killed);
+    // Until it holds its place again a user does not count.
+    await sleep(1_000);
+    for (const { stop } of users) await stop();
+    expect(isRunning()).toBe(false);
+  });
+
   it('is not blocked by an initialisation that was killed half-way', async () => {
     const user = spawnUser();
     const isHalfMade = () =>

@@ -12,7 +12,7 @@ import { obtainChromium } from './support/browser.mjs';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const E2E = join(ROOT, 'tests', 'e2e');
 const CHECK_LIMIT_MS = 5 * 60_000;
-const TESTS_LIMIT_MS = 20 * 60_000;
+const TESTS_LIMIT_MS = 40 * 60_000;
 
 const modules = (...path) => join(ROOT, 'node_modules', ...path);
 const CHECKS = {

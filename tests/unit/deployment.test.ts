@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readEnv, SETTING_NAMES, SettingError } from '../../server/platform/env';
@@ -57,7 +61,36 @@ describe('compose.yaml', () => {
   it('publishes the server alone, on the loopback until told otherwise', () => {
     const published = Object.entries<{ ports?: string[] }>(compose.services).filter(([, { ports }]) => ports);
     expect(published.map(([name]) => name)).toEqual(['app']);
-    expect(fillIn(compose.services.app.ports[0])).toBe('127.0.0.1:3000:3000');
+    expect(compose.services.app.ports.map(fillIn)).toEqual(['127.0.0.1:3000:3000']);
+  });
+});
+
+describe('the health check', () => {
+  const ofImage = JSON.parse(/^ *CMD (\["node", "-e".*\])$/m.exec(read('Dockerfile'))![1]!);
+  const { app, inngest } = compose.services;
+
+  /** The exit code of a check whose server answers `status` on `path`, and 404 elsewhere; or is not there. */
+  async function runCheck([program, ...args]: string[], path: string, status: number | null) {
+    const server = createServer((request, response) => {
+      response.writeHead(request.url === path ? status! : 404).end('{}');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const port = String((server.address() as AddressInfo).port);
+    if (status === null) await once(server.close(), 'close');
+    const own = args.map((arg) => arg.replace(/(?<=127\.0\.0\.1[:/])(3000|8288)/, port));
+    const [code] = await once(spawn(program!, own, { env: { ...process.env, PORT: port }, stdio: 'ignore' }), 'close');
+    server.close();
+    return code as number;
+  }
+
+  it.each([
+    ['of the image', ofImage, '/health'],
+    ['of the server in compose.yaml', app.healthcheck.test.slice(1), '/ready'],
+    ['of Inngest in compose.yaml', inngest.healthcheck.test.slice(1), '/health'],
+  ])('%s passes on 200 alone', async (_, check, path) => {
+    expect(await runCheck(check, path, 200)).toBe(0);
+    expect(await runCheck(check, path, 503)).toBe(1);
+    expect(await runCheck(check, path, null)).toBe(1);
   });
 });
 

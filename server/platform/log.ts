@@ -18,26 +18,40 @@ export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'LOG_FORMAT'> & { VERC
 
 /** What a line waits at most until it is written, with those that came meanwhile. */
 const FLUSH_MS = 100;
-const BUFFER_BYTES = 8 * 1024;
+const BUFFER_CHARACTERS = 8 * 1024;
 
-const buffers = new Set<{ flushSync(): void }>();
+const openStderr = () => pino.destination({ fd: 2, sync: true });
+/** One for all logs of the process. */
+let buffer: pino.DestinationStream | null = null;
 
 /**
- * The log's way to stderr. A system call for each line would cost a request more than everything else about its line. What
+ * A log's way to stderr. A system call for each line would cost a request more than everything else about its line. What
  * is buffered is written when the process ends, by whatever fault of ours; a serverless platform's process just stops.
  */
-function openBuffer(env: { VERCEL?: string | undefined }) {
-  if (env.VERCEL) return pino.destination({ fd: 2, sync: true });
-  const buffer = pino.destination({ fd: 2, sync: true, minLength: BUFFER_BYTES });
-  if (buffers.size === 0) {
-    const flushAll = () => {
-      for (const one of buffers) one.flushSync();
-    };
-    setInterval(flushAll, FLUSH_MS).unref();
-    process.on('exit', flushAll);
-  }
-  buffers.add(buffer);
+function openBuffer(env: { VERCEL?: string | undefined }): pino.DestinationStream {
+  if (env.VERCEL) return openStderr();
+  buffer ??= bufferLines(openStderr());
   return buffer;
+}
+
+/** pino has a buffer of its own; flushing it never returns where nobody reads stderr any more. */
+function bufferLines(stderr: pino.DestinationStream) {
+  let lines = '';
+  const flush = () => {
+    const text = lines;
+    lines = '';
+    if (text) stderr.write(text);
+  };
+  setInterval(flush, FLUSH_MS).unref();
+  process.on('exit', flush);
+  return {
+    write(line: string) {
+      lines += line;
+      if (lines.length >= BUFFER_CHARACTERS) flush();
+    },
+    /** pino calls it after a line of level fatal. */
+    flushSync: flush,
+  };
 }
 
 /**

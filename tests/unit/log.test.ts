@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { describe, expect, it } from 'vitest';
 import { describeError } from '../../server/platform/log';
@@ -24,5 +26,46 @@ describe('an error in the log', () => {
       stack: expect.stringContaining('boom'),
     });
     expect(describeError('text')).toEqual({ message: 'text' });
+  });
+});
+
+/** Logs a line, then some more once stdin ends, and ends by itself. */
+const LOGGING = `
+  import { createLogger } from './server/platform/log.ts';
+  const log = createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: 'json' });
+  log.info('first');
+  process.stdin.resume().on('end', () => {
+    let left = 5;
+    setInterval(() => {
+      log.info('more');
+      if (--left === 0) process.exit(0);
+    }, 120);
+  });
+`;
+
+const startLogging = () => spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', LOGGING]);
+
+describe('the log of a process', () => {
+  it('is written while the process goes on, and to its last line when it ends', async () => {
+    const logging = startLogging();
+    let text = '';
+    logging.stderr.on('data', (chunk) => (text += chunk));
+    await once(logging.stderr, 'data');
+    expect(JSON.parse(text)).toMatchObject({ level: 'info', msg: 'first' });
+    logging.stdin.end();
+    expect(await once(logging, 'close')).toEqual([0, null]);
+    expect(text.match(/"msg":"more"/g)).toHaveLength(5);
+  });
+
+  it('holds up nothing where its reader has gone', async () => {
+    const logging = startLogging();
+    try {
+      await once(logging.stderr, 'data');
+      logging.stderr.destroy();
+      logging.stdin.end();
+      expect(await once(logging, 'exit', { signal: AbortSignal.timeout(15_000) })).toEqual([0, null]);
+    } finally {
+      logging.kill('SIGKILL');
+    }
   });
 });

@@ -16,7 +16,12 @@ export function proxy(request: NextRequest): NextResponse {
   return response;
 }
 
-/** All but what is no page: the API's own paths, the calls of dashboard and engine, files of the build. */
+/**
+ * All but what is no page: the API's own paths, the calls of dashboard and engine, files of the build. What is merely near
+ * them is answered with the page that says so.
+ */
 export const config = {
-  matcher: ['/((?!(?:v1|health|ready|openapi|swagger|api)(?:/|$)|_next/static/).*)'],
+  matcher: [
+    '/((?!(?:v1|openapi|swagger)(?:/|$)|(?:health|ready|api/inngest|api/auth/sign-in|api/auth/sign-out|api/trpc/[^/]+)$|_next/static/).*)',
+  ],
 };

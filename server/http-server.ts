@@ -76,6 +76,7 @@ async function answerRequest(
   // The staff's door writes lines of its own.
   if (!path.startsWith('/api/')) {
     const access = beginAccess(request.method ?? 'GET', '(page)');
+    response.setHeader('x-request-id', access.requestId);
     response.once('finish', () => endAccess(service, access, response.statusCode));
   }
   const handler = await dashboard;

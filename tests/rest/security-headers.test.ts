@@ -77,12 +77,15 @@ describe.each(['the self-hosted server', 'plain next start', 'Next’s route han
 });
 
 describe.each(['plain next start', 'Next’s route handlers'])('a page of %s', (name) => {
+  const isOurs = name === 'plain next start';
   const PAGES: [path: string, status: number][] = [
     ['/', 200],
     ['/sign-in', 200],
     ['/dashboard', 307],
     ['/dashboard/int_1/sessions', 307],
     ['/nothing', 404],
+    ['/api/nothing', 404],
+    ['/api/trpc/no/such', 404],
   ];
 
   it.each(PAGES)('%s (%i) has the headers of pages and a nonce of its own', async (path, status) => {
@@ -91,6 +94,7 @@ describe.each(['plain next start', 'Next’s route handlers'])('a page of %s', (
       const answer = await get(mounts[name]!.url + path);
       expect(answer.status).toBe(status);
       const { headers } = answer;
+      if (isOurs && !path.startsWith('/api/')) expect(headers.get('x-request-id')).toMatch(/^req_\w+$/);
       expect(headers.get('x-content-type-options')).toBe('nosniff');
       expect(headers.get('referrer-policy')).toBe('same-origin');
       expect(headers.get('x-frame-options')).toBe('DENY');

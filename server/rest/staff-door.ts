@@ -136,8 +136,10 @@ async function callProcedure(service: Service, request: Request, access: Access)
   } catch (error) {
     return refuseFault(service, error, access);
   }
-  const body = request.method === 'GET' ? null : await readWebBody(request, MAX_CALL_BYTES);
-  if (request.method !== 'GET' && body === null)
+  // Next hands a HEAD to what answers a GET; neither has a body.
+  const isBodyless = request.method === 'GET' || request.method === 'HEAD';
+  const body = isBodyless ? null : await readWebBody(request, MAX_CALL_BYTES);
+  if (!isBodyless && body === null)
     return refuse('PAYLOAD_TOO_LARGE', `The body is longer than ${MAX_CALL_BYTES} bytes`);
   const { url, method, headers } = request;
   return fetchRequestHandler({

@@ -144,6 +144,10 @@ describe.each<[string, Record<string, string>]>([
     expect(next.output()).toBe(before);
   });
 
+  it('answers HEAD of a procedure without calling it', async () => {
+    expect((await fetch(`${next.url}/api/trpc/staff.me`, { method: 'HEAD' })).status).toBe(204);
+  });
+
   it('keeps /api/inngest closed where no Inngest is configured', async () => {
     for (const method of ['GET', 'POST', 'PUT']) {
       const response = await fetch(`${next.url}/api/inngest`, { method });

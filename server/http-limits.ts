@@ -11,11 +11,11 @@ export interface ConnectionLimits {
   maxHeaderSize: number;
   /** Header fields of a request. */
   maxHeaderFields: number;
-  /** From a connection, or the last answer on it, to the end of a request's head. */
+  /** From a connection, or the first byte of a later request on it, to the end of a request's head. */
   headersTimeout: number;
   /** From there to the end of the whole request. */
   requestTimeout: number;
-  /** A connection without a request: longer than the minute after which load balancers let go of theirs. */
+  /** A connection between two requests: longer than the minute after which load balancers let go of theirs. */
   keepAliveTimeout: number;
   /** A client that takes nothing of an answer that waits for it. */
   answerTimeout: number;

@@ -31,7 +31,7 @@ export function ShortId({ id, name = 'id' }: { id: string; name?: string }) {
     <button
       type="button"
       title={`${id}\nClick to copy`}
-      className="inline-flex items-center gap-1 rounded font-mono text-muted text-xs hover:text-ink"
+      className="inline-flex items-center gap-1 whitespace-nowrap rounded font-mono text-muted text-xs hover:text-ink"
       onClick={(event) => {
         event.stopPropagation();
         void copy();

@@ -44,7 +44,7 @@ const WORDS: Record<AuditAction, (details: Details) => string> = {
 };
 
 function ActorName({ actor: { kind, name } }: AuditEntry) {
-  if (kind === 'Operator') return <span className="text-muted">command line</span>;
+  if (kind === 'Operator') return <span className="whitespace-nowrap text-muted">command line</span>;
   return (
     <span className="block max-w-56 truncate max-sm:max-w-24" title={name ?? undefined}>
       {kind === 'ApiKey' ? <code className="font-mono text-xs">{name}</code> : name}

@@ -2,7 +2,7 @@ import { Agent, createServer, type Server as HttpServer, type IncomingMessage, r
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Connection } from '../support/connection';
+import { Connection, type RawAnswer } from '../support/connection';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { findFreePort } from '../support/ports';
 import { endProducts } from '../support/product';
@@ -99,9 +99,12 @@ it('a process that stops says so on connections that are open, and has them clos
   open.writeHead('GET', '/ready');
   expect((await open.read()).body).toMatchObject({ status: 'ready' });
   server.signal('SIGTERM');
-  await sleep(150);
-  open.writeHead('GET', '/ready');
-  const answer = await open.read();
+  // The signal is on its way.
+  let answer: RawAnswer;
+  do {
+    open.writeHead('GET', '/ready');
+    answer = await open.read();
+  } while (answer.status === 200);
   expect(answer.status).toBe(503);
   expect(answer.body).toMatchObject({ status: 'draining' });
   expect(answer.header('connection')).toBe('close');

@@ -16,7 +16,7 @@ vi.mock('../../server/procedures/router', async () => {
 vi.mock('next/server', () => ({ after: () => {} }));
 
 const error = vi.fn();
-obtainService(() => ({ env: {}, log: { error } }));
+obtainService(() => ({ env: {}, log: { error, info: () => {} }, metrics: { countRequest: () => {} } }));
 beforeEach(() => error.mockClear());
 afterAll(releaseService);
 
@@ -30,7 +30,14 @@ it('a fault of ours over tRPC is logged once, and its words stay inside', async 
   expect(JSON.parse(text).error).toMatchObject({ message: 'Internal error', data: { httpStatus: 500 } });
   expect(text).not.toContain(SECRET);
   expect(error.mock.calls).toEqual([
-    [{ err: expect.objectContaining({ message: SECRET }), procedure: 'faulty' }, 'a call failed'],
+    [
+      {
+        err: expect.objectContaining({ message: SECRET }),
+        requestId: response.headers.get('x-request-id'),
+        procedure: 'faulty',
+      },
+      'a call failed',
+    ],
   ]);
 });
 

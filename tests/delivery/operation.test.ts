@@ -237,6 +237,13 @@ it('the metrics are at their own port alone, and nothing else is there', async (
   }
 });
 
+it('a process whose private port is taken says so, and does not start without it', async () => {
+  const { host } = new URL(metricsUrl);
+  const own = { PORT: String(await findFreePort()) };
+  await expect(site.start(own)).rejects.toThrow(`METRICS_PORT: cannot listen on ${host} (EADDRINUSE)`);
+  expect((await server.call('GET', '/health')).status).toBe(200);
+});
+
 it('a process is ready where database, migrations and engine are, and says so at once where they are not', async () => {
   const ready = await server.call('GET', '/ready');
   expect(ready.status).toBe(200);

@@ -155,8 +155,10 @@ class Engine {
 
   private async end(graceMs: number): Promise<void> {
     clearTimeout(this.pulseTimer);
+    // With no job at work there is nothing to wait for but the database.
+    const patienceMs = this.workers.activeJobIds.length > 0 ? graceMs : Math.min(graceMs, LEAVE_MS);
     const drained = this.workers.drain();
-    if (!(await settlesWithin(drained, graceMs))) {
+    if (!(await settlesWithin(drained, patienceMs))) {
       const jobs = this.workers.activeJobIds.length;
       if (jobs > 0) this.options.log.warn({ jobs }, 'engine: stopped before all calls had ended; they are handed back');
       await settlesWithin(this.presence.handBack(this.workers.ids), LEAVE_MS);

@@ -1,12 +1,13 @@
 import { connect, type Socket } from 'node:net';
 
-type Opener = (address: { host: string[]; port: number[] }) => Socket;
-
-/** A connection whose silence can be told. */
+/** A connection that tells how it goes. */
 export interface WatchedSocket extends Socket {
-  /** How long it has waited for an answer to what was written; 0 where nothing was written since the last one. */
-  silentMs(now: number): number;
+  /** Since when it has waited for an answer to what was written; null where something came since. */
+  askedAt: number | null;
+  heardAt: number;
 }
+
+type Opener = (address: { host: string[]; port: number[] }) => Socket;
 
 /**
  * The option of postgres.js that opens its connections. By itself it connects again and again, without a pause, where a
@@ -18,58 +19,51 @@ export interface WatchedSocket extends Socket {
 export function openSocket(url: string, opened: Set<WatchedSocket>): Opener | null {
   if (/[,%]/.test(new URL(url).hostname)) return null;
   return ({ host: [host], port: [port] }) => {
-    const socket = connect({ host: host!, port: port! });
-    endGently(socket);
-    writeTogether(socket);
-    opened.add(watchSilence(socket, () => opened.delete(socket as WatchedSocket)));
+    const socket = Object.assign(connect({ host: host!, port: port! }), { askedAt: null, heardAt: performance.now() });
+    opened.add(socket);
+    watchEvents(socket, () => opened.delete(socket));
+    watchWrites(socket);
     // postgres.js reads the name to verify in TLS there.
     return Object.assign(socket, { host, port });
   };
 }
 
-/** Notes when a socket was written to and when something came. postgres.js removes the listeners of sockets, so this has none. */
-function watchSilence(socket: Socket, onClose: () => void): WatchedSocket {
-  let askedAt: number | null = null;
-  const emit = socket.emit.bind(socket) as (...args: unknown[]) => boolean;
-  const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
-  socket.emit = (...args: unknown[]) => {
-    if (args[0] === 'data') askedAt = null;
-    else if (args[0] === 'close') onClose();
-    return emit(...args);
-  };
-  socket.write = (...args: unknown[]) => {
-    askedAt ??= performance.now();
-    return write(...args);
-  };
-  return Object.assign(socket, { silentMs: (now: number) => (askedAt === null ? 0 : now - askedAt) });
-}
-
 /**
- * Has postgres.js 3.4 hear of an end as an error first, so that the queries under way fail, and of the close when all that
- * these failures made it write (a ROLLBACK, say) has been written in vain: it writes in an immediate, and once it has let
- * go of a closed socket, such a write ends the process (porsager/postgres#1208).
+ * Notes what comes, and has postgres.js 3.4 hear of an end as an error first, so that the queries under way fail, and of the
+ * close when all that these failures made it write (a ROLLBACK, say) has been written in vain: it writes in an immediate,
+ * and once it has let go of a closed socket, such a write ends the process (porsager/postgres#1208). It removes the
+ * listeners of sockets, so that listening would not do.
  */
-function endGently(socket: Socket): void {
-  const emit = socket.emit.bind(socket);
+function watchEvents(socket: WatchedSocket, onEnd: () => void): void {
+  const emit = socket.emit.bind(socket) as (event: string | symbol, argument?: unknown) => boolean;
   const fail = () => emit('error', Object.assign(new Error('the database has hung up'), { code: 'ECONNRESET' }));
   const end = (hadError: boolean) => {
     // What was written meanwhile fails too; where nothing is under way, an error changes nothing.
     fail();
     emit('close', hadError);
   };
-  socket.emit = (event: string | symbol, ...args: unknown[]) => {
-    if (event !== 'close') return emit(event as 'error', ...(args as [Error]));
-    if (!args[0]) fail();
-    setImmediate(() => setImmediate(() => setTimeout(end, 0, Boolean(args[0]))));
+  socket.emit = (event: string | symbol, argument?: unknown) => {
+    if (event === 'data') {
+      socket.askedAt = null;
+      socket.heardAt = performance.now();
+    }
+    if (event !== 'close') return emit(event, argument);
+    onEnd();
+    if (!argument) fail();
+    setImmediate(() => setImmediate(() => setTimeout(end, 0, Boolean(argument))));
     return true;
   };
 }
 
-/** Hands the system what is written in one turn in one piece: postgres.js writes each longer statement by itself. */
-function writeTogether(socket: Socket): void {
+/**
+ * Notes what is asked, and hands the system what is written in one turn in one piece: postgres.js writes each longer
+ * statement by itself.
+ */
+function watchWrites(socket: WatchedSocket): void {
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
   const uncork = () => socket.uncork();
   socket.write = (...args: unknown[]) => {
+    socket.askedAt ??= performance.now();
     if (socket.writableCorked === 0) {
       socket.cork();
       process.nextTick(uncork);

@@ -57,8 +57,6 @@ interface Line extends LineOptions {
   sockets: Set<WatchedSocket>;
   /** What waits for an answer, since when and until when; the oldest first. */
   asked: Map<Asked, { since: number; until: number }>;
-  /** TLS passes the socket's own reads and writes by. */
-  isOpaque: boolean;
 }
 
 const timedOut = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
@@ -85,10 +83,9 @@ export function openWatch(options: {
   const timer = setInterval(tick, TICK_MS).unref();
 
   function open(more: postgres.Options<never>, lineOptions: LineOptions): postgres.Sql {
-    const line: Line = { ...lineOptions, sockets: new Set(), asked: new Map(), isOpaque: false };
+    const line: Line = { ...lineOptions, sockets: new Set(), asked: new Map() };
     const socket = openSocket(options.url, line.sockets);
     const sql = postgres(options.url, { ...options.defaults, ...more, ...(socket ? { socket } : {}) });
-    line.isOpaque = Boolean(sql.options.ssl);
     lines.add(line);
     const { unsafe, end } = sql;
     // `begin` calls it too.
@@ -145,29 +142,34 @@ export function openWatch(options: {
     tickedAt = now;
     wasLate = isLate;
     if (isLate) return;
+    let isOverdue = false;
     for (const line of lines) {
-      for (const [query, { since, until }] of line.asked) {
-        if (now - since < SUSPICIOUS_MS) break;
-        void examine();
-        if (now > until + 2 * TICK_MS) withdraw(query, timedOut());
-      }
+      const [oldest] = line.asked.values();
+      if (oldest && now - oldest.since > SUSPICIOUS_MS) void examine();
       const limitMs = line.limitMs() ?? Number.POSITIVE_INFINITY;
-      for (const socket of line.sockets) if (socket.silentMs(now) > SUSPICIOUS_MS) void examine();
-      if (cut(line, (socket) => socket.silentMs(now) > limitMs)) loseOld(now);
+      for (const { askedAt } of line.sockets) {
+        if (askedAt === null) continue;
+        // Also what runs inside of `begin`, whose statements cannot be told.
+        if (now - askedAt > SUSPICIOUS_MS) void examine();
+        if (now - askedAt > limitMs) isOverdue = true;
+      }
+      if (oldest && now > oldest.until) isOverdue = true;
+      for (const [query, { until }] of line.asked) if (now > until + 2 * TICK_MS) withdraw(query, timedOut());
     }
-    if (isAway) letGo(now);
+    if (isAway) letGo();
+    else if (isOverdue) loseSilent(now);
   }
 
   /**
-   * One connection was dead although the database answers new ones: so may be all that are as old. What works on
-   * something long is left alone.
+   * One connection was dead although the database answers new ones: so may be all that are silent, those at rest among
+   * them. What works on something long is left alone.
    */
-  function loseOld(now: number) {
+  function loseSilent(now: number) {
     for (const line of lines) {
       const isLong = line.limitMs() === null;
-      cut(line, (socket) => {
-        const silentMs = socket.silentMs(now);
-        return silentMs === 0 || (!isLong && silentMs > SUSPICIOUS_MS);
+      cut(line, ({ askedAt, heardAt }) => {
+        const waitedMs = now - Math.max(heardAt, askedAt ?? heardAt);
+        return waitedMs > SUSPICIOUS_MS && !(isLong && askedAt !== null);
       });
     }
   }
@@ -194,7 +196,7 @@ export function openWatch(options: {
           isAway = true;
           options.onChange(fault);
         }
-        if (isAway) letGo(performance.now());
+        if (isAway) letGo();
         await delay(RETRY_MS, undefined, { ref: false });
       }
     } finally {
@@ -230,13 +232,13 @@ export function openWatch(options: {
     }
   }
 
-  /** Of a database that is away: ends what waits for it. */
-  function letGo(now: number) {
+  /**
+   * Of a database that is away: ends what waits for it, and all connections. Those at rest may have died as well, and who
+   * took one of them afterwards would wait in vain.
+   */
+  function letGo() {
     for (const line of lines) {
-      // Of statements that travelled together the first may have been answered yet, and the socket seems at rest.
-      const [oldest] = line.asked.values();
-      const isStuck = oldest !== undefined && now - oldest.since > SUSPICIOUS_MS;
-      cut(line, (socket) => line.isOpaque || isStuck || socket.silentMs(now) > SUSPICIOUS_MS);
+      cut(line, () => true);
       if (line.maxAsked === undefined) continue;
       for (const query of line.asked.keys()) {
         if (query.state === null) withdraw(query, new DatabaseAwayError('the database is away'));
@@ -244,11 +246,8 @@ export function openWatch(options: {
     }
   }
 
-  /** Answers how many connections it has ended. */
-  function cut(line: Line, isIt: (socket: WatchedSocket) => boolean): number {
-    const ended = [...line.sockets].filter(isIt);
-    for (const socket of ended) socket.destroy(timedOut());
-    return ended.length;
+  function cut(line: Line, isIt: (socket: WatchedSocket) => boolean) {
+    for (const socket of [...line.sockets].filter(isIt)) socket.destroy(timedOut());
   }
 
   return {

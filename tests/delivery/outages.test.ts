@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '../../db/client';
+import { isUnavailable, openDatabase } from '../../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../db/embedded';
 import { migrateDatabase } from '../../db/migrate';
 import { scoredSession } from '../support/facts';
@@ -276,6 +276,44 @@ it('an outage does not make requests pile up', async () => {
     async () => (await server.call('GET', '/v1/stats', { key: tenant.key })).status === 200,
     RECOVERY_LIMIT_MS,
   );
+});
+
+it('connections that were at rest when the database went away are not used again', async () => {
+  const askAtOnce = () =>
+    Promise.all([
+      server.ingest(tenant.id, scoredSession(0.2).facts),
+      ...Array.from({ length: 50 }, () => server.call('GET', '/v1/stats', { key: tenant.key })),
+    ]);
+  await askAtOnce();
+  relay.stall();
+  try {
+    expect((await server.call('GET', '/v1/stats', { key: tenant.key })).status).toBe(503);
+  } finally {
+    await relay.restore();
+  }
+  await waitUntil(() => Promise.resolve(!server.service.db.load().isAway), RECOVERY_LIMIT_MS);
+  expect(new Set((await askAtOnce()).map(({ status }) => status))).toEqual(new Set([200]));
+});
+
+it('a transaction that goes silent between two answers that were asked for together ends soon', async () => {
+  const { db } = server.service;
+  const isServed = async () => (await db.query('select 1', [])).length === 1;
+  await isServed();
+  let tookMs = Number.POSITIVE_INFINITY;
+  const transaction = db.transact(async (query) => {
+    await Promise.all([query('select 1', []), query('select pg_sleep(0.5)', [])]);
+  });
+  const began = performance.now();
+  await sleep(200);
+  relay.stall();
+  try {
+    await expect(transaction).rejects.toSatisfy(isUnavailable);
+    tookMs = performance.now() - began;
+  } finally {
+    await relay.restore();
+  }
+  expect(tookMs).toBeLessThan(IN_FLIGHT_LIMIT_MS);
+  await waitUntil(async () => isServed().catch(() => false), RECOVERY_LIMIT_MS);
 });
 
 it('a full disk is an outage of what is written', async () => {

@@ -27,10 +27,12 @@ export function beginAccess(method: string, route: string): Access {
 const QUIET_ROUTES = new Set(['/health', '/ready', '/openapi/v3.json', '/swagger', '(page)']);
 
 /** Writes a finished request's line and counts it. Never throws. */
-export function endAccess(service: Service, { startedAt, ...known }: Access, status: number): void {
-  const durationMs = performance.now() - startedAt;
-  const { method, route } = known;
-  service.metrics.countRequest({ method, route, status, durationMs });
-  const level = QUIET_ROUTES.has(route) ? 'debug' : 'info';
-  service.log[level]({ ...known, status, durationMs: Math.round(durationMs * 100) / 100 }, 'request');
+export function endAccess(service: Service, access: Access, status: number): void {
+  const durationMs = performance.now() - access.startedAt;
+  service.metrics.countRequest({ method: access.method, route: access.route, status, durationMs });
+  const level = QUIET_ROUTES.has(access.route) ? 'debug' : 'info';
+  // What nobody will read is not put together.
+  if (!service.log.isLevelEnabled(level)) return;
+  const line = { ...access, startedAt: undefined, status, durationMs: Math.round(durationMs * 100) / 100 };
+  service.log[level](line, 'request');
 }

@@ -41,7 +41,10 @@ export interface Watch {
   close(): void;
 }
 
-/** A statement of postgres.js: what it is made of and what it calls. */
+/**
+ * A statement of postgres.js 3.4: what it is made of and what it calls. There is no other way: it tells nobody when a
+ * statement begins and ends (waiting for one would send it), and its `cancel` loses the connection that is being opened.
+ */
 interface Asked {
   strings: string[];
   args: unknown[];
@@ -55,8 +58,8 @@ interface Asked {
 
 interface Line extends LineOptions {
   sockets: Set<WatchedSocket>;
-  /** What waits for an answer, since when and until when; the oldest first. */
-  asked: Map<Asked, { since: number; until: number }>;
+  /** What waits for an answer, and since when; the oldest first. */
+  asked: Map<Asked, number>;
 }
 
 const timedOut = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
@@ -110,7 +113,7 @@ export function openWatch(options: {
       if (line.asked.size >= line.maxAsked) return query.reject(new DatabaseBusyError('too much is asked already'));
     }
     const { resolve, reject } = query;
-    line.asked.set(query, { since: now, until: now + (line.limitMs() ?? Number.POSITIVE_INFINITY) });
+    line.asked.set(query, now);
     query.resolve = (value) => {
       line.asked.delete(query);
       answeredAt = performance.now();
@@ -144,17 +147,20 @@ export function openWatch(options: {
     if (isLate) return;
     let isOverdue = false;
     for (const line of lines) {
-      const [oldest] = line.asked.values();
-      if (oldest && now - oldest.since > SUSPICIOUS_MS) void examine();
       const limitMs = line.limitMs() ?? Number.POSITIVE_INFINITY;
-      for (const { askedAt } of line.sockets) {
-        if (askedAt === null) continue;
-        // Also what runs inside of `begin`, whose statements cannot be told.
-        if (now - askedAt > SUSPICIOUS_MS) void examine();
-        if (now - askedAt > limitMs) isOverdue = true;
+      const judge = (since: number) => {
+        if (now - since > SUSPICIOUS_MS) void examine();
+        if (now - since > limitMs) isOverdue = true;
+      };
+      // What runs inside of `begin` is known to its socket alone, and what waits after another answer to us alone.
+      for (const { askedAt } of line.sockets) if (askedAt !== null) judge(askedAt);
+      for (const [query, since] of line.asked) {
+        if (now - since <= SUSPICIOUS_MS) break;
+        // One that waits for a connection tells nothing about those that there are.
+        if (query.state === null) void examine();
+        else judge(since);
+        if (now - since > limitMs + 2 * TICK_MS) withdraw(query, timedOut());
       }
-      if (oldest && now > oldest.until) isOverdue = true;
-      for (const [query, { until }] of line.asked) if (now > until + 2 * TICK_MS) withdraw(query, timedOut());
     }
     if (isAway) letGo();
     else if (isOverdue) loseSilent(now);

@@ -16,7 +16,11 @@ vi.mock('../../server/procedures/router', async () => {
 vi.mock('next/server', () => ({ after: () => {} }));
 
 const error = vi.fn();
-obtainService(() => ({ env: {}, log: { error, info: () => {} }, metrics: { countRequest: () => {} } }));
+obtainService(() => ({
+  env: {},
+  log: { error, info: () => {}, isLevelEnabled: () => true },
+  metrics: { countRequest: () => {} },
+}));
 beforeEach(() => error.mockClear());
 afterAll(releaseService);
 

@@ -10,6 +10,7 @@ import { findFaults } from '../faults/kill';
 import { createRandom, Traffic } from '../faults/traffic';
 import { endProducts, findPostgres } from '../support/product';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { type Relay, startRelay } from '../support/relay';
 import { LEASE_MARGIN_MS, openSite, type Server, type Site } from '../support/site';
 
 // Postgres, a cluster of the test's own, dies in the middle of deliveries. The server lives on and is not restarted.
@@ -23,16 +24,21 @@ let receiver: Receiver;
 let site: Site;
 let server: Server;
 let cluster: EmbeddedDatabase;
+/** The server's way to Postgres. */
+let relay: Relay;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'bot-detection-crash-'));
   receiver = await startReceiver();
   cluster = await startEmbeddedDatabase({ dataDir, log: { info: () => {}, warn: () => {} } });
   const { url } = cluster;
+  relay = await startRelay(Number(new URL(url).port));
+  const relayed = new URL(url);
+  relayed.port = String(relay.port);
   await migrateDatabase({ url, directory: 'db/migrations', region: 'us' });
   const db = openDatabase({ url, maxConnections: 2 });
   site = await openSite(
-    { db, url },
+    { db, url: relayed.href },
     {
       WEBHOOK_ALLOW_HOSTS: receiver.host,
       WEBHOOK_TIMEOUT: `${TIMEOUT_MS}ms`,
@@ -47,6 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await endProducts();
   await receiver.stop();
+  await relay.cut();
   await site.db.close();
   await cluster.stop();
   await rm(dataDir, { recursive: true, force: true });
@@ -59,7 +66,10 @@ it('Postgres that dies in the middle of deliveries and comes back loses nothing,
   posted.catch(() => {}); // awaited below
   await sleep(350);
   const postgres = await findPostgres(dataDir);
+  expect((await site.listDeliveries(traffic.tenant)).length).toBeLessThan(2 * EVENTS);
   process.kill(postgres!, 'SIGKILL');
+  // Until it was seen what was in flight the server stays without it.
+  await relay.cut();
   const claimedBefore = Date.now() + TIMEOUT_MS + LEASE_MARGIN_MS;
   // Whoever uses the cluster starts it again: here the test, elsewhere the server. Backends outlive it for a moment.
   await waitUntil(async () => ![null, postgres].includes(await findPostgres(dataDir)), 20_000);
@@ -69,11 +79,11 @@ it('Postgres that dies in the middle of deliveries and comes back loses nothing,
       () => false,
     );
   await waitUntil(answers, 20_000);
-  const recoveredAt = Date.now();
   const deliveries = await site.listDeliveries(traffic.tenant);
+  const recoveredAt = Date.now();
+  await relay.restore();
   const inFlight = deliveries.filter(({ leaseEndsAt }) => leaseEndsAt !== null && leaseEndsAt <= claimedBefore);
   expect(inFlight.length).toBeGreaterThan(0);
-  expect(deliveries.length).toBeLessThan(2 * EVENTS);
   await posted;
   await traffic.settle(deadline);
   expect(findFaults(await traffic.judge(inFlight, recoveredAt))).toEqual([]);

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../../server/demo/session-facts';
 import type { Receiver } from '../support/receiver';
 import { RECOVERY_LIMIT_MS, type Server, type Site } from '../support/site';
-import { type Account, createRandom, Traffic } from './traffic';
+import { type Account, Traffic } from './traffic';
 
 // The experiment: bot sessions stream in and are delivered, the server is killed -9 at a random moment and started again
 // at once on the same data. In the end every event has arrived, and only what was in flight has arrived again.

@@ -40,17 +40,6 @@ export interface Account {
   latestMs: number;
 }
 
-/** A generator of numbers from 0 to 1 that repeats itself for the same seed. */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** A tenant's pipeline and receiver: both go on as if nothing were, whatever happens to the server between them. */
 export class Traffic {
   readonly tenant: Tenant;

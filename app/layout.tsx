@@ -6,21 +6,12 @@ import { readTheme, THEME_COOKIE } from './dashboard/theme';
 
 export const metadata: Metadata = { title: { default: 'Bot Detection API', template: '%s · Bot Detection' } };
 
-const PAGE_END = 'page-end';
-
 export default async function Layout({ children }: { children: ReactNode }) {
   // Known on the server, so that a page is never first shown in the other theme.
   const theme = readTheme((await cookies()).get(THEME_COOKIE)?.value);
   return (
     <html lang="en" data-theme={theme}>
-      <head>
-        {/* A browser that is short of time would show a table as far as it has come, and shift what is below. */}
-        <link rel="expect" href={`#${PAGE_END}`} blocking="render" />
-      </head>
-      <body>
-        {children}
-        <div id={PAGE_END} hidden />
-      </body>
+      <body>{children}</body>
     </html>
   );
 }

@@ -188,3 +188,14 @@ describe('what opens over a page has no serious issue of access', () => {
     expect(await findIssues(page)).toEqual([]);
   });
 });
+
+it('a page moves nothing for those who asked for it', async () => {
+  const page = await dashboard.visit('/courses');
+  const moving = await page.evaluate(() => {
+    const table = document.querySelector('table')!;
+    getComputedStyle(table).fontSize;
+    table.style.fontSize = '30px';
+    return table.getAnimations({ subtree: true }).length;
+  });
+  expect(moving).toBe(0);
+});

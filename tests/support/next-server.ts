@@ -39,10 +39,15 @@ export async function startNextServer(
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
-  let output = '';
-  for (const stream of [next.stdout, next.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  // Apart: a line may come in two pieces, with a piece of the other stream between them.
+  const streams = [next.stdout, next.stderr].map((stream) => {
+    const read = { text: '' };
+    stream.setEncoding('utf8').on('data', (text) => (read.text += text));
+    return read;
+  });
+  const output = () => streams.map(({ text }) => text).join('');
   const isUp = () => {
-    if (hasEnded(next)) throw new Error(`next start ended instead of starting: ${output}`);
+    if (hasEnded(next)) throw new Error(`next start ended instead of starting: ${output()}`);
     return fetch(`${url}/health`, { headers: { connection: 'close' } }).then(
       ({ ok }) => ok,
       () => false,
@@ -55,12 +60,12 @@ export async function startNextServer(
     await ended;
   };
   try {
-    await waitUntil(isUp, START_LIMIT_MS, () => `next start did not answer: ${output}`);
+    await waitUntil(isUp, START_LIMIT_MS, () => `next start did not answer: ${output()}`);
   } catch (error) {
     await stop();
     throw error;
   }
-  return { url, output: () => output, stop };
+  return { url, output, stop };
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;

@@ -1,4 +1,3 @@
-import { TRPCError } from '@trpc/server';
 import { isKnownOutage, isUnavailable } from '../../db/client';
 import { ApiError, findApiError } from '../contract/errors';
 import type { VerifiedKey } from '../domain/api-keys';
@@ -8,6 +7,7 @@ import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
 import { authenticate } from './authentication';
 import { readDocument } from './document';
+import { callProcedure } from './procedure-call';
 import { answerReadiness } from './readiness';
 import { type RestRequest, readJsonBody, readPathParameters, readQuery, splitTarget } from './request';
 import {
@@ -18,7 +18,7 @@ import {
   type RestResponse,
   rateLimitedMessage,
 } from './responses';
-import { type FoundRoute, findRoute, type Route } from './routes';
+import { type FoundRoute, findRoute } from './routes';
 import { listAnswerHeaders } from './security-headers.mjs';
 import { readSwaggerAsset } from './swagger';
 
@@ -118,32 +118,6 @@ function showResult(headers: Record<string, string>, result: unknown): RestRespo
   if (result === undefined) return { status: 204, headers, body: null };
   const isPage = typeof result === 'object' && result !== null && 'pagination' in result;
   return jsonResponse(200, headers, isPage ? result : { data: result });
-}
-
-async function callProcedure(route: Route, ctx: Context, input: Record<string, unknown>): Promise<unknown> {
-  try {
-    return await route.procedure({
-      path: route.procedurePath,
-      type: route.type,
-      ctx,
-      getRawInput: () => Promise.resolve(input),
-      input,
-      signal: undefined,
-      batchIndex: 0,
-    });
-  } catch (error) {
-    throw toInputError(route, error) ?? error;
-  }
-}
-
-/** The schema's first complaint about the input, as the API words it; null when the error is another. */
-function toInputError(route: Route, error: unknown): ApiError | null {
-  if (!(error instanceof TRPCError) || error.code !== 'BAD_REQUEST') return null;
-  const issue = (error.cause as { issues?: { path: PropertyKey[]; message: string }[] } | undefined)?.issues?.[0];
-  if (!issue) return null;
-  const field = issue.path.map(String).join('.');
-  if (!route.body) return new ApiError('INVALID_REQUEST', `${field} ${issue.message}`, { field });
-  return new ApiError('INVALID_BODY', `${field || 'body'} ${issue.message}`, { field: field || 'body' });
 }
 
 /** Nothing but an ApiError's own message leaves; the cause of everything else goes to the log with the request's id. */

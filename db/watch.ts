@@ -54,12 +54,37 @@ interface Asked {
   handler(query: Asked): void;
   resolve(value: unknown): void;
   reject(error: unknown): void;
+  /** Ours, while it waits for an answer. */
+  waiting?: Waiting;
+}
+
+interface Waiting {
+  line: Line;
+  since: number;
+  /** Its index among those of its line. */
+  place: number;
+  resolve: Asked['resolve'];
+  reject: Asked['reject'];
 }
 
 interface Line extends LineOptions {
   sockets: Set<WatchedSocket>;
-  /** What waits for an answer, and since when; the oldest first. */
-  asked: Map<Asked, number>;
+  /** What waits for an answer, in no order. */
+  asked: Asked[];
+}
+
+/** Takes a statement from those that wait, and gives it back what postgres.js calls. */
+function endWaiting(query: Asked): void {
+  const { waiting } = query;
+  if (!waiting) return;
+  query.waiting = undefined;
+  query.resolve = waiting.resolve;
+  query.reject = waiting.reject;
+  const { asked } = waiting.line;
+  const last = asked.pop()!;
+  if (last === query) return;
+  asked[waiting.place] = last;
+  last.waiting!.place = waiting.place;
 }
 
 const timedOut = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
@@ -86,7 +111,7 @@ export function openWatch(options: {
   const timer = setInterval(tick, TICK_MS).unref();
 
   function open(more: postgres.Options<never>, lineOptions: LineOptions): postgres.Sql {
-    const line: Line = { ...lineOptions, sockets: new Set(), asked: new Map() };
+    const line: Line = { ...lineOptions, sockets: new Set(), asked: [] };
     const socket = openSocket(options.url, line.sockets);
     const sql = postgres(options.url, { ...options.defaults, ...more, ...(socket ? { socket } : {}) });
     lines.add(line);
@@ -110,20 +135,28 @@ export function openWatch(options: {
     const now = performance.now();
     if (line.maxAsked !== undefined) {
       if (isKnownAway(now)) return query.reject(new DatabaseAwayError('the database is away'));
-      if (line.asked.size >= line.maxAsked) return query.reject(new DatabaseBusyError('too much is asked already'));
+      if (line.asked.length >= line.maxAsked) return query.reject(new DatabaseBusyError('too much is asked already'));
     }
     const { resolve, reject } = query;
-    line.asked.set(query, now);
-    query.resolve = (value) => {
-      line.asked.delete(query);
-      answeredAt = performance.now();
-      resolve(value);
-    };
-    query.reject = (error) => {
-      if (line.asked.delete(query)) note(error);
-      reject(error);
-    };
+    query.waiting = { line, since: now, place: line.asked.length, resolve, reject };
+    line.asked.push(query);
+    query.resolve = resolveAsked;
+    query.reject = rejectAsked;
     send(query);
+  }
+
+  // One function each for all statements: a closure that holds its statement took the rows of an answer along into the old
+  // generation, a fifth of the time of a page.
+  function resolveAsked(this: Asked, value: unknown) {
+    endWaiting(this);
+    answeredAt = performance.now();
+    this.resolve(value);
+  }
+
+  function rejectAsked(this: Asked, error: unknown) {
+    endWaiting(this);
+    note(error);
+    this.reject(error);
   }
 
   /** A process that stood still in between (a serverless platform's) knows nothing. */
@@ -154,8 +187,9 @@ export function openWatch(options: {
       };
       // What runs inside of `begin` is known to its socket alone, and what waits after another answer to us alone.
       for (const { askedAt } of line.sockets) if (askedAt !== null) judge(askedAt);
-      for (const [query, since] of line.asked) {
-        if (now - since <= SUSPICIOUS_MS) break;
+      for (const query of [...line.asked]) {
+        const { since } = query.waiting!;
+        if (now - since <= SUSPICIOUS_MS) continue;
         // One that waits for a connection tells nothing about those that there are.
         if (query.state === null) void examine();
         else judge(since);
@@ -246,7 +280,7 @@ export function openWatch(options: {
     for (const line of lines) {
       cut(line, () => true);
       if (line.maxAsked === undefined) continue;
-      for (const query of line.asked.keys()) {
+      for (const query of [...line.asked]) {
         if (query.state === null) withdraw(query, new DatabaseAwayError('the database is away'));
       }
     }
@@ -265,7 +299,7 @@ export function openWatch(options: {
       let asked = 0;
       let connections = 0;
       for (const line of lines) {
-        asked += line.asked.size;
+        asked += line.asked.length;
         connections += line.sockets.size;
       }
       return { asked, connections, isAway };

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 it(`mixed traffic under faults loses nothing, repeats nothing without a cause, and answers right (SOAK_SEED=${seed})`, async () => {
   const { figures, faults } = await runSoak(database, { durationMs: DURATION_MS, seed, onProgress: () => {} });
-  expect(faults).toEqual([]);
+  expect(faults, faults.join('\n')).toEqual([]);
   expect(figures.filter((figure) => meetsGoal(figure) === false)).toEqual([]);
   for (const name of ['requests answered', 'faults injected', 'sessions told', 'deliveries'])
     expect([name, figures.find((figure) => figure.name === name)!.value]).not.toEqual([name, 0]);

@@ -6,12 +6,16 @@ import type { SoakTenant } from './tenant';
 
 const REFUSED_SHARE = 0.05;
 const SLOWEST_MS = 100;
+/** Of a delivery (specification: Retries); after them it is given up. */
+const MAX_ATTEMPTS = 6;
 
 export type ReceiverMode = 'well' | 'failing' | 'silent';
 
 export interface DeliveryAccount {
   expected: number;
   lost: string[];
+  /** Refused here so often that nothing more was to come. */
+  givenUp: number;
   repeated: number;
   /** Came again without a fault that had cut its first arrival off. */
   unexplained: string[];
@@ -22,6 +26,8 @@ export class ReceiverAccount {
   mode: ReceiverMode = 'well';
   /** When a delivery about a session was accepted, by path and session id. */
   readonly #accepted = new Map<string, number[]>();
+  /** How often one has come that was not accepted. */
+  readonly #refused = new Map<string, number>();
   readonly #random: Random;
 
   constructor(receiver: Receiver, random: Random) {
@@ -32,9 +38,11 @@ export class ReceiverAccount {
   async #answer({ at, path, body }: Received, receiver: Receiver): Promise<number | null> {
     // It is kept here; hours of requests would fill the memory.
     receiver.received.length = 0;
-    if (this.mode === 'silent') return null;
-    if (this.mode === 'failing' || this.#random() < REFUSED_SHARE) return 500;
     const name = `${path} ${JSON.parse(body).sessionId}`;
+    if (this.mode !== 'well' || this.#random() < REFUSED_SHARE) {
+      this.#refused.set(name, (this.#refused.get(name) ?? 0) + 1);
+      return this.mode === 'silent' ? null : 500;
+    }
     this.#accepted.set(name, [...(this.#accepted.get(name) ?? []), at]);
     await sleep(this.#random() * SLOWEST_MS);
     return 200;
@@ -42,7 +50,15 @@ export class ReceiverAccount {
 
   /** How many deliveries of the tenants have not been accepted yet. */
   countMissing(tenants: SoakTenant[], paths: string[]): number {
-    return listExpected(tenants, paths).filter((name) => !this.#accepted.has(name)).length;
+    return listExpected(tenants, paths).filter((name) => this.#isMissing(name)).length;
+  }
+
+  #isGivenUp(name: string): boolean {
+    return !this.#accepted.has(name) && (this.#refused.get(name) ?? 0) >= MAX_ATTEMPTS;
+  }
+
+  #isMissing(name: string): boolean {
+    return !this.#accepted.has(name) && !this.#isGivenUp(name);
   }
 
   judge(tenants: SoakTenant[], paths: string[], ledger: Ledger): DeliveryAccount {
@@ -50,7 +66,8 @@ export class ReceiverAccount {
     const again = [...this.#accepted].filter(([, times]) => times.length > 1);
     return {
       expected: expected.length,
-      lost: expected.filter((name) => !this.#accepted.has(name)),
+      lost: expected.filter((name) => this.#isMissing(name)),
+      givenUp: expected.filter((name) => this.#isGivenUp(name)).length,
       repeated: again.length,
       unexplained: again
         .filter(([, times]) => ledger.findFaults(times[0]!, times[0]! + SLOWEST_MS).length === 0)

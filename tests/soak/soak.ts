@@ -126,6 +126,7 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
       { name: 'sessions told', value: sessions, unit: '' },
       { name: 'deliveries', value: deliveries.expected, unit: '' },
       { name: 'lost', value: deliveries.lost.length, unit: '', goal: NO_FAULTS },
+      { name: 'given up, refused six times', value: deliveries.givenUp, unit: '' },
       { name: 'repeated', value: deliveries.repeated, unit: '' },
       { name: 'repeated though no fault explains it', value: deliveries.unexplained.length, unit: '', goal: NO_FAULTS },
       { name: 'p50 while nothing is wrong', value: calm.p50, unit: 'ms' },

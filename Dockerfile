@@ -8,6 +8,7 @@ COPY package.json package-lock.json ./
 RUN npm install --no-audit --no-fund --no-progress
 COPY tsconfig.json next.config.js postcss.config.mjs instrumentation.ts proxy.ts ./
 COPY app app
+COPY contract contract
 COPY db db
 COPY inngest inngest
 COPY server server

@@ -1,5 +1,5 @@
 import { type EventPayload, Inngest, Middleware } from 'inngest';
-import type { Region } from '../server/contract/integrations';
+import type { Region } from '../contract/integrations';
 import type { Logger } from '../server/platform/log';
 import type { EngineMessages } from '../server/webhooks/publisher';
 import { retryScheduled, subscriptionDue, sweepRequested } from './events';

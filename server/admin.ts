@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { asOperator } from './audit/acts';
-import { createStaff, setStaffPassword } from './auth/accounts';
-import { findApiError } from './contract/errors';
-import { text } from './contract/fields';
+import { findApiError } from '../contract/errors';
+import { text } from '../contract/fields';
 import {
   apiKeyNameInput,
   integrationNameInput,
@@ -11,8 +9,10 @@ import {
   originInput,
   planInput,
   setPlanInput,
-} from './contract/integrations';
-import { createStaffInput, setStaffPasswordInput } from './contract/staff';
+} from '../contract/integrations';
+import { createStaffInput, setStaffPasswordInput } from '../contract/staff';
+import { asOperator } from './audit/acts';
+import { createStaff, setStaffPassword } from './auth/accounts';
 import { createRandom, makeSessionFacts } from './demo/session-facts';
 import { mintKey, revokeKey } from './domain/api-keys';
 import { listLatestAuditEntries } from './domain/audit-entries';

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 const ENTRIES = { main: 'server/main.ts', admin: 'server/admin.ts' };
 const SOURCES = [
   'app',
+  'contract',
   'server',
   'db',
   'inngest',

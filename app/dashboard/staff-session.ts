@@ -1,7 +1,7 @@
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { cache } from 'react';
-import type { Staff } from '../../server/contract/staff';
+import type { Staff } from '../../contract/staff';
 import { appRouter } from '../../server/procedures/router';
 import { findSignedIn } from '../../server/rest/staff-door';
 import { getService } from '../../server/service';

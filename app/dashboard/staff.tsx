@@ -1,6 +1,6 @@
 'use client';
 import { createContext, type ReactNode, use } from 'react';
-import type { Staff } from '../../server/contract/staff';
+import type { Staff } from '../../contract/staff';
 
 interface Signed {
   staff: Staff;

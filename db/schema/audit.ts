@@ -1,5 +1,5 @@
 import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
-import type { ActorKind, AuditAction } from '../../server/contract/audit';
+import type { ActorKind, AuditAction } from '../../contract/audit';
 import { identifier, instant } from './columns';
 
 /**

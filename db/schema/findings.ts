@@ -1,5 +1,5 @@
 import { doublePrecision, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import type { ReportFormat } from '../../server/contract/events';
+import type { ReportFormat } from '../../contract/events';
 import { identifier, instant } from './columns';
 
 // What the pipeline tells of beside browsing sessions. As with those, there are no foreign keys.

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
-import type { Plan } from '../../server/contract/tiers';
+import type { Plan } from '../../contract/tiers';
 import { bytes, identifier, instant } from './columns';
 
 /** One row for the whole database: the region it belongs to, written by the first migration. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { doublePrecision, index, integer, jsonb, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
-import type { EventType } from '../../server/contract/session-events';
-import type { Confidence, DeviceType, SessionStatus } from '../../server/contract/sessions';
+import type { EventType } from '../../contract/session-events';
+import type { Confidence, DeviceType, SessionStatus } from '../../contract/sessions';
 import { identifier, instant } from './columns';
 
 // The tables that the pipeline writes have no foreign keys: their parents are checked and locked in the same

@@ -1,5 +1,5 @@
 import { boolean, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import type { StaffRole } from '../../server/contract/staff';
+import type { StaffRole } from '../../contract/staff';
 import { bytes, identifier, instant } from './columns';
 
 // Employees of the platform: they belong to no integration.

@@ -1,5 +1,5 @@
 import { doublePrecision, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import type { Severity } from '../../server/contract/events';
+import type { Severity } from '../../contract/events';
 import { identifier, instant } from './columns';
 
 /** LMS users, as the latest correlation that named them described them. */

@@ -13,9 +13,9 @@ import {
   unique,
   uuid,
 } from 'drizzle-orm/pg-core';
-import type { SkipReason } from '../../server/contract/deliveries';
-import type { EventTypeName } from '../../server/contract/events';
-import type { DeliveryStatus, Threshold } from '../../server/contract/webhooks';
+import type { SkipReason } from '../../contract/deliveries';
+import type { EventTypeName } from '../../contract/events';
+import type { DeliveryStatus, Threshold } from '../../contract/webhooks';
 import { bytes, identifier, instant } from './columns';
 import { integrations } from './integrations';
 

@@ -1,6 +1,6 @@
+import type { AuditAction } from '../../contract/audit';
 import type { Database, Transaction } from '../../db/client';
 import { auditEntries } from '../../db/schema';
-import type { AuditAction } from '../contract/audit';
 import { createId } from '../platform/ids';
 
 /** Who acts. `name` is what people know them by: an account's address, a masked key. */

@@ -1,10 +1,10 @@
 import { and, asc, eq, or, sql } from 'drizzle-orm';
+import type { AuditAction } from '../../contract/audit';
+import { ApiError } from '../../contract/errors';
+import type { CreateStaffInput, StaffAccount, StaffRole } from '../../contract/staff';
 import type { Database, Transaction } from '../../db/client';
 import { staff, staffSessions } from '../../db/schema';
 import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
-import type { AuditAction } from '../contract/audit';
-import { ApiError } from '../contract/errors';
-import type { CreateStaffInput, StaffAccount, StaffRole } from '../contract/staff';
 import { createId } from '../platform/ids';
 import { hashPassword } from './passwords';
 

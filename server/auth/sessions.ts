@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { eq } from 'drizzle-orm';
+import type { Staff } from '../../contract/staff';
 import type { Database } from '../../db/client';
 import { staffSessions } from '../../db/schema';
-import type { Staff } from '../contract/staff';
 import type { Secrets } from '../platform/secrets';
 
 /** What the sessions of staff are kept with. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { eq } from 'drizzle-orm';
+import type { SignInInput, Staff } from '../../contract/staff';
 import type { Database } from '../../db/client';
 import { staff } from '../../db/schema';
-import type { SignInInput, Staff } from '../contract/staff';
 import { verifyPassword } from './passwords';
 import { type AuthContext, openStaffSession } from './sessions';
 

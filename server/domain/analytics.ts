@@ -1,6 +1,6 @@
-import { type Analytics, type AnalyticsInput, PERIODS, type ScoreDistribution } from '../contract/analytics';
-import { ApiError } from '../contract/errors';
-import type { Stats } from '../contract/stats';
+import { type Analytics, type AnalyticsInput, PERIODS, type ScoreDistribution } from '../../contract/analytics';
+import { ApiError } from '../../contract/errors';
+import type { Stats } from '../../contract/stats';
 import type { DomainContext } from './context';
 import {
   atLeast,

@@ -1,11 +1,11 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
+import { ApiError } from '../../contract/errors';
+import type { ApiKey } from '../../contract/integrations';
+import { PLANS, type Tier } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 import { apiKeys, integrations } from '../../db/schema';
 import { type AuditedContext, recordAct } from '../audit/acts';
-import { ApiError } from '../contract/errors';
-import type { ApiKey } from '../contract/integrations';
-import { PLANS, type Tier } from '../contract/tiers';
 import type { Env } from '../platform/env';
 import { createId } from '../platform/ids';
 import type { DomainContext, IntegrationScope } from './context';

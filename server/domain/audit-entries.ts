@@ -1,9 +1,9 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
+import type { AuditEntry, ListAuditEntriesInput } from '../../contract/audit';
+import { ApiError } from '../../contract/errors';
+import { clampPageSize, type Page } from '../../contract/pagination';
 import type { Database } from '../../db/client';
 import { auditEntries, integrations } from '../../db/schema';
-import type { AuditEntry, ListAuditEntriesInput } from '../contract/audit';
-import { ApiError } from '../contract/errors';
-import { clampPageSize, type Page } from '../contract/pagination';
 import type { DomainContext } from './context';
 import { decodeCursor, makePage } from './cursors';
 

@@ -1,5 +1,5 @@
+import type { Plan, Tier } from '../../contract/tiers';
 import type { Database } from '../../db/client';
-import type { Plan, Tier } from '../contract/tiers';
 
 /** The tenant that a request acts for, as the look-up of its key found it. */
 export interface IntegrationScope {

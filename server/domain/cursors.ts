@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ApiError } from '../contract/errors';
-import type { Page } from '../contract/pagination';
+import { ApiError } from '../../contract/errors';
+import type { Page } from '../../contract/pagination';
 import type { DomainContext } from './context';
 
 const VERSION = 1;

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { deviceConfirmations } from '../../db/schema';
 import {
   type ConfirmDeviceInput,
   type DeviceConfirmation,
   SUPPRESSED_ANOMALY_TYPES,
   type UserDevice,
-} from '../contract/users';
+} from '../../contract/users';
+import { deviceConfirmations } from '../../db/schema';
 
 import type { DomainContext } from './context';
 import { ENTITIES } from './rollups';

@@ -1,7 +1,7 @@
-import type { Course, ListCoursesInput } from '../contract/courses';
-import { ApiError } from '../contract/errors';
-import { clampPageSize, type Page } from '../contract/pagination';
-import type { ListUsersInput, User } from '../contract/users';
+import type { Course, ListCoursesInput } from '../../contract/courses';
+import { ApiError } from '../../contract/errors';
+import { clampPageSize, type Page } from '../../contract/pagination';
+import type { ListUsersInput, User } from '../../contract/users';
 import type { DomainContext } from './context';
 import { decodeCursor, makePage } from './cursors';
 import { classifyRisk } from './risk';

@@ -1,7 +1,7 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import type { Alert, Anomaly, ListAnomaliesInput, ListFindingsInput, Report } from '../../contract/findings';
+import { clampPageSize, type Page } from '../../contract/pagination';
 import { alerts, anomalies, reports } from '../../db/schema';
-import type { Alert, Anomaly, ListAnomaliesInput, ListFindingsInput, Report } from '../contract/findings';
-import { clampPageSize, type Page } from '../contract/pagination';
 import type { DomainContext } from './context';
 import { decodeCursor, makePage, type Walk } from './cursors';
 

@@ -1,10 +1,10 @@
 import { and, count, eq, isNull } from 'drizzle-orm';
+import { ApiError } from '../../contract/errors';
+import type { Integration, IntegrationEntry, Region } from '../../contract/integrations';
+import { PLANS, type Plan } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 import { integrations, webhookSubscriptions } from '../../db/schema';
 import { type AuditedContext, recordAct } from '../audit/acts';
-import { ApiError } from '../contract/errors';
-import type { Integration, IntegrationEntry, Region } from '../contract/integrations';
-import { PLANS, type Plan } from '../contract/tiers';
 import { createId } from '../platform/ids';
 import { listMaskedKeys, maskKey } from './api-keys';
 import type { DomainContext, IntegrationScope } from './context';

@@ -1,5 +1,5 @@
+import { PLANS, type Plan } from '../../contract/tiers';
 import type { Database } from '../../db/client';
-import { PLANS, type Plan } from '../contract/tiers';
 
 /** Rows that a statement of retention removes at most. */
 export const BATCH_SIZE = 500;

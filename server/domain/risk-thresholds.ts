@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
+import type { RiskThresholds } from '../../contract/risk-thresholds';
 import { integrations } from '../../db/schema';
 import { type AuditedContext, recordAct } from '../audit/acts';
-import type { RiskThresholds } from '../contract/risk-thresholds';
 import type { DomainContext } from './context';
 
 /** The thresholds as they were when the key was looked up (specification: GET /v1/settings/risk-thresholds). */

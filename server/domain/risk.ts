@@ -1,5 +1,5 @@
-import type { RiskThresholds } from '../contract/risk-thresholds';
-import type { RiskLevel } from '../contract/sessions';
+import type { RiskThresholds } from '../../contract/risk-thresholds';
+import type { RiskLevel } from '../../contract/sessions';
 
 /**
  * The largest integer n with `botScore >= n/100`. Multiplying by 100 first would round (0.29 × 100 = 28.999…), so that a

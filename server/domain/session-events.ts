@@ -1,7 +1,6 @@
 import { and, asc, eq, gt } from 'drizzle-orm';
-import { sessionEvents, sessions } from '../../db/schema';
-import { ApiError } from '../contract/errors';
-import { clampPageSize, type Page } from '../contract/pagination';
+import { ApiError } from '../../contract/errors';
+import { clampPageSize, type Page } from '../../contract/pagination';
 import {
   EVENT_TYPES,
   type EventType,
@@ -9,7 +8,8 @@ import {
   NO_EVENT_TYPE,
   type SessionEvent,
   type StaffSessionDetails,
-} from '../contract/session-events';
+} from '../../contract/session-events';
+import { sessionEvents, sessions } from '../../db/schema';
 import type { DomainContext } from './context';
 import { decodeCursor, makePage } from './cursors';
 

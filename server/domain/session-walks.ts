@@ -1,6 +1,6 @@
+import type { ListSessionsInput } from '../../contract/sessions';
 import { selectColumns } from '../../db/recordset';
 import { sessions } from '../../db/schema';
-import type { ListSessionsInput } from '../contract/sessions';
 import type { DomainContext } from './context';
 import { findRiskRange } from './risk';
 

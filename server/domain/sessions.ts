@@ -1,9 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm';
+import { ApiError } from '../../contract/errors';
+import { clampPageSize, type Page } from '../../contract/pagination';
+import type { LabelSessionInput, ListSessionsInput, Session, SessionLabel } from '../../contract/sessions';
+import type { ListUserSessionsInput } from '../../contract/users';
 import { sessions } from '../../db/schema';
-import { ApiError } from '../contract/errors';
-import { clampPageSize, type Page } from '../contract/pagination';
-import type { LabelSessionInput, ListSessionsInput, Session, SessionLabel } from '../contract/sessions';
-import type { ListUserSessionsInput } from '../contract/users';
 import type { DomainContext } from './context';
 import { decodeCursor, makePage, type Walk } from './cursors';
 import { classifyRisk } from './risk';

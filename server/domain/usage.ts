@@ -1,9 +1,9 @@
+import { ApiError } from '../../contract/errors';
+import { MIN_INSTANT_MS } from '../../contract/fields';
+import type { Usage, UsageInput } from '../../contract/usage';
 import type { Database } from '../../db/client';
 import { recordset } from '../../db/recordset';
 import { apiKeys, usageDaily } from '../../db/schema';
-import { ApiError } from '../contract/errors';
-import { MIN_INSTANT_MS } from '../contract/fields';
-import type { Usage, UsageInput } from '../contract/usage';
 import type { Env } from '../platform/env';
 import type { Logger } from '../platform/log';
 import type { DomainContext } from './context';

@@ -1,6 +1,6 @@
 import Bowser from 'bowser';
 import { isbot } from 'isbot';
-import type { DeviceType } from '../contract/sessions';
+import type { DeviceType } from '../../contract/sessions';
 
 export interface UserAgent {
   summary: string;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { text } from '../contract/fields';
+import { text } from '../../contract/fields';
 import type { AlertRow, BatchDraft, FactResult } from './draft';
 import { factId, factTime } from './fact-fields';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { SEVERITIES } from '../contract/events';
-import { text, word } from '../contract/fields';
-import { SUPPRESSED_ANOMALY_TYPES } from '../contract/users';
+import { SEVERITIES } from '../../contract/events';
+import { text, word } from '../../contract/fields';
+import { SUPPRESSED_ANOMALY_TYPES } from '../../contract/users';
 import type { AnomalyRow, BatchDraft, FactResult } from './draft';
 import { factId, factTime, jsonObject } from './fact-fields';
 

@@ -1,3 +1,5 @@
+import type { EventPayload, EventTypeName } from '../../contract/events';
+import type { RiskThresholds } from '../../contract/risk-thresholds';
 import type {
   alerts,
   anomalies,
@@ -11,8 +13,6 @@ import type {
   users,
   writingScores,
 } from '../../db/schema';
-import type { EventPayload, EventTypeName } from '../contract/events';
-import type { RiskThresholds } from '../contract/risk-thresholds';
 
 /** A fact that cannot be applied: its batch is refused as a whole. */
 export class FactRefusal extends Error {}

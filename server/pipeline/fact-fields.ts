@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, isStorableText, text } from '../contract/fields';
+import { instant, isStorableText, text } from '../../contract/fields';
 
 // Control characters never belong in an id, and dots alone would vanish from a path.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for

@@ -1,5 +1,5 @@
+import { ApiError } from '../../contract/errors';
 import { type Database, isUnavailable } from '../../db/client';
-import { ApiError } from '../contract/errors';
 import { createBatcher, type Pending } from '../platform/batcher';
 import type { Logger } from '../platform/log';
 import type { SubscriptionKey } from '../webhooks/deliveries';

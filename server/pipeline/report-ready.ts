@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { REPORT_FORMATS } from '../contract/events';
-import { text } from '../contract/fields';
+import { REPORT_FORMATS } from '../../contract/events';
+import { text } from '../../contract/fields';
 import type { BatchDraft, FactResult, ReportRow } from './draft';
 import { count, factId, factTime } from './fact-fields';
 

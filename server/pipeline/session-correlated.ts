@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { text } from '../contract/fields';
+import { text } from '../../contract/fields';
 import { type BatchDraft, type CorrelationRow, type FactResult, timedKey } from './draft';
 import { factId, factTime, unitInterval } from './fact-fields';
 

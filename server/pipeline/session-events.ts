@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { EVENT_TYPES } from '../contract/session-events';
+import { EVENT_TYPES } from '../../contract/session-events';
 import { type BatchDraft, type EventRow, FactRefusal, type FactResult } from './draft';
 import { count, factId, factTime, jsonObject, pageUrl } from './fact-fields';
 

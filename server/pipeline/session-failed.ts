@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../contract/fields';
+import { text } from '../../contract/fields';
 import type { BatchDraft, FactResult } from './draft';
 import { factId, factTime } from './fact-fields';
 import { settleOutcome } from './session-outcome';

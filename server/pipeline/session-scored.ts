@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { text } from '../contract/fields';
+import { text } from '../../contract/fields';
 import { computeScoreBin } from '../domain/risk';
 import type { BatchDraft, FactResult, ScoreRow } from './draft';
 import { factId, factTime, unitInterval } from './fact-fields';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../contract/fields';
+import { text } from '../../contract/fields';
 import { findCourse } from '../domain/courses';
 import { readUserAgent } from '../domain/user-agents';
 import { type BatchDraft, FactRefusal, type FactResult } from './draft';

@@ -1,3 +1,4 @@
+import type { RiskThresholds } from '../../contract/risk-thresholds';
 import type { Query } from '../../db/client';
 import { lookUpRecords, recordset, sortByKey } from '../../db/recordset';
 import {
@@ -10,7 +11,6 @@ import {
   sessions,
   writingScores,
 } from '../../db/schema';
-import type { RiskThresholds } from '../contract/risk-thresholds';
 import type { SubscriptionState } from '../webhooks/planning';
 import {
   type CorrelationRow,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { REGIONS, type Region } from '../contract/integrations';
-import { TIERS, type Tier } from '../contract/tiers';
+import { REGIONS, type Region } from '../../contract/integrations';
+import { TIERS, type Tier } from '../../contract/tiers';
 import { parseDuration } from './durations';
 
 const MAX_DURATION_MS = 7 * 86_400_000;

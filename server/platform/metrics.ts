@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { API_VERSION } from '../contract/version';
+import { API_VERSION } from '../../contract/version';
 
 /** A request that was answered. `route` is a template, never a path as it was asked. */
 export interface AnsweredRequest {

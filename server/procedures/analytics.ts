@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { analyticsInput, analyticsSchema, scoreDistributionSchema } from '../contract/analytics';
-import { statsSchema } from '../contract/stats';
-import { usageInput, usageSchema } from '../contract/usage';
+import { analyticsInput, analyticsSchema, scoreDistributionSchema } from '../../contract/analytics';
+import { statsSchema } from '../../contract/stats';
+import { usageInput, usageSchema } from '../../contract/usage';
 import { getAnalytics, getScoreDistribution, getStats } from '../domain/analytics';
 import { getUsage } from '../domain/usage';
 import { integrationProcedure, router } from './trpc';

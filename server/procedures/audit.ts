@@ -1,4 +1,4 @@
-import { auditPageSchema, listAuditEntriesInput } from '../contract/audit';
+import { auditPageSchema, listAuditEntriesInput } from '../../contract/audit';
 import { listAuditEntries } from '../domain/audit-entries';
 import { integrationAdminProcedure, router } from './trpc';
 

@@ -1,4 +1,4 @@
-import type { Staff } from '../contract/staff';
+import type { Staff } from '../../contract/staff';
 import type { VerifiedKey } from '../domain/api-keys';
 import type { Service } from '../service';
 

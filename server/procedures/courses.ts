@@ -1,5 +1,5 @@
-import { courseIdInput, courseSchema, listCoursesInput } from '../contract/courses';
-import { pageOf } from '../contract/pagination';
+import { courseIdInput, courseSchema, listCoursesInput } from '../../contract/courses';
+import { pageOf } from '../../contract/pagination';
 import { getCourse, listCourses } from '../domain/directories';
 import { integrationProcedure, router } from './trpc';
 

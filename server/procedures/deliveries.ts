@@ -7,7 +7,7 @@ import {
   recoverDeliveriesInput,
   recoveredSchema,
   skippedEventPageSchema,
-} from '../contract/deliveries';
+} from '../../contract/deliveries';
 import {
   getDelivery,
   listDeliveries,

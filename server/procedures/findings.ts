@@ -4,7 +4,7 @@ import {
   listAnomaliesInput,
   listFindingsInput,
   reportPageSchema,
-} from '../contract/findings';
+} from '../../contract/findings';
 import { listAlerts, listAnomalies, listReports } from '../domain/findings';
 import { integrationProcedure, router } from './trpc';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { healthSchema } from '../contract/health';
-import { API_VERSION } from '../contract/version';
+import { healthSchema } from '../../contract/health';
+import { API_VERSION } from '../../contract/version';
 import { publicProcedure, router } from './trpc';
 
 export const healthRouter = router({

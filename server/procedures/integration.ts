@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integrationSchema } from '../contract/integrations';
+import { integrationSchema } from '../../contract/integrations';
 import { getIntegration } from '../domain/integrations';
 import { integrationProcedure, router } from './trpc';
 

@@ -9,7 +9,7 @@ import {
   planPreviewSchema,
   revokedKeySchema,
   setPlanInput,
-} from '../contract/integrations';
+} from '../../contract/integrations';
 import { listKeys, mintKey, revokeKey } from '../domain/api-keys';
 import { createIntegration, listIntegrationEntries } from '../domain/integrations';
 import { previewPlan, setIntegrationPlan } from '../webhooks/plans';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { riskThresholdsSchema, updateRiskThresholdsInput } from '../contract/risk-thresholds';
+import { riskThresholdsSchema, updateRiskThresholdsInput } from '../../contract/risk-thresholds';
 import { getRiskThresholds, updateRiskThresholds } from '../domain/risk-thresholds';
 import { integrationProcedure, router } from './trpc';
 

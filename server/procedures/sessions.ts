@@ -1,18 +1,18 @@
-import { sessionDeliveriesSchema } from '../contract/deliveries';
-import { pageOf } from '../contract/pagination';
+import { sessionDeliveriesSchema } from '../../contract/deliveries';
+import { pageOf } from '../../contract/pagination';
 import {
   listSessionEventsInput,
   sessionDetailsSchema,
   sessionEventSchema,
   staffSessionDetailsSchema,
-} from '../contract/session-events';
+} from '../../contract/session-events';
 import {
   labelSessionInput,
   listSessionsInput,
   sessionIdInput,
   sessionLabelSchema,
   sessionSchema,
-} from '../contract/sessions';
+} from '../../contract/sessions';
 import { getSessionDetails, listSessionEvents } from '../domain/session-events';
 import { getSession, labelSession, listSessions, unlabelSession } from '../domain/sessions';
 import { listSessionDeliveries } from '../webhooks/delivery-log';

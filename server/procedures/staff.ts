@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { createStaff, disableStaff, enableStaff, listStaff, revokeStaffSessions, setStaffRole } from '../auth/accounts';
 import {
   createdStaffSchema,
   createStaffInput,
@@ -8,7 +7,8 @@ import {
   staffIdInput,
   staffListSchema,
   staffSchema,
-} from '../contract/staff';
+} from '../../contract/staff';
+import { createStaff, disableStaff, enableStaff, listStaff, revokeStaffSessions, setStaffRole } from '../auth/accounts';
 import { adminProcedure, router, staffProcedure } from './trpc';
 
 /** Accounts of the dashboard: no route of the public API. */

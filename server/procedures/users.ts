@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { pageOf } from '../contract/pagination';
-import { sessionSchema } from '../contract/sessions';
+import { pageOf } from '../../contract/pagination';
+import { sessionSchema } from '../../contract/sessions';
 import {
   confirmDeviceInput,
   deviceConfirmationSchema,
@@ -9,7 +9,7 @@ import {
   userDeviceSchema,
   userIdInput,
   userSchema,
-} from '../contract/users';
+} from '../../contract/users';
 import { confirmDevice, listUserDevices } from '../domain/devices';
 import { getUser, listUsers } from '../domain/directories';
 import { listUserSessions } from '../domain/sessions';

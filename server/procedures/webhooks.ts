@@ -11,7 +11,7 @@ import {
   webhookSchema,
   webhookTestSchema,
   webhookWithSecretSchema,
-} from '../contract/webhooks';
+} from '../../contract/webhooks';
 import { getWebhookHealth, previewThreshold } from '../webhooks/insights';
 import {
   createWebhook,

@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors';
+import { ApiError } from '../../contract/errors';
 import { type PresentedKey, type VerifiedKey, verifyKey } from '../domain/api-keys';
 import type { Service } from '../service';
 import type { RestRequest } from './request';

@@ -1,5 +1,5 @@
+import { ApiError, findApiError } from '../../contract/errors';
 import { isKnownOutage, isUnavailable } from '../../db/client';
-import { ApiError, findApiError } from '../contract/errors';
 import type { VerifiedKey } from '../domain/api-keys';
 import { UNMATCHED_PATH } from '../domain/usage';
 import type { Context } from '../procedures/context';

@@ -1,5 +1,5 @@
-import { ERROR_CODES, type ErrorCode } from '../contract/errors';
-import { TIER_NAMES } from '../contract/tiers';
+import { ERROR_CODES, type ErrorCode } from '../../contract/errors';
+import { TIER_NAMES } from '../../contract/tiers';
 
 /** The groups of operations, in the order of the document. */
 export const TAGS = [

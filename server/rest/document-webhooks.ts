@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { EVENTS } from '../contract/events';
-import { testDeliverySchema } from '../contract/webhooks';
+import { EVENTS } from '../../contract/events';
+import { testDeliverySchema } from '../../contract/webhooks';
 import { buildExample, type JsonSchema } from './document-examples';
 
 const header = (name: string, description: string, example: string, isRequired = true) => ({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { generateOpenApiDocument, type OpenAPIObject } from 'trpc-to-openapi';
-import { ERROR_CODES, type ErrorCode } from '../contract/errors';
-import { API_VERSION } from '../contract/version';
+import { ERROR_CODES, type ErrorCode } from '../../contract/errors';
+import { API_VERSION } from '../../contract/version';
 import type { Env } from '../platform/env';
 import { appRouter } from '../procedures/router';
 import { ERROR_SCHEMA, errorExample, RESPONSE_HEADERS, TAGS } from './document-components';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ApiError } from '../contract/errors';
+import { ApiError } from '../../contract/errors';
 import { UNMATCHED_PATH } from '../domain/usage';
 import type { Service } from '../service';
 import { beginAccess, endAccess } from './access-log';

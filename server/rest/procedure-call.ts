@@ -1,5 +1,5 @@
 import { getTRPCErrorFromUnknown, type TRPCError } from '@trpc/server';
-import { ApiError } from '../contract/errors';
+import { ApiError } from '../../contract/errors';
 import type { Context } from '../procedures/context';
 import type { Route } from './routes';
 

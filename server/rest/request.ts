@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors';
+import { ApiError } from '../../contract/errors';
 import type { BodyShape, QueryKind, Route } from './routes';
 
 /** A request, whatever server it came through. */

@@ -1,4 +1,4 @@
-import { type ApiError, ERROR_CODES } from '../contract/errors';
+import { type ApiError, ERROR_CODES } from '../../contract/errors';
 import type { RateLimit, VerifiedKey } from '../domain/api-keys';
 
 /** A response, whatever server it goes through. `body` null means none. */

@@ -1,8 +1,8 @@
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
+import { type Staff, signInInput } from '../../contract/staff';
 import { isKnownOutage, isUnavailable } from '../../db/client';
 import { closeStaffSession, findStaff, SESSION_MAX_AGE_SECONDS } from '../auth/sessions';
 import { signIn } from '../auth/sign-in';
-import { type Staff, signInInput } from '../contract/staff';
 import { UNMATCHED_PATH } from '../domain/usage';
 import type { Caller } from '../procedures/context';
 import { appRouter } from '../procedures/router';

@@ -5,7 +5,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import ipaddr from 'ipaddr.js';
-import { MAX_URL_LENGTH } from '../contract/webhooks';
+import { MAX_URL_LENGTH } from '../../contract/webhooks';
 
 /** Exact lower-case `host:port` entries (IPv6 in brackets) that are exempt from the host, address and port rules. */
 export type AllowedHosts = ReadonlySet<string>;

@@ -1,6 +1,6 @@
+import type { EventTypeName } from '../../contract/events';
+import type { DeliveryStatus } from '../../contract/webhooks';
 import type { Database } from '../../db/client';
-import type { EventTypeName } from '../contract/events';
-import type { DeliveryStatus } from '../contract/webhooks';
 
 /** Beyond the attempt's own timeout: what signing, recording and a busy machine may take. */
 export const LEASE_MARGIN_MS = 15_000;

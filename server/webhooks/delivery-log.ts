@@ -1,5 +1,4 @@
 import { and, asc, desc, eq, getTableColumns, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
-import { domainEvents, webhookAttempts, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
 import type {
   Delivery,
   DeliveryDetails,
@@ -9,9 +8,10 @@ import type {
   SentRequest,
   SkippedEvent,
   SkipReason,
-} from '../contract/deliveries';
-import { ApiError } from '../contract/errors';
-import { clampPageSize, type Page } from '../contract/pagination';
+} from '../../contract/deliveries';
+import { ApiError } from '../../contract/errors';
+import { clampPageSize, type Page } from '../../contract/pagination';
+import { domainEvents, webhookAttempts, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
 import type { DomainContext } from '../domain/context';
 import { decodeCursor, makePage } from '../domain/cursors';
 import { getSession } from '../domain/sessions';

@@ -1,5 +1,5 @@
+import type { WebhookTestResult } from '../../contract/webhooks';
 import type { Database } from '../../db/client';
-import type { WebhookTestResult } from '../contract/webhooks';
 import { createBatcher } from '../platform/batcher';
 import type { Logger } from '../platform/log';
 import { type AttemptDependencies, attemptDelivery } from './attempt';

@@ -1,8 +1,8 @@
 import { and, desc, eq, isNull } from 'drizzle-orm';
+import { ApiError } from '../../contract/errors';
+import { EVENTS } from '../../contract/events';
+import type { PreviewThresholdInput, ThresholdPreview, WebhookHealth } from '../../contract/webhooks';
 import { domainEvents, webhookAttempts, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
-import { ApiError } from '../contract/errors';
-import { EVENTS } from '../contract/events';
-import type { PreviewThresholdInput, ThresholdPreview, WebhookHealth } from '../contract/webhooks';
 import type { DomainContext } from '../domain/context';
 import { MAX_CONSECUTIVE_FAILURES } from './subscription-health';
 import { passesThreshold, readPath } from './thresholds';

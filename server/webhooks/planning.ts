@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { SkipReason } from '../contract/deliveries';
-import type { EventTypeName } from '../contract/events';
-import type { Threshold } from '../contract/webhooks';
+import type { SkipReason } from '../../contract/deliveries';
+import type { EventTypeName } from '../../contract/events';
+import type { Threshold } from '../../contract/webhooks';
 import { createId } from '../platform/ids';
 import type { SubscriptionKey } from './deliveries';
 import { passesThreshold } from './thresholds';

@@ -1,10 +1,10 @@
 import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
+import { ApiError } from '../../contract/errors';
+import type { PlanPreview } from '../../contract/integrations';
+import { PLANS, type Plan } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 import { integrations, webhookSubscriptions } from '../../db/schema';
 import { type AuditedContext, recordAct } from '../audit/acts';
-import { ApiError } from '../contract/errors';
-import type { PlanPreview } from '../contract/integrations';
-import { PLANS, type Plan } from '../contract/tiers';
 import type { Env } from '../platform/env';
 
 const isActiveOf = (integrationId: string) =>

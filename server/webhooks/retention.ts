@@ -1,6 +1,6 @@
+import { EVENT_TYPE_NAMES } from '../../contract/events';
+import { PLANS, type Plan } from '../../contract/tiers';
 import type { Database } from '../../db/client';
-import { EVENT_TYPE_NAMES } from '../contract/events';
-import { PLANS, type Plan } from '../contract/tiers';
 import { BATCH_SIZE, removeBatches } from '../domain/retention';
 
 /** Of one run: what is left is for the next. */

@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from '../contract/webhooks';
+import type { DeliveryStatus } from '../../contract/webhooks';
 import type { PostResult } from './http-client';
 
 /** Why an attempt failed, as the API names it (specification: disabledFailureClass). */

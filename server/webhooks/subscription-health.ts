@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from '../contract/webhooks';
+import type { DeliveryStatus } from '../../contract/webhooks';
 
 /** Failures in a row that disable a subscription. */
 export const MAX_CONSECUTIVE_FAILURES = 3;

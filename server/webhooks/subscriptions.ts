@@ -1,16 +1,16 @@
 import { and, asc, count, eq, isNull, sql } from 'drizzle-orm';
-import type { Transaction } from '../../db/client';
-import { integrations, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
-import { ApiError } from '../contract/errors';
-import { EVENT_TYPE_NAMES, type EventTypeName, findEventType } from '../contract/events';
-import { MAX_WEBHOOKS, PLANS } from '../contract/tiers';
+import { ApiError } from '../../contract/errors';
+import { EVENT_TYPE_NAMES, type EventTypeName, findEventType } from '../../contract/events';
+import { MAX_WEBHOOKS, PLANS } from '../../contract/tiers';
 import type {
   CreateWebhookInput,
   RotatedSecret,
   UpdateWebhookInput,
   Webhook,
   WebhookTestResult,
-} from '../contract/webhooks';
+} from '../../contract/webhooks';
+import type { Transaction } from '../../db/client';
+import { integrations, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
 import type { DomainContext } from '../domain/context';
 import { createId } from '../platform/ids';
 import type { Secrets } from '../platform/secrets';

@@ -1,7 +1,7 @@
+import { ApiError } from '../../contract/errors';
+import type { EventTypeName } from '../../contract/events';
+import type { TestDelivery, WebhookTestResult } from '../../contract/webhooks';
 import type { Database } from '../../db/client';
-import { ApiError } from '../contract/errors';
-import type { EventTypeName } from '../contract/events';
-import type { TestDelivery, WebhookTestResult } from '../contract/webhooks';
 import { createId } from '../platform/ids';
 import { type AttemptDependencies, attemptDelivery } from './attempt';
 import type { SubscriptionKey } from './deliveries';

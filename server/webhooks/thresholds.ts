@@ -1,4 +1,4 @@
-import type { Threshold } from '../contract/webhooks';
+import type { Threshold } from '../../contract/webhooks';
 
 /**
  * Whether a payload passes a subscription's threshold (specification: Subscription rules). A value that is missing, null

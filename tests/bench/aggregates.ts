@@ -1,4 +1,4 @@
-import type { Analytics } from '../../server/contract/analytics';
+import type { Analytics } from '../../contract/analytics';
 import {
   describePair,
   type HistoryBench,

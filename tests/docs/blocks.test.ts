@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPE_NAMES, EVENTS, type EventTypeName } from '../../server/contract/events';
+import { EVENT_TYPE_NAMES, EVENTS, type EventTypeName } from '../../contract/events';
 import { type Block, DOCUMENTS, findDifference, readBlocks } from '../support/documents';
 
 // What holds of the blocks of every document: each is run by a test, or says why it is not.

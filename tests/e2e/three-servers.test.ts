@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Plan } from '../../contract/tiers';
 import { type Database, openDatabase } from '../../db/client';
 import { asOperator } from '../../server/audit/acts';
-import type { Plan } from '../../server/contract/tiers';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
 import { type Balancer, startBalancer } from '../support/balancer';

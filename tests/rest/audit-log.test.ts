@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../contract/audit';
 import { type AuditedContext, asOperator } from '../../server/audit/acts';
 import { createStaff, setStaffPassword } from '../../server/auth/accounts';
-import type { AuditEntry } from '../../server/contract/audit';
 import { mintKey, revokeKey } from '../../server/domain/api-keys';
 import { listLatestAuditEntries } from '../../server/domain/audit-entries';
 import { createIntegration } from '../../server/domain/integrations';

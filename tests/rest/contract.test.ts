@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../contract/errors';
 import { asOperator } from '../../server/audit/acts';
-import type { ErrorCode } from '../../server/contract/errors';
 import { revokeKey } from '../../server/domain/api-keys';
 import { ANSWER_HEADERS } from '../../server/rest/security-headers.mjs';
 import { expectError, fingerprintOf } from '../support/answers';

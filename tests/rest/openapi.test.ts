@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_VERSION } from '../../server/contract/version';
+import { API_VERSION } from '../../contract/version';
 import { readEnv } from '../../server/platform/env';
 import { generateDocument } from '../../server/rest/document';
 import { expectError } from '../support/answers';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVENTS } from '../../server/contract/events';
+import { EVENTS } from '../../contract/events';
 import { Connection, sendRaw } from '../support/connection';
 import { closed, scored, scoredSession, secondsAgo, started } from '../support/facts';
 import { type Answer, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';

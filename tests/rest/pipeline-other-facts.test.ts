@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { EventTypeName } from '../../server/contract/events';
+import type { EventTypeName } from '../../contract/events';
 import { Customer } from '../support/customer';
 import { OpenApiDocument } from '../support/document';
 import { alert, closed, failed, report, scored, secondsAgo, started, writing } from '../support/facts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ListSessionsInput, Session } from '../../server/contract/sessions';
+import type { ListSessionsInput, Session } from '../../contract/sessions';
 import type { DomainContext } from '../../server/domain/context';
 import { decodeCursor } from '../../server/domain/cursors';
 import type { SessionFilters } from '../../server/domain/session-walks';

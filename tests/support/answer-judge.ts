@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { ERROR_CODES, type ErrorCode } from '../../server/contract/errors';
+import { ERROR_CODES, type ErrorCode } from '../../contract/errors';
 import { expectError } from './answers';
 import type { RawAnswer } from './connection';
 import type { OpenApiDocument } from './document';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { ERROR_CODES, type ErrorCode } from '../../server/contract/errors';
+import { ERROR_CODES, type ErrorCode } from '../../contract/errors';
 import type { Answer } from './server';
 
 /** Headers that differ from answer to answer by their nature. */

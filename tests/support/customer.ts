@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Plan } from '../../server/contract/tiers';
+import type { Plan } from '../../contract/tiers';
 import type { Answer, TestServer } from './server';
 
 export interface Counts {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Plan } from '../../server/contract/tiers';
+import type { Plan } from '../../contract/tiers';
 import { CHROME } from './facts';
 import type { Mount } from './mounts';
 import type { Receiver } from './receiver';

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../server/contract/errors';
-import type { Plan } from '../../server/contract/tiers';
+import type { ErrorCode } from '../../contract/errors';
+import type { Plan } from '../../contract/tiers';
 import type { Fixture, Ids } from './fixture';
 import type { CallOptions } from './server';
 

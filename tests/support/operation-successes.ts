@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import { API_VERSION } from '../../server/contract/version';
+import { API_VERSION } from '../../contract/version';
 import type { Fixture } from './fixture';
 import { expectSigned } from './receiver';
 import type { Answer } from './server';

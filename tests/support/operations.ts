@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../server/contract/errors';
+import type { ErrorCode } from '../../contract/errors';
 import type { OpenApiDocument } from './document';
 import { FAULTS, REFUSALS, UNIVERSAL_CODES } from './operation-errors';
 import { SUCCESSES } from './operation-successes';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { EVENT_TYPE_NAMES } from '../../server/contract/events';
+import { EVENT_TYPE_NAMES } from '../../contract/events';
 import { foldCounts } from './count-rows';
 import type { TestDatabase } from './database';
 import { closed, scored, secondsAgo, started } from './facts';

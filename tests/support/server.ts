@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import type { Plan } from '../../contract/tiers';
 import { asOperator } from '../../server/audit/acts';
-import type { Plan } from '../../server/contract/tiers';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
 import type { ConnectionLimits } from '../../server/http-limits';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import type { StaffRole } from '../../contract/staff';
 import { asOperator } from '../../server/audit/acts';
 import { createStaff } from '../../server/auth/accounts';
-import type { StaffRole } from '../../server/contract/staff';
 import { answerSignIn, answerSignOut, answerStaffCall } from '../../server/rest/staff-door';
 import type { Service } from '../../server/service';
 import { type Answer, startTestServer, type TestServer } from './server';

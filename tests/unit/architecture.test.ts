@@ -53,7 +53,7 @@ const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
   // Reads its words (plans, statuses, event types) from the contract.
   db: { files: /^db\//, mayImport: ['contract'] },
   platform: { files: /^server\/platform\//, mayImport: ['contract'] },
-  contract: { files: /^server\/contract\//, mayImport: [] },
+  contract: { files: /^contract\//, mayImport: [] },
 };
 
 /** Packages that stay in some rooms, or in single files. */
@@ -68,7 +68,7 @@ const PACKAGES: { package: string; onlyIn: RegExp }[] = [
 const MAX_LINES = 400;
 const JUNK_DRAWER = /(^|[/._-])(utils?|helpers?|common|misc)([/._-]|$)/i;
 
-const sources = readSources(['app', 'instrumentation.ts', 'proxy.ts', 'server', 'db', 'inngest']);
+const sources = readSources(['app', 'contract', 'instrumentation.ts', 'proxy.ts', 'server', 'db', 'inngest']);
 const roomOf = (path: string) => Object.keys(ROOMS).find((room) => ROOMS[room]!.files.test(path));
 const list = (find: (file: SourceFile) => string[]) => sources.flatMap(find);
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_VERSION } from '../../server/contract/version';
+import { API_VERSION } from '../../contract/version';
 import { readEnv } from '../../server/platform/env';
 import { readDocument } from '../../server/rest/document';
 import { findBreakingChanges, findObjections } from '../support/compatibility';

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { courseSchema } from '../../server/contract/courses';
-import { ERROR_CODES } from '../../server/contract/errors';
-import { integrationSchema } from '../../server/contract/integrations';
-import { sessionEventSchema } from '../../server/contract/session-events';
-import { listSessionsInput, sessionLabelSchema, sessionSchema } from '../../server/contract/sessions';
-import { statsSchema } from '../../server/contract/stats';
-import { PLANS, TIERS } from '../../server/contract/tiers';
-import { usageSchema } from '../../server/contract/usage';
-import { deviceConfirmationSchema, userSchema } from '../../server/contract/users';
+import { courseSchema } from '../../contract/courses';
+import { ERROR_CODES } from '../../contract/errors';
+import { integrationSchema } from '../../contract/integrations';
+import { sessionEventSchema } from '../../contract/session-events';
+import { listSessionsInput, sessionLabelSchema, sessionSchema } from '../../contract/sessions';
+import { statsSchema } from '../../contract/stats';
+import { PLANS, TIERS } from '../../contract/tiers';
+import { usageSchema } from '../../contract/usage';
+import { deviceConfirmationSchema, userSchema } from '../../contract/users';
 
 // What the decisions page says in lists and tables is read from it and compared with the contract.
 const PAGE = readFileSync('docs/decisions.md', 'utf8');

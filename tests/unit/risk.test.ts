@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RISK_LEVELS } from '../../server/contract/sessions';
+import { RISK_LEVELS } from '../../contract/sessions';
 import { classifyRisk, computeScoreBin, findRiskRange } from '../../server/domain/risk';
 
 const unitInterval = fc.double({ min: 0, max: 1, noNaN: true });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../../server/contract/webhooks';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../../contract/webhooks';
 import { foldHealth, type SubscriptionHealth } from '../../server/webhooks/subscription-health';
 
 type Outcome = { status: DeliveryStatus; failureClass: string | null };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { THRESHOLD_OPERATORS, type Threshold, thresholdSchema } from '../../server/contract/webhooks';
+import { THRESHOLD_OPERATORS, type Threshold, thresholdSchema } from '../../contract/webhooks';
 import { passesThreshold } from '../../server/webhooks/thresholds';
 
 type Value = Threshold['value'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPES, NO_EVENT_TYPE } from '../../server/contract/session-events';
+import { EVENT_TYPES, NO_EVENT_TYPE } from '../../contract/session-events';
 import { buildTimeline, type StretchCount } from '../../server/domain/session-events';
 
 const START = '2026-01-31T09:30:00.250Z';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { usageInput } from '../../server/contract/usage';
+import { usageInput } from '../../contract/usage';
 import { resolveRange } from '../../server/domain/usage';
 
 const NOW = new Date('2026-01-31T09:30:00.000Z');

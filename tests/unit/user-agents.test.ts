@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEVICE_TYPES } from '../../server/contract/sessions';
+import { DEVICE_TYPES } from '../../contract/sessions';
 import { readUserAgent } from '../../server/domain/user-agents';
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { updateRiskThresholdsInput } from '../../server/contract/risk-thresholds';
-import { listSessionsInput } from '../../server/contract/sessions';
-import { confirmDeviceInput } from '../../server/contract/users';
-import { createWebhookInput, updateWebhookInput } from '../../server/contract/webhooks';
+import { updateRiskThresholdsInput } from '../../contract/risk-thresholds';
+import { listSessionsInput } from '../../contract/sessions';
+import { confirmDeviceInput } from '../../contract/users';
+import { createWebhookInput, updateWebhookInput } from '../../contract/webhooks';
 import { ingestInput } from '../../server/pipeline/facts';
 // Whoever calls a procedure has these words.
 import '../../server/procedures/trpc';

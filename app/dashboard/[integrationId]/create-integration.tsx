@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import type { FormEvent } from 'react';
-import type { Integration } from '../../../server/contract/integrations';
+import type { Integration } from '../../../contract/integrations';
 import { Button } from '../components/button';
 import { Dialog } from '../components/dialog';
 import { Field, Input, Select, Textarea } from '../components/field';

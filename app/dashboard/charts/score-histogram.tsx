@@ -1,8 +1,8 @@
 'use client';
 import type { ReactNode } from 'react';
-import type { ScoreDistribution } from '../../../server/contract/analytics';
-import type { RiskThresholds } from '../../../server/contract/risk-thresholds';
-import type { RiskLevel } from '../../../server/contract/sessions';
+import type { ScoreDistribution } from '../../../contract/analytics';
+import type { RiskThresholds } from '../../../contract/risk-thresholds';
+import type { RiskLevel } from '../../../contract/sessions';
 import { RISK_WORDS } from '../components/badge';
 import { showCount } from '../components/count';
 import { Bars } from './bars';

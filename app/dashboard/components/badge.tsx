@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { RiskLevel } from '../../../server/contract/sessions';
+import type { RiskLevel } from '../../../contract/sessions';
 import { joinClasses } from './classes';
 
 const TONES = {

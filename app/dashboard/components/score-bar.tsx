@@ -1,4 +1,4 @@
-import type { RiskLevel } from '../../../server/contract/sessions';
+import type { RiskLevel } from '../../../contract/sessions';
 import { joinClasses } from './classes';
 
 const FILLS: Record<RiskLevel, string> = { bot: 'bg-bot-fill', medium: 'bg-medium-fill', human: 'bg-human-fill' };

@@ -1,6 +1,6 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { Alert } from '../../../../server/contract/findings';
+import type { Alert } from '../../../../contract/findings';
 import { GIVES_WAY } from '../../components/classes';
 import { ShortId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';

@@ -1,7 +1,7 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useParams } from 'next/navigation';
-import type { Anomaly } from '../../../../server/contract/findings';
+import type { Anomaly } from '../../../../contract/findings';
 import { shortenId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';

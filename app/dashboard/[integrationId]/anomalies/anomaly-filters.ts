@@ -1,4 +1,4 @@
-import type { Severity } from '../../../../server/contract/events';
+import type { Severity } from '../../../../contract/events';
 
 export const SEVERITY_WORDS: Record<Severity, string> = { high: 'High', medium: 'Medium', low: 'Low' };
 

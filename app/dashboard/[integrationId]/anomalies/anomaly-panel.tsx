@@ -1,5 +1,5 @@
 'use client';
-import type { Anomaly } from '../../../../server/contract/findings';
+import type { Anomaly } from '../../../../contract/findings';
 import { ShortId, shortenId } from '../../components/copying';
 import { DetailsPanel, Facts } from '../../components/details-panel';
 import { HoverLink } from '../../components/hover-link';

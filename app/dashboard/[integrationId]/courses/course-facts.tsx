@@ -1,5 +1,5 @@
 'use client';
-import type { Course } from '../../../../server/contract/courses';
+import type { Course } from '../../../../contract/courses';
 import { ShortId } from '../../components/copying';
 import { Count } from '../../components/count';
 import { Facts } from '../../components/details-panel';

@@ -1,7 +1,7 @@
 'use client';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams, useRouter } from 'next/navigation';
-import type { Course } from '../../../../server/contract/courses';
+import type { Course } from '../../../../contract/courses';
 import { ButtonLink } from '../../components/button';
 import { Count } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';

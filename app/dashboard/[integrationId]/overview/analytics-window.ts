@@ -1,4 +1,4 @@
-import type { Analytics } from '../../../../server/contract/analytics';
+import type { Analytics } from '../../../../contract/analytics';
 
 export const PERIODS: { period: Analytics['period']; name: string }[] = [
   { period: '24h', name: '24 hours' },

@@ -2,7 +2,7 @@
 import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import type { ReactNode } from 'react';
-import type { Analytics } from '../../../../server/contract/analytics';
+import type { Analytics } from '../../../../contract/analytics';
 import { ChartFrame } from '../../charts/chart-frame';
 import { Count, Percent, showCount } from '../../components/count';
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Stats } from '../../../../server/contract/stats';
+import type { Stats } from '../../../../contract/stats';
 import { Count, Percent } from '../../components/count';
 import { showScore } from '../../components/score-bar';
 import { StatStrip } from '../../components/stat-strip';

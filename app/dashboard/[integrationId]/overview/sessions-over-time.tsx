@@ -2,7 +2,7 @@
 import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import { useState } from 'react';
-import type { Analytics } from '../../../../server/contract/analytics';
+import type { Analytics } from '../../../../contract/analytics';
 import { ChartFrame, Legend } from '../../charts/chart-frame';
 import { type Brush, StackedArea } from '../../charts/stacked-area';
 import { Button } from '../../components/button';

@@ -1,7 +1,7 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import type { Report } from '../../../../server/contract/findings';
+import type { Report } from '../../../../contract/findings';
 import { Badge } from '../../components/badge';
 import { GIVES_WAY, joinClasses } from '../../components/classes';
 import { ShortId } from '../../components/copying';

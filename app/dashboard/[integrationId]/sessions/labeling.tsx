@@ -1,8 +1,8 @@
 'use client';
 import { type InfiniteData, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
-import type { Page } from '../../../../server/contract/pagination';
-import type { Session, Verdict } from '../../../../server/contract/sessions';
+import type { Page } from '../../../../contract/pagination';
+import type { Session, Verdict } from '../../../../contract/sessions';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';

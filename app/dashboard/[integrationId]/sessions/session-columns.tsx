@@ -1,4 +1,4 @@
-import type { Session } from '../../../../server/contract/sessions';
+import type { Session } from '../../../../contract/sessions';
 import { Badge, RiskBadge } from '../../components/badge';
 import type { Column } from '../../components/data-table';
 import { ScoreBar } from '../../components/score-bar';

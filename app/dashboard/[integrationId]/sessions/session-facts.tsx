@@ -1,7 +1,7 @@
 'use client';
 import { ExternalLink } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Session } from '../../../../server/contract/sessions';
+import type { Session } from '../../../../contract/sessions';
 import { Badge } from '../../components/badge';
 import { ShortId } from '../../components/copying';
 import { Percent } from '../../components/count';

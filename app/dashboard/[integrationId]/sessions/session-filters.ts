@@ -1,4 +1,4 @@
-import type { Session } from '../../../../server/contract/sessions';
+import type { Session } from '../../../../contract/sessions';
 
 /** A filter of the list with a few words to choose from. */
 export interface ChoiceFilter {

@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import type { Session } from '../../../../server/contract/sessions';
+import type { Session } from '../../../../contract/sessions';
 import { ButtonLink } from '../../components/button';
 import { DetailsPanel } from '../../components/details-panel';
 import { Pending } from '../../components/pending';

@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import type { ReactNode } from 'react';
-import type { Session, Verdict } from '../../../../server/contract/sessions';
+import type { Session, Verdict } from '../../../../contract/sessions';
 import { DataTable } from '../../components/data-table';
 import { HoverLink } from '../../components/hover-link';
 import { useSelection } from '../../components/url-state';

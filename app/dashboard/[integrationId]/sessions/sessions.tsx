@@ -1,7 +1,7 @@
 'use client';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams, useRouter } from 'next/navigation';
-import type { Session, Verdict } from '../../../../server/contract/sessions';
+import type { Session, Verdict } from '../../../../contract/sessions';
 import { DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
 import { PageHeader } from '../../components/page-header';

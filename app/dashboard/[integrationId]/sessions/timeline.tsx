@@ -1,5 +1,5 @@
 'use client';
-import type { EventType, StaffSessionDetails } from '../../../../server/contract/session-events';
+import type { EventType, StaffSessionDetails } from '../../../../contract/session-events';
 import { Bars } from '../../charts/bars';
 import { ChartFrame, Legend } from '../../charts/chart-frame';
 import { showCount } from '../../components/count';

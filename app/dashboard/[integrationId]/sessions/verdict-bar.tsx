@@ -1,5 +1,5 @@
 'use client';
-import type { Session, Verdict } from '../../../../server/contract/sessions';
+import type { Session, Verdict } from '../../../../contract/sessions';
 import { Badge, RiskBadge, RiskShape } from '../../components/badge';
 import { Button } from '../../components/button';
 import { showScore } from '../../components/score-bar';

@@ -1,6 +1,6 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { AuditAction, AuditEntry, AuditScope } from '../../../../server/contract/audit';
+import type { AuditAction, AuditEntry, AuditScope } from '../../../../contract/audit';
 import { GIVES_WAY } from '../../components/classes';
 import { ShortId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';

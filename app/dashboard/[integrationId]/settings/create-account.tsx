@@ -1,7 +1,7 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import type { StaffRole } from '../../../../server/contract/staff';
+import type { StaffRole } from '../../../../contract/staff';
 import { Button } from '../../components/button';
 import { Dialog } from '../../components/dialog';
 import { Field, Input, Select } from '../../components/field';

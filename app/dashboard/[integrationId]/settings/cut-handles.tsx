@@ -1,6 +1,6 @@
 'use client';
 import type { KeyboardEvent, PointerEvent } from 'react';
-import type { RiskThresholds } from '../../../../server/contract/risk-thresholds';
+import type { RiskThresholds } from '../../../../contract/risk-thresholds';
 import { BINS, placeOfBin } from '../../charts/score-histogram';
 import { joinClasses } from '../../components/classes';
 

@@ -1,5 +1,5 @@
 import type { Metadata } from 'next';
-import { MIN_GAP } from '../../../../server/contract/risk-thresholds';
+import { MIN_GAP } from '../../../../contract/risk-thresholds';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
 import { PAGES } from '../../list-pages';
 import { Settings } from './settings';

@@ -1,8 +1,8 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ScoreDistribution } from '../../../../server/contract/analytics';
-import type { RiskThresholds as Thresholds } from '../../../../server/contract/risk-thresholds';
+import type { ScoreDistribution } from '../../../../contract/analytics';
+import type { RiskThresholds as Thresholds } from '../../../../contract/risk-thresholds';
 import { countMoves, ScoreHistogram } from '../../charts/score-histogram';
 import { RISK_WORDS } from '../../components/badge';
 import { Button } from '../../components/button';

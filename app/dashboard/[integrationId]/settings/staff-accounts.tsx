@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import type { StaffAccount, StaffRole } from '../../../../server/contract/staff';
+import type { StaffAccount, StaffRole } from '../../../../contract/staff';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
 import { type Column, DataTable } from '../../components/data-table';

@@ -1,4 +1,4 @@
-import type { AuditScope } from '../../../../server/contract/audit';
+import type { AuditScope } from '../../../../contract/audit';
 
 /** The parts of the settings, by their name in the address. */
 export const TABS = {

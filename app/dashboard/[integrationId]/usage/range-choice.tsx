@@ -1,5 +1,5 @@
 'use client';
-import type { Usage } from '../../../../server/contract/usage';
+import type { Usage } from '../../../../contract/usage';
 import { Button } from '../../components/button';
 import { Input } from '../../components/field';
 import { useUrlState } from '../../components/url-state';

@@ -1,5 +1,5 @@
 'use client';
-import type { Usage } from '../../../../server/contract/usage';
+import type { Usage } from '../../../../contract/usage';
 import { Bars } from '../../charts/bars';
 import { ChartFrame, Legend } from '../../charts/chart-frame';
 import { pickLabels } from '../../charts/stacked-area';

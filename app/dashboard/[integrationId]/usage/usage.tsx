@@ -1,7 +1,7 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Usage as UsageData } from '../../../../server/contract/usage';
+import type { Usage as UsageData } from '../../../../contract/usage';
 import { GIVES_WAY, joinClasses } from '../../components/classes';
 import { Count, Percent } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';

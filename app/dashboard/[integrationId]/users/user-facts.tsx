@@ -1,5 +1,5 @@
 'use client';
-import type { User } from '../../../../server/contract/users';
+import type { User } from '../../../../contract/users';
 import { RiskBadge } from '../../components/badge';
 import { ShortId } from '../../components/copying';
 import { Count, Percent } from '../../components/count';

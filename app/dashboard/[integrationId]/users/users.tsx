@@ -1,7 +1,7 @@
 'use client';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams, useRouter } from 'next/navigation';
-import type { User } from '../../../../server/contract/users';
+import type { User } from '../../../../contract/users';
 import { RiskBadge } from '../../components/badge';
 import { ButtonLink } from '../../components/button';
 import { Count } from '../../components/count';

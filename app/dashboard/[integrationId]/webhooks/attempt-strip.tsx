@@ -1,4 +1,4 @@
-import type { WebhookHealth } from '../../../../server/contract/webhooks';
+import type { WebhookHealth } from '../../../../contract/webhooks';
 import { showDuration } from '../../components/time';
 
 type Attempts = WebhookHealth['attempts'];

@@ -1,5 +1,5 @@
 import { Check, Clock, X } from 'lucide-react';
-import type { DeliveryStatus } from '../../../../server/contract/webhooks';
+import type { DeliveryStatus } from '../../../../contract/webhooks';
 import { Badge, type Tone } from '../../components/badge';
 
 /** What each status is called and what it means. */

@@ -1,4 +1,4 @@
-import type { Threshold } from '../../../../server/contract/webhooks';
+import type { Threshold } from '../../../../contract/webhooks';
 
 export type Operator = Threshold['operator'];
 

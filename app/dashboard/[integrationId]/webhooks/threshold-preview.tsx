@@ -1,6 +1,6 @@
 'use client';
 import { Check, Minus } from 'lucide-react';
-import type { ThresholdPreview as Preview } from '../../../../server/contract/webhooks';
+import type { ThresholdPreview as Preview } from '../../../../contract/webhooks';
 import { Badge } from '../../components/badge';
 import { joinClasses } from '../../components/classes';
 import { Section } from '../../components/page-header';

@@ -1,8 +1,8 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
-import { EVENTS, type EventTypeName } from '../../../../server/contract/events';
-import type { CreateWebhookInput } from '../../../../server/contract/webhooks';
+import { EVENTS, type EventTypeName } from '../../../../contract/events';
+import type { CreateWebhookInput } from '../../../../contract/webhooks';
 import { Button, ButtonLink } from '../../components/button';
 import { Field, Input, Select } from '../../components/field';
 import { ErrorState } from '../../components/states';

@@ -1,5 +1,5 @@
 import { CircleAlert, CircleCheck, CirclePause, CircleX } from 'lucide-react';
-import type { Webhook, WebhookHealth } from '../../../../server/contract/webhooks';
+import type { Webhook, WebhookHealth } from '../../../../contract/webhooks';
 import { Badge } from '../../components/badge';
 
 /** Why the service itself disabled a subscription. */

@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import type { Webhook } from '../../../../server/contract/webhooks';
+import type { Webhook } from '../../../../contract/webhooks';
 import { ButtonLink } from '../../components/button';
 import { ShortId } from '../../components/copying';
 import { DetailsPanel, Facts } from '../../components/details-panel';

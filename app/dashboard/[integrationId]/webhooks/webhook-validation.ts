@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { createWebhookInput } from '../../../../server/contract/webhooks';
-import { wordIssue } from '../../../../server/contract/wording';
+import { createWebhookInput } from '../../../../contract/webhooks';
+import { wordIssue } from '../../../../contract/wording';
 
 // The schemas of the API in the browser, with the API's words. Of all pages only the form needs them: they bring zod.
 // Without its compiler, which probes for `eval`.

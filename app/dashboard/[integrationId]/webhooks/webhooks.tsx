@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useRouter } from 'next/navigation';
-import type { Webhook } from '../../../../server/contract/webhooks';
+import type { Webhook } from '../../../../contract/webhooks';
 import { Button, ButtonLink } from '../../components/button';
 import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';

@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';
-import type { Session } from '../../../../../server/contract/sessions';
+import type { Session } from '../../../../../contract/sessions';
 import { Badge } from '../../../components/badge';
 import { Button } from '../../../components/button';
 import { useToast } from '../../../components/toast';

@@ -1,7 +1,7 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { SessionDetails, SessionEvent } from '../../../../../server/contract/session-events';
-import type { Session } from '../../../../../server/contract/sessions';
+import type { SessionDetails, SessionEvent } from '../../../../../contract/session-events';
+import type { Session } from '../../../../../contract/sessions';
 import { Count } from '../../../components/count';
 import { type Column, DataTable } from '../../../components/data-table';
 import { Section } from '../../../components/page-header';

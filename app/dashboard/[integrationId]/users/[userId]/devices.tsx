@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
-import type { User, UserDevice } from '../../../../../server/contract/users';
+import type { User, UserDevice } from '../../../../../contract/users';
 import { Badge } from '../../../components/badge';
 import { Button } from '../../../components/button';
 import { ShortId, shortenId } from '../../../components/copying';

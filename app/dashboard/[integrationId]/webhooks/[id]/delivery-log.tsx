@@ -1,8 +1,8 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { Delivery } from '../../../../../server/contract/deliveries';
-import type { Webhook } from '../../../../../server/contract/webhooks';
+import type { Delivery } from '../../../../../contract/deliveries';
+import type { Webhook } from '../../../../../contract/webhooks';
 import { Button } from '../../../components/button';
 import { type Column, DataTable } from '../../../components/data-table';
 import { ListWithDetails } from '../../../components/details-panel';

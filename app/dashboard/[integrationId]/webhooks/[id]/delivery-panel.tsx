@@ -1,7 +1,7 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { DeliveryDetails, SentRequest } from '../../../../../server/contract/deliveries';
-import type { Webhook } from '../../../../../server/contract/webhooks';
+import type { DeliveryDetails, SentRequest } from '../../../../../contract/deliveries';
+import type { Webhook } from '../../../../../contract/webhooks';
 import { Button } from '../../../components/button';
 import { CopyButton, ShortId } from '../../../components/copying';
 import { DetailsPanel, Facts } from '../../../components/details-panel';

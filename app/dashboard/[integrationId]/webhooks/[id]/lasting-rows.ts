@@ -1,5 +1,5 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
-import type { Page } from '../../../../../server/contract/pagination';
+import type { Page } from '../../../../../contract/pagination';
 
 interface Kept<Row> {
   pages: Page<Row>[] | undefined;

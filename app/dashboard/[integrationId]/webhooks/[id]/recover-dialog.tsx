@@ -1,7 +1,7 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import type { Webhook } from '../../../../../server/contract/webhooks';
+import type { Webhook } from '../../../../../contract/webhooks';
 import { Button } from '../../../components/button';
 import { Dialog } from '../../../components/dialog';
 import { Field, Input } from '../../../components/field';

@@ -1,6 +1,6 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { SkippedEvent, SkipReason } from '../../../../../server/contract/deliveries';
+import type { SkippedEvent, SkipReason } from '../../../../../contract/deliveries';
 import { ShortId } from '../../../components/copying';
 import { type Column, DataTable } from '../../../components/data-table';
 import { DetailsPanel, Facts, ListWithDetails } from '../../../components/details-panel';

@@ -1,7 +1,7 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import type { Webhook } from '../../../../../server/contract/webhooks';
+import type { Webhook } from '../../../../../contract/webhooks';
 import { Button } from '../../../components/button';
 import { ShortId } from '../../../components/copying';
 import { Facts } from '../../../components/details-panel';

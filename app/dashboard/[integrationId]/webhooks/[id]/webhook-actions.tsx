@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import type { Webhook } from '../../../../../server/contract/webhooks';
+import type { Webhook } from '../../../../../contract/webhooks';
 import { Button, ButtonLink } from '../../../components/button';
 import { SecretOnce } from '../../../components/copying';
 import { ConfirmDialog, Dialog } from '../../../components/dialog';

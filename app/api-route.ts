@@ -8,7 +8,7 @@ function answer(request: Request): Promise<Response> {
   return handleWebRequest(service, request);
 }
 
-/** Every method of a public API path: Next itself would answer those that a route file does not export. */
+/** Exports every method: Next itself answers the methods that a route file does not export. */
 export {
   answer as DELETE,
   answer as GET,

@@ -1,7 +1,10 @@
 'use client';
 import './globals.css';
 
-/** What stands in the place of everything where the frame itself failed. Next's own brings a style element, which the policy of pages refuses. */
+/**
+ * Shown when the root layout itself failed. Next's own page brings a style element, which the Content-Security-Policy
+ * refuses.
+ */
 export default function GlobalError() {
   return (
     <html lang="en">

@@ -1,4 +1,7 @@
-/** Of no other part of the product. Next's own page brings a style element, which the policy of pages refuses. */
+/**
+ * For paths outside every other part of the product. Next's own page brings a style element, which the
+ * Content-Security-Policy refuses.
+ */
 export default function NotFound() {
   return (
     <main className="mx-auto max-w-xl px-4 py-16 text-base">

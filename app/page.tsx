@@ -5,7 +5,7 @@ const LINKS = [
   { href: '/health', name: 'Health' },
 ];
 
-/** What a person sees who opens the address of the API in a browser. */
+/** Shown to a person who opens the API's address in a browser. */
 export default function Home() {
   return (
     <main className="mx-auto max-w-xl px-4 py-16 text-base">

@@ -3,7 +3,7 @@ import { useRouter } from 'next/navigation';
 import { startTransition } from 'react';
 import { ErrorState } from './components/states';
 
-/** What stands in the place of a page that failed on the server. */
+/** Shown when a page failed on the server. */
 export default function PageError({ reset }: { error: Error; reset(): void }) {
   const router = useRouter();
   const retry = () =>

@@ -7,16 +7,17 @@ import { getService } from '../../server/service';
 import { createQueryClient } from './query-client';
 import { requireStaff } from './staff-session';
 
-/** What Next hands to a page of an integration; `P` are the further parts of its path. */
+/** The props that Next passes to a page of an integration. `P` holds its other path parameters. */
 export interface PageProps<P extends Record<string, string> = Record<never, string>> {
   params: Promise<{ integrationId: string } & P>;
   searchParams: Promise<Record<string, string | string[] | undefined>>;
 }
 
 /**
- * Opens a page of an integration: its path's parts, decoded, its query, who is signed in, and the procedures for its first content, called
- * without HTTP. Fill `queryClient` with `prefetchQuery` (a fault is left to the browser, which shows it) or `fetchQuery`
- * (a fault is thrown). `route` is the page's folder, so that a sign-in leads back to this very address.
+ * Opens a page of an integration. It returns the decoded path parameters, the query, the signed-in staff, and a caller
+ * for the procedures of the first content, which needs no HTTP. Fill `queryClient` with `prefetchQuery` (the browser
+ * shows an error) or `fetchQuery` (it throws). `route` is the page's folder, so that sign-in leads back to this exact
+ * address.
  */
 export async function openPage<P extends Record<string, string>>(props: PageProps<P>, route: string) {
   const raw = (await props.params) as Record<string, string>;
@@ -28,7 +29,7 @@ export async function openPage<P extends Record<string, string>>(props: PageProp
   ) as Awaited<PageProps<P>['params']>;
   const queryClient = createQueryClient();
   const { integrationId } = params;
-  // Only reads: nothing is noted of where they came from.
+  // The page only reads, so no audit entry needs the client's address.
   const caller = { kind: 'staff', staff, integrationId, clientAddress: null } as const;
   const ctx = { service: getService(), caller };
   const trpc = createTRPCOptionsProxy({ router: appRouter, ctx, queryClient });
@@ -44,7 +45,7 @@ function readSearch(given: Record<string, string | string[] | undefined>): URLSe
   return search;
 }
 
-/** Awaits what the page is about; shows `not found` where there is no such thing. */
+/** Awaits the page's main record. Shows `not found` if it does not exist. */
 export async function orNotFound<T>(promise: Promise<T>): Promise<T> {
   try {
     return await promise;
@@ -54,7 +55,7 @@ export async function orNotFound<T>(promise: Promise<T>): Promise<T> {
   }
 }
 
-/** Hands what the server has read to the queries of the page in the browser. */
+/** Passes the data that the server fetched to the page's queries in the browser. */
 export function FirstContent({ queryClient, children }: { queryClient: QueryClient; children: ReactNode }) {
   return <HydrationBoundary state={dehydrate(queryClient)}>{children}</HydrationBoundary>;
 }

@@ -14,7 +14,7 @@ interface KeysetList<Row> {
   fetchNextPage(): unknown;
 }
 
-/** What a DataTable takes of a keyset list: its rows so far, its fault, how to go on. */
+/** Converts a keyset list to the props of a DataTable: its rows so far, its error, and how to load more. */
 export function listRows<Row>(list: KeysetList<Row>) {
   return {
     rows: list.data?.pages.flatMap(({ data }) => data),

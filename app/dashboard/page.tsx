@@ -2,7 +2,7 @@ import { redirect } from 'next/navigation';
 import { EmptyState } from './components/states';
 import { createStaffCaller, requireStaff } from './staff-session';
 
-/** Leads to the first integration. */
+/** Redirects to the first integration. */
 export default async function Dashboard() {
   await requireStaff();
   const caller = await createStaffCaller(null);

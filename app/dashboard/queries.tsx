@@ -8,10 +8,13 @@ import { createQueryClient } from './query-client';
 
 const context = createTRPCContext<AppRouter>();
 
-/** The procedures as options of TanStack Query: `useQuery(trpc.stats.get.queryOptions({}))`. */
+/** The procedures as TanStack Query options: `useQuery(trpc.stats.get.queryOptions({}))`. */
 export const useTRPC = context.useTRPC;
 
-/** Calls for one integration; give it the integration's id as its key too, so that no answer of another remains. */
+/**
+ * Sends calls for one integration. Also set the integration's id as its `key`, so that no answer of another one
+ * remains.
+ */
 export function QueriesProvider({ integrationId, children }: { integrationId: string; children: ReactNode }) {
   const [queryClient] = useState(createQueryClient);
   const [trpcClient] = useState(() =>

@@ -3,27 +3,27 @@ import { QueryCache, QueryClient } from '@tanstack/react-query';
 const FRESH_MS = 30_000;
 const MAX_RETRIES = 2;
 
-/** What tRPC says of a refusal, on both sides of the wire. */
+/** What tRPC tells about a refused call, on both sides of the wire. */
 interface Refusal {
   message: string;
   data?: { code?: string; httpStatus?: number; field?: string } | null;
 }
 
-/** The code of a refused call (`NOT_FOUND`, `FORBIDDEN` …); null for other faults. */
+/** Finds the code of a refused call (`NOT_FOUND`, `FORBIDDEN` …); null for other errors. */
 export const findCode = (error: unknown) => (error as Refusal | null)?.data?.code ?? null;
 
-/** The field of the input that a call was refused for. */
+/** Finds the input field that a call was refused for. */
 export const findField = (error: unknown) => (error as Refusal | null)?.data?.field ?? null;
 
-/** Says why a call failed, to the person who made it. */
+/** Explains to the user why a call failed. */
 export function describeError(error: unknown): string {
   if (findCode(error) === null) return 'The server could not be reached.';
   return (error as Refusal).message;
 }
 
 /**
- * Why an input was refused for this field, or for a part of it; null where it was not. Stands below the field's control,
- * so without its name.
+ * Finds why an input was refused for this field or a part of it; null if it was not. The message shows below the field,
+ * so the field's name is left out.
  */
 export function findFault(error: unknown, field: string): string | null {
   const found = findField(error);
@@ -37,14 +37,17 @@ const isRefusal = (error: unknown) => {
   return status >= 400 && status < 500;
 };
 
-/** Makes the cache of one integration's answers, for one request on the server, for as long as the shell stands in a browser. */
+/**
+ * Creates the cache for one integration. It lives for one request on the server, and as long as the shell is mounted in
+ * a browser.
+ */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
     defaultOptions: {
       queries: {
         staleTime: FRESH_MS,
-        // The server answers at once: what failed there is asked for again by the browser.
+        // The server does not retry, so that it answers at once; the browser repeats what failed.
         retry: (failures, error) => typeof window !== 'undefined' && !isRefusal(error) && failures < MAX_RETRIES,
       },
       mutations: { onError: leaveWhenSignedOut },

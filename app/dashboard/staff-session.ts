@@ -6,19 +6,21 @@ import { appRouter } from '../../server/procedures/router';
 import { findSignedIn } from '../../server/rest/staff-door';
 import { getService } from '../../server/service';
 
-/** Who is signed in; null where nobody is. Looked up once a request. */
+/** Finds the signed-in staff; null if nobody is signed in. Looked up once per request. */
 export const getStaff = cache(async (): Promise<Staff | null> => {
-  // Before anything else: it tells Next, which builds pages without settings, that this one is made for each request.
+  // Must come first: it tells Next, which builds pages without settings, to render this page per request.
   const cookies = (await headers()).get('cookie');
   return findSignedIn(getService(), cookies);
 });
 
-/** Who is signed in; anybody else is sent to the sign-in page, which leads back to `path`. */
+/** Returns the signed-in staff. Redirects anybody else to the sign-in page, which leads back to `path`. */
 export async function requireStaff(path = '/dashboard'): Promise<Staff> {
   return (await getStaff()) ?? redirect(`/sign-in?next=${encodeURIComponent(path)}`);
 }
 
-/** The procedures for whoever is signed in, looking at an integration or at none. UNAUTHORIZED where nobody is. */
+/**
+ * Creates a caller for the signed-in staff, with or without an integration. Throws UNAUTHORIZED if nobody is signed in.
+ */
 export async function createStaffCaller(integrationId: string | null) {
   const staff = await getStaff();
   const caller = staff

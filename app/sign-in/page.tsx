@@ -7,7 +7,7 @@ export const metadata: Metadata = { title: 'Sign in' };
 
 type Props = { searchParams: Promise<{ next?: string | string[] }> };
 
-/** A path of this host that the dashboard answers; anything else leads to its start. */
+/** Accepts a dashboard path on this host; anything else becomes the start page. */
 function readNext(next: string | string[] | undefined): string {
   return typeof next === 'string' && /^\/dashboard(?:[/?]|$)/.test(next) ? next : '/dashboard';
 }

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { Button } from '../dashboard/components/button';
 import { Field, Input } from '../dashboard/components/field';
 
-/** Email and password; leads to `next`, a path of this host. */
+/** Asks for email and password, then opens `next`, a path on this host. */
 export function SignInForm({ next }: { next: string }) {
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -32,7 +32,7 @@ export function SignInForm({ next }: { next: string }) {
   );
 }
 
-/** Answers why it was refused; null where it worked. */
+/** Returns why the sign-in was refused; null on success. */
 async function sendSignIn(email: string, password: string): Promise<string | null> {
   try {
     const response = await fetch('/api/auth/sign-in', {

@@ -1,7 +1,7 @@
 import { after } from 'next/server';
 import { getService, settleService } from '../../../server/service';
 
-/** Inngest's calls; closed where the embedded engine runs the functions. */
+/** Answers Inngest's calls. Closed when the embedded engine runs the functions. */
 async function answer(request: Request): Promise<Response> {
   const service = getService();
   after(() => settleService(service));

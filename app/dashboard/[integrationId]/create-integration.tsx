@@ -17,7 +17,7 @@ export const PLAN_WORDS: Record<Integration['plan'], string> = {
   enterprise: 'Enterprise',
 };
 
-/** Makes an integration and goes to its keys, which it needs first. */
+/** Creates an integration and opens its API keys, which it needs first. */
 export function CreateIntegration({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   const trpc = useTRPC();
   const router = useRouter();

@@ -12,7 +12,7 @@ import { CreateIntegration } from './create-integration';
 
 export type ListedIntegration = inferRouterOutputs<AppRouter>['integrations']['list'][number];
 
-/** The integration that is looked at, with its region and plan; opens the list of the others, where admins make new ones. */
+/** The current integration with its region and plan. Opens the list of the others, where admins can create one. */
 export function IntegrationSwitcher({
   current,
   integrations,

@@ -11,11 +11,11 @@ import { Shell } from './shell';
 
 type Props = { params: Promise<{ integrationId: string }>; children: ReactNode };
 
-/** The frame of every page of an integration. */
+/** The layout of all pages of an integration. */
 export default async function IntegrationLayout({ params, children }: Props) {
   const integrationId = decodeURIComponent((await params).integrationId);
   const staff = await getStaff();
-  // The page itself leads to the sign-in, which leads back to its address.
+  // The page itself redirects to sign-in, with its own address to return to.
   if (!staff) return children;
   const caller = await createStaffCaller(null);
   const integrations = await caller.integrations.list();

@@ -1,2 +1,2 @@
-/** Within the shell, which has the page's one `main`. */
+/** Rendered inside the shell, which holds the page's only `main`. */
 export { NotFoundState as default } from '../components/not-found-state';

@@ -15,7 +15,7 @@ import { usePathname } from 'next/navigation';
 import { joinClasses } from '../components/classes';
 import { HoverLink } from '../components/hover-link';
 
-/** The pages of an integration, and the letter that follows `g` to go there. */
+/** The pages of an integration, each with the letter that opens it after `g`. */
 export const NAVIGATION = [
   { path: 'overview', name: 'Overview', key: 'o', icon: LayoutDashboard },
   { path: 'sessions', name: 'Sessions', key: 's', icon: MousePointerClick },
@@ -29,7 +29,7 @@ export const NAVIGATION = [
   { path: 'settings', name: 'Settings', key: 't', icon: Settings },
 ];
 
-/** The links to the pages below `base`. */
+/** Links to the pages under `base`. */
 export function Rail({ base, onNavigate }: { base: string; onNavigate(): void }) {
   const pathname = usePathname();
   return (

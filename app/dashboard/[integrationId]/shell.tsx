@@ -17,7 +17,7 @@ interface ShellProps {
   children: ReactNode;
 }
 
-/** The rail, or a bar with a menu on a narrow screen, and the page beside it. */
+/** The page with its navigation: a rail, or a bar with a menu on a narrow screen. */
 export function Shell({ integration, integrations, theme, children }: ShellProps) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const base = `/dashboard/${encodeURIComponent(integration.id)}`;
@@ -64,7 +64,7 @@ export function Shell({ integration, integrations, theme, children }: ShellProps
   );
 }
 
-/** `g` and a letter goes to a page, from everywhere. */
+/** Adds the shortcuts `g` + letter, which open a page from anywhere. */
 function Navigation({ base }: { base: string }) {
   const router = useRouter();
   useShortcuts(

@@ -19,7 +19,7 @@ async function signOut() {
   window.location.assign('/sign-in');
 }
 
-/** Who is signed in, with their role; theme and sign-out. */
+/** The signed-in person with their role, the theme, and sign-out. */
 export function StaffMenu({ theme }: { theme: Theme }) {
   const { staff } = useStaff();
   return (
@@ -67,7 +67,7 @@ function ThemeChoice({ theme }: { theme: Theme }) {
           data-stay
           aria-pressed={choice === chosen}
           onClick={() => {
-            // At once; the cookie is for the next page.
+            // Takes effect at once; the cookie sets the theme of later page loads.
             document.documentElement.dataset.theme = choice;
             choose(choice);
             void setTheme(choice);

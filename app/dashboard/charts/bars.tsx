@@ -2,31 +2,31 @@
 import { Bar } from '@visx/shape';
 import { type ReactNode, useState } from 'react';
 import { Plot, scaleCounts } from './plot';
-import { Line, Reading } from './stacked-area';
+import { Line, Readout } from './stacked-area';
 
 export interface BarOf {
-  /** What it stands for, as the reading says it. */
+  /** The bar's name, shown in the readout. */
   name: string;
-  /** From the bottom. */
+  /** The parts of the bar, from the bottom up. */
   parts: { name: string; color: string; value: number }[];
 }
 
 interface BarsProps {
   bars: BarOf[];
-  /** Words below; `at` in parts of 100 from the left. */
+  /** Labels below the bars; `at` is in percent from the left. */
   labels: { at: number; text: string }[];
-  /** Pixels. */
+  /** In pixels. */
   height?: number;
-  /** HTML above the bars, placed in percent. */
+  /** HTML above the bars, positioned in percent. */
   overlay?: ReactNode;
 }
 
-/** Bars side by side without a scale of their own below, each stacked of its parts. */
+/** A row of bars, each stacked from its parts. There is no scale below. */
 export function Bars({ bars, labels, height = 160, overlay }: BarsProps) {
   const [hovered, setHovered] = useState<number | null>(null);
   const scale = scaleCounts(Math.max(0, ...bars.map(({ parts }) => sum(parts))));
   const width = 100 / Math.max(1, bars.length);
-  const reading = hovered === null ? undefined : bars[hovered];
+  const pointed = hovered === null ? undefined : bars[hovered];
   return (
     <Plot
       height={height}
@@ -43,12 +43,12 @@ export function Bars({ bars, labels, height = 160, overlay }: BarsProps) {
           onPointerLeave={() => setHovered(null)}
         >
           {overlay}
-          {reading && hovered !== null && (
-            <Reading at={(hovered + 0.5) * width} title={reading.name}>
-              {reading.parts.map((part) => (
+          {pointed && hovered !== null && (
+            <Readout at={(hovered + 0.5) * width} title={pointed.name}>
+              {pointed.parts.map((part) => (
                 <Line key={part.name} {...part} />
               ))}
-            </Reading>
+            </Readout>
           )}
         </div>
       }

@@ -10,16 +10,16 @@ export interface ChartTable {
 
 interface ChartFrameProps {
   title: string;
-  /** What the chart shows, in a sentence: it is what screen readers read. */
+  /** The chart in one sentence, for screen readers. */
   summary: string;
   /** The same numbers as a table. */
   table: ChartTable;
-  /** Switches of the chart. */
+  /** The chart's controls. */
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** A chart with its title, its summary in words and its table behind a toggle. */
+/** A chart with its title, a summary in words, and its table behind a toggle. */
 export function ChartFrame({ title, summary, table, actions, children }: ChartFrameProps) {
   const [isTable, setTable] = useState(false);
   return (
@@ -53,7 +53,7 @@ export function ChartFrame({ title, summary, table, actions, children }: ChartFr
 
 function NumbersTable({ title, table }: { title: string; table: ChartTable }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <section tabIndex={0} aria-label={`${title}, table`} className="max-h-80 overflow-auto">
       <table className="w-full">
         <caption className="sr-only">{title}</caption>
@@ -72,7 +72,7 @@ function NumbersTable({ title, table }: { title: string; table: ChartTable }) {
         </thead>
         <tbody>
           {table.rows.map((row, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows of a chart have no other identity
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows of a chart have no other key
             <tr key={at} className="border-line border-t">
               {row.map((cell, index) => (
                 <td key={table.columns[index]} className={index === 0 ? 'py-1' : 'py-1 text-right'}>
@@ -87,7 +87,7 @@ function NumbersTable({ title, table }: { title: string; table: ChartTable }) {
   );
 }
 
-/** The colours of a chart, with their words. */
+/** The colours of a chart with their names. */
 export function Legend({ items }: { items: { name: string; color: string }[] }) {
   return (
     <ul className="flex flex-wrap gap-x-4 gap-y-1 text-muted text-xs">

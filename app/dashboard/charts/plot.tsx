@@ -4,7 +4,7 @@ import { shortenCount } from '../components/count';
 
 const TICKS = 4;
 
-/** The scale of counts from 0 to at least `max`, in parts of 100 from the top, with round ticks. */
+/** Creates a scale from 0 to at least `max`, in percent from the top, with round ticks. */
 export function scaleCounts(max: number) {
   const scale = scaleLinear<number>({ domain: [0, Math.max(max, 1)], range: [100, 0], nice: TICKS });
   const ticks = scale.ticks(TICKS).filter(Number.isInteger);
@@ -12,18 +12,18 @@ export function scaleCounts(max: number) {
 }
 
 interface PlotProps {
-  /** Pixels. */
+  /** In pixels. */
   height: number;
   scale: ReturnType<typeof scaleCounts>;
-  /** Words below the plot; `at` in parts of 100 from the left. */
+  /** Labels below the plot; `at` is in percent from the left. */
   labels: { at: number; text: string }[];
-  /** Shapes in a box of 100 × 100 that is stretched to the plot: drawn on the server, whatever the width will be. */
+  /** Shapes in a box of 100 × 100 that stretches to the plot. The server can draw them without knowing the width. */
   children: ReactNode;
-  /** HTML above the shapes, in the same place. */
+  /** HTML above the shapes, in the same box. */
   overlay?: ReactNode;
 }
 
-/** Axes, hairlines and a stretched drawing: text stays text, so that nothing is measured and nothing shifts. */
+/** Axes, grid lines and a stretched drawing. Text stays HTML, so nothing is measured and nothing shifts. */
 export function Plot({ height, scale, labels, children, overlay }: PlotProps) {
   return (
     <div className="pb-6 pl-9 text-faint text-xs">

@@ -10,18 +10,18 @@ import { ChartFrame, Legend } from './chart-frame';
 
 const LABELED_BOT = 101;
 const LABELED_HUMAN = -1;
-/** Scores of 0 to 100, a bar each. */
+/** One bar for each score from 0 to 100. */
 export const BINS = 101;
-/** Where the bar of a score begins, in parts of 100 from the left. */
+/** Finds where the bar of a score begins, in percent from the left. */
 export const placeOfBin = (bin: number) => (bin / BINS) * 100;
 const LEVELS: RiskLevel[] = ['human', 'medium', 'bot'];
 const colorOf = (level: RiskLevel) => `var(--color-${level}-fill)`;
 
-/** The class of an effective bin under cut points that may not be saved yet. */
+/** Finds the class of an effective bin under cut points that may not be saved yet. */
 const classify = (bin: number, { mediumAt, botAt }: RiskThresholds): RiskLevel =>
   bin >= botAt ? 'bot' : bin >= mediumAt ? 'medium' : 'human';
 
-/** How many sessions each class would hold under these cut points. */
+/** Counts the sessions of each class under these cut points. */
 export function countClasses(distribution: ScoreDistribution, thresholds: RiskThresholds): Record<RiskLevel, number> {
   const counts = { human: 0, medium: 0, bot: 0 };
   for (const { bin, sessions } of distribution) counts[classify(bin, thresholds)] += sessions;
@@ -34,7 +34,7 @@ export interface Move {
   sessions: number;
 }
 
-/** How many sessions would change class if other cut points were saved, by direction; labelled ones never do. */
+/** Counts the sessions that would change class, by direction. Labelled sessions never do. */
 export function countMoves(distribution: ScoreDistribution, before: RiskThresholds, after: RiskThresholds): Move[] {
   const moves = new Map<string, Move>();
   for (const { bin, sessions } of distribution) {
@@ -49,15 +49,15 @@ export function countMoves(distribution: ScoreDistribution, before: RiskThreshol
 interface ScoreHistogramProps {
   distribution: ScoreDistribution;
   thresholds: RiskThresholds;
-  /** HTML above the bars, placed in percent: handles of the cut points. */
+  /** HTML above the bars, positioned in percent: the handles of the cut points. */
   overlay?: ReactNode;
 }
 
-/** Sessions of all time by their score, in the colours of the classes that the cut points make of them. */
+/** All sessions by score, in the colours of the classes under these cut points. */
 export function ScoreHistogram({ distribution, thresholds, overlay }: ScoreHistogramProps) {
   const sessionsOf = new Map(distribution.map(({ bin, sessions }) => [bin, sessions]));
   const counts = countClasses(distribution, thresholds);
-  // Their labels decide, whatever their score.
+  // Labels decide their class, whatever the score.
   const labeled = `${showCount(sessionsOf.get(LABELED_BOT) ?? 0)} labelled bot and ${showCount(sessionsOf.get(LABELED_HUMAN) ?? 0)} labelled human stand outside`;
   return (
     <ChartFrame

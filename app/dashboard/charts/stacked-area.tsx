@@ -9,21 +9,21 @@ export interface Layer {
   color: string;
   values: number[];
 }
-/** Indices of the first and last chosen bucket. */
+/** Indices of the first and last selected bucket. */
 export type Brush = [first: number, last: number] | null;
 
 interface StackedAreaProps {
-  /** Names of the buckets, in their order. */
+  /** Names of the buckets, in order. */
   buckets: string[];
-  /** From the bottom. */
+  /** From the bottom up. */
   layers: Layer[];
   brush: Brush;
   onBrush(brush: Brush): void;
-  /** Pixels. */
+  /** In pixels. */
   height?: number;
 }
 
-/** Counts over time, stacked; drag chooses a stretch, so do Shift and the arrow keys, Escape lets it go. */
+/** Stacked counts over time. A drag selects a range, as do Shift and the arrow keys; Escape clears it. */
 export function StackedArea({ buckets, layers, brush, onBrush, height = 220 }: StackedAreaProps) {
   const [hovered, setHovered] = useState<number | null>(null);
   const dragFrom = useRef<number | null>(null);
@@ -48,10 +48,10 @@ export function StackedArea({ buckets, layers, brush, onBrush, height = 220 }: S
       scale={scale}
       labels={pickLabels(buckets).map((at) => ({ at: x(at), text: buckets[at] ?? '' }))}
       overlay={
-        // biome-ignore lint/a11y/useSemanticElements: a range of two ends, which no input has
+        // biome-ignore lint/a11y/useSemanticElements: a range with two ends, which no input type offers
         <div
           role="group"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys choose a stretch
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys select a range
           tabIndex={0}
           aria-label="Choose a stretch of time: arrow keys move, with Shift they extend, Escape lets go"
           className="absolute inset-0 cursor-crosshair touch-pan-y select-none"
@@ -90,11 +90,11 @@ export function StackedArea({ buckets, layers, brush, onBrush, height = 220 }: S
             />
           )}
           {hovered !== null && (
-            <Reading at={x(hovered)} title={buckets[hovered] ?? ''}>
+            <Readout at={x(hovered)} title={buckets[hovered] ?? ''}>
               {layers.map(({ name, color, values }) => (
                 <Line key={name} color={color} name={name} value={values[hovered] ?? 0} />
               ))}
-            </Reading>
+            </Readout>
           )}
         </div>
       }
@@ -124,8 +124,8 @@ export function StackedArea({ buckets, layers, brush, onBrush, height = 220 }: S
   );
 }
 
-/** What a chart says where the pointer is; `at` in parts of 100 from the left. */
-export function Reading({ at, title, children }: { at: number; title: string; children: ReactNode }) {
+/** The values at the pointer; `at` is in percent from the left. */
+export function Readout({ at, title, children }: { at: number; title: string; children: ReactNode }) {
   return (
     <>
       <div className="pointer-events-none absolute inset-y-0 w-px bg-faint" style={{ left: `${at}%` }} />
@@ -141,7 +141,7 @@ export function Reading({ at, title, children }: { at: number; title: string; ch
   );
 }
 
-/** A named number of a reading. */
+/** One named number in the readout. */
 export function Line({ color, name, value }: { color?: string; name: string; value: number }) {
   return (
     <div className="flex items-center justify-between gap-4">
@@ -156,7 +156,7 @@ export function Line({ color, name, value }: { color?: string; name: string; val
 
 const MAX_LABELS = 6;
 
-/** Which buckets are named below the plot: every so many, from the first. */
+/** Picks the buckets to label: every n-th, starting with the first. */
 export function pickLabels(buckets: string[]): number[] {
   const step = Math.max(1, Math.ceil(buckets.length / MAX_LABELS));
   return buckets.flatMap((_, at) => (at % step === 0 ? [at] : []));

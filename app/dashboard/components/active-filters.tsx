@@ -4,11 +4,11 @@ import type { ReactNode } from 'react';
 interface ActiveFiltersProps {
   filters: { param: string; name: string; value: string | null }[];
   onRemove(param: string): void;
-  /** Behind the last one. */
+  /** Shown after the last chip. */
   children?: ReactNode;
 }
 
-/** The filters in force, as chips that take themselves away. */
+/** The active filters as chips. A click removes one. */
 export function ActiveFilters({ filters, onRemove, children }: ActiveFiltersProps) {
   if (filters.length === 0) return null;
   return (

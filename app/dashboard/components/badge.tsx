@@ -12,7 +12,7 @@ const TONES = {
 };
 export type Tone = keyof typeof TONES;
 
-/** A word or two about a thing. */
+/** A short coloured label. */
 export function Badge({ tone = 'neutral', children, title }: { tone?: Tone; children: ReactNode; title?: string }) {
   return (
     <span
@@ -35,7 +35,7 @@ const SHAPES: Record<RiskLevel, string> = {
   human: 'M4 .5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z',
 };
 
-/** A triangle, a diamond or a circle: risk is told apart without its colour. */
+/** A triangle, diamond or circle, so that risk can be told apart without colour. */
 export function RiskShape({ level }: { level: RiskLevel }) {
   return (
     <svg width={8} height={8} viewBox="0 0 8 8" aria-hidden="true" className="shrink-0 fill-current">
@@ -44,7 +44,7 @@ export function RiskShape({ level }: { level: RiskLevel }) {
   );
 }
 
-/** The risk class of a session or user, as the API says it. */
+/** The risk class of a session or user. */
 export function RiskBadge({ level }: { level: RiskLevel | null }) {
   if (level === null) return <Badge title="Not scored yet">Unscored</Badge>;
   return (

@@ -23,7 +23,7 @@ const look = (kind: Kind, size: keyof typeof SIZES, className?: string) =>
 
 type ButtonProps = ComponentProps<'button'> & { kind?: Kind };
 
-/** A button; `kind` is how much it weighs on its page, `isSmall` for one within a line. */
+/** A button. `kind` sets its visual weight; `isSmall` is for buttons within a line. */
 export function Button({
   kind = 'plain',
   isSmall,
@@ -34,7 +34,7 @@ export function Button({
   return <button {...rest} type={type} className={look(kind, isSmall ? 'small' : 'normal', className)} />;
 }
 
-/** A square button with an icon; `label` is its name. */
+/** A square button with an icon; `label` is its accessible name. */
 export function IconButton({
   kind = 'quiet',
   label,

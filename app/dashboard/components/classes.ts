@@ -1,5 +1,5 @@
-/** Joins the class names that are there. */
+/** Joins the class names that are set. */
 export const joinClasses = (...names: (string | false | null | undefined)[]) => names.filter(Boolean).join(' ');
 
-/** Text of a cell that gives way: cut to what its column, of the width `100%`, has left. */
-export const GIVES_WAY = 'block truncate [contain:inline-size]';
+/** Text of a table cell that shrinks: it is truncated to the space that its column (width `100%`) has left. */
+export const TRUNCATED = 'block truncate [contain:inline-size]';

@@ -6,7 +6,7 @@ import { Button } from './button';
 const SHOWN_MS = 1_500;
 const MAX_ID_LENGTH = 16;
 
-/** Copies text and says for a moment that it did. */
+/** Copies text and reports success for a moment. */
 function useCopy(text: string) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
@@ -24,7 +24,7 @@ function useCopy(text: string) {
 /** Shortens an id in its middle. */
 export const shortenId = (id: string) => (id.length <= MAX_ID_LENGTH ? id : `${id.slice(0, 8)}…${id.slice(-4)}`);
 
-/** An id, short in its middle; a click copies all of it. */
+/** An id, shortened in the middle. A click copies the whole id. */
 export function ShortId({ id, name = 'id' }: { id: string; name?: string }) {
   const { isCopied, copy } = useCopy(id);
   return (
@@ -58,7 +58,7 @@ export function CopyButton({ text, children = 'Copy' }: { text: string; children
   );
 }
 
-/** A secret that is shown this once. */
+/** A secret that is shown only once. */
 export function SecretOnce({ name, secret }: { name: string; secret: string }) {
   return (
     <div className="rounded border border-line-strong bg-sunken p-3">

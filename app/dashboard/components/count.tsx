@@ -1,18 +1,18 @@
 const exact = new Intl.NumberFormat('en-US');
 const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** Writes a whole number with its thousands apart. */
+/** Writes a whole number with thousands separators. */
 export const showCount = (value: number) => exact.format(value);
 
-/** Writes a big number short: `1.2M`; below ten thousand as it is. */
+/** Abbreviates a big number: `1.2M`. Numbers below ten thousand stay exact. */
 export const shortenCount = (value: number) => (Math.abs(value) < 10_000 ? showCount(value) : short.format(value));
 
-/** A count, abbreviated where it is big; the exact value on hover. */
+/** A count, abbreviated if it is big, with the exact value on hover. */
 export function Count({ value }: { value: number }) {
   return <span title={showCount(value)}>{shortenCount(value)}</span>;
 }
 
-/** A share of 0 to 1 in whole percent; the exact value on hover. */
+/** A share from 0 to 1 as a whole percentage, with the exact value on hover. */
 export function Percent({ share }: { share: number }) {
   const percent = share * 100;
   const text = percent > 0 && percent < 1 ? '<1%' : `${Math.round(percent)}%`;
@@ -21,7 +21,7 @@ export function Percent({ share }: { share: number }) {
 
 const BYTE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
 
-/** A size in bytes, in the unit that suits it; the exact one on hover. */
+/** A size in bytes in a suitable unit, with the exact value on hover. */
 export function Bytes({ value }: { value: number }) {
   const unit = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3));
   const amount = value / 1000 ** unit;

@@ -11,46 +11,46 @@ export interface Column<Row> {
   name: string;
   cell(row: Row): ReactNode;
   isNumber?: boolean;
-  /** The width of the table from which it is shown: 576, 768 or 896 pixels; always when absent. */
+  /** The table width from which the column is shown: 576, 768 or 896 pixels. Always shown if absent. */
   from?: 'sm' | 'md' | 'lg';
-  /** A CSS width; the rest share what is left. */
+  /** A CSS width. Columns without one share the remaining space. */
   width?: string;
 }
 
-// Of the table itself, which a details panel makes narrower.
+// Container widths of the table itself, because a details panel makes it narrower.
 const FROM = { sm: '@max-xl:hidden', md: '@max-3xl:hidden', lg: '@max-4xl:hidden' };
 const SKELETON_ROWS = Array.from({ length: 12 }, (_, n) => n);
 
 interface DataTableProps<Row> {
-  /** What the table lists, for those who cannot see it. */
+  /** What the table lists, for screen readers. */
   caption: string;
   columns: Column<Row>[];
-  /** Undefined while they are on their way. */
+  /** Undefined while the rows load. */
   rows: Row[] | undefined;
   rowKey(row: Row): string;
-  /** Where a row leads; its first cell becomes the link. */
+  /** The link of a row; its first cell becomes the link. */
   rowHref?: (row: Row) => string;
   selected?: string | null;
   /** Makes rows selectable. */
   onSelect?: (key: string) => void;
-  /** What is selected at this very moment, where that may be ahead of what is drawn. */
+  /** Reads the current selection, which may be ahead of the rendered one. */
   readSelected?: () => string | null;
   onOpen?: (row: Row) => void;
   onHover?: (row: Row) => void;
   error?: string | null;
   onRetry?: () => void;
-  /** What to show where there are no rows. */
+  /** Shown when there are no rows. */
   empty: ReactNode;
   hasMore?: boolean;
   isLoadingMore?: boolean;
   onLoadMore?: () => void;
-  /** Further keys that act on the selected row. */
+  /** More shortcuts that act on the selected row. */
   shortcuts?: Shortcut[];
 }
 
 /**
- * A dense table of a keyset list: j and k move its selection, o or Enter opens, a click selects. Keeps its height while it
- * loads; says why it failed and offers to try again.
+ * A dense table for a keyset list. `j` and `k` move the selection, `o` or Enter opens a row, a click selects it. The
+ * table keeps its height while it loads. If loading fails, it says why and offers a retry.
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowKey, rowHref, selected, onSelect, onOpen, onHover, error, empty } = props;
@@ -94,7 +94,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     <div className="rounded border border-line bg-surface">
       <div
-        // What scrolls must be reachable by keyboard: by the links in it, or by itself.
+        // A scrollable area must be reachable by keyboard: through the links in it, or by its own tab stop.
         tabIndex={rowHref ? undefined : 0}
         className="@container overflow-x-auto rounded lg:overflow-x-clip"
       >

@@ -12,7 +12,7 @@ function subscribe(onChange: () => void) {
   return () => query.removeEventListener('change', onChange);
 }
 
-/** Whether there is room for a panel beside a table; the server takes it that there is. */
+/** Whether there is room for a panel next to the table. The server assumes that there is. */
 const useWideScreen = () =>
   useSyncExternalStore(
     subscribe,
@@ -20,7 +20,7 @@ const useWideScreen = () =>
     () => true,
   );
 
-/** The list and, beside it, what is selected in it. */
+/** A list with the details of its selected row next to it. */
 export function ListWithDetails({ list, details }: { list: ReactNode; details: ReactNode }) {
   return (
     <div className="flex items-start gap-4">
@@ -30,7 +30,7 @@ export function ListWithDetails({ list, details }: { list: ReactNode; details: R
   );
 }
 
-/** What is selected in a list: beside it where there is room, else over the whole screen. */
+/** The details of the selected row: next to the list if there is room, otherwise over the whole screen. */
 export function DetailsPanel({ title, onClose, children }: { title: string; onClose(): void; children: ReactNode }) {
   const isWide = useWideScreen();
   if (!isWide)
@@ -55,7 +55,7 @@ export function DetailsPanel({ title, onClose, children }: { title: string; onCl
   );
 }
 
-/** Names and values, one pair a line. */
+/** Names and values, one pair per line. */
 export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) {
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5">

@@ -16,18 +16,18 @@ const CENTERED =
 interface DialogProps {
   title: string;
   isOpen: boolean;
-  /** Stays when the click is beside it: what it shows is not shown again. */
-  isHeld?: boolean;
+  /** Ignores clicks outside the dialog, because its content is shown only once. */
+  isPersistent?: boolean;
   onClose(): void;
   children: ReactNode;
 }
 
-/** A modal dialog: keeps the focus, closes with Escape and gives the focus back. */
+/** A modal dialog. It traps the focus, closes on Escape and restores the focus. */
 export function Dialog(props: DialogProps) {
   return <Modal {...props} place={CENTERED} />;
 }
 
-/** A dialog that covers a narrow screen. Shortcuts of the list behind it stay in force. */
+/** A dialog that covers a narrow screen. The shortcuts of the list behind it stay active. */
 export function Sheet({ side = 'full', ...rest }: DialogProps & { side?: 'full' | 'left' }) {
   return (
     <Modal
@@ -41,14 +41,14 @@ export function Sheet({ side = 'full', ...rest }: DialogProps & { side?: 'full' 
 function Modal({
   title,
   isOpen,
-  isHeld,
+  isPersistent,
   onClose,
   children,
   place,
   isSheet,
 }: DialogProps & { place: string; isSheet?: boolean }) {
   return (
-    <BaseDialog.Root open={isOpen} disablePointerDismissal={isHeld} onOpenChange={(open) => open || onClose()}>
+    <BaseDialog.Root open={isOpen} disablePointerDismissal={isPersistent} onOpenChange={(open) => open || onClose()}>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className={BACKDROP} />
         <BaseDialog.Popup data-modal={isSheet ? undefined : ''} className={joinClasses(POPUP, place)}>
@@ -67,19 +67,19 @@ function Modal({
 
 interface ConfirmProps {
   title: string;
-  /** What will happen, in words. */
+  /** What will happen, in a sentence. */
   consequence: ReactNode;
-  /** The act, on its button: "Delete webhook". */
+  /** The label of the confirm button: "Delete webhook". */
   act: string;
-  /** `plain` where nothing is lost by it. */
+  /** `plain` for an action that loses nothing. */
   kind?: 'danger' | 'plain';
   isOpen: boolean;
   onClose(): void;
-  /** Does it; the dialog closes when it is done and shows why it failed otherwise. */
+  /** Runs the action. The dialog closes on success and shows the error otherwise. */
   onConfirm(): Promise<unknown>;
 }
 
-/** Asks before an act that cannot be undone, and says what it will do. */
+/** Asks for confirmation before an action that cannot be undone, and says what it will do. */
 export function ConfirmDialog({ title, consequence, act, kind = 'danger', isOpen, onClose, onConfirm }: ConfirmProps) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);

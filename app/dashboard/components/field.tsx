@@ -4,7 +4,7 @@ import { joinClasses } from './classes';
 
 const FieldIds = createContext<{ control: string; hint?: string; error?: string } | null>(null);
 
-/** Names a control; an error stands below it and is read with it. */
+/** Labels a control. An error shows below the control and is announced with it. */
 export function Field({
   label,
   hint,
@@ -50,7 +50,7 @@ function useControl() {
   };
 }
 
-// A class name of one's own says the width, too.
+// Has no width: a caller's class name replaces the default `w-full`.
 const CONTROL =
   'h-8 min-w-0 rounded border border-line-strong bg-surface px-2 text-ink text-sm placeholder:text-faint aria-invalid:border-danger disabled:opacity-60';
 
@@ -72,7 +72,7 @@ export function Select({ className, ...rest }: ComponentProps<'select'>) {
   return <select {...useControl()} {...rest} className={joinClasses(CONTROL, 'pr-1', className ?? 'w-full')} />;
 }
 
-/** A box to tick, with its words beside it. */
+/** A checkbox with its label next to it. */
 export function Checkbox({ label, className, ...rest }: Omit<ComponentProps<'input'>, 'type'> & { label: ReactNode }) {
   return (
     <label className={joinClasses('inline-flex items-center gap-2', className)}>
@@ -82,7 +82,7 @@ export function Checkbox({ label, className, ...rest }: Omit<ComponentProps<'inp
   );
 }
 
-/** On or off, with its words beside it; takes effect at once. */
+/** A switch with its label next to it. It takes effect at once. */
 export function Switch({
   label,
   className,
@@ -93,7 +93,7 @@ export function Switch({
       <input
         {...rest}
         type="checkbox"
-        // biome-ignore lint/a11y/useAriaPropsForRole: a checkbox tells its state itself
+        // biome-ignore lint/a11y/useAriaPropsForRole: a checkbox already exposes its state
         role="switch"
         className="relative h-4 w-7 shrink-0 cursor-pointer appearance-none rounded-full bg-line-strong transition-colors before:absolute before:top-0.5 before:left-0.5 before:size-3 before:rounded-full before:bg-surface before:transition-transform checked:bg-accent checked:before:translate-x-3 disabled:opacity-50"
       />

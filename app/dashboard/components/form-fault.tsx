@@ -1,6 +1,6 @@
 import { describeError, findField } from '../query-client';
 
-/** Why a form was refused as a whole; what names a field is said below that field. */
+/** Why the server refused a form as a whole. Errors that name a field show below that field. */
 export function FormFault({ error }: { error: unknown }) {
   if (!error || findField(error) !== null) return null;
   return (

@@ -3,20 +3,22 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState 
 import { joinClasses } from './classes';
 
 interface MenuProps {
-  /** What the button does, for those who cannot see it: said after its own words. */
+  /** What the button does, for screen readers; read after its visible text. */
   label: string;
   button: ReactNode;
-  /** Links and buttons with the look of MENU_ITEM; those with `data-stay` leave it open. */
+  /** Links and buttons styled with MENU_ITEM. A click on one with `data-stay` keeps the menu open. */
   children: ReactNode;
   buttonClassName?: string;
-  /** Where it opens. */
+  /** Where the menu opens. */
   place?: 'below' | 'above';
 }
 
 export const MENU_ITEM =
   'flex w-full items-center gap-2 rounded px-2 py-1.5 text-left text-ink text-sm hover:bg-sunken focus-visible:bg-sunken disabled:opacity-50';
 
-/** A button that opens a small list of links and buttons; arrows move in it, Escape and a click elsewhere close it. */
+/**
+ * A button that opens a small menu of links and buttons. Arrow keys move in it; Escape or a click outside closes it.
+ */
 export function Menu({ label, button, children, buttonClassName, place = 'below' }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
@@ -42,7 +44,7 @@ export function Menu({ label, button, children, buttonClassName, place = 'below'
     if (step === 0) return;
     event.preventDefault();
     setOpen(true);
-    // The list may only be drawn now.
+    // If the menu was closed, React renders it first.
     requestAnimationFrame(() => {
       const items = [
         ...(root.current?.querySelectorAll<HTMLElement>('[data-menu] :is(a, button:not(:disabled))') ?? []),
@@ -52,7 +54,7 @@ export function Menu({ label, button, children, buttonClassName, place = 'below'
     });
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the button and of the list in it
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles keys for the button and its menu
     <div ref={root} className="relative" onKeyDown={move}>
       <button
         type="button"
@@ -65,8 +67,8 @@ export function Menu({ label, button, children, buttonClassName, place = 'below'
         <span className="sr-only">, {label}</span>
       </button>
       {isOpen && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: a key on an item clicks it
-        // biome-ignore lint/a11y/noStaticElementInteractions: closes after the click of an item
+        // biome-ignore lint/a11y/useKeyWithClickEvents: a key press on an item triggers its click
+        // biome-ignore lint/a11y/noStaticElementInteractions: closes the menu after a click on an item
         <div
           id={id}
           data-menu

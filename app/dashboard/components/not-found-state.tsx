@@ -1,7 +1,7 @@
 import { ButtonLink } from './button';
 import { EmptyState } from './states';
 
-/** What stands in the place of something that is not there, or is somebody else's. */
+/** Shown when something does not exist or belongs to another integration. */
 export function NotFoundState() {
   return (
     <EmptyState title="Not found">

@@ -4,7 +4,7 @@ import type { FormEvent } from 'react';
 import { Button } from './button';
 import { Input } from './field';
 
-/** Opens the page of a thing by its exact id; `base` is the address of its list. `/` leads here. */
+/** Opens a detail page by exact id. `base` is the path of the list; `/` focuses the field. */
 export function OpenById({ label, base }: { label: string; base: string }) {
   const router = useRouter();
   const open = (event: FormEvent<HTMLFormElement>) => {

@@ -1,7 +1,7 @@
 import Link from 'next/link';
 import { Fragment, type ReactNode } from 'react';
 
-/** The name of a page, what it is about, and what can be done on it. */
+/** The title of a page, its subtitle and its actions. */
 export function PageHeader({ title, about, children }: { title: ReactNode; about?: ReactNode; children?: ReactNode }) {
   return (
     <header className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
@@ -14,7 +14,7 @@ export function PageHeader({ title, about, children }: { title: ReactNode; about
   );
 }
 
-/** A part of a page with a frame of its own. */
+/** A framed section of a page. */
 export function Section({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
   return (
     <section className="min-w-0 rounded border border-line bg-surface">
@@ -27,7 +27,7 @@ export function Section({ title, actions, children }: { title: string; actions?:
   );
 }
 
-/** The way to a page: the pages above it, then what it is itself. */
+/** The path to a page: its parent pages, then the page itself. */
 export function Breadcrumb({ above, children }: { above: { name: ReactNode; href: string }[]; children: ReactNode }) {
   return (
     <nav aria-label="Breadcrumb" className="mb-1 text-muted text-xs">

@@ -1,7 +1,7 @@
 'use client';
 import { useStaff } from '../staff';
 
-/** Says why something cannot be done here, to those who may not; `needs` is the least role that may. */
+/** Tells staff without permission why an action is disabled. `needs` is the lowest role that may do it. */
 export function RoleNote({ needs, act }: { needs: 'analyst' | 'admin'; act: string }) {
   const { staff, canWrite, isAdmin } = useStaff();
   if (needs === 'admin' ? isAdmin : canWrite) return null;

@@ -3,10 +3,10 @@ import { joinClasses } from './classes';
 
 const FILLS: Record<RiskLevel, string> = { bot: 'bg-bot-fill', medium: 'bg-medium-fill', human: 'bg-human-fill' };
 
-/** A score of 0 to 1 as 0–100; never rounded up, so that it agrees with the cut points. */
+/** Shows a score of 0 to 1 as 0 to 100. It is never rounded up, so that it agrees with the cut points. */
 export const showScore = (score: number) => String(Math.floor(score * 100 + 1e-9));
 
-/** A score of 0 to 1 as a whole number of 100 with a small bar in the colour of its class. */
+/** A score of 0 to 1 as a whole number up to 100, with a small bar in the colour of its class. */
 export function ScoreBar({ score, level }: { score: number | null; level: RiskLevel | null }) {
   if (score === null) return <span className="text-faint">–</span>;
   return (

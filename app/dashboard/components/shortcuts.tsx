@@ -7,7 +7,7 @@ import { Dialog } from './dialog';
 const SEQUENCE_MS = 1_000;
 
 export interface Shortcut {
-  /** As `KeyboardEvent.key` says them, a sequence with a space: `j`, `g s`, `?`. */
+  /** Values of `KeyboardEvent.key`; a space separates the keys of a sequence: `j`, `g s`, `?`. */
   keys: string;
   name: string;
   run(): void;
@@ -20,7 +20,7 @@ interface Group {
 const Registry = createContext<Set<{ current: Group }>>(new Set());
 const ShowAll = createContext<() => void>(() => {});
 
-/** Puts shortcuts in force while the component is there; the latest ones win. */
+/** Registers shortcuts while the component is mounted. The latest registration of a key wins. */
 export function useShortcuts(name: string, shortcuts: Shortcut[]) {
   const groups = use(Registry);
   const group = useRef<Group>({ name, shortcuts });
@@ -33,7 +33,7 @@ export function useShortcuts(name: string, shortcuts: Shortcut[]) {
   }, [groups]);
 }
 
-/** Listens for the shortcuts of all components below, and lists them at `?`. */
+/** Listens for the shortcuts of all descendants, and lists them on `?`. */
 export function ShortcutsProvider({ children }: { children: ReactNode }) {
   const [groups] = useState(() => new Set<{ current: Group }>());
   const [shown, setShown] = useState<Group[] | null>(null);
@@ -88,7 +88,7 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
   );
 }
 
-/** Opens the list of shortcuts, for those who do not know its key yet. */
+/** Opens the list of shortcuts, for people who do not know its key yet. */
 export function ShortcutsButton() {
   return (
     <IconButton label="Keyboard shortcuts (?)" onClick={use(ShowAll)}>
@@ -97,7 +97,7 @@ export function ShortcutsButton() {
   );
 }
 
-/** A key as it is printed on a keyboard. */
+/** A key as printed on a keyboard. */
 export function Key({ children }: { children: string }) {
   return (
     <kbd className="inline-flex h-5 min-w-5 items-center justify-center rounded border border-line-strong bg-sunken px-1 font-sans text-muted text-xs">
@@ -106,7 +106,7 @@ export function Key({ children }: { children: string }) {
   );
 }
 
-/** Not what is typed into a field, meant for the browser, for a focused control, or said while a dialog asks. */
+/** Excludes typing in a field, browser shortcuts, keys for a focused control, and everything while a modal is open. */
 function isForShortcuts(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return false;
   const target = event.target as HTMLElement;

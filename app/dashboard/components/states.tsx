@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Button } from './button';
 import { joinClasses } from './classes';
 
-/** What stands where nothing is yet: says what will be here and how to get it. */
+/** Shown when a list is empty: says what will appear here and how to get it. */
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="mx-auto flex max-w-xl flex-col gap-3 px-4 py-12">
@@ -13,7 +13,7 @@ export function EmptyState({ title, children }: { title: string; children?: Reac
   );
 }
 
-/** Says what went wrong and offers to try again. */
+/** Shows an error and offers a retry. */
 export function ErrorState({ message, onRetry }: { message: string; onRetry?: () => void }) {
   return (
     <div
@@ -27,15 +27,15 @@ export function ErrorState({ message, onRetry }: { message: string; onRetry?: ()
   );
 }
 
-/** Keeps the place of what is on its way; shows only after 200 ms. */
+/** A placeholder for loading content. It shows only after 200 ms. */
 export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden className={joinClasses('skeleton', className)} />;
 }
 
-/** Lines of code to copy from. */
+/** Code for copying. */
 export function Code({ children }: { children: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <pre tabIndex={0} className="overflow-x-auto rounded border border-line bg-sunken p-3 font-mono text-ink text-xs">
       <code>{children}</code>
     </pre>

@@ -2,7 +2,7 @@
 import Link from 'next/link';
 import { joinClasses } from './classes';
 
-/** Parts of a page as links, so that each has an address; `current` is the key of the one that is shown. */
+/** Tabs as links, so that each has a URL. `current` is the key of the shown tab. */
 export function Tabs({
   label,
   tabs,

@@ -10,10 +10,13 @@ const UNITS = [
   ['min', 60],
 ] as const;
 
-/** Null on the server and in the first picture of the page, whose zone nobody knows yet. */
+/** `isLocal` is false on the server and in the first render, which do not know the browser's time zone. */
 const Clock = createContext<{ nowMs: number; isLocal: boolean }>({ nowMs: 0, isLocal: false });
 
-/** Tells every Time below what is now: the server's clock (milliseconds) first, so that both draw the same. */
+/**
+ * Gives every Time below the current time. It starts with the server's clock (milliseconds), so that both render the
+ * same.
+ */
 export function ClockProvider({ nowMs, children }: { nowMs: number; children: ReactNode }) {
   const [clock, setClock] = useState({ nowMs, isLocal: false });
   useEffect(() => {
@@ -25,7 +28,7 @@ export function ClockProvider({ nowMs, children }: { nowMs: number; children: Re
   return <Clock value={clock}>{children}</Clock>;
 }
 
-/** Says how far an instant lies from now: `3 min ago`, `in 2 h`, `now`. */
+/** Describes the distance of an instant from now: `3 min ago`, `in 2 h`, `just now`. */
 export function describeDistance(atMs: number, nowMs: number): string {
   const seconds = Math.abs(nowMs - atMs) / 1000;
   const unit = UNITS.find(([, size]) => seconds >= size);
@@ -38,7 +41,7 @@ const showUtc = (iso: string) => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 const showLocal = (iso: string) =>
   new Date(iso).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
-/** An instant (ISO 8601), relative to now; the local time and UTC on hover. `absolute` shows the local time itself. */
+/** An instant (ISO 8601) relative to now, with local time and UTC on hover. `absolute` shows the local time instead. */
 export function Time({ at, absolute = false }: { at: string | null; absolute?: boolean }) {
   const { nowMs, isLocal } = use(Clock);
   if (at === null) return <span className="text-faint">–</span>;
@@ -54,7 +57,7 @@ export function Time({ at, absolute = false }: { at: string | null; absolute?: b
   );
 }
 
-/** Shows a length of time: `850 ms`, `12 s`, `4 min 10 s`, `2 h 5 min`. */
+/** Formats a duration: `850 ms`, `12 s`, `4 min 10 s`, `2 h 5 min`. */
 export function showDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1000);

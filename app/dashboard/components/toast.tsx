@@ -10,7 +10,7 @@ interface Toast {
   id: number;
   text: string;
   isError?: boolean;
-  /** What takes it back. */
+  /** Undoes what the notification reports. */
   undo?: () => void;
 }
 type Show = (toast: Omit<Toast, 'id'>) => void;
@@ -18,10 +18,10 @@ type Show = (toast: Omit<Toast, 'id'>) => void;
 const Toasts = createContext<Show>(() => {});
 let lastId = 0;
 
-/** Answers how to say in passing what happened. */
+/** Returns the function that shows a notification. */
 export const useToast = () => use(Toasts);
 
-/** Shows what happened at the edge of the page, for some seconds. */
+/** Shows notifications at the edge of the page for some seconds. */
 export function ToastProvider({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<Toast[]>([]);
   const show = useCallback<Show>((toast) => {
@@ -47,20 +47,20 @@ export function ToastProvider({ children }: { children: ReactNode }) {
 }
 
 function ToastCard({ toast, onDrop }: { toast: Toast; onDrop(id: number): void }) {
-  const [isHeld, setHeld] = useState(false);
+  const [isPaused, setPaused] = useState(false);
   const { id, text, isError, undo } = toast;
   useEffect(() => {
-    if (isHeld) return;
+    if (isPaused) return;
     const timer = setTimeout(() => onDrop(id), SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [isHeld, id, onDrop]);
+  }, [isPaused, id, onDrop]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the pointer only keeps it from going away
+    // biome-ignore lint/a11y/noStaticElementInteractions: hovering only keeps it visible
     <div
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
+      onPointerEnter={() => setPaused(true)}
+      onPointerLeave={() => setPaused(false)}
+      onFocus={() => setPaused(true)}
+      onBlur={() => setPaused(false)}
       className="flex items-center gap-2 rounded border border-line-strong bg-surface py-1.5 pr-1.5 pl-3"
     >
       <span className={isError ? 'min-w-0 flex-1 text-danger' : 'min-w-0 flex-1'}>{text}</span>

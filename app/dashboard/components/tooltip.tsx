@@ -1,7 +1,7 @@
 'use client';
 import { type ReactNode, useId } from 'react';
 
-/** A hint that shows when the pointer or the focus is on `children`, which must be able to take the focus. */
+/** A tooltip that shows when `children` are hovered or focused. */
 export function Tooltip({ hint, children }: { hint: ReactNode; children: ReactNode }) {
   const id = useId();
   return (

@@ -5,8 +5,8 @@ import { useCallback } from 'react';
 export type UrlPatch = Record<string, string | null>;
 
 /**
- * The query of the page's address as its state, so that a link shows a colleague the same. A patch of null or '' removes;
- * `replace` leaves no step for the back button (a moving selection). No request to the server is made.
+ * The page's query string as state, so that a shared link shows the same page. A value of null or '' removes a
+ * parameter. `replace` adds no history entry (for a moving selection). No request to the server is made.
  */
 export function useUrlState() {
   const params = useSearchParams();
@@ -27,8 +27,8 @@ const SELECTED = 'selected';
 const readSelected = () => new URLSearchParams(window.location.search).get(SELECTED);
 
 /**
- * The selected row of a page's list, kept in its address; a moving selection leaves no steps for the back button.
- * `selected` is what is drawn, `readSelected` what holds at this very moment: keys may be struck faster.
+ * The selected row of a page's list, kept in the URL. Moving the selection adds no history entries. `selected` is the
+ * rendered selection; `readSelected` reads the current one, which is ahead when keys are pressed quickly.
  */
 export function useSelection() {
   const { params, change } = useUrlState();

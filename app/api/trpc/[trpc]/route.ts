@@ -6,7 +6,7 @@ import { getService, settleService } from '../../../../server/service';
 
 type Parameters = { params: Promise<{ trpc: string }> };
 
-/** tRPC over HTTP: the pipeline's door, under any spelling of its path, and the dashboard's calls. */
+/** tRPC over HTTP: the pipeline's endpoint, under any spelling of its path, and the dashboard's calls. */
 async function answer(request: Request, { params }: Parameters): Promise<Response> {
   const service = getService();
   after(() => settleService(service));

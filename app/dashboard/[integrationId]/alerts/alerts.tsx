@@ -1,7 +1,7 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Alert } from '../../../../contract/findings';
-import { GIVES_WAY } from '../../components/classes';
+import { TRUNCATED } from '../../components/classes';
 import { ShortId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, Facts, ListWithDetails } from '../../components/details-panel';
@@ -21,7 +21,7 @@ const COLUMNS: Column<Alert>[] = [
     name: 'Message',
     width: '100%',
     cell: ({ message }) => (
-      <span className={GIVES_WAY} title={message}>
+      <span className={TRUNCATED} title={message}>
         {message}
       </span>
     ),
@@ -35,7 +35,7 @@ const COLUMNS: Column<Alert>[] = [
   },
 ];
 
-/** The customer's alert rules that fired, newest first. */
+/** The alerts that the customer's rules fired, newest first. */
 export function Alerts() {
   const trpc = useTRPC();
   const { selected, select, readSelected } = useSelection();

@@ -61,7 +61,7 @@ const columnsOf = (base: string): Column<Anomaly>[] => [
   },
 ];
 
-/** What the pipeline found odd, newest first, the selected one beside it. */
+/** The anomalies that the pipeline reported, newest first, with a panel for the selected one. */
 export function Anomalies() {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;

@@ -2,10 +2,10 @@ import type { Severity } from '../../../../contract/events';
 
 export const SEVERITY_WORDS: Record<Severity, string> = { high: 'High', medium: 'Medium', low: 'Low' };
 
-/** Types that are known by name; the pipeline may tell of others. */
+/** The types we know by name. The pipeline may report others. */
 export const KNOWN_TYPES = ['DeviceSwitch', 'ImpossibleTravel', 'SharedDevice'];
 
-/** Names of the filters, in the order of their chips. */
+/** Filter names, in the order of their chips. */
 export const FILTER_NAMES = new Map([
   ['anomalyType', 'Type'],
   ['severity', 'Severity'],
@@ -13,7 +13,7 @@ export const FILTER_NAMES = new Map([
   ['sessionId', 'Session id'],
 ]);
 
-/** The filters of the list that a page's query holds. What is wrong is for the procedure to say. */
+/** Reads the filters of the list from a page's query. The procedure reports invalid values. */
 export function readFilters(search: URLSearchParams) {
   const text = (name: string) => search.get(name) ?? undefined;
   return {

@@ -8,7 +8,7 @@ import { Time } from '../../components/time';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 
-/** The anomalies of a user, as a part of their page; each leads to itself in the list of all. */
+/** The anomalies of a user, shown on their page. Each links to its entry in the full list. */
 export function AnomalyList({ filters, base }: { filters: { userId: string }; base: string }) {
   const trpc = useTRPC();
   const query = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(filters, PAGES));

@@ -9,7 +9,7 @@ import { Time } from '../../components/time';
 
 const LINK = 'text-accent underline-offset-2 hover:underline';
 
-/** One anomaly, with all that the pipeline told of it. */
+/** One anomaly, with everything the pipeline reported about it. */
 export function AnomalyPanel({ anomaly, base, onClose }: { anomaly: Anomaly; base: string; onClose(): void }) {
   const { id, anomalyType, severity, detectedAt, sessionId, userId, deviceFingerprint, metadata } = anomaly;
   return (

@@ -5,7 +5,7 @@ import { Input, Select } from '../../components/field';
 import { useUrlState } from '../../components/url-state';
 import { FILTER_NAMES, KNOWN_TYPES, SEVERITY_WORDS } from './anomaly-filters';
 
-/** The filters of the list, kept in the address; those in force as chips that take themselves away. */
+/** The filters of the list, kept in the URL. Each active filter is a chip; a click removes it. */
 export function FilterBar() {
   const { params, change } = useUrlState();
   const set = (param: string, value: string | null) => change({ [param]: value, selected: null });
@@ -44,7 +44,7 @@ interface TextFilterProps {
   onSet(param: string, value: string | null): void;
 }
 
-/** An exact text; Enter sets it. */
+/** A field for an exact text. Enter applies it. */
 function TextFilter({ name, param, suggestions, onSet }: TextFilterProps) {
   const id = useId();
   const submit = (event: FormEvent<HTMLFormElement>) => {

@@ -7,7 +7,7 @@ import { ScoreBar } from '../../components/score-bar';
 import { Time } from '../../components/time';
 import { OutsideLink } from '../sessions/session-facts';
 
-/** What is known of a course, over all its sessions. */
+/** Facts about a course, over all its sessions. */
 export function CourseFacts({ course }: { course: Course }) {
   return (
     <Facts

@@ -59,7 +59,7 @@ const COLUMNS: Column<Course>[] = [
   },
 ];
 
-/** The courses that sessions took place in, the selected one beside them. */
+/** The courses that have sessions, with a panel for the selected one. */
 export function Courses() {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;
@@ -115,7 +115,7 @@ export function Courses() {
 
 interface CoursePanelProps {
   courseId: string;
-  /** The course as the list has it, if it is in there. */
+  /** The course from the loaded list, if it is there. */
   listed: Course | undefined;
   base: string;
   onClose(): void;

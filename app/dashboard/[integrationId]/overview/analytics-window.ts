@@ -12,7 +12,10 @@ export const BUCKETS: { groupBy: Analytics['groupBy']; name: string }[] = [
   { groupBy: 'week', name: 'Week' },
 ];
 
-/** The window of analytics that a page's query names; the API's own default otherwise, by the hour within a day. */
+/**
+ * Reads the analytics window from a page's query. Defaults to the API's own window; a window of one day is grouped by
+ * hour.
+ */
 export function readWindow(search: URLSearchParams) {
   const period = search.get('period') ?? '7d';
   return { period, groupBy: search.get('groupBy') ?? (period === '24h' ? 'hour' : 'day') };

@@ -10,14 +10,14 @@ interface Share {
   name: string;
   value: number;
   color: string;
-  /** The query of the sessions that it counts, where there is one. */
+  /** The query that lists the counted sessions, if there is one. */
   filter?: Record<string, string>;
   note?: ReactNode;
 }
 
 const ACCENT = 'var(--color-accent)';
 
-/** How the scored sessions of the window fall into the classes of the API. */
+/** The scored sessions of the window by API class. */
 export function ClassShares({ analytics }: { analytics: Analytics }) {
   const { highConfidenceBots, mediumConfidenceBots, lowConfidenceBots, likelyHumans } = analytics.botDetection;
   return (
@@ -43,7 +43,7 @@ export function ClassShares({ analytics }: { analytics: Analytics }) {
   );
 }
 
-/** Where the sessions of the window began. */
+/** The origins of the sessions in the window. */
 export function TopOrigins({ analytics }: { analytics: Analytics }) {
   return (
     <Shares
@@ -63,7 +63,7 @@ export function TopOrigins({ analytics }: { analytics: Analytics }) {
   );
 }
 
-/** What the sessions of the window ran on. */
+/** The device types of the sessions in the window. */
 export function DeviceShares({ analytics }: { analytics: Analytics }) {
   const { desktop, mobile, tablet } = analytics.deviceBreakdown;
   return (
@@ -78,13 +78,13 @@ export function DeviceShares({ analytics }: { analytics: Analytics }) {
   );
 }
 
-/** In which browsers. */
+/** The browsers of the sessions in the window. */
 export function BrowserShares({ analytics }: { analytics: Analytics }) {
   const browsers = Object.entries(analytics.deviceBreakdown.browserCounts).sort(([, a], [, b]) => b - a);
   return <Shares title="Browsers" shares={browsers.map(([name, value]) => ({ name, value, color: ACCENT }))} />;
 }
 
-/** A chart of shares: one bar a line, with its count and its part of the whole. */
+/** A chart of shares: one bar per line, with its count and its percentage. */
 function Shares({ title, shares }: { title: string; shares: Share[] }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const total = shares.reduce((sum, { value }) => sum + value, 0);

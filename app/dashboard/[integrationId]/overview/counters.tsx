@@ -4,7 +4,7 @@ import { Count, Percent } from '../../components/count';
 import { showScore } from '../../components/score-bar';
 import { StatStrip } from '../../components/stat-strip';
 
-/** The counters of all time, in one strip. */
+/** The all-time counters, in one strip. */
 export function Counters({ stats }: { stats: Stats }) {
   const { totalSessions, matchedSessions, averageBotScore } = stats;
   const counters: [name: string, value: ReactNode, note: ReactNode][] = [

@@ -12,7 +12,7 @@ import { BrowserShares, ClassShares, DeviceShares, TopOrigins } from './breakdow
 import { Counters } from './counters';
 import { SessionsOverTime } from './sessions-over-time';
 
-/** The state of the integration at a glance: counters, classes, the course of time, where sessions come from. */
+/** The integration at a glance: counters, classes, sessions over time and where sessions come from. */
 export function Overview() {
   const trpc = useTRPC();
   const { params } = useUrlState();

@@ -23,7 +23,7 @@ const nameBucket = (timestamp: string, groupBy: Analytics['groupBy']) =>
     ...(groupBy === 'hour' ? { hour: '2-digit', minute: '2-digit' } : {}),
   });
 
-/** Sessions and the bots among them over the window; a brush sums up a stretch and leads to its sessions. */
+/** Sessions and bots over the window. Brushing a range sums it up and links to its sessions. */
 export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics; isStale: boolean }) {
   const { change } = useUrlState();
   const { integrationId } = useParams<{ integrationId: string }>();
@@ -66,7 +66,7 @@ export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics;
                 onClick={() =>
                   choose({
                     period: choice.period,
-                    // Weeks of one day are no series, hours of ninety too many to read.
+                    // A day grouped by week has one point; 90 days grouped by hour have too many.
                     groupBy:
                       choice.period === '24h' ? 'hour' : groupBy === 'hour' && choice.period !== '7d' ? 'day' : groupBy,
                   })

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import type { Report } from '../../../../contract/findings';
 import { Badge } from '../../components/badge';
-import { GIVES_WAY, joinClasses } from '../../components/classes';
+import { joinClasses, TRUNCATED } from '../../components/classes';
 import { ShortId } from '../../components/copying';
 import { Bytes, Count } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';
@@ -22,7 +22,7 @@ const Status = ({ status }: Report) => <Badge tone={STATUSES[status]}>{status}</
 const Records = ({ recordCount }: Report) => (recordCount === null ? NONE : <Count value={recordCount} />);
 const Size = ({ fileSize }: Report) => (fileSize === null ? NONE : <Bytes value={fileSize} />);
 
-/** Leads to the file, as long as there is one. */
+/** Links to the file while it is available. */
 function DownloadLink({ report: { name, status, downloadUrl } }: { report: Report }) {
   if (status === 'Expired') return NONE;
   return (
@@ -45,7 +45,7 @@ const COLUMNS: Column<Report>[] = [
     name: 'Name',
     width: '100%',
     cell: ({ name }) => (
-      <span className={joinClasses(GIVES_WAY, 'font-medium')} title={name}>
+      <span className={joinClasses(TRUNCATED, 'font-medium')} title={name}>
         {name}
       </span>
     ),
@@ -90,7 +90,7 @@ const COLUMNS: Column<Report>[] = [
   },
 ];
 
-/** The reports that are complete, newest first. */
+/** The completed reports, newest first. */
 export function Reports() {
   const trpc = useTRPC();
   const { selected, select, readSelected } = useSelection();

@@ -9,7 +9,7 @@ import { Input, Select } from '../../components/field';
 import { useUrlState } from '../../components/url-state';
 import { CHOICE_FILTERS, DATE_FILTERS, FILTER_NAMES, SCORE_FILTERS, TEXT_FILTERS } from './session-filters';
 
-/** Every filter of the list, kept in the address; those in force as chips that take themselves away. */
+/** All filters of the list, kept in the URL. Each active filter is a chip; a click removes it. */
 export function FilterBar({ base }: { base: string }) {
   const { params, change } = useUrlState();
   const [isOpen, setOpen] = useState(false);
@@ -119,7 +119,7 @@ function ScoreInput({
 
 const SESSION_ID = 'sessionId';
 
-/** Looks a session up by its id, or filters by another exact text. */
+/** Opens a session by its id, or filters by another exact text. */
 function SearchBox({ base }: { base: string }) {
   const router = useRouter();
   const { change } = useUrlState();

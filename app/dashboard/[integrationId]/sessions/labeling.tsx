@@ -11,8 +11,9 @@ import { useStaff } from '../../staff';
 type Sessions = InfiniteData<Page<Session>>;
 
 /**
- * Labels sessions: shown at once in every list and on the session's page, taken back where the server refuses, and
- * undone by `undo` or in the notification. Afterwards the session is read again, since the API says its class.
+ * Labels sessions. The change shows at once in every list and on the session's page, is reverted if the server refuses
+ * it, and can be undone with `undo` or from the notification. Afterwards the session is fetched again, because the API
+ * decides its class.
  */
 export function useLabeling({ onUndo }: { onUndo?: (session: Session) => void } = {}) {
   const trpc = useTRPC();
@@ -21,7 +22,7 @@ export function useLabeling({ onUndo }: { onUndo?: (session: Session) => void } 
   const { canWrite } = useStaff();
   const labelMutation = useMutation(trpc.sessions.label.mutationOptions());
   const unlabelMutation = useMutation(trpc.sessions.unlabel.mutationOptions());
-  /** Sessions as they were, the latest last. */
+  /** Sessions as they were before each change, the latest last. */
   const undoable = useRef<Session[]>([]);
 
   const show = (session: Session) => {
@@ -36,7 +37,7 @@ export function useLabeling({ onUndo }: { onUndo?: (session: Session) => void } 
   const read = (sessionId: string) =>
     queryClient.fetchQuery({ ...trpc.sessions.get.queryOptions({ sessionId }), staleTime: 0 });
 
-  /** Shows `after`, has `send` done, and shows what the server has made of it. */
+  /** Shows `after` at once, calls `send`, then shows the server's result. */
   const apply = async (before: Session, after: Session, send: () => Promise<unknown>) => {
     show(after);
     try {
@@ -68,7 +69,7 @@ export function useLabeling({ onUndo }: { onUndo?: (session: Session) => void } 
 
   const label = (session: Session, verdict: Verdict) => {
     if (!canWrite) return toast({ text: 'Your role is viewer: you cannot label.', isError: true });
-    // A label decides the class by itself, whatever the score.
+    // A label alone decides the class, whatever the score.
     const after: Session = {
       ...session,
       riskLevel: verdict,

@@ -6,7 +6,7 @@ import { Time } from '../../components/time';
 import { showPath } from './session-facts';
 import { describeFlag } from './verdict-bar';
 
-/** What a list shows of a session. */
+/** The columns of a session list. */
 export const SESSION_COLUMNS: Column<Session>[] = [
   { key: 'risk', name: 'Risk', width: '1%', cell: ({ riskLevel }) => <RiskBadge level={riskLevel} /> },
   {

@@ -11,14 +11,14 @@ import { Time } from '../../components/time';
 
 const LINK = 'text-accent underline-offset-2 hover:underline';
 
-/** Path and query of an address. */
+/** Shows path and query of a URL. */
 export const showPath = (url: string) => {
   if (!URL.canParse(url)) return url;
   const { pathname, search } = new URL(url);
   return pathname + search;
 };
 
-/** An address outside, only where it is one of the web. */
+/** A link to an external URL. Only http and https URLs become links. */
 export function OutsideLink({ url, children }: { url: string; children: ReactNode }) {
   if (!/^https?:\/\//i.test(url)) return <>{children}</>;
   return (
@@ -29,7 +29,7 @@ export function OutsideLink({ url, children }: { url: string; children: ReactNod
   );
 }
 
-/** Who the session was and where it happened. `base` is the integration's address. */
+/** Who the session was and where it happened. `base` is the integration's path. */
 export function SessionFacts({ session, base, device }: { session: Session; base: string; device?: ReactNode }) {
   const { userId, userName, userUrl, courseId, deviceFingerprint, correlationConfidence } = session;
   return (

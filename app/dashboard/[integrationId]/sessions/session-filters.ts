@@ -1,6 +1,6 @@
 import type { Session } from '../../../../contract/sessions';
 
-/** A filter of the list with a few words to choose from. */
+/** A filter with a few values to choose from. */
 export interface ChoiceFilter {
   name: string;
   param: 'riskLevel' | 'label' | 'status' | 'deviceType';
@@ -26,7 +26,7 @@ export const CHOICE_FILTERS: ChoiceFilter[] = [
   { name: 'Device', param: 'deviceType', choices: choicesOf(DEVICES) },
 ];
 
-/** Filters by an exact text. */
+/** Filters that match an exact text. */
 export const TEXT_FILTERS = [
   { name: 'User id', param: 'userId' },
   { name: 'Course id', param: 'courseId' },
@@ -35,7 +35,7 @@ export const TEXT_FILTERS = [
   { name: 'Detection flag', param: 'detectionFlag' },
 ] as const;
 
-/** Scores of 0 to 1 in the address, as the API takes them. */
+/** Score filters. The URL holds scores from 0 to 1, as the API takes them. */
 export const SCORE_FILTERS = [
   { name: 'Score from', param: 'minBotScore' },
   { name: 'Score to', param: 'maxBotScore' },
@@ -46,12 +46,14 @@ export const DATE_FILTERS = [
   { name: 'To', param: 'endDate' },
 ] as const;
 
-/** Names of every filter, in the order of their chips. */
+/** Names of all filters, in the order of their chips. */
 export const FILTER_NAMES = new Map<string, string>(
   [...CHOICE_FILTERS, ...SCORE_FILTERS, ...DATE_FILTERS, ...TEXT_FILTERS].map(({ param, name }) => [param, name]),
 );
 
-/** The filters of GET /v1/sessions that a page's query holds, under the API's own names. What is wrong is for the API to say. */
+/**
+ * Reads the filters of GET /v1/sessions from a page's query, under the API's own names. The API reports invalid values.
+ */
 export function readFilters(search: URLSearchParams) {
   const text = (name: string) => search.get(name) ?? undefined;
   const number = (name: string) => (search.has(name) ? Number(search.get(name)) : undefined);

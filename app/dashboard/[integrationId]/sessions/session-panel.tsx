@@ -13,14 +13,14 @@ import { VerdictBar } from './verdict-bar';
 
 interface SessionPanelProps {
   sessionId: string;
-  /** The session as the list has it, if it is in there. */
+  /** The session from the loaded list, if it is there. */
   listed: Session | undefined;
   base: string;
   labeling: ReturnType<typeof useLabeling>;
   onClose(): void;
 }
 
-/** The selected session: enough to decide on it without leaving the list. */
+/** The selected session, with enough detail to decide without leaving the list. */
 export function SessionPanel({ sessionId, listed, base, labeling, onClose }: SessionPanelProps) {
   const trpc = useTRPC();
   const query = useQuery({ ...trpc.sessions.get.queryOptions({ sessionId }), enabled: !listed });

@@ -14,13 +14,13 @@ import { SESSION_COLUMNS } from './session-columns';
 const COLUMNS_OF_USER = SESSION_COLUMNS.filter(({ key }) => key !== 'user');
 
 interface SessionTableProps {
-  /** Filters of the list of sessions, also for the link to it. */
+  /** Filters of the session list. The link to that list uses them, too. */
   filters: { userId: string } | { courseId: string };
   base: string;
   empty: ReactNode;
 }
 
-/** The sessions of something else's page, reviewed with the same keys as in their own list. */
+/** A session list on the page of a user or a course, with the same review keys as the main list. */
 export function SessionTable({ filters, base, empty }: SessionTableProps) {
   const router = useRouter();
   const trpc = useTRPC();

@@ -16,7 +16,7 @@ import { SESSION_COLUMNS } from './session-columns';
 import { FILTER_NAMES, readFilters } from './session-filters';
 import { SessionPanel } from './session-panel';
 
-/** The list of sessions to review, the selected one beside it. */
+/** The list of sessions to review, with a panel for the selected one. */
 export function Sessions() {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;
@@ -32,7 +32,7 @@ export function Sessions() {
   const loadMore = () => {
     if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
   };
-  /** Labels the selected session and goes on to the next. */
+  /** Labels the selected session and selects the next one. */
   const review = (verdict: Verdict) => () => {
     const current = readSelected();
     const at = rows?.findIndex(({ id }) => id === current) ?? -1;

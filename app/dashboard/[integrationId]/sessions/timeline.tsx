@@ -5,19 +5,19 @@ import { ChartFrame, Legend } from '../../charts/chart-frame';
 import { showCount } from '../../components/count';
 import { showDuration } from '../../components/time';
 
-/** The colour of an event type, the same wherever it is shown. */
+/** The colour of an event type, the same everywhere. */
 export const colorOfType = (type: EventType) => `var(--color-type-${type})`;
 
 type Stretch = StaffSessionDetails['timeline'][number];
 const listCounts = ({ countsByType }: Stretch) => Object.entries(countsByType) as [EventType, number][];
 
-/** `m:ss` since the start of the session. */
+/** Shows the time since the start of the session as `m:ss`. */
 export function showOffset(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** The course of a session: the events of each stretch by type, changes of the page marked. */
+/** The events of a session over time, stacked by type, with page changes marked. */
 export function Timeline({ details, height = 140 }: { details: StaffSessionDetails; height?: number }) {
   const { timeline, pageHistory, startTime, durationSeconds, eventCounts } = details;
   const startMs = Date.parse(startTime);
@@ -26,7 +26,7 @@ export function Timeline({ details, height = 140 }: { details: StaffSessionDetai
     first && second ? Date.parse(second.timestamp) - Date.parse(first.timestamp) : durationSeconds * 1000;
   const spanMs = Math.max(1, stretchMs * timeline.length);
   const place = (timestamp: string) => Math.min(100, Math.max(0, ((Date.parse(timestamp) - startMs) / spanMs) * 100));
-  // In one order, so that a type has the same place in every stretch.
+  // A fixed order, so that each type keeps its place in every bar.
   const types = [...new Set(timeline.flatMap((stretch) => listCounts(stretch).map(([type]) => type)))].sort();
   const changes = pageHistory.filter(({ type }) => type === 'navigation');
   const offset = (timestamp: string) => showOffset(Date.parse(timestamp) - startMs);

@@ -14,7 +14,7 @@ const FLAG_WORDS: Record<string, string> = {
   'agent-tool-calls': 'Makes the tool calls of an agent',
 };
 
-/** A detection flag in plain words; one that is not known here as it is, without its dashes. */
+/** Describes a detection flag in plain words. An unknown flag is shown as it is, without dashes. */
 export const describeFlag = (flag: string) => FLAG_WORDS[flag] ?? flag.replace(/[-_]/g, ' ');
 
 const FLAG_LEVEL = { bot: 'text-bot', medium: 'text-medium', human: 'text-human' };
@@ -25,7 +25,7 @@ interface VerdictBarProps {
   onLabel(verdict: Verdict): void;
 }
 
-/** What the session is taken for, why, and what a reviewer says. */
+/** The session's class, the reasons for it, and the reviewer's label. */
 export function VerdictBar({ session, canWrite, onLabel }: VerdictBarProps) {
   const { botScore, riskLevel, label, detectionFlags } = session;
   return (

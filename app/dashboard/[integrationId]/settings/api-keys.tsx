@@ -52,7 +52,7 @@ const columnsOf = (isAdmin: boolean, onRevoke: (key: ApiKey) => void): Column<Ap
   },
 ];
 
-/** The keys of the integration: minted, watched, revoked. */
+/** The API keys of the integration: list, create, revoke. */
 export function ApiKeys() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -123,7 +123,7 @@ export function ApiKeys() {
   );
 }
 
-/** Asks for a name, then shows the key this once. */
+/** Asks for a name, then shows the new key once. */
 function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -137,14 +137,14 @@ function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
     mint.mutate({ name: String(new FormData(event.currentTarget).get('name')) });
   };
   const close = () => {
-    // The key is nowhere any more.
+    // Drops the last copy of the key in the browser.
     mint.reset();
     onClose();
   };
   return (
     <Dialog
       title={mint.data ? 'Your new key' : 'Mint a key'}
-      isHeld={mint.data !== undefined}
+      isPersistent={mint.data !== undefined}
       isOpen={isOpen}
       onClose={close}
     >

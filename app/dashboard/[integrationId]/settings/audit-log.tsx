@@ -1,7 +1,7 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { AuditAction, AuditEntry, AuditScope } from '../../../../contract/audit';
-import { GIVES_WAY } from '../../components/classes';
+import { TRUNCATED } from '../../components/classes';
 import { ShortId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { Select } from '../../components/field';
@@ -22,7 +22,7 @@ const showPoints = (points: unknown) => {
   return `${mediumAt}/${botAt}`;
 };
 
-/** What was done, in words; who reads them knows what is looked at. */
+/** Describes each action in words. The reader knows which integration they look at. */
 const WORDS: Record<AuditAction, (details: Details) => string> = {
   IntegrationCreated: ({ name, plan }) => `Integration ${name} created on ${plan}`,
   PlanChanged: ({ before, after, disabledWebhooks }) => {
@@ -60,7 +60,7 @@ const COLUMNS: Column<AuditEntry>[] = [
     cell: ({ action, details }) => {
       const words = WORDS[action](details);
       return (
-        <span className={GIVES_WAY} title={words}>
+        <span className={TRUNCATED} title={words}>
           {words}
         </span>
       );
@@ -86,7 +86,7 @@ const COLUMNS: Column<AuditEntry>[] = [
 
 const SCOPE_WORDS: Record<AuditScope, string> = { Integration: 'This integration', Staff: 'Staff accounts' };
 
-/** Who changed keys, plan and thresholds of the integration, or accounts: for admins. */
+/** Who changed the keys, plan and thresholds of the integration, or staff accounts. For admins. */
 export function AuditLog() {
   const { isAdmin } = useStaff();
   return isAdmin ? <Entries /> : <RoleNote needs="admin" act="see who changed what" />;

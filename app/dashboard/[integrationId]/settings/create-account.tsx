@@ -11,7 +11,7 @@ import { useTRPC } from '../../queries';
 import { findFault } from '../../query-client';
 import { ROLE_WORDS } from './roles';
 
-/** Makes an account with its first password. */
+/** Creates an account with its first password. */
 export function CreateAccount({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

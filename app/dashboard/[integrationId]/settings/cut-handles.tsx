@@ -27,7 +27,10 @@ interface CutHandlesProps {
   onChange(thresholds: RiskThresholds): void;
 }
 
-/** The two cut points above the histogram: dragged, or moved by keys, and never closer than the gap. */
+/**
+ * Handles for the two cut points above the histogram. They move by pointer or keyboard and never come closer than the
+ * gap.
+ */
 export function CutHandles({ thresholds, minGap, isDisabled, onChange }: CutHandlesProps) {
   const { mediumAt, botAt } = thresholds;
   const bounds = { mediumAt: [0, botAt - minGap], botAt: [mediumAt + minGap, 100] } as const;

@@ -21,7 +21,7 @@ import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
 import { CreateIntegration, PLAN_WORDS } from '../create-integration';
 
-/** What the integration is, and its plan. */
+/** The integration's details and its plan. */
 export function IntegrationSettings() {
   const trpc = useTRPC();
   const { isAdmin } = useStaff();
@@ -79,7 +79,7 @@ export function IntegrationSettings() {
   );
 }
 
-/** Moves the integration to another plan, after saying what that means. */
+/** Changes the plan, after showing what the change means. */
 function PlanChange({ integration }: { integration: Integration }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -94,7 +94,7 @@ function PlanChange({ integration }: { integration: Integration }) {
       onSuccess: () => {
         toast({ text: `The plan is now ${PLAN_WORDS[plan]}` });
         void queryClient.invalidateQueries();
-        // The switcher is drawn by the server.
+        // The server renders the switcher.
         router.refresh();
       },
     }),
@@ -135,7 +135,7 @@ function PlanChange({ integration }: { integration: Integration }) {
   );
 }
 
-/** What a plan would mean, as the server says it. */
+/** What the server says a plan would change. */
 function PlanConsequence({ id, plan }: { id: string; plan: Integration['plan'] }) {
   const trpc = useTRPC();
   const query = useQuery({ ...trpc.integrations.previewPlan.queryOptions({ id, plan }), staleTime: 0 });

@@ -22,7 +22,7 @@ const FIELDS = [
   { cut: 'botAt', name: 'Bot from' },
 ] as const;
 
-/** The cut points of the risk classes, over the scores of all sessions. */
+/** The cut points of the risk classes, above the scores of all sessions. */
 export function RiskThresholds({ minGap }: { minGap: number }) {
   const trpc = useTRPC();
   const saved = useQuery(trpc.riskThresholds.get.queryOptions({}));
@@ -96,7 +96,7 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
   );
 }
 
-/** Saves cut points, and takes them back from the notification. */
+/** Saves cut points. The notification offers to undo it. */
 function useSaving(onSaved: () => void) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -106,7 +106,7 @@ function useSaving(onSaved: () => void) {
     update.mutate(next, {
       onSuccess: (stored) => {
         queryClient.setQueryData(trpc.riskThresholds.get.queryKey({}), stored);
-        // Classes are everywhere.
+        // Classes show on every page.
         void queryClient.invalidateQueries();
         onSaved();
         toast({
@@ -118,7 +118,7 @@ function useSaving(onSaved: () => void) {
   return { save, error: update.error };
 }
 
-/** How many sessions would change class, and in which direction. */
+/** How many sessions would change class, by direction. */
 function Consequence({
   distribution,
   saved,
@@ -147,7 +147,7 @@ function Consequence({
   );
 }
 
-/** A whole number of 0 to 100; what is typed on the way to one stays in the field. */
+/** A field for a whole number from 0 to 100. It keeps unfinished input as typed. */
 function CutInput({
   value,
   isDisabled,

@@ -11,7 +11,7 @@ import { RiskThresholds } from './risk-thresholds';
 import { StaffAccounts } from './staff-accounts';
 import { ADMIN_TABS, readTab, TABS } from './tabs';
 
-/** What can be set, a tab each. `minGap` is the least distance of the cut points. */
+/** The settings, one tab each. `minGap` is the smallest allowed distance between the cut points. */
 export function Settings({ minGap }: { minGap: number }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const { params } = useUrlState();

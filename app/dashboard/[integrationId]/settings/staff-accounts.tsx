@@ -19,7 +19,7 @@ import { useStaff } from '../../staff';
 import { CreateAccount } from './create-account';
 import { ROLE_WORDS } from './roles';
 
-/** The accounts of the dashboard, of all integrations; who is no admin sees their own. */
+/** The dashboard's accounts, across all integrations. Staff who are not admins see only their own. */
 export function StaffAccounts() {
   const { staff, isAdmin } = useStaff();
   if (isAdmin) return <Accounts />;
@@ -159,7 +159,7 @@ const columnsOf = (
   },
 ];
 
-/** What an admin does to accounts; each says that it was done, or why not. */
+/** The changes that an admin can make to accounts. Each reports success or the reason for failure. */
 function useAccountChanges() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -186,7 +186,7 @@ function useAccountChanges() {
             text: `${account.name} is now ${ROLE_WORDS[to].toLowerCase()}`,
             ...(isUndo || account.id === staff.id ? {} : { undo: () => setRole(account, account.role, true) }),
           });
-          // What one may do oneself is drawn by the server.
+          // The server renders what the signed-in account may do.
           if (account.id === staff.id) router.refresh();
           else refresh();
         },
@@ -206,7 +206,7 @@ function useAccountChanges() {
   return { setRole, enable, disable: disabling.mutateAsync, signOut: revoking.mutateAsync };
 }
 
-/** Asks before somebody loses their session. */
+/** Asks for confirmation before somebody loses their session. */
 function AccountQuestion({
   question,
   onClose,

@@ -1,6 +1,6 @@
 import type { AuditScope } from '../../../../contract/audit';
 
-/** The parts of the settings, by their name in the address. */
+/** The tabs of the settings, by their name in the URL. */
 export const TABS = {
   'api-keys': 'API keys',
   thresholds: 'Risk thresholds',
@@ -8,16 +8,16 @@ export const TABS = {
   staff: 'Staff',
   audit: 'Audit',
 };
-/** Shown to admins alone. */
+/** Only admins see these. */
 export const ADMIN_TABS: readonly string[] = ['audit'] satisfies (keyof typeof TABS)[];
 export type Tab = keyof typeof TABS;
 
-/** The part that a page's query names; the first otherwise. */
+/** Reads the tab from a page's query; defaults to the first. */
 export const readTab = (search: URLSearchParams): Tab => {
   const named = search.get('tab') ?? '';
   return Object.hasOwn(TABS, named) ? (named as Tab) : 'api-keys';
 };
 
-/** Whose changes the audit log shows. */
+/** Reads from a page's query whose changes the audit log shows. */
 export const readAuditScope = (search: URLSearchParams): AuditScope =>
   search.get('scope') === 'Staff' ? 'Staff' : 'Integration';

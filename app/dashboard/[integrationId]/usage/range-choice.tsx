@@ -7,7 +7,7 @@ import { useUrlState } from '../../components/url-state';
 const DAY_MS = 86_400_000;
 const LENGTHS = [7, 30, 90];
 
-/** The days that are looked at, kept in the address; those that the API took where the address names none. */
+/** The range of days, kept in the URL. Without one there, it shows the range that the API chose. */
 export function RangeChoice({ shown }: { shown: Pick<Usage, 'startDate' | 'endDate'> | undefined }) {
   const { params, change } = useUrlState();
   const showLast = (days: number) => {

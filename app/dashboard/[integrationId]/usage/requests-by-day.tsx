@@ -12,7 +12,7 @@ const RATE_LIMITED = { name: 'Rate limited', color: 'var(--color-medium-fill)' }
 const nameDay = (timestamp: string) =>
   new Date(timestamp).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
-/** Requests of each UTC day by how they ended. */
+/** Requests per UTC day, by outcome. */
 export function RequestsByDay({ usage }: { usage: Usage }) {
   const { timeSeries, totalRequests, clientErrors, serverErrors, rateLimitedRequests } = usage;
   const days = timeSeries.map(({ timestamp }) => nameDay(timestamp));
@@ -37,7 +37,7 @@ export function RequestsByDay({ usage }: { usage: Usage }) {
           name: days[at] ?? '',
           parts: [
             { ...SUCCESSFUL, value: requests - errors },
-            // The API counts them among the errors.
+            // The API counts rate-limited requests as errors, too.
             { ...RATE_LIMITED, value: rateLimited },
             { ...ERRORS, value: errors - rateLimited },
           ],

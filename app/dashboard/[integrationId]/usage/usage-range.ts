@@ -1,4 +1,4 @@
-/** The days that a page's query names; the API's own default otherwise. What is wrong is for the API to say. */
+/** Reads the range of days from a page's query. The API supplies the default and reports invalid values. */
 export const readRange = (search: URLSearchParams) => ({
   startDate: search.get('startDate') ?? undefined,
   endDate: search.get('endDate') ?? undefined,

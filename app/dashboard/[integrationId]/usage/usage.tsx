@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Usage as UsageData } from '../../../../contract/usage';
-import { GIVES_WAY, joinClasses } from '../../components/classes';
+import { joinClasses, TRUNCATED } from '../../components/classes';
 import { Count, Percent } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';
 import { PageHeader } from '../../components/page-header';
@@ -15,7 +15,7 @@ import { RangeChoice } from './range-choice';
 import { RequestsByDay } from './requests-by-day';
 import { readRange } from './usage-range';
 
-/** What the integration consumes of the API, and how far its limits are. */
+/** The integration's API usage and how close it is to its limits. */
 export function Usage() {
   const trpc = useTRPC();
   const { params } = useUrlState();
@@ -66,7 +66,7 @@ export function Usage() {
   );
 }
 
-/** The sums of the range and what the plan permits, in one strip. */
+/** The totals of the range and the plan's limits, in one strip. */
 function Totals({ usage, webhooks }: { usage: UsageData; webhooks: { active: number; max: number } | undefined }) {
   const { totalRequests, webhookDeliveries, limits } = usage;
   const share = (count: number) =>
@@ -103,7 +103,7 @@ const COLUMNS: Column<Endpoint>[] = [
     name: 'Endpoint',
     width: '100%',
     cell: ({ path }) => (
-      <span className={joinClasses(GIVES_WAY, 'font-mono text-xs')} title={path}>
+      <span className={joinClasses(TRUNCATED, 'font-mono text-xs')} title={path}>
         {path}
       </span>
     ),

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
 
-/** Confirms devices as a user's own, and says what follows of it; a fault is left to the caller. */
+/** Confirms devices as a user's own and shows what follows from it. The caller handles errors. */
 export function useDeviceConfirming() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

@@ -8,7 +8,7 @@ import { ScoreBar } from '../../components/score-bar';
 import { Time } from '../../components/time';
 import { OutsideLink } from '../sessions/session-facts';
 
-/** What is known of a user, over all their sessions. */
+/** Facts about a user, over all their sessions. */
 export function UserFacts({ user }: { user: User }) {
   const { correlationConfidence, sessionCount, botSessionCount } = user;
   return (

@@ -75,7 +75,7 @@ const COLUMNS: Column<User>[] = [
   },
 ];
 
-/** The users that sessions are correlated with, the selected one beside them. */
+/** The users that sessions are correlated with, and a panel for the selected one. */
 export function Users() {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;
@@ -131,7 +131,7 @@ export function Users() {
 
 interface UserPanelProps {
   userId: string;
-  /** The user as the list has them, if they are in there. */
+  /** The user from the loaded list, if they are there. */
   listed: User | undefined;
   base: string;
   onClose(): void;

@@ -4,16 +4,16 @@ import { showDuration } from '../../components/time';
 type Attempts = WebhookHealth['attempts'];
 
 const SLOTS = 100;
-/** A tick's height in parts of 100, for the fastest and the slowest. */
+/** Tick heights in percent, for the fastest and the slowest attempt. */
 const [LOWEST, HIGHEST] = [22, 92];
 
-/** One attempt in words: `Failed, 503, class 5xx, after 12 ms`. */
+/** Describes one attempt: `Failed, 503, class 5xx, after 12 ms`. */
 export function describeAttempt({ outcome, responseStatus, failureClass, durationMs, test }: Attempts[number]): string {
   const parts = [test ? `${outcome} (test)` : outcome, responseStatus, failureClass && `class ${failureClass}`];
   return `${parts.filter(Boolean).join(', ')}, after ${showDuration(durationMs)}`;
 }
 
-/** The attempts in a sentence, for those who cannot see the strip. */
+/** Summarises the attempts in a sentence, for screen readers. */
 export function summarizeAttempts(attempts: Attempts): string {
   const [latest] = attempts;
   if (!latest) return 'No attempts yet.';
@@ -22,12 +22,12 @@ export function summarizeAttempts(attempts: Attempts): string {
 }
 
 /**
- * The latest attempts as ticks, the newest at the right; longer ones took longer. Delivered ones stand on the ground, failed
- * ones hang from the top: they are told apart without their colour.
+ * The latest attempts as ticks, newest at the right. A longer tick took longer. Delivered ticks stand on the baseline
+ * and failed ones hang from the top, so that they can be told apart without colour.
  */
 export function AttemptStrip({ attempts, height }: { attempts: Attempts; height: number }) {
   const slowest = Math.max(1, ...attempts.map(({ durationMs }) => durationMs));
-  // Logarithmic: one timeout of 30 s must not flatten the rest.
+  // Logarithmic, so that one timeout of 30 s does not flatten the rest.
   const lengthOf = (ms: number) => LOWEST + (HIGHEST - LOWEST) * (Math.log1p(ms) / Math.log1p(slowest));
   return (
     <svg

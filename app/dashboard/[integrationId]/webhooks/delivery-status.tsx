@@ -2,7 +2,7 @@ import { Check, Clock, X } from 'lucide-react';
 import type { DeliveryStatus } from '../../../../contract/webhooks';
 import { Badge, type Tone } from '../../components/badge';
 
-/** What each status is called and what it means. */
+/** The name and meaning of each status. */
 export const DELIVERY_STATUS_WORDS: Record<DeliveryStatus, { name: string; meaning: string }> = {
   Pending: { name: 'Pending', meaning: 'Not over: its first attempt or the next one is to come' },
   Delivered: { name: 'Delivered', meaning: 'The receiver answered 2xx' },
@@ -24,7 +24,7 @@ const LOOKS: Record<'good' | 'open' | 'bad', { tone: Tone; Icon: typeof Check }>
   bad: { tone: 'danger', Icon: X },
 };
 
-/** A delivery's status: a shape and a word beside the colour. */
+/** A delivery's status as a coloured shape with a word. */
 export function DeliveryStatusBadge({ status }: { status: DeliveryStatus }) {
   const { tone, Icon } = LOOKS[status === 'Delivered' ? 'good' : status === 'Pending' ? 'open' : 'bad'];
   const { name, meaning } = DELIVERY_STATUS_WORDS[status];

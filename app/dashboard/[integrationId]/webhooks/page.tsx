@@ -8,7 +8,7 @@ export default async function WebhooksPage(props: PageProps) {
   const { trpc, queryClient } = await openPage(props, 'webhooks');
   const readHealth = async () => {
     const list = await queryClient.fetchQuery(trpc.webhooks.list.queryOptions({})).catch(() => null);
-    // As many as the plan has enabled: ten at most.
+    // At most ten, because plans allow no more.
     const enabled = list?.data.filter((webhook) => webhook.enabled) ?? [];
     await Promise.all(enabled.map(({ id }) => queryClient.prefetchQuery(trpc.webhooks.getHealth.queryOptions({ id }))));
   };

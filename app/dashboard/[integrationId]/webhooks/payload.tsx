@@ -1,7 +1,7 @@
 import { CopyButton } from '../../components/copying';
 import { Code } from '../../components/states';
 
-/** The text of a payload, laid out to be read; copied as it is sent. */
+/** A payload, formatted for reading. Copying gives the text as it is sent. */
 export function Payload({ title, text }: { title: string; text: string }) {
   return (
     <section aria-label={title} className="space-y-2">
@@ -14,7 +14,7 @@ export function Payload({ title, text }: { title: string; text: string }) {
   );
 }
 
-/** JSON in lines; other text as it is. */
+/** Formats JSON over several lines; leaves other text as it is. */
 function layOut(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
 
-/** How many of the plan's active webhooks there are; says so where that is all. */
+/** How many of the plan's active webhooks are in use. Says so when the limit is reached. */
 export function PlanCap() {
   const integration = useQuery(useTRPC().integration.get.queryOptions({}));
   const { canWrite } = useStaff();

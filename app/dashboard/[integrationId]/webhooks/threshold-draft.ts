@@ -2,10 +2,10 @@ import type { Threshold } from '../../../../contract/webhooks';
 
 export type Operator = Threshold['operator'];
 
-/** What a value is meant as: the API compares without coercion. */
+/** The type of a value. The form must ask for it, because the API compares without coercion. */
 export type ValueKind = 'text' | 'number' | 'boolean';
 
-/** A threshold as its form holds it; several values stand one a line. */
+/** A threshold as the form holds it, with one value per line. */
 export interface ThresholdDraft {
   field: string;
   operator: Operator;
@@ -23,16 +23,16 @@ export const OPERATOR_WORDS: Record<Operator, string> = {
   in: 'is one of (in)',
 };
 
-/** Whether the operator compares numbers, so that its value can be nothing else. */
+/** Whether the operator compares numbers; its value then must be a number. */
 export const isNumeric = (operator: Operator) =>
   operator === 'gte' || operator === 'gt' || operator === 'lte' || operator === 'lt';
 
-/** The threshold of a draft, as it is sent; what is wrong with it is for the schema to say. */
+/** Converts a draft to the threshold that is sent. The schema reports what is wrong with it. */
 export function toThreshold({ field, operator, kind, text }: ThresholdDraft) {
   const read = (part: string) => {
     if (kind === 'boolean') return part === 'true';
     if (kind === 'text') return part;
-    // What is no number stays as it is, to be refused.
+    // Text that is not a number stays text, so that the schema refuses it.
     return part.trim() === '' || Number.isNaN(Number(part)) ? part : Number(part);
   };
   if (operator === 'in') {
@@ -42,7 +42,7 @@ export function toThreshold({ field, operator, kind, text }: ThresholdDraft) {
   return { field, operator, value: text === '' && kind !== 'text' ? undefined : read(text) };
 }
 
-/** The draft of a threshold. */
+/** Converts a threshold to a draft. */
 export function toDraft({ field, operator, value }: Threshold): ThresholdDraft {
   const values = Array.isArray(value) ? value : [value];
   const kind = isNumeric(operator) ? 'number' : kindOf(values[0]);
@@ -52,7 +52,7 @@ export function toDraft({ field, operator, value }: Threshold): ThresholdDraft {
 export const kindOf = (value: unknown): ValueKind =>
   typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'text';
 
-/** The fields of payloads that a threshold may name, dotted where they nest, with the kind of their values. */
+/** Lists the payload fields that a threshold may name, with the type of their values. Nested fields are dotted. */
 export function listFields(payloads: Record<string, unknown>[]): Map<string, ValueKind> {
   const fields = new Map<string, ValueKind>();
   const visit = (value: unknown, path: string) => {

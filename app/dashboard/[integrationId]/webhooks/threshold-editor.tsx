@@ -6,12 +6,12 @@ import { isNumeric, OPERATOR_WORDS, type Operator, type ThresholdDraft, type Val
 const KIND_WORDS: Record<ValueKind, string> = { text: 'text', number: 'number', boolean: 'true or false' };
 
 interface ThresholdEditorProps {
-  /** Null where every event is sent. */
+  /** Null when every event is sent. */
   draft: ThresholdDraft | null;
-  /** What a new condition begins with. */
+  /** The initial value of a new condition. */
   first: ThresholdDraft;
   fields: Map<string, ValueKind>;
-  /** What is wrong with a part of it: `threshold.field`, `threshold.value`. */
+  /** Finds what is wrong with a field: `threshold.field`, `threshold.value`. */
   faultOf(field: string): string | null;
   onChange(draft: ThresholdDraft | null, touched: string): void;
 }
@@ -22,10 +22,10 @@ export function ThresholdEditor({ draft, first, fields, faultOf, onChange }: Thr
   const set = (patch: Partial<ThresholdDraft>, touched: string) => draft && onChange({ ...draft, ...patch }, touched);
   const setField = (field: string) => {
     const kind = fields.get(field);
-    set({ field, ...(kind && draft && !isNumeric(draft.operator) && adopt(draft, kind)) }, 'threshold.field');
+    set({ field, ...(kind && draft && !isNumeric(draft.operator) && changeKind(draft, kind)) }, 'threshold.field');
   };
   const setOperator = (operator: Operator) =>
-    draft && set({ operator, ...(isNumeric(operator) && adopt(draft, 'number')) }, 'threshold.operator');
+    draft && set({ operator, ...(isNumeric(operator) && changeKind(draft, 'number')) }, 'threshold.operator');
   return (
     <fieldset className="min-w-0 rounded border border-line px-3 pb-3">
       <legend className="px-1 font-medium text-muted text-xs">Threshold</legend>
@@ -68,7 +68,7 @@ export function ThresholdEditor({ draft, first, fields, faultOf, onChange }: Thr
                 <Select
                   value={draft.kind}
                   disabled={isNumeric(draft.operator)}
-                  onChange={(event) => set(adopt(draft, event.target.value as ValueKind), 'threshold.value')}
+                  onChange={(event) => set(changeKind(draft, event.target.value as ValueKind), 'threshold.value')}
                 >
                   {Object.entries(KIND_WORDS).map(([kind, words]) => (
                     <option key={kind} value={kind}>
@@ -88,8 +88,8 @@ export function ThresholdEditor({ draft, first, fields, faultOf, onChange }: Thr
   );
 }
 
-/** The kind, and a value that its control can show. */
-const adopt = ({ operator, text }: ThresholdDraft, kind: ValueKind): Partial<ThresholdDraft> =>
+/** Sets the kind, and a value that its control can show. */
+const changeKind = ({ operator, text }: ThresholdDraft, kind: ValueKind): Partial<ThresholdDraft> =>
   kind === 'boolean' && operator !== 'in' && text !== 'false' ? { kind, text: 'true' } : { kind };
 
 function ValueControl({ draft, onChange }: { draft: ThresholdDraft; onChange(text: string): void }) {

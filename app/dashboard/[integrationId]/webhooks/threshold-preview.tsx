@@ -8,18 +8,18 @@ import { Code, ErrorState, Skeleton } from '../../components/states';
 import { Time } from '../../components/time';
 
 interface ThresholdPreviewProps {
-  /** Shows what the field that a condition names holds. */
+  /** Whether there is a condition; if so, the preview shows the value of its field. */
   hasThreshold: boolean;
   preview: Preview | undefined;
   error: string | null;
   onRetry(): void;
-  /** Whether the answer is of an earlier input. */
+  /** Whether the preview belongs to an earlier input. */
   isOld: boolean;
-  /** Whether the condition cannot be judged as it is. */
+  /** Whether the condition is invalid, so that the server cannot evaluate it. */
   isFaulty: boolean;
 }
 
-/** What a payload looks like, and which of the newest events would be sent: as the server judges them. */
+/** A sample payload, and which of the latest events would be sent. The server decides both. */
 export function ThresholdPreview({ hasThreshold, preview, error, onRetry, isOld, isFaulty }: ThresholdPreviewProps) {
   if (error) return <ErrorState message={error} onRetry={onRetry} />;
   const sent = preview?.events.filter(({ passes }) => passes).length ?? 0;
@@ -41,7 +41,7 @@ export function ThresholdPreview({ hasThreshold, preview, error, onRetry, isOld,
         {preview ? (
           <ol className="divide-y divide-line">
             {preview.events.map(({ createdAt, payload, passes, actual }, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the same events in the same order
+              // biome-ignore lint/suspicious/noArrayIndexKey: the events and their order are fixed
               <li key={at}>
                 <details>
                   <summary className="flex h-8 items-center gap-3">

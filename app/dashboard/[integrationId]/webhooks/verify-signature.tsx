@@ -4,7 +4,7 @@ import { CopyButton } from '../../components/copying';
 import { Select } from '../../components/field';
 import { Code } from '../../components/states';
 
-// The heart of the receivers in docs/webhooks.md.
+// The central part of the receivers in docs/webhooks.md.
 const SNIPPETS = {
   'Node.js': `const hex = createHmac('sha256', secret).update(\`\${timestamp}.\`).update(body).digest('hex');
 const [expected, given] = [Buffer.from(\`sha256=\${hex}\`), Buffer.from(signature)];
@@ -15,7 +15,7 @@ is_genuine = hmac.compare_digest(expected.encode(), signature.encode("utf-8", "r
 };
 type Language = keyof typeof SNIPPETS;
 
-/** Teaches a receiver to tell a genuine delivery. */
+/** Shows how a receiver verifies that a delivery is genuine. */
 export function VerifySignature() {
   const [language, setLanguage] = useState<Language>('Node.js');
   const snippet = SNIPPETS[language];

@@ -23,10 +23,10 @@ export interface WebhookDraft {
   name: string;
   threshold: ThresholdDraft | null;
 }
-/** What a new one begins with. */
+/** The initial values of a new subscription. */
 export const EMPTY_DRAFT: WebhookDraft = { url: '', eventType: 'BotDetected', name: '', threshold: null };
 
-/** A draft as the API takes it; `name` is absent where it is left empty. */
+/** A draft as the API takes it. An empty `name` is left out. */
 export type WebhookFields = Pick<CreateWebhookInput, 'url' | 'eventType'> & {
   name: string | undefined;
   threshold: NonNullable<CreateWebhookInput['threshold']> | null;
@@ -34,44 +34,46 @@ export type WebhookFields = Pick<CreateWebhookInput, 'url' | 'eventType'> & {
 
 interface WebhookFormProps {
   initial: WebhookDraft;
-  /** On its button: "Create webhook". */
+  /** The label of the submit button: "Create webhook". */
   act: string;
   cancelHref: string;
   isBusy: boolean;
-  /** Why the server refused it. */
+  /** The error with which the server refused it. */
   error: unknown;
-  /** Beside the button. */
+  /** Shown next to the button. */
   note?: ReactNode;
   onSubmit(fields: WebhookFields): void;
 }
 
-/** Creates or edits a subscription: each field says what the API would refuse, the preview what would be sent. */
+/**
+ * Creates or edits a subscription. Each field shows what the API would refuse; the preview shows what would be sent.
+ */
 export function WebhookForm({ initial, act, cancelHref, isBusy, error, note, onSubmit }: WebhookFormProps) {
   const { canWrite } = useStaff();
   const [draft, setDraft] = useState(initial);
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   /** The fields that were changed since the server refused them. */
-  const [mended, setMended] = useState<ReadonlySet<string>>(new Set());
+  const [edited, setEdited] = useState<ReadonlySet<string>>(new Set());
   const fields = useMemo(() => toFields(draft), [draft]);
   const faults = useMemo(() => findFaults(fields), [fields]);
 
   const change = (patch: Partial<WebhookDraft>, field: string) => {
     setDraft((before) => ({ ...before, ...patch }));
-    setMended((before) => new Set([...before, field]));
+    setEdited((before) => new Set([...before, field]));
   };
   const touch = (field: string) => setTouched((before) => new Set([...before, field]));
   const refused = findField(error);
   const isKnown = refused !== null && ['url', 'eventType', 'name', 'threshold'].includes(refused.split('.')[0] ?? '');
   const faultOf = (field: string) => {
     if (touched.has(field) && faults.has(field)) return faults.get(field) ?? null;
-    return refused === field && !mended.has(field) ? describeError(error) : null;
+    return refused === field && !edited.has(field) ? describeError(error) : null;
   };
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTouched(new Set(['url', 'eventType', 'name', 'threshold.field', 'threshold.operator', 'threshold.value']));
     if (faults.size > 0) return;
-    setMended(new Set());
+    setEdited(new Set());
     onSubmit(fields as WebhookFields);
   };
 
@@ -155,7 +157,7 @@ function toFields({ url, eventType, name, threshold }: WebhookDraft) {
   return { url, eventType, name: name === '' ? undefined : name, threshold: threshold && toThreshold(threshold) };
 }
 
-/** Asks the server what the condition would do, once the hand rests; keeps the last answer meanwhile. */
+/** Asks the server for a preview once typing pauses. Keeps the last answer until the next arrives. */
 function usePreview(eventType: EventTypeName, threshold: ReturnType<typeof toFields>['threshold'], isFaulty: boolean) {
   const wanted = isFaulty ? null : JSON.stringify({ eventType, threshold });
   const [asked, setAsked] = useState(JSON.stringify({ eventType, threshold }));

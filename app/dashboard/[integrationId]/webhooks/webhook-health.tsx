@@ -2,14 +2,14 @@ import { CircleAlert, CircleCheck, CirclePause, CircleX } from 'lucide-react';
 import type { Webhook, WebhookHealth } from '../../../../contract/webhooks';
 import { Badge } from '../../components/badge';
 
-/** Why the service itself disabled a subscription. */
+/** Why the service disabled a subscription. */
 const DISABLED_WORDS: Record<string, (webhook: Webhook) => string> = {
   'auto:consecutive-failures': ({ disabledFailureClass }) =>
     `Disabled after too many failures in a row${disabledFailureClass ? `, the last of class ${disabledFailureClass}` : ''}. Mend the receiver, test it, then enable it again.`,
   'auto:plan-limit': () => 'Disabled because the plan allows fewer active webhooks than there were.',
 };
 
-/** Says in words how a subscription fares, and how far it is from being disabled. */
+/** Describes a subscription's health, and how close it is to being disabled. */
 export function describeHealth(webhook: Webhook, health: WebhookHealth | undefined): string {
   if (!webhook.enabled) {
     const explain = DISABLED_WORDS[webhook.disabledReason ?? ''];
@@ -27,7 +27,7 @@ export function describeHealth(webhook: Webhook, health: WebhookHealth | undefin
   return 'Healthy: no failures in a row.';
 }
 
-/** The line of words, with a shape. */
+/** The health of a subscription as a sentence with an icon. */
 export function HealthLine({ webhook, health }: { webhook: Webhook; health: WebhookHealth | undefined }) {
   const isFailing = (health?.consecutiveFailures ?? 0) > 0 || webhook.lastDeliveryStatus === 'Pending';
   const isOff = !webhook.enabled;
@@ -47,7 +47,7 @@ export function HealthLine({ webhook, health }: { webhook: Webhook; health: Webh
   );
 }
 
-/** Enabled, failing or disabled: as far as the subscription itself tells. */
+/** Enabled, failing or disabled, judged from the subscription alone. */
 export function WebhookStateBadge({ webhook }: { webhook: Webhook }) {
   const { enabled, disabledReason, lastDeliveryStatus } = webhook;
   if (!enabled)

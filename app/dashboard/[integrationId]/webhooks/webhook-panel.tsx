@@ -12,7 +12,7 @@ import { AttemptStrip } from './attempt-strip';
 import { DeliveryStatusBadge } from './delivery-status';
 import { HealthLine, WebhookStateBadge } from './webhook-health';
 
-/** The condition of a subscription in one line. */
+/** Shows the condition of a subscription in one line. */
 export const showThreshold = ({ threshold }: Webhook) =>
   threshold
     ? `${threshold.field} ${threshold.operator} ${JSON.stringify(threshold.value)}`
@@ -24,7 +24,7 @@ interface WebhookPanelProps {
   onClose(): void;
 }
 
-/** The selected subscription: how it fares and what it sends. */
+/** The selected subscription: its health and what it sends. */
 export function WebhookPanel({ webhook, href, onClose }: WebhookPanelProps) {
   const health = useQuery(useTRPC().webhooks.getHealth.queryOptions({ id: webhook.id }));
   return (
@@ -45,7 +45,7 @@ export function WebhookPanel({ webhook, href, onClose }: WebhookPanelProps) {
   );
 }
 
-/** What a subscription sends where. */
+/** What a subscription sends, and where. */
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const { id, eventType, url, createdAt, lastDeliveryAt, lastDeliveryStatus } = webhook;
   return (

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { createWebhookInput } from '../../../../contract/webhooks';
 import { wordIssue } from '../../../../contract/wording';
 
-// The schemas of the API in the browser, with the API's words. Of all pages only the form needs them: they bring zod.
-// Without its compiler, which probes for `eval`.
+// The API's schemas and messages, in the browser. Only the form loads them, because they bring zod. `jitless` keeps zod
+// from probing for `eval`, which the Content-Security-Policy refuses.
 if (typeof window !== 'undefined') z.config({ customError: wordIssue, jitless: true });
 
-/** What the API would refuse of a subscription: by field (`url`, `threshold.value`) what is wrong with it. */
+/** Finds what the API would refuse: a message by field (`url`, `threshold.value`). */
 export function findFaults(input: unknown): Map<string, string> {
   const faults = new Map<string, string>();
   for (const { path, message } of createWebhookInput.safeParse(input).error?.issues ?? []) {

@@ -71,7 +71,7 @@ function RowStrip({ id }: { id: string }) {
   );
 }
 
-/** The subscriptions of the integration, the selected one beside them. */
+/** The subscriptions of the integration, with a panel for the selected one. */
 export function Webhooks() {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}/webhooks`;

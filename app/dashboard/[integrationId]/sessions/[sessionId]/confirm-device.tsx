@@ -10,7 +10,7 @@ import { describeError } from '../../../query-client';
 import { useStaff } from '../../../staff';
 import { useDeviceConfirming } from '../../users/device-confirming';
 
-/** Says whether the device is confirmed as the user's own, and confirms it. */
+/** Shows whether the device is confirmed as the user's own, and lets staff confirm it. */
 export function ConfirmDevice({ session }: { session: Session }) {
   const { userId, deviceFingerprint: fingerprint } = session;
   if (!userId || !fingerprint) return null;

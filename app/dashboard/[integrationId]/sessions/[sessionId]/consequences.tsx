@@ -12,7 +12,7 @@ import { describeError } from '../../../query-client';
 
 const STATUS_TONES: Record<string, Tone> = { Delivered: 'human', Pending: 'accent' };
 
-/** What the pipeline found odd about the session. */
+/** The anomalies that the pipeline reported for the session. */
 export function Anomalies({ sessionId }: { sessionId: string }) {
   const trpc = useTRPC();
   const list = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions({ sessionId }, PAGES));
@@ -32,7 +32,7 @@ export function Anomalies({ sessionId }: { sessionId: string }) {
   );
 }
 
-/** What was sent to the customer about the session. */
+/** The webhook deliveries about the session. */
 export function Deliveries({ sessionId, base }: { sessionId: string; base: string }) {
   const trpc = useTRPC();
   const list = useQuery(trpc.sessions.listDeliveries.queryOptions({ sessionId }));

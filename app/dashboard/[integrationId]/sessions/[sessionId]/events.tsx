@@ -13,7 +13,7 @@ import { describeError } from '../../../query-client';
 import { showPath } from '../session-facts';
 import { colorOfType, showOffset } from '../timeline';
 
-/** The pages that the session went through. */
+/** The pages that the session visited. */
 export function Pages({ details }: { details: SessionDetails }) {
   const startMs = Date.parse(details.startTime);
   return (
@@ -81,7 +81,7 @@ const columnsSince = (startMs: number): Column<SessionEvent>[] => [
   },
 ];
 
-/** Metadata of what happened, by its place in the session; never what was typed. */
+/** Metadata of the events in their order in the session. Typed content is never recorded. */
 export function Events({ session }: { session: Session }) {
   const trpc = useTRPC();
   const list = useInfiniteQuery(trpc.sessions.listEvents.infiniteQueryOptions({ sessionId: session.id }, PAGES));

@@ -17,7 +17,7 @@ import { ConfirmDevice } from './confirm-device';
 import { Anomalies, Deliveries } from './consequences';
 import { Events, Pages } from './events';
 
-/** Everything about one session: the verdict first, then who, how it went, and what came of it. */
+/** Everything about one session: the verdict first, then who it was, what happened, and what followed. */
 export function SessionPage({ sessionId }: { sessionId: string }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;
@@ -45,7 +45,7 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
           </>
         }
       />
-      {/* Two columns where there is room; else one, in the order of what a reviewer asks. */}
+      {/* Two columns on a wide screen; otherwise one column, in the order in which a reviewer asks. */}
       <div className="flex flex-col gap-4 lg:grid lg:grid-cols-12 lg:items-start">
         <div className="order-1 lg:col-span-12">
           <Section title="Verdict">

@@ -12,7 +12,7 @@ import { SessionTable } from '../../sessions/session-table';
 import { UserFacts } from '../user-facts';
 import { Devices } from './devices';
 
-/** Everything about one user: who, on which devices, what was odd, and their sessions. */
+/** Everything about one user: who they are, their devices, anomalies and sessions. */
 export function UserPage({ userId }: { userId: string }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;

@@ -1,14 +1,16 @@
-/** The filters of the delivery log that a page's query holds, under the API's own names. What is wrong is for the API to say. */
+/**
+ * Reads the filters of the delivery log from a page's query, under the API's own names. The API reports invalid values.
+ */
 export function readDeliveryFilters(search: URLSearchParams) {
   const text = (name: string) => search.get(name) ?? undefined;
   return { status: text('status'), startDate: text('startDate'), endDate: text('endDate') };
 }
 
-/** The parts of the page, and what they are called. */
+/** The tabs of the page and their names. */
 export const TAB_NAMES = { deliveries: 'Deliveries', skipped: 'Why skipped', setup: 'Set-up' };
 export type Tab = keyof typeof TAB_NAMES;
 
-/** The part of the page that its query names. */
+/** Reads the tab from the page's query. */
 export const readTab = (search: URLSearchParams): Tab => {
   const name = search.get('tab') ?? '';
   return Object.hasOwn(TAB_NAMES, name) ? (name as Tab) : 'deliveries';

@@ -18,8 +18,8 @@ import { DELIVERY_STATUS_WORDS, DeliveryStatusBadge } from '../delivery-status';
 import { VerifySignature } from '../verify-signature';
 import { readDeliveryFilters } from './delivery-filters';
 import { DeliveryPanel } from './delivery-panel';
-import { useHeldPlace, useLastingRows } from './lasting-rows';
 import { RecoverDialog } from './recover-dialog';
+import { useScrollAnchor, useStableRows } from './stable-rows';
 
 const REFRESH_MS = 2_000;
 const MAX_REFRESH_MS = 10_000;
@@ -82,7 +82,7 @@ const COLUMNS: Column<Delivery>[] = [
 
 type Filters = ReturnType<typeof readDeliveryFilters>;
 
-/** What was sent, newest first. It refreshes itself while the page is visible. */
+/** The deliveries, newest first. The log refreshes itself while the page is visible. */
 export function DeliveryLog({ webhook }: { webhook: Webhook }) {
   const filters = readDeliveryFilters(useUrlState().params);
   return (
@@ -102,14 +102,14 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
       { id, ...filters },
       {
         ...PAGES,
-        // Every page that is shown is read again, so the more there are the rarer.
+        // A refresh fetches every shown page again, so more pages refresh less often.
         refetchInterval: (query) => Math.min(MAX_REFRESH_MS, REFRESH_MS * (query.state.data?.pages.length ?? 1)),
       },
     ),
   );
-  const rows = useLastingRows(list.data?.pages);
+  const rows = useStableRows(list.data?.pages);
   const box = useRef<HTMLDivElement>(null);
-  useHeldPlace(box, rows);
+  useScrollAnchor(box, rows);
   const selected = params.get('delivery');
   const select = (delivery: string | null) => change({ delivery }, { replace: true });
   const isFiltered = Object.values(filters).some((value) => value !== undefined);

@@ -103,7 +103,7 @@ function Resend({ delivery, webhook }: { delivery: DeliveryDetails; webhook: Web
   );
 }
 
-/** Why the button is off. The server refuses the same. */
+/** Finds why the resend button is disabled. The server refuses the same cases. */
 function findObstacle({ test, status }: DeliveryDetails, { enabled }: Webhook, canWrite: boolean): string | null {
   if (!canWrite) return 'Your role is viewer: you cannot send it again.';
   if (test) return 'A test is not sent again: send another.';
@@ -181,7 +181,7 @@ function Request({ request, payload }: { request: SentRequest; payload: string }
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The request as a command of a POSIX shell. */
+/** Writes the request as a curl command for a POSIX shell. */
 function toCurl({ method, url, headers }: SentRequest, payload: string): string {
   const lines = Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
   return [`curl -i -X ${method} ${quote(url)}`, ...lines, `--data-raw ${quote(payload)}`].join(' \\\n  ');

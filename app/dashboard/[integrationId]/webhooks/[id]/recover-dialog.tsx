@@ -11,11 +11,11 @@ import { describeError, findField } from '../../../query-client';
 
 const DAY_MS = 86_400_000;
 
-/** A time (milliseconds) as a field of the local zone takes it. */
+/** Formats a time (milliseconds) for a `datetime-local` field. */
 const toLocal = (ms: number) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 const toInstant = (local: string) => (Number.isNaN(Date.parse(local)) ? local : new Date(local).toISOString());
 
-/** Sends everything again that failed within a time, and answers how many. */
+/** Resends all deliveries that failed within a period, and shows how many. */
 export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

@@ -34,7 +34,7 @@ const COLUMNS: Column<SkippedEvent>[] = [
   { key: 'at', name: 'Fired', width: '1%', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-/** The events that this webhook was not told of, each with the reason that was true when it fired. */
+/** Events that were not sent to this webhook, each with the reason at the time it fired. */
 export function SkippedEvents({ id }: { id: string }) {
   const trpc = useTRPC();
   const { params, change } = useUrlState();

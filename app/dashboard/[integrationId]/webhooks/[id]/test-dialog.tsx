@@ -12,7 +12,7 @@ import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 import { DeliveryStatusBadge } from '../delivery-status';
 
-/** Sends a test at once and shows what came of it. */
+/** Sends a test delivery at once and shows its result. */
 export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
   const { id } = webhook;
   const trpc = useTRPC();
@@ -28,7 +28,7 @@ export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose(): 
   const deliveryId = test.data?.deliveryId ?? '';
   const logged = useQuery(trpc.deliveries.get.queryOptions({ id: deliveryId }, { enabled: deliveryId !== '' }));
   useEffect(() => {
-    // A moment later: where the effect runs twice, only one test is sent.
+    // Deferred, so that an effect that runs twice sends only one test.
     const timer = setTimeout(() => mutate({ id }));
     return () => clearTimeout(timer);
   }, [mutate, id]);

@@ -16,7 +16,7 @@ import { TestDialog } from './test-dialog';
 
 type Asked = 'disable' | 'rotate' | 'delete' | 'test';
 
-/** What can be done with a subscription; what cannot be undone asks first. */
+/** The actions on a subscription. Those that cannot be undone ask first. */
 export function WebhookActions({ webhook, base }: { webhook: Webhook; base: string }) {
   const { id } = webhook;
   const { canWrite } = useStaff();
@@ -130,7 +130,7 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
           </>
         }
       />
-      <Dialog title="The new signing secret" isHeld isOpen={secret !== null} onClose={() => setSecret(null)}>
+      <Dialog title="The new signing secret" isPersistent isOpen={secret !== null} onClose={() => setSecret(null)}>
         <SecretOnce name="Signing secret" secret={secret ?? ''} />
         <p className="mt-3 text-muted">The old one is invalid from now on.</p>
       </Dialog>

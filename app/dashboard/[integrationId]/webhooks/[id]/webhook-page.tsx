@@ -22,7 +22,7 @@ import { WebhookActions } from './webhook-actions';
 
 const REFRESH_MS = 5_000;
 
-/** One subscription: how it fares, what was sent and what was not, and what can be done about it. */
+/** One subscription: its health, what was sent, what was skipped, and the actions on it. */
 export function WebhookPage({ id }: { id: string }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}/webhooks`;

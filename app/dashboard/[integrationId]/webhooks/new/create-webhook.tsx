@@ -9,7 +9,7 @@ import { PlanCap } from '../plan-cap';
 import { VerifySignature } from '../verify-signature';
 import { EMPTY_DRAFT, WebhookForm } from '../webhook-form';
 
-/** Creates a subscription, then shows its secret this once and how to verify with it. */
+/** Creates a subscription, then shows its secret once and how to verify signatures with it. */
 export function CreateWebhook() {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}/webhooks`;

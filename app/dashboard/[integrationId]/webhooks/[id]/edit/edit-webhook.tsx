@@ -8,7 +8,7 @@ import { useTRPC } from '../../../../queries';
 import { toDraft } from '../../threshold-draft';
 import { WebhookForm } from '../../webhook-form';
 
-/** Changes where and what a subscription sends; its secret stays. */
+/** Edits a subscription. Its secret stays the same. */
 export function EditWebhook({ id }: { id: string }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}/webhooks`;

@@ -7,10 +7,11 @@ interface Kept<Row> {
 }
 
 /**
- * The rows of a keyset list that grows at its head while it is read again: what new rows push beyond the last page stays
- * in place, so that nobody who reads there loses the place. Give the component another key with other filters.
+ * The rows of a keyset list that grows at its head while it is refetched. Rows that new ones push past the last loaded
+ * page stay in the list, so that readers there do not lose their place. Give the component a new key when the filters
+ * change.
  */
-export function useLastingRows<Row extends { id: string }>(pages: Page<Row>[] | undefined): Row[] | undefined {
+export function useStableRows<Row extends { id: string }>(pages: Page<Row>[] | undefined): Row[] | undefined {
   const [kept, setKept] = useState<Kept<Row>>({ pages: undefined, rows: undefined });
   if (kept.pages === pages) return kept.rows;
   const fetched = pages?.flatMap(({ data }) => data);
@@ -22,12 +23,12 @@ export function useLastingRows<Row extends { id: string }>(pages: Page<Row>[] | 
 }
 
 /**
- * Scrolls with the rows of the table in `box` when new ones come above what is in sight. The browser's own anchoring does
- * not see to it; switch it off in the box, so that it never does so twice.
+ * Keeps the scroll position when new rows arrive in `box` above the visible ones. The browser's scroll anchoring does
+ * not handle this case. Switch it off in the box, so that the position is never corrected twice.
  */
-export function useHeldPlace(box: RefObject<HTMLElement | null>, rows: unknown[] | undefined) {
+export function useScrollAnchor(box: RefObject<HTMLElement | null>, rows: unknown[] | undefined) {
   const head = useRef<Element | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever there are other rows
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever the rows change
   useLayoutEffect(() => {
     const first = box.current?.querySelector('tbody tr') ?? null;
     const before = head.current;

@@ -53,7 +53,7 @@ export function StackedArea({ buckets, layers, brush, onBrush, height = 220 }: S
           role="group"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys select a range
           tabIndex={0}
-          aria-label="Choose a stretch of time: arrow keys move, with Shift they extend, Escape lets go"
+          aria-label="Select a range of time: arrow keys move, with Shift they extend, Escape clears"
           className="absolute inset-0 cursor-crosshair touch-pan-y select-none"
           onPointerDown={(event) => {
             event.currentTarget.setPointerCapture(event.pointerId);

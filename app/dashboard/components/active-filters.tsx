@@ -12,7 +12,7 @@ interface ActiveFiltersProps {
 export function ActiveFilters({ filters, onRemove, children }: ActiveFiltersProps) {
   if (filters.length === 0) return null;
   return (
-    <ul className="flex flex-wrap items-center gap-1.5" aria-label="Filters in force">
+    <ul className="flex flex-wrap items-center gap-1.5" aria-label="Active filters">
       {filters.map(({ param, name, value }) => (
         <li key={param}>
           <button

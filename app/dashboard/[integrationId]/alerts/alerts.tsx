@@ -44,7 +44,7 @@ export function Alerts() {
   const alert = list.rows?.find(({ id }) => id === selected);
   return (
     <>
-      <PageHeader title="Alerts" about="Rules of the customer that fired, newest first." />
+      <PageHeader title="Alerts" about="The customer’s alert rules that fired, newest first." />
       <ListWithDetails
         list={
           <DataTable
@@ -58,7 +58,7 @@ export function Alerts() {
             empty={
               <EmptyState title="No alerts">
                 <p>
-                  An alert appears here, and goes to the webhooks of AlertTriggered, when a rule of the customer fires
+                  An alert appears here, and is sent to AlertTriggered webhooks, when a rule of the customer fires
                   within its time window.
                 </p>
               </EmptyState>

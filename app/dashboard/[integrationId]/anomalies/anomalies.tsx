@@ -102,13 +102,13 @@ function NoAnomalies({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered)
     return (
       <EmptyState title="No anomaly matches">
-        <p>Take a filter away. Types are exact, in the pipeline’s own spelling.</p>
+        <p>Remove a filter. Types are exact, in the pipeline’s own spelling.</p>
       </EmptyState>
     );
   return (
     <EmptyState title="No anomalies">
       <p>
-        The pipeline tells of what does not fit together: one device with several users, a user who changes devices
+        The pipeline reports what does not fit together: one device with several users, a user who changes devices
         within a session, sessions too far apart for the time between them. A confirmed device causes no more of the
         first two.
       </p>

@@ -44,7 +44,7 @@ export function AnomalyPanel({ anomaly, base, onClose }: { anomaly: Anomaly; bas
         ]}
       />
       <h3 className="mt-4 mb-1 font-medium text-muted text-xs">Metadata</h3>
-      {metadata ? <Code>{JSON.stringify(metadata, null, 2)}</Code> : <p className="text-faint">None was told.</p>}
+      {metadata ? <Code>{JSON.stringify(metadata, null, 2)}</Code> : <p className="text-faint">None.</p>}
     </DetailsPanel>
   );
 }

@@ -71,7 +71,7 @@ export function Courses() {
   const hrefOf = ({ id }: Course) => `${base}/courses/${encodeURIComponent(id)}`;
   return (
     <>
-      <PageHeader title="Courses" about="Found in the addresses of sessions, by id.">
+      <PageHeader title="Courses" about="Found in the URLs of sessions, sorted by id.">
         <OpenById label="Course id" base={`${base}/courses`} />
       </PageHeader>
       <ListWithDetails

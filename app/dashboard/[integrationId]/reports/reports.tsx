@@ -99,7 +99,7 @@ export function Reports() {
   const report = list.rows?.find(({ id }) => id === selected);
   return (
     <>
-      <PageHeader title="Reports" about="Files that were made of sessions, newest first." />
+      <PageHeader title="Reports" about="Files made from sessions, newest first." />
       <ListWithDetails
         list={
           <DataTable
@@ -112,7 +112,7 @@ export function Reports() {
             readSelected={readSelected}
             empty={
               <EmptyState title="No reports">
-                <p>A report appears here, and goes to the webhooks of ReportReady, once its file can be fetched.</p>
+                <p>A report appears here, and is sent to ReportReady webhooks, once its file is available.</p>
               </EmptyState>
             }
             shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}

@@ -105,7 +105,7 @@ function NoSessions({ isFiltered, integrationId }: { isFiltered: boolean; integr
   if (isFiltered)
     return (
       <EmptyState title="No session matches">
-        <p>Take a filter away, or widen the time.</p>
+        <p>Remove a filter, or widen the time.</p>
       </EmptyState>
     );
   return (

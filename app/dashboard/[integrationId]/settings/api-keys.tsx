@@ -105,7 +105,7 @@ export function ApiKeys() {
           <>
             <p>
               The next request with <code className="font-mono text-xs">{asked?.masked}</code> fails with 401. A revoked
-              key does not come back: whoever uses it needs another one.
+              key cannot be restored: its users need a new one.
             </p>
             <p className="mt-2">
               {asked?.lastUsedAt ? (

@@ -100,7 +100,7 @@ function Entries() {
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="text-muted">Who changed keys, plans, thresholds and accounts. Kept without end.</p>
+        <p className="text-muted">Who changed keys, plans, thresholds and accounts. Kept forever.</p>
         <Select
           className="w-40"
           aria-label="Changes of"

@@ -46,7 +46,11 @@ export function CreateAccount({ isOpen, onClose }: { isOpen: boolean; onClose():
         <Field label="Email" error={findFault(create.error, 'email')}>
           <Input name="email" type="email" required autoComplete="off" />
         </Field>
-        <Field label="Name" hint="Left empty, it is the address up to its @." error={findFault(create.error, 'name')}>
+        <Field
+          label="Name"
+          hint="If empty: the part of the address before the @."
+          error={findFault(create.error, 'name')}
+        >
           <Input name="name" autoComplete="off" />
         </Field>
         <Field label="Role" error={findFault(create.error, 'role')}>
@@ -60,7 +64,7 @@ export function CreateAccount({ isOpen, onClose }: { isOpen: boolean; onClose():
         </Field>
         <Field
           label="Password"
-          hint="12 characters or more. Hand it over by a safe way."
+          hint="12 characters or more. Pass it on over a secure channel."
           error={findFault(create.error, 'password')}
         >
           <Input name="password" type="password" required autoComplete="new-password" />

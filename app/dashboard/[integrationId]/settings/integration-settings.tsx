@@ -139,7 +139,7 @@ function PlanChange({ integration }: { integration: Integration }) {
 function PlanConsequence({ id, plan }: { id: string; plan: Integration['plan'] }) {
   const trpc = useTRPC();
   const query = useQuery({ ...trpc.integrations.previewPlan.queryOptions({ id, plan }), staleTime: 0 });
-  if (query.error) return <p>What it would mean cannot be told: {describeError(query.error)}</p>;
+  if (query.error) return <p>The effect could not be loaded: {describeError(query.error)}</p>;
   if (!query.data) return <Skeleton className="h-24" />;
   const { requestsPerMinute, maxActiveWebhooks, retentionDays, disables } = query.data;
   return (

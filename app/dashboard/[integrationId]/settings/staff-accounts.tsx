@@ -52,7 +52,7 @@ function Accounts() {
     <div className="space-y-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <p className="text-muted">
-          Accounts see every integration. Viewers read, analysts review and change what is an integration’s own, admins
+          Accounts see every integration. Viewers read, analysts review and change an integration’s own data, admins
           also manage keys, plans and staff.
         </p>
         <Button kind="primary" onClick={() => setCreating(true)}>
@@ -234,7 +234,7 @@ function AccountQuestion({
       consequence={
         <p>
           {isDisabling
-            ? 'All sessions of the account end at once, and it cannot sign in until it is enabled again. What it did stays.'
+            ? 'All sessions of the account end at once, and it cannot sign in until it is enabled again. Its past changes stay.'
             : 'All sessions of the account end at once, on every device. It can sign in again with its password.'}
           {isOwn && ' That includes this one.'}
         </p>

@@ -87,7 +87,7 @@ export function Users() {
   const hrefOf = ({ id }: User) => `${base}/users/${encodeURIComponent(id)}`;
   return (
     <>
-      <PageHeader title="Users" about="People of the LMS that sessions were matched to, by id.">
+      <PageHeader title="Users" about="LMS users that sessions were matched to, sorted by id.">
         <OpenById label="User id" base={`${base}/users`} />
       </PageHeader>
       <ListWithDetails

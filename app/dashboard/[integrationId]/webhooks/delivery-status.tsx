@@ -4,17 +4,17 @@ import { Badge, type Tone } from '../../components/badge';
 
 /** The name and meaning of each status. */
 export const DELIVERY_STATUS_WORDS: Record<DeliveryStatus, { name: string; meaning: string }> = {
-  Pending: { name: 'Pending', meaning: 'Not over: its first attempt or the next one is to come' },
+  Pending: { name: 'Pending', meaning: 'Not finished: the first or the next attempt is still to come' },
   Delivered: { name: 'Delivered', meaning: 'The receiver answered 2xx' },
   Failed: { name: 'Failed', meaning: 'The receiver answered a redirect, or the one attempt of a test failed' },
   MaxRetriesExceeded: { name: 'Retries exceeded', meaning: 'All six attempts failed' },
   PermanentFailure: {
     name: 'Permanent failure',
-    meaning: 'Refused for good: a 4xx answer or an address that is barred',
+    meaning: 'Refused permanently: a 4xx answer or a forbidden address',
   },
   PoisonAborted: {
     name: 'Aborted',
-    meaning: 'Ended unsent: deleted, held for over a day, or cut off by faults of ours',
+    meaning: 'Ended unsent: deleted, held for over a day, or interrupted by faults on our side',
   },
 };
 

@@ -5,7 +5,7 @@ import { Badge } from '../../components/badge';
 /** Why the service disabled a subscription. */
 const DISABLED_WORDS: Record<string, (webhook: Webhook) => string> = {
   'auto:consecutive-failures': ({ disabledFailureClass }) =>
-    `Disabled after too many failures in a row${disabledFailureClass ? `, the last of class ${disabledFailureClass}` : ''}. Mend the receiver, test it, then enable it again.`,
+    `Disabled after too many failures in a row${disabledFailureClass ? `, the last of class ${disabledFailureClass}` : ''}. Fix the receiver, test it, then enable it again.`,
   'auto:plan-limit': () => 'Disabled because the plan allows fewer active webhooks than there were.',
 };
 

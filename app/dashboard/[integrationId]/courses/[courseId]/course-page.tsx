@@ -43,7 +43,7 @@ export function CoursePage({ courseId }: { courseId: string }) {
             base={base}
             empty={
               <EmptyState title="No sessions are kept">
-                <p>They were older than the plan keeps sessions for; the counts remain.</p>
+                <p>They are older than the plan’s retention period; the counts remain.</p>
               </EmptyState>
             }
           />

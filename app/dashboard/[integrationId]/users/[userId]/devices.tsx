@@ -31,7 +31,7 @@ export function Devices({ user }: { user: User }) {
       ) : !devices.data ? (
         <Skeleton className="h-24" />
       ) : devices.data.length === 0 ? (
-        <p className="text-faint">No session of theirs told a device.</p>
+        <p className="text-faint">None of their sessions reported a device.</p>
       ) : (
         <ul className="max-h-96 space-y-2 overflow-y-auto" aria-label="Devices">
           {devices.data.map((device) => (
@@ -86,7 +86,7 @@ export function Devices({ user }: { user: User }) {
           <>
             <p>
               From now on SharedDevice and DeviceSwitch anomalies of {user.name} on this device are suppressed: they are
-              not recorded, and no webhook tells of them. Those that are here already stay.
+              not recorded, and no webhook reports them. Those already recorded stay.
             </p>
             <p className="mt-2">A confirmation cannot be taken back.</p>
           </>

@@ -49,7 +49,7 @@ export function UserPage({ userId }: { userId: string }) {
             base={base}
             empty={
               <EmptyState title="No sessions are kept">
-                <p>They were older than the plan keeps sessions for; the counts remain.</p>
+                <p>They are older than the plan’s retention period; the counts remain.</p>
               </EmptyState>
             }
           />

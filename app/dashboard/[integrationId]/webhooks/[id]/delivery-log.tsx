@@ -188,7 +188,7 @@ function DeliveryFilters({ webhook }: { webhook: Webhook }) {
 function NoMatch() {
   return (
     <EmptyState title="No delivery matches">
-      <p>Take a filter away, or widen the time. The log goes back 30 days.</p>
+      <p>Remove a filter, or widen the time. The log goes back 30 days.</p>
     </EmptyState>
   );
 }

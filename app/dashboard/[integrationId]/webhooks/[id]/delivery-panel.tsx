@@ -106,7 +106,7 @@ function Resend({ delivery, webhook }: { delivery: DeliveryDetails; webhook: Web
 /** Finds why the resend button is disabled. The server refuses the same cases. */
 function findObstacle({ test, status }: DeliveryDetails, { enabled }: Webhook, canWrite: boolean): string | null {
   if (!canWrite) return 'Your role is viewer: you cannot send it again.';
-  if (test) return 'A test is not sent again: send another.';
+  if (test) return 'A test cannot be resent: send a new one.';
   if (status === 'Pending') return 'It is pending: it is attempted on schedule.';
   return enabled ? null : 'The webhook is disabled: enable it first.';
 }
@@ -117,7 +117,7 @@ function Attempts({ delivery }: { delivery: DeliveryDetails }) {
     <section aria-label="Attempts" className="space-y-2">
       <h3 className="font-medium text-muted text-xs">Attempts</h3>
       {attemptLog.length === 0 ? (
-        <p className="text-faint">None was made.</p>
+        <p className="text-faint">No attempt was made.</p>
       ) : (
         <div className="overflow-x-auto">
           <table className="w-full">
@@ -172,8 +172,8 @@ function Request({ request, payload }: { request: SentRequest; payload: string }
         {[`${method} ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join('\n')}
       </Code>
       <p className="text-faint text-xs">
-        Signed with whsec_••••••••, which nobody is shown. Address and signature are those of now: they differ from what
-        was sent where one of them has changed since.
+        Signed with whsec_••••••••, which is never shown. It uses the current address and secret, so it differs from
+        what was sent if one of them has changed since.
       </p>
     </section>
   );

@@ -38,8 +38,8 @@ export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose(
       {recovered === undefined ? (
         <form onSubmit={submit} className="space-y-4">
           <p className="text-muted">
-            Everything that failed, and whose event fired within this time, is sent again: under its own id, with all
-            six attempts anew. What was delivered is not. Receivers that dedupe on the id see nothing twice.
+            Every failed delivery whose event fired within this time is sent again, under its own id and with all six
+            attempts. Delivered ones are not. Receivers that dedupe on the id process nothing twice.
           </p>
           <div className="grid gap-3 sm:grid-cols-2">
             <Field label="Since (local time)" error={field === 'startDate' ? message : null}>

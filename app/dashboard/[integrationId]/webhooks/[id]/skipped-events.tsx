@@ -57,7 +57,7 @@ export function SkippedEvents({ id }: { id: string }) {
           empty={
             <EmptyState title="Nothing was skipped">
               <p>
-                Events of the last 30 days that this webhook was not told of appear here: because their payload failed
+                Events of the last 30 days that were not sent to this webhook appear here: because their payload failed
                 its threshold, or because it was disabled when they fired.
               </p>
             </EmptyState>

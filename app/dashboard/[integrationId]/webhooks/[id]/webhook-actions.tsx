@@ -100,7 +100,7 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
         consequence={
           <>
             Events that fire from now on are skipped and not sent later. Deliveries that are pending wait: enabling it
-            within a day sends them, after that they end as aborted. Its slot of the plan is free at once.
+            within a day sends them; after that they end as aborted. Its slot in the plan is free at once.
           </>
         }
       />
@@ -112,8 +112,8 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
         onConfirm={() => rotate.mutateAsync({ id })}
         consequence={
           <>
-            The old secret is invalid at once, also for retries that are still to come: until the receiver has the new
-            one, it refuses what is sent. The new one is shown once.
+            The old secret is invalid at once, also for retries still to come: until the receiver has the new one, it
+            refuses what is sent. The new one is shown once.
           </>
         }
       />
@@ -125,8 +125,8 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
         onConfirm={() => remove.mutateAsync({ id })}
         consequence={
           <>
-            What is still to be sent ends as aborted and never arrives. Its slot of the plan is free at once. This
-            cannot be undone.
+            Pending deliveries end as aborted and never arrive. Its slot in the plan is free at once. This cannot be
+            undone.
           </>
         }
       />

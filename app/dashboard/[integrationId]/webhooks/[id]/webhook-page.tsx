@@ -83,7 +83,7 @@ export function WebhookPage({ id }: { id: string }) {
             </div>
             <Legend
               items={[
-                { name: 'Delivered: stands on the ground', color: 'var(--color-human-fill)' },
+                { name: 'Delivered: stands on the baseline', color: 'var(--color-human-fill)' },
                 { name: 'Failed: hangs from the top', color: 'var(--color-bot-fill)' },
               ]}
             />

@@ -42,10 +42,7 @@ export function CreateWebhook() {
         </div>
       ) : (
         <>
-          <PageHeader
-            title="New webhook"
-            about="One address, one type of event; a condition where not all are wanted."
-          />
+          <PageHeader title="New webhook" about="One address and one event type, with an optional condition." />
           <WebhookForm
             initial={EMPTY_DRAFT}
             act="Create webhook"

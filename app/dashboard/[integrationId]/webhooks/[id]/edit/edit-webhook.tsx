@@ -23,7 +23,7 @@ export function EditWebhook({ id }: { id: string }) {
       onSuccess: (after) => {
         queryClient.setQueryData(trpc.webhooks.get.queryKey({ id }), after);
         void queryClient.invalidateQueries({ queryKey: trpc.webhooks.list.queryKey() });
-        toast({ text: 'Saved. It holds for attempts from now on.' });
+        toast({ text: 'Saved. It applies to all further attempts.' });
         router.push(href);
       },
     }),

@@ -15,7 +15,7 @@ export const analyticsInput = z.object({
 });
 export type AnalyticsInput = z.infer<typeof analyticsInput>;
 
-/** Counts of sessions that began in [startDate, endDate) (specification: Analytics). */
+/** Counts of the sessions that began in [startDate, endDate) (specification: Analytics). */
 export const analyticsSchema = z
   .object({
     period: z.enum(PERIOD_NAMES).meta({ example: '7d' }),
@@ -75,6 +75,9 @@ export const analyticsSchema = z
   .meta({ id: 'Analytics' });
 export type Analytics = z.infer<typeof analyticsSchema>;
 
-/** Sessions of all time by effective bin: 0–100 the score, 101 labelled bot, -1 labelled human; bins without any are left out. */
+/**
+ * All sessions by effective bin: 0–100 is the score, 101 labelled bot, -1 labelled human. Bins without sessions are
+ * left out.
+ */
 export const scoreDistributionSchema = z.array(z.object({ bin: z.number(), sessions: z.number() }));
 export type ScoreDistribution = z.infer<typeof scoreDistributionSchema>;

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { wireInstant, word } from './fields';
 import { pageOf, pageQuery } from './pagination';
 
-// Who changed keys, plans, thresholds and accounts, for admins: no route of the public API shows it.
+// Who changed keys, plans, thresholds and accounts. For admins; no route of the public API shows it.
 
-/** What is noted: `details` say what it was and became, never a secret. */
+/** The audited actions. `details` hold the values before and after, never a secret. */
 export const AUDIT_ACTIONS = [
   ...(['IntegrationCreated', 'PlanChanged', 'KeyMinted', 'KeyRevoked', 'ThresholdsChanged'] as const),
   ...(['StaffCreated', 'StaffRoleChanged', 'StaffPasswordSet', 'StaffDisabled', 'StaffEnabled'] as const),
@@ -12,7 +12,7 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Staff at the dashboard, a customer's key over the API, or the operator at the command line. */
+/** Staff in the dashboard, a customer's key over the API, or the operator on the command line. */
 export const ACTOR_KINDS = ['Staff', 'ApiKey', 'Operator'] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
@@ -33,7 +33,7 @@ export const auditEntrySchema = z.object({
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 export const auditPageSchema = pageOf(auditEntrySchema);
 
-/** `Integration`: the one that is looked at. `Staff`: the accounts, which belong to none. */
+/** `Integration`: the integration shown in the dashboard. `Staff`: the accounts, which belong to no integration. */
 export const AUDIT_SCOPES = ['Integration', 'Staff'] as const;
 export type AuditScope = (typeof AUDIT_SCOPES)[number];
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { double, identifier, int32, wireInstant, wireText } from './fields';
 import { pageQuery } from './pagination';
 
-/** A course, as the addresses of sessions name it. */
+/** A course, identified by the URLs of its sessions. */
 export const courseSchema = z
   .object({
     id: wireText('9f2c1b7de0a84c55').describe('Stands for host and course: course 42 exists on every host.'),

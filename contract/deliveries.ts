@@ -4,7 +4,7 @@ import { dateRange, identifier, int32, wireInstant, wireText, word } from './fie
 import { pageOf, pageQuery } from './pagination';
 import { DELIVERY_STATUSES, webhookIdInput } from './webhooks';
 
-// What staff see of deliveries: no route of the public API shows them.
+// Delivery data for staff. No route of the public API shows it.
 
 const range = dateRange('Events that fired');
 const EXAMPLE_DELIVERY_ID = 'dlv_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f';
@@ -40,8 +40,9 @@ export const attemptSchema = z.object({
 });
 
 /**
- * The signed request of the latest attempt, with the address and secret of now: what was sent, unless one of them has changed since. Null before the first
- * attempt, for a test delivery, and where the secret cannot be opened.
+ * The signed request of the latest attempt, built with the current address and secret. It differs from what was sent
+ * only if one of them has changed since. Null before the first attempt, for a test delivery, and if the secret cannot
+ * be decrypted.
  */
 export const sentRequestSchema = z.object({
   method: z.literal('POST'),
@@ -50,7 +51,9 @@ export const sentRequestSchema = z.object({
 });
 export type SentRequest = z.infer<typeof sentRequestSchema>;
 
-/** A delivery with the text that is signed and sent, and its attempts, oldest first. Never the body of an answer. */
+/**
+ * A delivery with the text that is signed and sent, and its attempts, oldest first. Response bodies are never included.
+ */
 export const deliveryDetailsSchema = deliverySchema.extend({
   payload: z.string().nullable().describe('Null for a test delivery.'),
   request: sentRequestSchema.nullable(),
@@ -69,7 +72,7 @@ export const listDeliveriesInput = z.object({
 export type ListDeliveriesInput = z.infer<typeof listDeliveriesInput>;
 export const deliveryPageSchema = pageOf(deliverySchema);
 
-/** The window of events whose failed deliveries are sent again: [startDate, endDate), up to now where the end is absent. */
+/** The window of events whose failed deliveries are sent again: [startDate, endDate). Without endDate it ends now. */
 export const recoverDeliveriesInput = z.object({
   ...webhookIdInput.shape,
   startDate: range.startDate.unwrap(),
@@ -81,7 +84,7 @@ export const recoveredSchema = z.object({ recovered: int32(12) });
 export const SKIP_REASONS = ['threshold', 'disabled', 'plan'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
-/** An event that a subscription of its type was not told of, and why. */
+/** An event that was not sent to a subscription of its type, and why. */
 export const skippedEventSchema = z.object({
   eventId: wireText('evt_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
   eventType: z.enum(EVENT_TYPE_NAMES),
@@ -98,5 +101,5 @@ export const listSkippedEventsInput = z.object({ ...webhookIdInput.shape, ...pag
 export type ListSkippedEventsInput = z.infer<typeof listSkippedEventsInput>;
 export const skippedEventPageSchema = pageOf(skippedEventSchema);
 
-/** What was sent about a session, newest first, at most 100. */
+/** The deliveries about a session, newest first, at most 100. */
 export const sessionDeliveriesSchema = z.array(deliverySchema);

@@ -1,6 +1,6 @@
 /**
- * The error codes of the API (specification: Errors): status, whether `details` names a field, and what the
- * document says about it.
+ * The error codes of the API (specification: Errors): the status, whether `details` names a field, and the description
+ * in the OpenAPI document.
  */
 export const ERROR_CODES = {
   MISSING_API_KEY: { status: 401, hasField: false, description: 'Neither key header is present.' },
@@ -62,8 +62,8 @@ type PlainCode = Exclude<ErrorCode, FieldCode>;
 const BRAND = Symbol.for('bot-detection.api-error');
 
 /**
- * An error that the caller may read: `message` is public. Recognised by a brand, since the self-hosted entry and
- * Next's bundles hold different copies of this class.
+ * An error that the caller may read: `message` is public. Recognised by a brand and not by `instanceof`, because the
+ * self-hosted entry and Next's bundles hold different copies of this class.
  */
 export class ApiError extends Error {
   readonly [BRAND] = true;

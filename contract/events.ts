@@ -15,7 +15,7 @@ export type ReportFormat = (typeof REPORT_FORMATS)[number];
 interface EventType {
   description: string;
   payload: z.ZodObject;
-  /** A payload as customers will see it: in the document and in tests. */
+  /** A payload as customers receive it. Used by the OpenAPI document and tests. */
   sample: Record<string, unknown>;
 }
 

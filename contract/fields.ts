@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unlessMissing } from './wording';
 
-/** Neither U+0000, which Postgres cannot store, nor a lone surrogate, which UTF-8 cannot carry. */
+/** Rejects U+0000, which Postgres cannot store, and lone surrogates, which UTF-8 cannot encode. */
 export const isStorableText = (text: string) => !text.includes('\0') && text.isWellFormed();
 
 const countCodePoints = (text: string) => {
@@ -10,7 +10,7 @@ const countCodePoints = (text: string) => {
   return count;
 };
 
-/** Text of `min` to `max` code points that can be stored as it is. */
+/** Text of `min` to `max` code points that can be stored unchanged. */
 export const text = (min: number, max: number) =>
   z
     .string()
@@ -18,20 +18,20 @@ export const text = (min: number, max: number) =>
     .refine(
       (value) => {
         if (value.length < min) return false;
-        // A code point takes at most two UTF-16 units: most texts need no counting.
+        // A code point takes at most two UTF-16 units, so most texts need no counting.
         return value.length <= max || (value.length <= 2 * max && countCodePoints(value) <= max);
       },
       `must have ${min === 0 ? 'at most' : `${min} to`} ${max} characters`,
     )
     .meta({ minLength: min === 0 ? undefined : min, maxLength: max });
 
-/** An identifier that the pipeline or a path brings: 1 to 256 characters. */
+/** An identifier from the pipeline or a path: 1 to 256 characters. */
 export const identifier = (example?: string) =>
   example === undefined ? text(1, 256) : text(1, 256).meta({ minLength: 1, maxLength: 256, example });
 
 /**
- * One word of a list, in any case on input, in the list's own spelling afterwards.
- * The document shows the list.
+ * One word of a list. Input may be in any case; the parsed value has the list's spelling. The OpenAPI document shows
+ * the list.
  */
 export const word = <const W extends readonly [string, ...string[]]>(words: W) => {
   const byLowerCase = new Map(words.map((w): [string, W[number]] => [w.toLowerCase(), w]));
@@ -42,9 +42,10 @@ export const word = <const W extends readonly [string, ...string[]]>(words: W) =
     .meta({ type: 'string', enum: [...words] });
 };
 
-/** The earliest time that can be given. */
+/** The earliest time that the API accepts. */
 export const MIN_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z');
-// A day short of what Postgres and `toISOString` write with four digits, so that the end of a day still fits.
+// One day before the last time that Postgres and `toISOString` write with four digits, so that the end of that day
+// still fits.
 const MAX_INSTANT_MS = Date.parse('9998-12-31T23:59:59.999Z');
 
 /** An ISO 8601 date-time with offset, in whole milliseconds of UTC after parsing. */
@@ -83,7 +84,7 @@ const rangeBound = (edge: 'start' | 'end', description: string) =>
     .meta({ type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }], description })
     .optional();
 
-/** The query parameters `startDate` and `endDate`; `things` are what began, happened … in between. */
+/** The query parameters `startDate` and `endDate`. `things` names what falls into the range. */
 export const dateRange = (things: string) => ({
   startDate: rangeBound('start', `${things} at or after it: ISO 8601 date (UTC), or date-time with offset.`),
   endDate: rangeBound(
@@ -92,7 +93,7 @@ export const dateRange = (things: string) => ({
   ),
 });
 
-/** Whether a range ends before it starts; a day that ends where the start begins is the day before it. */
+/** Whether a range ends before it starts. A day that ends exactly at the start is the day before it. */
 export const isReversed = (start: RangeBound, end: RangeBound) =>
   start.at > end.at || (end.isWholeDay && start.at === end.at);
 

@@ -3,7 +3,7 @@ import { REPORT_FORMATS, SEVERITIES } from './events';
 import { identifier, text, wireInstant, word } from './fields';
 import { pageOf, pageQuery } from './pagination';
 
-// What the pipeline told of beside sessions, for staff: no route of the public API shows it.
+// Pipeline facts other than sessions, for staff. No route of the public API shows them.
 
 export const anomalySchema = z.object({
   id: z.string(),

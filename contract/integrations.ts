@@ -23,9 +23,9 @@ export const integrationSchema = z
   .meta({ id: 'Integration' });
 export type Integration = z.infer<typeof integrationSchema>;
 
-// What staff and the operator do with integrations and their keys: no route of the public API shows it.
+// Integrations and keys as staff and the operator manage them. No route of the public API shows these shapes.
 
-/** An integration in the list that staff choose from. */
+/** An integration in the list from which staff choose. */
 export const integrationEntrySchema = integrationSchema.pick({
   ...{ id: true, name: true, plan: true, status: true, region: true, createdAt: true },
 });
@@ -33,7 +33,7 @@ export type IntegrationEntry = z.infer<typeof integrationEntrySchema>;
 
 /** A plan by its name. */
 export const planInput = z.enum(PLAN_NAMES, { error: `must be one of ${PLAN_NAMES.join(', ')}` });
-/** An origin; what follows it in an address is cut. */
+/** An origin. Anything after the origin in a URL is cut off. */
 export const originInput = z
   .url({ protocol: /^https?$/, error: 'must be an http or https origin' })
   .transform((url) => new URL(url).origin);
@@ -46,7 +46,7 @@ export const createIntegrationInput = z.object({
 });
 export const setPlanInput = z.object({ id: identifier(), plan: planInput });
 
-/** What a plan would mean for an integration. */
+/** What a change of plan would do to an integration. */
 export const planPreviewSchema = z.object({
   tier: tierSchema,
   requestsPerMinute: z.number().describe('Of a key that is sent as `Authorization: Bearer`.'),
@@ -58,7 +58,7 @@ export const planPreviewSchema = z.object({
 });
 export type PlanPreview = z.infer<typeof planPreviewSchema>;
 
-/** A key, masked. `lastUsedAt` is up to a minute behind. */
+/** A masked key. `lastUsedAt` is up to a minute behind. */
 export const apiKeySchema = z.object({
   id: wireText('key_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
   name: wireText('Nightly export'),

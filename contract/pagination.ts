@@ -4,7 +4,7 @@ import { TIERS, type Tier } from './tiers';
 
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
-/** An id may take 1,024 bytes, and a cursor names the last one of its page. */
+/** An id may take 1,024 bytes, and a cursor contains the last id of its page. */
 export const MAX_CURSOR_LENGTH = 2048;
 
 const EXAMPLE_CURSOR = 'AXkP0mZ2bH0r3cKp7Q1vXw9bIjIwMjYtMDEtMzFUMDk6MzA6MDAuMDAwWiIsInNlc181SGsybVEiXQ';
@@ -43,7 +43,8 @@ export const pageOf = <T extends z.ZodType>(item: T) => {
       limit: int32(50).describe('The page size in effect, possibly smaller than requested.'),
     }),
   });
-  // tRPC takes the asynchronous parser, which costs eight times the compiled one on a page. Nothing in it waits.
+  // tRPC calls the asynchronous parser, which costs eight times as much on a page as the compiled one. Nothing in the
+  // schema is asynchronous.
   page.parseAsync = async (value, params) => page.parse(value, params);
   return page;
 };

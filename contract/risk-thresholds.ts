@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unlessMissing } from './wording';
 
-/** Hundredths that lie at least between the two. */
+/** The smallest distance between the two thresholds, in hundredths. */
 export const MIN_GAP = 5;
 
 const cutPoint = (description: string, example: number) =>

@@ -15,7 +15,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Metadata of what happened in a session; never what was typed. */
+/** Metadata of an event in a session. Typed content is never recorded. */
 export const sessionEventSchema = z
   .object({
     id: wireText('ses_5Hk2mQ:17'),
@@ -38,7 +38,7 @@ export type SessionEvent = z.infer<typeof sessionEventSchema>;
 export const listSessionEventsInput = z.object({ ...sessionIdInput.shape, ...pageQuery });
 export type ListSessionEventsInput = z.infer<typeof listSessionEventsInput>;
 
-/** What a stretch of time without events is dominated by. */
+/** The dominant type of an interval without events. */
 export const NO_EVENT_TYPE = 'none';
 
 const stretchSchema = z.object({
@@ -84,7 +84,7 @@ export const sessionDetailsSchema = z
   .meta({ id: 'SessionDetails' });
 export type SessionDetails = z.infer<typeof sessionDetailsSchema>;
 
-/** The same for staff, whose chart tells the types of a stretch apart; those without events are left out. */
+/** The same for staff, whose chart shows the types of each interval. Types without events are left out. */
 export const staffSessionDetailsSchema = sessionDetailsSchema.extend({
   timeline: z.array(stretchSchema.extend({ countsByType: z.partialRecord(z.enum(EVENT_TYPES), z.number()) })),
 });

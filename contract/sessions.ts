@@ -15,7 +15,7 @@ export type Confidence = (typeof CONFIDENCES)[number];
 
 const MAX_NOTES_LENGTH = 1000;
 
-/** Free text of a reviewer; null means absent. */
+/** A reviewer's free text. Null means absent. */
 export const notesInput = text(0, MAX_NOTES_LENGTH)
   .describe(`Free text, at most ${MAX_NOTES_LENGTH} characters.`)
   .meta({ maxLength: MAX_NOTES_LENGTH, example: 'Pasted 400 words within a second' })
@@ -28,7 +28,7 @@ const labelFields = {
   labeledAt: wireInstant('2026-02-01T08:00:00.000Z'),
 };
 
-/** A browsing session (specification: Session; the fields after `userUrl` are additions of ours). */
+/** A browsing session (specification: Session). The fields after `userUrl` are our additions. */
 export const sessionSchema = z
   .object({
     id: wireText('ses_5Hk2mQ'),
@@ -61,10 +61,10 @@ export const sessionSchema = z
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof sessionSchema>;
 
-/** An origin as a browser writes it, so that case, a default port and a trailing slash do not matter. */
+/** Normalises an origin as a browser writes it, so that case, a default port and a trailing slash do not matter. */
 const originFilter = text(1, 2048).transform((value) => (URL.canParse(value) ? new URL(value).origin : value));
 
-/** Filters of `GET /v1/sessions`; all that are given must hold. */
+/** Filters of `GET /v1/sessions`. A session must match all that are given. */
 const sessionFilters = {
   ...dateRange('Sessions that began'),
   status: word(SESSION_STATUSES).describe('Sessions in this status, in any case.').optional(),
@@ -100,7 +100,7 @@ export const labelSessionInput = z.object({
 });
 export type LabelSessionInput = z.infer<typeof labelSessionInput>;
 
-/** What a session is labelled now (specification: Session label request). */
+/** The current label of a session (specification: Session label request). */
 export const sessionLabelSchema = z
   .object({ sessionId: wireText('ses_5Hk2mQ'), ...labelFields })
   .meta({ id: 'SessionLabel' });

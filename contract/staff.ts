@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import { identifier, text } from './fields';
 
-// Employees of the platform who use the dashboard: no route of the public API shows them.
+// Employees of the platform who use the dashboard. No route of the public API shows them.
 
-/** From the one that may most: admins manage staff, keys and plans; analysts change what is an integration's own; viewers read. */
+/**
+ * Roles, the most powerful first. Admins manage staff, keys and plans; analysts change an integration's own data;
+ * viewers read.
+ */
 export const STAFF_ROLES = ['admin', 'analyst', 'viewer'] as const;
 export type StaffRole = (typeof STAFF_ROLES)[number];
 export const staffRoleSchema = z.enum(STAFF_ROLES, { error: `must be one of ${STAFF_ROLES.join(', ')}` });
 
-/** Who is signed in. */
+/** The signed-in staff account. */
 export const staffSchema = z.object({ id: z.string(), email: z.string(), name: z.string(), role: staffRoleSchema });
 export type Staff = z.infer<typeof staffSchema>;
 
-/** An account as admins see it; `sessions` are those that are signed in now. */
+/** An account as admins see it. `sessions` counts the sessions that are signed in now. */
 export const staffAccountSchema = staffSchema.extend({
   disabled: z.boolean(),
   createdAt: z.string(),
@@ -21,13 +24,13 @@ export const staffAccountSchema = staffSchema.extend({
 export type StaffAccount = z.infer<typeof staffAccountSchema>;
 export const staffListSchema = z.array(staffAccountSchema);
 
-/** An address, in lower case afterwards. */
+/** An email address. The parsed value is in lower case. */
 export const emailSchema = text(3, 254)
   .refine((value) => z.email().safeParse(value).success, 'must be an email address')
   .transform((value) => value.toLowerCase());
 export const passwordSchema = text(12, 256);
 
-/** An absent name is the address up to its `@`. */
+/** Without a name, the account is named after the part of its address before the `@`. */
 export const createStaffInput = z.object({
   email: emailSchema,
   password: passwordSchema,
@@ -43,6 +46,6 @@ export const staffIdInput = z.object({ id: identifier() });
 export const setStaffRoleInput = staffIdInput.extend({ role: staffRoleSchema });
 export const setStaffPasswordInput = z.object({ email: emailSchema, password: passwordSchema });
 
-/** What a sign-in form sends: judged by nothing but its length, so that an answer says nothing of the rules. */
+/** The input of a sign-in form. Only its length is checked, so that an error reveals none of the rules. */
 export const signInInput = z.object({ email: text(1, 254), password: text(1, 256) });
 export type SignInInput = z.infer<typeof signInInput>;

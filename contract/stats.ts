@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { double, int32, wireInstant } from './fields';
 
-/** Counters over everything that an integration has (specification: GET /v1/stats). */
+/** All-time counters of an integration (specification: GET /v1/stats). */
 export const statsSchema = z
   .object({
     totalSessions: int32(48_210),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Billing plans: the service tier that each is placed in (specification: Limits), and for how many days sessions are kept;
- * counts stay.
+ * Billing plans: the service tier of each (specification: Limits), and for how many days it keeps sessions. Counts are
+ * kept forever.
  */
 export const PLANS = {
   free: { tier: 'free', maxActiveWebhooks: 0, retentionDays: 30 },
@@ -15,7 +15,7 @@ export type Plan = keyof typeof PLANS;
 export const PLAN_NAMES = Object.keys(PLANS) as [Plan, ...Plan[]];
 export const planSchema = z.enum(PLAN_NAMES);
 
-/** Service tiers: default quotas in requests a minute (settings may override them) and the largest page. */
+/** Service tiers: default quotas in requests per minute (settings may override them) and the largest page size. */
 export const TIERS = {
   free: { keyLimitPerMinute: 60, sharedLimitPerMinute: 600, maxPageSize: 50 },
   pro: { keyLimitPerMinute: 600, sharedLimitPerMinute: 6_000, maxPageSize: 100 },
@@ -26,5 +26,5 @@ export type Tier = keyof typeof TIERS;
 export const TIER_NAMES = Object.keys(TIERS) as [Tier, ...Tier[]];
 export const tierSchema = z.enum(TIER_NAMES);
 
-/** Subscriptions in all that an integration may hold, disabled ones included. */
+/** How many subscriptions an integration may have, disabled ones included. */
 export const MAX_WEBHOOKS = 100;

@@ -60,7 +60,7 @@ export const deviceConfirmationSchema = z
   .meta({ id: 'DeviceConfirmation' });
 export type DeviceConfirmation = z.infer<typeof deviceConfirmationSchema>;
 
-/** A device of a user, for staff: one that they had sessions on, that was confirmed, or both. */
+/** A user's device, for staff: one that they had sessions on, that was confirmed, or both. */
 export const userDeviceSchema = z.object({
   fingerprint: wireText('4be81f0c9a7d2210'),
   sessionCount: int32(12),

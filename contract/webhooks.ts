@@ -28,7 +28,7 @@ const scalar = z.union([text(0, 256), z.number(), z.boolean()], {
   error: unlessMissing('must be a string, a number or a boolean'),
 });
 
-/** A decimal number in text: no exponent, no spaces, no sign but a minus. */
+/** A decimal number as text: no exponent, no spaces, and no sign except a minus. */
 const NUMERIC_TEXT = /^-?\d{1,30}(\.\d{1,30})?$/;
 
 /** A condition on the payload (specification: Webhook subscription; Events: Subscription rules). */
@@ -109,13 +109,13 @@ const shownSecret = wireText('whsec_dGhpcyBpcyBhbiBleGFtcGxlIG9mIDMyIGJ5dGVzIQ==
 
 export const webhookWithSecretSchema = webhookSchema.extend({ secret: shownSecret }).meta({ id: 'WebhookWithSecret' });
 
-/** A new secret; the one before is invalid from now on (specification: rotate-secret). */
+/** A new secret. The previous one is invalid from now on (specification: rotate-secret). */
 export const rotatedSecretSchema = z
   .object({ id: wireText(EXAMPLE_ID), secret: shownSecret, rotatedAt: wireInstant() })
   .meta({ id: 'RotatedSecret' });
 export type RotatedSecret = z.infer<typeof rotatedSecretSchema>;
 
-/** What came of a synthetic delivery (specification: Webhook test result). */
+/** The result of a synthetic delivery (specification: Webhook test result). */
 export const webhookTestSchema = z
   .object({
     deliveryId: wireText('dlv_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
@@ -137,7 +137,7 @@ export const webhookTestSchema = z
   .meta({ id: 'WebhookTestResult' });
 export type WebhookTestResult = z.infer<typeof webhookTestSchema>;
 
-/** The body of a synthetic delivery, unlike real ones a wrapper (specification: Test delivery). */
+/** The body of a synthetic delivery. Unlike real payloads it is a wrapper (specification: Test delivery). */
 export const testDeliverySchema = z.object({
   eventType: z.enum(EVENT_TYPE_NAMES).describe('The subscription’s own event type.'),
   integrationId: wireText('int_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
@@ -151,13 +151,13 @@ export const testDeliverySchema = z.object({
 });
 export type TestDelivery = z.infer<typeof testDeliverySchema>;
 
-/** All subscriptions at once, in the collection envelope: there are at most 100. */
+/** All subscriptions in one page of the collection envelope; there are at most 100. */
 export const webhookListSchema = z.object({
   data: z.array(webhookSchema),
   pagination: z.object({ hasMore: z.literal(false), limit: int32(100) }),
 });
 
-// The URL and the event type have error codes of their own, so their rules are judged by the domain.
+// The URL and the event type have their own error codes, so the domain checks them.
 const writableFields = {
   url: wireText(EXAMPLE_URL)
     .describe('http or https, port 80 or 443, at most 2048 characters, no private address.')
@@ -171,7 +171,7 @@ const writableFields = {
   enabled: z.boolean().describe('Default: true.').meta({ example: true }),
 };
 
-/** In a create, null means absent. */
+/** Makes a field optional. In a create request, null means absent. */
 const orNull = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
 
 export const createWebhookInput = z.object({
@@ -195,7 +195,7 @@ export const updateWebhookInput = z.object({
 });
 export type UpdateWebhookInput = z.infer<typeof updateWebhookInput>;
 
-// What staff see beside: no route of the public API shows it.
+// Further shapes for staff. No route of the public API shows them.
 
 export const previewThresholdInput = z.object({
   eventType: word(EVENT_TYPE_NAMES),
@@ -205,7 +205,7 @@ export type PreviewThresholdInput = z.infer<typeof previewThresholdInput>;
 
 const payload = z.record(z.string(), z.unknown());
 
-/** What a threshold would do: `sample` is a payload of the type; `events` are its newest ones, at most 20. */
+/** What a threshold would do. `sample` is a payload of the type; `events` are its newest events, at most 20. */
 export const thresholdPreviewSchema = z.object({
   sample: payload,
   samplePasses: z.boolean(),
@@ -220,7 +220,10 @@ export const thresholdPreviewSchema = z.object({
 });
 export type ThresholdPreview = z.infer<typeof thresholdPreviewSchema>;
 
-/** How a subscription fares: its failures in a row and how many disable it, and its latest attempts, newest first, at most 100. */
+/**
+ * A subscription's health: its failures in a row, how many disable it, and its latest attempts, newest first, at most
+ * 100.
+ */
 export const webhookHealthSchema = z.object({
   consecutiveFailures: z.number(),
   disabledAfter: z.number(),

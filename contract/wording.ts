@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What a type is called to people. */
+/** Names of types for error messages. */
 const NOUNS: Record<string, string> = {
   string: 'a string',
   number: 'a number',
@@ -13,7 +13,10 @@ const NOUNS: Record<string, string> = {
 };
 const UNITS: Record<string, string> = { string: 'characters', array: 'items' };
 
-/** Words what a schema complains of and does not word itself, to follow the field's name: `enabled must be true or false`. */
+/**
+ * Words an issue that the schema does not word itself. The text follows the field's name: `enabled must be true or
+ * false`.
+ */
 export function wordIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is required';
   switch (issue.code) {
@@ -38,6 +41,6 @@ function wordLimit(bound: string, limit: number | bigint, origin: string): strin
   return unit ? `must have ${bound} ${limit} ${unit}` : `must be ${bound} ${limit}`;
 }
 
-/** A message about a value that is there: a missing one is just required. */
+/** A message for a wrong value. For a missing value, the default `is required` applies. */
 export const unlessMissing = (message: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? undefined : message;

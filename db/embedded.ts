@@ -14,21 +14,21 @@ interface Log {
 
 export interface EmbeddedDatabase {
   url: string;
-  /** The cluster was initialised by this start. */
+  /** Whether this start initialised the cluster. */
   isNew: boolean;
-  /** Close your own connections first. The last user stops the server. Never rejects. */
+  /** Stops the server if no other user is left. Close your own connections first. Never rejects. */
   stop(): Promise<void>;
 }
 
 const LOG_LIMIT_BYTES = 5 * 1024 * 1024;
 const POLL_MS = 30;
 const RETRY_PAUSE_MS = 200;
-/** Backends of a killed server may linger for a moment. */
+/** Backends of a killed server may remain for a moment. */
 const RETRY_LIMIT_MS = 15_000;
 const TEMPORARY = /Address already in use|lock file .* (already exists|is empty)|shared memory block .* still in use/;
 /** Crash recovery may have a lot of WAL to replay. */
 const READY_LIMIT_MS = 5 * 60_000;
-/** Postgres itself kills what is left 5 s into an immediate shutdown. */
+/** During an immediate shutdown, Postgres itself kills remaining backends after 5 s. */
 const STOP_SIGNALS = [
   { signal: 'SIGINT', limitMs: 10_000 },
   { signal: 'SIGQUIT', limitMs: 6_000 },
@@ -43,14 +43,11 @@ const SETTINGS = {
   log_timezone: 'UTC',
 };
 
-/** Advisory locks; they live in the database `postgres`, so they never meet the application's. */
+/** Advisory locks in the database `postgres`, so they cannot collide with the application's. */
 const USERS_LOCK = 1;
 const CREATION_LOCK = 2;
 
-/**
- * Starts the Postgres of this machine in `dataDir`, or joins it where it already runs.
- * Rejects with an Error whose message is one line.
- */
+/** Starts the Postgres of this machine in `dataDir`, or joins it if it already runs. Rejects with a one-line Error. */
 export async function startEmbeddedDatabase(options: { dataDir: string; log: Log }): Promise<EmbeddedDatabase> {
   const { dataDir, log } = options;
   try {
@@ -73,7 +70,7 @@ export async function startEmbeddedDatabase(options: { dataDir: string; log: Log
   }
 }
 
-/** Waits for the running server, or starts one. Of several started at once, Postgres' own lock file lets one live. */
+/** Waits for the running server, or starts one. If several start at once, Postgres' lock file lets only one run. */
 async function joinServer(cluster: Cluster, log: Log): Promise<{ port: number; reference: Reference }> {
   const startedAt = Date.now();
   let started: Started | undefined;
@@ -95,7 +92,7 @@ async function joinServer(cluster: Cluster, log: Log): Promise<{ port: number; r
         const output = (await readFile(cluster.logFile)).subarray(started.logOffset).toString();
         retryUntil ??= Date.now() + RETRY_LIMIT_MS;
         const isTemporary = TEMPORARY.test(output) && Date.now() < retryUntil;
-        if (!isTemporary) throw new Error(output || 'postgres ended without a word');
+        if (!isTemporary) throw new Error(output || 'postgres exited without output');
         started = undefined;
         await sleep(RETRY_PAUSE_MS);
       }
@@ -109,11 +106,14 @@ async function joinServer(cluster: Cluster, log: Log): Promise<{ port: number; r
 
 interface Started {
   process: ChildProcess;
-  /** Where this server's lines begin in the log file. */
+  /** Where this server's output begins in the log file. */
   logOffset: number;
 }
 
-/** Below 32768, where no outgoing connection takes it; the same each time for the same directory, while it is free. */
+/**
+ * Picks a port below 32768, which outgoing connections do not use. The same directory gets the same port while it is
+ * free.
+ */
 function choosePort({ directory }: Cluster, attempt: number): number {
   const seed = createHash('sha256').update(directory).digest().readUInt32BE();
   return 20_000 + ((seed + attempt * 7919) % 12_000);
@@ -126,12 +126,13 @@ async function startServer(cluster: Cluster, port: number, stalePid: number): Pr
   try {
     if ((await log.stat()).size > LOG_LIMIT_BYTES) await log.truncate();
     const logOffset = (await log.stat()).size;
-    // The pid in a stale postmaster.pid may belong to another program by now (after a reboot, or in a container), and
-    // Postgres would then refuse to start. This variable, meant for pg_ctl's shell, names a pid that is not a server's.
+    // The pid in a stale postmaster.pid may now belong to another program (after a reboot, or in a container), and
+    // Postgres would refuse to start. PG_GRANDPARENT_PID, meant for pg_ctl's shell, names a pid that is not a Postgres
+    // server.
     const env = { ...options.env, PG_GRANDPARENT_PID: String(stalePid) };
-    // A session of its own: Ctrl-C goes to the terminal's whole process group, and Postgres has to outlive our drain.
+    // In its own session: Ctrl-C signals the terminal's whole process group, but Postgres must outlive our shutdown.
     const process = spawn(file, args, { ...options, env, detached: true, stdio: ['ignore', log.fd, log.fd] });
-    process.on('error', () => {}); // the exit code tells
+    process.on('error', () => {}); // the exit code reports it
     process.unref();
     return { process, logOffset };
   } finally {
@@ -141,14 +142,14 @@ async function startServer(cluster: Cluster, port: number, stalePid: number): Pr
 
 const hasEnded = ({ process }: Started) => process.exitCode !== null || process.signalCode !== null;
 
-/** Creates what starts the server again, on the port that its users know, where its process is gone. */
+/** Creates a function that restarts a dead server on its known port. */
 function createReviver(cluster: Cluster, port: number, log: Log): () => Promise<void> {
   let started: Started | undefined;
   return async () => {
     const { isAlive, pid } = await readServer(cluster);
     if (isAlive || (started && !hasEnded(started))) return;
     started = await startServer(cluster, port, pid);
-    log.warn({ pid: started.process.pid, port }, 'the embedded Postgres was gone; it is started again');
+    log.warn({ pid: started.process.pid, port }, 'the embedded Postgres was not running; restarting it');
   };
 }
 
@@ -160,7 +161,7 @@ async function readServer({ directory }: Cluster) {
   return { pid, isAlive, port: Number(lines[3]), isReady: lines[7]?.trim() === 'ready' };
 }
 
-/** A pid proves nothing: it may be reused, or a zombie that nobody reaps. The command line names our directory. */
+/** A pid alone proves nothing: it may be reused, or belong to a zombie. The command line contains our directory. */
 async function isPostmaster(pid: number, directory: string): Promise<boolean> {
   const commandLine =
     platform === 'linux'
@@ -169,14 +170,17 @@ async function isPostmaster(pid: number, directory: string): Promise<boolean> {
   return (await commandLine.catch(() => '')).includes(` -D ${directory} `);
 }
 
-/** One user of the server: a connection that holds the users' lock shared, so that the count survives any crash. */
+/** A user of the server: a connection that holds the users' lock shared, so that the count survives any crash. */
 interface Reference {
   sql: postgres.Sql;
-  /** Answers true when there is no other user; from then on nobody can become one. */
+  /** Returns true if there is no other user. From then on, nobody can become one. */
   release(): Promise<boolean>;
 }
 
-/** Answers undefined while the server takes no users: it is starting, or its last user is stopping it. */
+/**
+ * Registers a user. Returns undefined while the server takes none, because it is starting or its last user is stopping
+ * it.
+ */
 async function acquire(cluster: Cluster, port: number, log: Log): Promise<Reference | undefined> {
   const { password, directory } = cluster;
   const revive = createReviver(cluster, port, log);
@@ -194,21 +198,23 @@ async function acquire(cluster: Cluster, port: number, log: Log): Promise<Refere
     isHeld = row?.held;
     return isHeld;
   };
-  // When one backend crashes, Postgres restarts all of them, and the locks of all users are gone. When Postgres itself is
-  // killed, nobody but its users can bring it back.
+  // If one backend crashes, Postgres restarts all of them and every user loses its lock. If Postgres itself is killed,
+  // only its users can restart it.
   async function regain() {
     if (!isHeld) return;
     isHeld = false;
     log.warn({ directory }, 'lost the connection to the embedded Postgres');
     while (!isReleased && !(await take().catch(() => false))) {
-      await revive().catch((error: Error) => log.warn({ error: error.message }, 'could not start it again'));
+      await revive().catch((error: Error) =>
+        log.warn({ error: error.message }, 'could not restart the embedded Postgres'),
+      );
       await sleep(RETRY_PAUSE_MS);
     }
   }
   const release = async () => {
     isHeld = false;
     isReleased = true;
-    // Given up first: of two that leave at once, each would otherwise take the other for a user that stays.
+    // Release first. If two users left at once while holding the lock, each would think the other stays.
     await sql`select pg_advisory_unlock_all()`;
     const [row] = await sql`select pg_try_advisory_lock(${USERS_LOCK}) as alone`;
     return row?.alone;
@@ -217,7 +223,8 @@ async function acquire(cluster: Cluster, port: number, log: Log): Promise<Refere
     if (await take()) return { sql, release };
   } catch (error) {
     const { code = '' } = error as { code?: string };
-    // Class 57P: starting up, shutting down. The others are connections refused, reset, closed or timed out.
+    // Class 57P means starting up or shutting down. The others mean that the connection was refused, reset, closed or
+    // timed out.
     if (!/^(57P|ECONN|EPIPE|CONNECT)/.test(code)) throw error;
   }
   await sql.end({ timeout: 0 });
@@ -227,7 +234,7 @@ async function leaveServer(cluster: Cluster, reference: Reference, log: Log): Pr
   try {
     if (await reference.release()) await stopServer(cluster, log);
   } catch (error) {
-    log.warn({ error: usefulLine((error as Error).message) }, 'left the embedded Postgres as it is');
+    log.warn({ error: usefulLine((error as Error).message) }, 'could not stop the embedded Postgres');
   } finally {
     await reference.sql.end({ timeout: 0 });
   }
@@ -239,14 +246,14 @@ async function stopServer(cluster: Cluster, log: Log): Promise<void> {
   for (const { signal, limitMs } of STOP_SIGNALS) {
     try {
       kill(pid, signal);
-    } catch {} // it has just ended, or is not ours to end: the loop finds out
+    } catch {} // it has just ended, or we may not signal it; the loop below finds out
     for (const until = Date.now() + limitMs; Date.now() < until; await sleep(POLL_MS)) {
       if (await isPostmaster(pid, cluster.directory)) continue;
       log.info({ pid, signal }, 'embedded Postgres stopped');
       return;
     }
   }
-  throw new Error(`postgres (pid ${pid}) does not end`);
+  throw new Error(`postgres (pid ${pid}) does not exit`);
 }
 
 async function createDatabase(sql: postgres.Sql): Promise<void> {
@@ -256,7 +263,7 @@ async function createDatabase(sql: postgres.Sql): Promise<void> {
   await sql`select pg_advisory_unlock(${CREATION_LOCK})`;
 }
 
-/** The last complaint in the output of a program of Postgres, with its detail and hint, as one line. */
+/** Finds the last error in the output of a Postgres program and returns it with its detail and hint as one line. */
 function usefulLine(output: string): string {
   const lines = output.split('\n').map((line) => line.replace(/^.* \[\d+\] /, '').trim());
   const filled = lines.filter((line) => line && !/^(initdb: removing|child process exited)/.test(line));

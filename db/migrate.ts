@@ -10,13 +10,13 @@ interface Journal {
   entries: { tag: string }[];
 }
 
-/** A wrong setting: the database belongs to another region. */
+/** An invalid setting: the database belongs to another region. */
 export class RegionMismatchError extends Error {}
 
 /**
- * Applies the migrations that are missing, under an advisory lock: of several processes that start together one
- * migrates and the others wait. Writes the region into a new database and refuses one of another region.
- * Answers the names it applied. `url` must reach Postgres itself, not a transaction pooler.
+ * Applies the missing migrations under an advisory lock: if several processes start together, one migrates and the
+ * others wait. Writes the region into a new database and refuses one of another region. Returns the names of the
+ * applied migrations. `url` must reach Postgres itself, not a transaction pooler.
  */
 export async function migrateDatabase(options: { url: string; directory: string; region: string }): Promise<string[]> {
   const journal = JSON.parse(await readFile(join(options.directory, 'meta/_journal.json'), 'utf8')) as Journal;

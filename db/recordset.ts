@@ -1,12 +1,12 @@
 import { getTableColumns } from 'drizzle-orm';
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 
-// A set of rows goes to Postgres as one JSON parameter, so that a statement's text, and with it its plan, does not depend
-// on how many there are. Names and types come from the schema.
+// A set of rows is passed to Postgres as one JSON parameter, so that the statement's text, and therefore its plan, does
+// not depend on the number of rows. Names and types come from the schema.
 
 type ColumnName<T extends PgTable> = Extract<keyof T['_']['columns'], string>;
 
-/** The columns of a table that can be written. */
+/** Lists the writable columns of a table. */
 export function writableColumns<T extends PgTable>(table: T, except: ColumnName<T>[] = []): ColumnName<T>[] {
   const columns = Object.entries(getTableColumns(table));
   return columns
@@ -35,8 +35,8 @@ export function insertRecords<T extends PgTable>(table: T, parameter: string, na
 }
 
 /**
- * Updates the rows with the given keys, which are locked: found by one look-up each, as in `lookUpRecords`, and then
- * reached by their place.
+ * Updates the rows with the given keys, which must be locked. Each row is found by its own key look-up, as in
+ * `lookUpRecords`, and then addressed by its ctid.
  */
 export function updateRecords<T extends PgTable>(
   table: T,
@@ -56,7 +56,7 @@ export function deleteRecords<T extends PgTable>(table: T, parameter: string, ke
     delete from ${getTableConfig(table).name} t using r where ${reachRecords(table, keys)}`;
 }
 
-/** That `t` is the row of a table that `r` names. */
+/** The condition that `t` is the row named by `r`. */
 function reachRecords<T extends PgTable>(table: T, keys: ColumnName<T>[]): string {
   const columns = getTableColumns(table);
   const matches = keys.map((name) => `t."${columns[name]!.name}" = r."${name}"`).join(' and ');
@@ -64,15 +64,16 @@ function reachRecords<T extends PgTable>(table: T, keys: ColumnName<T>[]): strin
        and t.ctid = any (array(select found.row from r cross join lateral (select t.ctid as row from ${getTableConfig(table).name} t where ${matches} limit 1) found))`;
 }
 
-/** `alias."column" as "camelName", …` for statements that are written as text. */
+/** `alias."column" as "camelName", …` for statements written as text. */
 export function selectColumns<T extends PgTable>(table: T, alias: string, names?: readonly ColumnName<T>[]): string {
   const columns = getTableColumns(table);
   return (names ?? Object.keys(columns)).map((name) => `${alias}."${columns[name]!.name}" as "${name}"`).join(', ');
 }
 
 /**
- * Selects the rows with the given keys: one look-up by primary key for each, whatever the statistics say of the table (a
- * planner that has last seen it small would join by reading all of it). With `lock` they are locked in the order of the keys.
+ * Selects the rows with the given keys by one primary key look-up each, whatever the table's statistics say. (A planner
+ * with old statistics of a small table would read the whole table for a join.) With `lock`, rows are locked in the
+ * order of the keys.
  */
 export function lookUpRecords<T extends PgTable>(
   table: T,
@@ -86,7 +87,7 @@ export function lookUpRecords<T extends PgTable>(
     cross join lateral (select * from ${getTableConfig(table).name} t where ${matches.join(' and ')} limit 1 ${lock}) found`;
 }
 
-/** In one order everywhere: two processes that insert the same new keys wait for each other once, not crosswise. */
+/** Sorts rows by key. If all processes insert new keys in the same order, they cannot deadlock. */
 export function sortByKey<T>(rows: T[], keyOf: (row: T) => (string | number)[]): T[] {
   if (rows.length < 2) return rows;
   const keyed = rows.map((row) => ({ row, key: keyOf(row).join('\0') }));

@@ -3,8 +3,8 @@ import type { ActorKind, AuditAction } from '../../contract/audit';
 import { identifier, instant } from './columns';
 
 /**
- * Who changed keys, plans, thresholds and accounts; each row is written in the transaction of its change and kept without
- * end. No foreign keys: an entry outlives what it is about.
+ * Who changed keys, plans, thresholds and accounts. Each row is written in the transaction of its change and kept
+ * forever. There are no foreign keys, because an entry outlives its subject.
  */
 export const auditEntries = pgTable(
   'audit_entries',
@@ -16,7 +16,7 @@ export const auditEntries = pgTable(
     actorId: identifier('actor_id'),
     actorName: text('actor_name'),
     clientAddress: text('client_address'),
-    /** Null for what is done to accounts, which belong to no integration. */
+    /** Null for changes to accounts, which belong to no integration. */
     integrationId: identifier('integration_id'),
     subjectId: identifier('subject_id').notNull(),
     details: jsonb('details').$type<Record<string, unknown>>().notNull(),

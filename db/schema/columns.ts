@@ -6,5 +6,5 @@ export const identifier = customType<{ data: string }>({ dataType: () => 'text C
 /** Raw bytes. */
 export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 
-/** An instant in milliseconds, read as an ISO 8601 string in UTC: a JS Date and a cursor carry it whole. */
+/** An instant in milliseconds, read as an ISO 8601 string in UTC, which a JS Date and a cursor hold without loss. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'string' });

@@ -2,9 +2,9 @@ import { doublePrecision, index, integer, pgTable, primaryKey, text } from 'driz
 import type { ReportFormat } from '../../contract/events';
 import { identifier, instant } from './columns';
 
-// What the pipeline tells of beside browsing sessions. As with those, there are no foreign keys.
+// Pipeline facts other than browsing sessions. They have no foreign keys either.
 
-/** AI-content scores of writing sessions, which need not be sessions that the pixel saw. */
+/** AI-content scores of writing sessions. The pixel need not have seen those sessions. */
 export const writingScores = pgTable(
   'writing_scores',
   {
@@ -19,7 +19,7 @@ export const writingScores = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.sessionId, table.scoredAt] })],
 );
 
-/** Reports that are Ready; after `expiresAt` they count as Expired. */
+/** Reports that are Ready. After `expiresAt` they count as Expired. */
 export const reports = pgTable(
   'reports',
   {
@@ -29,7 +29,7 @@ export const reports = pgTable(
     templateId: identifier('template_id').notNull(),
     format: text('format').$type<ReportFormat>().notNull(),
     recordCount: integer('record_count'),
-    /** Bytes: whole, and more than an integer holds. */
+    /** In bytes. A double, because the size may exceed an integer column. */
     fileSize: doublePrecision('file_size'),
     completedAt: instant('completed_at').notNull(),
     expiresAt: instant('expires_at'),
@@ -42,7 +42,7 @@ export const reports = pgTable(
   ],
 );
 
-/** Alerts that a rule of the customer's fired. */
+/** Alerts that the customer's rules fired. */
 export const alerts = pgTable(
   'alerts',
   {

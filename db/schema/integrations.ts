@@ -3,7 +3,7 @@ import { index, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm
 import type { Plan } from '../../contract/tiers';
 import { bytes, identifier, instant } from './columns';
 
-/** One row for the whole database: the region it belongs to, written by the first migration. */
+/** The region that the database belongs to, in one row. The first migration run writes it. */
 export const meta = pgTable('meta', { region: text('region').primaryKey() });
 
 /** A tenant. */
@@ -18,7 +18,7 @@ export const integrations = pgTable('integrations', {
   createdAt: instant('created_at').notNull().defaultNow(),
 });
 
-/** API keys: only the SHA-256 of a key is stored, and what its masked form shows. */
+/** API keys. Only the SHA-256 of a key and its masked form are stored. */
 export const apiKeys = pgTable(
   'api_keys',
   {
@@ -31,7 +31,7 @@ export const apiKeys = pgTable(
     first4: text('first4').notNull(),
     last4: text('last4').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
-    /** Behind by up to a minute. */
+    /** Up to a minute behind. */
     lastUsedAt: instant('last_used_at'),
     revokedAt: instant('revoked_at'),
   },
@@ -39,8 +39,8 @@ export const apiKeys = pgTable(
 );
 
 /**
- * Requests counted per bucket and clock minute. UNLOGGED (see the migration): a counter needs no flush to disk, and a
- * window that is lost with the machine is a minute of mercy.
+ * Requests counted per bucket and clock minute. UNLOGGED (see the migration), because a counter needs no flush to disk:
+ * if a crash loses a window, callers only get one minute of extra quota.
  */
 export const rateWindows = pgTable(
   'rate_windows',

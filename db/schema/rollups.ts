@@ -1,21 +1,22 @@
 import { bigint, doublePrecision, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
 import { identifier, instant } from './columns';
 
-// Counts of sessions, so that no answer's cost grows with history. A trigger on `sessions` appends every change to
-// `session_deltas`; `foldSessionDeltas` moves them into the other tables; a reader adds up both. Sessions that retention
-// removes stay counted.
+// Counts of sessions, so that the cost of an answer does not grow with history. A trigger on `sessions` appends every
+// change to `session_deltas`, and `foldSessionDeltas` moves the changes into the other tables. A reader adds up both.
+// Sessions removed by retention stay counted.
 
 const count = (name: string) => bigint(name, { mode: 'number' }).notNull();
 
 /**
- * Counts by least effective bin, so that a cut point is one of them and no sum: element `bin + 3` is the number with at
- * least that bin, from -2 (any or none) to the highest that was there; what lies beyond the end is 0.
+ * Cumulative counts by effective bin. Element `bin + 3` counts the sessions with at least that bin, so reading a cut
+ * point takes one element and no sum. The array runs from -2 (any bin or none) to the highest bin seen; elements past
+ * its end are 0.
  */
 const tally = (name: string) => integer(name).array().notNull();
 
 /**
  * Changes of sessions that are not folded yet: a session as it is now (sign 1) or was before (sign -1). `bin` is the
- * effective bin, -2 without any; hours are in UTC.
+ * effective bin, or -2 if there is none. Hours are in UTC.
  */
 export const sessionDeltas = pgTable(
   'session_deltas',
@@ -34,7 +35,7 @@ export const sessionDeltas = pgTable(
     courseId: identifier('course_id'),
     fingerprint: identifier('fingerprint'),
     events: integer('events').notNull(),
-    /** The score in whole millionths, so that no order of adding shows. */
+    /** The score in whole millionths, so that the order of additions does not affect the sum. */
     scoreMicros: integer('score_micros'),
     confidenceMicros: integer('confidence_micros'),
   },
@@ -57,13 +58,13 @@ export const sessionRollups = pgTable(
     confidenceMicros: count('confidence_micros'),
     labeledBot: count('labeled_bot'),
     labeledHuman: count('labeled_human'),
-    /** Without a fingerprint: each counts as a device of its own. */
+    /** Sessions without a fingerprint. Each counts as one device. */
     deviceless: tally('deviceless'),
   },
   (table) => [primaryKey({ columns: [table.integrationId, table.grain, table.start] })],
 );
 
-/** Counts by origin, device type and browser. Only those of origins are told apart by bin; the others have bin -2. */
+/** Counts by origin, device type and browser. Only origins are counted by bin; the other dimensions use bin -2. */
 export const dimensionRollups = pgTable(
   'dimension_rollups',
   {
@@ -77,7 +78,7 @@ export const dimensionRollups = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.grain, table.start, table.dimension, table.value] })],
 );
 
-/** When a user (bin 0) or a device had sessions. */
+/** The hours in which a user (bin 0) or a device had sessions. */
 export const seenHours = pgTable(
   'seen_hours',
   {
@@ -92,9 +93,10 @@ export const seenHours = pgTable(
 );
 
 /**
- * How many users or devices there are, without counting them: the sum over `start >= T` of the counts by least bin is the
- * number of those seen since T with at least that bin, by hours or, from a midnight on, by days. Each adds one for each of its
- * points that no later and higher one dominates, and takes away one where two neighbours of these meet.
+ * Distinct users and devices, without scanning them. The sum of `count` over all rows with `start >= T`, read at a bin,
+ * is the number of those seen since T with at least that bin; T is a full hour, or a midnight for the daily rows. Take
+ * the points (hour, bin) of one user or device that no later point with a higher bin dominates. Each such point adds
+ * one; each corner between two neighbours (the earlier hour, the lower bin) subtracts one.
  */
 export const seenSteps = pgTable(
   'seen_steps',
@@ -108,7 +110,7 @@ export const seenSteps = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.grain, table.start] })],
 );
 
-/** Counts of a user's or a course's sessions by effective bin. */
+/** Counts of the sessions of a user or a course by effective bin. */
 export const entityRollups = pgTable(
   'entity_rollups',
   {
@@ -137,7 +139,7 @@ export const entityPairs = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value, table.other] })],
 );
 
-/** How many devices a user has, and users a course and (`all`, '') the integration. */
+/** The number of devices of a user, of users of a course, and (`all`, '') of users of the integration. */
 export const entityOthers = pgTable(
   'entity_others',
   {
@@ -149,7 +151,9 @@ export const entityOthers = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value] })],
 );
 
-/** What no count tells of sessions that retention has removed: of a user, a course, or (`all`, '') the integration. */
+/**
+ * What the counts cannot tell about sessions removed by retention: of a user, a course, or (`all`, '') the integration.
+ */
 export const prunedEnds = pgTable(
   'pruned_ends',
   {
@@ -164,8 +168,8 @@ export const prunedEnds = pgTable(
 );
 
 /**
- * How many courses, anomalies and confirmed devices there are: the sum of the tenant's rows. A trigger on those tables, from
- * which nothing is removed, appends an entry for each row; `foldSessionDeltas` adds them to entry 0.
+ * The number of courses, anomalies and confirmed devices: the sum of the tenant's rows. Nothing is deleted from those
+ * tables. A trigger on them appends an entry per row, and `foldSessionDeltas` adds the entries up in entry 0.
  */
 export const rowCounts = pgTable(
   'row_counts',

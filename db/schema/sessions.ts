@@ -4,10 +4,10 @@ import type { EventType } from '../../contract/session-events';
 import type { Confidence, DeviceType, SessionStatus } from '../../contract/sessions';
 import { identifier, instant } from './columns';
 
-// The tables that the pipeline writes have no foreign keys: their parents are checked and locked in the same
-// transaction, and a check per row would cost more than the row.
+// The tables that the pipeline writes have no foreign keys. The parents are checked and locked in the same transaction,
+// and a check per row would cost more than the row.
 
-/** Browsing sessions. `effectiveBin` is the one number that says how risky a session is. */
+/** Browsing sessions. `effectiveBin` is the single number that says how risky a session is. */
 export const sessions = pgTable(
   'sessions',
   {
@@ -16,7 +16,7 @@ export const sessions = pgTable(
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at'),
     closedAt: instant('closed_at'),
-    /** When scoring gave up, and why; `status` says whether a score made up for it. */
+    /** When scoring failed, and why. `status` says whether a score replaced the failure. */
     failedAt: instant('failed_at'),
     failureReason: text('failure_reason'),
     status: text('status').$type<SessionStatus>().notNull(),
@@ -32,7 +32,7 @@ export const sessions = pgTable(
     scoreBin: smallint('score_bin'),
     scoredAt: instant('scored_at'),
     detectionFlags: text('detection_flags').array().notNull().default(sql`'{}'`),
-    /** 1 labelled bot, -1 labelled human. */
+    /** 1 is labelled bot, -1 labelled human. */
     label: smallint('label').$type<1 | -1>(),
     labelConfidence: text('label_confidence').$type<Confidence>(),
     labelNotes: text('label_notes'),
@@ -46,7 +46,7 @@ export const sessions = pgTable(
     courseId: identifier('course_id'),
     eventCount: integer('event_count').notNull().default(0),
   },
-  // Read backwards, newest first.
+  // Indexes are read backwards, newest first.
   (table) => [
     primaryKey({ columns: [table.integrationId, table.id] }),
     index('sessions_recent').on(table.integrationId, table.createdAt, table.id),
@@ -61,7 +61,7 @@ export const sessions = pgTable(
   ],
 );
 
-/** The flags of sessions once more, a row each: an index of the array itself would not keep the order of a list. */
+/** The flags of sessions again, one row each, because an index on the array would not keep the order of a list. */
 export const sessionFlags = pgTable(
   'session_flags',
   {
@@ -73,7 +73,7 @@ export const sessionFlags = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.flag, table.createdAt, table.sessionId] })],
 );
 
-/** Courses, as the addresses of their sessions name them. */
+/** Courses, identified by the URLs of their sessions. */
 export const courses = pgTable(
   'courses',
   {
@@ -86,7 +86,7 @@ export const courses = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
 );
 
-/** What happened in a session: metadata only, never content. */
+/** Events in a session: metadata only, never content. */
 export const sessionEvents = pgTable(
   'session_events',
   {
@@ -103,7 +103,7 @@ export const sessionEvents = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.sessionId, table.sequence] })],
 );
 
-/** Every score a session was given: the natural keys of `sessionScored`. The latest stands on the session. */
+/** Every score of a session: the natural keys of `sessionScored`. The latest score is also stored on the session. */
 export const sessionScores = pgTable(
   'session_scores',
   {

@@ -17,7 +17,7 @@ export const staff = pgTable('staff', {
   createdAt: instant('created_at').notNull().defaultNow(),
 });
 
-/** Who is signed in. Only a keyed hash of the token is stored. */
+/** Signed-in sessions. Only a keyed hash of the token is stored. */
 export const staffSessions = pgTable(
   'staff_sessions',
   {
@@ -26,13 +26,13 @@ export const staffSessions = pgTable(
       .notNull()
       .references(() => staff.id),
     createdAt: instant('created_at').notNull().defaultNow(),
-    /** Moves on while the session is used, up to a bound that counts from `createdAt`. */
+    /** Extended while the session is used, up to a limit counted from `createdAt`. */
     expiresAt: instant('expires_at').notNull(),
   },
   (table) => [index('staff_sessions_staff').on(table.staffId)],
 );
 
-/** Tries to sign in, by account and by client address, in windows of some minutes. */
+/** Sign-in attempts by account and by client address, in windows of some minutes. */
 export const signInWindows = pgTable(
   'sign_in_windows',
   {

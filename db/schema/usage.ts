@@ -3,7 +3,7 @@ import { identifier } from './columns';
 
 const counter = (name: string) => bigint(name, { mode: 'number' }).notNull();
 
-/** Requests of an integration by UTC day and documented route; `path` is the template, or `(unmatched)`. */
+/** Requests of an integration by UTC day and documented route. `path` is the route template, or `(unmatched)`. */
 export const usageDaily = pgTable(
   'usage_daily',
   {
@@ -14,7 +14,7 @@ export const usageDaily = pgTable(
     requests: counter('requests'),
     clientErrors: counter('client_errors'),
     serverErrors: counter('server_errors'),
-    /** Of the client errors, those that hit the rate limit. */
+    /** The part of the client errors that hit the rate limit. */
     rateLimited: counter('rate_limited'),
   },
   (table) => [primaryKey({ columns: [table.integrationId, table.day, table.method, table.path] })],

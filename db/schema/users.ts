@@ -11,13 +11,15 @@ export const users = pgTable(
     name: text('name').notNull(),
     email: text('email'),
     url: text('url'),
-    /** When that correlation was made. */
+    /** The time of that correlation. */
     describedAt: instant('described_at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
 );
 
-/** Every correlation of a session: the natural keys of `sessionCorrelated`. The latest stands on the session. */
+/**
+ * Every correlation of a session: the natural keys of `sessionCorrelated`. The latest is also stored on the session.
+ */
 export const sessionCorrelations = pgTable(
   'session_correlations',
   {
@@ -31,7 +33,7 @@ export const sessionCorrelations = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.sessionId, table.correlatedAt] })],
 );
 
-/** Devices that a customer confirmed as a user's own, known to us as a user or not. */
+/** Devices that a customer confirmed as a user's own. The user need not be known to us. */
 export const deviceConfirmations = pgTable(
   'device_confirmations',
   {
@@ -45,7 +47,9 @@ export const deviceConfirmations = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.userId, table.fingerprint] })],
 );
 
-/** Anomalies of the correlation pipeline. A fingerprint that must not leave is cut in `metadata` already. */
+/**
+ * Anomalies found by the correlation pipeline. `metadata` holds a shortened fingerprint if the full one must not leave.
+ */
 export const anomalies = pgTable(
   'anomalies',
   {
@@ -61,7 +65,7 @@ export const anomalies = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.integrationId, table.id] }),
-    // Lists read them backwards, newest first.
+    // Lists read the indexes backwards, newest first.
     index('anomalies_recent').on(table.integrationId, table.detectedAt, table.id),
     index('anomalies_user').on(table.integrationId, table.userId, table.detectedAt, table.id),
     index('anomalies_session').on(table.integrationId, table.sessionId, table.detectedAt, table.id),

@@ -19,7 +19,7 @@ import type { DeliveryStatus, Threshold } from '../../contract/webhooks';
 import { bytes, identifier, instant } from './columns';
 import { integrations } from './integrations';
 
-/** What happened in a tenant and may be told. The payload's bytes live here once, for all subscriptions. */
+/** Events of a tenant that webhooks may report. The payload text is stored once, for all subscriptions. */
 export const domainEvents = pgTable(
   'domain_events',
   {
@@ -29,7 +29,7 @@ export const domainEvents = pgTable(
     naturalKey: identifier('natural_key').notNull(),
     payload: text('payload').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
-    /** Why a subscription of this type was not served: subscription id → reason. */
+    /** Why the event was not sent to a subscription of its type: subscription id → reason. */
     skips: jsonb('skips').$type<Record<string, SkipReason>>(),
   },
   (table) => [
@@ -58,7 +58,7 @@ export const webhookSubscriptions = pgTable(
     disabledFailureClass: text('disabled_failure_class'),
     lastDeliveryAt: instant('last_delivery_at'),
     lastDeliveryStatus: text('last_delivery_status').$type<DeliveryStatus>(),
-    /** When the engine was last told to look; cleared by the drain before it claims. */
+    /** When the engine was last told to look. The drain clears it before it claims. */
     nudgedAt: instant('nudged_at'),
     createdAt: instant('created_at').notNull().defaultNow(),
     deletedAt: instant('deleted_at'),
@@ -67,8 +67,8 @@ export const webhookSubscriptions = pgTable(
 );
 
 /**
- * One event for one subscription. `attempts` counts the ones begun since it was last sent by hand; a lease belongs to the
- * attempt that is under way.
+ * One event for one subscription. `attempts` counts the attempts begun since the delivery was last sent by hand. A
+ * lease belongs to the current attempt.
  */
 export const webhookDeliveries = pgTable(
   'webhook_deliveries',
@@ -76,16 +76,16 @@ export const webhookDeliveries = pgTable(
     integrationId: identifier('integration_id').notNull(),
     id: identifier('id').notNull(),
     subscriptionId: identifier('subscription_id').notNull(),
-    /** Null for a test delivery, whose payload nobody needs again. */
+    /** Null for a test delivery, whose payload is not needed again. */
     eventId: identifier('event_id'),
     isTest: boolean('is_test').notNull().default(false),
     status: text('status').$type<DeliveryStatus>().notNull().default('Pending'),
     attempts: smallint('attempts').notNull().default(0),
-    /** How often it was sent by hand after its end: each time all attempts anew. */
+    /** How often the delivery was sent again by hand after it ended. Each time it gets all attempts again. */
     resends: smallint('resends').notNull().default(0),
-    /** How many processes died in a row in the middle of an attempt. */
+    /** How many processes in a row died during an attempt. */
     crashes: smallint('crashes').notNull().default(0),
-    /** Of an attempt under way, the end of its lease. */
+    /** While an attempt runs: the end of its lease. */
     nextAttemptAt: instant('next_attempt_at'),
     lease: uuid('lease'),
     failureClass: text('failure_class'),
@@ -107,15 +107,18 @@ export const webhookDeliveries = pgTable(
   ],
 );
 
-/** Every finished attempt of a delivery; never the body of the answer. */
+/** Every finished attempt of a delivery. Response bodies are never stored. */
 export const webhookAttempts = pgTable(
   'webhook_attempts',
   {
     integrationId: identifier('integration_id').notNull(),
     deliveryId: identifier('delivery_id').notNull(),
-    /** Its delivery's, so that the latest of a subscription are found; null where an older version of the product recorded it. */
+    /**
+     * The subscription of its delivery, so that a subscription's latest attempts can be found. Null in rows that an
+     * older version of the product wrote.
+     */
     subscriptionId: identifier('subscription_id'),
-    /** The delivery's count of resends when it was made. */
+    /** The delivery's count of resends at the time of the attempt. */
     resend: smallint('resend').notNull().default(0),
     attempt: smallint('attempt').notNull(),
     startedAt: instant('started_at').notNull(),
@@ -123,7 +126,7 @@ export const webhookAttempts = pgTable(
     httpStatus: smallint('http_status'),
     failureClass: text('failure_class'),
     address: text('address'),
-    /** What the receiver asked for, which the schedule does not follow. */
+    /** The receiver's Retry-After. The schedule does not follow it. */
     retryAfter: text('retry_after'),
   },
   (table) => [
@@ -132,7 +135,7 @@ export const webhookAttempts = pgTable(
   ],
 );
 
-/** Deliveries that ended on a day (UTC) and are no longer in the log. */
+/** Deliveries that ended on a day (UTC) and were removed from the log. */
 export const prunedOutcomes = pgTable(
   'pruned_outcomes',
   {

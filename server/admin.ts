@@ -23,12 +23,13 @@ import { createCommandService, prepareRuntime, type Runtime } from './runtime';
 import { closeService, type Service } from './service';
 import { setIntegrationPlan } from './webhooks/plans';
 
-// `npm run -s admin -- <noun> <verb> [--flags]`: the operator's commands, on the same database as a running server.
+// `npm run -s admin -- <noun> <verb> [--flags]`: the operator's commands. They use the same database as a running
+// server.
 
 const GRACE_MS = 5_000;
 
 interface Command {
-  /** The flags as the usage line shows them. */
+  /** The flags as shown in the usage text. */
   usage: string;
   flags: z.ZodObject;
   run(service: Service, flags: never, runtime: Runtime): Promise<Record<string, unknown>>;
@@ -150,7 +151,7 @@ async function runCommand(args: string[]): Promise<string> {
 const showValue = (value: unknown) =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
 
-/** For people: one `name: value` a line, lists as tables of tabs. */
+/** Formats a result for people: one `name: value` per line, lists as tab-separated rows. */
 function showResult(result: Record<string, unknown>): string {
   return Object.entries(result)
     .map(([name, value]) => (Array.isArray(value) ? showList(value) : `${name}: ${String(value)}`))

@@ -1,5 +1,5 @@
-// Builds what `npm start` and `npm run admin` run: esbuild bundles each entry of server/ into dist/ (our own code only;
-// packages stay in node_modules), and `next build` makes the dashboard and the route handlers in .next/.
+// Builds what `npm start` and `npm run admin` run. esbuild bundles each entry of server/ into dist/ (our own code only;
+// packages stay in node_modules). `next build` makes the dashboard and the route handlers in .next/.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const SOURCES = [
   'package-lock.json',
 ];
 
-/** A digest of everything that a build is made of. */
+/** Hashes everything that goes into a build. */
 function fingerprintSources() {
   const hash = createHash('sha256');
   const add = (path) => hash.update(path).update('\0').update(readFileSync(path)).update('\0');
@@ -42,8 +42,8 @@ function listFiles(directory) {
 }
 
 /**
- * Builds one part, `server` or `next`, unless it was built from these very sources. What building prints goes to stderr:
- * stdout belongs to the program.
+ * Builds one part, `server` or `next`, unless the last build used the same sources. Build output goes to stderr,
+ * because stdout belongs to the program.
  */
 export async function buildIfNeeded(part) {
   const stamp = `dist/.${part}-built`;

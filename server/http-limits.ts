@@ -1,25 +1,27 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-// What a client may take of a server that is ours, so that slow, silent and endless ones leave room for others.
+// Limits on what one client may use, so that slow, silent and endless requests leave room for others.
 
-/** Times in milliseconds. Names are those of node:http's servers, where there is one. */
+/** Times in milliseconds. Names are those of node:http's server options where they exist. */
 export interface ConnectionLimits {
-  /** Connections at once; those beyond it are closed as they come. */
+  /** The maximum number of connections. Further ones are closed at once. */
   maxConnections: number;
-  /** Bytes of a request's first line and headers together. */
+  /** The maximum bytes of a request's first line and headers together. */
   maxHeaderSize: number;
-  /** Header fields of a request. */
+  /** The maximum number of header fields in a request. */
   maxHeaderFields: number;
-  /** From a connection, or the first byte of a later request on it, to the end of a request's head. */
+  /** Time from a new connection, or from the first byte of a later request, to the end of the request's headers. */
   headersTimeout: number;
-  /** From there to the end of the whole request. */
+  /** Time from there to the end of the whole request. */
   requestTimeout: number;
-  /** A connection between two requests: longer than the minute after which load balancers let go of theirs. */
+  /** Time between two requests of a connection. Longer than the minute after which load balancers close theirs. */
   keepAliveTimeout: number;
-  /** A client that takes nothing of an answer that waits for it. */
+  /** Time that a client may leave a waiting answer unread. */
   answerTimeout: number;
-  /** How often these times are looked at; the two of a request every 30 seconds under plain `next start`. */
+  /**
+   * How often these times are checked. Under plain `next start`, the two request times are checked every 30 seconds.
+   */
   connectionsCheckingInterval: number;
 }
 
@@ -34,26 +36,26 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** Holds a server to limits. Node reads its own off it at each connection and each look. */
+/** Applies limits to a server. Node reads them at each new connection and each check. */
 export function limitConnections<S extends Server>(server: S, limits: ConnectionLimits): S {
   const { maxHeaderFields, answerTimeout, connectionsCheckingInterval, ...ofNode } = limits;
-  // One more than is allowed: Node drops those beyond its bound without a word, and a request is refused instead.
+  // One more than allowed: Node silently drops fields above its limit, but such a request must be refused.
   Object.assign(server, ofNode, { maxHeadersCount: maxHeaderFields + 1 });
   cutIdleReaders(server, answerTimeout, connectionsCheckingInterval);
   return server;
 }
 
 /**
- * Cuts clients that take nothing of their answers. A timeout of the socket would not do: it starts anew with every byte
- * that such a client sends.
+ * Closes connections whose clients stop reading their answers. A socket timeout would not work, because every byte that
+ * such a client sends restarts it.
  */
-function cutIdleReaders(server: Server, answerTimeoutMs: number, lookMs: number): void {
+function cutIdleReaders(server: Server, answerTimeoutMs: number, checkEveryMs: number): void {
   const connections = new Map<Socket, { takenBytes: number; sinceMs: number }>();
   server.on('connection', (socket: Socket) => {
     connections.set(socket, { takenBytes: 0, sinceMs: 0 });
     socket.once('close', () => connections.delete(socket));
   });
-  const look = () => {
+  const check = () => {
     const nowMs = performance.now();
     for (const [socket, last] of connections) {
       const takenBytes = socket.bytesWritten - socket.writableLength;
@@ -62,21 +64,21 @@ function cutIdleReaders(server: Server, answerTimeoutMs: number, lookMs: number)
       else if (nowMs - last.sinceMs > answerTimeoutMs) socket.destroy();
     }
   };
-  const looking = setInterval(look, lookMs).unref();
-  server.once('close', () => clearInterval(looking));
+  const timer = setInterval(check, checkEveryMs).unref();
+  server.once('close', () => clearInterval(timer));
 }
 
 /** Whether a request has more header fields than are allowed. */
 export const hasTooManyFields = ({ rawHeaders }: IncomingMessage, { maxHeaderFields }: ConnectionLimits) =>
   rawHeaders.length > 2 * maxHeaderFields;
 
-/** Bytes of a body: of calls, for the engine's carry the state of runs (other doors are stricter), and of pages. */
+/** The maximum bytes of a call's body. The engine's calls carry the state of runs; other endpoints set lower limits. */
 const MAX_CALL_BYTES = 4 * 1024 * 1024;
 const MAX_PAGE_BODY_BYTES = 64 * 1024;
 
 /**
- * Bounds the body of a request that Next answers; false where it says itself that it is longer. One that does not say its
- * length is cut off where it passes the bound.
+ * Limits the body of a request that Next answers. Returns false if the announced length is too long. A body without an
+ * announced length is cut off at the limit.
  */
 export function boundBody(request: IncomingMessage, path: string): boolean {
   const maxBytes = path.startsWith('/api/') ? MAX_CALL_BYTES : MAX_PAGE_BODY_BYTES;

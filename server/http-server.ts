@@ -30,8 +30,8 @@ export function createHttpServer(
 }
 
 /**
- * Puts the public API and the pipeline's door in front of a server: they are answered here, everything else by the
- * dashboard's handler, which may still be on its way.
+ * Answers the public API and the pipeline's endpoint on a server. Passes everything else to the dashboard's handler,
+ * which may still be loading.
  */
 export function mountApi(
   server: Server,
@@ -47,7 +47,7 @@ export function mountApi(
       response.destroy();
     });
   };
-  // A request without Host is for the API to judge, like any other.
+  // The API itself answers a request without Host, as it does any other invalid request.
   return Object.assign(limitConnections(server, limits), { requireHostHeader: false })
     .on('request', answer)
     .on('checkExpectation', answer)
@@ -62,7 +62,7 @@ async function answerRequest(
   response: ServerResponse,
 ): Promise<void> {
   const { path } = splitTarget(request.url ?? '/');
-  // What has no path (`OPTIONS *`) or a bad escape is nobody's page: Next would answer 500.
+  // A target without a path (`OPTIONS *`) or with a bad escape belongs to no page; Next would answer 500.
   if (findApiArea(path) || !path.startsWith('/') || decodeOrNull(path) === null)
     return handleNodeRequest(service, request, response);
   if (request.method === 'POST' && path === PIPELINE_PATH) {
@@ -73,7 +73,7 @@ async function answerRequest(
     return sendNodeResponse(request, response, answer, service.readiness.isDraining);
   }
   if (service.readiness.isDraining) response.setHeader('connection', 'close');
-  // The staff's door writes lines of its own.
+  // The staff endpoint writes its own log lines.
   if (!path.startsWith('/api/')) {
     const access = beginAccess(request.method ?? 'GET', '(page)');
     response.setHeader('x-request-id', access.requestId);
@@ -91,19 +91,19 @@ async function answerRequest(
   return handler(request, response);
 }
 
-/** How long a client that keeps its connection open may still ask on it: it is told to close it with the answer. */
+/** How long clients with a keep-alive connection may still send requests. The answer tells them to close it. */
 const LINGER_MS = 500;
 
 /**
- * Stops accepting and lets what is in flight finish; after `graceMs` the connections are cut. Idle ones are closed only
- * after a while: a request may be on its way on each, and would be lost.
+ * Stops accepting connections and lets requests in flight finish. After `graceMs` it cuts all connections. Idle
+ * connections stay open for a short while, because a request may already be on its way and would be lost.
  */
 export async function stopHttpServer(server: Server, graceMs: number): Promise<void> {
   if (!server.listening) return;
-  // That of node:http closes idle connections at once.
+  // node:http's own `close` closes idle connections at once, so this calls net's.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const lingersUntil = performance.now() + Math.min(LINGER_MS, graceMs);
-  // A keep-alive connection is idle only once its request has ended.
+  // A keep-alive connection becomes idle only when its request has ended.
   const idle = setInterval(() => {
     if (performance.now() >= lingersUntil) server.closeIdleConnections();
   }, 50);
@@ -111,6 +111,6 @@ export async function stopHttpServer(server: Server, graceMs: number): Promise<v
   await closed;
   clearInterval(idle);
   clearTimeout(deadline);
-  // Ends its look-out for slow requests.
+  // Stops node:http's timer for slow requests.
   server.close(() => {});
 }

@@ -10,18 +10,21 @@ import { obtainService } from './platform/service';
 import { prepareRuntime } from './runtime';
 import { closeService, createService } from './service';
 
-// The self-hosted entry: one process with the API, the dashboard, the workflow engine and, where no DATABASE_URL is
-// set, Postgres.
+// The self-hosted entry: one process with the API, the dashboard, the workflow engine and, if DATABASE_URL is not set,
+// Postgres.
 
 const GRACE_MS = 10_000;
 
-/** Starts everything; answers how to stop it: what is in flight finishes, the embedded Postgres stops last. */
+/**
+ * Starts everything and returns how to stop it. A stop lets requests in flight finish and ends the embedded Postgres
+ * last.
+ */
 async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> {
   const runtime = await prepareRuntime(env, log);
   const service = obtainService(() => createService(runtime.options));
   const dashboard = openDashboard(env);
   const server = createHttpServer(service, dashboard);
-  // A failure of its own is told by the start below.
+  // Avoids an unhandled rejection; `await dashboard` below reports the error.
   dashboard.catch(() => {});
   const stop = async () => {
     const deadline = performance.now() + GRACE_MS;
@@ -37,7 +40,8 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
   try {
     await service.engine?.start();
     void service.dispatcher.requestSweep();
-    // First of all the port: a start that finds it taken must not use up the one showing of the demo key.
+    // Listen before loading the demo: a start that finds the port taken must not use up the only display of the demo
+    // key.
     await listen(server, env);
     await startMetricsServer(service);
     const demo = (env.DEMO ?? runtime.embedded !== null) ? await loadDemoIntegration(service) : null;
@@ -52,8 +56,8 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
 
 async function openDashboard(env: Env): Promise<Handler> {
   const dev = process.env.NODE_ENV === 'development';
-  // Next takes over the upgrades of the server it is given, which in production would hang up on every client that offers
-  // one (`curl --http2`): there it gets a server that never listens.
+  // Next handles the upgrade events of its server. In production it would close the connection of every client that
+  // offers an upgrade (`curl --http2`), so it gets a server that never listens.
   const app = next({ dev, hostname: env.HOST, port: env.PORT, ...(dev ? {} : { httpServer: createServer() }) });
   await app.prepare();
   return app.getRequestHandler();
@@ -97,7 +101,7 @@ function printWelcome(server: Server, env: Env, demo: Demo | null) {
   process.stdout.write(`${lines.join('\n')}\n\n`);
 }
 
-/** Ends the process once, however many signals come; one that comes during the start waits for it. */
+/** Ends the process once, no matter how many signals arrive. A signal during the start waits for the start. */
 function endOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Logger) {
   let isEnding = false;
   const end = async (code: number) => {
@@ -115,7 +119,7 @@ function endOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Logger)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(0));
   for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(fault, (error: unknown) => {
-      log.fatal({ err: error }, 'an unexpected fault; stopping');
+      log.fatal({ err: error }, 'unexpected error; stopping');
       end(1);
     });
   }

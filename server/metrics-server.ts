@@ -2,7 +2,10 @@ import { createServer, type Server } from 'node:http';
 import { SettingError } from './platform/env';
 import type { Service } from './service';
 
-/** Serves `GET /metrics` on METRICS_PORT, a port for the operator's network alone; null where none is set. */
+/**
+ * Serves `GET /metrics` on METRICS_PORT, which only the operator's network should reach. Returns null if the port is
+ * not set.
+ */
 export async function startMetricsServer({ env, metrics }: Service): Promise<Server | null> {
   const { METRICS_PORT: port, METRICS_HOST: host } = env;
   if (port === undefined) return null;

@@ -7,19 +7,19 @@ import { type Env, SettingError } from './platform/env';
 import type { Logger } from './platform/log';
 import { createService, type Service, type ServiceOptions } from './service';
 
-/** What a process of ours stands on: the database, migrated, and the secrets. */
+/** What a process runs on: the migrated database and the secrets. */
 export interface Runtime {
   options: ServiceOptions;
-  /** Null where the operator brought a database. */
+  /** Null if the operator provides a database. */
   embedded: EmbeddedDatabase | null;
-  /** Names of the migrations that this start applied. */
+  /** The names of the migrations that this start applied. */
   migrated: string[];
 }
 
-/** Starts the embedded Postgres where no DATABASE_URL is set, obtains the secrets and migrates. */
+/** Starts the embedded Postgres if DATABASE_URL is not set, gets the secrets, and applies migrations. */
 export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
   if (env.DATABASE_URL && env.APP_SECRET) {
-    // A session lock taken through it would stay with whatever connection the pooler had lent.
+    // Migrations take a session lock. Through a pooler, it would stay with whatever connection the pooler had lent.
     if (env.DATABASE_POOLER && !env.DATABASE_DIRECT_URL)
       throw new SettingError('DATABASE_DIRECT_URL: is required with DATABASE_POOLER where the database is migrated');
     const migrated = await migrate(env, env.DATABASE_DIRECT_URL ?? env.DATABASE_URL);
@@ -60,13 +60,13 @@ async function migrate(env: Env, url: string): Promise<string[]> {
   }
 }
 
-/** No answer, no such database, or a wrong user or password: for the operator to set right. */
+/** No answer, no such database, or a wrong user or password: the operator must fix it. */
 function isConnectionRefused(error: unknown): boolean {
   const code = String((error as { code?: unknown }).code);
   return isUnavailable(error) || code.startsWith('28') || code === '3D000';
 }
 
-/** Creates a service for a command that ends by itself: it can tell the engine, but runs no part of it. */
+/** Creates a service for a short command. It can notify the engine but does not run it. */
 export function createCommandService(runtime: Runtime): Service {
   return createService({ ...runtime.options, env: { ...runtime.options.env, DATABASE_POOL_MAX: 2 } });
 }

@@ -1,9 +1,9 @@
-// `node server/start.mjs main|admin|build`: builds what is missing or stale, then runs the entry in this very process, so
-// that signals and exit codes are its own.
+// `node server/start.mjs main|admin|build`: builds what is missing or stale, then imports the entry into this same
+// process, so that it receives signals and sets the exit code itself.
 import { buildIfNeeded } from './build.mjs';
 
 const [entry, ...rest] = process.argv.slice(2);
-// No traffic but the operator's own.
+// No network traffic that the operator did not ask for.
 process.env.NEXT_TELEMETRY_DISABLED ??= '1';
 await buildIfNeeded('server');
 if (entry !== 'admin') await buildIfNeeded('next');

@@ -3,31 +3,31 @@ import type { Database, Transaction } from '../../db/client';
 import { auditEntries } from '../../db/schema';
 import { createId } from '../platform/ids';
 
-/** Who acts. `name` is what people know them by: an account's address, a masked key. */
+/** Who made a change. `name` is readable to people: an account's address or a masked key. */
 export type Actor =
   | { kind: 'Staff'; id: string; name: string; clientAddress: string | null }
   | { kind: 'ApiKey'; id: string; name: string }
   | { kind: 'Operator' };
 
-/** What every function takes whose change is noted: it cannot be called without saying who asks for it. */
+/** The context of every audited function. It cannot be called without naming the actor. */
 export interface AuditedContext {
   db: Database;
   actor: Actor;
 }
 
-/** For the command line, whose user has the database itself. */
+/** The context for the command line, whose user has direct access to the database. */
 export const asOperator = (db: Database): AuditedContext => ({ db, actor: { kind: 'Operator' } });
 
-/** What was done. `details` never hold a secret. */
+/** An audited change. `details` never hold a secret. */
 export interface Act {
   action: AuditAction;
-  /** Null for what is done to accounts. */
+  /** Null for changes to accounts. */
   integrationId: string | null;
   subjectId: string;
   details: Record<string, unknown>;
 }
 
-/** Notes an act in the transaction that does it: the two stand or fall together. */
+/** Records a change in its own transaction, so that neither is stored without the other. */
 export async function recordAct(tx: Transaction, actor: Actor, act: Act): Promise<void> {
   const { kind, id = null, name = null, clientAddress = null } = actor as Partial<Actor & { kind: 'Staff' }> & Actor;
   await tx.insert(auditEntries).values({

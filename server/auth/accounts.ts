@@ -10,7 +10,7 @@ import { hashPassword } from './passwords';
 
 const notFound = () => new ApiError('NOT_FOUND', 'Staff account not found');
 
-/** Notes what was done to an account; `email` keeps the entry readable. */
+/** Records a change to an account. The entry holds `email`, so that people can read it. */
 const noteAct = (
   tx: Transaction,
   actor: Actor,
@@ -23,7 +23,7 @@ const noteAct = (
     details: { email: account.email, ...details },
   });
 
-/** Creates an account. INVALID_REQUEST naming `email` where that address has one already. */
+/** Creates an account. Throws INVALID_REQUEST naming `email` if the address already has one. */
 export async function createStaff({ db, actor }: AuditedContext, input: CreateStaffInput): Promise<{ id: string }> {
   const { email, password, role, name = email.slice(0, email.lastIndexOf('@')) } = input;
   const id = createId('stf');
@@ -41,7 +41,7 @@ export async function createStaff({ db, actor }: AuditedContext, input: CreateSt
   return { id };
 }
 
-/** Replaces the password of an account and ends all its sessions. NOT_FOUND for an unknown address. */
+/** Replaces the password of an account and ends all its sessions. Throws NOT_FOUND for an unknown address. */
 export async function setStaffPassword(
   { db, actor }: AuditedContext,
   { email, password }: { email: string; password: string },
@@ -74,7 +74,7 @@ export async function listStaff(db: Database): Promise<StaffAccount[]> {
     .orderBy(asc(staff.email));
 }
 
-/** Gives an account another role, effective on its next request. INVALID_REQUEST where no admin would be left. */
+/** Changes the role of an account, effective on its next request. Throws INVALID_REQUEST if no admin would be left. */
 export async function setStaffRole(context: AuditedContext, input: { id: string; role: StaffRole }): Promise<void> {
   const { id, role } = input;
   await changeAccount(context, id, async (tx, account) => {
@@ -84,7 +84,7 @@ export async function setStaffRole(context: AuditedContext, input: { id: string;
   });
 }
 
-/** Disables an account and ends its sessions. INVALID_REQUEST where no admin would be left. */
+/** Disables an account and ends its sessions. Throws INVALID_REQUEST if no admin would be left. */
 export async function disableStaff(context: AuditedContext, { id }: { id: string }): Promise<void> {
   await changeAccount(context, id, async (tx, account) => {
     await tx.delete(staffSessions).where(eq(staffSessions.staffId, id));
@@ -103,7 +103,7 @@ export async function enableStaff(context: AuditedContext, { id }: { id: string 
   });
 }
 
-/** Ends all sessions of an account; it may sign in again. */
+/** Ends all sessions of an account. It may sign in again. */
 export async function revokeStaffSessions(
   { db, actor }: AuditedContext,
   { id }: { id: string },
@@ -117,14 +117,14 @@ export async function revokeStaffSessions(
   });
 }
 
-/** Changes an account as it is now, unless that leaves nobody who could change it back. NOT_FOUND for an unknown id. */
+/** Changes an account under a lock, unless no active admin would be left. Throws NOT_FOUND for an unknown id. */
 async function changeAccount(
   { db }: AuditedContext,
   id: string,
   change: (tx: Transaction, account: typeof staff.$inferSelect) => Promise<void>,
 ) {
   await db.orm.transaction(async (tx) => {
-    // Two admins who demote each other at once: the second waits here and sees what the first did.
+    // When two admins demote each other at once, the second waits for this lock and then sees the first change.
     const isConcerned = or(eq(staff.role, 'admin'), eq(staff.id, id));
     const locked = await tx.select().from(staff).where(isConcerned).orderBy(asc(staff.id)).for('update');
     const account = locked.find((row) => row.id === id);

@@ -1,11 +1,13 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-// scrypt as OWASP advises it where 16 MiB a password is to suffice.
+// The parameters that OWASP advises for scrypt with 16 MiB per password.
 const COST = { N: 2 ** 14, r: 8, p: 5 };
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 
-/** Derivations under way at once in a process: many guesses wait for each other instead of filling memory and threads. */
+/**
+ * How many derivations a process runs at once. Further ones queue, so that many guesses do not fill memory and threads.
+ */
 const LANES = 2;
 const lanes: Promise<unknown>[] = Array.from({ length: LANES }, () => Promise.resolve());
 let nextLane = 0;
@@ -15,7 +17,7 @@ function derive(password: string, salt: Buffer): Promise<Buffer> {
   const derived = lanes[lane]!.then(
     () =>
       new Promise<Buffer>((resolve, reject) => {
-        // Two spellings of one character (é) are one password, whatever keyboard they come from.
+        // Different encodings of one character (é) are the same password, whatever keyboard typed it.
         scrypt(password.normalize('NFKC'), salt, KEY_BYTES, COST, (error, key) =>
           error ? reject(error) : resolve(key),
         );
@@ -32,7 +34,7 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64'), key.toString('base64')].join('$');
 }
 
-/** Whether a password is the one that was hashed. Without a hash (an unknown account) the same work is done, for false. */
+/** Checks a password against a hash. Without a hash (an unknown account) it does the same work and returns false. */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   const [, , , , salt, key] = hash?.split('$') ?? [];
   const expected = key === undefined ? randomBytes(KEY_BYTES) : Buffer.from(key, 'base64');

@@ -5,27 +5,27 @@ import type { Database } from '../../db/client';
 import { staffSessions } from '../../db/schema';
 import type { Secrets } from '../platform/secrets';
 
-/** What the sessions of staff are kept with. */
+/** What session functions need. */
 export interface AuthContext {
   db: Database;
   secrets: Secrets;
 }
 
-/** A session ends when it was not used for this long, and in any case at its greatest age. */
+/** A session ends when it was unused for this long, or when it reaches its maximum age. */
 const IDLE = "interval '12 hours'";
 const GREATEST_AGE = "interval '14 days'";
-/** Moved on only after this much of it is used up, so that not every request writes. */
+/** A session is extended only after this much of it has passed, so that not every request writes. */
 const RENEWED_AFTER = "interval '15 minutes'";
 export const SESSION_MAX_AGE_SECONDS = 14 * 86_400;
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** Keyed, so that a row that somebody writes into the database is no session. */
+/** The hash is keyed, so that a row written straight into the database is not a valid session. */
 const hashToken = ({ secrets }: AuthContext, token: string) =>
   createHmac('sha256', secrets.staffSessionKey).update(token).digest();
 
-/** Opens a session of an account; answers its token, which nothing else ever shows. Forgets sessions that are over. */
+/** Opens a session of an account and returns its token, which is shown nowhere else. Deletes expired sessions. */
 export async function openStaffSession(context: AuthContext, staffId: string): Promise<string> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   await context.db.query(OPEN, [hashToken(context, token), staffId]);
@@ -36,7 +36,7 @@ const OPEN = `
   with over as (delete from staff_sessions where expires_at < now())
   insert into staff_sessions (token_hash, staff_id, expires_at) values ($1, $2, now() + ${IDLE})`;
 
-/** Finds who a token belongs to: null where its session is over or revoked, or the account disabled. */
+/** Finds the owner of a token. Returns null if the session has ended or was revoked, or if the account is disabled. */
 export async function findStaff(context: AuthContext, token: string): Promise<Staff | null> {
   if (!TOKEN.test(token)) return null;
   const [found] = await context.db.query<Staff & { isDue: boolean }>(FIND, [hashToken(context, token)]);
@@ -53,7 +53,7 @@ const FIND = `
    where s.token_hash = $1 and s.expires_at > now() and not a.disabled`;
 const RENEW = `update staff_sessions s set expires_at = ${NEXT_END} where s.token_hash = $1 and s.expires_at > now()`;
 
-/** Ends the session of a token; an unknown one is no error. */
+/** Ends the session of a token. An unknown token is not an error. */
 export async function closeStaffSession(context: AuthContext, token: string): Promise<void> {
   await context.db.orm.delete(staffSessions).where(eq(staffSessions.tokenHash, hashToken(context, token)));
 }

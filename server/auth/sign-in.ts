@@ -6,24 +6,24 @@ import { staff } from '../../db/schema';
 import { verifyPassword } from './passwords';
 import { type AuthContext, openStaffSession } from './sessions';
 
-/** Tries in a window of the database's clock: of one account from anywhere, and from one client address. */
+/** Attempts per window of the database's clock: for one account from anywhere, and from one client address. */
 const TRIES = { account: 10, address: 50 };
 const WINDOW_SECONDS = 15 * 60;
 
 export type SignIn =
   | { outcome: 'signed-in'; staff: Staff; token: string }
-  /** Unknown address, wrong password or disabled account: nobody learns which. */
+  /** Unknown address, wrong password or disabled account. The answer does not reveal which. */
   | { outcome: 'refused' }
   | { outcome: 'throttled'; retryAfterSeconds: number };
 
 /**
- * Signs in with email and password. Tries are counted in the database before the password is looked at, so that guesses
- * at many processes at once are counted too; a success gives them back.
+ * Signs in with email and password. Attempts are counted in the database before the password is checked, so that
+ * parallel guesses at several processes count, too. A success takes back the account's attempts.
  */
 export async function signIn(context: AuthContext, input: SignInInput, clientAddress: string): Promise<SignIn> {
   const { db } = context;
   const email = input.email.trim().toLowerCase();
-  // Hashed: a bucket has one length, and a password typed into the wrong field is not kept.
+  // Hashed, so that a bucket has a fixed length and a password typed into the wrong field is not stored.
   const account = `account:${createHash('sha256').update(email).digest('base64url')}`;
   const buckets = [account, `address:${clientAddress.slice(0, 64)}`];
   const tries = await countTries(db, buckets);
@@ -43,7 +43,7 @@ async function countTries(db: Database, buckets: string[]) {
 }
 
 const WINDOW = `to_timestamp(floor(extract(epoch from now()) / ${WINDOW_SECONDS}) * ${WINDOW_SECONDS})`;
-// Always account before address, so that two tries never wait for each other crosswise.
+// The account always comes before the address, so that two attempts cannot deadlock.
 const COUNT = `
   with past as (delete from sign_in_windows where window_start < now() - interval '1 day'),
   counted as (
@@ -53,7 +53,10 @@ const COUNT = `
   select (select tries from counted where bucket = $1) as account, (select tries from counted where bucket = $2) as address,
          ceil(${WINDOW_SECONDS} - mod(extract(epoch from now()), ${WINDOW_SECONDS}))::int as "resetSeconds"`;
 
-/** The account's tries were its owner's; of the address, which others may share, only this one is. */
+/**
+ * Resets the account's attempts, which its owner made. Of the address, which others may share, only this attempt is
+ * taken back.
+ */
 const FORGIVE = `
   insert into sign_in_windows as w (bucket, window_start, tries) values ($1, ${WINDOW}, 0), ($2, ${WINDOW}, 0)
       on conflict (bucket, window_start) do update

@@ -3,7 +3,7 @@ import type { Fact } from '../pipeline/facts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Alerts of the demo's rules, by the hours since they fired. */
+/** Alerts of the demo's rules, with the hours since they fired. */
 const ALERTS: [hoursAgo: number, severity: string, message: string][] = [
   [3, 'high', '9 bot sessions within 10 minutes on Course 310'],
   [29, 'medium', 'Share of bot sessions above 25% within an hour'],
@@ -14,7 +14,7 @@ const ALERTS: [hoursAgo: number, severity: string, message: string][] = [
   [604, 'low', 'No session within 6 hours'],
 ];
 
-/** Reports: how many weeks ago, the file, and for how many days it can be fetched. */
+/** Reports: how many weeks ago they were made, the file, and for how many days it is available. */
 const REPORTS: [weeksAgo: number, name: string, templateId: string, format: 'csv' | 'pdf' | 'json', records: number][] =
   [
     [0, 'Weekly bots', 'weekly-bots', 'csv', 31],
@@ -27,7 +27,7 @@ const REPORTS: [weeksAgo: number, name: string, templateId: string, format: 'csv
 const KEPT_DAYS = 14;
 const BYTES_PER_RECORD = { csv: 118, pdf: 3_460, json: 742 };
 
-/** Makes the alerts and reports of the demo's last weeks before `now` (milliseconds). */
+/** Makes the alerts and reports of the weeks before `now` (milliseconds). */
 export function makeFindingFacts(now: number): Fact[] {
   const at = (ms: number) => new Date(ms).toISOString();
   const alerts = ALERTS.map(([hoursAgo, severity, message], n): Fact => {

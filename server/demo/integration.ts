@@ -17,24 +17,24 @@ const DAYS = 30;
 const DAY_MS = 86_400_000;
 const BOT_SHARE = 0.18;
 
-/** What the operator is shown once. */
+/** The credentials that the operator sees once. */
 export interface Demo {
   id: string;
   key: string;
-  /** An admin of the dashboard. */
+  /** The address of a dashboard admin. */
   email: string;
   password: string;
 }
 
 /**
- * Loads the demo integration (plan enterprise) into a database without integrations: a few hundred sessions over 30 days,
- * alerts and reports, through the pipeline's own door, and an account of the dashboard. Null where there already are
- * integrations.
+ * Loads the demo integration (plan enterprise) into a database without integrations: a few hundred sessions over 30
+ * days, alerts and reports, all through the pipeline's ingester, and a dashboard account. Returns null if integrations
+ * already exist.
  */
 export async function loadDemoIntegration(service: Service): Promise<Demo | null> {
   const { db } = service;
   const integrations = await listIntegrations(db);
-  // The key comes last: a demo without one was cut short by a crash, and nobody has seen it.
+  // The key is created last. A demo without a key was interrupted by a crash, so nobody has seen its credentials.
   const unfinished = integrations.find(({ name, apiKeyMasked }) => name === NAME && apiKeyMasked === null);
   if (integrations.length > (unfinished ? 1 : 0)) return null;
   const { id } =
@@ -46,7 +46,7 @@ export async function loadDemoIntegration(service: Service): Promise<Demo | null
   return { id, key, email: EMAIL, password };
 }
 
-/** Creates the account, or gives that of a demo which was cut short another password. */
+/** Creates the account. If an interrupted demo already did, replaces its password. */
 async function obtainDemoStaff(db: Service['db']): Promise<string> {
   const password = randomBytes(15).toString('base64url');
   const isKnown = (await listStaff(db)).some(({ email }) => email === EMAIL);
@@ -61,7 +61,7 @@ async function ingestHistory({ ingester }: Service, integrationId: string): Prom
   await ingester.ingestFacts({ integrationId, facts: makeFindingFacts(now) });
   let facts: Fact[] = [];
   for (let n = 0; n < SESSIONS; n++) {
-    // More of them lately, and by day rather than by night.
+    // Recent days get more sessions, and daytime gets more than night.
     const daysAgo = random() ** 1.3 * DAYS;
     const hour = 7 + random() * 15;
     const startOfDay = Math.floor((now - daysAgo * DAY_MS) / DAY_MS) * DAY_MS;

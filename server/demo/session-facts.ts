@@ -4,7 +4,7 @@ import type { Fact } from '../pipeline/facts';
 type Events = Extract<Fact, { kind: 'sessionEvents' }>['events'];
 export type DemoKind = 'bot' | 'human';
 
-/** A source of numbers in [0, 1). */
+/** Returns numbers in [0, 1). */
 export type Random = () => number;
 
 const HOST = 'https://learn.example.edu';
@@ -45,10 +45,10 @@ const STUDENTS = [
 const MATCHED_SHARE = 0.85;
 const ANOMALY_TYPES = ['SharedDevice', 'DeviceSwitch', 'ImpossibleTravel'];
 const ANOMALY_SHARE = 0.15;
-/** Facts of one session at most. */
+/** The most facts that one session has. */
 export const MAX_SESSION_FACTS = 6;
 
-/** Makes a repeatable source of numbers (mulberry32). */
+/** Creates a repeatable random source (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed;
   return () => {
@@ -59,7 +59,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Makes the facts of one believable session that ended and was scored at `endsAt` (milliseconds). */
+/** Makes the facts of one plausible session that ended and was scored at `endsAt` (milliseconds). */
 export function makeSessionFacts(kind: DemoKind, endsAt: number, random: Random): { sessionId: string; facts: Fact[] } {
   const pick = <T>(items: T[]) => items[Math.floor(random() * items.length)] as T;
   const between = (from: number, to: number) => from + random() * (to - from);

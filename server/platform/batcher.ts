@@ -1,4 +1,4 @@
-/** An item that waits for its batch, and how its caller learns what came of it. */
+/** An item that waits for its batch, and the callbacks of its caller. */
 export interface Pending<Item, Result> {
   item: Item;
   resolve(result: Result): void;
@@ -6,9 +6,9 @@ export interface Pending<Item, Result> {
 }
 
 /**
- * Creates a function that hands items over in batches of at most `maxSize`, one batch at a time: what comes while one is
- * under way goes with the next, so that many share a transaction and a lone one waits for nothing. `work` settles each
- * item of its batch; what it throws rejects all of them.
+ * Creates a function that processes items in batches of at most `maxSize`, one batch at a time. Items that arrive while
+ * a batch runs go into the next one, so that many items share a transaction and a single item does not wait. `work`
+ * settles each item of its batch; if it throws, all items are rejected.
  */
 export function createBatcher<Item, Result>(
   maxSize: number,
@@ -17,7 +17,7 @@ export function createBatcher<Item, Result>(
   const pending: Pending<Item, Result>[] = [];
   let isWorking = false;
 
-  async function workOff() {
+  async function processQueue() {
     while (pending.length > 0) {
       const batch = pending.splice(0, maxSize);
       try {
@@ -34,6 +34,6 @@ export function createBatcher<Item, Result>(
       pending.push({ item, resolve, reject });
       if (isWorking) return;
       isWorking = true;
-      setImmediate(workOff);
+      setImmediate(processQueue);
     });
 }

@@ -3,9 +3,9 @@ import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { SettingError } from './env';
 
-/** Creates the data directory with its missing parents; a SettingError where the system refuses. */
+/** Creates the data directory and its missing parents. Throws a SettingError if the system refuses. */
 export async function createDataDir(dataDir: string): Promise<void> {
-  // Not with `recursive`: below a folder that exists but takes no more (/proc), Node would try for ever.
+  // Not with `recursive`: below an existing folder that takes no new entries (/proc), Node would retry forever.
   const missing: string[] = [];
   for (let path = dataDir; !(await exists(path)); path = dirname(path)) missing.unshift(path);
   for (const path of missing) {
@@ -22,8 +22,8 @@ const exists = (path: string) =>
   );
 
 /**
- * Reads a generated secret of the data directory, or creates it (mode 0600). Written whole before it gets its name, so
- * that neither a crash nor a second process leaves half of one.
+ * Reads a generated secret from the data directory, or creates it (mode 0600). The file is written completely before it
+ * gets its final name, so that neither a crash nor a second process leaves a partial one.
  */
 export async function obtainSecretFile(
   dataDir: string,

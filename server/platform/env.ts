@@ -90,10 +90,13 @@ const schema = z.object({
   VERCEL_REGION: z.string().optional(),
 });
 
-/** Every setting there is. */
+/** The names of all settings. */
 export const SETTING_NAMES = Object.keys(schema.shape);
 
-/** Where Vercel may run each region: data of one is not to pass through the other, and new projects run in iad1. */
+/**
+ * The Vercel regions allowed for each of our regions. Data of one must not pass through the other, and new Vercel
+ * projects run in iad1.
+ */
 const VERCEL_REGIONS: Record<Region, string[]> = {
   us: ['iad1', 'cle1', 'pdx1', 'sfo1'],
   eu: ['fra1', 'dub1', 'cdg1', 'arn1'],
@@ -102,20 +105,25 @@ const VERCEL_REGIONS: Record<Region, string[]> = {
 type Settings = z.output<typeof schema>;
 
 export type Env = Settings & {
-  /** Requests a minute, of one Bearer key and of a tier's shared `x-api-key` bucket. */
+  /** Requests per minute of one Bearer key, and of a tier's shared `x-api-key` bucket. */
   quotas: Record<Tier, { key: number; shared: number }>;
-  /** Whether a real Inngest runs the functions; else the embedded engine does. */
+  /** Whether an Inngest server runs the functions. Otherwise the embedded engine does. */
   usesInngest: boolean;
-  /** Whether others than its developer reach it: on a serverless platform, or under a public address. */
+  /**
+   * Whether people other than the developer can reach the process: on a serverless platform, or under a public address.
+   */
   isDeployed: boolean;
-  /** Where this region is reached, without a slash at the end; null where nobody said. */
+  /** The public address of this region without a trailing slash; null if it is not set. */
   publicUrl: string | null;
 };
 
-/** A wrong setting: its message is one line for the operator. */
+/** An invalid setting. The message is one line for the operator. */
 export class SettingError extends Error {}
 
-/** Reads the settings of the process; an empty value counts as unset. Throws a SettingError that names the first wrong one. */
+/**
+ * Reads the settings of the process. An empty value counts as unset. Throws a SettingError that names the first invalid
+ * one.
+ */
 export function readEnv(source: Record<string, string | undefined>): Env {
   const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = schema.safeParse(present);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 export type IdPrefix = 'int' | 'key' | 'evt' | 'whk' | 'dlv' | 'req' | 'stf' | 'aud';
 
 /**
- * Creates an id: prefix, 12 hex digits of milliseconds, 20 random hex digits. Young ids sort after old ones, so that
+ * Creates an id: prefix, 12 hex digits of milliseconds, 20 random hex digits. Newer ids sort after older ones, so that
  * indexes grow at their end.
  */
 export function createId(prefix: IdPrefix): string {

@@ -3,7 +3,7 @@ import type { Env } from './env';
 
 export type Logger = pino.Logger;
 
-/** Creates the process's log on stderr: stdout belongs to what commands print. */
+/** Creates the process's log on stderr. Stdout is for the output of commands. */
 export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'LOG_FORMAT'> & { VERCEL?: string | undefined }): Logger {
   const format = env.LOG_FORMAT ?? (process.stderr.isTTY ? 'pretty' : 'json');
   const options: pino.LoggerOptions = {
@@ -16,17 +16,18 @@ export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'LOG_FORMAT'> & { VERC
   return pino(options, format === 'pretty' ? prettyStream : openBuffer(env));
 }
 
-/** What a line waits at most until it is written, with those that came meanwhile. */
+/** The longest time that a line stays in the buffer. */
 const FLUSH_MS = 100;
 const BUFFER_CHARACTERS = 8 * 1024;
 
 const openStderr = () => pino.destination({ fd: 2, sync: true });
-/** One for all logs of the process. */
+/** One buffer for all loggers of the process. */
 let buffer: pino.DestinationStream | null = null;
 
 /**
- * A log's way to stderr. A system call for each line would cost a request more than everything else about its line. What
- * is buffered is written when the process ends, by whatever fault of ours; a serverless platform's process just stops.
+ * Opens stderr with a buffer. Without it, the system call per line would cost a request more than the rest of its log
+ * line. The buffer is written when the process ends, even after an unexpected error. A serverless platform stops its
+ * processes without notice, so lines are not buffered there.
  */
 function openBuffer(env: { VERCEL?: string | undefined }): pino.DestinationStream {
   if (env.VERCEL) return openStderr();
@@ -34,7 +35,7 @@ function openBuffer(env: { VERCEL?: string | undefined }): pino.DestinationStrea
   return buffer;
 }
 
-/** pino has a buffer of its own; flushing it never returns where nobody reads stderr any more. */
+/** Replaces pino's own buffer, whose flush never returns once nobody reads stderr. */
 function bufferLines(stderr: pino.DestinationStream) {
   let lines = '';
   const flush = () => {
@@ -49,14 +50,14 @@ function bufferLines(stderr: pino.DestinationStream) {
       lines += line;
       if (lines.length >= BUFFER_CHARACTERS) flush();
     },
-    /** pino calls it after a line of level fatal. */
+    /** pino calls this after a line of level fatal. */
     flushSync: flush,
   };
 }
 
 /**
- * An error as the log may show it. A failed query's own message and stack repeat its parameters (keys, secrets, notes), and
- * so do those of whatever wraps it: of such an error only the statement and what Postgres said remain.
+ * Describes an error for the log. The message and stack of a failed query repeat its parameters (keys, secrets, notes),
+ * and so do those of errors that wrap it. For such errors, only the statement and Postgres' own message are kept.
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
@@ -72,7 +73,7 @@ function isAboutQuery(error: unknown): boolean {
   return ('query' in error && 'params' in error) || isAboutQuery(error.cause);
 }
 
-/** One short line a record, for a person at a terminal. */
+/** Writes one short line per record, for a person at a terminal. */
 const prettyStream = {
   write(line: string) {
     const { level, time, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown> & {

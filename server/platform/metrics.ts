@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { API_VERSION } from '../../contract/version';
 
-/** A request that was answered. `route` is a template, never a path as it was asked. */
+/** An answered request. `route` is a template, never the requested path. */
 export interface AnsweredRequest {
   method: string;
   route: string;
@@ -9,23 +9,26 @@ export interface AnsweredRequest {
   durationMs: number;
 }
 
-/** What is read when somebody asks for the metrics. */
+/** Values that are read at each scrape. */
 export interface Readings {
-  /** Deliveries that wait, and for how many seconds the oldest of those that are due has been. */
+  /**
+   * Counts pending deliveries and unfolded session changes. `ageSeconds` is how long the oldest due delivery has
+   * waited.
+   */
   readQueue(): Promise<{ pending: number; ageSeconds: number; unfolded: number }>;
   readDatabase(): { asked: number; connections: number; maxConnections: number; isAway: boolean };
 }
 
-/** The process's metrics, in a registry of their own. Counting never throws. */
+/** The process's metrics in their own registry. Counting never throws. */
 export interface Metrics {
   countRequest(request: AnsweredRequest): void;
-  /** `outcome` is Delivered, or the class of the failure. */
+  /** `outcome` is Delivered, or the failure class. */
   countAttempt(attempt: { outcome: string; durationMs: number }): void;
   countFacts(facts: { accepted: number; duplicates: number; suppressed: number }): void;
   countRun(run: { function: string; outcome: 'completed' | 'failed' | 'retried'; durationMs: number | null }): void;
-  /** Names where the readings come from. */
+  /** Sets the source of the readings. */
   observe(readings: Readings): void;
-  /** All of them in Prometheus' text format. Never rejects, and never waits longer than two seconds. */
+  /** Returns all metrics in Prometheus' text format. Never rejects, and waits at most two seconds. */
   scrape(): Promise<{ contentType: string; text: string }>;
 }
 
@@ -56,31 +59,31 @@ export function createMetrics(): Metrics {
   );
   const attempts = counter('delivery_attempts_total', 'Delivery attempts by outcome', ['outcome']);
   const attemptDurations = histogram('delivery_attempt_duration_seconds', 'Delivery attempts', [], ATTEMPT_BUCKETS);
-  const facts = counter('facts_total', 'Facts of the pipeline by what became of them', ['result']);
-  const runs = counter('engine_runs_total', 'Runs of functions that ended, and tries that will be repeated', [
+  const facts = counter('facts_total', 'Pipeline facts by result', ['result']);
+  const runs = counter('engine_runs_total', 'Function runs that ended, and attempts that will be retried', [
     'function',
     'outcome',
   ]);
   const runDurations = histogram(
     'engine_run_duration_seconds',
-    'A call of a function, from its beginning to its end',
+    'Calls of functions, from start to end',
     ['function'],
     RUN_BUCKETS,
   );
-  const pending = gauge('deliveries_pending', 'Deliveries that are not over');
-  const age = gauge('delivery_queue_age_seconds', 'Since when the oldest due delivery has been due; 0 where none is');
-  const unfolded = gauge('session_deltas_unfolded', 'Changes of sessions that are not folded into the counts yet');
-  const isRead = gauge(
-    'queue_read',
-    '1 where the figures of the queue are of this scrape, 0 where the database did not answer',
+  const pending = gauge('deliveries_pending', 'Deliveries that are not finished');
+  const age = gauge('delivery_queue_age_seconds', 'Seconds since the oldest due delivery became due; 0 if none is due');
+  const unfolded = gauge('session_deltas_unfolded', 'Session changes that are not folded into the counts yet');
+  const isRead = gauge('queue_read', '1 if the queue figures are from this scrape, 0 if the database did not answer');
+  const asked = gauge(
+    'database_statements_waiting',
+    'Statements sent to the database without an answer yet, or waiting to be sent',
   );
-  const asked = gauge('database_statements_waiting', 'Statements that were sent to the database, or wait to be');
-  const connections = gauge('database_connections', 'Connections of this process, those being opened among them');
+  const connections = gauge('database_connections', 'Connections of this process, including those being opened');
   const maxConnections = gauge('database_pool_max', 'Connections that the pool may have (DATABASE_POOL_MAX)');
   const isUp = gauge('database_up', '0 while requests are refused because the database is away');
   gauge('build_info', 'Always 1; its label is the version', ['version']).set({ version: API_VERSION }, 1);
   collectDefaultMetrics({ register: registry, prefix });
-  /** Finding a metric by its labels costs more than counting. There are as many as there are labels: few. */
+  /** Caches label lookups, which cost more than counting. The number of label combinations is small. */
   const counted = new Map<string, { requests: Counter.Internal; durations: Histogram.Internal<'method' | 'route'> }>();
   let readings: Readings | null = null;
 
@@ -98,7 +101,7 @@ export function createMetrics(): Metrics {
       unfolded.set(queue.unfolded);
       isRead.set(1);
     } catch {
-      // What was read before is no news.
+      // The gauges keep old values; `queue_read` marks them as stale.
       isRead.set(0);
     }
   }
@@ -116,7 +119,7 @@ export function createMetrics(): Metrics {
       counts.durations.observe(durationMs / 1000);
     },
     countAttempt({ outcome, durationMs }) {
-      // A receiver may answer with any number.
+      // A receiver may answer any status, so rare ones share a label.
       attempts.inc({ outcome: /^HTTP(?!3\d\d$)/.test(outcome) ? 'HTTPother' : outcome });
       attemptDurations.observe(durationMs / 1000);
     },

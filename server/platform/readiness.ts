@@ -1,17 +1,17 @@
 export type Checks = Record<'database' | 'migrations' | 'engine', 'ok' | 'failing'>;
 
-/** Whether this process may be sent requests. */
+/** Whether this process can take requests. */
 export interface Readiness {
-  /** What each check last said, at most a second ago. Never rejects. */
+  /** Returns the latest result of each check, at most a second old. Never rejects. */
   check(): Promise<Checks>;
-  /** From the beginning of a stop on: what is under way still ends. */
+  /** True once a stop has begun. Requests in flight still finish. */
   isDraining: boolean;
 }
 
 const LIMIT_MS = 1_000;
 const FRESH_MS = 1_000;
 
-/** Creates the readiness of a process. A check says whether all is well; one that rejects or takes over a second fails. */
+/** Creates the readiness of a process. A check fails if it returns false, rejects, or takes over a second. */
 export function createReadiness(checks: Record<keyof Checks, () => Promise<boolean> | boolean>): Readiness {
   let latest: { at: number; outcome: Promise<Checks> } | null = null;
 
@@ -26,7 +26,7 @@ export function createReadiness(checks: Record<keyof Checks, () => Promise<boole
   return {
     isDraining: false,
     check() {
-      // However many ask: the database is asked once a second.
+      // Cached, so that the database is asked at most once a second.
       if (!latest || performance.now() - latest.at > FRESH_MS) latest = { at: performance.now(), outcome: run() };
       return latest.outcome;
     },

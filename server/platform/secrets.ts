@@ -4,11 +4,11 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const FORMAT_VERSION = 1;
 
-/** What is derived from APP_SECRET, each use with a key of its own. */
+/** The uses of APP_SECRET. Each has its own derived key. */
 export interface Secrets {
-  /** Encrypts a text with AES-256-GCM. `context` (what the text belongs to) must be given again to open it. */
+  /** Encrypts a text with AES-256-GCM. Decryption needs the same `context`, which names what the text belongs to. */
   seal(plain: string, context: string): Buffer;
-  /** Throws when the sealed bytes were changed, belong to another context or were sealed under another APP_SECRET. */
+  /** Throws if the sealed bytes were changed, belong to another context, or were sealed under another APP_SECRET. */
   open(sealed: Uint8Array, context: string): string;
   /** Signs pagination cursors. */
   cursorKey: Buffer;

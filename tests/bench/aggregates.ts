@@ -13,7 +13,7 @@ import { type BenchOptions, type Figure, findMedian, type Report } from './repor
 
 const AT_MOST = 1.5;
 const RAW_RUNS = 3;
-/** The goal beside the raw aggregate is one for long histories: what is small is counted soon. */
+/** The goal compared to the raw aggregate holds for long histories only: few sessions are counted quickly anyway. */
 const LONG = 10_000_000;
 const LEAST_GAIN = 100;
 
@@ -31,7 +31,7 @@ const READS = [
   both('courses', '/v1/courses'),
 ];
 
-/** What is counted over a long history beside a short one, and beside counting the sessions themselves. */
+/** Measures aggregates over a long history, compared to a short history and to counting the sessions directly. */
 export async function measureAggregates(options: BenchOptions): Promise<Report> {
   const { seconds, say, sessions } = options;
   const bench = await openHistoryBench(options);
@@ -44,7 +44,7 @@ export async function measureAggregates(options: BenchOptions): Promise<Report> 
       pairs[read.name] = pair;
       figures.push(...describePair(read, pair));
     }
-    say('the same from the sessions');
+    say('raw aggregates');
     const raw = await measureRaw(bench);
     for (const [{ name }, ms] of [
       [ANALYTICS, raw.analytics],
@@ -60,7 +60,7 @@ export async function measureAggregates(options: BenchOptions): Promise<Report> 
   }
 }
 
-/** In ms. It must count what the product counts. */
+/** Measures the raw aggregates in ms. They must return the same counts as the product. */
 async function measureRaw(bench: HistoryBench): Promise<{ analytics: number; stats: number }> {
   const { sql, large } = bench;
   const { data } = await readAnswer<{ data: Analytics }>(bench, large, ANALYTICS.large[0]!);
@@ -87,7 +87,7 @@ async function measureRaw(bench: HistoryBench): Promise<{ analytics: number; sta
 const WINDOW = 'from sessions where integration_id = $1 and created_at >= $2 and created_at < $3';
 const IS_BOT = 'effective_bin >= 70';
 
-/** For the thresholds that a tenant begins with. */
+/** Uses the thresholds that a new tenant has. */
 const RAW_ANALYTICS = `
   select *,
          (select json_agg(d) from (
@@ -114,6 +114,6 @@ const RAW_STATS = `
 
 const makeNotes = (sessions: number) => [
   `Median latency of one request at a time, \`npm start\`, one process: a tenant with ${sessions} sessions in 90 days, floor`,
-  `one with ${SMALL} in the same database, asked by turns. Raw aggregate: the same numbers by SQL from the sessions of the`,
+  `one with ${SMALL} in the same database, requested alternately. Raw aggregate: the same numbers by SQL from the sessions of the`,
   `longer one, median of ${RAW_RUNS}; its goal is for ${LONG} sessions.`,
 ];

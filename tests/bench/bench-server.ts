@@ -9,10 +9,10 @@ import type { ReadFloorRequest } from './read-floor';
 const START_LIMIT_MS = 60_000;
 const POLL_MS = 5;
 
-/** A server that answers. `endProducts` ends what is left of them. */
+/** A running server. `endProducts` stops those that are left. */
 export interface BenchServer extends Started {
   url: string;
-  /** From its start to the first 200 of /health, in ms. */
+  /** Time from its start to the first 200 of /health, in ms. */
   readyAfterMs: number;
 }
 
@@ -29,7 +29,7 @@ export function startReadFloor(dataDir: string, databaseUrl: string): Promise<Be
   return startServer(dataDir, command, { NODE_ENV: 'production' });
 }
 
-/** Starts `next start` with the route handlers alone on the product's database, as a serverless platform runs them. */
+/** Starts `next start` with only the route handlers on the product's database, as on a serverless platform. */
 export function startNextHandlers(dataDir: string, databaseUrl: string): Promise<BenchServer> {
   const script = 'node_modules/next/dist/bin/next';
   const command = (port: number) => [process.execPath, script, 'start', '-p', String(port), '-H', '127.0.0.1'];

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 
-// HTTP by hand on bare sockets: what asks shares the machine with what it measures, so it must cost next to nothing.
+// HTTP written by hand on bare sockets: the client shares the machine with what it measures, so it must cost almost
+// nothing.
 
-/** A keep-alive connection: one request at a time. */
+/** A keep-alive connection that sends one request at a time. */
 export class Connection {
   readonly #socket: Socket;
   #received = '';
@@ -23,7 +24,7 @@ export class Connection {
     return this.#socket.destroyed || this.#socket.readableEnded;
   }
 
-  /** Sends the text of a request; resolves with the whole answer. Rejects unless it is 200. */
+  /** Sends the text of a request and resolves when the whole answer has arrived. Rejects unless it is 200. */
   send(request: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -53,7 +54,7 @@ export class Connection {
 
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-/** By its length, or, where it comes in chunks, by the empty one at the end. */
+/** Checks by the content length, or for a chunked answer by the empty last chunk. */
 function isWholeAnswer(received: string): boolean {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd === -1) return false;

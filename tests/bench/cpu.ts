@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-// Processor time is the steadier measure on a machine that others use too. Linux only; elsewhere there are no figures.
+// Processor time is the steadier measure on a shared machine. Linux only; elsewhere there are no figures.
 
-/** The kernel's unit in /proc: it is 100 a second on every machine Node runs on. */
+/** The kernel's unit in /proc. It is 100 per second on every machine that Node runs on. */
 const TICK_MS = 10;
 
 interface ProcessTimes {
   parent: number;
   own: number;
-  /** Of children that have ended. */
+  /** Time of children that have ended. */
   reaped: number;
 }
 
-/** Null when there is no such process, or no /proc. */
+/** Returns null if the process does not exist, or there is no /proc. */
 function readTimes(pid: number): ProcessTimes | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field, the name, may hold anything; what follows it begins with the third.
+    // The second field, the name, may contain any character. What follows it begins with the third field.
     const fields = text
       .slice(text.lastIndexOf(')') + 2)
       .split(' ')
@@ -31,10 +31,10 @@ function readTimes(pid: number): ProcessTimes | null {
   }
 }
 
-/** The processor time a process has used so far, in ms. */
+/** Reads the processor time that a process has used so far, in ms. */
 export const readProcessCpu = (pid: number): number | null => readTimes(pid)?.own ?? null;
 
-/** The same of a server and all its children, those that have ended included. */
+/** Reads the processor time of a process and all its children, including those that have ended. */
 export function readFamilyCpu(pid: number): number | null {
   const root = readTimes(pid);
   if (root === null) return null;

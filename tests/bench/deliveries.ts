@@ -29,14 +29,17 @@ const SLOW_SHARE = 0.4;
 const ARRIVAL_LIMIT_MS = 120_000;
 const SETTLE_MS = 500;
 
-/** From the pipeline's door to the receiver's answer on record, as an operator runs the product. */
+/**
+ * Measures from the pipeline's endpoint to the recorded answer of the receiver, with the product run as an operator
+ * runs it.
+ */
 export async function measureDeliveries(options: BenchOptions): Promise<Report> {
   const { say, sessions } = options;
   const figures: Figure[] = [];
   say('poster and receiver alone');
   const alone = await measureAlone(sessions);
   figures.push({ name: 'poster and receiver alone, 64 connections', value: alone, unit: 'posts/s' });
-  say('the product starts');
+  say('starting the product');
   const bench = await openDeliveryBench();
   try {
     say('warm-up');
@@ -67,7 +70,7 @@ export async function measureDeliveries(options: BenchOptions): Promise<Report> 
   }
 }
 
-/** How fast this process posts to itself: what the product is measured with must not be the limit. */
+/** Measures how fast this process posts to itself, to show that the measuring tools are not the limit. */
 async function measureAlone(count: number): Promise<number> {
   const receiver = await startReceiver();
   const poster = createPoster({ url: receiver.url, token: 'none', connections: 64 });
@@ -115,7 +118,7 @@ function measureThroughput(
 
 const perSecond = (count: number, ms: number) => (count * 1_000) / ms;
 
-/** Runs the loop without engine in a process of its own, as the product has one. */
+/** Runs the floor's loop in its own process, as the product has its own. */
 async function measureFloor(bench: DeliveryBench, count: number): Promise<FloorResult> {
   bench.receivers.fast.reset();
   const request: FloorRequest = {
@@ -141,7 +144,10 @@ async function measureFloor(bench: DeliveryBench, count: number): Promise<FloorR
   return JSON.parse(output);
 }
 
-/** Posts at fixed moments whatever is still unanswered; the ms from each answer to the arrival of its delivery. */
+/**
+ * Posts at a fixed rate, even while earlier posts are unanswered. Measures the ms from each answer to the arrival of
+ * its delivery.
+ */
 function measureLatency(bench: DeliveryBench, { seconds }: BenchOptions): Promise<Distribution> {
   const { fast } = bench.receivers;
   return bench.withSubscription(bench.tenant, fast, async (subscriptionId) => {
@@ -149,7 +155,7 @@ function measureLatency(bench: DeliveryBench, { seconds }: BenchOptions): Promis
     const poster = bench.openPoster(16);
     try {
       const before = makeBatches(bench.tenant, EVENTS_PER_SECOND);
-      await postAtFixedRate(poster.post, before); // so that the drain of this subscription is there
+      await postAtFixedRate(poster.post, before); // starts the drain of this subscription
       const answers = await postAtFixedRate(poster.post, batches);
       await fast.waitFor(before.length + batches.length, ARRIVAL_LIMIT_MS);
       await bench.waitForRecords(bench.tenant, subscriptionId);
@@ -166,13 +172,16 @@ async function postAtFixedRate(post: (body: string) => Promise<number>, batches:
   for (const [index, { sessionId, text }] of batches.entries()) {
     await sleep(Math.max(0, from + (index * 1_000) / EVENTS_PER_SECOND - performance.now()));
     const answer = post(text).then((at) => ({ sessionId, at }));
-    answer.catch(() => {}); // heard below, once all are sent
+    answer.catch(() => {}); // handled below, once all are sent
     answers.push(answer);
   }
   return Promise.all(answers);
 }
 
-/** Pairs of latency runs, the hung one first in every other pair, so that a drift of the machine does not add up. */
+/**
+ * Measures pairs of latency runs. Every other pair begins with the hung run, so that a drift of the machine does not
+ * add up.
+ */
 async function measurePairs(bench: DeliveryBench, options: BenchOptions): Promise<Pair[]> {
   const { pairs, say } = options;
   const results: Pair[] = [];
@@ -191,7 +200,10 @@ async function measurePairs(bench: DeliveryBench, options: BenchOptions): Promis
   return results;
 }
 
-/** Has another tenant's deliveries wait for a receiver that never answers. Those that time out make room for others. */
+/**
+ * Runs `work` while another tenant's deliveries wait for a receiver that never answers. Those that time out make room
+ * for others.
+ */
 function besideHung<T>(
   bench: DeliveryBench,
   neighbour: Tenant,
@@ -209,7 +221,7 @@ function besideHung<T>(
     await sleep(SETTLE_MS);
     const result = await work();
     const hanging = hung.openRequests;
-    if (hanging === 0) throw new Error('nothing was hanging any more at the end of the run');
+    if (hanging === 0) throw new Error('nothing was still hanging at the end of the run');
     return { result, hanging };
   });
 }

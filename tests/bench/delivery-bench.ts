@@ -10,36 +10,36 @@ import { type Receiver, startReceiver } from './receiver';
 const RECORD_LIMIT_MS = 60_000;
 const POLL_MS = 5;
 
-/** Processor time so far, in ms; null where the system does not tell. */
+/** Processor time so far, in ms; null if the system does not report it. */
 export interface CpuTimes {
   product: number | null;
   postgres: number | null;
-  /** Of this process: poster and receiver. */
+  /** This process: poster and receiver. */
   bench: number;
 }
 
-/** The product in a process of its own on new data, two tenants of it, and receivers that it may call. */
+/** The product in its own process on new data, with two tenants, and receivers that it may call. */
 export interface DeliveryBench {
   tenant: Tenant;
   neighbour: Tenant;
   receivers: { fast: Receiver; slow: Receiver; hung: Receiver };
-  /** Of a database beside the product's, in the same Postgres. */
+  /** A second database in the product's Postgres. */
   floorUrl: string;
   openPoster(connections: number): Poster;
-  /** Has a tenant's bot sessions told to a receiver during `work`. */
+  /** Subscribes a receiver to a tenant's bot sessions while `work` runs. */
   withSubscription<T>(tenant: Tenant, receiver: Receiver, work: (subscriptionId: string) => Promise<T>): Promise<T>;
-  /** Resolves with the moment at which nothing of a subscription is waiting or under way any more. */
+  /** Resolves with the time at which the subscription has no waiting or running deliveries. */
   waitForRecords(tenant: Tenant, subscriptionId: string): Promise<number>;
-  /** The text of some delivered payload. */
+  /** Reads the text of some delivered payload. */
   readPayload(): Promise<string>;
   readCpu(): CpuTimes;
-  /** Leaves Postgres and stops the receivers; the product itself is stopped by `endProducts`. */
+  /** Closes the Postgres connections and stops the receivers. `endProducts` stops the product itself. */
   close(): Promise<void>;
 }
 
 const SLOW_ANSWER_MS = 100;
 
-/** Starts everything. `command` runs the server, for those who want it under a profiler. */
+/** Starts everything. `command` runs the server, for example under a profiler. */
 export async function openDeliveryBench(command = BARE_SERVER): Promise<DeliveryBench> {
   const fast = await startReceiver();
   const slow = await startReceiver(SLOW_ANSWER_MS);
@@ -84,7 +84,7 @@ export async function openDeliveryBench(command = BARE_SERVER): Promise<Delivery
         return await work(id);
       } finally {
         await unsubscribe(product, key, id);
-        // What hangs ends now, so that it is not there in the next measurement.
+        // Ends hanging requests now, so that they do not affect the next measurement.
         receiver.disconnect();
         await waitForNone(owner, id, 'lease is not null');
       }

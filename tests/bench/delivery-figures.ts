@@ -2,7 +2,7 @@ import type { CpuTimes } from './delivery-bench';
 import type { FloorResult } from './delivery-floor';
 import { type BenchOptions, type Distribution, type Figure, findMedian } from './report';
 
-// What the runs come to: names, goals and floors of the figures about deliveries.
+// The results of the delivery runs: names, goals and floors of their figures.
 
 export const EVENTS_PER_SECOND = 20;
 export const HANGING = 1_000;
@@ -11,16 +11,16 @@ export interface Throughput {
   acceptedPerSecond: number;
   deliveredPerSecond: number;
   repeats: number;
-  /** Processor time per delivery in µs. */
+  /** Processor time per delivery, in µs. */
   cpu: { [part in keyof CpuTimes]: number | null };
 }
 
 export interface Pair {
   quiet: Distribution;
   hung: Distribution;
-  /** Attempts that hung at the end of the run. */
+  /** Attempts that still hung at the end of the run. */
   hanging: number;
-  /** Of the p95, in percent. */
+  /** Change of the p95, in percent. */
   change: number;
 }
 

@@ -2,11 +2,11 @@ import postgres from 'postgres';
 import { Agent, request } from 'undici';
 import { createWebhookSecret, signPayload } from '../../server/webhooks/signature';
 
-// Run by `deliveries.ts` in a process of its own: what is left of a delivery without engine, guard, lease and schedule.
-// Argument: a FloorRequest in JSON; prints a FloorResult.
+// Run by `deliveries.ts` in its own process: a delivery loop without engine, address guard, lease and schedule. Takes a
+// FloorRequest in JSON as its argument and prints a FloorResult.
 
 export interface FloorRequest {
-  /** A database of its own in the product's Postgres. */
+  /** A separate database in the product's Postgres. */
   databaseUrl: string;
   receiverUrl: string;
   payload: string;
@@ -16,7 +16,7 @@ export interface FloorRequest {
 
 export interface FloorResult {
   perSecond: number;
-  /** Processor time of the loop's process, in µs. */
+  /** Processor time of this process, in µs. */
   cpuPerDelivery: number;
 }
 

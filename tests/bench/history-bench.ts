@@ -11,13 +11,13 @@ import { createTenant, SILENT, type Tenant } from './product-bench';
 import { createProgress } from './progress';
 import { type BenchOptions, type Distribution, describeDistribution, type Figure } from './report';
 
-/** Sessions of what a longer history is compared with. */
+/** The number of sessions of the short history. */
 export const SMALL = 10_000;
 
 const STOP_LIMIT_MS = 20_000;
 const WARM_UP = 20;
 const LEAST_ROUNDS = 30;
-/** What a part measures, each for its share of `--seconds`. */
+/** The number of reads in a part. Each gets its share of `--seconds`. */
 const READS = 10;
 
 interface Tenants {
@@ -30,11 +30,11 @@ interface Tenants {
 export interface HistoryBench extends Tenants {
   url: string;
   sql: postgres.Sql;
-  /** Leaves Postgres; the product itself is stopped by `endProducts`. */
+  /** Closes the Postgres connections. `endProducts` stops the product itself. */
   close(): Promise<void>;
 }
 
-/** Starts it; with `data`, on what an earlier run has left there. */
+/** Starts the bench. With `data`, it reuses the data that an earlier run left there. */
 export async function openHistoryBench(options: BenchOptions): Promise<HistoryBench> {
   const dataDir = options.data === undefined ? await makeDataDir() : resolve(options.data);
   const file = join(dataDir, 'bench-tenants.json');
@@ -80,10 +80,10 @@ async function makeTenants(dataDir: string, { name, sessions, say }: BenchOption
   return { sessions, small, large };
 }
 
-/** What would be lost with the machine is a benchmark, and while it is written nobody else is there to be tidied up after. */
+/** Safe here: a crash would only lose a benchmark, and no other sessions need autovacuum while the data is written. */
 const HURRIED = { fsync: 'off', full_page_writes: 'off', max_wal_size: '2GB', autovacuum: 'off' };
 
-/** Has a Postgres that nobody else uses write fast for a while. */
+/** Makes a Postgres that nobody else uses write faster while `work` runs. */
 async function hurry(databaseUrl: string, work: () => Promise<void>): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   const setAll = async (statementOf: (name: string, value: string) => string) => {
@@ -100,12 +100,12 @@ async function hurry(databaseUrl: string, work: () => Promise<void>): Promise<vo
   }
 }
 
-/** The same read of both tenants: paths that are asked for in turn. */
+/** The same read for both tenants. The paths are requested in turn. */
 export interface PairedRead {
   name: string;
   small: string[];
   large: string[];
-  /** How many times the short history's latency a long one's may be; none where it is only told. */
+  /** The maximum ratio of the long history's latency to the short one's. Without it, the figure has no goal. */
   atMost?: number;
 }
 
@@ -115,7 +115,7 @@ export interface Pair {
   large: Distribution;
 }
 
-/** Asks one after the other, the tenants by turns, so that what disturbs the machine disturbs both. */
+/** Sends one request at a time, alternating between the tenants, so that disturbances of the machine affect both. */
 export async function measurePair(bench: HistoryBench, read: PairedRead, seconds: number): Promise<Pair> {
   const url = new URL(bench.url);
   const connection = new Connection(url);
@@ -144,7 +144,9 @@ export async function measurePair(bench: HistoryBench, read: PairedRead, seconds
   }
 }
 
-/** The median of the long history beside that of the short one, and their ratio where there is a goal for it. */
+/**
+ * Describes the median of the long history next to that of the short one, and their ratio if there is a goal for it.
+ */
 export function describePair({ name, atMost }: PairedRead, { small, large }: Pair): Figure[] {
   const figure: Figure = { name, value: large.p50, unit: 'ms', floor: small.p50 };
   if (atMost === undefined) return [figure];
@@ -152,7 +154,7 @@ export function describePair({ name, atMost }: PairedRead, { small, large }: Pai
   return [figure, ratio];
 }
 
-/** Asks for one path and answers the body. */
+/** Requests one path and returns the body. */
 export async function readAnswer<Body>({ url }: HistoryBench, { key }: Tenant, path: string): Promise<Body> {
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);

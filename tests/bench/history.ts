@@ -1,16 +1,18 @@
 import { type Database, openDatabase } from '../../db/client';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 
-/** A tenant with a long past: its sessions lie evenly over the last 90 days. */
+/** A tenant with a long history: its sessions are spread evenly over the last 90 days. */
 export interface History {
   integrationId: string;
   sessions: number;
 }
 
-/** Told of after each piece of work. */
+/** Called after each piece of work. */
 export type OnProgress = (what: string, done: number, total: number) => void;
 
-/** What the sessions of a history name: as many of each, whoever's history it is. */
+/**
+ * The numbers of users, courses and devices that a history's sessions name. They depend only on its number of sessions.
+ */
 export function describeHistory(sessions: number) {
   const users = Math.min(Math.max(Math.round(sessions / 100), 10), 100_000);
   return {
@@ -28,10 +30,10 @@ export const fingerprint = (n: number) => `device-${String(n).padStart(7, '0')}`
 export const origin = (n: number) => `https://lms${n}.example.edu`;
 
 const CHUNK = 100_000;
-/** The more at once, the less each costs, and the more is in hand meanwhile. */
+/** Larger steps cost less per session but need more memory. */
 const FOLD_EVERY = 2_000_000;
 
-/** Of the connection, which is alone. */
+/** Settings of the connection, which nobody else uses. */
 const SETTINGS = {
   synchronous_commit: 'off',
   work_mem: '256MB',
@@ -40,9 +42,9 @@ const SETTINGS = {
 };
 
 /**
- * Fills tenants of a database that nobody else uses straight in the tables, as if the pipeline had written them: sessions in
- * the order of their times, with users, courses, devices and flags, and everything counted. Events are left out. Renews the
- * statistics.
+ * Writes tenants straight into the tables of a database that nobody else uses, as if the pipeline had written them:
+ * sessions in the order of their times, with users, courses, devices and flags, and all counts. Events are left out.
+ * Updates the statistics.
  */
 export async function loadHistories(
   databaseUrl: string,
@@ -54,7 +56,7 @@ export async function loadHistories(
   const db = openDatabase({ url: url.href, maxConnections: 1 });
   const { sql } = db;
   try {
-    // Built at once afterwards, which takes a part of the time.
+    // Building the indexes at once afterwards takes a fraction of the time.
     const indexes = await sql<{ name: string; definition: string }[]>`
       select i.indexname as name, i.indexdef as definition from pg_indexes i
        where i.tablename = 'sessions' and not exists (select 1 from pg_constraint c where c.conname = i.indexname)`;
@@ -88,11 +90,14 @@ async function writeHistory(db: Database, { integrationId, sessions }: History, 
   for (const statement of INSERT_NAMED) await db.sql.unsafe(statement, [integrationId]);
 }
 
-/** A number below `count`, the same for every session and salt. */
+/** Picks a number below `count`, always the same for a session and salt. */
 const pick = (salt: number, count: string) => `((hashint8extended(n, ${salt}) & 2147483647) % ${count})::int`;
 const name = (prefix: string, digits: number, n: string) => `'${prefix}-' || lpad((${n})::text, ${digits}, '0')`;
 
-/** Of all sessions a fifth has no user, a twentieth no device, a twentieth flags, a fiftieth a label; one of 200 is active. */
+/**
+ * A fifth of all sessions have no user, a twentieth no device, a twentieth flags, a fiftieth a label; one in 200 is
+ * active.
+ */
 const INSERT_SESSIONS = `
   with drawn as (
     select n, now() - interval '1 second' - ($2::bigint - n) * (interval '90 days' / $2::bigint) as at,

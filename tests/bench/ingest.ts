@@ -9,18 +9,18 @@ import { type BenchOptions, compareToFloor, type Figure, type Report } from './r
 const CONNECTIONS = 16;
 const LEAST_SHARE = 0.5;
 const WARM_UP = 500;
-/** The floor's transactions under way. */
+/** The number of concurrent transactions of the floor. */
 const WRITERS = 2;
 
-/** Sessions in a batch: each in one of its own, as it ends, and many together, as a pipeline sends what has piled up. */
+/** Sessions per batch: one each, sent as it ends, and many together, as a pipeline sends after a backlog. */
 const BATCHES = [
   { name: 'facts, a session a batch', size: 1 },
   { name: 'facts, 25 sessions a batch', size: 25, goal: { atLeast: LEAST_SHARE } },
 ];
 
-/** Facts through the pipeline's door beside the same rows in plain inserts. */
+/** Measures facts through the pipeline's endpoint, compared to the same rows in plain inserts. */
 export async function measureIngest({ sessions, say }: BenchOptions): Promise<Report> {
-  say('the product starts');
+  say('starting the product');
   const bench = await openProductBench();
   const figures: Figure[] = [];
   const details: Report['details'] = {};
@@ -28,7 +28,7 @@ export async function measureIngest({ sessions, say }: BenchOptions): Promise<Re
     for (const { name, size, goal } of BATCHES) {
       say(`${name}: warm-up`);
       await measureBatches(bench, WARM_UP, size);
-      say(`${name}: ${sessions} sessions through the door, and the same rows in plain inserts`);
+      say(`${name}: ${sessions} sessions through the endpoint, and the same rows in plain inserts`);
       const { door, floor } = await measureBatches(bench, sessions, size);
       const perSecond = (ms: number) => (door.facts * 1_000) / ms;
       const rate = { name, value: perSecond(door.ms), unit: '/s', floor: perSecond(floor.ms) };
@@ -68,7 +68,7 @@ async function postSessions(
   }
 }
 
-/** What the facts of `makeBatches` become. A trigger counts new sessions, here and there. */
+/** The tables that the facts of `makeBatches` fill. A trigger counts new sessions, in the product and in the floor. */
 const TABLES: PgTable[] = [sessionsTable, sessionFlags, sessionEvents, sessionScores, domainEvents];
 
 interface Rows {
@@ -78,8 +78,8 @@ interface Rows {
 }
 
 /**
- * Writes a tenant's rows again as another one's, into the same tables: those of as many sessions in a transaction as the
- * door can have in hand.
+ * Copies a tenant's rows to another tenant in the same tables. Each transaction holds as many sessions as the endpoint
+ * can have in flight.
  */
 async function copyRows(
   { sql, databaseUrl }: ProductBench,
@@ -97,7 +97,7 @@ async function copyRows(
   }
   const sessionCount = tables[0]!.rows.length;
   const groups = Array.from({ length: Math.ceil(sessionCount / sessionsAtOnce) }, (_, index) => index);
-  /** A group's share of a table: as many rows as its sessions have there, whoever's they are. */
+  /** The rows of one group in a table: as many as its sessions have there, no matter whose they are. */
   const share = ({ rows }: Rows, group: number) => {
     const size = (rows.length / sessionCount) * sessionsAtOnce;
     return rows.slice(group * size, (group + 1) * size);
@@ -124,6 +124,6 @@ async function copyRows(
 const NOTES = [
   'Poster, server and Postgres share the cores of this machine.',
   `Four facts a session, ${CONNECTIONS} connections: first post → last answer.`,
-  'Floor: the rows they became, written again for another tenant with postgres.js, in transactions of as many sessions as the',
-  `door can have in hand, one insert for each table, ${WRITERS} at a time.`,
+  'Floor: the resulting rows, written again for another tenant with postgres.js, in transactions of as many sessions as the',
+  `endpoint can have in flight, one insert for each table, ${WRITERS} at a time.`,
 ];

@@ -6,14 +6,16 @@ import { openProductBench, SETTINGS } from './product-bench';
 import { type BenchOptions, compareToFloor, type Report } from './report';
 
 const ROUNDS = 4;
-/** As `DATABASE_POOL_MAX` by default. */
+/** The default of `DATABASE_POOL_MAX`. */
 const POOL = 10;
 const AT_ONCE = 16;
 const AT_MOST = 1.5;
 
-/** The check of a key and its limit, as each request pays for it, beside one look-up by primary key. */
+/**
+ * Measures the check of a key and its rate limit, which every request pays for, compared to one look-up by primary key.
+ */
 export async function measureKeyCheck({ sessions: count, say }: BenchOptions): Promise<Report> {
-  say('Postgres starts, and the product beside it');
+  say('starting Postgres and the product');
   const bench = await openProductBench();
   const db = openDatabase({ url: bench.databaseUrl, maxConnections: POOL });
   try {
@@ -54,7 +56,7 @@ export async function measureKeyCheck({ sessions: count, say }: BenchOptions): P
   }
 }
 
-/** The µs that each took, on average. */
+/** Measures the average µs of each call. */
 async function timeEach(work: () => Promise<void>, count: number, atOnce: number): Promise<number> {
   let begun = 0;
   const repeat = async () => {

@@ -12,14 +12,14 @@ import type { Tenant } from './product-bench';
 import type { BenchOptions, Figure, Report } from './report';
 
 const AT_MOST = 1.3;
-/** Rows of a page: so few that the short history has a thousand pages. */
+/** Rows per page: few, so that the short history has a thousand pages. */
 const PAGE = 10;
 const DEEP_PAGE = 1_000;
 const LONGEST_PAGE = 100;
-/** Different values that a filter is asked with in turn. */
+/** How many different values a filter uses in turn. */
 const VALUES = 50;
 
-/** Pages of sessions of a long history beside those of a short one. */
+/** Measures pages of sessions of a long history, compared to those of a short one. */
 export async function measureLists(options: BenchOptions): Promise<Report> {
   const { seconds, say, sessions } = options;
   const bench = await openHistoryBench(options);
@@ -78,7 +78,7 @@ interface Page {
   pagination: { nextCursor?: string };
 }
 
-/** The cursor of the deep page. It is not bound to a page's size, so the way there goes by long ones. */
+/** Finds the cursor of the deep page. A cursor is not bound to a page size, so the walk there uses long pages. */
 async function findCursor(bench: HistoryBench, tenant: Tenant): Promise<string> {
   let cursor = '';
   for (let left = (DEEP_PAGE - 1) * PAGE; left > 0; left -= LONGEST_PAGE) {
@@ -88,7 +88,7 @@ async function findCursor(bench: HistoryBench, tenant: Tenant): Promise<string> 
   return cursor;
 }
 
-/** A device has about as many sessions as a page rows; all else has more. */
+/** A device has about as many sessions as a page has rows; every other filter matches more. */
 const LEAST_ROWS = 2;
 
 async function expectFullPages(bench: HistoryBench, { name, small, large }: PairedRead): Promise<void> {
@@ -103,5 +103,5 @@ async function expectFullPages(bench: HistoryBench, { name, small, large }: Pair
 
 const makeNotes = (sessions: number) => [
   `Median latency of one request at a time, \`npm start\`, one process: a tenant with ${sessions} sessions in 90 days, floor`,
-  `one with ${SMALL} in the same database, asked by turns. Filters with up to ${VALUES} values in turn, pages of ${PAGE}.`,
+  `one with ${SMALL} in the same database, requested alternately. Filters with up to ${VALUES} values in turn, pages of ${PAGE}.`,
 ];

@@ -4,15 +4,15 @@ import { type Distribution, describeDistribution } from './report';
 export interface Target {
   url: string;
   key: string;
-  /** Asked for in turn. */
+  /** Requested in turn. */
   paths: string[];
 }
 
-/** What a target answered in a run. */
+/** The results of one run against a target. */
 export interface Run {
   requests: number;
   ms: number;
-  /** Of each request, in ms. */
+  /** The latency of each request, in ms. */
   latencies: number[];
 }
 
@@ -21,10 +21,13 @@ export interface Load {
   latency: Distribution;
 }
 
-/** When a run ends: after so many requests, or so long. */
+/** The end of a run: after a number of requests, or after a time. */
 type End = { requests: number; onRequest?: (count: number) => void } | { ms: number };
 
-/** Has keep-alive connections ask a target, each for the next as soon as it has its answer. Rejects unless all are 200. */
+/**
+ * Sends requests over keep-alive connections, each the next one as soon as it has its answer. Rejects unless all are
+ * 200.
+ */
 export async function runLoad({ url, key, paths }: Target, connections: number, end: End): Promise<Run> {
   const { host } = new URL(url);
   const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${key}\r\n\r\n`);
@@ -51,7 +54,7 @@ export async function runLoad({ url, key, paths }: Target, connections: number, 
   }
 }
 
-/** What the runs of one target come to. */
+/** Summarises the runs of one target. */
 export const describeRuns = (runs: Run[]): Load => ({
   perSecond: (sum(runs.map(({ requests }) => requests)) * 1_000) / sum(runs.map(({ ms }) => ms)),
   latency: describeDistribution(runs.flatMap(({ latencies }) => latencies)),
@@ -59,7 +62,10 @@ export const describeRuns = (runs: Run[]): Load => ({
 
 const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 
-/** Runs two things by turns, the second first in every other round, so that a drift of the machine does not add up. */
+/**
+ * Alternates two measurements. Every other round begins with the second, so that a drift of the machine does not add
+ * up.
+ */
 export async function alternate<A, B>(
   rounds: number,
   first: () => Promise<A>,

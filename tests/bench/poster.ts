@@ -1,14 +1,17 @@
 import { Connection } from './connection';
 
 export interface Poster {
-  /** Posts a body, at once while a connection is free; resolves with the moment of the answer. Rejects unless it is 200. */
+  /** Posts a body, at once if a connection is free. Resolves with the time of the answer. Rejects unless it is 200. */
   post(body: string): Promise<number>;
-  /** Posts all bodies, each connection the next one as soon as it has its answer; resolves with the moment of the last. */
+  /**
+   * Posts all bodies; each connection sends the next one as soon as it has its answer. Resolves with the time of the
+   * last answer.
+   */
   postAll(bodies: string[]): Promise<number>;
   close(): void;
 }
 
-/** Opens a poster of at most `connections` keep-alive connections. Moments are of `performance.now()`. */
+/** Opens a poster with at most `connections` keep-alive connections. Times are those of `performance.now()`. */
 export function createPoster(options: { url: string; token: string; connections: number }): Poster {
   const url = new URL(options.url);
   const head = [
@@ -26,7 +29,7 @@ export function createPoster(options: { url: string; token: string; connections:
   async function post(body: string): Promise<number> {
     if (free === 0) await new Promise<void>((resolve) => queue.push(resolve));
     else free--;
-    // The latest used first; the others may have been closed for idleness meanwhile.
+    // Use the most recently used connection first; the server may have closed older idle ones.
     let connection = idle.pop();
     while (connection?.isClosed) connection = idle.pop();
     if (connection === undefined) {

@@ -11,7 +11,7 @@ export interface Tenant {
   key: string;
 }
 
-/** The product in a process of its own on new data, as an operator runs it, and a way into its Postgres. */
+/** The product in its own process on new data, run as an operator runs it, with access to its Postgres. */
 export interface ProductBench {
   product: Product;
   databaseUrl: string;
@@ -19,17 +19,17 @@ export interface ProductBench {
   createTenant(name: string): Promise<Tenant>;
   /** Posts to the pipeline's door. */
   openPoster(connections: number): Poster;
-  /** Leaves Postgres; the product itself is stopped by `endProducts`. */
+  /** Closes the Postgres connections. `endProducts` stops the product itself. */
   close(): Promise<void>;
 }
 
 export const SILENT = { info: () => {}, warn: () => {} };
 
-/** No request of a measurement is over its limit. */
+/** High enough that no request of a measurement is rate limited. */
 const QUOTA = '100000000';
 export const SETTINGS: Settings = { LOG_LEVEL: 'warn', DEMO: '0', QUOTA_ENTERPRISE: QUOTA };
 
-/** Starts it. `command` runs the server, for those who want it under a profiler. */
+/** Starts the product. `command` runs the server, for example under a profiler. */
 export async function openProductBench(settings: Settings = {}, command = BARE_SERVER): Promise<ProductBench> {
   const dataDir = await makeDataDir();
   const product = await startProduct(dataDir, { ...SETTINGS, ...settings }, command);

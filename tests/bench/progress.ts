@@ -2,7 +2,9 @@ import type { OnProgress } from './history';
 
 const WIDTH = 30;
 
-/** Shows long work on stderr: a bar where that is a terminal, else a line for each thing and each tenth of it. */
+/**
+ * Shows the progress of long work on stderr: a bar on a terminal, otherwise a line for each step and each tenth of it.
+ */
 export function createProgress(name: string): OnProgress {
   let told = '';
   return (what, done, total) => {

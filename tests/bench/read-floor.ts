@@ -5,9 +5,9 @@ import type { DomainContext } from '../../server/domain/context';
 import { MAX_EXAMINED, walkSessions } from '../../server/domain/session-walks';
 import { READ_SESSION } from '../../server/domain/sessions';
 
-// Run by `bench-server.ts` in a process of its own: what is left of two reads without contract and router. The same
-// database, the product's own statements for the data, a shorter one for key and limit, the same JSON. Argument: a
-// ReadFloorRequest in JSON.
+// Run by `bench-server.ts` in its own process: two reads without contract and router. It uses the same database, the
+// product's own statements for the data, a shorter statement for key and limit, and returns the same JSON. Takes a
+// ReadFloorRequest in JSON as its argument.
 
 export interface ReadFloorRequest {
   databaseUrl: string;
@@ -21,7 +21,7 @@ interface KeyRow {
   requests: number;
 }
 
-/** The key and its minute. Buckets of its own: it does not wait for the product's. */
+/** Checks the key and counts the request. It has its own buckets, so that it does not wait for the product's. */
 const VERIFY = `
   with found as (
     select k.id, k.integration_id, i.medium_at, i.bot_at
@@ -36,7 +36,7 @@ const VERIFY = `
 const LIMIT = 100_000_000;
 
 const { databaseUrl, port }: ReadFloorRequest = JSON.parse(process.argv[2]!);
-// As postgres.js has it, but that a bound of a walk may be `infinity`.
+// Like postgres.js' own type, except that a bound of a walk may be `infinity`.
 const instant = {
   to: 1184,
   from: [1184],
@@ -44,7 +44,7 @@ const instant = {
   parse: (text: string) => new Date(text),
 };
 const sql = postgres(databaseUrl, { max: 10, onnotice: () => {}, types: { instant } });
-// biome-ignore lint/suspicious/noExplicitAny: parameters as they come
+// biome-ignore lint/suspicious/noExplicitAny: parameters of any type
 const query = <Row extends object>(text: string, parameters: any[]) =>
   sql.unsafe<Row[]>(text, parameters, { prepare: true });
 
@@ -55,13 +55,13 @@ async function verify(request: FastifyRequest): Promise<KeyRow> {
   return row;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: rows as Postgres gives them
+// biome-ignore lint/suspicious/noExplicitAny: rows as Postgres returns them
 function showLabel({ label, labelConfidence, labelNotes, labeledAt }: any) {
   if (label === null || labeledAt === null) return null;
   return { verdict: label === 1 ? 'bot' : 'human', confidence: labelConfidence, notes: labelNotes, labeledAt };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: rows as Postgres gives them
+// biome-ignore lint/suspicious/noExplicitAny: rows as Postgres returns them
 function show(row: any, { medium_at, bot_at }: KeyRow) {
   const bin: number | null = row.effectiveBin;
   return {
@@ -104,7 +104,7 @@ app.get<{ Querystring: { pageSize: string } }>('/v1/sessions', async (request) =
   const key = await verify(request);
   const limit = Number(request.query.pageSize);
   const tenant = { integration: { id: key.integration_id }, db: { query } } as unknown as DomainContext;
-  // biome-ignore lint/suspicious/noExplicitAny: rows as Postgres gives them
+  // biome-ignore lint/suspicious/noExplicitAny: rows as Postgres returns them
   const rows: any[] = await walkSessions(tenant, {}, { after: null, rows: limit + 1, budget: MAX_EXAMINED });
   const hasMore = rows.length > limit;
   const data = rows.slice(0, limit).map((row) => show(row, key));

@@ -13,11 +13,11 @@ const MAX_TAIL = 1.5;
 interface Read {
   name: string;
   paths: string[];
-  /** Of the floor's requests a second. */
+  /** The minimum share of the floor's requests per second. */
   leastShare: number;
 }
 
-/** The calls that are measured, of a tenant with so many sessions of `loadVolumes`. */
+/** Lists the measured calls for a tenant with this number of sessions of `loadVolumes`. */
 export const listReads = (sessions: number): Read[] => [
   { name: 'page of 50', paths: ['/v1/sessions?pageSize=50'], leastShare: 0.8 },
   {
@@ -27,7 +27,7 @@ export const listReads = (sessions: number): Read[] => [
   },
 ];
 
-/** Fills a tenant straight in the tables. */
+/** Writes a tenant's sessions straight into the tables. */
 export async function fillSessions(databaseUrl: string, integrationId: string, sessions: number): Promise<void> {
   const db = openDatabase({ url: databaseUrl, maxConnections: 1 });
   try {
@@ -37,13 +37,16 @@ export async function fillSessions(databaseUrl: string, integrationId: string, s
   }
 }
 
-/** Two reads of the built product beside Fastify and postgres.js on the same database, and through Next's handlers. */
+/**
+ * Measures two reads of the built product, compared to Fastify with postgres.js on the same database, and through
+ * Next's handlers.
+ */
 export async function measureReads({ sessions, seconds, say }: BenchOptions): Promise<Report> {
-  say('the product starts');
+  say('starting the product');
   const bench = await openProductBench();
   try {
     const { id, key } = await bench.createTenant('reads');
-    say(`${sessions} sessions are written`);
+    say(`writing ${sessions} sessions`);
     await fillSessions(bench.databaseUrl, id, sessions);
     const { product, databaseUrl } = bench;
     const floor = await startReadFloor(product.dataDir, databaseUrl);
@@ -77,7 +80,7 @@ export async function measureReads({ sessions, seconds, say }: BenchOptions): Pr
   }
 }
 
-/** The floor must do the same work: but for its cursor it answers the same. */
+/** Checks that the floor does the same work: apart from the cursor, it must return the same answers. */
 async function compareAnswers(...targets: [Target, Target]): Promise<void> {
   const [product, floor] = await Promise.all(
     targets.map(async ({ url, key, paths }) => {
@@ -87,7 +90,7 @@ async function compareAnswers(...targets: [Target, Target]): Promise<void> {
   );
   if (isDeepStrictEqual(product, floor)) return;
   const [given, expected] = [floor, product].map((data) => JSON.stringify([data].flat()[0]));
-  throw new Error(`the floor answers otherwise, beginning with ${given} for ${expected}`);
+  throw new Error(`the floor returns different data, first ${given} instead of ${expected}`);
 }
 
 function describeRead({ name, leastShare }: Read, load: Load, floor: Load): Figure[] {
@@ -107,9 +110,9 @@ const describeNext = ({ name }: Read, load: Load, floor: Load): Figure[] => [
 ];
 
 const makeNotes = (sessions: number, seconds: number) => [
-  'What asks, servers and Postgres share the cores of this machine.',
+  'Client, servers and Postgres share the cores of this machine.',
   `${CONNECTIONS} keep-alive connections over loopback, a tenant with ${sessions} sessions;`,
-  `${ROUNDS} rounds by turns, ${seconds} s each in all.`,
-  'Floor: Fastify 5 and postgres.js in a process of its own on the same database, one statement for key and limit and',
-  'one for the data, JSON by hand; it answers the same data. Next: `next start` with the route handlers alone.',
+  `${ROUNDS} alternating rounds, ${seconds} s for each target in all.`,
+  'Floor: Fastify 5 and postgres.js in their own process on the same database, one statement for key and limit and',
+  'one for the data, JSON by hand; it returns the same data. Next: `next start` with only the route handlers.',
 ];

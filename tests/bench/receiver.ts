@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-// A customer's receiver that costs next to nothing: HTTP by hand on bare sockets. It verifies nothing, since the tests
-// do; it counts and notes moments, on the same clock as the poster.
+// A customer's receiver that costs almost nothing: HTTP written by hand on bare sockets. It does not verify signatures,
+// since the tests do. It counts deliveries and notes their times, on the same clock as the poster.
 
 export interface Receiver {
   url: string;
@@ -9,15 +9,15 @@ export interface Receiver {
   host: string;
   /** When the delivery about a session first arrived, by session id. */
   readonly arrivals: ReadonlyMap<string, number>;
-  /** Deliveries that came again. */
+  /** The number of deliveries that arrived again. */
   readonly repeats: number;
-  /** Requests without an answer so far. */
+  /** The number of requests that are not answered yet. */
   readonly openRequests: number;
-  /** Resolves with the moment at which `count` distinct deliveries had arrived. */
+  /** Resolves with the time at which `count` distinct deliveries had arrived. */
   waitFor(count: number, limitMs: number): Promise<number>;
-  /** Forgets what has arrived. */
+  /** Forgets all arrivals so far. */
   reset(): void;
-  /** Cuts all connections, and what is unanswered on them. */
+  /** Closes all connections, with their unanswered requests. */
   disconnect(): void;
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ const LENGTH = /\r\ncontent-length: *(\d+)/i;
 const DELIVERY_ID = /\r\nx-webhook-delivery-id: *([^\r]+)/i;
 const SESSION_ID = '"sessionId":"';
 
-/** Starts a receiver that answers 200 after `answerAfterMs`; null: it accepts and never answers. */
+/** Starts a receiver that answers 200 after `answerAfterMs`. With null, it accepts requests and never answers. */
 export async function startReceiver(answerAfterMs: number | null = 0): Promise<Receiver> {
   const sockets = new Set<Socket>();
   let arrivals = new Map<string, number>();
@@ -75,7 +75,7 @@ export async function startReceiver(answerAfterMs: number | null = 0): Promise<R
         answer(socket);
       }
     });
-    socket.on('error', () => {}); // the other side may cut off what it no longer waits for
+    socket.on('error', () => {}); // the other side may close connections whose answer it no longer awaits
     socket.on('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

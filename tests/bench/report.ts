@@ -1,34 +1,34 @@
 export interface BenchOptions {
-  /** Of the part. */
+  /** The name of the part. */
   name: string;
-  /** Sessions that are written, or read; how often small things are done follows from it. */
+  /** The number of sessions to write or read. The number of other operations follows from it. */
   sessions: number;
-  /** Pairs of runs beside a quiet and a hung neighbour. */
+  /** Pairs of runs with a quiet and a hung neighbour. */
   pairs: number;
-  /** Length of a run that is measured by the clock. */
+  /** The length of a timed run. */
   seconds: number;
-  /** Where histories are kept for the next run; undefined: nowhere. */
+  /** The directory that keeps histories for the next run; undefined keeps none. */
   data: string | undefined;
   say(progress: string): void;
 }
 
-/** What a figure should be; none where it is only told. */
+/** The goal of a figure. */
 export type Goal = { atLeast: number } | { atMost: number } | { below: number };
 
 export interface Figure {
   name: string;
   value: number;
   unit: string;
-  /** What the same machine reaches in the same run without our design: the figure stands beside it. */
+  /** What the same machine reaches in the same run without our design. Shown next to the figure. */
   floor?: number;
   goal?: Goal;
 }
 
 export interface Report {
   figures: Figure[];
-  /** What one must know to read the figures. */
+  /** Background for reading the figures. */
   notes: string[];
-  /** What the figures were made of, for `--json`. */
+  /** The values behind the figures, for `--json`. */
   details?: Record<string, unknown>;
 }
 
@@ -40,7 +40,9 @@ export interface Distribution {
   max: number;
 }
 
-/** The smallest value that at least `percent` of all values do not exceed (nearest rank). `sorted` ascends. */
+/**
+ * Finds the smallest value that at least `percent` of all values do not exceed (nearest rank). `sorted` is ascending.
+ */
 export function findPercentile(sorted: number[], percent: number): number {
   if (sorted.length === 0) throw new Error('no values');
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]!;
@@ -57,7 +59,7 @@ export function describeDistribution(values: number[]): Distribution {
   return { count: sorted.length, p50, p95, p99, max };
 }
 
-/** The middle value, or the mean of the two in the middle. */
+/** Finds the middle value, or the mean of the two middle values. */
 export function findMedian(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -66,26 +68,26 @@ export function findMedian(values: number[]): number {
   return (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Null where there is no goal. */
+/** Checks a figure against its goal. Returns null if there is no goal. */
 export function meetsGoal({ value, goal }: Figure): boolean | null {
   if (goal === undefined) return null;
   if ('atLeast' in goal) return value >= goal.atLeast;
   return 'atMost' in goal ? value <= goal.atMost : value < goal.below;
 }
 
-/** A figure beside its floor, and their ratio as a figure of its own with the goal. */
+/** Shows a figure with its floor, and their ratio as a second figure with the goal. */
 export function compareToFloor(figure: Figure & { floor: number }, goal: Goal): Figure[] {
   return [figure, { name: `${figure.name} ÷ floor`, value: figure.value / figure.floor, unit: '', goal }];
 }
 
-/** A figure as `--json` tells it. */
+/** Describes a figure for `--json`. */
 export const describeFigure = (figure: Figure) => ({
   ...figure,
   ...(figure.floor === undefined ? {} : { ratio: figure.value / figure.floor }),
   ...(figure.goal === undefined ? {} : { isMet: meetsGoal(figure) }),
 });
 
-/** Thousands with commas; decimals only where they say something. */
+/** Formats a number with thousands separators, and with decimals only for small fractions. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value);
   const digits = Number.isInteger(value) || size >= 100 ? 0 : size >= 10 ? 1 : 2;
@@ -97,7 +99,7 @@ function formatGoal(goal: Goal): string {
   return 'atMost' in goal ? `≤ ${formatNumber(goal.atMost)}` : `< ${formatNumber(goal.below)}`;
 }
 
-/** A table for people: the figure, its floor and their ratio, its goal and whether it is met. */
+/** Formats figures as a table for people: the figure, its floor and their ratio, its goal and whether it is met. */
 export function formatTable(figures: Figure[]): string {
   const rows = figures.map((figure) => {
     const { name, value, unit, floor, goal } = figure;

@@ -11,9 +11,9 @@ import { type BenchOptions, describeFigure, formatTable, type Report } from './r
 import { measureStart } from './start';
 
 // `npm run bench -- [--only NAME] [--json] [--sessions N] [--pairs N] [--seconds N] [--data DIR]`: measures the built
-// product, each figure beside its floor and its goal. Progress goes to stderr.
+// product and shows each figure next to its floor and goal. Progress goes to stderr.
 
-/** The parts, with how many sessions they have by default. */
+/** The parts, with their default number of sessions. */
 const BENCHMARKS: Record<string, { measure(options: BenchOptions): Promise<Report>; sessions: number }> = {
   deliveries: { measure: measureDeliveries, sessions: 5_000 },
   reads: { measure: measureReads, sessions: 5_000 },
@@ -83,7 +83,7 @@ async function run({ names, isJson, options }: Plan): Promise<void> {
     const say = (progress: string) => process.stderr.write(`${name}: ${progress}\n`);
     const { measure, sessions } = BENCHMARKS[name]!;
     reports[name] = await measure({ ...options, name, sessions: options.sessions ?? sessions, say });
-    await endProducts(); // an idle product costs the next part a little
+    await endProducts(); // an idle product would slightly slow down the next part
     if (isJson) continue;
     const { cores, node, platform } = machine;
     const head = `\n${name} · ${cores} cores · Node ${node} · ${platform}`;
@@ -100,7 +100,7 @@ function end(code: number): Promise<never> {
   return ending;
 }
 
-// Products know only how to end without waiting.
+// The default handler ends products without waiting for them.
 process.removeAllListeners('SIGTERM');
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end(1));
 
@@ -108,7 +108,7 @@ try {
   await run(readArguments(process.argv.slice(2)));
   await end(0);
 } catch (error) {
-  // What breaks because everything is being ended is no news.
+  // Errors that follow from shutting everything down are not reported.
   if (ending === null) process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
   await end(1);
 }

@@ -11,16 +11,16 @@ const STARTS = 5;
 const START_GOAL_MS = 3_000;
 const STOP_LIMIT_MS = 20_000;
 const CONNECTIONS = 16;
-/** The goal is for 100,000 requests: what `--sessions` comes to by default. */
+/** The goal is for 100,000 requests, which is what the default of `--sessions` results in. */
 const REQUESTS_PER_SESSION = 20;
 const MEMORY_GOAL_MB = 350;
-/** Of the requests; the others are for one session. */
+/** Every n-th request is for a page; the others are for one session. */
 const PAGE_EVERY = 10;
 const SETTLE_MS = 1_000;
 
-/** How long the built product takes to start, and how much memory it holds after many requests. */
+/** Measures how long the built product takes to start, and how much memory it uses after many requests. */
 export async function measureStart({ sessions, say }: BenchOptions): Promise<Report> {
-  say('the database is made');
+  say('filling the database');
   const { dataDir, tenant } = await makeDatabase(sessions);
   const starts: number[] = [];
   const floors: number[] = [];
@@ -43,7 +43,7 @@ export async function measureStart({ sessions, say }: BenchOptions): Promise<Rep
   return { figures: [start, ...memory], details: { starts, floors }, notes: makeNotes(requests) };
 }
 
-/** A database with a tenant in it, and nothing that runs on it. */
+/** Makes a database with one tenant and leaves nothing running on it. */
 async function makeDatabase(sessions: number): Promise<{ dataDir: string; tenant: Tenant }> {
   const bench = await openProductBench();
   const tenant = await bench.createTenant('start');
@@ -53,7 +53,7 @@ async function makeDatabase(sessions: number): Promise<{ dataDir: string; tenant
   return { dataDir: bench.product.dataDir, tenant };
 }
 
-/** Postgres alone: no start on the embedded database can take less. */
+/** Times the start of Postgres alone. No start on the embedded database can be faster. */
 async function timePostgres(dataDir: string): Promise<number> {
   const from = performance.now();
   const { stop: stopPostgres } = await startEmbeddedDatabase({ dataDir, log: SILENT });
@@ -67,7 +67,10 @@ async function stop(server: Pick<BenchServer, 'signal' | 'endWithin'>): Promise<
   await server.endWithin(STOP_LIMIT_MS);
 }
 
-/** Of the product and of the floor's server after the same requests. Nothing where the system does not tell. */
+/**
+ * Measures the memory of the product and of the floor's server after the same requests. Skipped if the system does not
+ * report it.
+ */
 async function measureMemory(
   dataDir: string,
   { key }: Tenant,

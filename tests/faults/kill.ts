@@ -4,16 +4,17 @@ import type { Receiver } from '../support/receiver';
 import { RECOVERY_LIMIT_MS, type Server, type Site } from '../support/site';
 import { type Account, Traffic } from './traffic';
 
-// The experiment: bot sessions stream in and are delivered, the server is killed -9 at a random moment and started again
-// at once on the same data. In the end every event has arrived, and only what was in flight has arrived again.
+// The experiment: bot sessions arrive and are delivered, the server is killed with -9 at a random moment and restarted
+// at once on the same data. In the end every event must have arrived, and only what was in flight may have arrived
+// twice.
 
 const EVENTS = 200;
-/** About as long as it takes to post and deliver everything. */
+/** About the time that it takes to post and deliver everything. */
 const SPAN_MS = 1_600;
 const TIMEOUT_MS = 1_000;
 const LIMIT_MS = 60_000;
 
-/** The settings under which the experiment is quick. */
+/** Settings that make the experiment fast. */
 export const killSettings = (receiver: Receiver) => ({
   WEBHOOK_ALLOW_HOSTS: receiver.host,
   WEBHOOK_TIMEOUT: `${TIMEOUT_MS}ms`,
@@ -22,13 +23,13 @@ export const killSettings = (receiver: Receiver) => ({
 
 export interface KillOutcome extends Account {
   seed: number;
-  /** From the beginning of the traffic. */
+  /** Time since the start of the traffic. */
   killedAfterMs: number;
-  /** The server of after the kill, for the next experiment. */
+  /** The server started after the kill, for the next experiment. */
   server: Server;
 }
 
-/** What is wrong with an outcome: a line for each rule that it breaks. */
+/** Finds what is wrong with an outcome: one line per broken rule. */
 export function findFaults({ lost, unexplained, secondIds, latestMs, repeated, inFlight }: Account): string[] {
   const faults = Object.entries({ lost, unexplained, secondIds }).flatMap(([name, items]) =>
     items.length > 0 ? [`${items.length} ${name}: ${items.slice(0, 3).join(', ')}`] : [],
@@ -38,7 +39,7 @@ export function findFaults({ lost, unexplained, secondIds, latestMs, repeated, i
   return faults;
 }
 
-/** Kills the server once, at the moment that the seed gives. */
+/** Kills the server once, at a moment derived from the seed. */
 export async function killServer(site: Site, running: Server, receiver: Receiver, seed: number): Promise<KillOutcome> {
   const random = createRandom(seed);
   const traffic = await Traffic.open(site, running, receiver, random, EVENTS);

@@ -9,8 +9,9 @@ import { startReceiver } from '../support/receiver';
 import { openSite } from '../support/site';
 import { findFaults, type KillOutcome, killServer, killSettings } from './kill';
 
-// `npm run test:faults [-- moments [first seed]]`: kills the server at twenty random moments, one after the other on the
-// same data, and prints what each cost. Exit 1 if anything was lost, came under a second id or waited too long.
+// `npm run test:faults [-- moments [first seed]]`: kills the server at twenty random moments, one after the other on
+// the same data, and prints the effects of each. Exits with 1 if anything was lost, arrived under a second id, or
+// waited too long.
 
 const [moments = 20, firstSeed = 1] = process.argv.slice(2).map(Number);
 

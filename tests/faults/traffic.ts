@@ -4,7 +4,7 @@ import type { Received, Receiver } from '../support/receiver';
 import type { Client } from '../support/server';
 import type { Delivery, Server, Site, Tenant } from '../support/site';
 
-// Bot sessions told to a server that may fail at any moment, and the account of what arrived of them.
+// Sends bot sessions to a server that may fail at any moment, and accounts for what arrived.
 
 const CONNECTIONS = 5;
 const BATCH = 4;
@@ -13,12 +13,12 @@ const REPEAT_PAUSE_MS = 100;
 const SLOWEST_MS = 400;
 const PATHS = ['/one', '/two'];
 
-/** What arrived of one event at one subscription. */
+/** The arrivals of one event at one subscription. */
 interface Arrivals {
   deliveryIds: Set<string>;
   times: number[];
   accepted: number;
-  /** Answered by a failure on purpose, so that another attempt has to come. */
+  /** Refused on purpose, so that another attempt must follow. */
   refused: number;
 }
 
@@ -26,21 +26,21 @@ export interface Account {
   /** One for each event and subscription. */
   deliveries: number;
   arrivals: number;
-  /** In flight at the fault: their attempts had begun and were not recorded. */
+  /** Attempts that had begun and were not recorded when the fault happened. */
   inFlight: number;
-  /** Deliveries that the receiver never got to accept, or that are not known as delivered. */
+  /** Deliveries that the receiver never accepted, or that are not recorded as delivered. */
   lost: string[];
-  /** Deliveries that arrived more often than their answers asked for. */
+  /** Deliveries that arrived more often than the receiver's answers explain. */
   repeated: string[];
-  /** Those of them that were not in flight. */
+  /** Repeated deliveries that were not in flight. */
   unexplained: string[];
-  /** Deliveries that came under more than one id. */
+  /** Deliveries that arrived under more than one id. */
   secondIds: string[];
-  /** The longest that anything waited after the recovery, or after the end of its lease. */
+  /** The longest wait after the recovery, or after the end of a lease. */
   latestMs: number;
 }
 
-/** A tenant's pipeline and receiver: both go on as if nothing were, whatever happens to the server between them. */
+/** A tenant's pipeline and receiver. Both keep working, whatever happens to the server between them. */
 export class Traffic {
   readonly tenant: Tenant;
   readonly #site: Site;
@@ -54,11 +54,11 @@ export class Traffic {
     this.tenant = tenant;
     this.#random = random;
     this.#sessions = Array.from({ length: events }, () => scoredSession(0.95));
-    // Of its own: what came late in the traffic before this one is not counted here.
+    // Paths of this traffic only, so that late arrivals of earlier traffic are not counted here.
     this.#paths = PATHS.map((path) => `/${tenant.id}${path}`);
   }
 
-  /** Subscribes the receiver twice. It takes over its answers: some fail once, some are slow. */
+  /** Subscribes the receiver twice and takes over its answers: some fail once, some are slow. */
   static async open(site: Site, server: Server, receiver: Receiver, random: () => number, events: number) {
     const traffic = new Traffic(site, await site.createTenant(), random, events);
     for (const path of traffic.#paths) await site.subscribe(server, traffic.tenant, `${receiver.url}${path}`);
@@ -83,7 +83,7 @@ export class Traffic {
     return known;
   }
 
-  /** Posts all sessions from several connections; a batch without an answer, or refused for now, is posted again. */
+  /** Posts all sessions over several connections. A batch that gets no answer or a temporary error is posted again. */
   async post(client: Client, deadline: number): Promise<void> {
     const batches: unknown[][] = [];
     for (let from = 0; from < this.#sessions.length; from += BATCH) {
@@ -107,7 +107,7 @@ export class Traffic {
     await Promise.all(Array.from({ length: CONNECTIONS }, connection));
   }
 
-  /** Resolves a moment after every delivery is over, in which a repeat would come; or when the time is up. */
+  /** Waits until every delivery is over, plus a moment in which a repeat would arrive, or until the deadline. */
   async settle(deadline: number): Promise<void> {
     const isOver = async () => {
       const deliveries = await this.#site.listDeliveries(this.tenant).catch(() => null);
@@ -117,7 +117,7 @@ export class Traffic {
     await sleep(1_000);
   }
 
-  /** Judges what arrived, after a recovery at `recoveredAt` from a fault that found `inFlight` under way. */
+  /** Judges what arrived, after a recovery at `recoveredAt` from a fault that interrupted `inFlight`. */
   async judge(inFlight: Delivery[], recoveredAt: number): Promise<Account> {
     const leaseEnds = new Map(inFlight.map(({ id, leaseEndsAt }) => [id, leaseEndsAt!]));
     const rows = await this.#site.listDeliveries(this.tenant);
@@ -140,8 +140,8 @@ export class Traffic {
         const [row] = ids.flatMap((id) => byId.get(id) ?? []);
         account.arrivals += times.length;
         if (accepted === 0 || row?.status !== 'Delivered') account.lost.push(name);
-        // An attempt that nobody recorded was made again, and one after a success had no reason; one after an answer that
-        // came too late has.
+        // More arrivals than logged attempts mean that an unrecorded attempt was repeated. More arrivals than refusals,
+        // late answers and one success mean that an attempt after a success had no reason.
         const { logged, late } = row ?? { logged: 0, late: 0 };
         if (times.length > Math.min(logged, refused + late + 1)) {
           account.repeated.push(name);

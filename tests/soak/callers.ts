@@ -4,8 +4,8 @@ import type { Answer, Client } from '../support/server';
 import type { Ledger } from './ledger';
 import type { SoakTenant } from './tenant';
 
-// Those who use the product while it is soaked. Readers take what comes; who tells or changes something does it again until
-// it is taken, as customers and pipeline do.
+// The users of the product during the soak. Readers accept any answer. Writers and the pipeline repeat a request until
+// it succeeds, as real customers and pipelines do.
 
 const ANSWER_LIMIT_MS = 15_000;
 const REPEAT_PAUSE_MS = 200;
@@ -13,14 +13,14 @@ const LARGEST_BATCH = 12;
 const LATE = Symbol('late');
 
 export interface Callers {
-  /** A server that is asked next, as a balancer would choose it. */
+  /** Picks the server for the next request, as a load balancer would. */
   choose(): Client;
   tenants: SoakTenant[];
   random: Random;
   ledger: Ledger;
 }
 
-/** Asks once and notes how it went; null where there was no answer. */
+/** Sends a request once and records the outcome. Returns null if there was no answer. */
 async function ask(ledger: Ledger, what: string, call: () => Promise<Answer>): Promise<Answer | null> {
   const from = Date.now();
   const answer = await Promise.race([
@@ -31,7 +31,7 @@ async function ask(ledger: Ledger, what: string, call: () => Promise<Answer>): P
   return answer === LATE ? null : answer;
 }
 
-/** Asks until it succeeds, or is refused for good: that is an error, and noted as one. */
+/** Repeats a request until it succeeds or is refused permanently. A refusal is recorded as an error. */
 async function insist(ledger: Ledger, what: string, call: () => Promise<Answer>): Promise<Answer | null> {
   for (;;) {
     const answer = await ask(ledger, what, call);
@@ -42,14 +42,14 @@ async function insist(ledger: Ledger, what: string, call: () => Promise<Answer>)
 
 const pick = <T>(random: Random, list: T[]): T => list[Math.floor(random() * list.length)]!;
 
-/** Tells of sessions, in batches of changing size. */
+/** Posts facts about sessions, in batches of varying size. */
 export async function tellFacts({ choose, tenants, random, ledger }: Callers): Promise<void> {
   const tenant = pick(random, tenants);
   const { facts, take } = tenant.makeBatch(1 + Math.floor(random() * LARGEST_BATCH));
   const answer = await insist(ledger, 'pipeline.ingest', () => choose().ingest(tenant.id, facts));
   if (answer) take();
   const counts = answer?.body.result.data;
-  // All new, or all there already: a batch that was told twice since its answer was lost.
+  // Either all are new, or all are duplicates because a batch whose answer was lost was sent again.
   if (counts && counts.accepted + counts.duplicates !== facts.length)
     ledger.wrong.push(`pipeline.ingest: ${JSON.stringify(counts)}`);
 }
@@ -66,7 +66,7 @@ const PATHS = [
   '/v1/integration',
 ];
 
-/** Reads something; what was told of a session must be what is read. */
+/** Reads something. A session's score must be the one that was sent. */
 export async function read({ choose, tenants, random, ledger }: Callers): Promise<void> {
   const tenant = pick(random, tenants);
   const { key } = tenant;
@@ -83,7 +83,10 @@ export async function read({ choose, tenants, random, ledger }: Callers): Promis
     ledger.wrong.push(`${path}: ${answer.body.data.botScore} instead of ${told.botScore}`);
 }
 
-/** Labels a session, and finds the label at once; or confirms a device; or moves a threshold that no count here hangs on. */
+/**
+ * Labels a session and checks that the label shows at once; or confirms a device; or moves a threshold that no checked
+ * count depends on.
+ */
 export async function write({ choose, tenants, random, ledger }: Callers): Promise<void> {
   const tenant = pick(random, tenants);
   const { key } = tenant;
@@ -102,7 +105,7 @@ export async function write({ choose, tenants, random, ledger }: Callers): Promi
   }
   const id = tenant.pickSession();
   const session = id === undefined ? undefined : tenant.sessions.get(id);
-  // One that another writer has at the moment may end either way.
+  // While another writer labels the session, either verdict may win.
   if (session === undefined || tenant.busy.has(id!)) return;
   tenant.busy.add(id!);
   const verdict = random() < 0.5 ? 'bot' : 'human';

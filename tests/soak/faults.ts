@@ -7,20 +7,20 @@ import type { ReceiverAccount } from './receiver-account';
 const OUTAGE_MS = 3_000;
 const STOP_LIMIT_MS = 15_000;
 
-export interface Surroundings {
-  /** Between the servers and Postgres. */
+export interface FaultContext {
+  /** The relay between the servers and Postgres. */
   relay: Relay;
-  /** A way to Postgres that no fault touches. */
+  /** A connection to Postgres that the faults do not affect. */
   db: Database;
   receiver: ReceiverAccount;
-  /** The server that may be ended, and what starts the next. */
-  mortal: { current: Server; start(): Promise<Server> };
+  /** The server that may be ended, and a function that starts its successor. */
+  victim: { current: Server; start(): Promise<Server> };
 }
 
-/** What goes wrong on purpose, each until it is over. */
-export const FAULTS: Record<string, (surroundings: Surroundings) => Promise<void>> = {
-  'a server is killed': ({ mortal }) => replace(mortal, 'SIGKILL'),
-  'a server is stopped': ({ mortal }) => replace(mortal, 'SIGTERM'),
+/** The injected faults. Each function runs until its fault is over. */
+export const FAULTS: Record<string, (context: FaultContext) => Promise<void>> = {
+  'a server is killed': ({ victim }) => replace(victim, 'SIGKILL'),
+  'a server is stopped': ({ victim }) => replace(victim, 'SIGTERM'),
   'the database is gone': ({ relay }) => outage(relay, () => relay.cut()),
   'the database hangs up': ({ relay }) => outage(relay, () => relay.hangUp()),
   'the database is silent': ({ relay }) =>
@@ -32,12 +32,12 @@ export const FAULTS: Record<string, (surroundings: Surroundings) => Promise<void
   'the receiver is silent': ({ receiver }) => spell(receiver, 'silent'),
 };
 
-async function replace(mortal: Surroundings['mortal'], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-  mortal.current.signal(signal);
-  const { code } = await mortal.current.endWithin(STOP_LIMIT_MS);
-  if (signal === 'SIGTERM' && code !== 0) throw new Error(`a server that was stopped ended with ${code}`);
+async function replace(victim: FaultContext['victim'], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  victim.current.signal(signal);
+  const { code } = await victim.current.endWithin(STOP_LIMIT_MS);
+  if (signal === 'SIGTERM' && code !== 0) throw new Error(`a stopped server exited with ${code}`);
   await sleep(OUTAGE_MS / 3);
-  mortal.current = await mortal.start();
+  victim.current = await victim.start();
 }
 
 async function outage(relay: Relay, begin: () => Promise<void>): Promise<void> {

@@ -1,4 +1,4 @@
-/** A stretch of time in which a fault was on purpose, with what follows it until all is well again. */
+/** The time in which an injected fault, and the recovery from it, may affect requests. */
 export interface FaultWindow {
   name: string;
   from: number;
@@ -8,23 +8,23 @@ export interface FaultWindow {
 /** How long after a fault its consequences are excused. */
 const RECOVERY_MS = 5_000;
 
-/** What a caller was answered: a status, or null where the connection failed; `undefined` where nothing came in time. */
+/** The outcome of a request: its status, null if the connection failed, or `undefined` if no answer came in time. */
 export type Outcome = number | null | undefined;
 
-/** The account of all requests: how long they took, and which failures no fault explains. */
+/** Records all requests: how long they took, and which failures no fault explains. */
 export class Ledger {
   readonly windows: FaultWindow[] = [];
-  /** Of answers while nothing was wrong, and of all, in ms. */
+  /** Latencies in ms: of answers outside all fault windows, and of all answers. */
   readonly calm: number[] = [];
   readonly all: number[] = [];
-  /** Refused, or cut off, by a fault. */
+  /** Requests that a fault refused or cut off. */
   excused = 0;
-  /** A line each. */
+  /** One line each. */
   readonly errors: string[] = [];
-  /** Answers that say something else than what was told. */
+  /** Answers that contradict what was sent. */
   readonly wrong: string[] = [];
 
-  /** Runs a fault; what comes of it is excused until a while after its end. */
+  /** Runs a fault. Its consequences are excused until some time after its end. */
   async during(name: string, fault: () => Promise<void>): Promise<void> {
     const window: FaultWindow = { name, from: Date.now(), until: Number.POSITIVE_INFINITY };
     this.windows.push(window);
@@ -35,12 +35,15 @@ export class Ledger {
     }
   }
 
-  /** The faults between two moments. */
+  /** Finds the faults between two times. */
   findFaults(from: number, until: number): FaultWindow[] {
     return this.windows.filter((window) => window.from <= until && window.until >= from);
   }
 
-  /** Notes a request that began at `from`. What a fault may lead to is 503, or no connection; nothing else, and never silence. */
+  /**
+   * Records a request that began at `from`. A fault may cause a 503 or no connection, but no other failure and never
+   * silence.
+   */
   note(what: string, from: number, outcome: Outcome): void {
     const now = Date.now();
     const isCalm = this.findFaults(from, now).length === 0;

@@ -6,7 +6,7 @@ import type { SoakTenant } from './tenant';
 
 const REFUSED_SHARE = 0.05;
 const SLOWEST_MS = 100;
-/** Of a delivery (specification: Retries); after them it is given up. */
+/** Attempts of a delivery (specification: Retries). After the last one it is given up. */
 const MAX_ATTEMPTS = 6;
 
 export type ReceiverMode = 'well' | 'failing' | 'silent';
@@ -14,19 +14,19 @@ export type ReceiverMode = 'well' | 'failing' | 'silent';
 export interface DeliveryAccount {
   expected: number;
   lost: string[];
-  /** Refused here so often that nothing more was to come. */
+  /** Refused here so often that no further attempt was left. */
   givenUp: number;
   repeated: number;
-  /** Came again without a fault that had cut its first arrival off. */
+  /** Repeats that no fault explains by cutting off the first arrival. */
   unexplained: string[];
 }
 
-/** A customer's receiver that is at times unwell, and knows what it has accepted. */
+/** A customer's receiver that is sometimes unavailable and records what it accepted. */
 export class ReceiverAccount {
   mode: ReceiverMode = 'well';
   /** When a delivery about a session was accepted, by path and session id. */
   readonly #accepted = new Map<string, number[]>();
-  /** How often one has come that was not accepted. */
+  /** How often a delivery arrived and was not accepted. */
   readonly #refused = new Map<string, number>();
   readonly #random: Random;
 
@@ -36,7 +36,7 @@ export class ReceiverAccount {
   }
 
   async #answer({ at, path, body }: Received, receiver: Receiver): Promise<number | null> {
-    // It is kept here; hours of requests would fill the memory.
+    // The account keeps what it needs; the requests of hours would fill the memory.
     receiver.received.length = 0;
     const name = `${path} ${JSON.parse(body).sessionId}`;
     if (this.mode !== 'well' || this.#random() < REFUSED_SHARE) {
@@ -48,7 +48,7 @@ export class ReceiverAccount {
     return 200;
   }
 
-  /** How many deliveries of the tenants have not been accepted yet. */
+  /** Counts the tenants' deliveries that have not been accepted yet. */
   countMissing(tenants: SoakTenant[], paths: string[]): number {
     return listExpected(tenants, paths).filter((name) => this.#isMissing(name)).length;
   }

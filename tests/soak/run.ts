@@ -11,8 +11,8 @@ import { describeFigure, formatTable, meetsGoal } from '../bench/report';
 import { endProducts } from '../support/product';
 import { runSoak, type SoakReport } from './soak';
 
-// `npm run soak -- [--minutes N] [--seed N] [--json]`: mixed traffic on two servers with faults injected; a table of what
-// came of it, and exit 1 where anything was lost, wrong or unexplained. Progress goes to stderr.
+// `npm run soak -- [--minutes N] [--seed N] [--json]`: mixed traffic on two servers with injected faults. Prints a
+// table of the results and exits with 1 if anything was lost, wrong or unexplained. Progress goes to stderr.
 
 const SHOWN_FAULTS = 20;
 

@@ -13,8 +13,8 @@ import { Ledger } from './ledger';
 import { ReceiverAccount } from './receiver-account';
 import { SoakTenant } from './tenant';
 
-// Two servers on one database under mixed traffic, while one thing after the other goes wrong. In the end every fact is
-// counted, every delivery accepted, and nothing but the faults can explain a failure.
+// Two servers on one database under mixed traffic, with one fault after the other. In the end every fact must be
+// counted, every delivery accepted, and every failure explained by a fault.
 
 const TENANTS = 3;
 const PATHS = ['/one', '/two'];
@@ -23,11 +23,11 @@ const LOOPS: [caller: (callers: Callers) => Promise<void>, count: number, pauseM
   [write, 2, 100],
   [tellFacts, 2, 150],
 ];
-/** Between two faults: less in a short run, so that it sees some of them. */
+/** Time between two faults. Short runs use less, so that they include some faults. */
 const CALM_MS = 7_000;
 const CALM_SHARE = 0.05;
 const SETTLE_LIMIT_MS = 90_000;
-/** A slope over less than this is the warming up of caches. */
+/** Over a shorter time, the slope only shows caches warming up. */
 const SLOPE_FROM_MS = 10 * 60_000;
 const NO_FAULTS: Goal = { atMost: 0 };
 
@@ -36,17 +36,17 @@ type Goal = NonNullable<Figure['goal']>;
 export interface SoakOptions {
   durationMs: number;
   seed: number;
-  /** Told what happens: a fault, or how far it is. */
+  /** Called with the current fault, or with the progress of the traffic. */
   onProgress(what: string, doneMs: number): void;
 }
 
 export interface SoakReport {
   figures: Figure[];
-  /** What went wrong, a line each; empty where nothing did. */
+  /** What went wrong, one line each. */
   faults: string[];
 }
 
-/** Runs the soak on a database of its own. Ends what it starts, but for the processes that `endProducts` ends. */
+/** Runs the soak on its own database. Stops what it starts, except the processes that `endProducts` stops. */
 export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, options: SoakOptions): Promise<SoakReport> {
   const random = createRandom(options.seed);
   const receiver = await startReceiver();
@@ -63,22 +63,22 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
       LOG_LEVEL: 'fatal',
     },
   );
-  const mortalPort = String(await findFreePort());
-  const startMortal = () => site.start({ PORT: mortalPort });
+  const victimPort = String(await findFreePort());
+  const startVictim = () => site.start({ PORT: victimPort });
   try {
-    const [lasting, first] = [await site.start(), await startMortal()];
-    const mortal = { current: first, start: startMortal };
+    const [survivor, first] = [await site.start(), await startVictim()];
+    const victim = { current: first, start: startVictim };
     const tenants: SoakTenant[] = [];
     for (let n = 0; n < TENANTS; n++) {
       const tenant = new SoakTenant(await site.createTenant(), random);
-      for (const path of PATHS) await site.subscribe(lasting, tenant, `${receiver.url}/${tenant.id}${path}`);
+      for (const path of PATHS) await site.subscribe(survivor, tenant, `${receiver.url}/${tenant.id}${path}`);
       tenants.push(tenant);
     }
     const ledger = new Ledger();
     const account = new ReceiverAccount(receiver, random);
-    const callers: Callers = { choose: () => (random() < 0.5 ? lasting : mortal.current), tenants, random, ledger };
-    const beganAt = Date.now();
-    const endsAt = beganAt + options.durationMs;
+    const callers: Callers = { choose: () => (random() < 0.5 ? survivor : victim.current), tenants, random, ledger };
+    const startedAt = Date.now();
+    const endsAt = startedAt + options.durationMs;
     const memory: [minutes: number, megabytes: number][] = [];
 
     const loop = async (caller: (callers: Callers) => Promise<void>, pauseMs: number) => {
@@ -89,9 +89,9 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
     };
     const watchMemory = async () => {
       for (; Date.now() < endsAt; await sleep(1_000)) {
-        const megabytes = readResidentMemory(lasting.pid);
-        if (megabytes !== null) memory.push([(Date.now() - beganAt) / 60_000, megabytes]);
-        options.onProgress('traffic', Date.now() - beganAt);
+        const megabytes = readResidentMemory(survivor.pid);
+        if (megabytes !== null) memory.push([(Date.now() - startedAt) / 60_000, megabytes]);
+        options.onProgress('traffic', Date.now() - startedAt);
       }
     };
     const calmMs = Math.min(CALM_MS, options.durationMs * CALM_SHARE);
@@ -100,8 +100,8 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
         for (const name of shuffle(Object.keys(FAULTS), random)) {
           await sleep(Math.min(calmMs, Math.max(0, endsAt - Date.now())));
           if (Date.now() >= endsAt) return;
-          options.onProgress(name, Date.now() - beganAt);
-          await ledger.during(name, () => FAULTS[name]!({ relay, db: database.db, receiver: account, mortal }));
+          options.onProgress(name, Date.now() - startedAt);
+          await ledger.during(name, () => FAULTS[name]!({ relay, db: database.db, receiver: account, victim }));
         }
       }
     };
@@ -113,7 +113,7 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
     const settleBy = Date.now() + SETTLE_LIMIT_MS;
     while (account.countMissing(tenants, PATHS) > 0 && Date.now() < settleBy) await sleep(500);
     const wrong = [...ledger.wrong];
-    for (const tenant of tenants) wrong.push(...(await compareStats(lasting, tenant)));
+    for (const tenant of tenants) wrong.push(...(await compareStats(survivor, tenant)));
     const deliveries = account.judge(tenants, PATHS, ledger);
     const sessions = tenants.reduce((sum, tenant) => sum + tenant.sessions.size, 0);
     const calm = describeDistribution(ledger.calm);
@@ -144,7 +144,7 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
   }
 }
 
-/** Compares what the API says of a tenant with what it was told. */
+/** Compares the API's counts of a tenant with what was sent. */
 async function compareStats(
   server: { call(method: string, path: string, options: { key: string }): Promise<{ body: { data: object } }> },
   tenant: SoakTenant,
@@ -156,7 +156,7 @@ async function compareStats(
     .map(([name, value]) => `${tenant.id} ${name}: ${stats[name]} instead of ${value}`);
 }
 
-/** The memory of the server that lives through all of it: what it ends with, and its slope over the second half. */
+/** Describes the memory of the server that runs throughout: its final size, and its slope over the second half. */
 function describeMemory(samples: [minutes: number, megabytes: number][], durationMs: number): Figure[] {
   if (samples.length < 4) return [];
   const half = samples.slice(Math.floor(samples.length / 2));

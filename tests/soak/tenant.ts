@@ -14,14 +14,14 @@ interface ToldSession {
   verdict: 'bot' | 'human' | null;
 }
 
-/** A tenant with what it was told and has answered for: what the API has to say of it in the end follows from that. */
+/** A tenant that records what was sent and acknowledged. From that follows what the API must report in the end. */
 export class SoakTenant {
   readonly id: string;
   readonly key: string;
-  /** What the door has taken, by session id. */
+  /** Sessions that the pipeline's endpoint accepted, by id. */
   readonly sessions = new Map<string, ToldSession>();
   readonly confirmed = new Set<string>();
-  /** Sessions that a writer is about to label. */
+  /** Sessions that a writer is labelling. */
   readonly busy = new Set<string>();
   readonly #ids: string[] = [];
   readonly #random: Random;
@@ -32,7 +32,7 @@ export class SoakTenant {
     this.#random = random;
   }
 
-  /** Facts of some sessions; `take` is for when the door has taken them. */
+  /** Makes the facts of some sessions. Call `take` once the endpoint has accepted them. */
   makeBatch(count: number): { facts: unknown[]; take(): void } {
     const told = Array.from({ length: count }, () => this.#makeSession());
     return {
@@ -62,17 +62,17 @@ export class SoakTenant {
     return { id, facts, session: { botScore, userId, verdict: null } satisfies ToldSession };
   }
 
-  /** One of the sessions that the door has taken. */
+  /** Picks a session that the endpoint accepted. */
   pickSession(): string | undefined {
     return this.#ids[Math.floor(this.#random() * this.#ids.length)];
   }
 
-  /** The sessions that fire BotDetected: by their score, whatever they are labelled later. */
+  /** Lists the sessions that fire BotDetected: by their score, whatever label they get later. */
   listBots(): string[] {
     return [...this.sessions].filter(([, { botScore }]) => botScore >= BOT_AT).map(([id]) => id);
   }
 
-  /** What `/v1/stats` has to say. */
+  /** The counts that `/v1/stats` must report. */
   expectStats(): Record<string, number> {
     const all = [...this.sessions.values()];
     const count = (holds: (session: ToldSession) => boolean) => all.filter(holds).length;

@@ -4,22 +4,24 @@ import { describe, expect, it } from 'vitest';
 import { EVENT_TYPE_NAMES, EVENTS, type EventTypeName } from '../../contract/events';
 import { type Block, DOCUMENTS, findDifference, readBlocks } from '../support/documents';
 
-// What holds of the blocks of every document: each is run by a test, or says why it is not.
+// Rules for the code blocks of all documents: a test runs each one, or the block says why not.
 
 const PROGRAMS = ['js', 'ts', 'python'];
 const SHOWN = ['json', 'text'];
-/** Files of other programs, for reading only. */
+/** Configuration of other programs, shown for reading only. */
 const CONFIGURATION = ['ini', 'nginx', 'yaml'];
-/** How a block of `sh` may be called beside its language. */
+/** The names that a block of `sh` may have after its language. */
 const WAYS = ['keep-running', 'server-stopped'];
-/** What no test can run: it needs a machine, a network, an address or an account of its own, or is the test itself. */
+/**
+ * What no test can run, because it needs a machine, a network, an address or an account, or is the test command itself.
+ */
 const UNTRIED =
   /^(docker|podman|vercel|npx vercel|sudo|apt-get|systemctl|export|npm install && npm test$|curl .*https:[\w./-]+\.example\.com\b)/;
 
 const blocks = DOCUMENTS.flatMap(readBlocks);
 const list = (chosen: Block[]) => chosen.map(({ document, line, language }) => `${document}:${line} ${language}`);
 
-/** The commands of a shell block, each with the lines that continue it as one. */
+/** Lists the commands of a shell block. Continued lines are joined. */
 const readCommands = ({ code }: Block) =>
   code
     .replaceAll(/\\\n\s*/g, '')
@@ -27,7 +29,7 @@ const readCommands = ({ code }: Block) =>
     .filter((line) => line.trim() !== '' && !line.startsWith('#') && !line.startsWith(' '));
 
 describe('a block of the documents', () => {
-  it('is there to be read', () => {
+  it('exists', () => {
     expect(DOCUMENTS.length).toBeGreaterThanOrEqual(4);
     expect(blocks.length).toBeGreaterThan(30);
   });
@@ -38,12 +40,12 @@ describe('a block of the documents', () => {
     expect(withBlocks.filter((path) => !tests.some((text) => text.includes(`'${path}'`)))).toEqual([]);
   });
 
-  it('has a language that is run, shown or read', () => {
+  it('has a known language', () => {
     const known = ['sh', ...PROGRAMS, ...SHOWN, ...CONFIGURATION];
     expect(list(blocks.filter(({ language }) => !known.includes(language)))).toEqual([]);
   });
 
-  it('is called by a file where it is a program, and by a known way where it is a command', () => {
+  it('is named after a file if it is a program, and in a known way if it is a command', () => {
     const isCalledWrong = ({ language, name }: Block) =>
       language === 'sh'
         ? name !== null && !WAYS.includes(name)
@@ -51,7 +53,7 @@ describe('a block of the documents', () => {
     expect(list(blocks.filter(isCalledWrong))).toEqual([]);
   });
 
-  it('is not run only where no test can', () => {
+  it('is left out only if no test can run it', () => {
     const marked = blocks.filter(({ notRun }) => notRun !== null);
     const isAllowed = (block: Block) =>
       CONFIGURATION.includes(block.language) ||
@@ -61,7 +63,7 @@ describe('a block of the documents', () => {
     expect(list(blocks.filter(isConfiguration)), 'files of other programs say why they are not run').toEqual([]);
   });
 
-  it('of JSON is JSON, and the payload of an event where it is called by one', () => {
+  it('of JSON is valid JSON, and the sample payload if it is named after an event', () => {
     for (const { document, line, name, code } of blocks.filter(({ language }) => language === 'json')) {
       const value = JSON.parse(code);
       if (name === null) continue;
@@ -83,7 +85,7 @@ describe('what a command printed', () => {
     expect(differ('json', '[1]', '[]')).toBe('$ is empty');
   });
 
-  it('is compared by lines, with … for anything', () => {
+  it('is compared line by line, where … stands for anything', () => {
     expect(differ('text', '… bots\n404 NOT_FOUND', '17 bots\n404 NOT_FOUND\nmore\n')).toBeNull();
     expect(differ('text', '… bots', '17 cats')).toBe('line 1 is "17 cats" instead of "… bots"');
     expect(differ('text', 'a.c', 'abc')).not.toBeNull();

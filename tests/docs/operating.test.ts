@@ -10,7 +10,7 @@ import { findFreePort } from '../support/ports';
 import { endProducts, makeDataDir } from '../support/product';
 import { openReader, type Reader } from '../support/reader';
 
-// An operator follows the guide in the repository, on a data directory of its own.
+// An operator follows the guide in the repository, with a separate data directory.
 
 const backups = mkdtempSync(join(tmpdir(), 'backups-'));
 let source: TestDatabase;
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 followDocument('docs/operating.md', () => reader);
 
-it('the table of metrics has every one of ours, and no other', async () => {
+it('the table of metrics lists all of ours, and no other', async () => {
   const rows = [...readFileSync('docs/operating.md', 'utf8').matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \|/gm)];
   const named = rows.flatMap(([, names]) => names!.match(/[a-z_]+/g)!);
   const { text } = await createMetrics().scrape();
@@ -59,7 +59,7 @@ describe('the table of settings', () => {
     shown: shown!,
   }));
 
-  it('has every setting, and no other', () => {
+  it('lists every setting, and no other', () => {
     const [, schema] = /^const schema = z\.object\(\{\n(.*?)^\}\);/ms.exec(
       readFileSync('server/platform/env.ts', 'utf8'),
     )!;

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 followDocument('docs/quickstart.md', () => reader);
 
-/** What a failing server answers to each request, in turn; null cuts the connection. */
+/** The answers of a failing server to each request, in turn. Null closes the connection. */
 const ANSWERS: Record<string, (number | null)[]> = {
   'GET /v1/stats': [429, 503, 200],
   'POST /v1/sessions/a/label': [null, 503, 200],
@@ -67,7 +67,7 @@ print(json.dumps(list(ThreadPoolExecutor(4).map(lambda call: code_of(*call), cal
 };
 
 describe.concurrent.each(Object.entries(PROBES))('%s of the quickstart', (_name, { file, command, code }) => {
-  it('sends again what may be repeated, waits as it is told, and nothing else', async ({ expect, skip }) => {
+  it('repeats only requests that are safe to repeat, and waits as told', async ({ expect, skip }) => {
     if (!existsSync(join(reader.directory, command))) skip('it is not installed here');
     writeFileSync(join(reader.directory, file), code);
     const arrivals: Record<string, number[]> = {};
@@ -75,7 +75,7 @@ describe.concurrent.each(Object.entries(PROBES))('%s of the quickstart', (_name,
       const name = `${request.method} ${request.url}`;
       arrivals[name] ??= [];
       const status = ANSWERS[name]![arrivals[name].push(Date.now()) - 1];
-      // Without it the next attempt may take a connection that is just being cut.
+      // Otherwise the next attempt may use a connection that is just being closed.
       response.setHeader('connection', 'close');
       if (status === 429) response.setHeader('retry-after', '1');
       if (status === null || status === undefined) request.socket.destroy();

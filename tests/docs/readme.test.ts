@@ -4,7 +4,7 @@ import { findFreePort } from '../support/ports';
 import { endProducts, makeDataDir } from '../support/product';
 import { openReader, type Reader } from '../support/reader';
 
-// The README and the page about regions are followed in the repository by somebody who has just fetched it.
+// Somebody with a fresh clone follows the README and the page about regions in the repository.
 
 let reader: Reader;
 

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const settings = () => ({ DEMO: '0', WEBHOOK_ALLOW_HOSTS: receiver.host });
 
-/** A command with `--json`: one JSON object on stdout and nothing else. */
+/** Runs a command with `--json`, which must print one JSON object on stdout and nothing else. */
 async function admin(...args: string[]) {
   const ended = await runAdmin(dataDir, [...args, '--json'], settings());
   expect(ended).toMatchObject({ code: 0, stderr: '' });
@@ -30,7 +30,7 @@ async function admin(...args: string[]) {
   return JSON.parse(ended.stdout);
 }
 
-/** A command that must fail: nothing on stdout, a word for people on stderr, exit code 1. */
+/** Runs a command that must fail: nothing on stdout, a readable message on stderr, exit code 1. */
 async function refuse(...args: string[]): Promise<string> {
   const ended = await runAdmin(dataDir, args, settings());
   expect(ended).toMatchObject({ code: 1, stdout: '' });
@@ -41,7 +41,7 @@ async function refuse(...args: string[]): Promise<string> {
 
 describe('without a running server, a command starts the embedded database and stops it', () => {
   it(
-    'db migrate names what it applied, and nothing the second time',
+    'db migrate names the migrations it applied, and none the second time',
     async () => {
       const first = await admin('db', 'migrate');
       expect(first).toEqual({ applied: expect.arrayContaining([expect.stringMatching(/^\d{4}_/)]) });
@@ -74,7 +74,7 @@ describe('without a running server, a command starts the embedded database and s
   );
 });
 
-describe('beside a running server', () => {
+describe('next to a running server', () => {
   let product: Product;
 
   beforeAll(async () => {
@@ -114,7 +114,7 @@ describe('beside a running server', () => {
   );
 
   it(
-    'audit list tells who did what, of all integrations or of one, the latest first',
+    'audit list shows who did what, for all integrations or one, latest first',
     async () => {
       const { id, keyId } = await createTenant('pro');
       await admin('key', 'revoke', '--id', keyId);
@@ -133,7 +133,7 @@ describe('beside a running server', () => {
   );
 
   it(
-    'key mint shows a key that works at once; the list shows it masked only',
+    'key mint shows a key that works at once; the list shows only its masked form',
     async () => {
       const { id } = await admin('integration', 'create', '--name', 'Key holder', '--plan', 'free');
       const minted = await admin('key', 'mint', '--integration', id, '--name', 'Nightly export');
@@ -150,7 +150,7 @@ describe('beside a running server', () => {
   );
 
   it(
-    'key revoke counts from the next request; repeated, the first time stays',
+    'key revoke takes effect with the next request; repeating it keeps the first time',
     async () => {
       const { id, keyId, key } = await createTenant('pro');
       const { key: other } = await admin('key', 'mint', '--integration', id);
@@ -181,7 +181,7 @@ describe('beside a running server', () => {
         { enabled: false, disabledReason: 'auto:plan-limit' },
         { enabled: false, disabledReason: 'auto:plan-limit' },
       ]);
-      // Raised again, nothing comes back by itself.
+      // A higher plan does not enable them again.
       await admin('integration', 'set-plan', '--id', id, '--plan', 'enterprise');
       const raised = await product.call('GET', '/v1/webhooks', { key });
       expect(raised.body.data.filter(({ enabled }: { enabled: boolean }) => enabled)).toHaveLength(1);
@@ -190,7 +190,7 @@ describe('beside a running server', () => {
   );
 
   it(
-    'demo session of a bot fires a webhook on the running server within seconds; of a human, none',
+    'demo session of a bot fires a webhook on the running server within seconds; of a human, it fires none',
     async () => {
       const { id, key } = await createTenant();
       const { secret } = await subscribe(key, '/demo');
@@ -215,7 +215,7 @@ describe('beside a running server', () => {
   );
 
   it(
-    'without --json it prints lines for people',
+    'without --json it prints readable lines',
     async () => {
       const ended = await runAdmin(
         dataDir,
@@ -256,7 +256,7 @@ describe('beside a running server', () => {
 });
 
 describe('a demo session without a running server', () => {
-  it('has its webhook sent when the server comes', async () => {
+  it('has its webhook sent when the server starts', async () => {
     let product = await startProduct(await makeDataDir(), settings());
     const own = product.dataDir;
     const { id } = JSON.parse(

@@ -17,9 +17,9 @@ import { COURSE, QUIZ, type Site, startSite, type Visit } from './page/site';
 
 const ANSWER = 'correct horse battery staple';
 const LIMIT_MS = 90_000;
-/** No browser, no session: how long a page may take for one step. */
+/** How long a page may take for one step: without a browser there is no session. */
 const STEP_LIMIT_MS = 10_000;
-/** What comes twice comes within this time. */
+/** A repeated delivery would arrive within this time. */
 const SETTLE_MS = 1_500;
 
 let receiver: Receiver;
@@ -65,7 +65,7 @@ async function subscribe(path: string): Promise<{ id: string; secret: string }> 
 }
 const arrived = (path: string) => receiver.received.filter((received) => received.path === path);
 
-/** The session that a page's pixel told of. */
+/** Finds the session that a page's pixel reported. */
 async function findVisit(page: Page): Promise<Visit> {
   const sessionId = await page.evaluate(() => JSON.parse(sessionStorage.getItem('pixel') ?? '{}').id as string);
   await waitUntil(() => site.visits.has(sessionId), STEP_LIMIT_MS);
@@ -75,7 +75,7 @@ async function findVisit(page: Page): Promise<Visit> {
 const countOf = ({ events }: Visit, type: string) =>
   events.filter((event) => event.type === type).reduce((sum, event) => sum + event.eventCount, 0);
 
-/** Waits until the pixel has told of at least these counts. */
+/** Waits until the pixel has reported at least these counts. */
 async function expectCounts(visit: Visit, counts: Record<string, number>): Promise<void> {
   for (const [type, least] of Object.entries(counts)) {
     const describeCount = () => `${countOf(visit, type)} of ${least} ${type} events came`;
@@ -83,9 +83,9 @@ async function expectCounts(visit: Visit, counts: Record<string, number>): Promi
   }
 }
 
-describe('the screen of the first start', () => {
+describe('the output of the first start', () => {
   it(
-    'shows a curl that lists sessions, as it stands',
+    'shows a curl command that lists sessions as printed',
     async () => {
       const ended = await runPrinted(screen.curl, product.dataDir);
       expect(ended).toMatchObject({ code: 0, stderr: '' });
@@ -98,7 +98,7 @@ describe('the screen of the first start', () => {
   );
 
   it(
-    'shows a command that makes a bot session happen, as it stands',
+    'shows a command that creates a bot session as printed',
     async () => {
       const { id, secret } = await subscribe('/command');
       const ended = await runPrinted(screen.botCommand, product.dataDir);
@@ -116,7 +116,7 @@ describe('the screen of the first start', () => {
 
 describe('a session in a real browser', () => {
   it(
-    'of a program is found to be a bot, is shown by the API and told to the customer, once and signed',
+    'of a program is classified as bot, shown by the API and reported to the customer, once and signed',
     async () => {
       const webhook = await subscribe('/browser');
       const { browser, page } = await openPage({ context: { hasTouch: true } });
@@ -210,7 +210,7 @@ describe('a session in a real browser', () => {
   );
 
   it(
-    'of a person is no bot, and nobody is told',
+    'of a person is not a bot, and no webhook is sent',
     async () => {
       await subscribe('/person');
       const probe = await openPage();
@@ -243,7 +243,7 @@ describe('a session in a real browser', () => {
 
 describe('the interactive documentation', () => {
   it(
-    'shows every operation, breaks no rule of its own policy and executes a request with the demo key',
+    'shows every operation, complies with its own policy and executes a request with the demo key',
     async () => {
       const { page } = await openPage();
       const complaints: string[] = [];

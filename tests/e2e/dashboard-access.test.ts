@@ -18,7 +18,7 @@ const readStats = (key: string) =>
   fetch(`${dashboard.product.url}/v1/stats`, { headers: { authorization: `Bearer ${key}` } });
 
 describe('sign-in', () => {
-  it('refuses a wrong password in words, and leads back to the address that was asked for', async () => {
+  it('shows an error for a wrong password, and leads back to the requested address', async () => {
     const asked = `${dashboard.base}/sessions?riskLevel=bot`;
     const page = await dashboard.open({ provokes: /status of 401/ });
     await page.goto(asked);
@@ -34,7 +34,7 @@ describe('sign-in', () => {
     await page.getByRole('heading', { name: 'Sessions', level: 1 }).waitFor();
   });
 
-  it('leads nowhere but into the dashboard', async () => {
+  it('leads only to dashboard pages', async () => {
     const page = await dashboard.open();
     await page.goto('/sign-in?next=https://evil.example.com/');
     await settle(page);
@@ -44,7 +44,7 @@ describe('sign-in', () => {
     await page.waitForURL(`${dashboard.base}/overview`);
   });
 
-  it('is over on the server with sign-out', async () => {
+  it('ends on the server with sign-out', async () => {
     const page = await dashboard.open();
     const account = { headers: { origin: dashboard.product.url }, data: dashboard.demo };
     expect((await page.request.post('/api/auth/sign-in', account)).status()).toBe(200);
@@ -54,7 +54,7 @@ describe('sign-in', () => {
     await page.getByRole('button', { name: 'account' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL(`${dashboard.product.url}/sign-in`);
-    // The very cookie of before opens nothing any more.
+    // The old cookie no longer works.
     await page.context().addCookies(before);
     expect((await dashboard.ask(page.context(), 'staff.me')).status()).toBe(401);
     await page.goto(`${dashboard.base}/overview`);
@@ -62,8 +62,8 @@ describe('sign-in', () => {
   });
 });
 
-describe('what does not exist for an integration', () => {
-  it('is not found: a session of another one, and an integration that nobody has', async () => {
+describe('what an integration does not have', () => {
+  it('is not found: a session of another integration, and an unknown integration', async () => {
     const page = await dashboard.open({ role: 'admin', provokes: /status of 404/ });
     const name = 'Other College';
     const created = await dashboard.change(page.context(), 'integrations.create', { name, plan: 'pro' });
@@ -87,7 +87,7 @@ describe('what does not exist for an integration', () => {
 });
 
 describe('a viewer', () => {
-  it('sees everything and finds the controls off', async () => {
+  it('sees everything and finds the controls disabled', async () => {
     const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
     const body = { url: 'https://hooks.example.com/viewer', eventType: 'BotDetected', enabled: false };
     const { id: webhookId } = (await dashboard.api('POST', '/v1/webhooks', body)).body.data;
@@ -115,7 +115,7 @@ describe('a viewer', () => {
     expect(await readVerdict(id)).toBe(null);
   });
 
-  it('is refused by the procedures themselves', async () => {
+  it('is also refused by the procedures', async () => {
     const context = (await dashboard.open({ role: 'viewer' })).context();
     const [{ id: sessionId }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
     expect((await dashboard.ask(context, 'sessions.get', { sessionId })).status()).toBe(200);
@@ -140,7 +140,7 @@ describe('a viewer', () => {
 });
 
 describe('an analyst', () => {
-  it('labels, and leaves keys to admins', async () => {
+  it('labels sessions, but cannot manage keys', async () => {
     const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
     const page = await dashboard.visit(`/sessions/${id}`, { role: 'analyst' });
     await page.getByRole('button', { name: 'Human', exact: true }).click();

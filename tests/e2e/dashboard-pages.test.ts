@@ -6,7 +6,7 @@ import { createRandom, makeSessionFacts } from '../../server/demo/session-facts'
 import { type Dashboard, type Look, settle, startDashboard } from '../support/dashboard';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 
-// What holds for every page, as the demo integration fills it.
+// Rules that hold for every page, with the data of the demo integration.
 
 const LIMIT_MS = 90_000;
 vi.setConfig({ testTimeout: LIMIT_MS });
@@ -16,7 +16,7 @@ const NARROW = 360;
 
 let receiver: Receiver;
 let dashboard: Dashboard;
-/** Ids that stand in the pages' paths. */
+/** The ids used in the pages' paths. */
 let ids: Record<string, string>;
 
 beforeAll(async () => {
@@ -71,16 +71,16 @@ const PAGES = [
 
 const fillPath = (path: string) => path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name]!));
 
-/** Compressed size of each script, by address: pages share most. */
+/** Compressed size of each script, by URL, because pages share most scripts. */
 const sizes = new Map<string, number>();
 
-/** Opens a page and watches it from its first paint on. */
+/** Opens a page and observes it from its first paint. */
 async function open(address: string, look: Look) {
   const page = await dashboard.open(look);
   await page.addInitScript(() => {
     const shifts: unknown[] = [];
     Object.assign(window, { shifts });
-    /** What moved, for whoever looks for the cause. */
+    /** Describes what moved, for finding the cause. */
     const describeMoved = ({
       sources = [],
     }: {
@@ -110,9 +110,9 @@ async function open(address: string, look: Look) {
   return { page, scriptBytes: (await Promise.all(scripts)).reduce((sum, size) => sum + size, 0) };
 }
 
-/** What axe finds serious or critical, a line each. */
+/** Lists what axe rates serious or critical, one line each. */
 async function findIssues(page: Page): Promise<string[]> {
-  // What is half faded in has half its contrast.
+  // An element that is still fading in has too little contrast, so wait for animations.
   await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
@@ -123,7 +123,7 @@ async function findIssues(page: Page): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
 }
 
-/** How far the page has shifted by itself, and what moved. */
+/** Reads how far the page shifted without input, and what moved. */
 const readShifts = (page: Page) =>
   page.evaluate(() => {
     const { shifts } = window as unknown as { shifts: { value: number; hadRecentInput: boolean; moved: string[] }[] };
@@ -136,7 +136,7 @@ async function expectStill(page: Page) {
   expect(sum, moved.join('\n')).toBeLessThan(MAX_SHIFT);
 }
 
-/** The elements that make a page wider than its window. */
+/** Lists the elements that make a page wider than its window. */
 const findWide = (page: Page) =>
   page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -164,7 +164,7 @@ async function expectSound(path: string, look: Look) {
   expect(await findIssues(page)).toEqual([]);
 }
 
-describe('no page has a serious issue of access, shifts, scrolls sideways at 360 pixels, or ships over 250 KB of script', () => {
+describe('every page is accessible, keeps still, does not scroll sideways at 360 pixels, and ships under 250 KB of script', () => {
   it.each(PAGES)('%s', async (path) => {
     await expectSound(`${dashboard.base}${path}`, { role: 'admin' });
   });
@@ -174,7 +174,7 @@ describe('no page has a serious issue of access, shifts, scrolls sideways at 360
   });
 });
 
-describe('what opens over a page has no serious issue of access', () => {
+describe('every overlay is accessible', () => {
   it.each([
     ['the keys', '/sessions', 'light', 1280, /^Keyboard shortcuts/],
     ['the account menu', '/overview', 'dark', 1280, /account$/],
@@ -189,7 +189,7 @@ describe('what opens over a page has no serious issue of access', () => {
   });
 });
 
-it('a page moves nothing for those who asked for it', async () => {
+it('a page animates nothing for people who prefer reduced motion', async () => {
   const page = await dashboard.visit('/courses');
   const moving = await page.evaluate(() => {
     const table = document.querySelector('table')!;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Dashboard, settle, startDashboard } from '../support/dashboard';
 
-// The policy of pages, held by a real browser. That no page breaks it by itself: dashboard-pages.test.ts, for which the
-// browser's word of a violation is an error like any other.
+// Checks the Content-Security-Policy of pages in a real browser. dashboard-pages.test.ts checks that no page violates
+// it by itself: there, a violation that the browser logs is an error like any other.
 
 const LIMIT_MS = 90_000;
 const REFUSED = /Content Security Policy/;
@@ -18,12 +18,12 @@ afterAll(() => dashboard?.stop(), LIMIT_MS);
 
 const isMarked = (page: Awaited<ReturnType<Dashboard['open']>>) => page.evaluate(() => 'injected' in window);
 
-describe('a script that somebody got into a page', () => {
-  it('does not run where it stands in the markup, and the violation is told', async () => {
+describe('a script injected into a page', () => {
+  it('does not run from the markup, and the browser reports the violation', async () => {
     const told: string[] = [];
     const page = await dashboard.open({ role: 'admin', provokes: REFUSED });
     page.on('console', (message) => told.push(message.text()));
-    // As if the server had written it: the policy comes with the very answer.
+    // Inserted into the server's response, so that it comes with the page's policy.
     await page.route('**/sessions', async (route) => {
       const response = await route.fetch();
       const body = (await response.text()).replace('</body>', '<script>window.injected = true</script></body>');
@@ -35,7 +35,7 @@ describe('a script that somebody got into a page', () => {
     expect(told.some((text) => REFUSED.test(text))).toBe(true);
   });
 
-  it('does not run as an attribute, as an address, or by eval', async () => {
+  it('does not run from an attribute, from a URL, or through eval', async () => {
     const page = await dashboard.open({ role: 'admin', provokes: REFUSED });
     await page.goto(`${dashboard.base}/sessions`);
     await settle(page);
@@ -49,7 +49,7 @@ describe('a script that somebody got into a page', () => {
     expect(await isMarked(page)).toBe(false);
   });
 
-  it('sends nothing to another host', async () => {
+  it('cannot send anything to another host', async () => {
     const page = await dashboard.open({ role: 'admin', provokes: REFUSED });
     await page.goto(`${dashboard.base}/sessions`);
     await settle(page);
@@ -63,7 +63,7 @@ describe('a script that somebody got into a page', () => {
   });
 });
 
-it.each(['/', '/sign-in', '/swagger', '/nothing'])('%s breaks no rule of its own', async (path) => {
+it.each(['/', '/sign-in', '/swagger', '/nothing'])('%s complies with its own policy', async (path) => {
   const page = await dashboard.open({ provokes: /status of 404/ });
   await page.goto(dashboard.product.url + path);
   await page.waitForLoadState('networkidle');

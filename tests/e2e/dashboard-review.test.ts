@@ -15,7 +15,7 @@ afterAll(() => dashboard?.stop(), LIMIT_MS);
 const findSelected = (page: Page) => new URL(page.url()).searchParams.get('selected');
 const rowOf = (page: Page, sessionId: string) =>
   page.getByRole('row').filter({ has: page.locator(`a[href$="/${sessionId}"]`) });
-/** Ids of the rows, in their order. */
+/** Lists the session ids of the rows, in order. */
 const listRows = (page: Page) =>
   page
     .locator('tbody a[href*="/sessions/"]')
@@ -24,7 +24,7 @@ const readVerdict = async (id: string) =>
   (await dashboard.api('GET', `/v1/sessions/${id}`)).body.data.label?.verdict ?? null;
 
 describe('review', () => {
-  it('goes by the keyboard alone: j selects, b and h label and go on, u takes back', async () => {
+  it('works by keyboard alone: j selects, b and h label and go on, u undoes', async () => {
     const page = await dashboard.visit('/sessions?label=none');
     const [first, second, third] = (await listRows(page)) as [string, string, string];
     await page.keyboard.press('j');
@@ -47,7 +47,7 @@ describe('review', () => {
     expect(findSelected(page)).toBe(first);
   });
 
-  it('keeps up with keys that are struck faster than the page is drawn', async () => {
+  it('keeps up with keys that are pressed faster than the page renders', async () => {
     const page = await dashboard.visit('/sessions?label=none');
     const ids = (await listRows(page)).slice(0, 4);
     for (const key of 'jbhbh') await page.keyboard.press(key);
@@ -56,7 +56,7 @@ describe('review', () => {
     await expect.poll(() => Promise.all(ids.map(readVerdict))).toEqual([null, null, null, null]);
   });
 
-  it('goes on the page of a session, too, with all there is to see of it', async () => {
+  it('also works on the page of a session, which shows everything about it', async () => {
     const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
     const page = await dashboard.visit(`/sessions/${id}`);
     await page.keyboard.press('b');
@@ -67,7 +67,7 @@ describe('review', () => {
     await page.getByRole('figure').first().waitFor();
   });
 
-  it('shows the keys at ?', async () => {
+  it('shows the shortcuts at ?', async () => {
     const page = await dashboard.visit('/sessions');
     await page.keyboard.press('?');
     const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
@@ -81,7 +81,7 @@ describe('review', () => {
 });
 
 describe('the list of sessions', () => {
-  it('keeps its filters in the address, where they survive a reload', async () => {
+  it('keeps its filters in the URL, where they survive a reload', async () => {
     const page = await dashboard.visit('/sessions');
     await page.getByLabel('Risk', { exact: true }).selectOption('bot');
     await page.getByLabel('Device', { exact: true }).selectOption('desktop');
@@ -109,7 +109,7 @@ describe('the list of sessions', () => {
     await expectFiltered();
   });
 
-  it('loads the next page at its end, none skipped and none twice', async () => {
+  it('loads the next page at its end, without gaps or repeats', async () => {
     const page = await dashboard.visit('/sessions');
     const seen = await listRows(page);
     await page.getByRole('button', { name: 'Load more' }).click();
@@ -132,12 +132,12 @@ describe('the list of sessions', () => {
 });
 
 describe('risk thresholds', () => {
-  it('tell how many sessions change class before they are saved, and the API follows them at once', async () => {
+  it('shows how many sessions would change class before saving, and the API applies them at once', async () => {
     const { sessionId, botScore } = await findMedium();
     const { totalOf } = await countByScore();
     const page = await dashboard.visit('/settings?tab=thresholds');
     await page.getByText('Move a cut point to see how many sessions change class.').waitFor();
-    // So low that the session is a bot.
+    // Low enough that the session is classified as bot.
     const botAt = Math.floor(botScore * 100);
     await page.getByLabel('Bot from', { exact: true }).and(page.getByRole('spinbutton')).fill(String(botAt));
     const moved = totalOf(botAt / 100, 0.7);
@@ -152,7 +152,7 @@ describe('risk thresholds', () => {
     await expect.poll(() => readLevel(sessionId)).toBe('medium');
   });
 
-  it('are moved by their handles, by keys and never closer than the gap', async () => {
+  it('move by their handles, by pointer or keys, and never closer than the gap', async () => {
     const page = await dashboard.visit('/settings?tab=thresholds');
     const handle = page.getByRole('slider', { name: 'Bot from' });
     await handle.focus();
@@ -176,7 +176,7 @@ async function findMedium(): Promise<{ sessionId: string; botScore: number }> {
   return { sessionId: body.data[0].id, botScore: body.data[0].botScore };
 }
 
-/** Counts sessions with a score in [from, below), by walking all of them. */
+/** Counts sessions with a score in [from, below) by reading all of them. */
 async function countByScore() {
   const scores: number[] = [];
   for (let cursor = ''; ; ) {

@@ -35,7 +35,7 @@ const random = createRandom(7);
 const arrived = (path: string) => receiver.received.filter((received) => received.path === path);
 const waitForArrival = (path: string, count = 1) => waitUntil(() => arrived(path).length >= count);
 
-/** Has a bot come by; answers the session's id. */
+/** Creates a bot session and returns its id. */
 async function sendBot(): Promise<string> {
   const { sessionId, facts } = makeSessionFacts('bot', Date.now(), random);
   expect((await dashboard.product.ingest(dashboard.integrationId, facts)).status).toBe(200);
@@ -47,7 +47,7 @@ async function subscribe(path: string): Promise<{ id: string; secret: string }> 
   return (await dashboard.api('POST', '/v1/webhooks', body)).body.data;
 }
 
-/** Rows of the delivery log that say these words. */
+/** Finds the rows of the delivery log that contain these words. */
 const logged = (page: Page, ...words: string[]) =>
   words.reduce(
     (rows, hasText) => rows.filter({ hasText }),
@@ -94,7 +94,7 @@ describe('a webhook', () => {
     expect(await page.content()).not.toContain(secret);
   });
 
-  it('says what a condition would have let through, as it is written', async () => {
+  it('previews which events a condition would let through, while it is edited', async () => {
     await sendBot();
     const page = await dashboard.visit('/webhooks/new');
     const summary = page.getByRole('status').filter({ hasText: 'of the newest' });
@@ -140,7 +140,7 @@ describe('a webhook', () => {
     expectSigned(arrived('/rotated')[0]!, rotated);
   });
 
-  it('that three deliveries in a row never reach says so in words; enabled and resent, the delivery arrives', async () => {
+  it('explains that three failed deliveries in a row disabled it; enabled and resent, the delivery arrives', async () => {
     const { id, secret } = await subscribe('/broken');
     broken.add('/broken');
     const page = await dashboard.visit(`/webhooks/${id}`);
@@ -176,7 +176,7 @@ describe('a webhook', () => {
     await page.getByText('Healthy: no failures in a row.').waitFor();
   });
 
-  it('asks before it is deleted, and is gone from API and list', async () => {
+  it('asks before deletion, and is then gone from API and list', async () => {
     const { id } = await subscribe('/deleted');
     const page = await dashboard.visit(`/webhooks/${id}`);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();

@@ -23,7 +23,7 @@ import {
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 
 const STOP_LIMIT_MS = 15_000;
-/** After a crash a delivery goes out this long after the first healthy answer, or after the end of its lease. */
+/** After a crash, a delivery is sent within this time after the first healthy answer, or after its lease has ended. */
 const RECOVERY_LIMIT_MS = 15_000;
 const TIMEOUT_MS = 2_000;
 const LEASE_MS = TIMEOUT_MS + 15_000;
@@ -37,7 +37,7 @@ const readSessions = async (product: Product, key: string) => {
   return body.data;
 };
 
-/** What a person reads on stderr: everything but the log's records. */
+/** Reads what people see on stderr: every line that is not a log record. */
 const readLines = ({ stderr }: Ended) =>
   stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{"level"'));
 
@@ -62,7 +62,7 @@ describe('one data directory, from its first start to its last', () => {
     screen = readScreen(product);
   }, 90_000);
 
-  it('keeps what it generated readable for its owner only', async () => {
+  it('makes generated files readable only by their owner', async () => {
     const names = await readdir(product.dataDir);
     expect(names).toEqual(expect.arrayContaining(['app-secret', 'pipeline-token', 'postgres-password']));
     for (const name of names) {
@@ -71,7 +71,7 @@ describe('one data directory, from its first start to its last', () => {
     }
   });
 
-  it('refuses a second start on a taken port in one line, and leaves the first one its Postgres', async () => {
+  it('refuses a second start on a taken port in one line, and the first one keeps its Postgres', async () => {
     const postgres = await findPostgres(product.dataDir);
     const second = spawnProduct(product.dataDir, { PORT: String(product.port) });
     const ended = await second.endWithin(30_000);
@@ -82,7 +82,7 @@ describe('one data directory, from its first start to its last', () => {
     await readSessions(product, screen.demoKey);
   }, 60_000);
 
-  it('ends on Ctrl-C with all its processes and code 0, and has everything at the next start', async () => {
+  it('ends on Ctrl-C with all its processes and code 0, and the next start has all data', async () => {
     const sessions = await readSessions(product, screen.demoKey);
     product.signalGroup('SIGINT');
     const ended = await product.endWithin(STOP_LIMIT_MS);
@@ -123,7 +123,7 @@ describe('a first start', () => {
     await readSessions(product, demoKey);
   }, 120_000);
 
-  it('that is interrupted leaves nothing running, and the next start comes up', async () => {
+  it('that is interrupted leaves nothing running, and the next start works', async () => {
     const dataDir = await makeDataDir();
     const interrupted = spawnProduct(dataDir, { PORT: String(await findFreePort()) });
     await waitUntil(async () => (await findPostgres(dataDir)) !== null, 30_000);
@@ -138,7 +138,7 @@ describe('a first start', () => {
   }, 120_000);
 });
 
-describe('a wrong setting is one line on stderr and exit code 1', () => {
+describe('an invalid setting is one line on stderr and exit code 1', () => {
   const database = 'postgres://user:password@127.0.0.1:1/app';
   const secret = Buffer.alloc(32, 1).toString('base64');
   it.each([
@@ -173,18 +173,18 @@ describe('SIGTERM', () => {
     slow.close();
   });
 
-  /** A request whose body is sent later. */
+  /** Opens a request whose body is sent later. */
   async function openRequest({ port }: Product, path: string, key: string) {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' };
     const open = request({ host: '127.0.0.1', port, method: 'POST', path, headers });
     const answer = once(open, 'response').then(([response]) => response.statusCode as number);
-    answer.catch(() => {}); // the test awaits it later
+    answer.catch(() => {}); // awaited later by the test
     open.write(' ');
     await once(open, 'socket').then(([socket]) => socket.connecting && once(socket, 'connect'));
     return { answer, finish: (body: unknown) => open.end(JSON.stringify(body)) };
   }
 
-  it('to npm alone and sent twice lets what is under way finish, accepts nothing more and ends all with code 0', async () => {
+  it('sent twice, and only to npm, lets requests in flight finish, accepts nothing more and ends everything with code 0', async () => {
     let deliveries = 0;
     slow = createServer((_request, response) => {
       deliveries++;
@@ -241,7 +241,7 @@ describe('kill -9', () => {
     return created.data.id;
   }
 
-  /** The request again after the restart, the same delivery, once; and its outcome. */
+  /** Expects the same delivery once more after the restart, and its outcome. */
   async function expectRedelivery(product: Product, key: string, id: string, path: string, limitMs: number) {
     await waitUntil(
       () => arrived(path).length >= 2,
@@ -256,7 +256,7 @@ describe('kill -9', () => {
     expect(arrived(path)).toHaveLength(2);
   }
 
-  it('of the server: the next start comes up on the same data and sends what was pending or under way', async () => {
+  it('of the server: the next start uses the same data and sends what was pending or in flight', async () => {
     receiver = await startReceiver();
     receiver.answer = ({ path }) => (path === '/unanswered' ? null : 503);
     const killed = await startProduct(await makeDataDir(), settings(), BARE_SERVER);
@@ -279,7 +279,7 @@ describe('kill -9', () => {
     await expectRedelivery(product, key, underWay, '/unanswered', leaseEndsInMs + RECOVERY_LIMIT_MS);
   }, 120_000);
 
-  it('of server and Postgres: the next start comes up on the same data and sends what was pending', async () => {
+  it('of server and Postgres: the next start uses the same data and sends what was pending', async () => {
     receiver = await startReceiver();
     receiver.answer = () => 503;
     const killed = await startProduct(await makeDataDir(), settings(), BARE_SERVER);

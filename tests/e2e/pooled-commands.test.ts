@@ -43,7 +43,7 @@ it.each([
 
 describe.skipIf(!PGBOUNCER)(`through PgBouncer (${PGBOUNCER ?? 'none: no pgbouncer on the PATH'})`, () => {
   it(
-    'migrates directly, and makes the first customer and member of staff, also several commands at once',
+    'migrates directly, and creates the first customer and staff account, also with several commands at once',
     async () => {
       const admin = async (...args: string[]) => {
         const ended = await runAdmin(dataDir, [...args, '--json'], { ...settings, DATABASE_DIRECT_URL: database.url });

@@ -13,7 +13,7 @@ import { expectSigned, type Receiver, startReceiver, waitUntil } from '../suppor
 import { createClient } from '../support/server';
 import { openStaffClient, readCookie, trySignIn } from '../support/staff-client';
 
-// Two regions as two operators would run them: one build, and everything else apart.
+// Two regions as two operators would run them: they share one build and nothing else.
 
 const REGIONS = ['us', 'eu'] as const;
 type Region = (typeof REGIONS)[number];
@@ -26,7 +26,7 @@ interface Stack {
   product: Product;
   settings: Record<string, string>;
   tenant: { id: string; key: string };
-  /** Stands in everything that only this stack is told. */
+  /** A text in all data that only this stack receives. */
   mark: string;
   sessionId: string;
   subscription: { id: string; secret: string };
@@ -108,7 +108,7 @@ const readDocument = async ({ product }: Stack) =>
   new OpenApiDocument((await product.call('GET', '/openapi/v3.json')).body);
 
 describe.each(REGIONS)('the stack of %s', (region) => {
-  it('answers a key of the other one as a key that nobody has, byte for byte, on every route', async () => {
+  it('answers a key of the other region like an unknown key, byte for byte, on every route', async () => {
     const stack = stacks[region];
     const { url } = stack.product;
     const unknown = `aik_v1_${randomBytes(30).toString('base64url')}`;
@@ -131,7 +131,7 @@ describe.each(REGIONS)('the stack of %s', (region) => {
     }
   });
 
-  it('shows in no answer and on no page what the other one was told', async () => {
+  it("shows the other region's data in no answer and on no page", async () => {
     const stack = stacks[region];
     const { key, id } = stack.tenant;
     const texts: string[] = [];
@@ -155,14 +155,14 @@ describe.each(REGIONS)('the stack of %s', (region) => {
     expect(text).not.toContain(otherOf(stack).tenant.id);
   });
 
-  it('answers what the other one has as what exists nowhere', async () => {
+  it("answers for the other region's records as for unknown ones", async () => {
     const stack = stacks[region];
     const { key } = stack.tenant;
     for (const path of ['/v1/sessions/{sessionId}', '/v1/sessions/{sessionId}/details', '/v1/webhooks/{id}'])
       expectError(await stack.product.call('GET', fillPath(path, otherOf(stack)), { key }), 'NOT_FOUND');
   });
 
-  it('sends its own events only, signed with its own secrets', async () => {
+  it('sends only its own events, signed with its own secrets', async () => {
     const stack = stacks[region];
     const arrived = () => receiver.received.filter(({ path }) => path === `/${region}`);
     await waitUntil(() => arrived().length >= 2);
@@ -173,12 +173,12 @@ describe.each(REGIONS)('the stack of %s', (region) => {
     expect(JSON.parse(bot.body).sessionUrl).toContain(`https://${region}.api.example.com/`);
   });
 
-  it('knows no account and no cookie of the other one', async () => {
+  it('accepts no account and no cookie of the other region', async () => {
     const stack = stacks[region];
     const client = { url: stack.product.url, ...createClient(stack.product.url) };
     const own = openStaffClient(client, await signIn(stack, stack.emails.shared));
     expect((await own.query('staff.me')).status).toBe(200);
-    // The same person, with an account in both.
+    // The same person, with an account in both regions.
     const cookie = await signIn(otherOf(stack), stack.emails.shared);
     expect((await openStaffClient(client, cookie).query('staff.me')).status).toBe(401);
     const page = await fetch(`${stack.product.url}/dashboard/${stack.tenant.id}/sessions`, {
@@ -195,7 +195,7 @@ describe.each(REGIONS)('the stack of %s', (region) => {
     expect(refusals[0]!.text).toBe(refusals[1]!.text);
   });
 
-  it('takes no cursor of the other one', async () => {
+  it('accepts no cursor of the other region', async () => {
     const stack = stacks[region];
     const path = '/v1/sessions?pageSize=1';
     const read = ({ product, tenant }: Stack, cursor = '') =>
@@ -206,7 +206,7 @@ describe.each(REGIONS)('the stack of %s', (region) => {
     expectError(await read(stack, foreign), 'INVALID_REQUEST', 'cursor');
   });
 
-  it('takes no facts of the other one’s pipeline, and none for its integrations', async () => {
+  it('accepts no facts from the other region’s pipeline, and none for its integrations', async () => {
     const stack = stacks[region];
     const { facts } = scoredSession(0.9);
     expect((await stack.product.ingest(otherOf(stack).tenant.id, facts)).status).toBe(404);
@@ -219,7 +219,7 @@ describe.each(REGIONS)('the stack of %s', (region) => {
     expect(refused.status).toBe(401);
   });
 
-  it('says its region, names both addresses, and has an Inngest app of its own', async () => {
+  it('names its region and both addresses, and has its own Inngest app', async () => {
     const stack = stacks[region];
     const { data } = (await stack.product.call('GET', '/v1/integration', { key: stack.tenant.key })).body;
     expect(data).toMatchObject({ region, id: stack.tenant.id });
@@ -237,9 +237,9 @@ async function signIn({ product, region }: Stack, email: string): Promise<string
   return readCookie(answer);
 }
 
-// The last test: it ends a stack.
+// Must be the last test, because it ends a stack.
 it(
-  'a start with another REGION refuses the database in one line, and the right one finds everything',
+  'a start with another REGION refuses the database in one line, and the right region finds all data',
   async () => {
     const { product, settings, tenant } = stacks.us;
     product.signal('SIGTERM');

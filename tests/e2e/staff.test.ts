@@ -3,7 +3,7 @@ import { endProducts, makeDataDir, type Product, readScreen, runAdmin, startProd
 import { type Client, createClient } from '../support/server';
 import { openStaffClient, readCookie, trySignIn } from '../support/staff-client';
 
-// Staff at the product as an operator runs it: Next answers their requests.
+// Staff use the product as an operator runs it. Next answers their requests.
 
 const LIMIT_MS = 90_000;
 const SIGN_IN = /Demo sign-in\s+(\S+@\S+)\s+(\S{20})\s/;
@@ -20,7 +20,7 @@ const runStaff = (...args: string[]) => runAdmin(product.dataDir, ['staff', ...a
 
 describe('the first start', () => {
   it(
-    'shows the dashboard and a sign-in that works; a later one only the dashboard',
+    'shows the dashboard and a working sign-in; a later start shows only the dashboard',
     async () => {
       const [, email = '', password = ''] = SIGN_IN.exec(product.stdout()) ?? [];
       expect(product.stdout()).toContain(`Dashboard           ${product.url}/dashboard`);
@@ -39,7 +39,7 @@ describe('the first start', () => {
       expect([labelled.status, labelled.body.result.data.verdict]).toEqual([200, 'human']);
       const foreign = { ...headers, origin: 'https://evil.example.com' };
       expect((await staff.mutate('sessions.label', { sessionId, verdict: 'bot' }, foreign)).status).toBe(403);
-      // Two calls in one request are not taken.
+      // Batched calls are not accepted.
       expect((await staff.query('staff.me,staff.me', {})).status).toBe(404);
 
       product.signalGroup('SIGTERM');
@@ -60,7 +60,7 @@ describe('the first start', () => {
 
 describe('staff create', () => {
   it(
-    'makes an account of the role that is asked for, viewer by default, on the running server',
+    'creates an account with the given role, viewer by default, on the running server',
     async () => {
       for (const [args, role] of [
         [[], 'viewer'],
@@ -125,11 +125,11 @@ describe('staff create', () => {
   );
 });
 
-describe('guessing from one address', () => {
+describe('guesses from one address', () => {
   it(
-    'is throttled, whatever address the guesser claims',
+    'are throttled, whatever address the client claims',
     async () => {
-      // Through a proxy on this machine, as it were: the last entry is its word, the rest is the client's.
+      // As if through a proxy on this machine: the proxy appends the last entry, the client wrote the rest.
       const guess = (n: number) =>
         trySignIn(
           client,

@@ -15,8 +15,7 @@ import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { type Client, createClient } from '../support/server';
 import { LEASE_MARGIN_MS, openSite, RECOVERY_LIMIT_MS, type Server, type Site } from '../support/site';
 
-// Three processes on one database behind a balancer that gives each request to the next of them. They are started at the
-// same instant on an empty database.
+// Three processes on one database behind a round-robin balancer. They start at the same time on an empty database.
 
 const COUNT = 3;
 const QUOTA = 60;
@@ -72,14 +71,14 @@ async function createTenant(plan: Plan) {
 const times = <T>(count: number, make: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
-/** How many answers have each status. */
+/** Counts the answers by status. */
 async function countStatuses(count: number, send: (n: number) => Promise<{ status: number }>) {
   const counts: Record<number, number> = {};
   for (const { status } of await times(count, send)) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-/** Windows are clock minutes of the database: waits for the next where little is left of this one. */
+/** Windows are clock minutes of the database. If little is left of the current one, waits for the next. */
 async function beginWindow() {
   const [row] = await db.sql<{ ms: number }[]>`select (60000 - extract(milliseconds from now()))::int as ms`;
   if (row!.ms < 10_000) await sleep(row!.ms + 50);
@@ -96,7 +95,7 @@ it('servers that start together on an empty database migrate it once', async () 
   expect(await db.sql`select region from meta`).toEqual([{ region: 'us' }]);
 });
 
-it('a quota is exact over all of them', async () => {
+it('a quota is exact across all of them', async () => {
   const { key } = await createTenant('free');
   await beginWindow();
   const before = [...balancer.answered];
@@ -122,11 +121,11 @@ it.each([
   expect((await client.call('GET', '/v1/webhooks', { key })).body.data).toHaveLength(cap);
 });
 
-it('usage adds up', async () => {
+it('usage counts add up', async () => {
   const { id, key } = await createTenant('enterprise');
   const paths = ['/v1/stats', '/v1/users?pageSize=0', '/v1/nothing'];
   await times(120, (n) => client.call('GET', paths[n % 4] ?? '/v1/integration', { key }));
-  // What a process has counted is written within seconds.
+  // A process writes its counts within seconds.
   const countWritten = async () =>
     (await db.sql`select coalesce(sum(requests), 0)::int as n from usage_daily where integration_id = ${id}`)[0]!.n;
   await waitUntil(async () => (await countWritten()) === 120);
@@ -142,7 +141,7 @@ it('usage adds up', async () => {
   ]);
 });
 
-it('what is told to all of them is delivered once', async () => {
+it('facts sent to all of them are delivered once', async () => {
   const tenant = await createTenant('enterprise');
   expect((await subscribe(tenant.key, '/once')).status).toBe(200);
   expect(await countStatuses(120, () => client.ingest(tenant.id, scoredSession(0.95).facts))).toEqual({ 200: 120 });
@@ -154,7 +153,7 @@ it('what is told to all of them is delivered once', async () => {
   expect([arrived.length, ids.size, bodies.size]).toEqual([120, 120, 120]);
 });
 
-it('the death of one loses nothing, and breaks only the requests that it had taken; it comes back', async () => {
+it('the death of one server loses nothing and breaks only its own requests; it comes back', async () => {
   const tenant = await createTenant('enterprise');
   expect((await subscribe(tenant.key, '/death')).status).toBe(200);
   receiver.answer = () => sleep(400).then(() => 200);
@@ -163,7 +162,7 @@ it('the death of one loses nothing, and breaks only the requests that it had tak
   let broken = 0;
   const statuses = new Set<number>();
   const sessions = new Set<string>();
-  /** As a client is to: what broke is sent again. */
+  /** Repeats a request whose connection broke, as a client should. */
   async function send(call: () => Promise<{ status: number }>): Promise<void> {
     try {
       statuses.add((await call()).status);
@@ -201,7 +200,7 @@ it('the death of one loses nothing, and breaks only the requests that it had tak
   );
   const rows = await site.listDeliveries(tenant);
   expect(rows).toHaveLength(sessions.size);
-  // A repeat is the same delivery: each session is told under one id, and never another way.
+  // A repeat is the same delivery: each session is reported under exactly one id.
   const told = new Map<string, Set<string>>();
   for (const { headers, body } of arrived()) {
     const { sessionId } = JSON.parse(body);
@@ -209,7 +208,7 @@ it('the death of one loses nothing, and breaks only the requests that it had tak
   }
   expect([...told.keys()].sort()).toEqual([...sessions].sort());
   expect([...told.values()].every(({ size }) => size === 1)).toBe(true);
-  // Once more each at most, and only those that the dead one had under way: it may have had all of its window.
+  // At most one repeat each, and only of deliveries that the dead server had in flight: at most its whole window.
   expect(arrived().length - sessions.size).toBeLessThanOrEqual(100);
   for (let n = 0; n < COUNT; n++) {
     const { data } = (await client.call('GET', '/v1/stats', { key: tenant.key })).body;
@@ -217,7 +216,7 @@ it('the death of one loses nothing, and breaks only the requests that it had tak
   }
 }, 120_000);
 
-it('crons run once a minute, not once for each of them', async () => {
+it('crons run once a minute in all, not once per server', async () => {
   const read = () =>
     db.sql<{ id: string; at: string; n: number }[]>`
       select function_id as id, scheduled_at as at, count(*)::int as n from cron_runs group by 1, 2 order by 1, 2`;

@@ -6,7 +6,7 @@ import vectors from '../vectors/ssrf.json';
 const NO_HOSTS: ReadonlySet<string> = new Set();
 const faultOf = (url: string) => findUrlFault(url, NO_HOSTS);
 const literal = (address: string) => (address.includes(':') ? `[${address}]` : address);
-/** The words of a text; `\u{…}` in them stands for that character. */
+/** Splits a text into words. `\u{…}` stands for that character. */
 const words = (text: string) =>
   text.split(/[ \n]+/).flatMap((word) => {
     const spelled = word.replace(/\\u\{(\w+)\}/g, (_, hex) => String.fromCodePoint(Number.parseInt(hex, 16)));
@@ -27,7 +27,10 @@ describe('the shared vectors', () => {
   });
 });
 
-/** First and last address of what the IANA registries do not mark globally reachable, and of our own additions. */
+/**
+ * The first and last address of each range that the IANA registries do not mark globally reachable, and of our
+ * additions.
+ */
 const FORBIDDEN_RANGES = words(`
   0.0.0.0-0.255.255.255 10.0.0.0-10.255.255.255 100.64.0.0-100.127.255.255 127.0.0.0-127.255.255.255
   169.254.0.0-169.254.255.255 172.16.0.0-172.31.255.255 192.0.0.0-192.0.0.8 192.0.0.11-192.0.0.255
@@ -46,7 +49,7 @@ const FORBIDDEN_RANGES = words(`
   fec0::-feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff ff00::-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
 `).map((range) => range.split('-') as [string, string]);
 
-/** Just outside those, and what the registries do mark globally reachable. */
+/** Addresses just outside those ranges, and those that the registries mark globally reachable. */
 const REACHABLE = words(`
   1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 168.63.129.15 168.63.129.17
   169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 192.0.0.9 192.0.0.10 192.0.1.0 192.0.1.255
@@ -74,7 +77,7 @@ describe('isForbiddenAddress', () => {
       2606:4700::1%eth0 [2606:4700::1%25eth0] fe80::1%lo 2606:4700:::1 2606:4700 [1.1.1.1 [2606:4700::12
       12606:4700::1] [[2606:4700::1]] ::g`),
   ])('takes %j for no address, so forbidden', (text) => expect(isForbiddenAddress(text)).toBe(true));
-  it('reads every spelling of an IPv6', () => {
+  it('reads every spelling of an IPv6 address', () => {
     for (const text of words('2606:4700::1111 2606:4700:0:0:0:0:0:1111 2606:4700:0000::0.0.17.17 2606:4700::ABCD')) {
       expect(isForbiddenAddress(text)).toBe(false);
       expect(isForbiddenAddress(`[${text}]`)).toBe(false);
@@ -220,7 +223,7 @@ describe('findUrlFault', () => {
   });
 });
 
-/** The judgement once more, over numbers: what the properties compare with. */
+/** Converts an address to a number, independently of the code under test. The properties compare with it. */
 function numberOf(address: string): bigint {
   if (!address.includes(':')) return address.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n);
   const [, start, tailIpv4] = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(address) ?? [];
@@ -245,7 +248,7 @@ describe('properties', () => {
     .chain(([first, last]) => fc.integer({ min: Number(first), max: Number(last) }));
   const ipv4 = fc.oneof(fc.integer({ min: 0, max: 0xffffffff }), inForbiddenRange);
 
-  /** One to four parts, each in radix 8, 10 or 16, its characters plain, percent-encoded or full-width. */
+  /** One to four parts, each in radix 8, 10 or 16, with plain, percent-encoded or full-width characters. */
   const spelling = fc.record({
     parts: fc.integer({ min: 1, max: 4 }),
     prefixes: fc.array(fc.constantFrom('', '0', '000', '0x', '0X', '0x00'), { minLength: 4, maxLength: 4 }),
@@ -269,7 +272,7 @@ describe('properties', () => {
     return texts.map((text) => [...text].map(disguise).join('')).join(dot) + (isTrailed ? dot : '');
   }
 
-  it('any spelling of an IPv4 is judged as that IPv4', () => {
+  it('any spelling of an IPv4 address is judged as that address', () => {
     const around = fc.tuple(
       fc.constantFrom('http://', 'HTTPS://'),
       fc.constantFrom('', ':80', ':0443', '/x', '?x', '#x'),
@@ -284,7 +287,7 @@ describe('properties', () => {
     );
   });
 
-  it('an IPv6 that embeds an IPv4 is forbidden in every form', () => {
+  it('an IPv6 address that embeds a forbidden IPv4 address is forbidden in every form', () => {
     const forms: ((ip: number) => string)[] = [
       (ip) => `::ffff:${dotted(ip)}`,
       (ip) => `0:0:0:0:0:FFFF:${groups(ip)}`,
@@ -307,7 +310,7 @@ describe('properties', () => {
     );
   });
 
-  it('any IPv6 is judged by its value, whatever its spelling', () => {
+  it('any IPv6 address is judged by its value, whatever its spelling', () => {
     const nearSpecial = fc
       .tuple(
         fc.constantFrom(
@@ -327,7 +330,7 @@ describe('properties', () => {
     );
   });
 
-  it('no text makes it throw, and what it lets through is plain', () => {
+  it('no text makes it throw, and it accepts plain URLs only', () => {
     const noise = fc.string({ unit: 'binary', maxLength: 30 });
     const piece = fc.constantFrom(...words(String.raw`http s : / \ @ . [ ] % ? # 127 0x localhost xn-- ⓛ 。`));
     const mixed = fc.array(fc.oneof(piece, noise)).map((pieces) => pieces.join(''));

@@ -21,24 +21,24 @@ describe('a distribution', () => {
     expect([50, 95, 99].map((percent) => findPercentile([7], percent))).toEqual([7, 7, 7]);
   });
 
-  it('is described whatever the order of its values, which it leaves alone', () => {
+  it('is independent of the order of its values, and leaves them unchanged', () => {
     const values = [10, -1, 9, 100];
     expect(describeDistribution(values)).toEqual({ count: 4, p50: 9, p95: 100, p99: 100, max: 100 });
     expect(values).toEqual([10, -1, 9, 100]);
   });
 
-  it('has a median between the two in the middle', () => {
+  it('has the mean of the two middle values as its median', () => {
     expect([findMedian([3, 1, 10]), findMedian([10, 1]), findMedian([2])]).toEqual([3, 5.5, 2]);
   });
 
-  it('of nothing does not exist', () => {
+  it('of no values does not exist', () => {
     expect(() => describeDistribution([])).toThrow('no values');
     expect(() => findMedian([])).toThrow('no values');
   });
 });
 
 describe('a figure', () => {
-  it('is told with its ratio to the floor and whether it meets its goal', () => {
+  it('is described with its ratio to the floor and whether it meets its goal', () => {
     const figure = { name: 'delivered', value: 2_000, unit: '/s', floor: 4_000, goal: { atLeast: 2_000 } };
     expect(describeFigure(figure)).toEqual({ ...figure, ratio: 0.5, isMet: true });
     expect(describeFigure({ ...figure, goal: { below: 2_000 } })).toMatchObject({ isMet: false });
@@ -46,12 +46,12 @@ describe('a figure', () => {
     expect(describeFigure(plain)).toEqual(plain);
   });
 
-  it('meets an upper limit that it reaches', () => {
+  it('meets an upper limit that it equals', () => {
     const isMet = (value: number) => meetsGoal({ name: 'memory', value, unit: 'MB', goal: { atMost: 350 } });
     expect([349.9, 350, 350.1].map(isMet)).toEqual([true, true, false]);
   });
 
-  it('is compared to its floor in a figure that has the goal', () => {
+  it('is compared to its floor in a second figure that has the goal', () => {
     const rate = { name: 'reads', value: 1_500, unit: '/s', floor: 2_000 };
     expect(compareToFloor(rate, { atLeast: 0.8 })).toEqual([
       rate,
@@ -59,7 +59,7 @@ describe('a figure', () => {
     ]);
   });
 
-  it('has as many decimals as say something', () => {
+  it('shows decimals only where they matter', () => {
     expect([0, 0.755, 12.34, -3.2, 1_234.5, 5_000].map(formatNumber)).toEqual([
       '0',
       '0.76',
@@ -70,7 +70,7 @@ describe('a figure', () => {
     ]);
   });
 
-  it('stands in a row of the table', () => {
+  it('is one row of the table', () => {
     const table = formatTable([
       { name: 'delivered', value: 3_000, unit: '/s', floor: 6_000, goal: { atLeast: 2_800 } },
       { name: 'p99', value: 4, unit: 'ms', goal: { below: 4 } },
@@ -87,8 +87,8 @@ describe('a figure', () => {
   });
 });
 
-describe('runs by turns', () => {
-  it('begin with the one and the other alternately', async () => {
+describe('alternating runs', () => {
+  it('alternate which one begins', async () => {
     const order: string[] = [];
     const run = (name: string) => async () => order.push(name);
     expect(await alternate(3, run('a'), run('b'))).toEqual([
@@ -98,7 +98,7 @@ describe('runs by turns', () => {
     expect(order.join('')).toBe('abbaab');
   });
 
-  it('come to all their requests over all their time', () => {
+  it('are summarised by all requests over all time', () => {
     const load = describeRuns([
       { requests: 2, ms: 500, latencies: [1, 3] },
       { requests: 1, ms: 1_000, latencies: [2] },

@@ -13,14 +13,14 @@ const RELEASED_PATH = 'docs/openapi.json';
 const released: Json = JSON.parse(readFileSync(RELEASED_PATH, 'utf8'));
 const current: Json = JSON.parse(readDocument(readEnv({})).body as string);
 
-/** What the comparison finds in the released document after a mutation. */
+/** Lists what the comparison finds in the released document after a mutation. */
 function findAfter(mutate: (document: Json) => void, before = released): string[] {
   const after = structuredClone(before);
   mutate(after);
   return findBreakingChanges(before, after);
 }
 
-/** The node at some keys of a document, through references. */
+/** Finds the node at some keys of a document, through references. */
 const at = (document: Json, ...keys: string[]): Json =>
   keys.reduce((node, key) => {
     const next = node[key];
@@ -46,7 +46,7 @@ const rename = (holder: Json, from: string, to: string) => {
   delete holder[from];
 };
 
-/** Mutations by the operation and by what is found of it. */
+/** Mutations by the operation they affect and the finding they must cause. */
 const BREAKING: Record<string, Record<string, (document: Json) => unknown>> = {
   '': {
     'GET /v1/integration is gone': (d) => delete d.paths['/v1/integration'],
@@ -262,7 +262,7 @@ const ADDITIONS: [title: string, mutate: (document: Json) => void][] = [
   ],
 ];
 
-describe('a breaking change is found, and named', () => {
+describe('a breaking change is found and named', () => {
   const cases = Object.entries(BREAKING).flatMap(([place, findings]) =>
     Object.entries(findings).map(([finding, mutate]) => [place + finding, mutate] as const),
   );
@@ -271,7 +271,7 @@ describe('a breaking change is found, and named', () => {
   });
 });
 
-describe('an addition is none', () => {
+describe('an addition is not a breaking change', () => {
   it.each(ADDITIONS)('%s', (_, mutate) => {
     expect(findAfter(mutate)).toEqual([]);
   });
@@ -286,7 +286,7 @@ interface Operation {
 
 interface Mutation {
   title: string;
-  /** Where it shows; null for everywhere. */
+  /** The operation where it shows; null for all. */
   operation: Operation | null;
   apply: () => void;
   undo: () => void;
@@ -299,7 +299,10 @@ const listOperations = (document: Json): Operation[] =>
     ),
   );
 
-/** Every schema that a request or an answer can reach, once, with an operation that does and which way its values go. */
+/**
+ * Lists every schema that a request or an answer can reach, once, with one such operation and the direction of its
+ * values.
+ */
 function listSchemas(document: Json): { schema: Json; place: string; operation: Operation; direction: Direction }[] {
   const found: ReturnType<typeof listSchemas> = [];
   const visit = (node: Json, place: string, operation: Operation, direction: Direction) => {
@@ -320,7 +323,7 @@ function listSchemas(document: Json): { schema: Json; place: string; operation: 
   return found;
 }
 
-/** Sets a member of an object, or takes it away. */
+/** Sets a member of an object, or removes it without a value. */
 function change(place: string, operation: Operation | null, holder: Json, key: string, value?: unknown): Mutation {
   const set = (to: unknown) => () => {
     if (to === undefined) delete holder[key];
@@ -335,11 +338,11 @@ const removeItems = (place: string, operation: Operation | null, holder: Json, k
 const removeMembers = (place: string, operation: Operation | null, holder: Json): Mutation[] =>
   Object.keys(holder ?? {}).map((key) => change(place, operation, holder, key));
 
-/** The mutations that no finding tells of. */
+/** Lists the mutations that cause no finding. */
 function listUnfound(document: Json, mutations: Mutation[]): string[] {
   return mutations.flatMap(({ title, operation, apply, undo }) => {
     apply();
-    // The one operation is enough, and a fraction of the work.
+    // One operation is enough, and takes a fraction of the time.
     const narrow = (whole: Json) =>
       operation
         ? {
@@ -355,7 +358,7 @@ function listUnfound(document: Json, mutations: Mutation[]): string[] {
   });
 }
 
-describe('of all that a document says', () => {
+describe('in the whole document', () => {
   const document = structuredClone(released);
   const operations = listOperations(document);
   const schemas = listSchemas(document);
@@ -410,7 +413,7 @@ describe('of all that a document says', () => {
     expect(listUnfound(document, retyped)).toEqual([]);
   });
 
-  it('no field that we give can become nullable or optional', () => {
+  it('no field in an answer can become nullable or optional', () => {
     const isNullable = (schema: Json): boolean =>
       schema.type === undefined ? (schema.anyOf ?? []).some(isNullable) : [schema.type].flat().includes('null');
     const loosened = schemasOf('out').flatMap(({ schema, place, operation }) => [
@@ -425,7 +428,7 @@ describe('of all that a document says', () => {
     expect(listUnfound(document, loosened)).toEqual([]);
   });
 
-  it('no field or parameter that we take can become required', () => {
+  it('no field or parameter of a request can become required', () => {
     const fields = schemasOf('in')
       .filter(({ schema }) => schema.type === 'object')
       .flatMap(({ schema, place, operation }) =>
@@ -443,7 +446,7 @@ describe('of all that a document says', () => {
     expect(listUnfound(document, [...fields, ...parameters])).toEqual([]);
   });
 
-  it('nothing was left changed', () => {
+  it('the mutations left the document unchanged', () => {
     expect(document).toEqual(released);
   });
 });
@@ -455,11 +458,11 @@ describe('the product', () => {
     return findObjections(released, later);
   };
 
-  it('breaks nothing of the released document, and any change of it comes with a higher version', () => {
+  it('is compatible with the released document, and every change comes with a higher version', () => {
     expect(findObjections(released, current)).toEqual([]);
   });
 
-  it('would not pass otherwise', () => {
+  it('would fail otherwise', () => {
     const { version } = released.info;
     expect(objectionsTo((d) => Object.assign(d, { servers: [{ url: 'https://example.com' }] }))).toEqual([]);
     expect(objectionsTo((d) => Object.assign(d.info, { title: 'x' }))).toEqual([
@@ -475,7 +478,7 @@ describe('the product', () => {
     expect(objectionsTo((d) => delete d.paths['/health'])[0]).toBe('GET /health is gone');
   });
 
-  it('was released without servers of its own', () => {
+  it('was released without a list of servers', () => {
     expect(released.servers.map(({ url }: { url: string }) => url)).toEqual(['/']);
   });
 
@@ -485,7 +488,7 @@ describe('the product', () => {
   });
 });
 
-describe('the command of a release', () => {
+describe('the release command', () => {
   const directory = mkdtempSync(join(tmpdir(), 'openapi-'));
   const path = join(directory, 'openapi.json');
   const run = () => {
@@ -506,7 +509,7 @@ describe('the command of a release', () => {
   beforeAll(() => rmSync(path, { force: true }));
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  it('writes the document where there is none, and where additions have a higher version', () => {
+  it('writes the document if there is none, and if additions have a higher version', () => {
     expect(run().code).toBe(0);
     expect(read()).toEqual(current);
     expect(run().code).toBe(0);
@@ -518,7 +521,7 @@ describe('the command of a release', () => {
     expect(read()).toEqual(current);
   });
 
-  it('refuses what breaks, and a change under the same version', () => {
+  it('refuses breaking changes, and changes under the same version', () => {
     write((d) => {
       d.paths['/v1/gone'] = { get: d.paths['/health'].get };
       d.info.version = '1.0.0.0';

@@ -31,7 +31,7 @@ describe('findCourse', () => {
     expect(findCourse(pageUrl)).toMatchObject({ name, code });
   });
 
-  it('gives the same course for all of its pages', () => {
+  it('finds the same course on all of its pages', () => {
     const pages = ['', '/', '/modules', '/assignments/3?submitted=1', '#content'];
     const ids = pages.map((page) => findCourse(`https://lms.example.edu/courses/42${page}`)?.id);
     expect(new Set(ids)).toEqual(new Set([idOf('https://lms.example.edu/courses/42')]));
@@ -40,7 +40,7 @@ describe('findCourse', () => {
     );
   });
 
-  it('tells the same number on two hosts, ports and schemes apart', () => {
+  it('treats the same number on two hosts, ports or schemes as different courses', () => {
     const urls = [
       'https://a.example.edu/courses/42',
       'https://b.example.edu/courses/42',
@@ -51,7 +51,7 @@ describe('findCourse', () => {
     expect(new Set(urls.map((url) => findCourse(url)?.id)).size).toBe(urls.length);
   });
 
-  it('reads host and default port as one spelling', () => {
+  it('ignores the spelling of the host and a default port', () => {
     expect(findCourse('HTTPS://LMS.Example.EDU:443/courses/42')).toEqual(
       findCourse('https://lms.example.edu/courses/42'),
     );
@@ -77,7 +77,7 @@ describe('findCourse', () => {
     expect(findCourse(pageUrl)).toBeNull();
   });
 
-  it('never throws, and names a course by 16 hex digits', () => {
+  it('never throws, and identifies a course by 16 hex digits', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl({ withQueryParameters: true })), (text) => {
         for (const url of [text, `https://x.edu/courses/${text}`, `https://x.edu/course/view.php?id=${text}`]) {

@@ -17,19 +17,19 @@ const report = (severities: Record<string, string>) => {
 };
 
 describe('the audit of dependencies', () => {
-  it('passes where nothing of the levels that fail is known', () => {
+  it('passes without vulnerabilities of the levels that fail', () => {
     expect(judgeAudit(report({}))).toEqual({ outcome: 'clean' });
     expect(judgeAudit(report({ left: 'low', right: 'moderate' }))).toEqual({ outcome: 'clean' });
   });
 
-  it('fails for what is high or critical, and names it', () => {
+  it('fails for high and critical vulnerabilities, and names them', () => {
     expect(judgeAudit(report({ left: 'low', undici: 'high', next: 'critical' }))).toEqual({
       outcome: 'vulnerable',
       why: 'undici <2 (high), next <2 (critical)',
     });
   });
 
-  it('is skipped, with a reason, where no registry that audits has answered', () => {
+  it('is skipped, with a reason, if no registry with an audit service answered', () => {
     const refused = { message: '405 Method Not Allowed - POST https://registry.example.com/audit', statusCode: 405 };
     expect(judgeAudit(JSON.stringify(refused))).toEqual({
       outcome: 'skipped',

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readEnv, SETTING_NAMES, SettingError } from '../../server/platform/env';
 
-// What the container image, the compose file and Vercel's configuration say, held against the product.
+// Compares the container image, the compose file and Vercel's configuration with the product.
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const compose = parse(read('compose.yaml'));
@@ -23,7 +23,7 @@ const example = Object.fromEntries(
 );
 const filled: Record<string, string> = { ...example, ...SECRETS };
 
-/** What a value of the compose file becomes with the settings of `.env`. */
+/** Fills in a value of the compose file with the settings of `.env`. */
 const fillIn = (value: unknown) =>
   String(value).replace(
     /\$\{(\w+)(?::[-?]([^}]*))?\}/g,
@@ -31,19 +31,19 @@ const fillIn = (value: unknown) =>
   );
 
 describe('compose.yaml', () => {
-  it('asks for what .env.example lists, and for nothing else', () => {
+  it('requires exactly the settings that .env.example lists', () => {
     const asked = new Set([...read('compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
     expect([...asked].sort()).toEqual(Object.keys(example).sort());
   });
 
-  it('does not start without a secret, and has none of its own', () => {
+  it('does not start without a secret, and contains none', () => {
     for (const name of Object.keys(SECRETS)) {
       expect([name, example[name]]).toEqual([name, '']);
       expect(read('compose.yaml').match(new RegExp(`\\$\\{${name}[^?}]*\\}`))).toBeNull();
     }
   });
 
-  it('gives the server settings that it has, and that it accepts', () => {
+  it('gives the server only settings that exist and are valid', () => {
     const { environment } = compose.services.app;
     expect(Object.keys(environment).filter((name) => !SETTING_NAMES.includes(name))).toEqual([]);
     const settings = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, fillIn(value)]));
@@ -58,7 +58,7 @@ describe('compose.yaml', () => {
     expect(app.environment.INNGEST_BASE_URL).toBe('http://inngest:8288');
   });
 
-  it('publishes the server alone, on the loopback until told otherwise', () => {
+  it('publishes only the server, and only on the loopback by default', () => {
     const published = Object.entries<{ ports?: string[] }>(compose.services).filter(([, { ports }]) => ports);
     expect(published.map(([name]) => name)).toEqual(['app']);
     expect(compose.services.app.ports.map(fillIn)).toEqual(['127.0.0.1:3000:3000']);
@@ -69,7 +69,7 @@ describe('the health check', () => {
   const ofImage = JSON.parse(/^ *CMD (\["node", "-e".*\])$/m.exec(read('Dockerfile'))![1]!);
   const { app, inngest } = compose.services;
 
-  /** The exit code of a check whose server answers `status` on `path`, and 404 elsewhere; or is not there. */
+  /** Returns the exit code of a check whose server answers `status` on `path` and 404 elsewhere, or does not run. */
   async function runCheck([program, ...args]: string[], path: string, status: number | null) {
     const server = createServer((request, response) => {
       response.writeHead(request.url === path ? status! : 404).end('{}');
@@ -98,7 +98,7 @@ describe('the image', () => {
   const dockerfile = read('Dockerfile');
   const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources]) => sources!.split(' '));
 
-  it('is built from files that there are, and that reach the build', () => {
+  it('is built from files that exist and are part of the build context', () => {
     const passed = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path!);
     expect(copied.filter((path) => !existsSync(path))).toEqual([]);
     expect(copied.sort()).toEqual(passed.sort());
@@ -110,13 +110,13 @@ describe('the image', () => {
     expect(copied.sort()).toEqual(sources.sort());
   });
 
-  it('brings along what its configuration imports', () => {
+  it('contains what its configuration imports', () => {
     const imported = [...read('next.config.js').matchAll(/from '\.\/([^']+)'/g)].map(([, path]) => path!);
     const brought = [...dockerfile.matchAll(/^COPY --from=build (.+) \S+$/gm)].map(([, sources]) => sources!).join(' ');
     expect(imported.filter((path) => !brought.includes(`/app/${path}`))).toEqual([]);
   });
 
-  it('gives the server settings that it has', () => {
+  it('gives the server only settings that exist', () => {
     const names = [.../^ENV (NODE_ENV.*)$/m.exec(dockerfile)![1]!.matchAll(/(\w+)=/g)].map(([, name]) => name!);
     const ofNode = ['NODE_ENV', 'NEXT_TELEMETRY_DISABLED', 'UV_THREADPOOL_SIZE'];
     expect(names.filter((name) => !ofNode.includes(name) && !SETTING_NAMES.includes(name))).toEqual([]);
@@ -143,11 +143,11 @@ describe('on Vercel', () => {
     expect(start(region, REGION)).toThrow(`REGION: is ${REGION}, but Vercel runs this in ${region}; `);
   });
 
-  it('vercel.json, which both projects share, pins no region', () => {
+  it('vercel.json, which both projects share, sets no region', () => {
     expect(JSON.parse(read('vercel.json'))).not.toHaveProperty('regions');
   });
 
-  it('what runs long says so', () => {
+  it('routes that run long declare it', () => {
     const routes = readdirSync('app', { recursive: true, encoding: 'utf8' }).filter((path) =>
       path.endsWith('route.ts'),
     );

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ClaimedDelivery } from '../../server/webhooks/deliveries';
 import { Drain } from '../../server/webhooks/drain';
 
-/** A subscription with rows to send: claims hand them out, `finish` ends attempts. */
+/** A subscription with rows to send: claims take rows, and `finish` ends attempts. */
 class Rows {
   waiting: string[] = [];
   claimed: string[] = [];
@@ -12,7 +12,7 @@ class Rows {
   allowed = Number.POSITIVE_INFINITY;
   freed = 0;
   readonly #ends: ((isDelivered: boolean) => void)[] = [];
-  /** While held, what was answered is not on record. */
+  /** While true, answers are not recorded. */
   isHeld = false;
   readonly #held: (() => void)[] = [];
 
@@ -24,7 +24,7 @@ class Rows {
     for (const end of this.#ends.splice(0, count)) end(isDelivered);
   }
 
-  /** Puts on record what was answered, and from now on what will be. */
+  /** Records the answers so far, and from now on every further one. */
   record(count = Number.POSITIVE_INFINITY) {
     for (const record of this.#held.splice(0, count)) record();
   }
@@ -72,7 +72,7 @@ function start() {
     isOver = true;
   });
 }
-/** Lets `ms` pass, with everything that happens in it. */
+/** Advances the time by `ms`, running everything that happens in it. */
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('a drain', () => {
@@ -90,7 +90,7 @@ describe('a drain', () => {
     expect(rows.mostInFlight).toBe(25);
   });
 
-  it('opens its window to 100 while the receiver takes all, and closes it to 25 when it fails', async () => {
+  it('opens its window to 100 while the receiver accepts everything, and closes it to 25 when it fails', async () => {
     rows.add(1_000);
     start();
     for (let n = 0; n < 20; n++) {
@@ -108,7 +108,7 @@ describe('a drain', () => {
     expect(rows.inFlight).toBe(25);
   });
 
-  it('leaves its window as it is for a receiver that has no more to take', async () => {
+  it('keeps its window while the receiver has nothing more to take', async () => {
     for (let n = 0; n < 50; n++) {
       rows.add(10);
       if (n === 0) start();
@@ -123,7 +123,7 @@ describe('a drain', () => {
     expect(rows.inFlight).toBe(25);
   });
 
-  it('has no more under way than the process allows it', async () => {
+  it('has no more under way than the process allows', async () => {
     rows.allowed = 5;
     rows.add(60);
     start();
@@ -159,7 +159,7 @@ describe('a drain', () => {
     expect(rows.claims).toBeLessThanOrEqual(5);
   });
 
-  it('finds within half a second what another process committed, idle or with places free', async () => {
+  it('finds within half a second what another process committed, whether idle or with free places', async () => {
     start();
     await pass(100);
     rows.add(1);
@@ -170,7 +170,7 @@ describe('a drain', () => {
     expect(rows.claimed).toHaveLength(2);
   });
 
-  it('is woken while it lingers, and lingers again', async () => {
+  it('can be woken while it lingers, and then lingers again', async () => {
     start();
     await pass(1_500);
     rows.add(1);
@@ -184,7 +184,7 @@ describe('a drain', () => {
     expect(isOver).toBe(true);
   });
 
-  it('looks again after a wake that comes during a claim', async () => {
+  it('looks again after a wake during a claim', async () => {
     const claim = rows.ports.claim;
     rows.ports.claim = async (limit) => {
       const claimed = await claim(limit);
@@ -199,7 +199,7 @@ describe('a drain', () => {
     expect(rows.claimed).toHaveLength(1);
   });
 
-  it('looks twice a second at most, and not at all without a free place', async () => {
+  it('looks at most twice a second, and not at all without a free place', async () => {
     rows.add(3);
     start();
     await pass(1_999);
@@ -212,7 +212,7 @@ describe('a drain', () => {
     expect(rows.claims).toBe(before + 1);
   });
 
-  it('ends its run beside attempts that hang, and says when one of their places is free', async () => {
+  it('ends its run although attempts hang, and reports when one of their places is free', async () => {
     rows.add(26);
     start();
     await pass(2_100);
@@ -226,7 +226,7 @@ describe('a drain', () => {
     expect(rows.claimed).toHaveLength(26);
   });
 
-  it('counts what an earlier run began as under way', async () => {
+  it('counts attempts of an earlier run as under way', async () => {
     rows.add(20);
     start();
     await pass(2_100);
@@ -237,7 +237,7 @@ describe('a drain', () => {
     expect(rows.inFlight).toBe(25);
   });
 
-  it('settles when nothing is under way any more', async () => {
+  it('settles when nothing is under way', async () => {
     rows.add(2);
     start();
     await pass(2_100);
@@ -253,7 +253,7 @@ describe('a drain', () => {
     expect(isSettled).toBe(true);
   });
 
-  it('ends its run after 20 s and says that rows may be left', async () => {
+  it('ends its run after 20 s and reports that rows may be left', async () => {
     rows.add(1_000);
     start();
     for (let n = 0; n < 19; n++) {
@@ -269,7 +269,7 @@ describe('a drain', () => {
     expect(rows.waiting.length).toBeGreaterThan(0);
   });
 
-  it('claims nothing more once it is stopped, and ends at once', async () => {
+  it('claims nothing more once stopped, and ends at once', async () => {
     rows.add(60);
     start();
     await pass(1);
@@ -280,13 +280,13 @@ describe('a drain', () => {
     expect(rows.claimed).toHaveLength(25);
   });
 
-  it('is no longer running when a claim fails, and says that rows may be left', async () => {
+  it('stops running when a claim fails, and reports that rows may be left', async () => {
     rows.ports.claim = () => Promise.reject(new Error('the database is away'));
     await expect(drain.run()).rejects.toThrow('the database is away');
     expect([drain.isRunning, drain.mayHaveMore]).toEqual([false, true]);
   });
 
-  it('fills a place when the receiver has answered, whether or not that is on record', async () => {
+  it('fills a place when the receiver has answered, recorded or not', async () => {
     rows.isHeld = true;
     rows.add(60);
     start();
@@ -316,7 +316,7 @@ describe('a drain', () => {
     expect(claimed.length).toBeGreaterThan(before);
   });
 
-  it('keeps a place for what is about to be committed, and no more than it has', async () => {
+  it('keeps places for rows that are about to be committed, but no more than it has', async () => {
     start();
     await pass(1);
     for (let n = 0; n < 25; n++) expect(drain.reserve()).toBe(true);
@@ -330,7 +330,7 @@ describe('a drain', () => {
     expect(rows.claimed).toHaveLength(1);
   });
 
-  it('sends what a place was kept for, and counts it as under way', async () => {
+  it('sends the row that a place was kept for, and counts it as under way', async () => {
     start();
     await pass(1);
     expect(drain.reserve()).toBe(true);
@@ -350,7 +350,7 @@ describe('a drain', () => {
     await pass(1);
     expect(rows.inFlight).toBe(25);
     rows.finish(3);
-    // Those 25 were as many as there were places: more may be due.
+    // The claim took as many rows as there were places, so more may be due.
     expect(drain.reserve()).toBe(false);
     await pass(1);
     rows.finish();

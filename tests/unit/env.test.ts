@@ -5,7 +5,7 @@ import { readEnv, SettingError } from '../../server/platform/env';
 const APP_SECRET = randomBytes(32).toString('base64');
 const DATABASE_URL = 'postgres://user@localhost:5432/db';
 
-/** The one line that an operator sees. */
+/** Returns the one line that an operator sees. */
 function refusalOf(settings: Record<string, string>): string {
   try {
     readEnv(settings);
@@ -54,19 +54,19 @@ describe('the defaults', () => {
     });
   });
 
-  it('stand in for empty values', () => {
+  it('replace empty values', () => {
     const names = ['PORT', 'REGION', 'WEBHOOK_TIMEOUT', 'WEBHOOK_RETRY_DELAYS', 'WEBHOOK_ALLOW_HOSTS', 'LOG_LEVEL'];
     const others = ['DATABASE_URL', 'APP_SECRET', 'PIPELINE_TOKEN', 'DEMO', 'QUOTA_FREE', 'PUBLIC_URL_US', 'VERCEL'];
     expect(readEnv(Object.fromEntries([...names, ...others].map((name) => [name, ''])))).toEqual(env);
   });
 
-  it('stand beside settings of other programs', () => {
+  it('ignore settings of other programs', () => {
     expect(readEnv({ PATH: '/bin', HOME: '/root' })).toEqual(env);
   });
 });
 
 describe('a value', () => {
-  it('is taken where it is right', () => {
+  it('is accepted if it is valid', () => {
     const env = readEnv({
       PORT: '0',
       HOST: '::1',
@@ -177,13 +177,13 @@ describe('a value', () => {
     expect(message).toMatch(new RegExp(`^${name}: [^\\n]+$`));
   });
 
-  it('of a secret never shows in the refusal', () => {
+  it('of a secret never shows in the error', () => {
     expect(refusalOf({ APP_SECRET: 'hunter2' })).not.toContain('hunter2');
     expect(refusalOf({ PIPELINE_TOKEN: 'hunter2' })).not.toContain('hunter2');
     expect(refusalOf({ DATABASE_URL: 'mysql://u:hunter2@localhost/db' })).not.toContain('hunter2');
   });
 
-  it('that is wrong beside others names the first in one line', () => {
+  it('of several that are invalid, the first is named in one line', () => {
     expect(refusalOf({ PORT: 'x', REGION: 'y', LOG_LEVEL: 'z' })).toMatch(/^(PORT|REGION|LOG_LEVEL): [^\n]+$/);
   });
 });
@@ -213,14 +213,14 @@ describe('WEBHOOK_ALLOW_HOSTS', () => {
     expect(readEnv(deployed).WEBHOOK_ALLOW_HOSTS.size).toBe(0);
   });
 
-  it('is fine in development', () => {
+  it('is accepted in development', () => {
     expect(readEnv({ WEBHOOK_ALLOW_HOSTS }).WEBHOOK_ALLOW_HOSTS.size).toBe(1);
     expect(readEnv({ WEBHOOK_ALLOW_HOSTS, VERCEL: '0' }).WEBHOOK_ALLOW_HOSTS.size).toBe(1);
   });
 });
 
 describe('PUBLIC_URL_US and PUBLIC_URL_EU', () => {
-  it('are kept without a slash at the end', () => {
+  it('are kept without a trailing slash', () => {
     expect(
       readEnv({ PUBLIC_URL_US: 'https://us.example.com/', PUBLIC_URL_EU: 'https://eu.example.com' }),
     ).toMatchObject({

@@ -7,13 +7,13 @@ import { describeError } from '../../server/platform/log';
 describe('an error in the log', () => {
   const failed = new DrizzleQueryError('insert into t values ($1)', ['whsec_secret'], new Error('connection lost'));
 
-  it('keeps the statement and Postgres’ words of a failed query, and none of its parameters', () => {
+  it('keeps the statement and Postgres’ message of a failed query, and none of its parameters', () => {
     const described = describeError(failed);
     expect(described).toMatchObject({ query: 'insert into t values ($1)', cause: { message: 'connection lost' } });
     expect(JSON.stringify(described)).not.toContain('whsec_secret');
   });
 
-  it('shows no parameters through whatever wraps the failure', () => {
+  it('shows no parameters through errors that wrap the failure', () => {
     const wrapped = new Error(failed.message, { cause: failed });
     expect(JSON.stringify(describeError(wrapped))).not.toContain('whsec_secret');
   });
@@ -29,7 +29,7 @@ describe('an error in the log', () => {
   });
 });
 
-/** Logs a line, then some more once stdin ends, and ends by itself. */
+/** Logs a line, then more once stdin ends, and then ends by itself. */
 const LOGGING = `
   import { createLogger } from './server/platform/log.ts';
   const log = createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: 'json' });
@@ -46,7 +46,7 @@ const LOGGING = `
 const startLogging = () => spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', LOGGING]);
 
 describe('the log of a process', () => {
-  it('is written while the process goes on, and to its last line when it ends', async () => {
+  it('is written while the process runs, and completely when it ends', async () => {
     const logging = startLogging();
     let text = '';
     logging.stderr.on('data', (chunk) => (text += chunk));
@@ -57,7 +57,7 @@ describe('the log of a process', () => {
     expect(text.match(/"msg":"more"/g)).toHaveLength(5);
   });
 
-  it('holds up nothing where its reader has gone', async () => {
+  it('does not block the process when nobody reads it', async () => {
     const logging = startLogging();
     try {
       await once(logging.stderr, 'data');

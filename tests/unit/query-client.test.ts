@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { createQueryClient } from '../../app/dashboard/query-client';
 
-it('a page that is made on the server asks once: what fails there fails at once', async () => {
+it('a page rendered on the server does not retry: what fails there fails at once', async () => {
   for (const code of ['NOT_FOUND', 'INTERNAL_SERVER_ERROR'] as const) {
     const client = createQueryClient();
     let calls = 0;

@@ -14,7 +14,7 @@ import { createWebhookSecret, signPayload } from '../../server/webhooks/signatur
 import { readBlocks } from '../support/documents';
 import vectors from '../vectors/signature.json';
 
-// What customers paste from docs/webhooks.md is run as it stands there.
+// Runs the code that customers paste from docs/webhooks.md, exactly as printed.
 
 const PAGE = readFileSync('docs/webhooks.md', 'utf8');
 const blocks = readBlocks('docs/webhooks.md');
@@ -33,11 +33,11 @@ const write = (name: string, text: string) => {
 interface Case {
   name: string;
   secret: string;
-  /** Null for a header that is missing. */
+  /** Null if the header is missing. */
   timestamp: string | null;
   signature: string | null;
   body: Buffer;
-  /** Null for the clock. */
+  /** Null uses the clock. */
   now: number | null;
   isValid: boolean;
 }
@@ -136,7 +136,7 @@ describe('the page', () => {
     expect(readFileSync('README.md', 'utf8')).toContain('(docs/webhooks.md)');
   });
 
-  it('has the schedule and the timeout of the product', () => {
+  it('states the schedule and the timeout of the product', () => {
     const env = readEnv({});
     const row = /^\| after the one before \|(.*)\|$/m
       .exec(PAGE)![1]!
@@ -151,7 +151,7 @@ describe('the page', () => {
     ]);
   });
 
-  it('has the headers that a delivery has', async () => {
+  it('lists the headers of a delivery', async () => {
     const sent = await captureDelivery();
     const [, table] = /^## A delivery\n(.*?)^## /ms.exec(PAGE)!;
     const named = [...table!.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name!.toLowerCase());
@@ -163,7 +163,7 @@ describe('the page', () => {
   });
 });
 
-/** What the product sends for a test delivery, which has every header. */
+/** Captures what the product sends for a test delivery, which has every header. */
 async function captureDelivery(url = 'http://hooks.example.com/', key = secret): Promise<PostRequest> {
   const secrets = createSecrets(Buffer.alloc(32));
   const owner = { integrationId: 'int_1', subscriptionId: 'whk_1' };
@@ -259,7 +259,7 @@ for case in json.load(sys.stdin):
 json.dump(results, sys.stdout)
 `;
   let results: unknown[] | undefined;
-  /** One process for all cases. */
+  /** Runs all cases in one process. */
   function run(): unknown[] {
     write('verify_webhook.py', pythonVerifier!);
     const input = JSON.stringify(CASES.map((each) => ({ ...each, body: each.body.toString('base64') })));

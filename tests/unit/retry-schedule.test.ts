@@ -4,7 +4,7 @@ import { judgeAttempt } from '../../server/webhooks/retry-schedule';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Specification: attempts at delays 0 / 1 min / 5 min / 30 min / 2 h / 8 h. */
+/** The delays before each attempt (specification): 0, 1 min, 5 min, 30 min, 2 h, 8 h. */
 const DELAYS = [0, MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 8 * HOUR];
 
 type Result = Parameters<typeof judgeAttempt>[0];
@@ -83,7 +83,7 @@ describe('a delivery attempt', () => {
     });
   });
 
-  it('never ends Pending without a time, nor elsewhere with one', () => {
+  it('has a time for the next attempt exactly while it is Pending', () => {
     for (let status = 200; status < 600; status++)
       for (let attempt = 1; attempt <= 6; attempt++) {
         const outcome = judgeAttempt(response(status), attempt, DELAYS);
@@ -95,7 +95,7 @@ describe('a delivery attempt', () => {
       }
   });
 
-  it('is judged by the specification’s schedule where no other is set', () => {
+  it('follows the specification’s schedule unless another is set', () => {
     expect(readEnv({}).WEBHOOK_RETRY_DELAYS).toEqual(DELAYS);
   });
 });

@@ -4,7 +4,7 @@ import { RISK_LEVELS } from '../../contract/sessions';
 import { classifyRisk, computeScoreBin, findRiskRange } from '../../server/domain/risk';
 
 const unitInterval = fc.double({ min: 0, max: 1, noNaN: true });
-/** Scores as models print them, and the neighbours of every cut point, one unit in the last place away. */
+/** Scores as models print them, and the closest doubles to every cut point. */
 const score = fc.oneof(
   unitInterval,
   fc.integer({ min: 0, max: 1000 }).map((n) => n / 1000),
@@ -16,7 +16,7 @@ const thresholds = fc
   .map(([mediumAt, botAt]) => ({ mediumAt, botAt }));
 const effectiveBin = fc.integer({ min: -1, max: 101 });
 
-/** The double next to a score on one side, kept in [0, 1]. */
+/** The next double above or below a score, kept in [0, 1]. */
 function neighbour(value: number, step: number): number {
   if (value === 0 && step < 0) return 0;
   const view = new DataView(new ArrayBuffer(8));
@@ -40,7 +40,7 @@ describe('computeScoreBin', () => {
     );
   });
 
-  it('gives n for every n/100, where multiplying by 100 would round 0.29, 0.57 and 0.58 down', () => {
+  it('gives n for every n/100, although multiplying by 100 would round 0.29, 0.57 and 0.58 down', () => {
     for (let n = 0; n <= 100; n++) expect([n, computeScoreBin(n / 100)]).toEqual([n, n]);
     expect([0.29, 0.57, 0.58].map(computeScoreBin)).toEqual([29, 57, 58]);
     expect([0.29, 0.57, 0.58].map((botScore) => Math.floor(botScore * 100))).not.toEqual([29, 57, 58]);
@@ -50,7 +50,7 @@ describe('computeScoreBin', () => {
     for (let n = 1; n <= 100; n++) expect([n, computeScoreBin(neighbour(n / 100, -1))]).toEqual([n, n - 1]);
   });
 
-  it('never falls when the score rises', () => {
+  it('never decreases when the score increases', () => {
     fc.assert(
       fc.property(score, score, (a, b) => {
         expect(computeScoreBin(Math.min(a, b))).toBeLessThanOrEqual(computeScoreBin(Math.max(a, b)));
@@ -88,7 +88,7 @@ describe('classifyRisk', () => {
     expect(classifyRisk(null, defaults)).toBeNull();
   });
 
-  it('lets a label win under any thresholds', () => {
+  it('lets a label override any thresholds', () => {
     fc.assert(
       fc.property(thresholds, (any) => {
         expect(classifyRisk(101, any)).toBe('bot');
@@ -99,7 +99,7 @@ describe('classifyRisk', () => {
 });
 
 describe('findRiskRange', () => {
-  it('holds exactly the bins that are classed so, each in one range', () => {
+  it('contains exactly the bins of its class, in one range', () => {
     fc.assert(
       fc.property(thresholds, effectiveBin, (any, bin) => {
         const holding = RISK_LEVELS.filter((level) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findBreakingChanges } from '../support/compatibility';
 import type { Json } from '../support/schema-compatibility';
 
-/** A document of one operation, which takes and gives values of these schemas. */
+/** Makes a document of one operation, which takes and returns values of these schemas. */
 const documentOf = ({ takes = {}, gives = {}, schemas = {} }: Json) => {
   const content = (schema: Json) => ({ content: { 'application/json': { schema } } });
   return {
@@ -38,7 +38,7 @@ describe('the comparison of schemas', () => {
     expect(compareTaken(map(number), map({}))).toEqual([]);
   });
 
-  it('tells objects of an alternative apart', () => {
+  it('distinguishes the objects of an alternative', () => {
     const [cat, dog] = [object({ kind: { const: 'cat' }, lives: number }), object({ kind: { const: 'dog' } })];
     const either = { oneOf: [cat, dog] };
     expect(compareGiven(either, { anyOf: [dog, cat] })).toEqual([]);
@@ -52,7 +52,7 @@ describe('the comparison of schemas', () => {
     expect(compareTaken(cat, either)).toEqual([]);
   });
 
-  it('takes an integer where any number will do, and gives what it gave', () => {
+  it('lets a request widen from integer to number, and an answer only narrow', () => {
     const integer = { type: 'integer' };
     expect(compareTaken(integer, number)).toEqual([]);
     expect(compareTaken(number, integer)).toEqual(['POST /x: request: no longer takes number']);
@@ -61,19 +61,19 @@ describe('the comparison of schemas', () => {
     expect(compareGiven({}, number)).toEqual([]);
   });
 
-  it('knows what a boolean can be', () => {
+  it('knows the values of a boolean', () => {
     const boolean = { type: 'boolean' };
     expect(compareGiven({ const: false }, boolean)).toEqual([]);
     expect(compareTaken(boolean, { ...boolean, const: true })).toEqual(['POST /x: request: lost the value false']);
   });
 
-  it('lets a default come, and what we give change in it or grow longer', () => {
+  it('allows a new default, and a changed default or a longer text in answers', () => {
     expect(compareTaken(text, { ...text, default: 'a' })).toEqual([]);
     expect(compareGiven({ ...text, default: 'a' }, { ...text, default: 'b' })).toEqual([]);
     expect(compareGiven({ ...text, maxLength: 100 }, { ...text, maxLength: 200 })).toEqual([]);
   });
 
-  it('infers a type that is not named', () => {
+  it('infers a missing type', () => {
     const { type: _, ...untyped } = object({ id: text });
     expect(compareGiven(object({ id: text }), untyped)).toEqual([]);
     expect(compareGiven({ type: 'array', items: text }, { items: text })).toEqual([]);
@@ -84,14 +84,14 @@ describe('the comparison of schemas', () => {
     ]);
   });
 
-  it('reads what stands beside a reference', () => {
+  it('reads the keywords next to a reference', () => {
     const reference = { $ref: '#/components/schemas/Name' };
     expect(compareTaken(text, { ...reference, maxLength: 5 }, { Name: text })).toEqual([
       'POST /x: request: has maxLength 5 instead of none',
     ]);
   });
 
-  it('comes to an end where a schema holds itself', () => {
+  it('ends for a schema that contains itself', () => {
     const treeOf = (leaf: Json) =>
       object({ leaf, trees: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } });
     const tree = { $ref: '#/components/schemas/Tree' };
@@ -101,12 +101,12 @@ describe('the comparison of schemas', () => {
       'POST /x: response 200: leaf is string instead of number',
       'POST /x: response 200: trees[].leaf is string instead of number',
     ]);
-    // The same tree, referred to at another depth.
+    // The same tree, with its reference at another depth.
     const unrolled = documentOf({ gives: treeOf(number), schemas: { Tree: treeOf(number) } });
     expect(findBreakingChanges(documentWith(number), unrolled)).toEqual([]);
   });
 
-  it('adds up what stands in allOf and beside alternatives', () => {
+  it('combines the keywords of allOf with those next to alternatives', () => {
     const schemas = { Base: object({ id: text }) };
     const whole = { allOf: [{ $ref: '#/components/schemas/Base' }, object({ name: text })] };
     expect(compareGiven(object({ id: text, name: text }), whole, schemas)).toEqual([]);
@@ -117,7 +117,7 @@ describe('the comparison of schemas', () => {
     ]);
   });
 
-  it('does not take a reference that leads nowhere', () => {
+  it('rejects a reference to nothing', () => {
     expect(() => compareGiven({ $ref: '#/components/schemas/None' }, {})).toThrow('leads nowhere');
   });
 });

@@ -7,7 +7,7 @@ const secrets = createSecrets(randomBytes(32));
 const PLAIN = 'whsec_0123456789';
 
 describe('a sealed secret', () => {
-  it('opens to the same text in its own context', () => {
+  it('can be opened in its own context', () => {
     const text = fc.string({ unit: 'grapheme' });
     fc.assert(
       fc.property(text, text, (plain, context) => {
@@ -16,23 +16,23 @@ describe('a sealed secret', () => {
     );
   });
 
-  it('opens from what a database hands back, under the same APP_SECRET in another process', () => {
+  it('can be opened from bytes that a database returned, in another process with the same APP_SECRET', () => {
     const appSecret = randomBytes(32);
     const sealed = createSecrets(appSecret).seal(PLAIN, 'a');
     expect(createSecrets(Buffer.from(appSecret)).open(new Uint8Array(sealed), 'a')).toBe(PLAIN);
   });
 
-  it('does not open in another context', () => {
+  it('cannot be opened in another context', () => {
     const sealed = secrets.seal(PLAIN, 'integration-1:webhook-1');
     for (const context of ['integration-1:webhook-2', 'integration-2:webhook-1', '', 'integration-1:webhook-1 '])
       expect(() => secrets.open(sealed, context)).toThrow();
   });
 
-  it('does not open under another APP_SECRET', () => {
+  it('cannot be opened with another APP_SECRET', () => {
     expect(() => createSecrets(randomBytes(32)).open(secrets.seal(PLAIN, 'a'), 'a')).toThrow();
   });
 
-  it('does not open with any bit of any byte changed', () => {
+  it('cannot be opened after any bit of it was changed', () => {
     const sealed = secrets.seal(PLAIN, 'a');
     for (let byte = 0; byte < sealed.length; byte++)
       for (let bit = 0; bit < 8; bit++) {
@@ -42,14 +42,14 @@ describe('a sealed secret', () => {
       }
   });
 
-  it('does not open cut short or with more at its end', () => {
+  it('cannot be opened if it was shortened or extended', () => {
     const sealed = secrets.seal(PLAIN, 'a');
     for (let length = 0; length < sealed.length; length++)
       expect(() => secrets.open(sealed.subarray(0, length), 'a'), `${length} bytes`).toThrow();
     expect(() => secrets.open(Buffer.concat([sealed, Buffer.of(0)]), 'a')).toThrow();
   });
 
-  it('is never the same twice and never holds its text', () => {
+  it('is different each time and never contains its text', () => {
     const all = Array.from({ length: 100 }, () => secrets.seal(PLAIN, 'a'));
     expect(new Set(all.map((sealed) => sealed.toString('hex'))).size).toBe(100);
     for (const sealed of all) expect(sealed.includes(PLAIN)).toBe(false);
@@ -57,7 +57,7 @@ describe('a sealed secret', () => {
 });
 
 describe('the key that signs cursors', () => {
-  it('is the same for the same APP_SECRET, another for another, and not the APP_SECRET itself', () => {
+  it('depends only on the APP_SECRET, and is not the APP_SECRET itself', () => {
     const appSecret = randomBytes(32);
     const { cursorKey } = createSecrets(appSecret);
     expect(cursorKey.equals(createSecrets(appSecret).cursorKey)).toBe(true);

@@ -162,12 +162,12 @@ const REFUSED: [why: string, text: string, faults: string[]][] = [
   ['a whole table', 'truncate sessions', ['sessions in a statement that is not understood']],
 ];
 
-describe('a statement keeps to integrations', () => {
+describe('a statement stays within its integrations', () => {
   it.each(KEPT)('through %s', (_, text) => {
     expect(judgeStatement(text).faults).toEqual([]);
   });
 
-  it('that it names in parameters', () => {
+  it('named in parameters', () => {
     const anchorsOf = (text: string) => judgeStatement(text).anchors;
     expect(anchorsOf('select * from sessions where id = $1 and integration_id = $2')).toEqual([
       { parameter: 2, list: null },
@@ -181,12 +181,12 @@ describe('a statement keeps to integrations', () => {
   });
 });
 
-describe('a statement does not keep to integrations', () => {
+describe('a statement does not stay within its integrations', () => {
   it.each(REFUSED)('through %s', (_, text, faults) => {
     expect(judgeStatement(text).faults.sort()).toEqual(faults.toSorted());
   });
 
-  it('where one reference is excused and another does not follow from it', () => {
+  it('if one reference is excused and another does not follow from it', () => {
     const sweep = (join: string) =>
       `with dead as (select d.integration_id, d.id from webhook_deliveries d join webhook_subscriptions s on ${join})
        update webhook_deliveries d set status = 'Failed' from dead x where d.integration_id = x.integration_id and d.id = x.id`;

@@ -29,7 +29,7 @@ describe('the health of a subscription', () => {
     },
   );
 
-  it('counts the three kinds of failure together', () => {
+  it('counts all three kinds of failure', () => {
     const mixed: Outcome[] = [
       { status: 'Failed', failureClass: 'HTTP301' },
       { status: 'PermanentFailure', failureClass: '4xx' },
@@ -39,7 +39,7 @@ describe('the health of a subscription', () => {
     expect(fold(mixed.toReversed())).toMatchObject({ enabled: false, disabledFailureClass: 'HTTP301' });
   });
 
-  it('starts again after a Delivered', () => {
+  it('resets the count after a Delivered', () => {
     expect(fold([gaveUp(), gaveUp(), delivered])).toEqual(healthy);
     expect(fold([gaveUp(), gaveUp(), delivered, gaveUp(), gaveUp()])).toMatchObject({
       enabled: true,
@@ -54,7 +54,7 @@ describe('the health of a subscription', () => {
     expect(fold([gaveUp(), neither, gaveUp(), neither, gaveUp()])).toMatchObject({ enabled: false });
   });
 
-  it('keeps reason and class of the failure that disabled it, whatever comes later', () => {
+  it('keeps reason and class of the failure that disabled it, whatever follows', () => {
     const disabled = fold([gaveUp(), gaveUp(), gaveUp('Timeout')]);
     for (const later of [gaveUp('Network'), delivered, { status: 'Failed', failureClass: 'HTTP302' } as Outcome])
       expect(fold([later, later, later], disabled)).toMatchObject({
@@ -64,7 +64,7 @@ describe('the health of a subscription', () => {
       });
   });
 
-  it('leaves a subscription that its owner disabled without reason and class', () => {
+  it('sets no reason and class if its owner disabled it', () => {
     const byOwner = { ...healthy, enabled: false };
     expect(fold([gaveUp(), gaveUp(), gaveUp(), gaveUp()], byOwner)).toMatchObject({
       enabled: false,
@@ -73,7 +73,7 @@ describe('the health of a subscription', () => {
     });
   });
 
-  it('is disabled if and only if some three counted outcomes in a row failed', () => {
+  it('is disabled if and only if three counted outcomes in a row failed', () => {
     const outcome = fc.record({
       status: fc.constantFrom(...DELIVERY_STATUSES),
       failureClass: fc.constantFrom('5xx', '4xx', 'Timeout', 'HTTP301'),

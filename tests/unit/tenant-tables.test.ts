@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TABLES, TENANT_TABLES } from '../support/tenant-tables';
 
-/** Tables whose keys are not a tenant's: why. */
+/** Tables whose primary key does not begin with a tenant, and why. */
 const OTHERS: Record<string, string> = {
   meta: 'one row for the whole database',
   integrations: 'the tenants themselves',

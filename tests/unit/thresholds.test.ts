@@ -7,7 +7,7 @@ type Value = Threshold['value'];
 const passes = (payload: Record<string, unknown>, field: string, operator: Threshold['operator'], value: Value) =>
   passesThreshold(payload, { field, operator, value });
 
-/** A value for each operator that an ordinary payload could meet. */
+/** A value for each operator that an ordinary payload can match. */
 const OPERATORS: [Threshold['operator'], Value][] = [
   ['gte', 0],
   ['gt', -1],
@@ -53,7 +53,7 @@ describe('the operators', () => {
     expect(passes({ text: '' }, 'text', 'eq', '')).toBe(true);
   });
 
-  it('cover the contract’s list', () => {
+  it('are exactly those of the contract', () => {
     expect(OPERATORS.map(([operator]) => operator)).toEqual([...THRESHOLD_OPERATORS]);
   });
 
@@ -115,7 +115,7 @@ describe('the path', () => {
   });
 });
 
-describe('nothing is coerced', () => {
+describe('no value is coerced', () => {
   it.each<[unknown, Value]>([
     ['1', 1],
     [1, '1'],
@@ -132,7 +132,7 @@ describe('nothing is coerced', () => {
     expect(passes({ v: actual }, 'v', 'in', [value as string])).toBe(false);
   });
 
-  it.each(['5', true, false, '', 'x'])('%j is comparable with no number', (actual) => {
+  it.each(['5', true, false, '', 'x'])('%j compares with no number', (actual) => {
     for (const operator of ['gte', 'gt', 'lte', 'lt'] as const)
       for (const value of [0, 4, 6, '5', '0']) expect(passes({ v: actual }, 'v', operator, value)).toBe(false);
   });
@@ -178,7 +178,7 @@ describe('the form of a threshold', () => {
       expect([value, isValid({ field: 'n', operator: 'in', value })]).toEqual([value, false]);
   });
 
-  it('gives the operator back in lower case', () => {
+  it('returns the operator in lower case', () => {
     expect(thresholdSchema.parse({ field: 'n', operator: 'GTE', value: 1 })).toEqual({
       field: 'n',
       operator: 'gte',

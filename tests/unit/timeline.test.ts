@@ -7,7 +7,7 @@ const START = '2026-01-31T09:30:00.250Z';
 const millisecondsOf = (iso: string) => Date.parse(iso);
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
 
-/** Sessions of up to a month, to the millisecond, with the edges of the rule. */
+/** Sessions of up to a month, in milliseconds, including the limits of the rule. */
 const duration = fc.oneof(
   fc.constantFrom(0, 0.001, 0.999, 1, 59, 59.999, 60, 60.001, 61, 119, 120, 121, 3_600, 86_400),
   fc.integer({ min: 0, max: 31 * 86_400_000 }).map((ms) => ms / 1000),
@@ -33,13 +33,13 @@ const forAll = (
   );
 
 describe('buildTimeline', () => {
-  it('loses no event and invents none', () => {
+  it('loses no event and adds none', () => {
     forAll((timeline, counted) => {
       expect(sum(timeline.map(({ eventCount }) => eventCount))).toBe(sum(counted.map(({ count }) => count)));
     });
   });
 
-  it('tells the types of a stretch apart', () => {
+  it('counts the types of each interval', () => {
     forAll((timeline) => {
       for (const { countsByType, eventCount, dominantEventType } of timeline) {
         const values = Object.values(countsByType);
@@ -49,7 +49,7 @@ describe('buildTimeline', () => {
     });
   });
 
-  it('covers the session with stretches of equal length, at most sixty, the first at its start', () => {
+  it('covers the session with at most sixty intervals of equal length, the first at its start', () => {
     forAll((timeline, _counted, seconds) => {
       const step = stretchOf(seconds) * 1000;
       timeline.forEach(({ timestamp }, n) => {
@@ -58,12 +58,12 @@ describe('buildTimeline', () => {
       expect(timeline.length).toBeGreaterThanOrEqual(1);
       expect(timeline.length).toBeLessThanOrEqual(60);
       expect(timeline.length * step).toBeGreaterThanOrEqual(seconds * 1000);
-      // None begins at the end or after it.
+      // No interval begins at the end or after it.
       expect((timeline.length - 1) * step).toBeLessThan(Math.max(seconds * 1000, 1));
     });
   });
 
-  it('counts each event in its stretch, and what lies outside in the first or the last', () => {
+  it('counts each event in its interval, and events outside the session in the first or last one', () => {
     forAll((timeline, counted) => {
       timeline.forEach(({ eventCount }, n) => {
         const last = timeline.length - 1;
@@ -73,7 +73,7 @@ describe('buildTimeline', () => {
     });
   });
 
-  it('measures activity by the busiest stretch: 0 to 1, with a 1 where there is any event', () => {
+  it('measures activity relative to the busiest interval: 0 to 1, with a 1 if there is any event', () => {
     forAll((timeline, counted) => {
       const busiest = Math.max(...timeline.map(({ eventCount }) => eventCount));
       for (const { activityLevel, eventCount } of timeline)
@@ -83,7 +83,7 @@ describe('buildTimeline', () => {
     });
   });
 
-  it('names the type with the most events, of equal ones the first in the list, and none where nothing happened', () => {
+  it('names the type with the most events, on a tie the first in the list, and none without events', () => {
     forAll((timeline, counted) => {
       timeline.forEach(({ dominantEventType }, n) => {
         const last = timeline.length - 1;

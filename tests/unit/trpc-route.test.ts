@@ -12,7 +12,7 @@ vi.mock('../../server/procedures/router', async () => {
   return { appRouter: router({ faulty }) };
 });
 
-// What comes after a response needs Next around it.
+// `after` works only inside Next.
 vi.mock('next/server', () => ({ after: () => {} }));
 
 const error = vi.fn();
@@ -27,7 +27,7 @@ afterAll(releaseService);
 const get = (procedure: string) =>
   GET(new Request(`http://localhost/api/trpc/${procedure}`), { params: Promise.resolve({ trpc: procedure }) });
 
-it('a fault of ours over tRPC is logged once, and its words stay inside', async () => {
+it('an internal error over tRPC is logged once, and its message is not sent', async () => {
   const response = await get('faulty');
   expect(response.status).toBe(500);
   const text = await response.text();
@@ -45,7 +45,7 @@ it('a fault of ours over tRPC is logged once, and its words stay inside', async 
   ]);
 });
 
-it('a fault of the caller over tRPC is not logged', async () => {
+it('an error of the caller over tRPC is not logged', async () => {
   expect((await get('unknown')).status).toBe(404);
   expect(error).not.toHaveBeenCalled();
 });

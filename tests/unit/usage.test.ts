@@ -10,7 +10,7 @@ describe('a range of usage', () => {
     expect(resolve({})).toEqual({ startDate: '2026-01-01T00:00:00.000Z', endDate: NOW.toISOString() });
   });
 
-  it('that ends within the first month of all begins with the year 1', () => {
+  it('that ends within the very first month begins with the year 1', () => {
     for (const endDate of ['0001-01-01', '0001-01-29', '0001-01-30T00:00:00Z'])
       expect(resolve({ endDate }).startDate).toBe('0001-01-01T00:00:00.000Z');
     expect(resolve({ endDate: '0001-02-02' }).startDate).toBe('0001-01-04T00:00:00.000Z');

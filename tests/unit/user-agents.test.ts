@@ -54,11 +54,11 @@ describe('readUserAgent', () => {
     expect(readUserAgent(header)).toEqual({ summary, browser, deviceType });
   });
 
-  it.each(['', ' ', '\t'])('calls an empty header (%j) unknown, on a desktop', (header) => {
+  it.each(['', ' ', '\t'])('describes an empty header (%j) as unknown, on a desktop', (header) => {
     expect(readUserAgent(header)).toEqual({ summary: 'Unknown', browser: 'Unknown', deviceType: 'desktop' });
   });
 
-  it('shows a bot that names itself', () => {
+  it('names a bot that names itself', () => {
     expect(readUserAgent('Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)').summary).toMatch(
       /bot/i,
     );
@@ -66,7 +66,7 @@ describe('readUserAgent', () => {
     expect(readUserAgent('python-requests/2.32').summary).not.toBe('');
   });
 
-  it('answers the same again, also when thousands of others came between', () => {
+  it('gives the same result again, even after thousands of others', () => {
     const header = `Mozilla/5.0 (X11; Linux x86_64) ${WEBKIT} HeadlessChrome/141.0.0.0 Safari/537.36`;
     const first = readUserAgent(header);
     for (let n = 0; n < 2_500; n++) readUserAgent(`agent/${n}`);

@@ -5,7 +5,7 @@ import { listSessionsInput } from '../../contract/sessions';
 import { confirmDeviceInput } from '../../contract/users';
 import { createWebhookInput, updateWebhookInput } from '../../contract/webhooks';
 import { ingestInput } from '../../server/pipeline/facts';
-// Whoever calls a procedure has these words.
+// Installs the messages that all procedures use.
 import '../../server/procedures/trpc';
 
 const webhook = { url: 'https://example.com/', eventType: 'BotDetected' };
@@ -18,13 +18,13 @@ const fact = {
   scoredAt: '2026-01-31T09:30:00Z',
 };
 
-/** The first complaint, after the field that it is about. */
+/** Returns the first message, without the field's name. */
 function refusalOf(schema: z.ZodType, input: unknown): string {
   const issue = schema.safeParse(input).error?.issues[0];
   return issue ? `${issue.path.join('.')} ${issue.message}` : 'none';
 }
 
-describe('a refused input', () => {
+describe('an invalid input', () => {
   it.each<[z.ZodType, unknown, string]>([
     [updateRiskThresholdsInput, { mediumAt: 40 }, 'botAt is required'],
     [updateRiskThresholdsInput, { mediumAt: '40', botAt: 70 }, 'mediumAt must be a whole number'],
@@ -63,7 +63,7 @@ describe('a refused input', () => {
     expect(refusalOf(schema, input)).toBe(words);
   });
 
-  it('keeps the words that a field has of its own', () => {
+  it("keeps a field's own message", () => {
     expect(refusalOf(z.object({ a: z.string('must be nice') }), { a: 1 })).toBe('a must be nice');
   });
 

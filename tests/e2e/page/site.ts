@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-// A customer's site with a pixel on its pages, and the upstream pipeline behind the pixel: a collector that turns what
-// browsers tell into facts, and scores a session when it is over.
+// A customer's site with a pixel on its pages, and the pipeline behind the pixel: a collector that turns the browsers'
+// reports into facts, and scores a session when it is over.
 
 export const QUIZ = '/courses/42/quizzes/9';
 export const COURSE = '/courses/42';
@@ -34,7 +34,7 @@ interface Beacon {
   events: PixelEvent[];
 }
 
-/** What the collector knows of one session. */
+/** The collector's data about one session. */
 export interface Visit extends Omit<Beacon, 'events'> {
   events: PixelEvent[];
 }
@@ -42,22 +42,22 @@ export interface Visit extends Omit<Beacon, 'events'> {
 export interface Site {
   url: string;
   visits: Map<string, Visit>;
-  /** All that pixels sent, byte for byte. */
+  /** Everything that pixels sent, byte for byte. */
   beacons: string[];
-  /** The pipeline's end of a session: closes and scores it. */
+  /** Ends a session in the pipeline: closes and scores it. */
   finish(sessionId: string): Promise<{ botScore: number; detectionFlags: string[]; scoredAt: string }>;
   stop(): Promise<void>;
 }
 
-/** `deliver` posts facts to the product. */
+/** Starts the site. `deliver` posts facts to the product. */
 export async function startSite(deliver: (facts: unknown[]) => Promise<void>): Promise<Site> {
   const visits = new Map<string, Visit>();
   const beacons: string[] = [];
-  // In the order of arrival: sessionStarted comes first.
+  // Facts are delivered in order of arrival, sessionStarted first.
   let delivered = Promise.resolve();
   const enqueue = (facts: unknown[]) => {
     delivered = delivered.then(() => deliver(facts));
-    delivered.catch(() => {}); // `finish` waits for it and tells
+    delivered.catch(() => {}); // `finish` awaits it and reports errors
   };
 
   function collect({ events, ...visitor }: Beacon) {
@@ -111,7 +111,7 @@ export async function startSite(deliver: (facts: unknown[]) => Promise<void>): P
   };
 }
 
-/** A plain score of what the browser said and did. */
+/** A simple score of what the browser reported and did. */
 function scoreVisit({ webdriver, userAgent, events }: Visit): { botScore: number; detectionFlags: string[] } {
   const sumOf = (name: 'trails' | 'lines') => events.reduce((sum, { metadata }) => sum + (metadata?.[name] ?? 0), 0);
   const signals: [flag: string, weight: number, isSeen: boolean][] = [

@@ -46,7 +46,7 @@ export async function measureKeyCheck({ sessions: count, say }: BenchOptions): P
         { name: `key and limit, ${AT_ONCE} at a time`, unit: 'µs', ...together },
       ],
       notes: [
-        `${count} checks of one key in this process, in ${ROUNDS} rounds by turns with the floor; time over number.`,
+        `${count} checks of one key in this process, in ${ROUNDS} rounds alternating with the floor; time divided by number.`,
         'Floor: one prepared select by primary key on the same pool.',
       ],
     };

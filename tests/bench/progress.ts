@@ -6,7 +6,7 @@ const WIDTH = 30;
  * Shows the progress of long work on stderr: a bar on a terminal, otherwise a line for each step and each tenth of it.
  */
 export function createProgress(name: string): OnProgress {
-  let told = '';
+  let shown = '';
   return (what, done, total) => {
     const share = Math.min(done / total, 1);
     if (process.stderr.isTTY) {
@@ -15,7 +15,7 @@ export function createProgress(name: string): OnProgress {
       return;
     }
     const line = `${name}: ${what}, ${Math.floor(share * 10) * 10}%\n`;
-    if (line !== told) process.stderr.write(line);
-    told = line;
+    if (line !== shown) process.stderr.write(line);
+    shown = line;
   };
 }

@@ -34,7 +34,7 @@ beforeAll(async () => {
   screen = readScreen(product);
   site = await startSite(async (facts) => {
     const { status, body } = await product.ingest(screen.integrationId, facts);
-    if (status !== 200) throw new Error(`the door answered ${status}: ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`the pipeline endpoint answered ${status}: ${JSON.stringify(body)}`);
   });
 }, LIMIT_MS);
 
@@ -199,9 +199,12 @@ describe('a session in a real browser', () => {
         userId: null,
         contextId: courseId,
       });
-      const told = await api('GET', `/v1/webhooks/${webhook.id}`);
-      expect(told.body.data).toMatchObject({ lastDeliveryStatus: 'Delivered', lastDeliveryAt: expect.any(String) });
-      expect(told.body.data).not.toHaveProperty('secret');
+      const subscription = await api('GET', `/v1/webhooks/${webhook.id}`);
+      expect(subscription.body.data).toMatchObject({
+        lastDeliveryStatus: 'Delivered',
+        lastDeliveryAt: expect.any(String),
+      });
+      expect(subscription.body.data).not.toHaveProperty('secret');
 
       expect(site.beacons.join('\n')).not.toContain(ANSWER);
       expect(JSON.stringify([session, received])).not.toContain(ANSWER);

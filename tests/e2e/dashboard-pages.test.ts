@@ -176,11 +176,11 @@ describe('every page is accessible, keeps still, does not scroll sideways at 360
 
 describe('every overlay is accessible', () => {
   it.each([
-    ['the keys', '/sessions', 'light', 1280, /^Keyboard shortcuts/],
+    ['the list of shortcuts', '/sessions', 'light', 1280, /^Keyboard shortcuts/],
     ['the account menu', '/overview', 'dark', 1280, /account$/],
     ['the menu of a narrow screen', '/overview', 'light', NARROW, /^Menu$/],
     ['a form', '/settings?tab=api-keys', 'dark', 1280, /^Mint a key$/],
-    ['a question', '/webhooks/{webhook}', 'light', NARROW, /^Delete$/],
+    ['a confirmation', '/webhooks/{webhook}', 'light', NARROW, /^Delete$/],
   ] as const)('%s', async (_name, path, theme, width, button) => {
     const { page } = await open(fillPath(`${dashboard.base}${path}`), { role: 'admin', theme, width });
     await page.getByRole('button', { name: button }).click();

@@ -20,9 +20,9 @@ const isMarked = (page: Awaited<ReturnType<Dashboard['open']>>) => page.evaluate
 
 describe('a script injected into a page', () => {
   it('does not run from the markup, and the browser reports the violation', async () => {
-    const told: string[] = [];
+    const logged: string[] = [];
     const page = await dashboard.open({ role: 'admin', provokes: REFUSED });
-    page.on('console', (message) => told.push(message.text()));
+    page.on('console', (message) => logged.push(message.text()));
     // Inserted into the server's response, so that it comes with the page's policy.
     await page.route('**/sessions', async (route) => {
       const response = await route.fetch();
@@ -32,7 +32,7 @@ describe('a script injected into a page', () => {
     await page.goto(`${dashboard.base}/sessions`);
     await settle(page);
     expect(await isMarked(page)).toBe(false);
-    expect(told.some((text) => REFUSED.test(text))).toBe(true);
+    expect(logged.some((text) => REFUSED.test(text))).toBe(true);
   });
 
   it('does not run from an attribute, from a URL, or through eval', async () => {

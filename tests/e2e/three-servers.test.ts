@@ -201,13 +201,13 @@ it('the death of one server loses nothing and breaks only its own requests; it c
   const rows = await site.listDeliveries(tenant);
   expect(rows).toHaveLength(sessions.size);
   // A repeat is the same delivery: each session is reported under exactly one id.
-  const told = new Map<string, Set<string>>();
+  const reported = new Map<string, Set<string>>();
   for (const { headers, body } of arrived()) {
     const { sessionId } = JSON.parse(body);
-    told.set(sessionId, (told.get(sessionId) ?? new Set()).add(`${headers['x-webhook-delivery-id']} ${body}`));
+    reported.set(sessionId, (reported.get(sessionId) ?? new Set()).add(`${headers['x-webhook-delivery-id']} ${body}`));
   }
-  expect([...told.keys()].sort()).toEqual([...sessions].sort());
-  expect([...told.values()].every(({ size }) => size === 1)).toBe(true);
+  expect([...reported.keys()].sort()).toEqual([...sessions].sort());
+  expect([...reported.values()].every(({ size }) => size === 1)).toBe(true);
   // At most one repeat each, and only of deliveries that the dead server had in flight: at most its whole window.
   expect(arrived().length - sessions.size).toBeLessThanOrEqual(100);
   for (let n = 0; n < COUNT; n++) {

@@ -43,7 +43,7 @@ async function insist(ledger: Ledger, what: string, call: () => Promise<Answer>)
 const pick = <T>(random: Random, list: T[]): T => list[Math.floor(random() * list.length)]!;
 
 /** Posts facts about sessions, in batches of varying size. */
-export async function tellFacts({ choose, tenants, random, ledger }: Callers): Promise<void> {
+export async function postFacts({ choose, tenants, random, ledger }: Callers): Promise<void> {
   const tenant = pick(random, tenants);
   const { facts, take } = tenant.makeBatch(1 + Math.floor(random() * LARGEST_BATCH));
   const answer = await insist(ledger, 'pipeline.ingest', () => choose().ingest(tenant.id, facts));
@@ -78,9 +78,9 @@ export async function read({ choose, tenants, random, ledger }: Callers): Promis
   const suffix = pick(random, ['', '/details', '/events']);
   const path = `/v1/sessions/${id}${suffix}`;
   const answer = await ask(ledger, `GET /v1/sessions/{id}${suffix}`, () => choose().call('GET', path, { key }));
-  const told = tenant.sessions.get(id)!;
-  if (suffix === '' && answer?.status === 200 && answer.body.data.botScore !== told.botScore)
-    ledger.wrong.push(`${path}: ${answer.body.data.botScore} instead of ${told.botScore}`);
+  const sent = tenant.sessions.get(id)!;
+  if (suffix === '' && answer?.status === 200 && answer.body.data.botScore !== sent.botScore)
+    ledger.wrong.push(`${path}: ${answer.body.data.botScore} instead of ${sent.botScore}`);
 }
 
 /**

@@ -7,7 +7,7 @@ import { findFreePort } from '../support/ports';
 import { startReceiver } from '../support/receiver';
 import { startRelay } from '../support/relay';
 import { openSite } from '../support/site';
-import { type Callers, read, tellFacts, write } from './callers';
+import { type Callers, postFacts, read, write } from './callers';
 import { FAULTS } from './faults';
 import { Ledger } from './ledger';
 import { ReceiverAccount } from './receiver-account';
@@ -21,7 +21,7 @@ const PATHS = ['/one', '/two'];
 const LOOPS: [caller: (callers: Callers) => Promise<void>, count: number, pauseMs: number][] = [
   [read, 4, 20],
   [write, 2, 100],
-  [tellFacts, 2, 150],
+  [postFacts, 2, 150],
 ];
 /** Time between two faults. Short runs use less, so that they include some faults. */
 const CALM_MS = 7_000;

@@ -8,7 +8,7 @@ const DEVICES = 50;
 const USERS = 40;
 const EVENTS = 3;
 
-interface ToldSession {
+interface SentSession {
   botScore: number;
   userId: string | null;
   verdict: 'bot' | 'human' | null;
@@ -19,7 +19,7 @@ export class SoakTenant {
   readonly id: string;
   readonly key: string;
   /** Sessions that the pipeline's endpoint accepted, by id. */
-  readonly sessions = new Map<string, ToldSession>();
+  readonly sessions = new Map<string, SentSession>();
   readonly confirmed = new Set<string>();
   /** Sessions that a writer is labelling. */
   readonly busy = new Set<string>();
@@ -34,12 +34,12 @@ export class SoakTenant {
 
   /** Makes the facts of some sessions. Call `take` once the endpoint has accepted them. */
   makeBatch(count: number): { facts: unknown[]; take(): void } {
-    const told = Array.from({ length: count }, () => this.#makeSession());
+    const sent = Array.from({ length: count }, () => this.#makeSession());
     return {
-      facts: told.flatMap(({ facts }) => facts),
+      facts: sent.flatMap(({ facts }) => facts),
       take: () => {
-        for (const { id, session } of told) this.sessions.set(id, session);
-        this.#ids.push(...told.map(({ id }) => id));
+        for (const { id, session } of sent) this.sessions.set(id, session);
+        this.#ids.push(...sent.map(({ id }) => id));
       },
     };
   }
@@ -59,7 +59,7 @@ export class SoakTenant {
       ...(userId === null ? [] : [correlated(id, userId)]),
       scored(id, botScore),
     ];
-    return { id, facts, session: { botScore, userId, verdict: null } satisfies ToldSession };
+    return { id, facts, session: { botScore, userId, verdict: null } satisfies SentSession };
   }
 
   /** Picks a session that the endpoint accepted. */
@@ -75,7 +75,7 @@ export class SoakTenant {
   /** The counts that `/v1/stats` must report. */
   expectStats(): Record<string, number> {
     const all = [...this.sessions.values()];
-    const count = (holds: (session: ToldSession) => boolean) => all.filter(holds).length;
+    const count = (holds: (session: SentSession) => boolean) => all.filter(holds).length;
     return {
       totalSessions: all.length,
       activeSessions: 0,

@@ -76,7 +76,7 @@ describe('isForbiddenAddress', () => {
     ...words(`example.com localhost 1.1.1 16843009 0x1.1.1.1 01.1.1.1 1.1.1.1. 1.1.1.1:80 1.1.1.1/32 1.1.1.256 １.1.1.1
       2606:4700::1%eth0 [2606:4700::1%25eth0] fe80::1%lo 2606:4700:::1 2606:4700 [1.1.1.1 [2606:4700::12
       12606:4700::1] [[2606:4700::1]] ::g`),
-  ])('takes %j for no address, so forbidden', (text) => expect(isForbiddenAddress(text)).toBe(true));
+  ])('forbids %j, which is not an address', (text) => expect(isForbiddenAddress(text)).toBe(true));
   it('reads every spelling of an IPv6 address', () => {
     for (const text of words('2606:4700::1111 2606:4700:0:0:0:0:0:1111 2606:4700:0000::0.0.17.17 2606:4700::ABCD')) {
       expect(isForbiddenAddress(text)).toBe(false);

@@ -174,7 +174,7 @@ const ADDITIONS: [title: string, mutate: (document: Json) => void][] = [
       sessions(d).requestBody = { content: {} };
     },
   ],
-  ['a required parameter that is optional', (d) => drop(created(d).required, (name) => name === 'eventType')],
+  ['a required field that becomes optional', (d) => drop(created(d).required, (name) => name === 'eventType')],
   [
     'a wider request',
     (d) => {
@@ -205,13 +205,16 @@ const ADDITIONS: [title: string, mutate: (document: Json) => void][] = [
     },
   ],
   [
-    'a response field that is null no more',
+    'a response field that is no longer null',
     (d) => {
       d.components.schemas.Session.properties.userName.type = 'string';
       d.components.schemas.Session.properties.botScore.anyOf.pop();
     },
   ],
-  ['a format of a response', (d) => Object.assign(integration(d).properties.id, { format: 'uuid', minLength: 1 })],
+  [
+    'a new format of a response field',
+    (d) => Object.assign(integration(d).properties.id, { format: 'uuid', minLength: 1 }),
+  ],
   [
     'a status, a code, a header, a media type',
     (d) => {
@@ -224,7 +227,7 @@ const ADDITIONS: [title: string, mutate: (document: Json) => void][] = [
     },
   ],
   [
-    'a way to authenticate, and none',
+    'another way to authenticate, and none',
     (d) => {
       d.components.securitySchemes.later = { type: 'http', scheme: 'basic' };
       sessions(d).security.push({ later: [] });
@@ -232,7 +235,7 @@ const ADDITIONS: [title: string, mutate: (document: Json) => void][] = [
     },
   ],
   [
-    'other words, examples, tags, servers, version',
+    'changed descriptions, examples, tags, servers, version',
     (d) => {
       Object.assign(d, { tags: [], servers: [{ url: 'https://example.com' }] });
       Object.assign(d.info, { title: 'x', description: 'x', version: '9.0.0.0' });
@@ -243,7 +246,7 @@ const ADDITIONS: [title: string, mutate: (document: Json) => void][] = [
     },
   ],
   [
-    'the same, said otherwise',
+    'the same, written differently',
     (d) => {
       d.components.parameters = { Label: query(d, 'label') };
       sessions(d).parameters[sessions(d).parameters.indexOf(query(d, 'label'))] = {

@@ -172,7 +172,7 @@ describe('a value', () => {
     ['QUOTA_SHARED_ENTERPRISE', ' 5'],
     ['LOG_LEVEL', 'loud'],
     ['LOG_FORMAT', 'xml'],
-  ])('of %s that is wrong (%s) is one line that begins with its name', (name, value) => {
+  ])('of %s that is invalid (%s) gives one line that begins with its name', (name, value) => {
     const message = refusalOf({ [name]: value });
     expect(message).toMatch(new RegExp(`^${name}: [^\\n]+$`));
   });

@@ -60,51 +60,51 @@ const CASES: Case[] = [
   ...vectors.vectors.map(({ body, signature }) =>
     accepted(`the shared vector ${JSON.stringify(body)}`, { body: Buffer.from(body), signature }),
   ),
-  accepted('a body with other scripts and signs'),
-  accepted('what the product signs with a secret of its own', {
+  accepted('a body with non-Latin scripts and symbols'),
+  accepted('a signature of the product with another secret', {
     secret: newSecret,
     signature: signPayload(newSecret, timestamp, BODY),
   }),
-  accepted('bytes that are no UTF-8', { body: BYTES, signature: signBytes(BYTES) }),
+  accepted('bytes that are not UTF-8', { body: BYTES, signature: signBytes(BYTES) }),
   accepted('a body of a megabyte', {
     body: Buffer.alloc(1_000_000, 'é'),
     signature: signBytes(Buffer.alloc(1_000_000, 'é')),
   }),
-  accepted('a timestamp of 300 seconds ago', { now: NOW + 300 }),
+  accepted('a timestamp 300 seconds old', { now: NOW + 300 }),
   accepted('a timestamp 300 seconds ahead', { now: NOW - 300 }),
-  accepted('a timestamp of now, by the clock', {
+  accepted('the current time, by the clock', {
     timestamp: clock,
     signature: signPayload(secret, clock, BODY),
     now: null,
   }),
-  refused('a timestamp of 301 seconds ago', { now: NOW + 301 }),
+  refused('a timestamp 301 seconds old', { now: NOW + 301 }),
   refused('a timestamp 301 seconds ahead', { now: NOW - 301 }),
-  refused('a timestamp of years ago, by the clock', { now: null }),
+  refused('a timestamp years old, by the clock', { now: null }),
   refused('another timestamp', { timestamp: at(NOW + 1) }),
   refused('another body', { body: Buffer.from(BODY.replace('0.91', '0.19')) }),
-  refused('a body with a space more', { body: Buffer.from(`${BODY} `) }),
-  refused('a body cut short', { body: Buffer.from(BODY).subarray(0, -1) }),
-  refused('an empty body in place of one', { body: Buffer.alloc(0) }),
-  refused('a body whose bytes that are no UTF-8 were replaced', {
+  refused('a body with an extra space', { body: Buffer.from(`${BODY} `) }),
+  refused('a truncated body', { body: Buffer.from(BODY).subarray(0, -1) }),
+  refused('an empty body', { body: Buffer.alloc(0) }),
+  refused('a body whose invalid UTF-8 was replaced', {
     body: Buffer.from(BYTES.toString('utf8')),
     signature: signBytes(BYTES),
   }),
   refused('another secret', { secret: `${secret}x` }),
   refused('a secret without its prefix', { secret: secret.replace('whsec_', '') }),
-  refused('a digit of the signature changed', { signature: SIGNATURE.replace(/.$/, (c) => (c === '0' ? '1' : '0')) }),
+  refused('a signature with one digit changed', { signature: SIGNATURE.replace(/.$/, (c) => (c === '0' ? '1' : '0')) }),
   refused('uppercase hex', { signature: `sha256=${SIGNATURE.slice(7).toUpperCase()}` }),
   refused('a signature without its prefix', { signature: SIGNATURE.slice(7) }),
   refused('another algorithm’s prefix', { signature: SIGNATURE.replace('sha256', 'sha512') }),
   refused('a prefix in uppercase', { signature: SIGNATURE.replace('sha256', 'SHA256') }),
-  refused('a signature cut short', { signature: SIGNATURE.slice(0, -2) }),
-  refused('a signature with more behind it', { signature: `${SIGNATURE}00` }),
+  refused('a truncated signature', { signature: SIGNATURE.slice(0, -2) }),
+  refused('a signature with extra digits', { signature: `${SIGNATURE}00` }),
   refused('two signatures in one header', { signature: `${SIGNATURE}, ${SIGNATURE}` }),
-  refused('a signature of other signs', { signature: SIGNATURE.replace(/.$/, 'é') }),
+  refused('a signature with a character that is not hex', { signature: SIGNATURE.replace(/.$/, 'é') }),
   refused('an empty signature', { signature: '' }),
-  refused('the prefix alone', { signature: 'sha256=' }),
+  refused('only the prefix', { signature: 'sha256=' }),
   refused('no signature', { signature: null }),
   refused('no timestamp', { timestamp: null }),
-  refused('neither', { timestamp: null, signature: null }),
+  refused('neither signature nor timestamp', { timestamp: null, signature: null }),
   refused('a signature over an empty timestamp', {
     timestamp: '',
     signature: signBytes(Buffer.from(BODY), secret, ''),
@@ -120,7 +120,7 @@ const CASES: Case[] = [
     '9'.repeat(5_000),
     '١٦٧٤٠٨٧٢٣١',
   ].map((odd) =>
-    refused(`the timestamp ${JSON.stringify(odd.slice(0, 20))}, well signed`, {
+    refused(`the timestamp ${JSON.stringify(odd.slice(0, 20))}, with a valid signature`, {
       timestamp: odd,
       signature: signBytes(Buffer.from(BODY), secret, odd),
     }),
@@ -209,8 +209,8 @@ describe('the Node snippet', () => {
 
   it.each([
     { name: 'with one secret', secrets: newSecret, rotating: '', refusal: 401 },
-    { name: 'while the secret is rotated', secrets: `whsec_new,${newSecret}`, rotating: '1', refusal: 503 },
-  ])('as a receiver takes what the product sends, once, and refuses the rest, $name', async (each) => {
+    { name: 'during a rotation of the secret', secrets: `whsec_new,${newSecret}`, rotating: '1', refusal: 503 },
+  ])('in a receiver accepts a genuine delivery once and refuses everything else, $name', async (each) => {
     write('verify-webhook.mjs', nodeVerifier!);
     const child = spawn(process.execPath, [write('receiver.mjs', nodeReceiver!)], {
       env: { NODE_ENV: 'test', PORT: '0', WEBHOOK_SECRETS: each.secrets, ROTATING: each.rotating },

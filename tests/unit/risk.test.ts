@@ -80,7 +80,7 @@ describe('classifyRisk', () => {
     [70, 'bot'],
     [100, 'bot'],
     [101, 'bot'],
-  ])('classes the effective bin %i as %s under the defaults', (bin, level) => {
+  ])('classifies the effective bin %i as %s with the defaults', (bin, level) => {
     expect(classifyRisk(bin, defaults)).toBe(level);
   });
 

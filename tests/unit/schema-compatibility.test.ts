@@ -111,8 +111,8 @@ describe('the comparison of schemas', () => {
     const whole = { allOf: [{ $ref: '#/components/schemas/Base' }, object({ name: text })] };
     expect(compareGiven(object({ id: text, name: text }), whole, schemas)).toEqual([]);
     expect(compareGiven(whole, object({ name: text }), schemas)).toEqual(['POST /x: response 200: id is gone']);
-    const beside = { ...object({ id: text }), anyOf: [object({ a: text }), object({ b: text })] };
-    expect(compareGiven(beside, { ...beside, properties: { id: number } })).toEqual([
+    const mixed = { ...object({ id: text }), anyOf: [object({ a: text }), object({ b: text })] };
+    expect(compareGiven(mixed, { ...mixed, properties: { id: number } })).toEqual([
       'POST /x: response 200: id is number instead of string',
     ]);
   });

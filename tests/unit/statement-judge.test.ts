@@ -25,7 +25,10 @@ const KEPT: [why: string, text: string][] = [
     'select * from sessions s left join users u on u.integration_id = s.integration_id and u.id = s.user_id where s.integration_id = $1',
   ],
   ['a join by using', 'select * from sessions join users using (integration_id) where sessions.integration_id = $1'],
-  ['a parameter each', 'select * from sessions s, users u where s.integration_id = $1 and u.integration_id = $1'],
+  [
+    'one parameter per table',
+    'select * from sessions s, users u where s.integration_id = $1 and u.integration_id = $1',
+  ],
   [
     'a lateral subquery',
     'select * from users u cross join lateral (select count(*) from sessions s where s.integration_id = u.integration_id) n where u.integration_id = $1',
@@ -43,18 +46,18 @@ const KEPT: [why: string, text: string][] = [
     'select id from users where integration_id = $1 union all select id from courses where integration_id = $1',
   ],
   [
-    'a row that is written',
+    'an inserted row',
     'insert into courses (integration_id, id) values ($1, $2) on conflict (integration_id, id) do update set name = excluded.name',
   ],
   [
-    'rows that are written',
+    'inserted rows',
     `insert into courses (id, integration_id) select k.id, k."integrationId" from ${KEYS} on conflict do nothing`,
   ],
   [
-    'what is deleted',
+    'deleted rows',
     'delete from sessions s using users u where s.integration_id = u.integration_id and u.integration_id = $1',
   ],
-  ['a value that stands in a subquery', 'select * from sessions where integration_id = (select $1::text) and id = $2'],
+  ['a parameter in a subquery', 'select * from sessions where integration_id = (select $1::text) and id = $2'],
   ['other tables', 'select * from rate_windows where bucket = $1'],
   ['a name that hides a table', `with sessions as (select * from ${KEYS}) select * from sessions`],
 ];
@@ -67,7 +70,7 @@ const REFUSED: [why: string, text: string, faults: string[]][] = [
   ['a negation', 'select * from sessions where not (integration_id = $1)', [`sessions sessions ${UNBOUND}`]],
   ['an inequality', 'select * from sessions where integration_id >= $1', [`sessions sessions ${UNBOUND}`]],
   [
-    'a value that a subquery chooses',
+    'a value chosen by a subquery',
     'select * from sessions where integration_id = (select $1 limit 0) or integration_id = (select max(i) from unnest($1) i)',
     [`sessions sessions ${UNBOUND}`],
   ],
@@ -77,18 +80,22 @@ const REFUSED: [why: string, text: string, faults: string[]][] = [
     [`sessions sessions ${UNBOUND}`],
   ],
   [
-    'a condition outside of a subquery',
+    'a condition outside the subquery',
     'select * from (select * from sessions limit 9) s where s.integration_id = $1',
     [`sessions s/sessions ${UNBOUND}`],
   ],
-  ['itself', 'select * from sessions s where s.integration_id = s.integration_id', [`sessions s ${UNBOUND}`]],
+  [
+    'a comparison with itself',
+    'select * from sessions s where s.integration_id = s.integration_id',
+    [`sessions s ${UNBOUND}`],
+  ],
   [
     'the other column of a pair',
     `select * from sessions s where (s.integration_id, s.id) in (select k.id, k."integrationId" from ${KEYS})`,
     [`sessions s ${UNBOUND}`],
   ],
   [
-    'rows that no parameter gives',
+    'rows that come from no parameter',
     `select s.* from sessions s join json_to_recordset('[]') as k("integrationId" text) on s.integration_id = k."integrationId"`,
     [`sessions s ${UNBOUND}`],
   ],
@@ -98,12 +105,12 @@ const REFUSED: [why: string, text: string, faults: string[]][] = [
     [`users u ${UNBOUND}`, 'sessions s, users u: joined, but not by the integration'],
   ],
   [
-    'a condition that an outer join does not keep to',
+    'a condition that an outer join does not enforce',
     'select * from sessions s left join users u on s.integration_id = $1 and u.integration_id = $1',
     [`sessions s ${UNBOUND}`, 'sessions s, users u: joined, but not by the integration'],
   ],
   [
-    'two lists that do not meet',
+    'two lists that are not joined',
     `select * from sessions s join users u on u.id = s.user_id where s.integration_id = any($1) and u.integration_id = any($1)`,
     ['sessions s, users u: joined, but not by the integration'],
   ],
@@ -137,14 +144,14 @@ const REFUSED: [why: string, text: string, faults: string[]][] = [
     'select id from users where integration_id = $1 union all select id from courses',
     [`courses courses ${UNBOUND}`],
   ],
-  ['a row of nobody', 'insert into courses (id) values ($1)', [`courses courses ${UNBOUND}`]],
+  ['a row without an integration', 'insert into courses (id) values ($1)', [`courses courses ${UNBOUND}`]],
   [
-    'a row of a default',
+    'a row with the default',
     'insert into courses (integration_id, id) values ($1, $2), (default, $3)',
     [`courses courses ${UNBOUND}`],
   ],
   [
-    'rows with columns crossed',
+    'rows with swapped columns',
     `insert into courses (integration_id, id) select k.id, k."integrationId" from ${KEYS}`,
     [`courses courses ${UNBOUND}`],
   ],
@@ -154,7 +161,7 @@ const REFUSED: [why: string, text: string, faults: string[]][] = [
     ['courses courses updates on a conflict without integration_id'],
   ],
   [
-    'a row that changes hands',
+    'a row moved to another integration',
     'update courses set integration_id = $1 where integration_id = $2',
     ['courses courses changes integration_id'],
   ],

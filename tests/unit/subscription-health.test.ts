@@ -47,7 +47,7 @@ describe('the health of a subscription', () => {
     });
   });
 
-  it.each<DeliveryStatus>(['PoisonAborted', 'Pending'])('never counts %s, and keeps what was counted', (status) => {
+  it.each<DeliveryStatus>(['PoisonAborted', 'Pending'])('ignores %s, and keeps its count', (status) => {
     const neither: Outcome = { status, failureClass: null };
     expect(fold([neither, neither, neither, neither])).toEqual(healthy);
     expect(fold([gaveUp(), neither, gaveUp(), neither])).toMatchObject({ enabled: true, consecutiveFailures: 2 });

@@ -5,12 +5,12 @@ import { TABLES, TENANT_TABLES } from '../support/tenant-tables';
 const OTHERS: Record<string, string> = {
   meta: 'one row for the whole database',
   integrations: 'the tenants themselves',
-  api_keys: 'found by their hash before anybody knows whose they are',
-  rate_windows: 'counted per bucket, which tenants of a tier may share',
-  audit_entries: 'what is done to accounts belongs to no tenant, and entries are found by their time',
+  api_keys: 'found by their hash before the tenant is known',
+  rate_windows: 'counted per bucket, which the tenants of a tier may share',
+  audit_entries: 'changes to accounts belong to no tenant, and entries are found by their time',
   staff: 'employees of the platform, who belong to no tenant',
   staff_sessions: 'found by the hash of their token',
-  sign_in_windows: 'counted before anybody is known',
+  sign_in_windows: 'counted before sign-in',
 };
 
 describe('the tables', () => {
@@ -24,7 +24,7 @@ describe('the tables', () => {
     expect(exceptions.sort()).toEqual(Object.keys(OTHERS).sort());
   });
 
-  it('belong to tenants where they name an integration', () => {
+  it('belong to tenants if they name an integration', () => {
     const without = TABLES.filter(({ name }) => !TENANT_TABLES.some((table) => table.name === name));
     expect(without.map(({ name }) => name).sort()).toEqual([
       ...['meta', 'rate_windows', 'sign_in_windows', 'staff', 'staff_sessions'],

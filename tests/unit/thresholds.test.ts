@@ -77,14 +77,14 @@ describe.each(OPERATORS)('%s', (operator, value) => {
     ['a missing field', {}, 'n'],
     ['a missing parent', { a: {} }, 'a.b.c'],
     ['null', { n: null }, 'n'],
-    ['null on the way', { a: null }, 'a.b'],
+    ['null within the path', { a: null }, 'a.b'],
     ['an object', { n: { x: 1 } }, 'n'],
     ['an empty object', { n: {} }, 'n'],
     ['an array', { n: ['x'] }, 'n'],
     ['an empty array', { n: [] }, 'n'],
     ['a field of a string', { n: 'x' }, 'n.length'],
     ['a field of a number', { n: 1 }, 'n.toFixed'],
-    ['an empty step', { a: { b: 1 } }, 'a..b'],
+    ['an empty part of the path', { a: { b: 1 } }, 'a..b'],
   ])('fails for %s', (_what, payload, field) => {
     expect(passes(payload, field, operator, value)).toBe(false);
   });
@@ -132,7 +132,7 @@ describe('no value is coerced', () => {
     expect(passes({ v: actual }, 'v', 'in', [value as string])).toBe(false);
   });
 
-  it.each(['5', true, false, '', 'x'])('%j compares with no number', (actual) => {
+  it.each(['5', true, false, '', 'x'])('%j is not comparable with a number', (actual) => {
     for (const operator of ['gte', 'gt', 'lte', 'lt'] as const)
       for (const value of [0, 4, 6, '5', '0']) expect(passes({ v: actual }, 'v', operator, value)).toBe(false);
   });

@@ -59,7 +59,7 @@ describe('an invalid input', () => {
       { integrationId: 'i', facts: [{ ...fact, detectionFlags: 'x' }] },
       'facts.0.detectionFlags must be an array',
     ],
-  ])('says in plain words what is wrong (%#)', (schema, input, words) => {
+  ])('is explained in plain words (%#)', (schema, input, words) => {
     expect(refusalOf(schema, input)).toBe(words);
   });
 
@@ -75,7 +75,7 @@ describe('an invalid input', () => {
     [z.union([z.string(), z.number()]), null, 'is not valid'],
     [z.strictObject({}), { a: 1 }, 'is not valid'],
     [z.map(z.string(), z.string()), 1, 'must be of another type'],
-  ])('of any kind is told without the library’s words (%#)', (schema, input, words) => {
+  ])('of any kind gets none of the library’s messages (%#)', (schema, input, words) => {
     expect(refusalOf(schema, input).trim()).toBe(words);
   });
 });

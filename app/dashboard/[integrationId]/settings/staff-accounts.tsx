@@ -206,7 +206,7 @@ function useAccountChanges() {
   return { setRole, enable, disable: disabling.mutateAsync, signOut: revoking.mutateAsync };
 }
 
-/** Asks for confirmation before somebody loses their session. */
+/** Asks for confirmation before it ends an account's sessions. */
 function AccountQuestion({
   question,
   onClose,

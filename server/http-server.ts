@@ -47,7 +47,7 @@ export function mountApi(
       response.destroy();
     });
   };
-  // The API itself answers a request without Host, as it does any other invalid request.
+  // node:http would refuse a request without Host; the API handles it like any other.
   return Object.assign(limitConnections(server, limits), { requireHostHeader: false })
     .on('request', answer)
     .on('checkExpectation', answer)

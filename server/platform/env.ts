@@ -138,7 +138,7 @@ export function readEnv(source: Record<string, string | undefined>): Env {
   const allowed = VERCEL_REGIONS[settings.REGION];
   if (settings.VERCEL_REGION && !allowed.includes(settings.VERCEL_REGION)) {
     throw new SettingError(
-      `REGION: is ${settings.REGION}, but Vercel runs this in ${settings.VERCEL_REGION}; its project is to run in one of ${allowed.join(', ')}`,
+      `REGION: is ${settings.REGION}, but Vercel runs this in ${settings.VERCEL_REGION}; set the project to run in one of ${allowed.join(', ')}`,
     );
   }
   const isDeployed =

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
 import { inject } from 'vitest';
 import { type Database, openDatabase } from '../../db/client';
-import { migrateDatabase } from '../../db/migrate';
 
 export interface TestDatabase {
   url: string;
@@ -12,11 +11,13 @@ export interface TestDatabase {
 }
 
 /** Creates an empty database in the run's Postgres. */
-export async function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+export const createEmptyDatabase = () => createDatabase('template1');
+
+async function createDatabase(template: string): Promise<{ url: string; drop(): Promise<void> }> {
   const base = inject('postgresUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;
   const admin = postgres(base, { max: 1, onnotice: () => {} });
-  await admin.unsafe(`create database ${name}`);
+  await admin.unsafe(`create database ${name} template ${template}`);
   await admin.end();
   const url = new URL(base);
   url.pathname = `/${name}`;
@@ -30,10 +31,9 @@ export async function createEmptyDatabase(): Promise<{ url: string; drop(): Prom
   };
 }
 
-/** Creates a migrated database in the run's Postgres. */
+/** Creates a migrated database in the run's Postgres, as a copy of the one that the run has migrated. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const { url, drop } = await createEmptyDatabase();
-  await migrateDatabase({ url, directory: 'db/migrations', region: 'us' });
+  const { url, drop } = await createDatabase(inject('templateDatabase'));
   const db = openDatabase({ url, maxConnections: 4 });
   return {
     url,

@@ -1,22 +1,48 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import postgres from 'postgres';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedDatabase } from '../../db/embedded';
+import { migrateDatabase } from '../../db/migrate';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     postgresUrl: string;
+    /** The name of a migrated database that test files clone. */
+    templateDatabase: string;
   }
 }
 
-/** One real Postgres for the whole run; each test file makes databases of its own in it. */
+const TEMPLATE = 'template_migrated';
+
+/**
+ * Nothing here has to survive a crash, so commits do not wait for the disk. Tests of crashes and outages have clusters
+ * of their own, with the product's settings.
+ */
+const VOLATILE_SETTINGS = ['fsync', 'synchronous_commit', 'full_page_writes'];
+
+/** Starts one real Postgres for the whole run; each test file makes its own databases in it. */
 export default async function setup(project: TestProject) {
   const dataDir = await mkdtemp(join(tmpdir(), 'bot-detection-tests-'));
-  const postgres = await startEmbeddedDatabase({ dataDir, log: { info: () => {}, warn: () => {} } });
-  project.provide('postgresUrl', postgres.url);
+  const database = await startEmbeddedDatabase({ dataDir, log: { info: () => {}, warn: () => {} } });
+  await prepareCluster(database.url);
+  project.provide('postgresUrl', database.url);
+  project.provide('templateDatabase', TEMPLATE);
   return async () => {
-    await postgres.stop();
+    await database.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
+}
+
+async function prepareCluster(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  for (const name of VOLATILE_SETTINGS) await sql.unsafe(`alter system set ${name} = off`);
+  await sql`select pg_reload_conf()`;
+  await sql.unsafe(`create database ${TEMPLATE}`);
+  const template = Object.assign(new URL(url), { pathname: `/${TEMPLATE}` });
+  await migrateDatabase({ url: template.href, directory: 'db/migrations', region: 'us' });
+  // A database that is being cloned must have no connection.
+  await sql.unsafe(`alter database ${TEMPLATE} allow_connections false`);
+  await sql.end();
 }

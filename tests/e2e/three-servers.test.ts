@@ -7,6 +7,7 @@ import { asOperator } from '../../server/audit/acts';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
 import { type Balancer, startBalancer } from '../support/balancer';
+import { beginWindow } from '../support/clock-window';
 import { createEmptyDatabase } from '../support/database';
 import { scoredSession } from '../support/facts';
 import { findFreePort } from '../support/ports';
@@ -78,13 +79,6 @@ async function countStatuses(count: number, send: (n: number) => Promise<{ statu
   return counts;
 }
 
-/** Windows are clock minutes of the database. If little is left of the current one, waits for the next. */
-async function beginWindow() {
-  const [row] = await db.sql<{ ms: number }[]>`select (60000 - extract(milliseconds from now()))::int as ms`;
-  if (row!.ms < 10_000) await sleep(row!.ms + 50);
-  await db.sql`delete from rate_windows`;
-}
-
 const subscribe = (key: string, path: string) =>
   client.call('POST', '/v1/webhooks', { key, body: { url: `${receiver.url}${path}`, eventType: 'BotDetected' } });
 
@@ -97,7 +91,9 @@ it('servers that start together on an empty database migrate it once', async () 
 
 it('a quota is exact across all of them', async () => {
   const { key } = await createTenant('free');
-  await beginWindow();
+  // Windows are clock minutes of the database.
+  await beginWindow(db, MINUTE_MS, 10_000);
+  await db.sql`delete from rate_windows`;
   const before = [...balancer.answered];
   const get = (headers: Record<string, string>) => client.call('GET', '/v1/integration', { headers });
   expect(await countStatuses(150, () => get({ authorization: `Bearer ${key}` }))).toEqual({

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { mintKey } from '../../server/domain/api-keys';
 import { expectError } from '../support/answers';
+import { beginWindow } from '../support/clock-window';
 import { type Answer, startTestServer, type TestServer } from '../support/server';
 
 const QUOTAS = {
@@ -12,6 +13,7 @@ const QUOTAS = {
   QUOTA_ENTERPRISE: '8',
   QUOTA_SHARED_ENTERPRISE: '9',
 };
+const MINUTE_MS = 60_000;
 const REQUEST_TIME_MS = 15_000;
 
 let server: TestServer;
@@ -26,11 +28,9 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Windows are clock minutes of the database: begins a test in one that lasts long enough, with empty buckets. */
+/** Windows are clock minutes of the database; each test begins with empty buckets. */
 beforeEach(async () => {
-  const [row] = await server.database.db.sql<{ ms: number }[]>`
-    select (60000 - extract(milliseconds from now()))::int as ms`;
-  if (row!.ms < REQUEST_TIME_MS) await new Promise((resolve) => setTimeout(resolve, row!.ms + 50));
+  await beginWindow(server.database.db, MINUTE_MS, REQUEST_TIME_MS);
   await server.database.db.sql`delete from rate_windows`;
 });
 

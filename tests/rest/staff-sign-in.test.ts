@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import {
   createStaff,
@@ -8,6 +8,7 @@ import {
   revokeStaffSessions,
   setStaffPassword,
 } from '../../server/auth/accounts';
+import { beginWindow } from '../support/clock-window';
 import type { TestServer } from '../support/server';
 import {
   createStaffClient,
@@ -143,6 +144,8 @@ describe('sign-in', () => {
 });
 
 describe('guessing', () => {
+  beforeEach(() => beginWindow(server.database.db, 15 * 60_000, 30_000));
+
   it('is throttled by account in all processes together; the right password is refused then, too', async () => {
     await forget();
     const { email } = await createAccount();

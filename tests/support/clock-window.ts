@@ -1,0 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../db/client';
+
+/**
+ * Begins a test in a clock window of the database (a minute, a quarter of an hour) that lasts long enough for it: waits
+ * for the next one where less is left.
+ */
+export async function beginWindow({ sql }: Database, lengthMs: number, neededMs: number): Promise<void> {
+  const [row] = await sql<{ ms: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`;
+  const leftMs = lengthMs - (row!.ms % lengthMs);
+  if (leftMs < neededMs) await sleep(leftMs + 50);
+}

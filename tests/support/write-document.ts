@@ -1,17 +1,15 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { readEnv } from '../../server/platform/env';
 import { readDocument } from '../../server/rest/document';
-import { findObjections } from './compatibility';
+import { releaseDocument } from './released-document';
 
 // The command of a release (`npm run openapi`): writes the current document to docs/openapi.json, or to the file that is
 // named, unless it breaks the one that is there or differs from it under the same version.
 const path = process.argv[2] ?? 'docs/openapi.json';
 const current = JSON.parse(readDocument(readEnv({})).body as string);
-const objections = existsSync(path) ? findObjections(JSON.parse(readFileSync(path, 'utf8')), current) : [];
+const objections = releaseDocument(path, current);
 if (objections.length > 0) {
   process.stderr.write(`${path} stays as it is:\n${objections.map((line) => `- ${line}\n`).join('')}`);
   process.exitCode = 1;
 } else {
-  writeFileSync(path, `${JSON.stringify(current, null, 2)}\n`);
   process.stdout.write(`${path} is the document of version ${current.info.version}\n`);
 }

@@ -7,6 +7,7 @@ import { API_VERSION } from '../../contract/version';
 import { readEnv } from '../../server/platform/env';
 import { readDocument } from '../../server/rest/document';
 import { findBreakingChanges, findObjections } from '../support/compatibility';
+import { releaseDocument } from '../support/released-document';
 import { type Direction, entriesOf, type Json, resolve } from '../support/schema-compatibility';
 
 const RELEASED_PATH = 'docs/openapi.json';
@@ -491,7 +492,7 @@ describe('the product', () => {
   });
 });
 
-describe('the release command', () => {
+describe('a release', () => {
   const directory = mkdtempSync(join(tmpdir(), 'openapi-'));
   const path = join(directory, 'openapi.json');
   const run = () => {
@@ -512,15 +513,15 @@ describe('the release command', () => {
   beforeAll(() => rmSync(path, { force: true }));
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  it('writes the document if there is none, and if additions have a higher version', () => {
-    expect(run().code).toBe(0);
+  it('writes the document where there is none, and where additions have a higher version', () => {
+    expect(releaseDocument(path, current)).toEqual([]);
     expect(read()).toEqual(current);
-    expect(run().code).toBe(0);
+    expect(releaseDocument(path, current)).toEqual([]);
     write((d) => {
       delete d.paths['/health'];
       d.info.version = '1.0.0.0';
     });
-    expect(run().code).toBe(0);
+    expect(releaseDocument(path, current)).toEqual([]);
     expect(read()).toEqual(current);
   });
 
@@ -530,9 +531,22 @@ describe('the release command', () => {
       d.info.version = '1.0.0.0';
     });
     const before = read();
-    expect(run()).toEqual({ code: 1, text: expect.stringContaining('- GET /v1/gone is gone\n') });
+    expect(releaseDocument(path, current)).toEqual(['GET /v1/gone is gone']);
     expect(read()).toEqual(before);
     write((d) => delete d.paths['/health']);
-    expect(run()).toEqual({ code: 1, text: expect.stringContaining(`its version is still ${API_VERSION}`) });
+    expect(releaseDocument(path, current)).toEqual([expect.stringContaining(`its version is still ${API_VERSION}`)]);
+  });
+
+  it('has a command, which exits with 1 and names what it refuses', () => {
+    rmSync(path, { force: true });
+    expect(run().code).toBe(0);
+    expect(read()).toEqual(current);
+    write((d) => {
+      d.paths['/v1/gone'] = { get: d.paths['/health'].get };
+      d.info.version = '1.0.0.0';
+    });
+    const before = read();
+    expect(run()).toEqual({ code: 1, text: expect.stringContaining('- GET /v1/gone is gone\n') });
+    expect(read()).toEqual(before);
   });
 });

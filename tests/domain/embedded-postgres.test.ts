@@ -10,12 +10,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedDatabase } from '../../db/embedded';
 
 const isRoot = process.getuid?.() === 0;
@@ -96,6 +95,17 @@ function removeSharedMemory(file: string): void {
   if (id) execFileSync('ipcrm', ['-m', id]);
 }
 
+/** Holds a cluster that was initialised once, for the tests to copy. */
+let prepared: string;
+
+beforeAll(async () => {
+  prepared = mkdtempSync(join(tmpdir(), 'embedded-postgres-'));
+  chmodSync(prepared, 0o755);
+  const log = { info: () => {}, warn: () => {} };
+  await (await startEmbeddedDatabase({ dataDir: join(prepared, 'data'), log })).stop();
+});
+afterAll(() => rmSync(prepared, { recursive: true, force: true }));
+
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'embedded-postgres-'));
   chmodSync(root, 0o755);
@@ -119,7 +129,7 @@ afterEach(async () => {
   expect(wasRunning, 'the last user stopped the server').toBe(false);
 });
 
-describe('the embedded Postgres', { timeout: 60_000 }, () => {
+describe('the embedded Postgres on its first start', { timeout: 60_000 }, () => {
   it('initialises a cluster and a database on the first start, and keeps both over a restart', async () => {
     const first = await start();
     expect(first.isNew).toBe(true);
@@ -127,11 +137,13 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
       first.url,
       (sql) => sql`select current_database() as name, current_setting('listen_addresses') as address,
         current_setting('TimeZone') as timezone, current_setting('synchronous_commit') as commit,
+        current_setting('fsync') as fsync, current_setting('full_page_writes') as pages,
         pg_encoding_to_char(encoding) as encoding, 'Z' < 'a' as bytewise, lower('É') = 'é' as unicode
         from pg_database where datname = current_database()`,
     );
     expect(settings).toEqual({
-      ...{ name: 'app', address: '127.0.0.1', timezone: 'UTC', commit: 'on' },
+      ...{ name: 'app', address: '127.0.0.1', timezone: 'UTC' },
+      ...{ commit: 'on', fsync: 'on', pages: 'on' },
       ...{ encoding: 'UTF8', bytewise: true, unicode: true },
     });
     expect(Number(new URL(first.url).port)).toBeLessThan(32_768);
@@ -159,6 +171,50 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     expect(logged.join()).not.toContain(password);
     expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).not.toContain(password);
   });
+
+  it('serves two processes that start at once, until the last of them stops', async () => {
+    const [user, own] = await Promise.all([startUser(), start()]);
+    expect([user.isNew, own.isNew].sort()).toEqual([false, true]);
+    expect(own.url).toBe(user.url);
+    await writeFact(own.url);
+    await query(own.url, async (sql) => {
+      await end(user.child, () => user.child.send('stop'));
+      expect(await sql`select value from fact`).toEqual([{ value: 42 }]);
+    });
+    await own.stop();
+    expect(isRunning()).toBe(false);
+  });
+
+  it('is not blocked by an initialisation that was killed half-way', async () => {
+    const user = spawnUser();
+    const isHalfMade = () =>
+      existsSync(dataDir) && readdirSync(dataDir).some((name) => existsSync(join(dataDir, name, 'cluster/PG_VERSION')));
+    await expect.poll(isHalfMade, { interval: 5, timeout: 20_000 }).toBe(true);
+    await end(user, () => process.kill(-Number(user.pid), 'SIGKILL'));
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+    for (const name of readdirSync(dataDir)) removeSharedMemory(join(dataDir, name, 'cluster', 'postmaster.pid'));
+
+    const next = await start();
+    expect(next.isNew).toBe(true);
+    expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
+    await next.stop();
+  });
+
+  it.runIf(isRoot)('starts below a directory that only root can enter', async () => {
+    chmodSync(root, 0o700);
+    const database = await start();
+    expect(database.isNew).toBe(true);
+    expect(statSync(pidFile()).uid).not.toBe(0);
+    await writeFact(database.url);
+    await database.stop();
+    await (await start()).stop();
+    expect(statSync(root).mode & 0o777).toBe(0o700);
+  });
+});
+
+describe('the embedded Postgres', { timeout: 60_000 }, () => {
+  // With owners and modes.
+  beforeEach(() => void execFileSync('cp', ['-Rp', join(prepared, 'data'), dataDir]));
 
   it('is reused with its data after its process was killed', async () => {
     const user = await startUser();
@@ -227,19 +283,6 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     expect(isRunning()).toBe(false);
   });
 
-  it('serves two processes that start at once, until the last of them stops', async () => {
-    const [user, own] = await Promise.all([startUser(), start()]);
-    expect([user.isNew, own.isNew].sort()).toEqual([false, true]);
-    expect(own.url).toBe(user.url);
-    await writeFact(own.url);
-    await query(own.url, async (sql) => {
-      await end(user.child, () => user.child.send('stop'));
-      expect(await sql`select value from fact`).toEqual([{ value: 42 }]);
-    });
-    await own.stop();
-    expect(isRunning()).toBe(false);
-  });
-
   it('is left running by a command that uses it beside the server', async () => {
     const user = await startUser();
     const command = await start();
@@ -299,21 +342,6 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     expect(isRunning()).toBe(false);
   });
 
-  it('is not blocked by an initialisation that was killed half-way', async () => {
-    const user = spawnUser();
-    const isHalfMade = () =>
-      existsSync(dataDir) && readdirSync(dataDir).some((name) => existsSync(join(dataDir, name, 'cluster/PG_VERSION')));
-    await expect.poll(isHalfMade, { interval: 5, timeout: 20_000 }).toBe(true);
-    await end(user, () => process.kill(-Number(user.pid), 'SIGKILL'));
-    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
-    for (const name of readdirSync(dataDir)) removeSharedMemory(join(dataDir, name, 'cluster', 'postmaster.pid'));
-
-    const next = await start();
-    expect(next.isNew).toBe(true);
-    expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
-    await next.stop();
-  });
-
   it('takes another port when its own is taken', async () => {
     const first = await start();
     await first.stop();
@@ -329,7 +357,6 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
   });
 
   it('truncates a log over 5 MB when it starts', async () => {
-    await mkdir(dataDir);
     writeFileSync(join(dataDir, 'postgres.log'), Buffer.alloc(5 * 1024 * 1024 + 1, 'x'));
     await (await start()).stop();
     expect(statSync(join(dataDir, 'postgres.log')).size).toBeLessThan(100_000);
@@ -345,16 +372,5 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     await (await start()).stop();
     rmSync(join(dataDir, 'postgres-password'));
     await expect(start()).rejects.toThrow(/^Embedded Postgres in .*postgres-password.*$/);
-  });
-
-  it.runIf(isRoot)('starts below a directory that only root can enter', async () => {
-    chmodSync(root, 0o700);
-    const database = await start();
-    expect(database.isNew).toBe(true);
-    expect(statSync(pidFile()).uid).not.toBe(0);
-    await writeFact(database.url);
-    await database.stop();
-    await (await start()).stop();
-    expect(statSync(root).mode & 0o777).toBe(0o700);
   });
 });

@@ -44,7 +44,9 @@ export interface Dashboard {
   /** Calls a procedure with the cookie of a context. */
   ask(context: BrowserContext, procedure: string, input?: unknown, integrationId?: string): Promise<APIResponse>;
   change(context: BrowserContext, procedure: string, input: unknown, integrationId?: string): Promise<APIResponse>;
-  /** Closes all contexts; answers the errors that nobody provoked. */
+  /** Answers the errors that nobody provoked since it was last asked. */
+  takeFaults(): string[];
+  /** Closes all contexts, and takes the faults. */
   closePages(): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -112,9 +114,10 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
     },
     change: (context, procedure, data, id = integrationId) =>
       context.request.post(`/api/trpc/${procedure}`, { headers: { ...origin, 'x-integration-id': id }, data }),
+    takeFaults: () => faults.splice(0),
     async closePages() {
       for (const context of browser.contexts()) await context.close();
-      return faults.splice(0);
+      return dashboard.takeFaults();
     },
     async stop() {
       await browser.close();

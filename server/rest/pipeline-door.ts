@@ -1,6 +1,5 @@
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import { getErrorShape } from '@trpc/server/unstable-core-do-not-import';
 import { isKnownOutage, isUnavailable } from '../../db/client';
 import type { Context } from '../procedures/context';
 import { callIngest } from '../procedures/pipeline';
@@ -9,6 +8,7 @@ import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
 import type { RestResponse } from './responses';
 import { listAnswerHeaders } from './security-headers.mjs';
+import { writeError } from './trpc-internals';
 
 /** The pipeline's door: tRPC's own path and JSON, without the framework's cost on the product's write load. */
 export const PIPELINE_PROCEDURE = 'pipeline.ingest';
@@ -47,14 +47,7 @@ async function answerFacts(service: Service, request: DoorRequest, access: Acces
   } catch (thrown) {
     const error = toTrpcError(service, thrown, access.requestId);
     access.code = error.code;
-    const shape = getErrorShape({
-      config: appRouter._def._config,
-      error,
-      type: 'mutation',
-      path: PIPELINE_PROCEDURE,
-      input: undefined,
-      ctx,
-    });
+    const shape = writeError(appRouter, { error, path: PIPELINE_PROCEDURE, ctx });
     return respond(service, getHTTPStatusCodeFromError(error), { error: shape });
   }
 }

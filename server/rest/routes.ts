@@ -3,6 +3,7 @@ import { forEachOpenApiProcedure, getInputOutputParsers, getPathParameters, norm
 import { z } from 'zod';
 import { appRouter } from '../procedures/router';
 import type { Meta } from '../procedures/trpc';
+import { listProcedures } from './trpc-internals';
 
 /** How a query parameter's text becomes a value. */
 export type QueryKind = 'string' | 'integer' | 'decimal';
@@ -82,7 +83,7 @@ function buildTree(routes: Route[]): Node {
 
 function readRoutes(): Route[] {
   const routes: Route[] = [];
-  forEachOpenApiProcedure(appRouter._def.procedures, ({ path, type, procedure, meta }) => {
+  forEachOpenApiProcedure(listProcedures(appRouter), ({ path, type, procedure, meta }) => {
     const { method } = meta.openapi;
     const template = normalizePath(meta.openapi.path);
     const { shape } = getInputOutputParsers(procedure).inputParser as z.ZodObject;

@@ -10,6 +10,7 @@ import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
 import { CLIENT_ADDRESS_HEADER, groupAddress } from './client-address';
 import { readWebBody } from './fetch-adapter';
+import { listProcedures } from './trpc-internals';
 
 // The dashboard's way in: sign-in and sign-out, and its calls over tRPC, with a session cookie.
 
@@ -124,7 +125,7 @@ export const answerStaffCall = (service: Service, request: Request): Promise<Res
 
 async function callProcedure(service: Service, request: Request, access: Access): Promise<Response> {
   const asked = new URL(request.url).pathname.slice('/api/trpc/'.length);
-  if (Object.hasOwn(appRouter._def.procedures, asked)) access.route = asked;
+  if (Object.hasOwn(listProcedures(appRouter), asked)) access.route = asked;
   let caller: Caller = { kind: 'bearer', token: null };
   try {
     const staff = await findSignedIn(service, request.headers.get('cookie'));

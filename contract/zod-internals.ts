@@ -1,0 +1,12 @@
+import type { z } from 'zod';
+
+// Everything that reaches into the inside of zod 4. `tests/unit/library-internals.test.ts` fails when an upgrade moves it.
+
+/**
+ * Makes a schema's asynchronous parser the synchronous one, which zod compiles. Replaces `parseAsync`: tRPC prefers it, zod does
+ * not compile it, and a page takes 130 µs instead of 16. Nothing in the schema may wait.
+ */
+export function parseCompiled<T extends z.ZodType>(schema: T): T {
+  schema.parseAsync = async (value, params) => schema.parse(value, params);
+  return schema;
+}

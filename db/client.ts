@@ -1,6 +1,7 @@
 import { parsePgArray } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type postgres from 'postgres';
+import { setParsers } from './postgres-internals';
 import * as schema from './schema';
 import { createQuery, openTransactions, type Query, type TransactOptions } from './transaction';
 import { type Load, openWatch } from './watch';
@@ -83,11 +84,10 @@ export function openDatabase(options: {
   );
   const orm = drizzle(sql, { schema });
   // Drizzle hands timestamps through as Postgres prints them; the wire form serves everywhere.
-  sql.options.parsers[TIMESTAMPTZ_OID] = readInstant;
-  sql.options.parsers[TEXT_ARRAY_OID] = parsePgArray;
+  const parsers = setParsers(sql, { [TIMESTAMPTZ_OID]: readInstant, [TEXT_ARRAY_OID]: parsePgArray });
   const transactions = openTransactions(watch, (more, line) => {
     const own = watch.open(more, line);
-    Object.assign(own.options.parsers, sql.options.parsers);
+    setParsers(own, parsers);
     return own;
   });
   return {

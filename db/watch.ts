@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
 import { DatabaseAwayError, DatabaseBusyError, isUnavailable } from './errors';
-import { openSocket, type WatchedSocket } from './socket';
+import { followStatements, openSocket, type WaitingStatements, type WatchedSocket } from './postgres-internals';
 
 const TICK_MS = 250;
 /** Without an answer for so long, a database is asked how it is. */
@@ -41,50 +41,9 @@ export interface Watch {
   close(): void;
 }
 
-/**
- * A statement of postgres.js 3.4: what it is made of and what it calls. There is no other way: it tells nobody when a
- * statement begins and ends (waiting for one would send it), and its `cancel` loses the connection that is being opened.
- */
-interface Asked {
-  strings: string[];
-  args: unknown[];
-  options: { onexecute?: unknown };
-  /** Null until a connection takes it. */
-  state: unknown;
-  handler(query: Asked): void;
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
-  /** Ours, while it waits for an answer. */
-  waiting?: Waiting;
-}
-
-interface Waiting {
-  line: Line;
-  since: number;
-  /** Its index among those of its line. */
-  place: number;
-  resolve: Asked['resolve'];
-  reject: Asked['reject'];
-}
-
 interface Line extends LineOptions {
   sockets: Set<WatchedSocket>;
-  /** What waits for an answer, in no order. */
-  asked: Asked[];
-}
-
-/** Takes a statement from those that wait, and gives it back what postgres.js calls. */
-function endWaiting(query: Asked): void {
-  const { waiting } = query;
-  if (!waiting) return;
-  query.waiting = undefined;
-  query.resolve = waiting.resolve;
-  query.reject = waiting.reject;
-  const { asked } = waiting.line;
-  const last = asked.pop()!;
-  if (last === query) return;
-  asked[waiting.place] = last;
-  last.waiting!.place = waiting.place;
+  statements: WaitingStatements;
 }
 
 const timedOut = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
@@ -111,18 +70,17 @@ export function openWatch(options: {
   const timer = setInterval(tick, TICK_MS).unref();
 
   function open(more: postgres.Options<never>, lineOptions: LineOptions): postgres.Sql {
-    const line: Line = { ...lineOptions, sockets: new Set(), asked: [] };
-    const socket = openSocket(options.url, line.sockets);
+    const sockets = new Set<WatchedSocket>();
+    const socket = openSocket(options.url, sockets);
     const sql = postgres(options.url, { ...options.defaults, ...more, ...(socket ? { socket } : {}) });
+    const statements = followStatements(sql, {
+      refuse: (waiting) => findRefusal(lineOptions, waiting),
+      onAnswer,
+      onFailure,
+    });
+    const line: Line = { ...lineOptions, sockets, statements };
     lines.add(line);
-    const { unsafe, end } = sql;
-    // `begin` calls it too.
-    sql.unsafe = ((...args: Parameters<typeof unsafe>) => {
-      const query = unsafe(...args) as unknown as Asked;
-      const { handler } = query;
-      query.handler = () => ask(line, query, handler);
-      return query;
-    }) as unknown as typeof unsafe;
+    const { end } = sql;
     sql.end = async (ending) => {
       await end(ending);
       lines.delete(line);
@@ -131,42 +89,21 @@ export function openWatch(options: {
     return sql;
   }
 
-  function ask(line: Line, query: Asked, send: (query: Asked) => void) {
-    const now = performance.now();
-    if (line.maxAsked !== undefined) {
-      if (isKnownAway(now)) return query.reject(new DatabaseAwayError('the database is away'));
-      if (line.asked.length >= line.maxAsked) return query.reject(new DatabaseBusyError('too much is asked already'));
-    }
-    const { resolve, reject } = query;
-    query.waiting = { line, since: now, place: line.asked.length, resolve, reject };
-    line.asked.push(query);
-    query.resolve = resolveAsked;
-    query.reject = rejectAsked;
-    send(query);
-  }
-
-  // One function each for all statements: a closure that holds its statement took the rows of an answer along into the old
-  // generation, a fifth of the time of a page.
-  function resolveAsked(this: Asked, value: unknown) {
-    endWaiting(this);
-    answeredAt = performance.now();
-    this.resolve(value);
-  }
-
-  function rejectAsked(this: Asked, error: unknown) {
-    endWaiting(this);
-    note(error);
-    this.reject(error);
+  function findRefusal({ maxAsked }: LineOptions, waiting: number): Error | null {
+    if (maxAsked === undefined) return null;
+    if (isKnownAway()) return new DatabaseAwayError('the database is away');
+    return waiting >= maxAsked ? new DatabaseBusyError('too much is asked already') : null;
   }
 
   /** A process that stood still in between (a serverless platform's) knows nothing. */
-  const isKnownAway = (now: number) => isAway && now - probedAt < PROBE_MS + 2 * RETRY_MS;
+  const isKnownAway = () => isAway && performance.now() - probedAt < PROBE_MS + 2 * RETRY_MS;
 
-  function note(error: unknown) {
-    if (!isUnavailable(error)) {
-      answeredAt = performance.now();
-      return;
-    }
+  function onAnswer() {
+    answeredAt = performance.now();
+  }
+
+  function onFailure(error: unknown) {
+    if (!isUnavailable(error)) return onAnswer();
     if (isReadOnly(error)) isMisled = true;
     void examine();
   }
@@ -187,14 +124,13 @@ export function openWatch(options: {
       };
       // What runs inside of `begin` is known to its socket alone, and what waits after another answer to us alone.
       for (const { askedAt } of line.sockets) if (askedAt !== null) judge(askedAt);
-      for (const query of [...line.asked]) {
-        const { since } = query.waiting!;
-        if (now - since <= SUSPICIOUS_MS) continue;
+      line.statements.review(({ since, isQueued }) => {
+        if (now - since <= SUSPICIOUS_MS) return null;
         // One that waits for a connection tells nothing about those that there are.
-        if (query.state === null) void examine();
+        if (isQueued) void examine();
         else judge(since);
-        if (now - since > limitMs + 2 * TICK_MS) withdraw(query, timedOut());
-      }
+        return now - since > limitMs + 2 * TICK_MS ? timedOut() : null;
+      });
     }
     if (isAway) letGo();
     else if (isOverdue) loseSilent(now);
@@ -280,9 +216,7 @@ export function openWatch(options: {
     for (const line of lines) {
       cut(line, () => true);
       if (line.maxAsked === undefined) continue;
-      for (const query of [...line.asked]) {
-        if (query.state === null) withdraw(query, new DatabaseAwayError('the database is away'));
-      }
+      line.statements.review(({ isQueued }) => (isQueued ? new DatabaseAwayError('the database is away') : null));
     }
   }
 
@@ -293,13 +227,13 @@ export function openWatch(options: {
   return {
     open,
     check() {
-      if (isKnownAway(performance.now())) throw new DatabaseAwayError('the database is away');
+      if (isKnownAway()) throw new DatabaseAwayError('the database is away');
     },
     load() {
       let asked = 0;
       let connections = 0;
       for (const line of lines) {
-        asked += line.asked.length;
+        asked += line.statements.count();
         connections += line.sockets.size;
       }
       return { asked, connections, isAway };
@@ -309,17 +243,4 @@ export function openWatch(options: {
       clearInterval(timer);
     },
   };
-}
-
-/**
- * Fails a statement. postgres.js can take none back that waits for a connection (a connection that is being opened for it
- * would never be used again): it stays in its queue as one that does nothing.
- */
-function withdraw(query: Asked, error: Error) {
-  if (query.state === null) {
-    query.strings = ['select 1'];
-    query.args = [];
-    query.options.onexecute = undefined;
-  }
-  query.reject(error);
 }

@@ -1,7 +1,7 @@
 import { serve } from 'inngest/edge';
 import { countMigrations, type Database, openDatabase } from '../db/client';
 import journal from '../db/migrations/meta/_journal.json';
-import { openSocket } from '../db/socket';
+import { openSocket } from '../db/postgres-internals';
 import { createEngineMessages, createInngestClient } from '../inngest/client';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
 import { createFunctions } from '../inngest/functions';

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import { arrayOf } from './array-literal';
+import { announceJobs, selectDueTimes, unlockLostJobs } from './graphile-worker-internals';
 import { PROCESS_LOCK, QUEUE_SCHEMA } from './schema';
 
 /** What one look at the queue tells: due jobs (capped), the time until the next timer, the database's minute. */
@@ -34,7 +35,7 @@ export class Presence {
   /** Unlocks the jobs of these workers and lets other processes know. */
   async handBack(workerIds: string[]): Promise<void> {
     await this.session`select ${this.session(QUEUE_SCHEMA)}.force_unlock_workers(${arrayOf(workerIds)}::text::text[])`;
-    await this.session`select pg_notify('jobs:insert', ${JSON.stringify({ count: workerIds.length })})`;
+    await announceJobs(this.session, workerIds.length);
   }
 
   async leave(): Promise<void> {
@@ -52,31 +53,21 @@ export class Presence {
       from (
         select count(*) filter (where run_at <= now())::int as due,
           (extract(epoch from min(run_at) filter (where run_at > now()) - now()) * 1000)::float8 as next_ms
-        from (
-          select run_at from ${this.session(QUEUE_SCHEMA)}._private_jobs
-          where is_available and priority = 0 order by run_at limit ${limit}
-        ) first
+        from (${selectDueTimes(this.session, limit)}) first
       ) upcoming`;
     return { due: row!.due, nextMs: row!.next_ms, minute: row!.minute };
   }
 
   /**
-   * Gives back the jobs that nobody works on: locked by a worker of no living process, or by one of ours that does not
-   * know of it, because the connection broke between the lock and the answer. Answers how many.
+   * Unlocks the jobs that nobody works on: locked by a worker of no living process, or by one of ours that does not know of
+   * it, because the connection broke between the lock and the answer. Answers how many.
    */
   async releaseOrphans(workerIds: string[], activeJobIds: string[]): Promise<number> {
-    const released = await this.session`
-      with live as (
-        select unnest(process.worker_ids) as worker_id from engine.process join pg_locks held
-          on held.locktype = 'advisory' and held.classid = ${PROCESS_LOCK} and held.objid = process.id
-            and held.objsubid = 2 and held.granted
-        where held.database = (select oid from pg_database where datname = current_database())
-      )
-      update ${this.session(QUEUE_SCHEMA)}._private_jobs set locked_at = null, locked_by = null
-      where locked_by is not null and (
-        locked_by not in (select worker_id from live)
-        or (locked_by = any(${arrayOf(workerIds)}::text::text[]) and id <> all(${arrayOf(activeJobIds)}::text::bigint[])
-          and locked_at < now() - interval '10 seconds'))`;
-    return released.count;
+    const selectLiveWorkers = this.session`
+      select unnest(process.worker_ids) from engine.process join pg_locks held
+        on held.locktype = 'advisory' and held.classid = ${PROCESS_LOCK} and held.objid = process.id
+          and held.objsubid = 2 and held.granted
+      where held.database = (select oid from pg_database where datname = current_database())`;
+    return unlockLostJobs(this.session, { selectLiveWorkers, ownWorkers: workerIds, ownJobs: activeJobIds });
   }
 }

@@ -1,5 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { arrayOf } from './array-literal';
+import { resetTaskSequence } from './graphile-worker-internals';
 import { QUEUE_SCHEMA } from './schema';
 
 /** The payload of a graphile-worker job: drive the run, wake its sleep, or execute one of its parallel steps. */
@@ -101,9 +102,7 @@ export class Store {
       select id from engine.run where status = 'Failed' and ended_at < now() - interval '7 days'
       limit ${batch} for update skip locked)`;
     await this.sql`delete from engine.process where seen_at < now() - interval '1 hour'`;
-    // graphile-worker draws a number of this 32 bit sequence with every job it adds, though there is only one task.
-    await this.sql`select setval(pg_get_serial_sequence(${`${QUEUE_SCHEMA}._private_tasks`}, 'id'),
-      (select coalesce(max(id), 1) from ${this.sql(QUEUE_SCHEMA)}._private_tasks))`;
+    await resetTaskSequence(this.sql);
     return events.count === batch || runs.count === batch;
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { screenBody } from './node-http-internals';
 
 // Limits on what one client may use, so that slow, silent and endless requests leave room for others.
 
@@ -85,12 +86,9 @@ export function boundBody(request: IncomingMessage, path: string): boolean {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return false;
   if (request.headers['transfer-encoding'] === undefined) return true;
   let length = 0;
-  const push = request.push.bind(request);
-  request.push = (chunk: Uint8Array | null, encoding) => {
-    length += chunk?.length ?? 0;
-    if (length <= maxBytes) return push(chunk, encoding);
-    request.destroy();
-    return false;
-  };
+  screenBody(request, (piece) => {
+    length += piece.length;
+    return length <= maxBytes;
+  });
   return true;
 }

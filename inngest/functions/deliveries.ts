@@ -1,13 +1,22 @@
 import type { Inngest } from 'inngest';
-import type { Dispatcher } from '../../server/webhooks/dispatcher';
-import { retryScheduled, subscriptionDue, sweepRequested } from '../events';
+import { retryScheduled, type SubscriptionDue, subscriptionDue, sweepRequested } from '../events';
+
+/** What the functions of deliveries call. */
+export interface DeliveryJobs {
+  /** Sends what is due to a subscription. */
+  drainSubscription: (subscription: SubscriptionDue) => Promise<void>;
+  /** Has a subscription looked at, now that a retry is due. */
+  wakeSubscription: (subscription: SubscriptionDue) => Promise<void>;
+  /** Finds deliveries that fell through and has them sent. */
+  sweep: () => Promise<void>;
+}
 
 // The engine retries only faults of our own (the database is away): a receiver's failure is a value.
 const RETRIES = 4;
 const SWEEPS_PER_MINUTE = 6;
 
 /** The functions that send deliveries. */
-export function createDeliveryFunctions(client: Inngest, dispatcher: Dispatcher) {
+export function createDeliveryFunctions(client: Inngest, jobs: DeliveryJobs) {
   /** Sends what is due to a subscription. No steps: what was done stands in the rows. */
   const drainSubscription = client.createFunction(
     {
@@ -17,7 +26,7 @@ export function createDeliveryFunctions(client: Inngest, dispatcher: Dispatcher)
       retries: RETRIES,
       concurrency: { limit: 1, key: 'event.data.subscriptionId' },
     },
-    ({ event }) => dispatcher.drainSubscription(event.data),
+    ({ event }) => jobs.drainSubscription(event.data),
   );
 
   /**
@@ -29,7 +38,7 @@ export function createDeliveryFunctions(client: Inngest, dispatcher: Dispatcher)
     async ({ event, step }) => {
       const { dueAt, ...subscription } = event.data;
       await step.sleepUntil('due', dueAt);
-      await dispatcher.wakeSubscription(subscription);
+      await jobs.wakeSubscription(subscription);
     },
   );
 
@@ -44,7 +53,7 @@ export function createDeliveryFunctions(client: Inngest, dispatcher: Dispatcher)
     async ({ step }) => {
       for (let n = 1; n <= SWEEPS_PER_MINUTE; n++) {
         if (n > 1) await step.sleep(`pause-${n}`, '10s');
-        await step.run(`sweep-${n}`, () => dispatcher.sweep());
+        await step.run(`sweep-${n}`, () => jobs.sweep());
       }
     },
   );

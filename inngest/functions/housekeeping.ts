@@ -1,12 +1,16 @@
 import type { Inngest } from 'inngest';
-import type { Database } from '../../db/client';
-import { pruneRateWindows } from '../../server/domain/rate-windows';
-import { pruneSessions } from '../../server/domain/retention';
-import { foldSessionDeltas } from '../../server/domain/rollups';
-import { pruneDeliveries, pruneEvents } from '../../server/webhooks/retention';
+
+/** What the functions of housekeeping call. Each answers how many rows it was about. */
+export interface HousekeepingJobs {
+  pruneRateWindows: () => Promise<number>;
+  pruneDeliveries: () => Promise<number>;
+  pruneEvents: () => Promise<number>;
+  foldSessionDeltas: () => Promise<number>;
+  pruneSessions: () => Promise<number>;
+}
 
 /** The functions that keep the tables small. */
-export function createHousekeepingFunctions(client: Inngest, db: Database) {
+export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJobs) {
   const pruneWindows = client.createFunction(
     {
       id: 'prune-rate-windows',
@@ -14,7 +18,7 @@ export function createHousekeepingFunctions(client: Inngest, db: Database) {
       triggers: [{ cron: '*/5 * * * *' }],
       retries: 0,
     },
-    ({ step }) => step.run('prune', () => pruneRateWindows(db)),
+    ({ step }) => step.run('prune', () => jobs.pruneRateWindows()),
   );
   const pruneLog = client.createFunction(
     {
@@ -24,8 +28,8 @@ export function createHousekeepingFunctions(client: Inngest, db: Database) {
       retries: 0,
     },
     async ({ step }) => {
-      await step.run('prune', () => pruneDeliveries(db));
-      await step.run('prune-events', () => pruneEvents(db));
+      await step.run('prune', () => jobs.pruneDeliveries());
+      await step.run('prune-events', () => jobs.pruneEvents());
     },
   );
   const foldCounts = client.createFunction(
@@ -35,7 +39,7 @@ export function createHousekeepingFunctions(client: Inngest, db: Database) {
       triggers: [{ cron: '* * * * *' }],
       retries: 0,
     },
-    ({ step }) => step.run('fold', () => foldSessionDeltas(db)),
+    ({ step }) => step.run('fold', () => jobs.foldSessionDeltas()),
   );
   const pruneOldSessions = client.createFunction(
     {
@@ -44,7 +48,7 @@ export function createHousekeepingFunctions(client: Inngest, db: Database) {
       triggers: [{ cron: '47 * * * *' }],
       retries: 0,
     },
-    ({ step }) => step.run('prune', () => pruneSessions(db)),
+    ({ step }) => step.run('prune', () => jobs.pruneSessions()),
   );
   return [pruneWindows, pruneLog, foldCounts, pruneOldSessions];
 }

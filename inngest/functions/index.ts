@@ -1,10 +1,11 @@
 import type { Inngest } from 'inngest';
-import type { Database } from '../../db/client';
-import type { Dispatcher } from '../../server/webhooks/dispatcher';
-import { createDeliveryFunctions } from './deliveries';
-import { createHousekeepingFunctions } from './housekeeping';
+import { createDeliveryFunctions, type DeliveryJobs } from './deliveries';
+import { createHousekeepingFunctions, type HousekeepingJobs } from './housekeeping';
 
-/** Every function of the product, the same under Inngest and under the embedded engine. */
-export function createFunctions(client: Inngest, services: { dispatcher: Dispatcher; db: Database }) {
-  return [...createDeliveryFunctions(client, services.dispatcher), ...createHousekeepingFunctions(client, services.db)];
+/** All that the functions call: they say when and how often, the jobs say what. */
+export type Jobs = DeliveryJobs & HousekeepingJobs;
+
+/** Creates every function of the product, the same under Inngest and under the embedded engine. */
+export function createFunctions(client: Inngest, jobs: Jobs) {
+  return [...createDeliveryFunctions(client, jobs), ...createHousekeepingFunctions(client, jobs)];
 }

@@ -7,11 +7,11 @@ export type WakeUp = SubscriptionKey & { dueAt: string };
 
 /** Tells the workflow engine that there is something to look at; the rows say what. */
 export interface EngineMessages {
-  sendDue(subscriptions: SubscriptionKey[]): Promise<void>;
+  sendDue: (subscriptions: SubscriptionKey[]) => Promise<void>;
   /** Has the subscriptions looked at when their retries are due. */
-  sendWakeUps(wakeUps: WakeUp[]): Promise<void>;
+  sendWakeUps: (wakeUps: WakeUp[]) => Promise<void>;
   /** Has the sweeper look now and for the next minute. */
-  sendSweep(): Promise<void>;
+  sendSweep: () => Promise<void>;
 }
 
 export interface Publisher {

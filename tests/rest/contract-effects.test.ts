@@ -6,14 +6,14 @@ import { expectError } from '../support/answers';
 import { Connection, sendRaw } from '../support/connection';
 import { scoredSession } from '../support/facts';
 import { createFixture, type Fixture } from '../support/fixture';
-import { MOUNT_NAMES, type Mount, type Mounts, startMounts } from '../support/mounts';
+import { type Mount, startSelfHosted } from '../support/mounts';
 import { findFreePort } from '../support/ports';
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { Answer } from '../support/server';
 
-// What calls do beyond their answers, on both mounts: test deliveries, bodies that are not needed, usage.
+// What calls do beyond their answers, on the self-hosted server: test deliveries, bodies that are not needed, usage.
 
-let mounts: Mounts;
+let mount: Mount;
 let receiver: Receiver;
 /** Only the base may call it. */
 let hidden: Receiver;
@@ -24,13 +24,13 @@ beforeAll(async () => {
   deadHost = `127.0.0.1:${await findFreePort()}`;
   const settings = { WEBHOOK_TIMEOUT: '1500ms', QUOTA_FREE: '3' };
   const allowed = [receiver.host, deadHost];
-  mounts = await startMounts(
+  mount = await startSelfHosted(
     { ...settings, WEBHOOK_ALLOW_HOSTS: allowed.join() },
     { ...settings, WEBHOOK_ALLOW_HOSTS: [...allowed, hidden.host].join() },
   );
 });
 afterAll(async () => {
-  await mounts?.stop();
+  await mount?.stop();
   await Promise.all([receiver.stop(), hidden.stop()]);
 });
 
@@ -43,16 +43,12 @@ function signatureOf({ headers, body }: Received, secret: string) {
 }
 
 const readSubscription = async (id: string) =>
-  (await mounts.base.database.db.sql`select * from webhook_subscriptions where id = ${id}`)[0];
+  (await mount.base.database.db.sql`select * from webhook_subscriptions where id = ${id}`)[0];
 
-describe.each(MOUNT_NAMES)('a test delivery through %s', (name) => {
-  let mount: Mount;
+describe('a test delivery', () => {
   let fixture: Fixture;
-  beforeAll(() => {
-    mount = mounts.get(name);
-  });
   beforeEach(async () => {
-    fixture = await createFixture({ base: mounts.base, mount, receiver });
+    fixture = await createFixture({ base: mount.base, mount, receiver });
   });
   afterEach(() => {
     receiver.received.length = 0;
@@ -105,7 +101,7 @@ describe.each(MOUNT_NAMES)('a test delivery through %s', (name) => {
     async (code, status, errorClass) => {
       const { ids, get } = fixture;
       // One counted failure more would disable it, a success would forgive these.
-      await mounts.base.database.db.sql`
+      await mount.base.database.db.sql`
       update webhook_subscriptions
          set consecutive_failures = 2, last_delivery_at = '2026-01-01', last_delivery_status = 'PoisonAborted'
        where id = ${ids.id}`;
@@ -131,10 +127,10 @@ describe.each(MOUNT_NAMES)('a test delivery through %s', (name) => {
 
   it('to an address that is forbidden here is PermanentFailure as BlockedSsrf, and nothing is sent', async () => {
     const body = { url: `${hidden.url}/`, eventType: 'ReportReady' };
-    const { id } = (await mounts.base.call('POST', '/v1/webhooks', { key: fixture.key, body })).body.data;
+    const { id } = (await mount.base.call('POST', '/v1/webhooks', { key: fixture.key, body })).body.data;
     await expectOutcome(id, { status: 'PermanentFailure', responseCode: 0, errorClass: 'BlockedSsrf' });
     expect(hidden.received).toHaveLength(0);
-    const allowed = await mounts.base.call('POST', `/v1/webhooks/${id}/test`, { key: fixture.key });
+    const allowed = await mount.base.call('POST', `/v1/webhooks/${id}/test`, { key: fixture.key });
     expect(allowed.body.data.status).toBe('Delivered');
     hidden.received.length = 0;
   });
@@ -172,7 +168,7 @@ describe.each(MOUNT_NAMES)('a test delivery through %s', (name) => {
   it('is no delivery in the usage, where real ones are', async () => {
     const { id, ids, get } = fixture;
     await postTest(fixture, ids.id);
-    await mounts.base.ingest(id, scoredSession(0.95).facts);
+    await mount.base.ingest(id, scoredSession(0.95).facts);
     const readDeliveries = async () => (await get('/v1/usage')).body.data.webhookDeliveries;
     await waitUntil(async () => (await readDeliveries()).delivered > 0);
     expect(await readDeliveries()).toEqual({ delivered: 1, failed: 0 });
@@ -180,7 +176,7 @@ describe.each(MOUNT_NAMES)('a test delivery through %s', (name) => {
   });
 });
 
-describe.each(MOUNT_NAMES)('an action of %s that needs no body', (name) => {
+describe('an action that needs no body', () => {
   const EMPTY: [what: string, headers: Record<string, string>, body: string][] = [
     ['nothing', {}, ''],
     ['Content-Length: 0', { 'Content-Length': '0' }, ''],
@@ -206,8 +202,7 @@ describe.each(MOUNT_NAMES)('an action of %s that needs no body', (name) => {
   };
 
   it.each(['rotate-secret', 'test', 'confirm'] as const)('%s works with none and with an empty one', async (action) => {
-    const mount = mounts.get(name);
-    const fixture = await createFixture({ base: mounts.base, mount, receiver });
+    const fixture = await createFixture({ base: mount.base, mount, receiver });
     for (const [what, headers, body] of EMPTY) {
       const connection = await Connection.open(mount.url);
       connection.writeHead('POST', toPath[action](fixture), { Authorization: `Bearer ${fixture.key}`, ...headers });
@@ -227,8 +222,7 @@ describe.each(MOUNT_NAMES)('an action of %s that needs no body', (name) => {
   });
 
   it.each(['rotate-secret', 'test'] as const)('%s does not mind what is sent', async (action) => {
-    const mount = mounts.get(name);
-    const fixture = await createFixture({ base: mounts.base, mount, receiver });
+    const fixture = await createFixture({ base: mount.base, mount, receiver });
     for (const [type, body] of UNREAD) {
       const headers = { Authorization: `Bearer ${fixture.key}`, 'Content-Type': type };
       const answer = await sendRaw(mount.url, 'POST', toPath[action](fixture), { headers, body });
@@ -238,9 +232,9 @@ describe.each(MOUNT_NAMES)('an action of %s that needs no body', (name) => {
 });
 
 /** Any answer by `x-api-key`, whose bucket no test here uses up. */
-const askShared = (mount: Mount | Mounts['base'], key: string, path: string) =>
+const askShared = (mount: Mount | Mount['base'], key: string, path: string) =>
   mount.call('GET', path, { headers: { 'x-api-key': key } });
-const readUsage = async (mount: Mount | Mounts['base'], key: string, query = '') => {
+const readUsage = async (mount: Mount | Mount['base'], key: string, query = '') => {
   const answer = await askShared(mount, key, `/v1/usage${query}`);
   expect([answer.status, answer.body.error]).toEqual([200, undefined]);
   return answer.body.data;
@@ -250,14 +244,9 @@ const sumSeries = (series: Record<string, number>[]) =>
     ['requests', 'errors', 'rateLimited'].map((name) => [name, series.reduce((sum, day) => sum + day[name]!, 0)]),
   );
 
-describe.each(MOUNT_NAMES)('usage on %s', (name) => {
-  let mount: Mount;
-  beforeAll(() => {
-    mount = mounts.get(name);
-  });
-
+describe('usage', () => {
   it('counts requests by route, and those over the limit as client errors', async () => {
-    const { key } = await mounts.base.createTenant('free');
+    const { key } = await mount.base.createTenant('free');
     const ask = async (path: string) => (await mount.call('GET', path, { key })).status;
     expect(await ask('/v1/sessions/one?x=1')).toBe(404);
     expect(await ask('/v1/sessions/other')).toBe(404);
@@ -284,12 +273,12 @@ describe.each(MOUNT_NAMES)('usage on %s', (name) => {
   });
 
   it('counts failed authentication nowhere', async () => {
-    const { id, key, keyId } = await mounts.base.createTenant();
-    const { sql } = mounts.base.database.db;
-    await revokeKey(asOperator(mounts.base.service.db), { id: keyId });
+    const { id, key, keyId } = await mount.base.createTenant();
+    const { sql } = mount.base.database.db;
+    await revokeKey(asOperator(mount.base.service.db), { id: keyId });
     for (const headers of [{ authorization: `Bearer ${key}` }, { 'x-api-key': key }, { 'x-integration-id': id }, {}])
       expect((await mount.call('GET', '/v1/stats', { headers: headers as Record<string, string> })).status).toBe(401);
-    const witness = await mounts.base.createTenant();
+    const witness = await mount.base.createTenant();
     expect((await readUsage(mount, witness.key)).totalRequests).toBe(0);
     const strayed = await sql`
       select * from usage_daily u
@@ -299,7 +288,7 @@ describe.each(MOUNT_NAMES)('usage on %s', (name) => {
   });
 
   it('covers the last 30 days by default, by whole UTC days', async () => {
-    const { key } = await mounts.base.createTenant();
+    const { key } = await mount.base.createTenant();
     const { startDate, endDate, timeSeries } = await readUsage(mount, key);
     expect(Math.abs(Date.parse(endDate) - Date.now())).toBeLessThan(60_000);
     const day = 86_400_000;
@@ -319,13 +308,13 @@ describe.each(MOUNT_NAMES)('usage on %s', (name) => {
     ['endDate=2026-03-02', '2026-02-01', '2026-03-03T00:00:00.000Z', 11, 30],
     ['startDate=2025-03-04&endDate=2026-03-04', '2025-03-04', '2026-03-05T00:00:00.000Z', 111, 366],
   ])('of %s counts its UTC days', async (query, startDay, endDate, totalRequests, days) => {
-    const { id, key } = await mounts.base.createTenant();
+    const { id, key } = await mount.base.createTenant();
     for (const [day, requests] of [
       ['2026-03-01', 1],
       ['2026-03-02', 10],
       ['2026-03-03', 100],
     ] as const)
-      await mounts.base.database.db.sql`
+      await mount.base.database.db.sql`
         insert into usage_daily (integration_id, day, method, path, requests, client_errors, server_errors, rate_limited)
         values (${id}, ${day}, 'GET', '/v1/stats', ${requests}, 0, 0, 0)`;
     const usage = await readUsage(mount, key, `?${query}`);
@@ -344,22 +333,21 @@ describe.each(MOUNT_NAMES)('usage on %s', (name) => {
     ['startDate', 'a start over 366 days ago', `startDate=${inDays(-367)}`],
     ['startDate', 'a start to come', `startDate=${inDays(1)}`],
   ])('blames %s for %s', async (field, _what, query) => {
-    const { key } = await mounts.base.createTenant();
+    const { key } = await mount.base.createTenant();
     expectError(await askShared(mount, key, `/v1/usage?${query}`), 'INVALID_REQUEST', field);
   });
 });
 
-// The last tests: they end the servers.
-it.each(MOUNT_NAMES)('%s has written what it counted when it ends', async (name) => {
-  const mount = mounts.get(name);
-  const { id, key } = await mounts.base.createTenant();
+// The last test: it ends the server.
+it('the server has written what it counted when it ends', async () => {
+  const { id, key } = await mount.base.createTenant();
   await Promise.all(Array.from({ length: 20 }, () => mount.call('GET', '/v1/courses', { key })));
   await mount.call('PUT', '/v1/courses', { key });
-  await mount.stop();
-  expect((await readUsage(mounts.base, key)).byEndpoint).toEqual([
+  await mount.end();
+  expect((await readUsage(mount.base, key)).byEndpoint).toEqual([
     { method: 'GET', path: '/v1/courses', requests: 20, errors: 0 },
     { method: 'PUT', path: '(unmatched)', requests: 1, errors: 1 },
   ]);
-  const rows = await mounts.base.database.db.sql`select day from usage_daily where integration_id = ${id}`;
+  const rows = await mount.base.database.db.sql`select day from usage_daily where integration_id = ${id}`;
   expect(rows.length).toBeGreaterThanOrEqual(2);
 });

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Plan } from '../../contract/tiers';
 import { CHROME } from './facts';
-import type { Mount } from './mounts';
 import type { Receiver } from './receiver';
 import { type Answer, type CallOptions, createClient, type TestServer } from './server';
 
@@ -40,7 +39,7 @@ export const makeUnknownIds = (): Ids => ({
 
 /** Makes a tenant through a mount's pipeline door and API. */
 export async function createFixture(
-  { base, mount, receiver }: { base: TestServer; mount: Mount; receiver: Receiver },
+  { base, mount, receiver }: { base: TestServer; mount: { url: string }; receiver: Receiver },
   plan: Plan = 'enterprise',
 ): Promise<Fixture> {
   const { id, key } = await base.createTenant(plan);

@@ -1,7 +1,12 @@
+import { expect } from 'vitest';
 import type { ErrorCode } from '../../contract/errors';
+import { expectError } from './answers';
 import type { OpenApiDocument } from './document';
+import type { Fixture, Ids } from './fixture';
+import type { Mount } from './mounts';
 import { FAULTS, REFUSALS, UNIVERSAL_CODES } from './operation-errors';
 import { SUCCESSES } from './operation-successes';
+import type { Answer, CallOptions } from './server';
 
 /** An operation of a document, as it is called. */
 export interface Operation {
@@ -48,3 +53,51 @@ export const listRefusals = () =>
       refusals.map((refusal) => ({ id, code: code as ErrorCode, refusal })),
     ),
   );
+
+/** The operation of a mount's document that has an id. */
+export function findOperation({ document }: Mount, id: string): Operation {
+  const operation = listOperations(document).find((one) => one.id === id);
+  if (!operation) throw new Error(`${id} is not in the document`);
+  return operation;
+}
+
+export const fillPath = (path: string, ids: Ids) =>
+  path.replace(/\{(\w+)\}/g, (_, name: keyof Ids) => encodeURIComponent(ids[name]));
+
+export interface Change extends CallOptions {
+  ids?: Partial<Ids>;
+  query?: string;
+}
+
+/** Sends the request that succeeds for a fixture, but for what is changed. */
+export function sendOperation(
+  mount: Mount,
+  id: string,
+  fixture: Fixture,
+  { ids, query, ...options }: Change = {},
+): Promise<Answer> {
+  const { method, path } = findOperation(mount, id);
+  const success = SUCCESSES[id]!;
+  const body = success.body?.(fixture);
+  const search = query ?? success.query;
+  const target = fillPath(path, { ...fixture.ids, ...ids }) + (search === undefined ? '' : `?${search}`);
+  return mount.call(method, target, { key: fixture.key, ...(body === undefined ? {} : { body }), ...options });
+}
+
+/** Sends the request of an operation that succeeds, and checks its answer and what it has done. */
+export async function expectSuccess(mount: Mount, id: string, fixture: Fixture): Promise<void> {
+  const answer = await sendOperation(mount, id, fixture);
+  expect([answer.status, answer.status < 300 ? '' : answer.text]).toEqual([SUCCESSES[id]!.status, '']);
+  const { method, path, needsKey } = findOperation(mount, id);
+  mount.document.expectDocumented(answer, method, path);
+  expect(answer.headers.get('x-service-tier')).toBe(needsKey ? 'enterprise' : null);
+  await SUCCESSES[id]!.check(answer, fixture);
+}
+
+/** Checks an error against the envelope and against the document, which must list it. */
+export function expectDocumentedError(mount: Mount, id: string, answer: Answer, code: ErrorCode, field?: string) {
+  const { method, path, outcomes } = findOperation(mount, id);
+  expectError(answer, code, field ?? null);
+  mount.document.expectDocumented(answer, method, path);
+  expect(outcomes).toContain(code);
+}

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withdrawDatabase } from '../support/database';
+import { createFixture, type Fixture, makeUnknownIds, viewTenant } from '../support/fixture';
+import { type Mount, startRouteHandlers } from '../support/mounts';
+import { FAULTS } from '../support/operation-errors';
+import { SUCCESSES } from '../support/operation-successes';
+import {
+  expectDocumentedError,
+  expectSuccess,
+  listOperations,
+  listRefusals,
+  sendOperation,
+} from '../support/operations';
+import { findPgBouncer } from '../support/pooler';
+import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import type { Answer } from '../support/server';
+
+// Every operation through Next's route handlers, behind a transaction pooler: its success, and one refusal of each code.
+// The whole contract: contract.test.ts. What the handlers' adapter does with a request: next-mount.test.ts.
+
+let mount: Mount;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  mount = await startRouteHandlers({ WEBHOOK_ALLOW_HOSTS: receiver.host, QUOTA_FREE: '1' });
+}, 90_000);
+afterAll(async () => {
+  await mount?.stop();
+  await receiver.stop();
+});
+
+const make = (plan?: 'pro') => createFixture({ base: mount.base, mount, receiver }, plan);
+
+const PGBOUNCER = findPgBouncer(process.env);
+const found = PGBOUNCER ?? 'none: no pgbouncer on the PATH';
+it.skipIf(!PGBOUNCER)(`the server stands behind a real transaction pooler (${found})`, async () => {
+  const database = new URL(mount.base.database.url).pathname.slice(1);
+  const { key } = await mount.base.createTenant();
+  const before = await mount.pooler!.countTransactions(database);
+  await mount.call('GET', '/v1/stats', { key });
+  expect(await mount.pooler!.countTransactions(database)).toBeGreaterThan(before);
+});
+
+it('the document lists the operations that are called here', () => {
+  expect(
+    listOperations(mount.document)
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual(Object.keys(SUCCESSES).sort());
+});
+
+it.each(Object.keys(SUCCESSES))('%s answers what there is, and does what it says', async (id) => {
+  await expectSuccess(mount, id, await make());
+});
+
+describe('a refusal', () => {
+  let known: Fixture;
+  let onPro: Fixture;
+  let before: unknown;
+  const viewAll = () => Promise.all([known, onPro].map((fixture) => viewTenant(mount.base, fixture)));
+  beforeAll(async () => {
+    [known, onPro] = await Promise.all([make(), make('pro')]);
+    before = await viewAll();
+  });
+
+  /** One refusal of each code. */
+  const REFUSALS = [...new Map(listRefusals().map((refusal) => [refusal.code, refusal])).values()];
+  it.each(REFUSALS.map(({ code, id, refusal }) => [code, id, refusal.with, refusal] as const))(
+    'has the code %s: %s with %s',
+    async (code, id, _with, { field, ids, query, call, plan }) => {
+      const fixture = plan === 'pro' ? onPro : known;
+      const changedIds = typeof ids === 'function' ? ids(fixture) : ids;
+      const changes = { ...(changedIds ? { ids: changedIds } : {}), ...(query === undefined ? {} : { query }) };
+      const answer = await sendOperation(mount, id, fixture, { ...changes, ...call });
+      expectDocumentedError(mount, id, answer, code, field);
+      expect(answer.headers.get('x-service-tier')).toBe(plan ?? 'enterprise');
+    },
+  );
+
+  it.each([
+    ['MISSING_API_KEY', {}],
+    ['INVALID_API_KEY', { 'x-api-key': 'aik_v1_' }],
+  ] as const)('has the code %s', async (code, headers) => {
+    const answer = await mount.call('GET', '/v1/sessions', { headers });
+    expectDocumentedError(mount, 'listSessions', answer, code);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it('has the code RATE_LIMITED, with Retry-After', async () => {
+    const { key } = await mount.base.createTenant('free');
+    let answer: Answer;
+    // The quota is 1; a new minute may begin in between.
+    let calls = 0;
+    do answer = await sendOperation(mount, 'getSession', known, { key, ids: makeUnknownIds() });
+    while (answer.status !== 429 && ++calls < 4);
+    expectDocumentedError(mount, 'getSession', answer, 'RATE_LIMITED');
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
+  });
+
+  it.each(['listSessions', 'updateWebhook'])('has the code INTERNAL_ERROR where a table is missing: %s', async (id) => {
+    const { damage, repair } = FAULTS[id]!;
+    const { sql } = mount.base.database.db;
+    await sql.unsafe(damage);
+    const answer = await sendOperation(mount, id, known).finally(() => sql.unsafe(repair));
+    expectDocumentedError(mount, id, answer, 'INTERNAL_ERROR');
+    await waitUntil(() => mount.output().includes('a request failed'));
+  });
+
+  it('has changed nothing', async () => {
+    expect(await viewAll()).toEqual(before);
+  });
+});
+
+/** Each begins an outage and answers what ends it. */
+const OUTAGES: [what: string, begin: () => Promise<() => Promise<void>>][] = [
+  ['cannot be reached', () => mount.databaseRelay.cut().then(() => mount.databaseRelay.restore)],
+  ['is behind a balancer that hangs up', () => mount.databaseRelay.hangUp().then(() => mount.databaseRelay.restore)],
+  // The pooler answers for it.
+  ['is not there', () => withdrawDatabase(mount.base.database.url)],
+];
+
+describe.each(OUTAGES)('while the database %s', (_what, begin) => {
+  const IDS = ['listSessions', 'getAnalytics', 'updateRiskThresholds', 'createWebhook', 'getHealth'];
+
+  it('what needs it answers SERVICE_UNAVAILABLE, /health answers, and all is well when it is back', async () => {
+    const fixture = await make();
+    const end = await begin();
+    const answers = await Promise.all(IDS.map((id) => sendOperation(mount, id, fixture))).finally(end);
+    for (const [n, id] of IDS.entries())
+      if (id === 'getHealth') expect(answers[n]!.status).toBe(200);
+      else expectDocumentedError(mount, id, answers[n]!, 'SERVICE_UNAVAILABLE');
+    const isBack = async (path: string) => (await fixture.get(path)).status === 200;
+    // Each connection of the pool that broke may answer 503 once more.
+    await waitUntil(() => isBack('/v1/sessions'));
+    await waitUntil(() => isBack('/v1/stats'));
+    expect((await fixture.get('/v1/sessions')).body.data).toHaveLength(3);
+  });
+});
+
+// The last test: it ends the server.
+it('the server has written what it counted when it ends', async () => {
+  const { key } = await mount.base.createTenant();
+  await Promise.all(Array.from({ length: 20 }, () => mount.call('GET', '/v1/courses', { key })));
+  await mount.call('PUT', '/v1/courses', { key });
+  await mount.end();
+  const { byEndpoint } = (await mount.base.call('GET', '/v1/usage', { key })).body.data;
+  expect(byEndpoint).toEqual([
+    { method: 'GET', path: '/v1/courses', requests: 20, errors: 0 },
+    { method: 'PUT', path: '(unmatched)', requests: 1, errors: 1 },
+  ]);
+});

@@ -12,7 +12,6 @@ const SOURCES = [
   'server',
   'db',
   'inngest',
-  'instrumentation.ts',
   'proxy.ts',
   'next.config.js',
   'postcss.config.mjs',

@@ -20,9 +20,7 @@ export interface ConnectionLimits {
   keepAliveTimeout: number;
   /** Time that a client may leave a waiting answer unread. */
   answerTimeout: number;
-  /**
-   * How often these times are checked. Under plain `next start`, the two request times are checked every 30 seconds.
-   */
+  /** How often these times are checked. */
   connectionsCheckingInterval: number;
 }
 
@@ -37,11 +35,12 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** Applies limits to a server. Node reads them at each new connection and each check. */
-export function limitConnections<S extends Server>(server: S, limits: ConnectionLimits): S {
-  const { maxHeaderFields, answerTimeout, connectionsCheckingInterval, ...ofNode } = limits;
+/** Applies the limits that node:http does not take as options: `server` was created with the others. */
+export function limitConnections(server: Server, limits: ConnectionLimits): Server {
+  const { maxConnections, maxHeaderFields, answerTimeout, connectionsCheckingInterval } = limits;
+  server.maxConnections = maxConnections;
   // One more than allowed: Node silently drops fields above its limit, but such a request must be refused.
-  Object.assign(server, ofNode, { maxHeadersCount: maxHeaderFields + 1 });
+  server.maxHeadersCount = maxHeaderFields + 1;
   cutIdleReaders(server, answerTimeout, connectionsCheckingInterval);
   return server;
 }

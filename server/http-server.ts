@@ -20,21 +20,11 @@ import type { Service } from './service';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Creates the self-hosted server. */
-export function createHttpServer(
-  service: Service,
-  dashboard: Handler | Promise<Handler>,
-  limits: ConnectionLimits = CONNECTION_LIMITS,
-): Server {
-  return mountApi(createServer(limits), service, dashboard, limits);
-}
-
 /**
- * Answers the public API and the pipeline's endpoint on a server. Passes everything else to the dashboard's handler,
- * which may still be loading.
+ * Creates the self-hosted server. It answers the public API and the pipeline's endpoint itself. Passes everything else to
+ * the dashboard's handler, which may still be loading.
  */
-export function mountApi(
-  server: Server,
+export function createHttpServer(
   service: Service,
   dashboard: Handler | Promise<Handler>,
   limits: ConnectionLimits = CONNECTION_LIMITS,
@@ -48,7 +38,7 @@ export function mountApi(
     });
   };
   // node:http would refuse a request without Host; the API handles it like any other.
-  return Object.assign(limitConnections(server, limits), { requireHostHeader: false })
+  return limitConnections(createServer({ ...limits, requireHostHeader: false }), limits)
     .on('request', answer)
     .on('checkExpectation', answer)
     .on('connect', (_request, socket) => refuse(new Error('this is no proxy'), socket))

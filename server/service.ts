@@ -38,6 +38,8 @@ export interface Service {
   inngestHandler: ((request: Request) => Promise<Response>) | null;
   engine: EmbeddedEngine | null;
   webhookClient: WebhookClient;
+  /** Whether a server of ours stands in front of Next's pages and handlers; else they run by themselves. */
+  isSelfHosted: boolean;
 }
 
 export interface ServiceOptions {
@@ -45,7 +47,7 @@ export interface ServiceOptions {
   log: Logger;
   databaseUrl: string;
   appSecret: Buffer;
-  /** A process that may run timers and loops; without it (serverless) the functions need a real Inngest. */
+  /** A process of ours, which may run timers and loops; where Next runs by itself the functions need a real Inngest. */
   canRunEngine: boolean;
 }
 
@@ -137,6 +139,7 @@ export function createService(options: ServiceOptions): Service {
     inngestHandler: env.usesInngest ? handler : null,
     engine,
     webhookClient,
+    isSelfHosted: options.canRunEngine,
   };
 }
 
@@ -170,8 +173,8 @@ export async function settleService({ log, usage, dispatcher }: Service): Promis
 }
 
 /**
- * The service of this process: the self-hosted entry's, or, where there is none (serverless), one made from the settings
- * with neither engine nor timers.
+ * The service of this process: the self-hosted entry's, or, where Next runs by itself (a serverless platform, plain
+ * `next start`), one made from the settings, without an engine.
  */
 export function getService(): Service {
   return obtainService(() => {

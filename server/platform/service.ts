@@ -13,11 +13,6 @@ export function obtainService<T>(create: () => T): T {
   return holder[HOLDER] as T;
 }
 
-/** Whether the process has a service. */
-export function isServiceHeld(): boolean {
-  return (globalThis as Holder)[HOLDER] !== undefined;
-}
-
 /** Removes the process's service. Its owner must have closed it. */
 export function releaseService(): void {
   delete (globalThis as Holder)[HOLDER];

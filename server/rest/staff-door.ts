@@ -8,7 +8,7 @@ import type { Caller } from '../procedures/context';
 import { appRouter } from '../procedures/router';
 import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
-import { CLIENT_ADDRESS_HEADER, groupAddress } from './client-address';
+import { readClientAddress } from './client-address';
 import { readWebBody } from './fetch-adapter';
 import { listProcedures } from './trpc-internals';
 
@@ -87,7 +87,7 @@ async function checkSignIn(service: Service, request: Request, access: Access): 
   const input = isJson(request) ? signInInput.safeParse(await readJson(request)) : null;
   if (!input?.success) return refuse('BAD_REQUEST', 'Send email and password as JSON');
   try {
-    const result = await signIn(service, input.data, readClientAddress(service, request));
+    const result = await signIn(service, input.data, readClientAddress(service, request.headers));
     if (result.outcome === 'refused') return refuse('UNAUTHORIZED', 'Email or password is wrong');
     if (result.outcome === 'throttled') {
       const minutes = Math.ceil(result.retryAfterSeconds / 60);
@@ -133,7 +133,8 @@ async function callProcedure(service: Service, request: Request, access: Access)
     if (staff && request.method !== 'GET' && !(isSameHost(service, request) && isJson(request))) return refuseForeign();
     const integrationId = request.headers.get(INTEGRATION_HEADER);
     if (staff) access.staffId = staff.id;
-    if (staff) caller = { kind: 'staff', staff, integrationId, clientAddress: readClientAddress(service, request) };
+    if (staff)
+      caller = { kind: 'staff', staff, integrationId, clientAddress: readClientAddress(service, request.headers) };
   } catch (error) {
     return refuseFault(service, error, access);
   }
@@ -188,13 +189,6 @@ async function readJson(request: Request): Promise<unknown> {
   } catch {
     return null;
   }
-}
-
-/** Told by our own server, or by the serverless platform, which writes its header itself. */
-function readClientAddress({ env }: Service, { headers }: Request): string {
-  const forwarded =
-    env.VERCEL === '1' ? headers.get('x-forwarded-for')?.split(',')[0] : headers.get(CLIENT_ADDRESS_HEADER);
-  return groupAddress(forwarded?.trim() ?? '');
 }
 
 function refuseFault(service: Service, error: unknown, access: Access): Response {

@@ -12,9 +12,9 @@ import { expectSigned, type Receiver, startReceiver, waitUntil } from '../suppor
 import { type Client, createClient } from '../support/server';
 import { openSite, type Site, type Tenant } from '../support/site';
 
-// Plain `next start`, with our server in front and as a platform runs its route handlers, as in production: a real Inngest
-// calls /api/inngest, and the database is behind a transaction pooler (where there is a PgBouncer). One region each, so
-// that both run at once on one Inngest server.
+// Next's route handlers as in production, under plain `next start` and as Vercel runs them: a real Inngest calls
+// /api/inngest, and the database is behind a transaction pooler (where there is a PgBouncer). One region each, so that both
+// run at once on one Inngest server.
 
 const MINUTE_MS = 60_000;
 const inngest = findInngest(process.env);
@@ -43,7 +43,7 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
       startStack('us', { receiver, engine }, {}),
       startStack('eu', { receiver, engine }, { VERCEL: '1', WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION: '1' }),
     ]);
-    stacks.set('plain next start', us).set('Next’s route handlers', eu);
+    stacks.set('plain next start', us).set('next start with VERCEL=1', eu);
   });
   afterAll(async () => {
     await Promise.all([...stacks.values()].map((stack) => stack.stop()));
@@ -51,7 +51,7 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
     await receiver?.stop();
   });
 
-  describe.concurrent.each(['plain next start', 'Next’s route handlers'])('%s', (name) => {
+  describe.concurrent.each(['plain next start', 'next start with VERCEL=1'])('%s', (name) => {
     /** A tenant with a subscription to a path of its own, told of so many bot sessions. */
     async function tell(events: number, failures: number) {
       const { site, server } = stacks.get(name)!;

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Dashboard, settle, startDashboard } from '../support/dashboard';
+import { expectFileHeaders, expectPageHeaders, OPEN_PAGES } from '../support/page-headers';
 
 // Checks the Content-Security-Policy of pages in a real browser. dashboard-pages.test.ts checks that no page violates
 // it by itself: there, a violation that the browser logs is an error like any other.
@@ -15,6 +16,18 @@ afterEach(async () => {
   expect(await dashboard.closePages()).toEqual([]);
 });
 afterAll(() => dashboard?.stop(), LIMIT_MS);
+
+describe('a page of the self-hosted server', () => {
+  it.each(OPEN_PAGES)('%s (%i) has the headers of pages, a nonce of its own and a request id', async (path, status) => {
+    const answers = await expectPageHeaders(dashboard.product.url, path, status);
+    if (path.startsWith('/api/')) return;
+    const ids = answers.map((headers) => headers.get('x-request-id'));
+    for (const id of ids) expect(id).toMatch(/^req_\w+$/);
+    expect(new Set(ids).size).toBe(answers.length);
+  });
+
+  it('loads files that say what they are', () => expectFileHeaders(dashboard.product.url));
+});
 
 const isMarked = (page: Awaited<ReturnType<Dashboard['open']>>) => page.evaluate(() => 'injected' in window);
 

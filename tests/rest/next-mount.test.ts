@@ -1,26 +1,38 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
+import { createStaff } from '../../server/auth/accounts';
+import { Connection, sendRaw } from '../support/connection';
 import { scoredSession } from '../support/facts';
 import { type NextServer, startNextServer } from '../support/next-server';
-import { PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
+import { findFreePort } from '../support/ports';
+import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { createClient, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
+import { openStaffClient, PASSWORD, readCookie, trySignIn } from '../support/staff-client';
 
-// The other mounts: plain `next start`, and Next's route handlers alone, as a serverless platform runs them. All answer
-// from one database here.
+// What Next's route handlers do with a request and its answer: under plain `next start`, and as Vercel runs them. The
+// self-hosted server answers from the same database.
 describe.each<[string, Record<string, string>]>([
   ['plain next start', {}],
-  ['Next’s route handlers', { VERCEL: '1' }],
+  ['next start with VERCEL=1', { VERCEL: '1', WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION: '1' }],
 ])('the API through %s', (_mount, settings) => {
   let server: TestServer;
+  let receiver: Receiver;
   let next: NextServer;
+  let metricsPort: number;
   let tenant: { id: string; key: string };
 
   beforeAll(async () => {
-    server = await startTestServer();
+    receiver = await startReceiver();
+    server = await startTestServer({ WEBHOOK_ALLOW_HOSTS: receiver.host });
     tenant = await server.createTenant('pro');
-    next = await startNextServer(server, settings);
+    metricsPort = await findFreePort();
+    const own = { WEBHOOK_ALLOW_HOSTS: receiver.host, METRICS_PORT: String(metricsPort) };
+    next = await startNextServer(server, { ...own, ...settings });
   });
   afterAll(async () => {
     await next?.stop();
     await server.stop();
+    await receiver.stop();
   });
 
   /** What a client sees, apart from what differs between any two requests. */
@@ -49,6 +61,8 @@ describe.each<[string, Record<string, string>]>([
       ['GET', '/v1/sessions?pageSize=0', { headers: bearer() }],
       ['GET', `/v1/sessions/${encodeURIComponent('session é 1')}`, { headers: bearer() }],
       ['GET', '/v1/sessions/', { headers: bearer() }],
+      ['GET', `/v1/sessions/${encodeURIComponent('a/b%2F+\\..')}`, { headers: bearer() }],
+      ['GET', '/v1/sessions?userId=a%2Bb+c%26d&pageSize=2', { headers: bearer() }],
       ['GET', '/v1/unknown', { headers: bearer() }],
       ['GET', '/v1', { headers: bearer() }],
       ['PATCH', '/v1/sessions', { headers: bearer() }],
@@ -153,6 +167,104 @@ describe.each<[string, Record<string, string>]>([
       const response = await fetch(`${next.url}/api/inngest`, { method });
       expect([response.status, await response.text()]).toEqual([404, 'Not found\n']);
     }
+  });
+
+  const VALID = JSON.stringify({ url: 'https://example.com/', eventType: 'BotDetected', enabled: false });
+  const json = (headers: Record<string, string> = {}) => ({
+    Authorization: `Bearer ${tenant.key}`,
+    'Content-Type': 'application/json',
+    ...headers,
+  });
+
+  it('passes on a body of 64 KiB byte by byte, and refuses one byte more', async () => {
+    const pad = (length: number) => `{"name":"ä😀",${VALID.slice(1)}${' '.repeat(length)}`;
+    const longest = pad(64 * 1024 - Buffer.byteLength(pad(0)));
+    const taken = await sendRaw(next.url, 'POST', '/v1/webhooks', { headers: json(), body: longest });
+    expect([taken.status, taken.body.data.name]).toEqual([200, 'ä😀']);
+    const refused = await sendRaw(next.url, 'POST', '/v1/webhooks', { headers: json(), body: `${longest} ` });
+    expect([refused.status, refused.body.error.details]).toEqual([400, { field: 'body' }]);
+    const path = `/v1/webhooks/${taken.body.data.id}`;
+    const gone = await sendRaw(next.url, 'DELETE', path, { headers: json() });
+    expect([gone.status, gone.text, gone.header('content-type')]).toEqual([204, '', null]);
+  });
+
+  it('takes an action without a body, with an empty one and with one that nobody reads', async () => {
+    const path = '/v1/users/u/devices/d/confirm';
+    const cases: [headers: Record<string, string>, body: string][] = [
+      [{}, ''],
+      [{ 'Content-Length': '0' }, ''],
+      [{ 'Transfer-Encoding': 'chunked' }, '0\r\n\r\n'],
+      [{ 'Content-Type': 'text/plain' }, ''],
+    ];
+    for (const [headers, body] of cases) {
+      const connection = await Connection.open(next.url);
+      connection.writeHead('POST', path, { Authorization: `Bearer ${tenant.key}`, ...headers });
+      connection.write(body);
+      expect([headers, (await connection.read()).status]).toEqual([headers, 200]);
+      connection.close();
+    }
+    const { id } = (await server.call('POST', '/v1/webhooks', { key: tenant.key, body: VALID })).body.data;
+    const unread = { headers: json({ 'Content-Type': 'nonsense' }), body: 'x'.repeat(300_000) };
+    expect((await sendRaw(next.url, 'POST', `/v1/webhooks/${id}/rotate-secret`, unread)).status).toBe(200);
+    await server.call('DELETE', `/v1/webhooks/${id}`, { key: tenant.key });
+  });
+
+  it('refuses a signed-in page of another host, and signs in and out pages of its own', async () => {
+    const client = { url: next.url, ...createClient(next.url) };
+    const email = `${crypto.randomUUID()}@example.com`;
+    await createStaff(asOperator(server.service.db), { email, password: PASSWORD, role: 'viewer' });
+    expect((await trySignIn(client, { email, password: PASSWORD }, { origin: 'https://evil.example' })).status).toBe(
+      403,
+    );
+    const signedIn = await trySignIn(client, { email, password: PASSWORD });
+    expect(signedIn.status).toBe(200);
+    const cookie = readCookie(signedIn);
+    const me = await openStaffClient(client, cookie).query('staff.me');
+    expect([me.status, me.body.result.data.email]).toEqual([200, email]);
+    const signedOut = await client.call('POST', '/api/auth/sign-out', { headers: { cookie, origin: next.url } });
+    expect([signedOut.status, signedOut.text]).toEqual([204, '']);
+    expect((await openStaffClient(client, cookie).query('staff.me')).status).toBe(401);
+  });
+
+  it('takes the client’s address from the platform, never from the client', async () => {
+    const tryFrom = async (headers: Record<string, string>) => {
+      await server.database.db.sql`delete from sign_in_windows`;
+      const client = { url: next.url, ...createClient(next.url) };
+      await trySignIn(client, { email: 'x@example.com', password: PASSWORD }, headers);
+      const rows = await server.database.db.sql`select bucket from sign_in_windows where bucket like 'address:%'`;
+      return rows.map(({ bucket }) => bucket);
+    };
+    const claimed = { 'x-client-address': '198.51.100.7' };
+    expect(await tryFrom(claimed)).toEqual(['address:127.0.0.1']);
+    const forwarded = { ...claimed, 'x-forwarded-for': '192.0.2.1, 192.0.2.2' };
+    // Vercel writes the whole header; a proxy adds its entry behind what the client has sent.
+    expect(await tryFrom(forwarded)).toEqual([`address:${settings.VERCEL ? '192.0.2.1' : '192.0.2.2'}`]);
+  });
+
+  it('says that it has no engine, and keeps deliveries for a process that has one', async () => {
+    const ready = await fetch(`${next.url}/ready`);
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      { status: 'unavailable', checks: { database: 'ok', migrations: 'ok', engine: 'failing' } },
+    ]);
+    const body = { url: `${receiver.url}/kept`, eventType: 'BotDetected' };
+    const { secret } = (await server.call('POST', '/v1/webhooks', { key: tenant.key, body })).body.data;
+    expect((await createClient(next.url).ingest(tenant.id, scoredSession(0.95).facts)).status).toBe(200);
+    await waitUntil(() => /could not tell the engine about due deliveries/.test(next.output()));
+    expect(receiver.received).toEqual([]);
+    await server.service.dispatcher.requestSweep();
+    await waitUntil(() => receiver.received.length > 0, 25_000);
+    expectSigned(receiver.received[0]!, secret);
+  }, 40_000);
+
+  it('with a wrong setting fails every request, and says which in the log', async () => {
+    await expect(startNextServer(server, { ...settings, WEBHOOK_TIMEOUT: 'soon' })).rejects.toThrow(
+      /next start answers 500: .*WEBHOOK_TIMEOUT: must be a duration/s,
+    );
+  });
+
+  it('opens no port for metrics', async () => {
+    await expect(fetch(`http://127.0.0.1:${metricsPort}/metrics`)).rejects.toThrow('fetch failed');
   });
 
   // The last test: it ends the server.

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RawAnswer } from '../support/connection';
 import { type NextServer, startNextServer } from '../support/next-server';
 import { describeAnswer, type OddRequest, sendOdd } from '../support/odd-requests';
 import { startTestServer, type TestServer } from '../support/server';
 
-// What no well-behaved client sends, byte for byte, to both servers: Next's router must not get to repair, redirect or
-// refuse any of it before the API sees it.
+// What no well-behaved client sends, byte for byte: the self-hosted server judges all of it as it was sent. Where Next's
+// router repairs, redirects or refuses it before a route handler sees it, the case says what Next answers; all else is
+// answered alike.
 
 const KIB = 1024;
 
@@ -24,15 +26,40 @@ afterAll(async () => {
 
 type Odd = Omit<OddRequest, 'key'> & { hasKey?: boolean };
 
-/** Sends a request to both, expects one answer, and shows it as `<status> <code> <field>`. */
+/** An answer as `<status> <code> <field>`, or `<status> <location>`. */
+function show({ status, body, header }: RawAnswer): string {
+  const parts = [status, body?.error?.code, body?.error?.details?.field, header('location')];
+  return parts.filter((part) => part !== undefined && part !== null).join(' ');
+}
+
+/** Sends a request to the self-hosted server, and shows its answer. */
+async function ask(line: string, { hasKey = true, ...odd }: Odd = {}): Promise<string> {
+  const answer = await sendOdd(server.url, line, hasKey ? { ...odd, key: tenant.key } : odd);
+  expect(answer.header('x-request-id')).toMatch(/^req_/);
+  return show(answer);
+}
+
+/** Sends a request to plain `next start`, and shows its answer; `closed` where there is none. */
+const askNext = (line: string, { hasKey = true, ...odd }: Odd = {}): Promise<string> =>
+  sendOdd(next.url, line, hasKey ? { ...odd, key: tenant.key } : odd).then(show, ({ message }: Error) => {
+    expect(message).toBe('closed after ""');
+    return 'closed';
+  });
+
+/** Sends a request to both, expects one answer, and shows it. */
 async function askBoth(line: string, { hasKey = true, ...rest }: Odd = {}): Promise<string> {
   const odd = hasKey ? { ...rest, key: tenant.key } : rest;
   const [own, other] = await Promise.all([server, next].map(({ url }) => sendOdd(url, line, odd)));
   const name = `${line} ${odd.headers?.join(', ') ?? ''}`.slice(0, 200);
   expect({ name, ...describeAnswer(other!) }).toEqual({ name, ...describeAnswer(own!) });
   expect(own!.header('x-request-id')).toMatch(/^req_/);
-  const { error } = own!.body ?? {};
-  return [own!.status, error?.code, error?.details?.field].filter((part) => part !== undefined).join(' ');
+  return show(own!);
+}
+
+/** Expects an answer of the self-hosted server and, where `byNext` says it, another one of Next; else the same of both. */
+async function expectAnswer(line: string, answer: string, byNext?: string, odd: Odd = {}) {
+  if (byNext === undefined) return expect(await askBoth(line, odd)).toBe(answer);
+  expect([await ask(line, odd), await askNext(line, odd)]).toEqual([answer, byNext]);
 }
 
 /** Cases with a short name in front. */
@@ -45,18 +72,18 @@ const long = (length: number) => `Content-Length: ${length}`;
 describe('a path', () => {
   const ROUTED = '404 NOT_FOUND';
   const JUDGED = '400 INVALID_REQUEST sessionId';
+  const MISSING = '401 MISSING_API_KEY';
 
-  const targets = named<[string]>([
-    ['%E0%A4', JUDGED],
-    ['%', JUDGED],
-    ['%zz', JUDGED],
+  const targets = named<[answer: string, byNext?: string]>([
+    ['%E0%A4', JUDGED, '500'],
+    ['%', JUDGED, '500'],
+    ['%zz', JUDGED, '500'],
     ['%00', JUDGED],
-    ['%ed%a0%80', JUDGED],
+    ['%ed%a0%80', JUDGED, '500'],
     ['x'.repeat(257), JUDGED],
-    ['x'.repeat(30 * KIB), JUDGED],
+    ['x'.repeat(30 * KIB), JUDGED, '431'],
     ['a%2Fb', ROUTED],
     ['a%5Cb', ROUTED],
-    ['%2e%2e', ROUTED],
     ['foo.rsc', ROUTED],
     ['foo.json', ROUTED],
     ['foo.segments/_tree.segment.rsc', ROUTED],
@@ -65,54 +92,65 @@ describe('a path', () => {
     ['[x];v=1', ROUTED],
     ['__proto__', ROUTED],
     ['', ROUTED],
-    ['..', ROUTED],
-    ['x/../../../health', ROUTED],
-    ['/', ROUTED],
-    ['x//', ROUTED],
-    ['x\\y', ROUTED],
+    ['/', ROUTED, '308 /v1/sessions/'],
+    ['x//', ROUTED, '308 /v1/sessions/x/'],
+    ['x\\y', ROUTED, '308 /v1/sessions/x/y'],
     ['x#fragment', ROUTED],
   ]);
-  it.each(targets)('reaches the API as it was sent: /v1/sessions/%s', async (_name, rest, answer) => {
-    expect(await askBoth(`GET /v1/sessions/${rest}`)).toBe(answer);
-    expect(await askBoth(`GET /v1/sessions/${rest}`, { hasKey: false })).toBe('401 MISSING_API_KEY');
-    expect(await askBoth(`GET http://elsewhere.example/v1/sessions/${rest}`)).toBe(answer);
+  it.each(targets)('reaches the API as it was sent: /v1/sessions/%s', async (_name, rest, answer, byNext) => {
+    await expectAnswer(`GET /v1/sessions/${rest}`, answer, byNext);
+    await expectAnswer(`GET /v1/sessions/${rest}`, MISSING, byNext, { hasKey: false });
+    expect(await ask(`GET http://elsewhere.example/v1/sessions/${rest}`)).toBe(answer);
   });
 
-  it.each([
-    '/v1//sessions',
-    '//v1/sessions',
-    '/\\v1/sessions',
-    '/v1\\sessions',
-    '/v1/./sessions',
-    '/v1/../health',
-    '/x/../v1/sessions',
-    '/x/%2e%2e/v1/sessions',
-    '/.//v1',
-    '/v1#fragment',
-    '/v1/sessions.rsc',
-    '/v1/index',
-    '/v1/_next/data/build/v1.json',
-    '/v1/_next/static/chunks/x.js',
-    '/v1/[[...path]]',
-    'http://elsewhere.example//v1/sessions',
-  ])('that is none of the API’s is 404 in its envelope, after the key, and no redirect: %s', async (path) => {
-    expect(await askBoth(`GET ${path}`)).toBe(ROUTED);
-    expect(await askBoth(`GET ${path}`, { hasKey: false })).toBe('401 MISSING_API_KEY');
+  it.each(['', 'x', '%zz', '..'])('in the absolute form is redirected by Next: /v1/sessions/%s', async (rest) => {
+    expect(await askNext(`GET http://elsewhere.example/v1/sessions/${rest}`)).toMatch(
+      /^308 http:\/\/elsewhere\.example\//,
+    );
   });
 
-  it.each([
-    '/health/%E0%A4',
-    '//health',
-    '/x/../health',
-    '/swagger/%E0%A4',
-    '/swagger/..%2fstart.js',
-    '/openapi//v3.json',
-    '*',
-    '/swagger\\',
-    '/api/trpc/%E0%A4',
-    '/%',
-  ])('without a key is a plain 404 where the API or nobody answers: %s', async (path) => {
-    expect(await askBoth(`GET ${path}`, { hasKey: false })).toBe('404');
+  it.each<[path: string, byNext?: string, byNextWithoutKey?: string]>([
+    ['/v1//sessions', '308 /v1/sessions'],
+    ['//v1/sessions', '308 /v1/sessions'],
+    ['/\\v1/sessions', '308 /v1/sessions'],
+    ['/v1\\sessions', '308 /v1/sessions'],
+    ['/.//v1', '308 /v1'],
+    ['http://elsewhere.example//v1/sessions', '308 http://elsewhere.example/v1/sessions'],
+    // Resolved.
+    ['/v1/./sessions', '200', MISSING],
+    ['/v1/../health', '200'],
+    ['/x/../v1/sessions', '200', MISSING],
+    ['/x/%2e%2e/v1/sessions', '200', MISSING],
+    ['/v1/sessions/..', ROUTED, MISSING],
+    ['/v1/sessions/%2e%2e', ROUTED, MISSING],
+    ['/v1/sessions/x/../../../health', '200'],
+    ['/v1#fragment'],
+    ['/v1/sessions.rsc'],
+    ['/v1/index'],
+    ['/v1/_next/data/build/v1.json'],
+    ['/v1/_next/static/chunks/x.js'],
+    ['/v1/[[...path]]'],
+  ])(
+    'that is none of the API’s is 404 in its envelope, after the key, and no redirect: %s',
+    async (path, byNext, ...more) => {
+      await expectAnswer(`GET ${path}`, ROUTED, byNext);
+      await expectAnswer(`GET ${path}`, MISSING, more[0] ?? byNext, { hasKey: false });
+    },
+  );
+
+  it.each<[path: string, byNext?: string]>([
+    ['/health/%E0%A4', '404'],
+    ['//health', '308 /health'],
+    ['/x/../health', '200'],
+    ['/swagger/%E0%A4', '500'],
+    ['/swagger/..%2fstart.js'],
+    ['/openapi//v3.json', '308 /openapi/v3.json'],
+    ['*', '500'],
+    ['/swagger\\', '308 /swagger/'],
+    ['/api/trpc/%E0%A4', '500'],
+    ['/%', '404'],
+  ])('without a key is a plain 404 where the API or nobody answers: %s', async (path, byNext) => {
+    await expectAnswer(`GET ${path}`, '404', byNext, { hasKey: false });
   });
 });
 
@@ -120,25 +158,26 @@ describe('bytes without sense', () => {
   const ALPHABET = [...'%%%/\\\\..??&&==#v1sessionsE0A4z+;:@*[]{}"<>^`|~\t\u0001\u007f\u0080\u00e9\u00ff'];
   const target = fc.array(fc.constantFrom(...ALPHABET), { maxLength: 30 }).map((parts) => parts.join(''));
 
-  it('under /v1 are answered alike, and never as a fault of ours', async () => {
+  it('under /v1 are never answered as a fault of ours', async () => {
     const paths = fc.constantFrom('/v1/', '/v1/sessions/', '/v1/sessions?', '/v1/sessions?userId=', '/v1/webhooks/x');
     const property = fc.asyncProperty(paths, target, fc.boolean(), async (path, rest, hasKey) => {
-      expect(await askBoth(`GET ${path}${rest}`, { hasKey })).toMatch(hasKey ? /^(200|400|404)/ : /^40[01] /);
+      expect(await ask(`GET ${path}${rest}`, { hasKey })).toMatch(hasKey ? /^(200|400|404)/ : /^40[01] /);
     });
     await fc.assert(property, { numRuns: 300, seed: 7 });
   });
 });
 
 describe('a query', () => {
-  const queries = named<[string]>([
-    ['origin=%zz', '400 INVALID_REQUEST origin'],
-    ['origin=%', '400 INVALID_REQUEST origin'],
-    ['origin=%E0%A4', '400 INVALID_REQUEST origin'],
+  const queries = named<[answer: string, byNext?: string, byNextWithoutKey?: string]>([
+    // Repaired by Next, or cut at the hash.
+    ['origin=%zz', '400 INVALID_REQUEST origin', '200'],
+    ['origin=%', '400 INVALID_REQUEST origin', '200'],
+    ['origin=%E0%A4', '400 INVALID_REQUEST origin', '200'],
+    ['userId=%ED%A0%80', '400 INVALID_REQUEST userId', '200'],
+    ['pageSize=5#9', '400 INVALID_REQUEST pageSize', '200'],
     ['userId=%00', '400 INVALID_REQUEST userId'],
-    ['userId=%ED%A0%80', '400 INVALID_REQUEST userId'],
     ['pageSize=5&pageSize=5', '400 INVALID_REQUEST pageSize'],
     ['pageSize=+5', '400 INVALID_REQUEST pageSize'],
-    ['pageSize=5#9', '400 INVALID_REQUEST pageSize'],
     ['pageSize=', '400 INVALID_REQUEST pageSize'],
     ['pageSize[]=0', '200'],
     ['__proto__=1&constructor=2', '200'],
@@ -146,83 +185,123 @@ describe('a query', () => {
     ['?pageSize=0', '200'],
     ['&&=&=x', '200'],
     ['_rsc=x&nxtPpath=health&__nextLocale=x&__flight__=1', '200'],
-    [`x=${'y'.repeat(20 * KIB)}`, '200'],
+    [`x=${'y'.repeat(20 * KIB)}`, '200', '431', '431'],
   ]);
-  it.each(queries)('reaches the API as it was sent: %s', async (_name, query, answer) => {
-    expect(await askBoth(`GET /v1/sessions?${query}`)).toBe(answer);
-    expect(await askBoth(`GET /v1/sessions?${query}`, { hasKey: false })).toBe('401 MISSING_API_KEY');
+  it.each(queries)('reaches the API as it was sent: %s', async (_name, query, answer, byNext, byNextWithoutKey) => {
+    await expectAnswer(`GET /v1/sessions?${query}`, answer, byNext);
+    await expectAnswer(`GET /v1/sessions?${query}`, '401 MISSING_API_KEY', byNextWithoutKey, { hasKey: false });
   });
 });
 
 describe('a method', () => {
-  it.each(['OPTIONS', 'TRACE', 'PROPFIND', 'PUT', 'DELETE', 'PURGE'])('%s is judged by the API', async (method) => {
-    for (const path of ['/v1/sessions', '/v1/nothing', '/v1', '/v1/sessions/%E0%A4'])
-      expect(await askBoth(`${method} ${path}`)).toBe('404 NOT_FOUND');
-    expect(await askBoth(`${method} /v1/sessions`, { hasKey: false })).toBe('401 MISSING_API_KEY');
-    for (const path of ['/health', '*']) expect(await askBoth(`${method} ${path}`, { hasKey: false })).toBe('404');
+  it.each<[method: string, byNext?: string]>([
+    ['OPTIONS'],
+    ['PUT'],
+    ['DELETE'],
+    ['TRACE', '500'],
+    ['PROPFIND', '400'],
+    ['PURGE', '400'],
+  ])('%s is judged by the API', async (method, byNext) => {
+    for (const path of ['/v1/sessions', '/v1/nothing', '/v1'])
+      await expectAnswer(`${method} ${path}`, '404 NOT_FOUND', byNext);
+    await expectAnswer(`${method} /v1/sessions/%E0%A4`, '404 NOT_FOUND', '500');
+    await expectAnswer(`${method} /v1/sessions`, '401 MISSING_API_KEY', byNext, { hasKey: false });
+    await expectAnswer(`${method} /health`, '404', byNext, { hasKey: false });
+    await expectAnswer(`${method} *`, '404', '500', { hasKey: false });
   });
 
   it('CONNECT is refused: this is no proxy', async () => {
     for (const target of ['localhost:1', '/v1/sessions'])
-      expect(await askBoth(`CONNECT ${target}`)).toBe('400 INVALID_REQUEST request');
+      await expectAnswer(`CONNECT ${target}`, '400 INVALID_REQUEST request', 'closed');
   });
 
   it('HEAD is answered as GET, without the body', async () => {
     expect(await askBoth('HEAD /v1/sessions')).toBe('200');
-    expect(await askBoth('HEAD /v1/sessions/%E0%A4')).toBe('400');
+    await expectAnswer('HEAD /v1/sessions/%E0%A4', '400', '500');
     expect(await askBoth('HEAD /v1/nothing')).toBe('404');
     for (const [path, status] of Object.entries({ '/v1/sessions': '401', '/health': '200', '/swagger': '200' }))
       expect(await askBoth(`HEAD ${path}`, { hasKey: false })).toBe(status);
   });
 
   it.each(['get', 'FOO', 'G\u00c9T'])('that HTTP does not know is unreadable: %s', async (method) => {
-    expect(await askBoth(`${method} /v1/sessions`)).toBe('400 INVALID_REQUEST request');
+    await expectAnswer(`${method} /v1/sessions`, '400 INVALID_REQUEST request', '400');
   });
 });
 
 describe('a head', () => {
-  const heads: string[][] = [
-    ['Host: evil.example:99999'],
-    ['Host: [::1', 'Host: other'],
-    ['Host:'],
-    ['X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: ftp', 'X-Forwarded-Port: x', 'X-Forwarded-For: ,,'],
-    ['X-Matched-Path: /health', 'X-Invoke-Path: /health', 'X-Invoke-Status: 500', 'X-Invoke-Output: /health'],
-    ['X-Middleware-Rewrite: /health', 'X-Middleware-Next: 1', 'X-Middleware-Override-Headers: authorization'],
-    ['X-Middleware-Subrequest: proxy:proxy:proxy:proxy:proxy', 'X-Now-Route-Matches: 1=health'],
-    ['RSC: 1', 'Next-Router-Prefetch: 1', 'Next-Router-State-Tree: %5B', 'Next-Url: /health'],
-    ['X-NextJS-Data: 1', 'Purpose: prefetch', 'X-Prerender-Revalidate: x', 'Next-Resume: 1'],
-    ['Next-Action: 0000000000000000000000000000000000000000', 'Origin: null'],
-    ['X-HTTP-Method-Override: DELETE', 'X-HTTP-Method: DELETE'],
-    ['Accept-Encoding: gzip, br', 'Sec-Fetch-Dest: image', 'Range: bytes=0-1', 'If-None-Match: *'],
-    ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'],
+  /** Each with what Next answers to it, where it does not reach the API. */
+  const heads: [headers: string[], byNext?: string | RegExp][] = [
+    [['Host: evil.example:99999']],
+    [['Host: [::1', 'Host: other']],
+    [['Host:']],
+    [['X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: ftp', 'X-Forwarded-Port: x', 'X-Forwarded-For: ,,']],
+    [['X-Matched-Path: /health', 'X-Invoke-Path: /health', 'X-Invoke-Status: 500', 'X-Invoke-Output: /health']],
+    [['X-Middleware-Rewrite: /health', 'X-Middleware-Next: 1', 'X-Middleware-Override-Headers: authorization']],
+    [['X-Middleware-Subrequest: proxy:proxy:proxy:proxy:proxy', 'X-Now-Route-Matches: 1=health']],
+    [['RSC: 1', 'Next-Router-Prefetch: 1', 'Next-Router-State-Tree: %5B', 'Next-Url: /health'], /^307 .*_rsc=/],
+    [['X-NextJS-Data: 1', 'Purpose: prefetch', 'X-Prerender-Revalidate: x', 'Next-Resume: 1']],
+    [['Next-Action: 0000000000000000000000000000000000000000', 'Origin: null']],
+    [['X-HTTP-Method-Override: DELETE', 'X-HTTP-Method: DELETE']],
+    [['Sec-Fetch-Dest: image', 'Range: bytes=0-1', 'If-None-Match: *']],
+    [['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'], 'closed'],
     [
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13',
-      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+      [
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+      ],
+      'closed',
     ],
-    ['Cookie: __prerender_bypass=x; __next_preview_data=y'],
-    ['X-Odd: \u00e9\u00ff'],
-    ['Expect: 100-continue'],
-    ['Expect: something'],
-    [`X-Long: ${'x'.repeat(20 * KIB)}`],
-    ['Connection: close'],
+    [['X-Odd: \u00e9\u00ff']],
+    [['Expect: 100-continue']],
+    [['Expect: something'], '417'],
+    [[`X-Long: ${'x'.repeat(20 * KIB)}`], '431'],
+    [['Connection: close']],
   ];
-  const namedHeads = heads.map((headers): [string, string[]] => [headers.join(', ').slice(0, 40), headers]);
-  it.each(namedHeads)('means nothing to Next: %s', async (_name, headers) => {
-    expect(await askBoth('GET /v1/sessions?pageSize=5', { headers })).toBe('200');
-    expect(await askBoth('GET /v1/sessions', { headers, hasKey: false })).toBe('401 MISSING_API_KEY');
-    expect(await askBoth('GET /v1/sessions/%E0%A4', { headers })).toBe('400 INVALID_REQUEST sessionId');
-    const action = [json, 'Next-Action: x', ...headers];
-    expect(await askBoth('POST /v1/webhooks', { headers: [...action, long(1)], body: '{' })).toBe(
-      '400 INVALID_BODY body',
-    );
+  const namedHeads = heads.map(([headers, byNext]) => [headers.join(', ').slice(0, 40), headers, byNext] as const);
+  it.each(namedHeads)('means nothing to the API: %s', async (_name, headers, byNext) => {
+    const action = [json, 'Next-Action: x', ...headers, long(1)];
+    const cases: [line: string, answer: string, odd: Odd][] = [
+      ['GET /v1/sessions?pageSize=5', '200', { headers }],
+      ['GET /v1/sessions', '401 MISSING_API_KEY', { headers, hasKey: false }],
+      ['POST /v1/webhooks', '400 INVALID_BODY body', { headers: action, body: '{' }],
+    ];
+    for (const [line, answer, odd] of cases) {
+      // Next never lets go of a socket that offers an upgrade and sends a body: the server would not end.
+      if (byNext === 'closed' && odd.body) expect(await ask(line, odd)).toBe(answer);
+      else if (byNext === undefined) expect(await askBoth(line, odd)).toBe(answer);
+      else expect([await ask(line, odd), await askNext(line, odd)]).toEqual([answer, expect.stringMatching(byNext)]);
+    }
+    expect(await ask('GET /v1/sessions/%E0%A4', { headers })).toBe('400 INVALID_REQUEST sessionId');
+  });
+
+  it('that takes compressed answers gets none from the API; Next compresses them on their way', async () => {
+    const headers = ['Accept-Encoding: gzip, br'];
+    const own = await sendOdd(server.url, 'GET /v1/sessions', { key: tenant.key, headers });
+    expect([own.status, own.header('content-encoding')]).toEqual([200, null]);
+    const asked = { authorization: `Bearer ${tenant.key}`, 'accept-encoding': 'gzip' };
+    const other = await fetch(`${next.url}/v1/sessions`, { headers: asked });
+    expect([other.headers.get('content-encoding'), await other.json()]).toEqual(['gzip', own.body]);
+  });
+
+  it('with the cookies of a preview is judged as without, and Next takes one back', async () => {
+    const headers = ['Cookie: __prerender_bypass=x; __next_preview_data=y'];
+    for (const hasKey of [true, false]) {
+      const answer = hasKey ? '200' : '401 MISSING_API_KEY';
+      await expectAnswer('GET /v1/sessions', answer, answer, { headers, hasKey });
+    }
+    expect(await ask('GET /v1/sessions/%E0%A4', { headers })).toBe('400 INVALID_REQUEST sessionId');
+    const odd = { headers: [json, ...headers, long(1)], body: '{' };
+    await expectAnswer('POST /v1/webhooks', '400 INVALID_BODY body', '400 INVALID_BODY body', odd);
+    const { rawHeaders } = await sendOdd(server.url, 'GET /v1/sessions', { key: tenant.key, headers });
+    expect(rawHeaders.filter(([name]) => /^set-cookie$/i.test(name))).toEqual([]);
   });
 
   it('without Host is judged as with one', async () => {
-    expect(await askBoth('GET /v1/sessions', { hasHost: false })).toBe('200');
-    expect(await askBoth('GET /v1/sessions', { hasHost: false, hasKey: false })).toBe('401 MISSING_API_KEY');
-    expect(await askBoth('GET /v1/sessions/%E0%A4', { hasHost: false })).toBe('400 INVALID_REQUEST sessionId');
+    await expectAnswer('GET /v1/sessions', '200', '400', { hasHost: false });
+    await expectAnswer('GET /v1/sessions', '401 MISSING_API_KEY', '400', { hasHost: false, hasKey: false });
+    await expectAnswer('GET /v1/sessions/%E0%A4', '400 INVALID_REQUEST sessionId', '400', { hasHost: false });
   });
 
   it.each([
@@ -236,8 +315,8 @@ describe('a head', () => {
     expect(await askBoth('GET /v1/sessions', { headers, hasKey: false })).toBe('401 INVALID_API_KEY');
   });
 
-  it.each<[string, string[]]>([
-    ['over 32 KiB', [`X-Long: ${'x'.repeat(33 * KIB)}`]],
+  it.each<[what: string, headers: string[], byNext?: string]>([
+    ['over 32 KiB', [`X-Long: ${'x'.repeat(33 * KIB)}`], '431'],
     ['a line without a colon', ['nonsense']],
     ['a space in a name', ['X Odd: 1']],
     ['a NUL', ['X-Odd: \u0000']],
@@ -245,35 +324,41 @@ describe('a head', () => {
     ['a length that is no number', ['Content-Length: x']],
     ['a length and chunks', [long(1), 'Transfer-Encoding: chunked']],
     ['an unknown transfer', ['Transfer-Encoding: x']],
-  ])('that is not readable is refused in the envelope: %s', async (_what, headers) => {
-    expect(await askBoth('GET /v1/sessions', { headers })).toBe('400 INVALID_REQUEST request');
+  ])('that is not readable is refused in the envelope: %s', async (_what, headers, byNext = '400') => {
+    await expectAnswer('GET /v1/sessions', '400 INVALID_REQUEST request', byNext, { headers });
   });
 
-  it.each(['GET /v1/sessions/\u00e9', `GET /v1/${'x'.repeat(33 * KIB)}`, 'GET v1/sessions', 'GET  ', 'GET /v1 x'])(
-    'whose first line is not readable is refused in the envelope: case %#',
-    async (line) => {
-      expect(await askBoth(line)).toBe('400 INVALID_REQUEST request');
-    },
-  );
+  it.each<[line: string, byNext?: string]>([
+    ['GET /v1/sessions/\u00e9'],
+    [`GET /v1/${'x'.repeat(33 * KIB)}`, '431'],
+    ['GET v1/sessions'],
+    ['GET  '],
+    ['GET /v1 x'],
+  ])('whose first line is not readable is refused in the envelope: case %#', async (line, byNext = '400') => {
+    await expectAnswer(line, '400 INVALID_REQUEST request', byNext);
+  });
 });
 
 describe('a body', () => {
-  const post = (body: string | Uint8Array, ...headers: string[]) =>
-    askBoth('POST /v1/webhooks', { headers: [json, long(Buffer.byteLength(body)), ...headers], body });
+  const post = (body: string | Uint8Array, headers: string[], byNext?: string) =>
+    expectAnswer('POST /v1/webhooks', REFUSED, byNext, {
+      headers: [json, long(Buffer.byteLength(body)), ...headers],
+      body,
+    });
   const chunked = (body: string, ...headers: string[]) =>
     askBoth('POST /v1/webhooks', { headers: [json, 'Transfer-Encoding: chunked', ...headers], body });
   const REFUSED = '400 INVALID_BODY body';
 
-  it.each<[string, string | Uint8Array, string[]]>([
+  it.each<[what: string, body: string | Uint8Array, headers: string[], byNext?: string]>([
     ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), []],
     ['a form', 'a=b', ['Content-Type: application/x-www-form-urlencoded']],
     ['compressed', '{}', ['Content-Encoding: gzip']],
     ['64 KiB and a byte', ' '.repeat(64 * KIB + 1), []],
     ['1 MiB', ' '.repeat(1024 * KIB), []],
     ['awaited', '{', ['Expect: 100-continue']],
-    ['of another expectation', '{', ['Expect: something']],
-  ])('is refused alike: %s', async (_what, body, headers) => {
-    expect(await post(body, ...headers)).toBe(REFUSED);
+    ['of another expectation', '{', ['Expect: something'], '417'],
+  ])('is refused: %s', async (_what, body, headers, byNext) => {
+    await post(body, headers, byNext);
   });
 
   it('over 1 MiB is refused, and the connection closes', async () => {
@@ -285,7 +370,8 @@ describe('a body', () => {
     expect(await chunked('2\r\n{}\r\n0\r\n\r\n')).toBe('400 INVALID_BODY url');
     expect(await chunked('1;x=y\r\n{\r\n0\r\nX-Trailer: 1\r\n\r\n')).toBe(REFUSED);
     expect(await chunked('0\r\n\r\n')).toBe(REFUSED);
-    expect(await chunked('zz\r\n')).toBe('400 INVALID_REQUEST request');
+    const headers = [json, 'Transfer-Encoding: chunked'];
+    await expectAnswer('POST /v1/webhooks', '400 INVALID_REQUEST request', '400', { headers, body: 'zz\r\n' });
   });
 
   it('is not read without a key, nor where the route takes none', async () => {

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONNECTION_LIMITS } from '../../server/http-limits';
 import { Connection, sendRaw } from '../support/connection';
-import { startNextServer } from '../support/next-server';
 import { startTestServer, type TestServer } from '../support/server';
 import { answerDashboard } from '../support/staff-client';
 
@@ -196,20 +195,3 @@ describe('a request is refused that is too much', () => {
     await expectServed();
   });
 });
-
-it('plain next start holds them too, and looks every half minute', async () => {
-  const next = await startNextServer(server);
-  try {
-    const { maxHeaderFields } = CONNECTION_LIMITS;
-    const headers = Object.fromEntries(Array.from({ length: maxHeaderFields }, (_, n) => [`X-${n}`, '1']));
-    expect((await sendRaw(next.url, 'GET', '/health', { headers })).status).toBe(400);
-    const long = await sendRaw(next.url, 'POST', '/sign-in', { body: ' '.repeat(64 * 1024 + 1) });
-    expect(long.status).toBe(413);
-    const slow = await Connection.open(next.url);
-    slow.write('GET / HTTP/1.1\r\nX-Slow: ');
-    const answer = await slow.read(true, 45_000);
-    expect([answer.status, answer.body.error]).toEqual([400, UNREADABLE]);
-  } finally {
-    await next.stop();
-  }
-}, 60_000);

@@ -46,12 +46,11 @@ export async function startNextServer(
     return read;
   });
   const output = () => streams.map(({ text }) => text).join('');
-  const isUp = () => {
+  const isUp = async () => {
     if (hasEnded(next)) throw new Error(`next start ended instead of starting: ${output()}`);
-    return fetch(`${url}/health`, { headers: { connection: 'close' } }).then(
-      ({ ok }) => ok,
-      () => false,
-    );
+    const answer = await fetch(`${url}/health`, { headers: { connection: 'close' } }).catch(() => null);
+    if (answer?.ok === false) throw new Error(`next start answers ${answer.status}: ${output()}`);
+    return answer !== null;
   };
   const stop = async () => {
     if (hasEnded(next)) return;

@@ -30,10 +30,14 @@ export async function sendOdd(
 }
 
 const VOLATILE = new Set(['date', 'x-request-id', 'ratelimit']);
+/** Node and Next each frame an answer in their own way. */
+const FRAMING = ['connection', 'keep-alive', 'content-length', 'transfer-encoding', 'vary'];
 
-/** All that a client sees, apart from what differs between any two requests. */
+/** All that a client sees, apart from the framing and from what differs between any two requests. */
 export function describeAnswer({ status, rawHeaders, text }: RawAnswer) {
-  const headers = rawHeaders.map(([name, value]): [string, string] => [name.toLowerCase(), value]);
+  const headers = rawHeaders
+    .map(([name, value]): [string, string] => [name.toLowerCase(), value])
+    .filter(([name]) => !FRAMING.includes(name));
   return {
     status,
     headers: Object.fromEntries(headers.filter(([name]) => !VOLATILE.has(name))),

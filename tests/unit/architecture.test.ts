@@ -11,8 +11,8 @@ import { findCycle, findImports, readSources, type SourceFile } from '../support
  * app → server → {db, inngest} → contract.
  */
 const LAW: [room: string, files: string, mayImport: string][] = [
-  // What Next finds by name; instrumentation.ts starts with its process, proxy.ts stands before its pages.
-  ['app', 'app/ instrumentation.ts proxy.ts next.config.js', 'http-server rest procedures service contract'],
+  // What Next finds by name.
+  ['app', 'app/ proxy.ts next.config.js', 'rest procedures service contract'],
   // The commands that start a process: they put everything together.
   [
     'entries',
@@ -21,7 +21,7 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   ],
   [
     'http-server',
-    'server/http-server.ts server/http-limits.ts server/next-server.ts server/node-http-internals.ts server/metrics-server.ts',
+    'server/http-server.ts server/http-limits.ts server/node-http-internals.ts server/metrics-server.ts',
     'rest service platform',
   ],
   ['rest', 'server/rest/', 'procedures service domain auth platform db contract'],
@@ -49,7 +49,7 @@ const LAW: [room: string, files: string, mayImport: string][] = [
 const PACKAGES: { package: string; onlyIn: RegExp }[] = [
   { package: 'drizzle-orm', onlyIn: /^(?!app\/|server\/rest\/|server\/procedures\/)/ },
   // server/main.ts is Next's custom server.
-  { package: 'next', onlyIn: /^(app\/|proxy\.ts$|server\/main\.ts$)/ },
+  { package: 'next', onlyIn: /^(app\/|proxy\.ts$|next\.config\.js$|server\/main\.ts$)/ },
   { package: 'react', onlyIn: /^app\// },
   { package: 'inngest', onlyIn: /^(inngest\/|server\/service\.ts$)/ },
 ];
@@ -62,7 +62,7 @@ const ROOMS = LAW.map(([name, files, mayImport]) => ({
   files: files.split(' '),
   mayImport: mayImport.split(' ').filter(Boolean),
 }));
-const ROOTS = ['app', 'instrumentation.ts', 'proxy.ts', 'next.config.js', 'server', 'db', 'inngest', 'contract'];
+const ROOTS = ['app', 'proxy.ts', 'next.config.js', 'server', 'db', 'inngest', 'contract'];
 
 const sources = readSources(ROOTS);
 /** The room that names the longest path to a file. */

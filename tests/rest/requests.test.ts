@@ -105,7 +105,7 @@ describe('a body', () => {
   it('is missing: refused', async () => {
     const headers = { 'Content-Type': 'application/json' };
     expectError(await send('POST', '/v1/webhooks', { headers }), 'INVALID_BODY', 'body');
-    expectError(await send('PATCH', '/v1/webhooks/x', { headers }), 'INVALID_BODY', 'body');
+    expectError(await post('', { 'Content-Type': '' }), 'INVALID_BODY', 'body');
   });
 
   it('of 64 KiB is taken, one byte more is refused', async () => {
@@ -275,8 +275,6 @@ describe('a path', () => {
     'parameter that is not percent-encoded UTF-8 is 400: %s',
     async (segment) => {
       expectError(await send('GET', `/v1/sessions/${segment}`), 'INVALID_REQUEST', 'sessionId');
-      expectError(await send('GET', `/v1/webhooks/${segment}`), 'INVALID_REQUEST', 'id');
-      expectError(await send('DELETE', `/v1/webhooks/${segment}`), 'INVALID_REQUEST', 'id');
     },
   );
 
@@ -291,8 +289,6 @@ describe('a path', () => {
     for (const character of ['x', encodeURIComponent('ä'), encodeURIComponent('😀')]) {
       expectError(await send('GET', `/v1/sessions/${character.repeat(256)}`), 'NOT_FOUND');
       expectError(await send('GET', `/v1/sessions/${character.repeat(257)}`), 'INVALID_REQUEST', 'sessionId');
-      expectError(await send('GET', `/v1/webhooks/${character.repeat(256)}`), 'NOT_FOUND');
-      expectError(await send('GET', `/v1/webhooks/${character.repeat(257)}`), 'INVALID_REQUEST', 'id');
     }
     expectError(await send('GET', `/v1/sessions/${'x'.repeat(10_000)}`), 'INVALID_REQUEST', 'sessionId');
   });

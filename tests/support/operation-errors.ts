@@ -25,31 +25,18 @@ export const UNIVERSAL_CODES = [
   'SERVICE_UNAVAILABLE',
 ] as const satisfies ErrorCode[];
 
+// What a rule refuses that several routes share is in the rule's own tests (tests/rest/requests.test.ts for paths and
+// bodies, cursors.test.ts, tests/unit/address-guard.test.ts); here each route shows once that it follows the rule.
+
 const TOO_LONG = 'x'.repeat(257);
 const badPath = (name: keyof Ids): Refusal[] => [
   { with: `a ${name} of 257 characters`, field: name, ids: { [name]: TOO_LONG } },
-  { with: `U+0000 in ${name}`, field: name, ids: { [name]: 'a\0b' } },
 ];
 const BAD_PAGE: Refusal[] = [
-  { with: 'pageSize=0', field: 'pageSize', query: 'pageSize=0' },
   { with: 'pageSize=101', field: 'pageSize', query: 'pageSize=101' },
-  { with: 'pageSize twice', field: 'pageSize', query: 'pageSize=1&pageSize=1' },
   { with: 'a cursor of nobody', field: 'cursor', query: 'cursor=AXkP0mZ2' },
 ];
-const BAD_RANGE: Refusal[] = [
-  { with: 'a date that is none', field: 'startDate', query: 'startDate=2026-02-30' },
-  { with: 'an end before the start', field: 'endDate', query: 'startDate=2026-01-02&endDate=2026-01-01' },
-];
-const BAD_BODY: Refusal[] = [
-  { with: 'no body', field: 'body', call: { body: undefined } },
-  { with: 'an empty body', field: 'body', call: { body: '' } },
-  { with: 'an empty body without a media type', field: 'body', call: { body: '', headers: { 'content-type': '' } } },
-  { with: 'half a body', field: 'body', call: { body: '{"a":' } },
-];
-const NOT_JSON: Refusal[] = [
-  { with: 'a list', field: 'body', call: { body: [] } },
-  { with: 'text', field: 'body', call: { body: '{}', headers: { 'content-type': 'text/plain' } } },
-];
+const NO_BODY: Refusal[] = [{ with: 'no body', field: 'body', call: { body: undefined } }];
 const UNKNOWN_ID = 'that-exists-nowhere';
 const unknown = (name: keyof Ids): Refusal[] => [{ with: `an unknown ${name}`, ids: { [name]: UNKNOWN_ID } }];
 
@@ -83,7 +70,10 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
   listSessions: {
     INVALID_REQUEST: [
       ...BAD_PAGE,
-      ...BAD_RANGE,
+      { with: 'pageSize=0', field: 'pageSize', query: 'pageSize=0' },
+      { with: 'pageSize twice', field: 'pageSize', query: 'pageSize=1&pageSize=1' },
+      { with: 'a date that is none', field: 'startDate', query: 'startDate=2026-02-30' },
+      { with: 'an end before the start', field: 'endDate', query: 'startDate=2026-01-02&endDate=2026-01-01' },
       { with: 'a status that is none', field: 'status', query: 'status=Open' },
       { with: 'a score over 1', field: 'minBotScore', query: 'minBotScore=1.01' },
       { with: 'scores the wrong way round', field: 'maxBotScore', query: 'minBotScore=0.5&maxBotScore=0.4' },
@@ -95,8 +85,7 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
   labelSession: {
     INVALID_REQUEST: badPath('sessionId'),
     INVALID_BODY: [
-      ...BAD_BODY,
-      ...NOT_JSON,
+      ...NO_BODY,
       bodyFault('no verdict', 'verdict', { confidence: 'high' }),
       bodyFault('a verdict that is none', 'verdict', { verdict: 'robot' }),
       bodyFault('a confidence that is none', 'confidence', { verdict: 'bot', confidence: 'sure' }),
@@ -109,7 +98,10 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
   confirmDevice: {
     INVALID_REQUEST: [...badPath('userId'), ...badPath('fingerprint')],
     // It may have no body: what it has must be right.
-    INVALID_BODY: [...NOT_JSON, bodyFault('a number as notes', 'notes', { notes: 1 })],
+    INVALID_BODY: [
+      { with: 'text', field: 'body', call: { body: '{}', headers: { 'content-type': 'text/plain' } } },
+      bodyFault('a number as notes', 'notes', { notes: 1 }),
+    ],
   },
   listCourses: { INVALID_REQUEST: BAD_PAGE },
   getAnalytics: {
@@ -121,17 +113,13 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
     UNSUPPORTED_OPERATION: [{ with: '24 hours by week', query: 'period=24h&groupBy=week' }],
   },
   getUsage: {
-    INVALID_REQUEST: [
-      ...BAD_RANGE,
-      { with: 'more than 366 days', field: 'endDate', query: 'startDate=2024-01-01&endDate=2025-01-01' },
-      { with: 'a start more than 366 days ago', field: 'startDate', query: 'startDate=2020-01-01' },
-    ],
+    // Its range: contract-effects.test.ts.
+    INVALID_REQUEST: [{ with: 'a date that is none', field: 'startDate', query: 'startDate=2026-02-30' }],
   },
-  updateRiskThresholds: { INVALID_BODY: [...BAD_BODY, ...NOT_JSON, ...BAD_THRESHOLDS] },
+  updateRiskThresholds: { INVALID_BODY: [...NO_BODY, ...BAD_THRESHOLDS] },
   createWebhook: {
     INVALID_BODY: [
-      ...BAD_BODY,
-      ...NOT_JSON,
+      ...NO_BODY,
       ...BAD_HOOK,
       bodyFault('no url', 'url', { eventType: 'BotDetected' }),
       bodyFault('no eventType', 'eventType', { url: HOOK.url }),
@@ -143,8 +131,8 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
   getWebhook: { INVALID_REQUEST: badPath('id'), NOT_FOUND: unknown('id') },
   updateWebhook: {
     INVALID_REQUEST: badPath('id'),
-    INVALID_BODY: [...BAD_BODY, ...NOT_JSON, ...BAD_HOOK, bodyFault('null as name', 'name', { name: null })],
-    INVALID_URL: BAD_URL,
+    INVALID_BODY: [...NO_BODY, ...BAD_HOOK, bodyFault('null as name', 'name', { name: null })],
+    INVALID_URL: BAD_URL.slice(0, 1),
     INVALID_EVENT_TYPE: BAD_EVENT_TYPE,
     NOT_FOUND: unknown('id'),
     PLAN_LIMIT_REACHED: [

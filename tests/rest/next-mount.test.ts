@@ -270,13 +270,16 @@ describe.each<[string, Record<string, string>]>([
   // The last test: it ends the server.
   it('has counted every request when it ends', async () => {
     const { key } = await server.createTenant('pro');
-    const paths = ['/v1/stats', '/v1/stats', '/v1/users?pageSize=0', '/v1/unknown'];
-    for (const path of paths) await fetch(next.url + path, { headers: { authorization: `Bearer ${key}` } });
+    const ask = (path: string) => fetch(next.url + path, { headers: { authorization: `Bearer ${key}` } });
+    // At once, so that the end comes while some of them are still to be written.
+    const stats = await Promise.all(Array.from({ length: 20 }, () => ask('/v1/stats')));
+    expect(new Set(stats.map(({ status }) => status))).toEqual(new Set([200]));
+    for (const path of ['/v1/users?pageSize=0', '/v1/unknown']) await ask(path);
     await next.stop();
     const { data } = (await server.call('GET', '/v1/usage', { key })).body;
-    expect(data).toMatchObject({ totalRequests: 4, successfulRequests: 2, clientErrors: 2 });
+    expect(data).toMatchObject({ totalRequests: 22, successfulRequests: 20, clientErrors: 2 });
     expect(data.byEndpoint).toEqual([
-      { method: 'GET', path: '/v1/stats', requests: 2, errors: 0 },
+      { method: 'GET', path: '/v1/stats', requests: 20, errors: 0 },
       { method: 'GET', path: '(unmatched)', requests: 1, errors: 1 },
       { method: 'GET', path: '/v1/users', requests: 1, errors: 1 },
     ]);

@@ -136,16 +136,3 @@ describe.each(OUTAGES)('while the database %s', (_what, begin) => {
     expect((await fixture.get('/v1/sessions')).body.data).toHaveLength(3);
   });
 });
-
-// The last test: it ends the server.
-it('the server has written what it counted when it ends', async () => {
-  const { key } = await mount.base.createTenant();
-  await Promise.all(Array.from({ length: 20 }, () => mount.call('GET', '/v1/courses', { key })));
-  await mount.call('PUT', '/v1/courses', { key });
-  await mount.end();
-  const { byEndpoint } = (await mount.base.call('GET', '/v1/usage', { key })).body.data;
-  expect(byEndpoint).toEqual([
-    { method: 'GET', path: '/v1/courses', requests: 20, errors: 0 },
-    { method: 'PUT', path: '(unmatched)', requests: 1, errors: 1 },
-  ]);
-});

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 
 /**
  * Makes a schema's asynchronous parser the synchronous one, which zod compiles. Replaces `parseAsync`: tRPC prefers it, zod does
- * not compile it, and a page takes 130 µs instead of 16. Nothing in the schema may wait.
+ * not compile it, and a page of 50 sessions takes a tenth more CPU time. Nothing in the schema may wait.
  */
 export function parseCompiled<T extends z.ZodType>(schema: T): T {
   schema.parseAsync = async (value, params) => schema.parse(value, params);

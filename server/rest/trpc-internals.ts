@@ -27,7 +27,7 @@ type Middleware = (options: Options & { next(changes?: Changes): Promise<Result>
 
 /**
  * Calls a procedure as tRPC's own caller does; throws a TRPCError. Reads `_def.middlewares`: tRPC's caller copies the options
- * property by property at each of them, 50 µs of a request's 350.
+ * property by property at each of them, and a request by id takes a seventh more CPU time.
  */
 export async function runProcedure(
   procedure: AnyTRPCProcedure,

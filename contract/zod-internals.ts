@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-// Everything that reaches into the inside of zod 4. `tests/unit/library-internals.test.ts` fails when an upgrade moves it.
+// Everything that reaches into the inside of zod 4. `tests/domain/library-internals.test.ts` fails when an upgrade moves it.
 
 /**
  * Makes a schema's asynchronous parser the synchronous one, which zod compiles. Replaces `parseAsync`: tRPC prefers it, zod does

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import type postgres from 'postgres';
 
 // Everything that reaches into the inside of postgres.js 3.4: its statements, its sockets and its parsers.
-// `tests/unit/library-internals.test.ts` fails when an upgrade moves what stands here.
+// `tests/domain/library-internals.test.ts` fails when an upgrade moves what stands here.
 
 /** What a pool tells of its statements. */
 export interface StatementListener {

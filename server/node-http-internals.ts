@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 
-// Everything that reaches into the inside of node:http. `tests/unit/library-internals.test.ts` fails when an upgrade of Node
+// Everything that reaches into the inside of node:http. `tests/domain/library-internals.test.ts` fails when an upgrade of Node
 // moves it.
 
 /**

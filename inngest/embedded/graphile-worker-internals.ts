@@ -3,7 +3,7 @@ import { arrayOf } from './array-literal';
 import { QUEUE_SCHEMA } from './schema';
 
 // Everything that reaches into the inside of graphile-worker 0.16: its private tables and its notifications.
-// `tests/unit/library-internals.test.ts` fails when an upgrade moves what stands here.
+// `tests/domain/library-internals.test.ts` fails when an upgrade moves what stands here.
 
 /**
  * Writes the query for the times at which the next `limit` jobs are due. Reads `_private_jobs`: the public view hides the

@@ -6,7 +6,7 @@ import {
   type TRPCError,
 } from '@trpc/server';
 
-// Everything that reaches into the inside of tRPC 11. `tests/unit/library-internals.test.ts` fails when an upgrade moves it.
+// Everything that reaches into the inside of tRPC 11. `tests/domain/library-internals.test.ts` fails when an upgrade moves it.
 
 /** Lists the procedures of a router by name (`sessions.get`). Reads `_def`: tRPC itself offers no list of them. */
 export const listProcedures = (router: AnyTRPCRouter): Record<string, AnyTRPCProcedure> => router._def.procedures;

@@ -29,11 +29,24 @@ import { migrateEngine, TASK } from '../../inngest/embedded/schema';
 import { screenBody, stopListening } from '../../server/node-http-internals';
 import { listProcedures, runProcedure, writeError } from '../../server/rest/trpc-internals';
 import { createEmptyDatabase } from '../support/database';
+import { readSources } from '../support/imports';
 
-// Whoever upgrades a library learns here what of its inside we hold on to, and whether it is still there. Each reach is driven
-// through the file that holds it, on the real library.
+// After an upgrade of a library, these tests say which of its internals we hold on to and whether they still behave as before.
+// Each test drives one reach on the real library, through the file that holds it.
 
-/** One library, the versions that its file was written for, and what the file holds on to: each reach is one test. */
+/** Marks of a reach, as far as text tells one. */
+const REACH = /\._def\b|\._zod\b|\bunstable-|\b_private_|\.parseAsync\s*=|\.parsers\b|\.prototype\b/;
+
+describe('reaches into libraries', () => {
+  it('stand in files that are named for it', () => {
+    const sources = readSources(['app', 'contract', 'instrumentation.ts', 'proxy.ts', 'server', 'db', 'inngest']);
+    const reaching = sources.filter(({ text }) => REACH.test(text)).map(({ path }) => path);
+    expect(reaching.filter((path) => !path.endsWith('-internals.ts'))).toEqual([]);
+    expect(reaching).toEqual(sources.map(({ path }) => path).filter((path) => path.endsWith('-internals.ts')));
+  });
+});
+
+/** One library, the versions that its file was written for, and what that file holds on to: one test for each reach. */
 function describeReaches(
   library: string,
   { version, writtenFor, file }: { version: string; writtenFor: RegExp; file: string },

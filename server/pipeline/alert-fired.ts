@@ -30,6 +30,6 @@ export function applyAlertFired(fact: z.output<typeof alertFired>, draft: BatchD
   if (existing) return draft.repeat(fact.kind, alertId, isDeepStrictEqual(existing, alert));
   draft.assertNotAhead('triggeredAt', triggeredAt);
   draft.addRecord('alerts', alert);
-  draft.tell('AlertTriggered', alertId, { alertId, severity, message, triggeredAt, alertUrl });
+  draft.tell('AlertTriggered', { alertId, severity, message, triggeredAt, alertUrl });
   return 'accepted';
 }

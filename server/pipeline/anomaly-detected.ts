@@ -46,7 +46,7 @@ export function applyAnomalyDetected(fact: z.output<typeof anomalyDetected>, dra
   const isSuppressible = (SUPPRESSED_ANOMALY_TYPES as readonly string[]).includes(fact.anomalyType);
   if (isSuppressible && draft.isConfirmed(userId, fingerprint)) return 'suppressed';
   draft.addRecord('anomalies', anomaly);
-  draft.tell('SessionAnomaly', anomaly.id, {
+  draft.tell('SessionAnomaly', {
     anomalyId: anomaly.id,
     anomalyType: anomaly.type,
     severity: anomaly.severity,

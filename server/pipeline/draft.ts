@@ -13,6 +13,7 @@ import type {
   users,
   writingScores,
 } from '../../db/schema';
+import { makeNaturalKey, type ToldEventType } from '../webhooks/natural-keys';
 
 /** A fact that cannot be applied: its batch is refused as a whole. */
 export class FactRefusal extends Error {}
@@ -41,7 +42,7 @@ export type RecordName = keyof RecordRows;
 /** The natural key of each record within its tenant. */
 export const RECORD_KEYS: { [Name in RecordName]: (row: RecordRows[Name]) => string } = {
   anomalies: ({ id }) => id,
-  writingScores: ({ sessionId, scoredAt }) => timedKey(sessionId, scoredAt),
+  writingScores: ({ sessionId, scoredAt }) => `${scoredAt} ${sessionId}`,
   reports: ({ id }) => id,
   alerts: ({ id }) => id,
 };
@@ -100,9 +101,6 @@ export const createSessionDraft = (row: SessionRow, isNew: boolean): SessionDraf
 
 /** Ids hold no control characters. */
 export const pairKey = (userId: string, fingerprint: string) => `${userId}\n${fingerprint}`;
-
-/** The key of what a session has once at a time. A time is always as long: the two never run into each other. */
-export const timedKey = (sessionId: string, time: string) => `${time} ${sessionId}`;
 
 export interface NewEvent {
   integrationId: string;
@@ -207,7 +205,8 @@ export class BatchDraft {
     return publicUrl === null ? null : `${publicUrl}/dashboard/${path}`;
   }
 
-  tell<T extends EventTypeName>(type: T, naturalKey: string, payload: EventPayload<T>) {
+  tell<T extends ToldEventType>(type: T, payload: EventPayload<T>) {
+    const naturalKey = makeNaturalKey(type, payload);
     this.domainEvents.push({ integrationId: this.integrationId, type, naturalKey, payload });
   }
 

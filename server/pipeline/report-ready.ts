@@ -38,6 +38,6 @@ export function applyReportReady(fact: z.output<typeof reportReady>, draft: Batc
   if (existing) return draft.repeat(fact.kind, reportId, isDeepStrictEqual(existing, report));
   draft.assertNotAhead('completedAt', completedAt);
   draft.addRecord('reports', report);
-  draft.tell('ReportReady', reportId, { reportId, reportName, ...described });
+  draft.tell('ReportReady', { reportId, reportName, ...described });
   return 'accepted';
 }

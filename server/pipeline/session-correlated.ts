@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { text } from '../../contract/fields';
-import { type BatchDraft, type CorrelationRow, type FactResult, timedKey } from './draft';
+import type { BatchDraft, CorrelationRow, FactResult } from './draft';
 import { factId, factTime, unitInterval } from './fact-fields';
 
 export const sessionCorrelated = z.object({
@@ -48,7 +48,7 @@ export function applySessionCorrelated(fact: z.output<typeof sessionCorrelated>,
   if (row.correlatedAt !== null && row.correlatedAt > correlatedAt) return 'accepted';
   Object.assign(row, { userId: user.id, correlationConfidence: confidence, correlatedAt });
   draft.touch(session);
-  draft.tell('SessionCorrelated', timedKey(fact.sessionId, correlatedAt), {
+  draft.tell('SessionCorrelated', {
     sessionId: fact.sessionId,
     userId: user.id,
     correlationConfidence: confidence,

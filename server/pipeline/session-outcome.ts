@@ -21,7 +21,7 @@ export function settleOutcome(session: SessionDraft, draft: BatchDraft): void {
   }
   row.status = 'Scored';
   if (classifyRisk(effectiveBin(session), draft.thresholds) !== 'bot') return;
-  draft.tell('BotDetected', row.id, {
+  draft.tell('BotDetected', {
     sessionId: row.id,
     botScore: row.botScore,
     scoredAt: row.scoredAt,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { type BatchDraft, type FactResult, timedKey, type WritingScoreRow } from './draft';
+import type { BatchDraft, FactResult, WritingScoreRow } from './draft';
 import { count, factId, factTime, unitInterval } from './fact-fields';
 
 export const writingScored = z.object({
@@ -29,6 +29,6 @@ export function applyWritingScored(fact: z.output<typeof writingScored>, draft: 
   if (existing) return draft.repeat(fact.kind, sessionId, isDeepStrictEqual(existing, score));
   draft.assertNotAhead('scoredAt', scoredAt);
   draft.addRecord('writingScores', score);
-  draft.tell('WritingSessionScored', timedKey(sessionId, scoredAt), content);
+  draft.tell('WritingSessionScored', content);
   return 'accepted';
 }

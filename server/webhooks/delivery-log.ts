@@ -10,12 +10,21 @@ import type {
   SkipReason,
 } from '../../contract/deliveries';
 import { ApiError } from '../../contract/errors';
+import type { EventTypeName } from '../../contract/events';
 import { clampPageSize, type Page } from '../../contract/pagination';
-import { domainEvents, webhookAttempts, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
+import {
+  anomalies,
+  domainEvents,
+  sessionCorrelations,
+  webhookAttempts,
+  webhookDeliveries,
+  webhookSubscriptions,
+} from '../../db/schema';
 import type { DomainContext } from '../domain/context';
 import { decodeCursor, makePage } from '../domain/cursors';
 import { getSession } from '../domain/sessions';
 import { makeSignedHeaders, openSecret } from './attempt';
+import { NATURAL_KEYS } from './natural-keys';
 import { LOG_RETENTION_DAYS } from './retention';
 import type { WebhookContext } from './subscriptions';
 
@@ -50,11 +59,12 @@ export async function listDeliveries(context: DomainContext, input: ListDeliveri
 /** Lists what was sent about a session, newest first, at most 100. NOT_FOUND for an unknown session. */
 export async function listSessionDeliveries(context: DomainContext, input: { sessionId: string }): Promise<Delivery[]> {
   const { createdAt, eventId, id, integrationId } = webhookDeliveries;
+  const keys = await listEventKeys(context, input.sessionId);
   const rows = await selectDeliveries(context)
     .where(
       and(
         eq(integrationId, context.integration.id),
-        sql`${eventId} in (${findSessionEvents(context.integration.id, input.sessionId)})`,
+        sql`${eventId} in (${selectEventIds(context.integration.id, keys)})`,
       ),
     )
     .orderBy(desc(createdAt), desc(id))
@@ -65,19 +75,43 @@ export async function listSessionDeliveries(context: DomainContext, input: { ses
 
 const MAX_SESSION_DELIVERIES = 100;
 
-/** The events about a session, by the keys under which they were told (see the facts that tell them). */
-const findSessionEvents = (integrationId: string, sessionId: string) => sql`
-  select e.id from domain_events e
-   where e.integration_id = ${integrationId} and e.type = 'BotDetected' and e.natural_key = ${sessionId}
-   union all
-  select e.id from session_correlations c
-    join domain_events e on e.integration_id = c.integration_id and e.type = 'SessionCorrelated'
-     and e.natural_key = to_char(c.correlated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' ' || c.session_id
-   where c.integration_id = ${integrationId} and c.session_id = ${sessionId}
-   union all
-  select e.id from anomalies a
-    join domain_events e on e.integration_id = a.integration_id and e.type = 'SessionAnomaly' and e.natural_key = a.id
-   where a.integration_id = ${integrationId} and a.session_id = ${sessionId}`;
+interface EventKey {
+  type: EventTypeName;
+  naturalKey: string;
+}
+
+/** Lists the natural keys of the events about a session. */
+async function listEventKeys({ db, integration }: DomainContext, sessionId: string): Promise<EventKey[]> {
+  const [correlations, ofSession] = await Promise.all([
+    db.orm
+      .select({ correlatedAt: sessionCorrelations.correlatedAt })
+      .from(sessionCorrelations)
+      .where(and(eq(sessionCorrelations.integrationId, integration.id), eq(sessionCorrelations.sessionId, sessionId))),
+    db.orm
+      .select({ anomalyId: anomalies.id })
+      .from(anomalies)
+      .where(and(eq(anomalies.integrationId, integration.id), eq(anomalies.sessionId, sessionId))),
+  ]);
+  const { BotDetected, SessionAnomaly, SessionCorrelated } = NATURAL_KEYS;
+  return [
+    { type: 'BotDetected', naturalKey: BotDetected({ sessionId }) },
+    ...correlations.map(({ correlatedAt }) => ({
+      type: 'SessionCorrelated' as const,
+      naturalKey: SessionCorrelated({ sessionId, correlatedAt }),
+    })),
+    ...ofSession.map(({ anomalyId }) => ({
+      type: 'SessionAnomaly' as const,
+      naturalKey: SessionAnomaly({ anomalyId }),
+    })),
+  ];
+}
+
+/** Selects the ids of the events that have one of the keys: one index look-up for each. */
+const selectEventIds = (integrationId: string, keys: EventKey[]) => sql`
+  select e.id from json_to_recordset(${JSON.stringify(keys)}::text::json) as k(type text, "naturalKey" text)
+   cross join lateral (
+     select id from domain_events e
+      where e.integration_id = ${integrationId} and e.type = k.type and e.natural_key = k."naturalKey" limit 1) e`;
 
 /** Finds one delivery with what it sends and every attempt. NOT_FOUND for an unknown id. */
 export async function getDelivery(context: WebhookContext, input: { id: string }): Promise<DeliveryDetails> {

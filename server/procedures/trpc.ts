@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import { initTRPC, TRPCError } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import { z } from 'zod';
@@ -136,28 +135,6 @@ function tellStaff<Result extends { ok: boolean }>(result: Result): Result {
 function tellOutage(cause: unknown): never {
   if (!isUnavailable(cause)) throw cause;
   throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable', cause });
-}
-
-/** Throws unless the caller knows the pipeline's token; the door is closed (503) where none is configured. */
-export function checkPipelineToken({ service, caller }: Context): void {
-  const expected = service.env.PIPELINE_TOKEN;
-  if (!expected)
-    throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The pipeline is closed: PIPELINE_TOKEN is not set' });
-  if (caller.kind !== 'bearer' || caller.token === null || !isSameSecret(caller.token, expected))
-    throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Invalid pipeline token' });
-}
-
-/** What a refusal of the pipeline's facts is to tRPC; other faults stay what they are. */
-export function toPipelineError(cause: unknown): unknown {
-  const apiError = findApiError(cause);
-  if (apiError?.code === 'NOT_FOUND') return new TRPCError({ code: 'NOT_FOUND', message: apiError.message, cause });
-  if (isInvalidFactError(cause)) return new TRPCError({ code: 'BAD_REQUEST', message: cause.message, cause });
-  return cause;
-}
-
-function isSameSecret(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 type Issues = { issues?: { path: PropertyKey[]; message: string }[] } | undefined;

@@ -2,7 +2,7 @@ import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { isKnownOutage, isUnavailable } from '../../db/client';
 import type { Context } from '../procedures/context';
-import { callIngest } from '../procedures/pipeline';
+import { ingestFacts } from '../procedures/pipeline';
 import { appRouter } from '../procedures/router';
 import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
@@ -40,7 +40,7 @@ export async function answerPipeline(service: Service, request: DoorRequest): Pr
 async function answerFacts(service: Service, request: DoorRequest, access: Access): Promise<RestResponse> {
   const ctx: Context = { service, caller: { kind: 'bearer', token: readBearerToken(request.header('authorization')) } };
   try {
-    const data = await callIngest(ctx, () => readInput(request));
+    const data = await ingestFacts(ctx, () => readInput(request));
     Object.assign(access, data);
     service.metrics.countFacts(data);
     return respond(service, 200, { result: { data } });

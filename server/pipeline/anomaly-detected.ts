@@ -3,60 +3,71 @@ import { z } from 'zod';
 import { SEVERITIES } from '../../contract/events';
 import { text, word } from '../../contract/fields';
 import { SUPPRESSED_ANOMALY_TYPES } from '../../contract/users';
-import type { AnomalyRow, BatchDraft, FactResult } from './draft';
+import { anomalies } from '../../db/schema';
 import { factId, factTime, jsonObject } from './fact-fields';
+import { defineFact } from './fact-kind';
+import { defineRecords, type RecordRow } from './records';
 
 const SHOWN_FINGERPRINT_LENGTH = 8;
 
-export const anomalyDetected = z.object({
-  kind: z.literal('anomalyDetected'),
-  anomalyId: factId(),
-  anomalyType: text(1, 128),
-  severity: word(SEVERITIES),
-  detectedAt: factTime(),
-  sessionId: factId().nullish(),
-  userId: factId().nullish(),
-  deviceFingerprint: factId().nullish(),
-  metadata: jsonObject().nullish(),
-});
+const ANOMALIES = defineRecords({ table: anomalies, key: ['id'], isOfSession: false });
 
 /** An anomaly is recorded and told, unless the customer confirmed the device as the user's own. */
-export function applyAnomalyDetected(fact: z.output<typeof anomalyDetected>, draft: BatchDraft): FactResult {
-  const session = fact.sessionId == null ? null : draft.requireSession(fact.sessionId).row;
-  const userId = fact.userId ?? session?.userId ?? null;
-  const fingerprint = fact.deviceFingerprint ?? session?.fingerprint ?? null;
-  const metadata = fact.metadata ?? null;
-  const anomaly: AnomalyRow = {
-    integrationId: draft.integrationId,
-    id: fact.anomalyId,
-    type: fact.anomalyType,
-    severity: fact.severity,
-    detectedAt: fact.detectedAt,
-    sessionId: fact.sessionId ?? null,
-    userId,
-    fingerprint,
-    metadata:
-      fact.anomalyType === 'SharedDevice'
-        ? hideFingerprint(metadata, fingerprint, session?.fingerprint ?? null)
-        : metadata,
-  };
-  const existing = draft.findRecord('anomalies', anomaly);
-  if (existing) return draft.repeat(fact.kind, anomaly.id, isDeepStrictEqual(existing, anomaly));
-  draft.assertNotAhead('detectedAt', fact.detectedAt);
-  const isSuppressible = (SUPPRESSED_ANOMALY_TYPES as readonly string[]).includes(fact.anomalyType);
-  if (isSuppressible && draft.isConfirmed(userId, fingerprint)) return 'suppressed';
-  draft.addRecord('anomalies', anomaly);
-  draft.tell('SessionAnomaly', {
-    anomalyId: anomaly.id,
-    anomalyType: anomaly.type,
-    severity: anomaly.severity,
-    detectedAt: anomaly.detectedAt,
-    sessionId: anomaly.sessionId,
-    userId,
-    metadata: anomaly.metadata,
-  });
-  return 'accepted';
-}
+export const anomalyDetectedFact = defineFact({
+  schema: z.object({
+    kind: z.literal('anomalyDetected'),
+    anomalyId: factId(),
+    anomalyType: text(1, 128),
+    severity: word(SEVERITIES),
+    detectedAt: factTime(),
+    sessionId: factId().nullish(),
+    userId: factId().nullish(),
+    deviceFingerprint: factId().nullish(),
+    metadata: jsonObject().nullish(),
+  }),
+  records: ANOMALIES,
+  nameKeys(fact, keys) {
+    if (fact.sessionId != null) keys.nameSession(fact.sessionId);
+    keys.nameRecord(ANOMALIES, { integrationId: keys.integrationId, id: fact.anomalyId });
+    keys.nameSuspect(fact.userId ?? null, fact.sessionId ?? null);
+  },
+  apply(fact, draft) {
+    const session = fact.sessionId == null ? null : draft.requireSession(fact.sessionId).row;
+    const userId = fact.userId ?? session?.userId ?? null;
+    const fingerprint = fact.deviceFingerprint ?? session?.fingerprint ?? null;
+    const metadata = fact.metadata ?? null;
+    const anomaly: RecordRow<typeof ANOMALIES> = {
+      integrationId: draft.integrationId,
+      id: fact.anomalyId,
+      type: fact.anomalyType,
+      severity: fact.severity,
+      detectedAt: fact.detectedAt,
+      sessionId: fact.sessionId ?? null,
+      userId,
+      fingerprint,
+      metadata:
+        fact.anomalyType === 'SharedDevice'
+          ? hideFingerprint(metadata, fingerprint, session?.fingerprint ?? null)
+          : metadata,
+    };
+    const existing = draft.findRecord(ANOMALIES, anomaly);
+    if (existing) return draft.repeat(fact.kind, anomaly.id, isDeepStrictEqual(existing, anomaly));
+    draft.assertNotAhead('detectedAt', fact.detectedAt);
+    const isSuppressible = (SUPPRESSED_ANOMALY_TYPES as readonly string[]).includes(fact.anomalyType);
+    if (isSuppressible && draft.isConfirmed(userId, fingerprint)) return 'suppressed';
+    draft.addRecord(ANOMALIES, anomaly);
+    draft.tell('SessionAnomaly', {
+      anomalyId: anomaly.id,
+      anomalyType: anomaly.type,
+      severity: anomaly.severity,
+      detectedAt: anomaly.detectedAt,
+      sessionId: anomaly.sessionId,
+      userId,
+      metadata: anomaly.metadata,
+    });
+    return 'accepted';
+  },
+});
 
 const cutFingerprint = (fingerprint: string) => [...fingerprint].slice(0, SHOWN_FINGERPRINT_LENGTH).join('');
 

@@ -1,77 +1,24 @@
 import type { EventPayload, EventTypeName } from '../../contract/events';
 import type { RiskThresholds } from '../../contract/risk-thresholds';
-import type {
-  alerts,
-  anomalies,
-  courses,
-  reports,
-  sessionCorrelations,
-  sessionEvents,
-  sessionFlags,
-  sessionScores,
-  sessions,
-  users,
-  writingScores,
-} from '../../db/schema';
+import type { courses, sessionFlags, sessions, users } from '../../db/schema';
 import { makeNaturalKey, type ToldEventType } from '../webhooks/natural-keys';
+import { type RecordKind, type RecordRow, Records } from './records';
 
 /** A fact that cannot be applied: its batch is refused as a whole. */
 export class FactRefusal extends Error {}
 
 export type SessionRow = Omit<typeof sessions.$inferSelect, 'effectiveBin'>;
-export type EventRow = typeof sessionEvents.$inferSelect;
 export type FlagRow = typeof sessionFlags.$inferSelect;
-export type ScoreRow = typeof sessionScores.$inferSelect;
-export type CorrelationRow = typeof sessionCorrelations.$inferSelect;
 export type UserRow = typeof users.$inferSelect;
 export type CourseRow = typeof courses.$inferSelect;
-export type AnomalyRow = typeof anomalies.$inferSelect;
-export type WritingScoreRow = typeof writingScores.$inferSelect;
-export type ReportRow = typeof reports.$inferSelect;
-export type AlertRow = typeof alerts.$inferSelect;
 
-/** What is written once and never changes. */
-export interface RecordRows {
-  anomalies: AnomalyRow;
-  writingScores: WritingScoreRow;
-  reports: ReportRow;
-  alerts: AlertRow;
-}
-export type RecordName = keyof RecordRows;
-
-/** The natural key of each record within its tenant. */
-export const RECORD_KEYS: { [Name in RecordName]: (row: RecordRows[Name]) => string } = {
-  anomalies: ({ id }) => id,
-  writingScores: ({ sessionId, scoredAt }) => `${scoredAt} ${sessionId}`,
-  reports: ({ id }) => id,
-  alerts: ({ id }) => id,
-};
-export const RECORD_NAMES = Object.keys(RECORD_KEYS) as RecordName[];
-
-/** Records by their natural keys. */
-export type Records = { [Name in RecordName]: Map<string, RecordRows[Name]> };
-
-export const createRecords = (): Records => ({
-  anomalies: new Map(),
-  writingScores: new Map(),
-  reports: new Map(),
-  alerts: new Map(),
-});
-
-export function keepRecord<Name extends RecordName>(records: Records, name: Name, row: RecordRows[Name]): void {
-  records[name].set(RECORD_KEYS[name](row), row);
-}
-
-/** A session with what the facts at hand touch of it. */
+/** A session as the facts at hand leave it. */
 export interface SessionDraft {
   row: SessionRow;
   isNew: boolean;
   isChanged: boolean;
   /** What the database has. */
   storedFlags: string[];
-  events: Map<number, EventRow>;
-  scores: Map<string, ScoreRow>;
-  correlations: Map<string, CorrelationRow>;
 }
 
 /** A tenant, with what exists of the things that the facts at hand name. */
@@ -88,15 +35,11 @@ export interface Tenant {
   confirmations: ReadonlySet<string>;
 }
 
-/** A session without any of the rows that belong to it. */
 export const createSessionDraft = (row: SessionRow, isNew: boolean): SessionDraft => ({
   row,
   isNew,
   isChanged: false,
   storedFlags: row.detectionFlags,
-  events: new Map(),
-  scores: new Map(),
-  correlations: new Map(),
 });
 
 /** Ids hold no control characters. */
@@ -116,10 +59,7 @@ const MAX_AHEAD_MS = 5 * 60_000;
 /** One batch applied in memory, on copies, over what was read: nothing of a refused batch is ever written. */
 export class BatchDraft {
   readonly sessions = new Map<string, SessionDraft>();
-  readonly newRecords = createRecords();
-  readonly newEvents: EventRow[] = [];
-  readonly newScores: ScoreRow[] = [];
-  readonly newCorrelations: CorrelationRow[] = [];
+  readonly newRecords = new Records();
   readonly describedUsers: UserRow[] = [];
   readonly namedCourses: CourseRow[] = [];
   readonly domainEvents: NewEvent[] = [];
@@ -145,13 +85,7 @@ export class BatchDraft {
     if (known) return known;
     const base = this.#tenant.sessions.get(sessionId);
     if (!base) return null;
-    const copy = {
-      ...base,
-      row: { ...base.row },
-      events: new Map(base.events),
-      scores: new Map(base.scores),
-      correlations: new Map(base.correlations),
-    };
+    const copy = { ...base, row: { ...base.row } };
     this.sessions.set(sessionId, copy);
     return copy;
   }
@@ -178,13 +112,12 @@ export class BatchDraft {
   }
 
   /** What is known under a record's key, of this batch or from before. */
-  findRecord<Name extends RecordName>(name: Name, row: RecordRows[Name]): RecordRows[Name] | null {
-    const key = RECORD_KEYS[name](row);
-    return this.newRecords[name].get(key) ?? this.#tenant.records[name].get(key) ?? null;
+  findRecord<Kind extends RecordKind>(kind: Kind, row: RecordRow<Kind>): RecordRow<Kind> | null {
+    return this.newRecords.find(kind, row) ?? this.#tenant.records.find(kind, row);
   }
 
-  addRecord<Name extends RecordName>(name: Name, row: RecordRows[Name]) {
-    keepRecord(this.newRecords, name, row);
+  addRecord<Kind extends RecordKind>(kind: Kind, row: RecordRow<Kind>) {
+    this.newRecords.add(kind, row);
   }
 
   /** Whether the customer confirmed the device as the user's own. */

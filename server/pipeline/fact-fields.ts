@@ -21,7 +21,7 @@ export const factTime = instant;
 /** A score or a confidence. */
 export const unitInterval = () => z.number().min(0, 'must be between 0 and 1').max(1, 'must be between 0 and 1');
 
-const MAX_INT32 = 2_147_483_647;
+export const MAX_INT32 = 2_147_483_647;
 /** A count that Postgres' integer holds. */
 export const count = (max = MAX_INT32) => z.int().min(0).max(max);
 

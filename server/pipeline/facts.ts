@@ -1,31 +1,45 @@
 import { z } from 'zod';
-import { alertFired, applyAlertFired } from './alert-fired';
-import { anomalyDetected, applyAnomalyDetected } from './anomaly-detected';
-import type { BatchDraft, FactResult } from './draft';
+import { alertFiredFact } from './alert-fired';
+import { anomalyDetectedFact } from './anomaly-detected';
 import { factId } from './fact-fields';
-import { applyReportReady, reportReady } from './report-ready';
-import { applySessionClosed, sessionClosed } from './session-closed';
-import { applySessionCorrelated, sessionCorrelated } from './session-correlated';
-import { applySessionEvents, sessionEvents } from './session-events';
-import { applySessionFailed, sessionFailed } from './session-failed';
-import { applySessionScored, sessionScored } from './session-scored';
-import { applySessionStarted, sessionStarted } from './session-started';
-import { applyWritingScored, writingScored } from './writing-scored';
+import type { FactKind } from './fact-kind';
+import { reportReadyFact } from './report-ready';
+import { sessionClosedFact } from './session-closed';
+import { sessionCorrelatedFact } from './session-correlated';
+import { sessionEventsFact } from './session-events';
+import { sessionFailedFact } from './session-failed';
+import { sessionScoredFact } from './session-scored';
+import { sessionStartedFact } from './session-started';
+import { writingScoredFact } from './writing-scored';
 
-/** The facts that come through the door, by kind. */
-export const factSchema = z.discriminatedUnion('kind', [
-  sessionStarted,
-  sessionEvents,
-  sessionClosed,
-  sessionScored,
-  sessionFailed,
-  sessionCorrelated,
-  anomalyDetected,
-  writingScored,
-  reportReady,
-  alertFired,
-]);
+/** The kinds of facts that come through the door. */
+const FACT_KINDS = [
+  sessionStartedFact,
+  sessionEventsFact,
+  sessionClosedFact,
+  sessionScoredFact,
+  sessionFailedFact,
+  sessionCorrelatedFact,
+  anomalyDetectedFact,
+  writingScoredFact,
+  reportReadyFact,
+  alertFiredFact,
+] as const;
+type SchemasOf<Kinds extends readonly FactKind[]> = { [Index in keyof Kinds]: Kinds[Index]['schema'] };
+
+export const factSchema = z.discriminatedUnion(
+  'kind',
+  FACT_KINDS.map(({ schema }) => schema) as unknown as SchemasOf<typeof FACT_KINDS>,
+);
 export type Fact = z.output<typeof factSchema>;
+
+/** The kinds of records that facts become. */
+export const RECORD_KINDS = (FACT_KINDS as readonly FactKind[]).flatMap(({ records }) => records ?? []);
+
+const KIND_BY_NAME = new Map<string, FactKind>(FACT_KINDS.map((kind) => [kind.schema.shape.kind.value, kind]));
+
+/** Finds what the pipeline knows of a fact's kind. */
+export const findFactKind = ({ kind }: Fact): FactKind => KIND_BY_NAME.get(kind)!;
 
 export const MAX_FACTS = 500;
 
@@ -37,29 +51,3 @@ export type IngestInput = z.output<typeof ingestInput>;
 
 export const ingestOutput = z.object({ accepted: z.number(), duplicates: z.number(), suppressed: z.number() });
 export type IngestAnswer = z.output<typeof ingestOutput>;
-
-/** Applies one fact to the draft of its batch; throws a FactRefusal. */
-export function applyFact(fact: Fact, draft: BatchDraft): FactResult {
-  switch (fact.kind) {
-    case 'sessionStarted':
-      return applySessionStarted(fact, draft);
-    case 'sessionEvents':
-      return applySessionEvents(fact, draft);
-    case 'sessionClosed':
-      return applySessionClosed(fact, draft);
-    case 'sessionScored':
-      return applySessionScored(fact, draft);
-    case 'sessionFailed':
-      return applySessionFailed(fact, draft);
-    case 'sessionCorrelated':
-      return applySessionCorrelated(fact, draft);
-    case 'anomalyDetected':
-      return applyAnomalyDetected(fact, draft);
-    case 'writingScored':
-      return applyWritingScored(fact, draft);
-    case 'reportReady':
-      return applyReportReady(fact, draft);
-    case 'alertFired':
-      return applyAlertFired(fact, draft);
-  }
-}

@@ -6,9 +6,9 @@ import type { SubscriptionKey } from '../webhooks/deliveries';
 import type { Handover } from '../webhooks/dispatcher';
 import { planEvent } from '../webhooks/planning';
 import type { Publisher } from '../webhooks/publisher';
-import { BatchDraft, FactRefusal, keepRecord, RECORD_NAMES, type RecordName, type Records } from './draft';
-import { applyFact, type IngestAnswer, type IngestInput } from './facts';
-import { createRows, type IngestRows, type RecordLists, type WrittenDelivery, writeRows } from './rows';
+import { BatchDraft, FactRefusal } from './draft';
+import { findFactKind, type IngestAnswer, type IngestInput, RECORD_KINDS } from './facts';
+import { createRows, type IngestRows, WRITTEN_TABLES, type WrittenDelivery, writeRows } from './rows';
 import { type IngestState, readState } from './state';
 
 const MAX_GROUP = 64;
@@ -17,8 +17,8 @@ const RACE_CODES = ['23505', '40P01'];
 const MAX_TRIES = 5;
 /** Batches after which a young database's statistics are renewed: plans made for empty tables scan whole tenants. */
 const ANALYZE_AFTER = [100, 1_000, 10_000];
-const ANALYZE =
-  'analyze sessions, session_flags, session_events, session_scores, session_correlations, users, courses, anomalies, writing_scores, reports, alerts, domain_events, seen_hours, entity_pairs, webhook_subscriptions, webhook_deliveries';
+/** What is written here, and what is read with it and grows along. */
+const ANALYZE = `analyze ${[...WRITTEN_TABLES, 'seen_hours', 'entity_pairs', 'webhook_subscriptions'].join(', ')}`;
 
 const BRAND = Symbol.for('bot-detection.invalid-fact');
 
@@ -160,7 +160,7 @@ function judgeBatch(
   const answer: IngestAnswer = { accepted: 0, duplicates: 0, suppressed: 0 };
   for (const [index, fact] of input.facts.entries()) {
     try {
-      const result = applyFact(fact, draft);
+      const result = findFactKind(fact).apply(fact, draft);
       answer[result === 'duplicate' ? 'duplicates' : result]++;
     } catch (error) {
       if (error instanceof FactRefusal) return new InvalidFactError(index, error.message);
@@ -168,12 +168,10 @@ function judgeBatch(
     }
   }
   for (const [id, session] of draft.sessions) tenant.sessions.set(id, session);
-  rows.events.push(...draft.newEvents);
-  rows.scores.push(...draft.newScores);
-  rows.correlations.push(...draft.newCorrelations);
+  tenant.records.merge(draft.newRecords);
+  for (const kind of RECORD_KINDS) rows.records.get(kind)!.push(...draft.newRecords.list(kind));
   rows.users.push(...draft.describedUsers);
   rows.courses.push(...draft.namedCourses);
-  for (const name of RECORD_NAMES) keepRecords(name, draft.newRecords, tenant.records, rows);
   for (const event of draft.domainEvents) {
     const planned = planEvent(event, tenant.subscriptions, reserve);
     rows.domainEvents.push(planned.event);
@@ -186,14 +184,6 @@ function judgeBatch(
     );
   }
   return answer;
-}
-
-/** Adds what a batch wrote to what is known and to the rows. */
-function keepRecords<Name extends RecordName>(name: Name, written: Records, known: Records, rows: RecordLists) {
-  for (const row of written[name].values()) {
-    keepRecord(known, name, row);
-    rows[name].push(row);
-  }
 }
 
 function collectSessions(state: IngestState, rows: IngestRows) {

@@ -1,46 +1,21 @@
+import { getTableName } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Query } from '../../db/client';
 import { deleteRecords, insertRecords, recordset, sortByKey, updateRecords, writableColumns } from '../../db/recordset';
-import {
-  alerts,
-  anomalies,
-  courses,
-  domainEvents,
-  reports,
-  sessionCorrelations,
-  sessionEvents,
-  sessionFlags,
-  sessionScores,
-  sessions,
-  users,
-  webhookDeliveries,
-  writingScores,
-} from '../../db/schema';
+import { courses, domainEvents, sessionFlags, sessions, users, webhookDeliveries } from '../../db/schema';
 import type { SubscriptionKey } from '../webhooks/deliveries';
 import type { PlannedDelivery, PlannedEvent } from '../webhooks/planning';
-import type {
-  CorrelationRow,
-  CourseRow,
-  EventRow,
-  FlagRow,
-  RecordName,
-  RecordRows,
-  ScoreRow,
-  SessionRow,
-  UserRow,
-} from './draft';
-
-/** Records that are written, by their kinds. */
-export type RecordLists = { [Name in RecordName]: RecordRows[Name][] };
+import type { CourseRow, FlagRow, SessionRow, UserRow } from './draft';
+import { RECORD_KINDS } from './facts';
+import type { RecordKind, RecordRow } from './records';
 
 /** All rows of a commit. */
-export interface IngestRows extends RecordLists {
+export interface IngestRows {
   newSessions: SessionRow[];
   changedSessions: SessionRow[];
   newFlags: FlagRow[];
   oldFlags: FlagRow[];
-  events: EventRow[];
-  scores: ScoreRow[];
-  correlations: CorrelationRow[];
+  records: Map<RecordKind, RecordRow[]>;
   users: UserRow[];
   courses: CourseRow[];
   domainEvents: PlannedEvent[];
@@ -52,15 +27,9 @@ export const createRows = (): IngestRows => ({
   changedSessions: [],
   newFlags: [],
   oldFlags: [],
-  events: [],
-  scores: [],
-  correlations: [],
+  records: new Map(RECORD_KINDS.map((kind) => [kind, []])),
   users: [],
   courses: [],
-  anomalies: [],
-  writingScores: [],
-  reports: [],
-  alerts: [],
   domainEvents: [],
   deliveries: [],
 });
@@ -74,6 +43,7 @@ export type WrittenDelivery = SubscriptionKey & { deliveryId: string; eventId: s
 /** One table's share of the statement: its rows, and what writes them from the JSON in a parameter. */
 interface Part {
   name: string;
+  table: PgTable;
   list(rows: IngestRows): unknown[];
   write(parameter: string): string;
 }
@@ -86,45 +56,47 @@ const CHANGED_COLUMNS: (keyof SessionRow)[] = [
   ...(['eventCount', 'userId', 'correlationConfidence', 'correlatedAt'] as const),
 ];
 
+function composeRecords(kind: RecordKind): Part {
+  const { table } = kind;
+  const sortKey = ['integrationId', ...kind.key];
+  return {
+    name: `new_${getTableName(table)}`,
+    table,
+    list: (rows) => sortByKey(rows.records.get(kind)!, (row) => sortKey.map((name) => row[name] as string | number)),
+    write: (parameter) => insertRecords(table, parameter, writableColumns(table)),
+  };
+}
+
 const PARTS: Part[] = [
   {
     name: 'created',
+    table: sessions,
     list: (rows) => sortByKey(rows.newSessions, (row) => [row.integrationId, row.id]),
     write: (parameter) => insertRecords(sessions, parameter, writableColumns(sessions)),
   },
   {
     name: 'changed',
+    table: sessions,
     list: (rows) => rows.changedSessions,
     write: (parameter) => updateRecords(sessions, parameter, ['integrationId', 'id'], CHANGED_COLUMNS),
   },
   {
     name: 'flagged',
+    table: sessionFlags,
     list: (rows) => sortByKey(rows.newFlags, (row) => [row.integrationId, row.flag, row.createdAt, row.sessionId]),
     write: (parameter) =>
       `${insertRecords(sessionFlags, parameter, writableColumns(sessionFlags))} on conflict do nothing`,
   },
   {
     name: 'unflagged',
+    table: sessionFlags,
     list: (rows) => rows.oldFlags,
     write: (parameter) => deleteRecords(sessionFlags, parameter, writableColumns(sessionFlags)),
   },
-  {
-    name: 'happened',
-    list: (rows) => sortByKey(rows.events, (row) => [row.integrationId, row.sessionId, row.sequence]),
-    write: (parameter) => insertRecords(sessionEvents, parameter, writableColumns(sessionEvents)),
-  },
-  {
-    name: 'scored',
-    list: (rows) => sortByKey(rows.scores, (row) => [row.integrationId, row.sessionId, row.scoredAt]),
-    write: (parameter) => insertRecords(sessionScores, parameter, writableColumns(sessionScores)),
-  },
-  {
-    name: 'correlated',
-    list: (rows) => sortByKey(rows.correlations, (row) => [row.integrationId, row.sessionId, row.correlatedAt]),
-    write: (parameter) => insertRecords(sessionCorrelations, parameter, writableColumns(sessionCorrelations)),
-  },
+  ...RECORD_KINDS.map(composeRecords),
   {
     name: 'described',
+    table: users,
     list: (rows) => sortByKey(keepLatest(rows.users), (row) => [row.integrationId, row.id]),
     write: (parameter) => `${insertRecords(users, parameter, writableColumns(users))}
       on conflict (integration_id, id) do update
@@ -133,38 +105,21 @@ const PARTS: Part[] = [
   },
   {
     name: 'named',
+    table: courses,
     list: (rows) => sortByKey(keepLatest(rows.courses), (row) => [row.integrationId, row.id]),
     write: (parameter) =>
       `${insertRecords(courses, parameter, writableColumns(courses))} on conflict (integration_id, id) do nothing`,
   },
   {
-    name: 'noticed',
-    list: (rows) => sortByKey(rows.anomalies, (row) => [row.integrationId, row.id]),
-    write: (parameter) => insertRecords(anomalies, parameter, writableColumns(anomalies)),
-  },
-  {
-    name: 'judged',
-    list: (rows) => sortByKey(rows.writingScores, (row) => [row.integrationId, row.sessionId, row.scoredAt]),
-    write: (parameter) => insertRecords(writingScores, parameter, writableColumns(writingScores)),
-  },
-  {
-    name: 'reported',
-    list: (rows) => sortByKey(rows.reports, (row) => [row.integrationId, row.id]),
-    write: (parameter) => insertRecords(reports, parameter, writableColumns(reports)),
-  },
-  {
-    name: 'alarmed',
-    list: (rows) => sortByKey(rows.alerts, (row) => [row.integrationId, row.id]),
-    write: (parameter) => insertRecords(alerts, parameter, writableColumns(alerts)),
-  },
-  {
     name: 'told',
+    table: domainEvents,
     list: (rows) => sortByKey(rows.domainEvents, (row) => [row.integrationId, row.type, row.naturalKey]),
     write: (parameter) => `${insertRecords(domainEvents, parameter, writableColumns(domainEvents, ['createdAt']))}
       on conflict (integration_id, type, natural_key) do nothing returning integration_id, id`,
   },
   {
     name: 'sent',
+    table: webhookDeliveries,
     list: (rows) => rows.deliveries,
     write: (parameter) => `
       insert into webhook_deliveries (integration_id, id, subscription_id, event_id, attempts, lease, next_attempt_at)
@@ -175,6 +130,9 @@ const PARTS: Part[] = [
       returning integration_id, id, subscription_id, event_id, lease`,
   },
 ];
+
+/** The tables that a commit may write. */
+export const WRITTEN_TABLES = [...new Set(PARTS.map(({ table }) => getTableName(table)))];
 
 const READ_SENT = `
   select d.integration_id as "integrationId", d.subscription_id as "subscriptionId", d.id as "deliveryId",

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../contract/session-events';
-import { type BatchDraft, type EventRow, FactRefusal, type FactResult } from './draft';
-import { count, factId, factTime, jsonObject, pageUrl } from './fact-fields';
+import { sessionEvents } from '../../db/schema';
+import { FactRefusal } from './draft';
+import { count, factId, factTime, jsonObject, MAX_INT32, pageUrl } from './fact-fields';
+import { defineFact } from './fact-kind';
+import { defineRecords, type RecordRow } from './records';
 
 const MAX_EVENT_COUNT = 100_000;
-const MAX_INT32 = 2_147_483_647;
 
 const eventSchema = z.object({
   sequence: count(),
@@ -17,42 +19,51 @@ const eventSchema = z.object({
   metadata: jsonObject().nullish(),
 });
 
-export const sessionEvents = z.object({
-  kind: z.literal('sessionEvents'),
-  sessionId: factId(),
-  events: z.array(eventSchema).min(1, 'must not be empty'),
-});
+const EVENTS = defineRecords({ table: sessionEvents, key: ['sessionId', 'sequence'], isOfSession: true });
 
 /** Events of a session, each known by its sequence; the fact is a duplicate when all of them are. */
-export function applySessionEvents(fact: z.output<typeof sessionEvents>, draft: BatchDraft): FactResult {
-  const session = draft.requireSession(fact.sessionId);
-  let hasNew = false;
-  for (const event of fact.events) {
-    const row: EventRow = {
-      integrationId: draft.integrationId,
-      sessionId: fact.sessionId,
-      sequence: event.sequence,
-      type: event.type,
-      timestamp: event.timestamp,
-      url: event.url ?? null,
-      durationMs: event.durationMs ?? null,
-      eventCount: event.eventCount ?? 1,
-      metadata: event.metadata ?? null,
-    };
-    const existing = session.events.get(event.sequence);
-    if (existing) {
-      draft.repeat(fact.kind, fact.sessionId, isDeepStrictEqual(existing, row));
-      continue;
+export const sessionEventsFact = defineFact({
+  schema: z.object({
+    kind: z.literal('sessionEvents'),
+    sessionId: factId(),
+    events: z.array(eventSchema).min(1, 'must not be empty'),
+  }),
+  records: EVENTS,
+  nameKeys(fact, keys) {
+    const { integrationId } = keys;
+    const { sessionId, events } = fact;
+    keys.nameSession(sessionId);
+    for (const { sequence } of events) keys.nameRecord(EVENTS, { integrationId, sessionId, sequence });
+  },
+  apply(fact, draft) {
+    const session = draft.requireSession(fact.sessionId);
+    let hasNew = false;
+    for (const event of fact.events) {
+      const row: RecordRow<typeof EVENTS> = {
+        integrationId: draft.integrationId,
+        sessionId: fact.sessionId,
+        sequence: event.sequence,
+        type: event.type,
+        timestamp: event.timestamp,
+        url: event.url ?? null,
+        durationMs: event.durationMs ?? null,
+        eventCount: event.eventCount ?? 1,
+        metadata: event.metadata ?? null,
+      };
+      const existing = draft.findRecord(EVENTS, row);
+      if (existing) {
+        draft.repeat(fact.kind, fact.sessionId, isDeepStrictEqual(existing, row));
+        continue;
+      }
+      draft.assertNotAhead('events.timestamp', event.timestamp);
+      if (session.row.eventCount + row.eventCount > MAX_INT32)
+        throw new FactRefusal('events: more than the session can count');
+      session.row.eventCount += row.eventCount;
+      draft.addRecord(EVENTS, row);
+      hasNew = true;
     }
-    draft.assertNotAhead('events.timestamp', event.timestamp);
-    if (session.row.eventCount + row.eventCount > MAX_INT32)
-      throw new FactRefusal('events: more than the session can count');
-    session.row.eventCount += row.eventCount;
-    session.events.set(event.sequence, row);
-    draft.newEvents.push(row);
-    hasNew = true;
-  }
-  if (!hasNew) return 'duplicate';
-  draft.touch(session);
-  return 'accepted';
-}
+    if (!hasNew) return 'duplicate';
+    draft.touch(session);
+    return 'accepted';
+  },
+});

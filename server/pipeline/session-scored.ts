@@ -1,39 +1,49 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { text } from '../../contract/fields';
+import { sessionScores } from '../../db/schema';
 import { computeScoreBin } from '../domain/risk';
-import type { BatchDraft, FactResult, ScoreRow } from './draft';
 import { factId, factTime, unitInterval } from './fact-fields';
+import { defineFact } from './fact-kind';
+import { defineRecords, type RecordRow } from './records';
 import { settleOutcome } from './session-outcome';
 
-export const sessionScored = z.object({
-  kind: z.literal('sessionScored'),
-  sessionId: factId(),
-  botScore: unitInterval(),
-  detectionFlags: z.array(text(1, 256)).max(100),
-  scoredAt: factTime(),
-});
+const SCORES = defineRecords({ table: sessionScores, key: ['sessionId', 'scoredAt'], isOfSession: true });
 
 /** A score, known by its time; the latest stands on the session. */
-export function applySessionScored(fact: z.output<typeof sessionScored>, draft: BatchDraft): FactResult {
-  const session = draft.requireSession(fact.sessionId);
-  const { row } = session;
-  const { botScore, detectionFlags, scoredAt } = fact;
-  const score: ScoreRow = {
-    integrationId: draft.integrationId,
-    sessionId: fact.sessionId,
-    scoredAt,
-    botScore,
-    detectionFlags,
-  };
-  const existing = session.scores.get(scoredAt);
-  if (existing) return draft.repeat(fact.kind, fact.sessionId, isDeepStrictEqual(existing, score));
-  draft.assertNotAhead('scoredAt', scoredAt);
-  session.scores.set(scoredAt, score);
-  draft.newScores.push(score);
-  if (row.scoredAt !== null && row.scoredAt > scoredAt) return 'accepted';
-  Object.assign(row, { botScore, scoreBin: computeScoreBin(botScore), detectionFlags, scoredAt });
-  draft.touch(session);
-  settleOutcome(session, draft);
-  return 'accepted';
-}
+export const sessionScoredFact = defineFact({
+  schema: z.object({
+    kind: z.literal('sessionScored'),
+    sessionId: factId(),
+    botScore: unitInterval(),
+    detectionFlags: z.array(text(1, 256)).max(100),
+    scoredAt: factTime(),
+  }),
+  records: SCORES,
+  nameKeys(fact, keys) {
+    const { sessionId, scoredAt } = fact;
+    keys.nameSession(sessionId);
+    keys.nameRecord(SCORES, { integrationId: keys.integrationId, sessionId, scoredAt });
+  },
+  apply(fact, draft) {
+    const session = draft.requireSession(fact.sessionId);
+    const { row } = session;
+    const { botScore, detectionFlags, scoredAt } = fact;
+    const score: RecordRow<typeof SCORES> = {
+      integrationId: draft.integrationId,
+      sessionId: fact.sessionId,
+      scoredAt,
+      botScore,
+      detectionFlags,
+    };
+    const existing = draft.findRecord(SCORES, score);
+    if (existing) return draft.repeat(fact.kind, fact.sessionId, isDeepStrictEqual(existing, score));
+    draft.assertNotAhead('scoredAt', scoredAt);
+    draft.addRecord(SCORES, score);
+    if (row.scoredAt !== null && row.scoredAt > scoredAt) return 'accepted';
+    Object.assign(row, { botScore, scoreBin: computeScoreBin(botScore), detectionFlags, scoredAt });
+    draft.touch(session);
+    settleOutcome(session, draft);
+    return 'accepted';
+  },
+});

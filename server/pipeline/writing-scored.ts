@@ -1,34 +1,45 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { BatchDraft, FactResult, WritingScoreRow } from './draft';
+import { writingScores } from '../../db/schema';
 import { count, factId, factTime, unitInterval } from './fact-fields';
+import { defineFact } from './fact-kind';
+import { defineRecords, type RecordRow } from './records';
 
-export const writingScored = z.object({
-  kind: z.literal('writingScored'),
-  sessionId: factId(),
-  aiScore: unitInterval(),
-  scoredAt: factTime(),
-  userId: factId().nullish(),
-  documentId: factId().nullish(),
-  wordCount: count().nullish(),
-});
+// The session is a writing tool's, and need not be one of ours.
+const WRITING_SCORES = defineRecords({ table: writingScores, key: ['sessionId', 'scoredAt'], isOfSession: false });
 
 /** A writing session, which need not be a known session, closed with an AI-content score. */
-export function applyWritingScored(fact: z.output<typeof writingScored>, draft: BatchDraft): FactResult {
-  const { sessionId, aiScore, scoredAt } = fact;
-  const content = {
-    sessionId,
-    aiScore,
-    scoredAt,
-    userId: fact.userId ?? null,
-    documentId: fact.documentId ?? null,
-    wordCount: fact.wordCount ?? null,
-  };
-  const score: WritingScoreRow = { integrationId: draft.integrationId, ...content };
-  const existing = draft.findRecord('writingScores', score);
-  if (existing) return draft.repeat(fact.kind, sessionId, isDeepStrictEqual(existing, score));
-  draft.assertNotAhead('scoredAt', scoredAt);
-  draft.addRecord('writingScores', score);
-  draft.tell('WritingSessionScored', content);
-  return 'accepted';
-}
+export const writingScoredFact = defineFact({
+  schema: z.object({
+    kind: z.literal('writingScored'),
+    sessionId: factId(),
+    aiScore: unitInterval(),
+    scoredAt: factTime(),
+    userId: factId().nullish(),
+    documentId: factId().nullish(),
+    wordCount: count().nullish(),
+  }),
+  records: WRITING_SCORES,
+  nameKeys(fact, keys) {
+    const { sessionId, scoredAt } = fact;
+    keys.nameRecord(WRITING_SCORES, { integrationId: keys.integrationId, sessionId, scoredAt });
+  },
+  apply(fact, draft) {
+    const { sessionId, aiScore, scoredAt } = fact;
+    const content = {
+      sessionId,
+      aiScore,
+      scoredAt,
+      userId: fact.userId ?? null,
+      documentId: fact.documentId ?? null,
+      wordCount: fact.wordCount ?? null,
+    };
+    const score: RecordRow<typeof WRITING_SCORES> = { integrationId: draft.integrationId, ...content };
+    const existing = draft.findRecord(WRITING_SCORES, score);
+    if (existing) return draft.repeat(fact.kind, sessionId, isDeepStrictEqual(existing, score));
+    draft.assertNotAhead('scoredAt', scoredAt);
+    draft.addRecord(WRITING_SCORES, score);
+    draft.tell('WritingSessionScored', content);
+    return 'accepted';
+  },
+});

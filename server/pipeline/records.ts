@@ -1,0 +1,67 @@
+import type { PgTable } from 'drizzle-orm/pg-core';
+
+type RowOf<Table extends PgTable> = Table['$inferSelect'];
+type ColumnName<Table extends PgTable> = Extract<keyof RowOf<Table>, string>;
+
+/** Rows that are written once and never change: their table, and the columns that tell them apart within a tenant. */
+export interface RecordKind<Table extends PgTable = PgTable, Key extends ColumnName<Table> = ColumnName<Table>> {
+  table: Table;
+  key: Key[];
+  /** Whether a row belongs to the session that its key names: where that session is new, there is nothing to read. */
+  isOfSession: boolean;
+}
+
+/** A row of a kind of records. */
+export type RecordRow<Kind extends RecordKind = RecordKind> = RowOf<Kind['table']> & { integrationId: string };
+/** What finds a row of a kind of records. */
+export type RecordKey<Kind extends RecordKind> = Pick<
+  RecordRow<Kind>,
+  Extract<Kind['key'][number] | 'integrationId', keyof RecordRow<Kind>>
+>;
+
+/** Defines a kind of records, by table and key. */
+export const defineRecords = <Table extends PgTable, Key extends ColumnName<Table>>(
+  kind: RecordKind<Table, Key>,
+): RecordKind<Table, Key> => kind;
+
+/** Ids hold no control characters, so no two keys run together. */
+function writeKey({ key }: RecordKind, row: RecordRow): string {
+  let text = '';
+  for (const name of key) text += `${row[name]}\n`;
+  return text;
+}
+
+/** Rows of a tenant by their kinds and keys. */
+export class Records {
+  readonly #rows = new Map<RecordKind, Map<string, RecordRow>>();
+
+  find<Kind extends RecordKind>(kind: Kind, row: RecordRow<Kind>): RecordRow<Kind> | null {
+    return (this.#rows.get(kind)?.get(writeKey(kind, row)) as RecordRow<Kind> | undefined) ?? null;
+  }
+
+  add<Kind extends RecordKind>(kind: Kind, row: RecordRow<Kind>): void {
+    this.#ofKind(kind).set(writeKey(kind, row), row);
+  }
+
+  /** Adds all of the others. */
+  merge(others: Records): void {
+    for (const [kind, rows] of others.#rows) {
+      const own = this.#ofKind(kind);
+      for (const [key, row] of rows) own.set(key, row);
+    }
+  }
+
+  /** Lists the rows of a kind. */
+  list(kind: RecordKind): Iterable<RecordRow> {
+    return this.#rows.get(kind)?.values() ?? [];
+  }
+
+  #ofKind(kind: RecordKind): Map<string, RecordRow> {
+    let rows = this.#rows.get(kind);
+    if (rows === undefined) {
+      rows = new Map();
+      this.#rows.set(kind, rows);
+    }
+    return rows;
+  }
+}

@@ -1,13 +1,13 @@
-import { and, desc, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import type { AuditEntry, ListAuditEntriesInput } from '../../contract/audit';
 import { ApiError } from '../../contract/errors';
-import { clampPageSize, type Page } from '../../contract/pagination';
+import type { Page } from '../../contract/pagination';
 import type { Database } from '../../db/client';
 import { auditEntries, integrations } from '../../db/schema';
 import type { DomainContext } from './context';
-import { decodeCursor, makePage } from './cursors';
+import { newestFirst, readPage } from './pages';
 
-const NEWEST_FIRST = [desc(auditEntries.occurredAt), desc(auditEntries.id)];
+const NEWEST_FIRST = newestFirst(auditEntries, 'occurredAt');
 
 function showEntry(row: typeof auditEntries.$inferSelect): AuditEntry {
   const { id, occurredAt, action, actorKind, actorId, actorName, clientAddress, integrationId, subjectId } = row;
@@ -18,24 +18,21 @@ function showEntry(row: typeof auditEntries.$inferSelect): AuditEntry {
 /** Lists what was done to the integration, or to accounts, newest first. */
 export async function listAuditEntries(
   context: DomainContext,
-  { scope, cursor, pageSize }: ListAuditEntriesInput,
+  { scope, ...position }: ListAuditEntriesInput,
 ): Promise<Page<AuditEntry>> {
-  const walk = { route: 'audit', filters: { scope } };
-  const limit = clampPageSize(pageSize, context.integration.tier);
-  const { integrationId, occurredAt, id } = auditEntries;
-  const [lastAt, lastId] = cursor === undefined ? [] : decodeCursor(context, walk, cursor);
-  const rows = await context.db.orm
-    .select()
-    .from(auditEntries)
-    .where(
-      and(
-        scope === 'Staff' ? isNull(integrationId) : eq(integrationId, context.integration.id),
-        cursor === undefined ? undefined : sql`(${occurredAt}, ${id}) < (${lastAt}::timestamptz, ${lastId})`,
-      ),
-    )
-    .orderBy(...NEWEST_FIRST)
-    .limit(limit + 1);
-  return makePage(context, walk, rows, limit, showEntry, (row) => [row.occurredAt, row.id]);
+  const { integrationId } = auditEntries;
+  const isInScope = scope === 'Staff' ? isNull(integrationId) : eq(integrationId, context.integration.id);
+  return readPage(context, { route: 'audit', filters: { scope } }, position, {
+    read: (after, limit) =>
+      context.db.orm
+        .select()
+        .from(auditEntries)
+        .where(and(isInScope, NEWEST_FIRST.isAfter(after)))
+        .orderBy(...NEWEST_FIRST.orderBy)
+        .limit(limit),
+    locate: NEWEST_FIRST.locate,
+    show: showEntry,
+  });
 }
 
 /** The latest `limit` entries for the operator: all of them, or those of an integration. NOT_FOUND for an unknown one. */
@@ -55,7 +52,7 @@ export async function listLatestAuditEntries(
     .select()
     .from(auditEntries)
     .where(integrationId === undefined ? undefined : eq(auditEntries.integrationId, integrationId))
-    .orderBy(...NEWEST_FIRST)
+    .orderBy(...NEWEST_FIRST.orderBy)
     .limit(limit);
   return rows.map(showEntry);
 }

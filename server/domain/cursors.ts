@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ApiError } from '../../contract/errors';
-import type { Page } from '../../contract/pagination';
 import type { DomainContext } from './context';
 
 const VERSION = 1;
@@ -11,7 +10,8 @@ export interface Walk {
   route: string;
   filters: Record<string, unknown>;
 }
-type Position = readonly (string | number)[];
+/** The values of a row that its list is sorted by. */
+export type Position = readonly (string | number)[];
 
 /**
  * Encodes a position as base64url(version, MAC, position). The MAC covers integration, route and filters too, so that a
@@ -47,29 +47,4 @@ function signPosition(context: DomainContext, walk: Walk, body: Buffer): Buffer 
     .update(body)
     .digest()
     .subarray(0, MAC_BYTES);
-}
-
-/**
- * Makes a page of `limit` items from `limit + 1` rows; the cursor stands at the last item shown, or where the search for
- * more was given up (`stoppedAt`).
- */
-export function makePage<Row, Item>(
-  context: DomainContext,
-  walk: Walk,
-  rows: Row[],
-  limit: number,
-  show: (row: Row) => Item,
-  locate: (row: Row) => Position,
-  stoppedAt?: Row,
-): Page<Item> {
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : stoppedAt;
-  return {
-    data: shown.map(show),
-    pagination: {
-      ...(last ? { nextCursor: encodeCursor(context, walk, locate(last)) } : {}),
-      hasMore: last !== undefined,
-      limit,
-    },
-  };
 }

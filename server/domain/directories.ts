@@ -1,9 +1,9 @@
 import type { Course, ListCoursesInput } from '../../contract/courses';
 import { ApiError } from '../../contract/errors';
-import { clampPageSize, type Page } from '../../contract/pagination';
+import type { Page } from '../../contract/pagination';
 import type { ListUsersInput, User } from '../../contract/users';
 import type { DomainContext } from './context';
-import { decodeCursor, makePage } from './cursors';
+import { type PageInput, readPage } from './pages';
 import { classifyRisk } from './risk';
 import { countOthers, ENTITIES, ENTITY_COLUMNS, ENTITY_DELTAS } from './rollups';
 
@@ -107,14 +107,15 @@ async function listById<Row extends { id: string }, Item>(
   context: DomainContext,
   route: string,
   statement: string,
-  { cursor, pageSize }: { cursor?: string | undefined; pageSize: number },
+  input: PageInput,
   show: (row: Row) => Item,
 ): Promise<Page<Item>> {
   const { integration } = context;
-  const walk = { route, filters: {} };
-  const limit = clampPageSize(pageSize, integration.tier);
-  // No id is empty, and every other one sorts after it.
-  const [after] = cursor === undefined ? [''] : decodeCursor(context, walk, cursor);
-  const rows = await context.db.query<Row>(statement, [integration.id, String(after), limit + 1, integration.botAt]);
-  return makePage(context, walk, rows, limit, show, (row) => [row.id]);
+  return readPage(context, { route, filters: {} }, input, {
+    // No id is empty, and every other one sorts after it.
+    read: (after, limit) =>
+      context.db.query<Row>(statement, [integration.id, String(after?.[0] ?? ''), limit, integration.botAt]),
+    locate: (row) => [row.id],
+    show,
+  });
 }

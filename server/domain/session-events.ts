@@ -1,6 +1,6 @@
-import { and, asc, eq, gt } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
-import { clampPageSize, type Page } from '../../contract/pagination';
+import type { Page } from '../../contract/pagination';
 import {
   EVENT_TYPES,
   type EventType,
@@ -11,32 +11,35 @@ import {
 } from '../../contract/session-events';
 import { sessionEvents, sessions } from '../../db/schema';
 import type { DomainContext } from './context';
-import { decodeCursor, makePage } from './cursors';
+import { ascending, readPage } from './pages';
 
 type EventRow = typeof sessionEvents.$inferSelect;
+
+const BY_SEQUENCE = ascending(sessionEvents, 'sequence');
 
 /** Lists a session's events by their sequence (specification: GET /v1/sessions/{sessionId}/events). NOT_FOUND as getSession. */
 export async function listSessionEvents(
   context: DomainContext,
   input: ListSessionEventsInput,
 ): Promise<Page<SessionEvent>> {
-  const { sessionId, cursor, pageSize } = input;
-  const integrationId = context.integration.id;
-  const walk = { route: 'sessions/events', filters: { sessionId } };
-  const limit = clampPageSize(pageSize, context.integration.tier);
-  const conditions = [eq(sessionEvents.integrationId, integrationId), eq(sessionEvents.sessionId, sessionId)];
-  if (cursor !== undefined) {
-    const [sequence] = decodeCursor(context, walk, cursor);
-    conditions.push(gt(sessionEvents.sequence, Number(sequence)));
-  }
-  const rows = await context.db.orm
-    .select()
-    .from(sessionEvents)
-    .where(and(...conditions))
-    .orderBy(asc(sessionEvents.sequence))
-    .limit(limit + 1);
-  if (rows.length === 0) await assertSession(context, sessionId);
-  return makePage(context, walk, rows, limit, showEvent, (row) => [row.sequence]);
+  const { sessionId } = input;
+  const isOfSession = and(
+    eq(sessionEvents.integrationId, context.integration.id),
+    eq(sessionEvents.sessionId, sessionId),
+  );
+  const page = await readPage(context, { route: 'sessions/events', filters: { sessionId } }, input, {
+    read: (after, limit) =>
+      context.db.orm
+        .select()
+        .from(sessionEvents)
+        .where(and(isOfSession, BY_SEQUENCE.isAfter(after)))
+        .orderBy(...BY_SEQUENCE.orderBy)
+        .limit(limit),
+    locate: BY_SEQUENCE.locate,
+    show: showEvent,
+  });
+  if (page.data.length === 0) await assertSession(context, sessionId);
+  return page;
 }
 
 /** An event belongs to a session, so only a page without any needs to ask. */

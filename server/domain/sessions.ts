@@ -1,11 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
-import { clampPageSize, type Page } from '../../contract/pagination';
+import type { Page } from '../../contract/pagination';
 import type { LabelSessionInput, ListSessionsInput, Session, SessionLabel } from '../../contract/sessions';
 import type { ListUserSessionsInput } from '../../contract/users';
 import { sessions } from '../../db/schema';
 import type { DomainContext } from './context';
-import { decodeCursor, makePage, type Walk } from './cursors';
+import type { Walk } from './cursors';
+import { type PageInput, readPage } from './pages';
 import { classifyRisk } from './risk';
 import {
   type ListedSession,
@@ -42,7 +43,7 @@ export async function listSessions(
   budget = MAX_EXAMINED,
 ): Promise<Page<Session>> {
   const { cursor, pageSize, ...filters } = input;
-  return listPage(context, { route: 'sessions', filters }, filters, { cursor, pageSize, budget });
+  return listPage(context, { route: 'sessions', filters }, filters, { cursor, pageSize }, budget);
 }
 
 /**
@@ -52,7 +53,7 @@ export async function listSessions(
 export async function listUserSessions(context: DomainContext, input: ListUserSessionsInput): Promise<Page<Session>> {
   const { userId, ...position } = input;
   const walk = { route: 'users/sessions', filters: { userId } };
-  const page = await listPage(context, walk, { userId }, { ...position, budget: MAX_EXAMINED });
+  const page = await listPage(context, walk, { userId }, position, MAX_EXAMINED);
   const isFirst = input.cursor === undefined;
   if (page.data.length === 0 && isFirst && !(await isPruned(context, userId)))
     throw new ApiError('NOT_FOUND', 'User not found');
@@ -101,15 +102,24 @@ async function listPage(
   context: DomainContext,
   walk: Walk,
   filters: SessionFilters,
-  { cursor, pageSize, budget }: { cursor?: string | undefined; pageSize: number; budget: number },
+  input: PageInput,
+  budget: number,
 ): Promise<Page<Session>> {
-  const limit = clampPageSize(pageSize, context.integration.tier);
-  const after = cursor === undefined ? null : (decodeCursor(context, walk, cursor) as [string, string]);
-  const found = await walkSessions(context, filters, { after, rows: limit + 1, budget });
-  const stoppedAt = found.find(({ examined }) => examined === budget);
-  const matching = found.filter(({ isMatch }) => isMatch);
-  const show = (row: ListedSession) => showSession(context, row);
-  return makePage(context, walk, matching, limit, show, ({ createdAt, id }) => [createdAt, id], stoppedAt);
+  return readPage(context, walk, input, {
+    async read(after, limit) {
+      const found = await walkSessions(context, filters, {
+        after: after as [string, string] | null,
+        rows: limit,
+        budget,
+      });
+      return {
+        rows: found.filter(({ isMatch }) => isMatch),
+        stoppedAt: found.find(({ examined }) => examined === budget),
+      };
+    },
+    locate: ({ createdAt, id }: ListedSession) => [createdAt, id],
+    show: (row) => showSession(context, row),
+  });
 }
 
 type Labelled = Pick<ShownSession, 'label' | 'labelConfidence' | 'labelNotes' | 'labeledAt'>;

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
 import type {
   Delivery,
   DeliveryDetails,
@@ -10,33 +10,27 @@ import type {
   SkipReason,
 } from '../../contract/deliveries';
 import { ApiError } from '../../contract/errors';
-import type { EventTypeName } from '../../contract/events';
-import { clampPageSize, type Page } from '../../contract/pagination';
-import {
-  anomalies,
-  domainEvents,
-  sessionCorrelations,
-  webhookAttempts,
-  webhookDeliveries,
-  webhookSubscriptions,
-} from '../../db/schema';
+import type { Page } from '../../contract/pagination';
+import { domainEvents, webhookAttempts, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
 import type { DomainContext } from '../domain/context';
-import { decodeCursor, makePage } from '../domain/cursors';
+import { newestFirst, readPage } from '../domain/pages';
 import { getSession } from '../domain/sessions';
 import { makeSignedHeaders, openSecret } from './attempt';
-import { NATURAL_KEYS } from './natural-keys';
 import { LOG_RETENTION_DAYS } from './retention';
 import type { WebhookContext } from './subscriptions';
+import { selectSessionEvents } from './told-events';
+
+const DELIVERIES = newestFirst(webhookDeliveries, 'createdAt');
+const EVENTS = newestFirst(domainEvents, 'createdAt');
 
 /**
  * Lists a subscription's deliveries, newest first, also of a deleted one: by status, and by when their event fired.
  * NOT_FOUND for an unknown subscription.
  */
 export async function listDeliveries(context: DomainContext, input: ListDeliveriesInput): Promise<Page<Delivery>> {
-  const { id, status, startDate, endDate, cursor, pageSize } = input;
+  const { id, status, startDate, endDate } = input;
   const walk = { route: 'deliveries', filters: { id, status, startDate: startDate?.at, endDate: endDate?.at } };
-  const limit = clampPageSize(pageSize, context.integration.tier);
-  const { createdAt } = webhookDeliveries;
+  const { createdAt, integrationId } = webhookDeliveries;
   const conditions: (SQL | undefined)[] = [eq(webhookDeliveries.subscriptionId, id)];
   if (status) conditions.push(eq(webhookDeliveries.status, status));
   // What the partial index of failures needs to hear.
@@ -44,74 +38,32 @@ export async function listDeliveries(context: DomainContext, input: ListDeliveri
     conditions.push(sql`${webhookDeliveries.status} not in ('Pending', 'Delivered')`);
   if (startDate) conditions.push(gte(createdAt, startDate.at));
   if (endDate) conditions.push(lt(createdAt, endDate.at));
-  if (cursor !== undefined) {
-    const [at, after] = decodeCursor(context, walk, cursor);
-    conditions.push(sql`(${createdAt}, ${webhookDeliveries.id}) < (${at}::timestamptz, ${after})`);
-  }
-  const rows = await selectDeliveries(context)
-    .where(and(eq(webhookDeliveries.integrationId, context.integration.id), ...conditions))
-    .orderBy(desc(createdAt), desc(webhookDeliveries.id))
-    .limit(limit + 1);
-  if (rows.length === 0) await assertKnown(context, id);
-  return makePage(context, walk, rows, limit, showDelivery, (row) => [row.createdAt, row.id]);
+  const page = await readPage(context, walk, input, {
+    read: (after, limit) =>
+      selectDeliveries(context)
+        .where(and(eq(integrationId, context.integration.id), ...conditions, DELIVERIES.isAfter(after)))
+        .orderBy(...DELIVERIES.orderBy)
+        .limit(limit),
+    locate: DELIVERIES.locate,
+    show: showDelivery,
+  });
+  if (page.data.length === 0) await assertKnown(context, id);
+  return page;
 }
 
 /** Lists what was sent about a session, newest first, at most 100. NOT_FOUND for an unknown session. */
 export async function listSessionDeliveries(context: DomainContext, input: { sessionId: string }): Promise<Delivery[]> {
-  const { createdAt, eventId, id, integrationId } = webhookDeliveries;
-  const keys = await listEventKeys(context, input.sessionId);
+  const { eventId, integrationId } = webhookDeliveries;
+  const eventIds = await selectSessionEvents(context, input.sessionId);
   const rows = await selectDeliveries(context)
-    .where(
-      and(
-        eq(integrationId, context.integration.id),
-        sql`${eventId} in (${selectEventIds(context.integration.id, keys)})`,
-      ),
-    )
-    .orderBy(desc(createdAt), desc(id))
+    .where(and(eq(integrationId, context.integration.id), sql`${eventId} in (${eventIds})`))
+    .orderBy(...DELIVERIES.orderBy)
     .limit(MAX_SESSION_DELIVERIES);
   if (rows.length === 0) await getSession(context, input);
   return rows.map(showDelivery);
 }
 
 const MAX_SESSION_DELIVERIES = 100;
-
-interface EventKey {
-  type: EventTypeName;
-  naturalKey: string;
-}
-
-/** Lists the natural keys of the events about a session. */
-async function listEventKeys({ db, integration }: DomainContext, sessionId: string): Promise<EventKey[]> {
-  const [correlations, ofSession] = await Promise.all([
-    db.orm
-      .select({ correlatedAt: sessionCorrelations.correlatedAt })
-      .from(sessionCorrelations)
-      .where(and(eq(sessionCorrelations.integrationId, integration.id), eq(sessionCorrelations.sessionId, sessionId))),
-    db.orm
-      .select({ anomalyId: anomalies.id })
-      .from(anomalies)
-      .where(and(eq(anomalies.integrationId, integration.id), eq(anomalies.sessionId, sessionId))),
-  ]);
-  const { BotDetected, SessionAnomaly, SessionCorrelated } = NATURAL_KEYS;
-  return [
-    { type: 'BotDetected', naturalKey: BotDetected({ sessionId }) },
-    ...correlations.map(({ correlatedAt }) => ({
-      type: 'SessionCorrelated' as const,
-      naturalKey: SessionCorrelated({ sessionId, correlatedAt }),
-    })),
-    ...ofSession.map(({ anomalyId }) => ({
-      type: 'SessionAnomaly' as const,
-      naturalKey: SessionAnomaly({ anomalyId }),
-    })),
-  ];
-}
-
-/** Selects the ids of the events that have one of the keys: one index look-up for each. */
-const selectEventIds = (integrationId: string, keys: EventKey[]) => sql`
-  select e.id from json_to_recordset(${JSON.stringify(keys)}::text::json) as k(type text, "naturalKey" text)
-   cross join lateral (
-     select id from domain_events e
-      where e.integration_id = ${integrationId} and e.type = k.type and e.natural_key = k."naturalKey" limit 1) e`;
 
 /** Finds one delivery with what it sends and every attempt. NOT_FOUND for an unknown id. */
 export async function getDelivery(context: WebhookContext, input: { id: string }): Promise<DeliveryDetails> {
@@ -234,34 +186,33 @@ export async function listSkippedEvents(
   context: DomainContext,
   input: ListSkippedEventsInput,
 ): Promise<Page<SkippedEvent>> {
-  const { id, cursor, pageSize } = input;
-  const walk = { route: 'skipped-events', filters: { id } };
-  const limit = clampPageSize(pageSize, context.integration.tier);
+  const { id } = input;
   const { createdAt, integrationId, skips } = domainEvents;
-  const conditions: (SQL | undefined)[] = [
+  const isSkipped = and(
+    eq(integrationId, context.integration.id),
     sql`${skips} is not null`,
     sql`jsonb_exists(${skips}, ${id})`,
     gt(createdAt, sql`now() - ${`${LOG_RETENTION_DAYS} days`}::interval`),
-  ];
-  if (cursor !== undefined) {
-    const [at, after] = decodeCursor(context, walk, cursor);
-    conditions.push(sql`(${createdAt}, ${domainEvents.id}) < (${at}::timestamptz, ${after})`);
-  }
-  const rows = await context.db.orm
-    .select()
-    .from(domainEvents)
-    .where(and(eq(integrationId, context.integration.id), ...conditions))
-    .orderBy(desc(createdAt), desc(domainEvents.id))
-    .limit(limit + 1);
-  if (rows.length === 0) await assertKnown(context, id);
-  const show = (row: typeof domainEvents.$inferSelect): SkippedEvent => ({
-    eventId: row.id,
-    eventType: row.type,
-    reason: row.skips![id] as SkipReason,
-    createdAt: row.createdAt,
-    payload: row.payload,
+  );
+  const page = await readPage(context, { route: 'skipped-events', filters: { id } }, input, {
+    read: (after, limit) =>
+      context.db.orm
+        .select()
+        .from(domainEvents)
+        .where(and(isSkipped, EVENTS.isAfter(after)))
+        .orderBy(...EVENTS.orderBy)
+        .limit(limit),
+    locate: EVENTS.locate,
+    show: (row): SkippedEvent => ({
+      eventId: row.id,
+      eventType: row.type,
+      reason: row.skips![id] as SkipReason,
+      createdAt: row.createdAt,
+      payload: row.payload,
+    }),
   });
-  return makePage(context, walk, rows, limit, show, (row) => [row.createdAt, row.id]);
+  if (page.data.length === 0) await assertKnown(context, id);
+  return page;
 }
 
 /** Finds a subscription, deleted ones included: their log stays. */

@@ -88,8 +88,15 @@ export function lookUpRecords<T extends PgTable>(
 }
 
 /** Sorts rows by key. If all processes insert new keys in the same order, they cannot deadlock. */
-export function sortByKey<T>(rows: T[], keyOf: (row: T) => (string | number)[]): T[] {
+export function sortByKey<T>(rows: T[], names: Extract<keyof T, string>[]): T[] {
   if (rows.length < 2) return rows;
-  const keyed = rows.map((row) => ({ row, key: keyOf(row).join('\0') }));
+  const keyed = rows.map((row) => ({ row, key: writeKey(row, names) }));
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row);
+}
+
+/** Writes some values of a row as one text. No value that we store holds a zero character, so no two keys run together. */
+export function writeKey<T>(row: T, names: Extract<keyof T, string>[]): string {
+  let key = '';
+  for (const name of names) key += `${row[name]}\0`;
+  return key;
 }

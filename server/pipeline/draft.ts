@@ -66,9 +66,11 @@ export class BatchDraft {
   /** Facts whose key is known with other content. */
   readonly conflicts: { kind: string; id: string }[] = [];
   readonly #tenant: Tenant;
+  readonly #latestMs: number;
 
   constructor(tenant: Tenant) {
     this.#tenant = tenant;
+    this.#latestMs = Date.parse(tenant.now) + MAX_AHEAD_MS;
   }
 
   get integrationId() {
@@ -151,7 +153,7 @@ export class BatchDraft {
 
   /** Refuses a time more than 5 minutes ahead of the database's clock. */
   assertNotAhead(field: string, time: string) {
-    if (Date.parse(time) > Date.parse(this.#tenant.now) + MAX_AHEAD_MS) {
+    if (Date.parse(time) > this.#latestMs) {
       throw new FactRefusal(`${field}: is more than 5 minutes in the future`);
     }
   }

@@ -168,8 +168,8 @@ function judgeBatch(
     }
   }
   for (const [id, session] of draft.sessions) tenant.sessions.set(id, session);
-  tenant.records.merge(draft.newRecords);
   for (const kind of RECORD_KINDS) rows.records.get(kind)!.push(...draft.newRecords.list(kind));
+  tenant.records.merge(draft.newRecords);
   rows.users.push(...draft.describedUsers);
   rows.courses.push(...draft.namedCourses);
   for (const event of draft.domainEvents) {

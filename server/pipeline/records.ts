@@ -1,4 +1,5 @@
 import type { PgTable } from 'drizzle-orm/pg-core';
+import { writeKey } from '../../db/recordset';
 
 type RowOf<Table extends PgTable> = Table['$inferSelect'];
 type ColumnName<Table extends PgTable> = Extract<keyof RowOf<Table>, string>;
@@ -24,44 +25,32 @@ export const defineRecords = <Table extends PgTable, Key extends ColumnName<Tabl
   kind: RecordKind<Table, Key>,
 ): RecordKind<Table, Key> => kind;
 
-/** Ids hold no control characters, so no two keys run together. */
-function writeKey({ key }: RecordKind, row: RecordRow): string {
-  let text = '';
-  for (const name of key) text += `${row[name]}\n`;
-  return text;
-}
-
 /** Rows of a tenant by their kinds and keys. */
 export class Records {
   readonly #rows = new Map<RecordKind, Map<string, RecordRow>>();
 
   find<Kind extends RecordKind>(kind: Kind, row: RecordRow<Kind>): RecordRow<Kind> | null {
-    return (this.#rows.get(kind)?.get(writeKey(kind, row)) as RecordRow<Kind> | undefined) ?? null;
+    return (this.#rows.get(kind)?.get(writeKey<RecordRow>(row, kind.key)) as RecordRow<Kind> | undefined) ?? null;
   }
 
   add<Kind extends RecordKind>(kind: Kind, row: RecordRow<Kind>): void {
-    this.#ofKind(kind).set(writeKey(kind, row), row);
+    const key = writeKey<RecordRow>(row, kind.key);
+    const rows = this.#rows.get(kind);
+    if (rows === undefined) this.#rows.set(kind, new Map([[key, row]]));
+    else rows.set(key, row);
   }
 
-  /** Adds all of the others. */
+  /** Takes all of the others, which are not used again. */
   merge(others: Records): void {
     for (const [kind, rows] of others.#rows) {
-      const own = this.#ofKind(kind);
-      for (const [key, row] of rows) own.set(key, row);
+      const own = this.#rows.get(kind);
+      if (own === undefined) this.#rows.set(kind, rows);
+      else for (const [key, row] of rows) own.set(key, row);
     }
   }
 
   /** Lists the rows of a kind. */
   list(kind: RecordKind): Iterable<RecordRow> {
     return this.#rows.get(kind)?.values() ?? [];
-  }
-
-  #ofKind(kind: RecordKind): Map<string, RecordRow> {
-    let rows = this.#rows.get(kind);
-    if (rows === undefined) {
-      rows = new Map();
-      this.#rows.set(kind, rows);
-    }
-    return rows;
   }
 }

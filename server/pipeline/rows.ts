@@ -62,7 +62,7 @@ function composeRecords(kind: RecordKind): Part {
   return {
     name: `new_${getTableName(table)}`,
     table,
-    list: (rows) => sortByKey(rows.records.get(kind)!, (row) => sortKey.map((name) => row[name] as string | number)),
+    list: (rows) => sortByKey(rows.records.get(kind)!, sortKey),
     write: (parameter) => insertRecords(table, parameter, writableColumns(table)),
   };
 }
@@ -71,7 +71,7 @@ const PARTS: Part[] = [
   {
     name: 'created',
     table: sessions,
-    list: (rows) => sortByKey(rows.newSessions, (row) => [row.integrationId, row.id]),
+    list: (rows) => sortByKey(rows.newSessions, ['integrationId', 'id']),
     write: (parameter) => insertRecords(sessions, parameter, writableColumns(sessions)),
   },
   {
@@ -83,7 +83,7 @@ const PARTS: Part[] = [
   {
     name: 'flagged',
     table: sessionFlags,
-    list: (rows) => sortByKey(rows.newFlags, (row) => [row.integrationId, row.flag, row.createdAt, row.sessionId]),
+    list: (rows) => sortByKey(rows.newFlags, ['integrationId', 'flag', 'createdAt', 'sessionId']),
     write: (parameter) =>
       `${insertRecords(sessionFlags, parameter, writableColumns(sessionFlags))} on conflict do nothing`,
   },
@@ -97,7 +97,7 @@ const PARTS: Part[] = [
   {
     name: 'described',
     table: users,
-    list: (rows) => sortByKey(keepLatest(rows.users), (row) => [row.integrationId, row.id]),
+    list: (rows) => sortByKey(keepLatest(rows.users), ['integrationId', 'id']),
     write: (parameter) => `${insertRecords(users, parameter, writableColumns(users))}
       on conflict (integration_id, id) do update
       set name = excluded.name, email = excluded.email, url = excluded.url, described_at = excluded.described_at
@@ -106,14 +106,14 @@ const PARTS: Part[] = [
   {
     name: 'named',
     table: courses,
-    list: (rows) => sortByKey(keepLatest(rows.courses), (row) => [row.integrationId, row.id]),
+    list: (rows) => sortByKey(keepLatest(rows.courses), ['integrationId', 'id']),
     write: (parameter) =>
       `${insertRecords(courses, parameter, writableColumns(courses))} on conflict (integration_id, id) do nothing`,
   },
   {
     name: 'told',
     table: domainEvents,
-    list: (rows) => sortByKey(rows.domainEvents, (row) => [row.integrationId, row.type, row.naturalKey]),
+    list: (rows) => sortByKey(rows.domainEvents, ['integrationId', 'type', 'naturalKey']),
     write: (parameter) => `${insertRecords(domainEvents, parameter, writableColumns(domainEvents, ['createdAt']))}
       on conflict (integration_id, type, natural_key) do nothing returning integration_id, id`,
   },

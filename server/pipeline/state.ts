@@ -64,7 +64,7 @@ export async function readState(query: Query, batches: IngestInput[], publicUrl:
       LOCK_SESSIONS,
       sortByKey(
         listSessionKeys(named, ({ sessionIds }) => sessionIds),
-        (key) => [key.integrationId, key.id],
+        ['integrationId', 'id'],
       ),
     ),
     read<{ integrationId: string; userId: string; fingerprint: string }>(READ_CONFIRMATIONS, listSuspects(named)),

@@ -52,8 +52,7 @@ async function writeRecords(db: Database, attempts: AttemptRecord[]): Promise<Ma
 }
 
 /** In the order of the deliveries' keys, in which they are locked. */
-const toJson = (attempts: AttemptRecord[]) =>
-  JSON.stringify(sortByKey(attempts, ({ integrationId, deliveryId }) => [integrationId, deliveryId]));
+const toJson = (attempts: AttemptRecord[]) => JSON.stringify(sortByKey(attempts, ['integrationId', 'deliveryId']));
 
 const READ_RECORDS = `
   with r as (

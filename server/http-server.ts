@@ -4,7 +4,6 @@ import { boundBody, CONNECTION_LIMITS, type ConnectionLimits, hasTooManyFields, 
 import { stopListening } from './node-http-internals';
 import { beginAccess, endAccess } from './rest/access-log';
 import { noteClientAddress } from './rest/client-address';
-import { findApiArea } from './rest/dispatcher';
 import {
   handleNodeRequest,
   readHeader,
@@ -14,6 +13,7 @@ import {
 } from './rest/node-adapter';
 import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PATH } from './rest/pipeline-door';
 import { decodeOrNull, splitTarget } from './rest/request';
+import { findApiArea } from './rest/request-handler';
 import { plainResponse } from './rest/responses';
 import { listAnswerHeaders } from './rest/security-headers.mjs';
 import type { Service } from './service';

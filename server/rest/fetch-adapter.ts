@@ -1,12 +1,12 @@
 import type { Service } from '../service';
-import { dispatchRequest } from './dispatcher';
 import { collectBody, MAX_BODY_BYTES } from './request';
+import { handleRequest } from './request-handler';
 import type { RestResponse } from './responses';
 
-/** Answers a web Request (Next's route handlers) through the dispatcher. */
+/** Answers a web Request (Next's route handlers) through the request handler. */
 export async function handleWebRequest(service: Service, request: Request): Promise<Response> {
   const url = new URL(request.url);
-  const answer = await dispatchRequest(service, {
+  const answer = await handleRequest(service, {
     method: request.method,
     target: url.pathname + url.search,
     header: (name) => request.headers.get(name),

@@ -4,21 +4,21 @@ import { ApiError } from '../../contract/errors';
 import { UNMATCHED_PATH } from '../domain/usage';
 import type { Service } from '../service';
 import { beginAccess, endAccess } from './access-log';
-import { dispatchRequest } from './dispatcher';
 import { collectBody, MAX_BODY_BYTES } from './request';
+import { handleRequest } from './request-handler';
 import { errorResponse, type RestResponse } from './responses';
 import { listAnswerHeaders } from './security-headers.mjs';
 
 /** How long a client has to take the answer to what was unreadable. */
 const LINGER_MS = 1_000;
 
-/** Answers a request of a node:http server through the dispatcher. */
+/** Answers a request of a node:http server through the request handler. */
 export async function handleNodeRequest(
   service: Service,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const answer = await dispatchRequest(service, {
+  const answer = await handleRequest(service, {
     method: request.method ?? 'GET',
     target: request.url ?? '/',
     header: (name) => readHeader(request, name),

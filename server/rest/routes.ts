@@ -14,7 +14,7 @@ export interface BodyShape {
   isOptional: boolean;
 }
 
-/** A public procedure as the dispatcher needs it. */
+/** A public procedure as the request handler needs it. */
 export interface Route {
   method: string;
   /** The path as documented: `/v1/sessions/{sessionId}`. */

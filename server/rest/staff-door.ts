@@ -121,9 +121,9 @@ async function endSession(service: Service, request: Request, access: Access): P
 
 /** tRPC over HTTP: for staff with a session cookie, and for nobody in particular otherwise. */
 export const answerStaffCall = (service: Service, request: Request): Promise<Response> =>
-  logAccess(service, request, UNMATCHED_PATH, (access) => callProcedure(service, request, access));
+  logAccess(service, request, UNMATCHED_PATH, (access) => answerProcedure(service, request, access));
 
-async function callProcedure(service: Service, request: Request, access: Access): Promise<Response> {
+async function answerProcedure(service: Service, request: Request, access: Access): Promise<Response> {
   const asked = new URL(request.url).pathname.slice('/api/trpc/'.length);
   if (Object.hasOwn(listProcedures(appRouter), asked)) access.route = asked;
   let caller: Caller = { kind: 'bearer', token: null };

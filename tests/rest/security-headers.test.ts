@@ -58,7 +58,7 @@ describe.each(['the self-hosted server', 'Next’s route handlers'])('%s', (name
     expect(answer.status).toBe(status);
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(answer.headers.get('referrer-policy')).toBe('same-origin');
-    // A platform or a proxy sets it by itself on what does not come through the dispatcher or the pipeline's door.
+    // A platform or a proxy sets it by itself on what does not come through the request handler or the pipeline's door.
     const isOurs = !isOfNext || /\/(v1|health|openapi|swagger)|pipeline/.test(answer.url);
     if (isOurs) expect(answer.headers.get('strict-transport-security')).toBe(HSTS);
     expect(answer.headers.get('x-powered-by')).toBeNull();

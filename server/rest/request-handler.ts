@@ -38,7 +38,7 @@ export function findApiArea(path: string): string | null {
  * Answers a request to the public API, through whatever server it came. Never rejects. In the order: request id,
  * authentication and rate limit, route, path, query, body, procedure, envelope.
  */
-export async function dispatchRequest(service: Service, request: RestRequest): Promise<RestResponse> {
+export async function handleRequest(service: Service, request: RestRequest): Promise<RestResponse> {
   const access = beginAccess(request.method, UNMATCHED_PATH);
   const { requestId } = access;
   const { path, query } = splitTarget(request.target);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { double, identifier, int32, wireInstant, wireText } from './fields';
+import { double, idText, int32, wireInstant, wireText } from './fields';
 import { pageQuery } from './pagination';
 
 /** A course, identified by the URLs of its sessions. */
@@ -22,4 +22,4 @@ export type Course = z.infer<typeof courseSchema>;
 export const listCoursesInput = z.object({ ...pageQuery });
 export type ListCoursesInput = z.infer<typeof listCoursesInput>;
 
-export const courseIdInput = z.object({ courseId: identifier('9f2c1b7de0a84c55') });
+export const courseIdInput = z.object({ courseId: idText('9f2c1b7de0a84c55') });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TYPE_NAMES } from './events';
-import { dateRange, identifier, int32, wireInstant, wireText, word } from './fields';
+import { dateRange, idText, int32, wireInstant, wireText, word } from './fields';
 import { pageOf, pageQuery } from './pagination';
 import { DELIVERY_STATUSES, webhookIdInput } from './webhooks';
 
@@ -61,7 +61,7 @@ export const deliveryDetailsSchema = deliverySchema.extend({
 });
 export type DeliveryDetails = z.infer<typeof deliveryDetailsSchema>;
 
-export const deliveryIdInput = z.object({ id: identifier(EXAMPLE_DELIVERY_ID) });
+export const deliveryIdInput = z.object({ id: idText(EXAMPLE_DELIVERY_ID) });
 
 export const listDeliveriesInput = z.object({
   ...webhookIdInput.shape,

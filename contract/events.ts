@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { identifier } from './fields';
+import { idText } from './fields';
 
 const timestamp = () => z.string().meta({ type: 'string', format: 'date-time' });
 const unitInterval = () => z.number().min(0).max(1).meta({ type: 'number', format: 'double' });
@@ -12,7 +12,7 @@ export type Severity = (typeof SEVERITIES)[number];
 export const REPORT_FORMATS = ['csv', 'pdf', 'json'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
-interface EventType {
+interface EventDefinition {
   description: string;
   payload: z.ZodObject;
   /** A payload as customers receive it. Used by the OpenAPI document and tests. */
@@ -24,7 +24,7 @@ export const EVENTS = {
   BotDetected: {
     description: 'A scored session crosses the bot threshold at session close.',
     payload: z.object({
-      sessionId: identifier(),
+      sessionId: idText(),
       botScore: unitInterval(),
       scoredAt: timestamp(),
       userId: text().nullable(),
@@ -160,7 +160,7 @@ export const EVENTS = {
       reason: null,
     },
   },
-} as const satisfies Record<string, EventType>;
+} as const satisfies Record<string, EventDefinition>;
 
 export type EventTypeName = keyof typeof EVENTS;
 export const EVENT_TYPE_NAMES = Object.keys(EVENTS) as [EventTypeName, ...EventTypeName[]];

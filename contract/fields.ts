@@ -26,7 +26,7 @@ export const text = (min: number, max: number) =>
     .meta({ minLength: min === 0 ? undefined : min, maxLength: max });
 
 /** An identifier from the pipeline or a path: 1 to 256 characters. */
-export const identifier = (example?: string) =>
+export const idText = (example?: string) =>
   example === undefined ? text(1, 256) : text(1, 256).meta({ minLength: 1, maxLength: 256, example });
 
 /**
@@ -49,7 +49,7 @@ export const MIN_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z');
 const MAX_INSTANT_MS = Date.parse('9998-12-31T23:59:59.999Z');
 
 /** An ISO 8601 date-time with offset, in whole milliseconds of UTC after parsing. */
-export const instant = () =>
+export const instantText = () =>
   z.iso
     .datetime({ offset: true, error: unlessMissing('must be an ISO 8601 date-time with an offset') })
     .refine((value) => {
@@ -72,7 +72,7 @@ const rangeBound = (edge: 'start' | 'end', description: string) =>
     .string()
     .transform((value, context): RangeBound => {
       const isWholeDay = DATE_ONLY.test(value);
-      const parsed = instant().safeParse(isWholeDay ? `${value}T00:00:00Z` : value);
+      const parsed = instantText().safeParse(isWholeDay ? `${value}T00:00:00Z` : value);
       if (!parsed.success) {
         const message = 'must be an ISO 8601 date, or a date-time with an offset';
         context.issues.push({ code: 'custom', input: value, message });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { REPORT_FORMATS, SEVERITIES } from './events';
-import { identifier, text, wireInstant, word } from './fields';
+import { idText, text, wireInstant, word } from './fields';
 import { pageOf, pageQuery } from './pagination';
 
 // Pipeline facts other than sessions, for staff. No route of the public API shows them.
@@ -19,8 +19,8 @@ export type Anomaly = z.infer<typeof anomalySchema>;
 export const anomalyPageSchema = pageOf(anomalySchema);
 
 export const listAnomaliesInput = z.object({
-  sessionId: identifier().optional(),
-  userId: identifier().optional(),
+  sessionId: idText().optional(),
+  userId: idText().optional(),
   anomalyType: text(1, 256).optional(),
   severity: word(SEVERITIES).optional(),
   ...pageQuery,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TYPE_NAMES } from './events';
-import { identifier, int32, text, wireInstant, wireText } from './fields';
+import { idText, int32, text, wireInstant, wireText } from './fields';
 import { PLAN_NAMES, planSchema, tierSchema } from './tiers';
 
 export const REGIONS = ['us', 'eu'] as const;
@@ -44,7 +44,7 @@ export const createIntegrationInput = z.object({
   plan: planInput,
   allowedOrigins: z.array(originInput).max(100, 'must have at most 100 items').default([]),
 });
-export const setPlanInput = z.object({ id: identifier(), plan: planInput });
+export const setPlanInput = z.object({ id: idText(), plan: planInput });
 
 /** What a change of plan would do to an integration. */
 export const planPreviewSchema = z.object({
@@ -74,5 +74,5 @@ export const mintedKeySchema = z.object({
   id: z.string(),
   key: z.string().describe('Shown in this answer and never again.'),
 });
-export const keyIdInput = z.object({ id: identifier() });
+export const keyIdInput = z.object({ id: idText() });
 export const revokedKeySchema = z.object({ id: z.string(), revokedAt: wireInstant() });

@@ -3,7 +3,7 @@ import { double, int32, wireInstant, wireText } from './fields';
 import { pageQuery } from './pagination';
 import { sessionIdInput } from './sessions';
 
-export const EVENT_TYPES = [
+export const SESSION_EVENT_TYPES = [
   'mouse',
   'scroll',
   'keyboard',
@@ -13,7 +13,7 @@ export const EVENT_TYPES = [
   'visibility',
   'clipboard',
 ] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+export type SessionEventType = (typeof SESSION_EVENT_TYPES)[number];
 
 /** Metadata of an event in a session. Typed content is never recorded. */
 export const sessionEventSchema = z
@@ -21,7 +21,7 @@ export const sessionEventSchema = z
     id: wireText('ses_5Hk2mQ:17'),
     sessionId: wireText('ses_5Hk2mQ'),
     sequence: int32(17).describe('Its place in the session.'),
-    type: z.enum(EVENT_TYPES).meta({ example: 'navigation' }),
+    type: z.enum(SESSION_EVENT_TYPES).meta({ example: 'navigation' }),
     timestamp: wireInstant('2026-01-31T09:31:05.250Z'),
     url: wireText('https://lms.example.edu/courses/42/quizzes/1/take').nullable(),
     durationMs: int32(1800).nullable().describe('Milliseconds.'),
@@ -45,7 +45,7 @@ const stretchSchema = z.object({
   timestamp: wireInstant().describe('Start of the stretch.'),
   eventCount: int32(6),
   dominantEventType: z
-    .enum([...EVENT_TYPES, NO_EVENT_TYPE])
+    .enum([...SESSION_EVENT_TYPES, NO_EVENT_TYPE])
     .describe('The type with the most events; `none` where there are none.'),
   activityLevel: double(0.5).describe('Share of the busiest stretch, 0 to 1.'),
 });
@@ -86,6 +86,6 @@ export type SessionDetails = z.infer<typeof sessionDetailsSchema>;
 
 /** The same for staff, whose chart shows the types of each interval. Types without events are left out. */
 export const staffSessionDetailsSchema = sessionDetailsSchema.extend({
-  timeline: z.array(stretchSchema.extend({ countsByType: z.partialRecord(z.enum(EVENT_TYPES), z.number()) })),
+  timeline: z.array(stretchSchema.extend({ countsByType: z.partialRecord(z.enum(SESSION_EVENT_TYPES), z.number()) })),
 });
 export type StaffSessionDetails = z.infer<typeof staffSessionDetailsSchema>;

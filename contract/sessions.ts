@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dateRange, double, identifier, isReversed, scoreBound, text, wireInstant, wireText, word } from './fields';
+import { dateRange, double, idText, isReversed, scoreBound, text, wireInstant, wireText, word } from './fields';
 import { pageQuery } from './pagination';
 
 export const SESSION_STATUSES = ['Active', 'Closed', 'Scored', 'Failed'] as const;
@@ -73,9 +73,9 @@ const sessionFilters = {
   riskLevel: word(RISK_LEVELS).describe('The class under the current risk thresholds and the label.').optional(),
   detectionFlag: text(1, 256).describe('A flag that the session carries.').optional(),
   label: word(['bot', 'human', 'none']).describe('The reviewer’s verdict; `none` for sessions without one.').optional(),
-  userId: identifier().describe('Sessions of this LMS user.').optional(),
-  courseId: identifier().describe('Sessions in this course.').optional(),
-  fingerprint: identifier().describe('Sessions of this device.').optional(),
+  userId: idText().describe('Sessions of this LMS user.').optional(),
+  courseId: idText().describe('Sessions in this course.').optional(),
+  fingerprint: idText().describe('Sessions of this device.').optional(),
   origin: originFilter.describe('Sessions whose first page is at this scheme://host[:port].').optional(),
   deviceType: word(DEVICE_TYPES).describe('Sessions on this kind of device.').optional(),
 };
@@ -90,7 +90,7 @@ export const listSessionsInput = z.object({ ...pageQuery, ...sessionFilters }).c
 });
 export type ListSessionsInput = z.infer<typeof listSessionsInput>;
 
-export const sessionIdInput = z.object({ sessionId: identifier('ses_5Hk2mQ').describe('The session’s id.') });
+export const sessionIdInput = z.object({ sessionId: idText('ses_5Hk2mQ').describe('The session’s id.') });
 
 export const labelSessionInput = z.object({
   ...sessionIdInput.shape,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { identifier, text } from './fields';
+import { idText, text } from './fields';
 
 // Employees of the platform who use the dashboard. No route of the public API shows them.
 
@@ -42,7 +42,7 @@ export type CreateStaffInput = z.infer<typeof createStaffInput>;
 export const createdStaffSchema = z.object({ id: z.string() });
 export const revokedSessionsSchema = z.object({ revoked: z.number() });
 
-export const staffIdInput = z.object({ id: identifier() });
+export const staffIdInput = z.object({ id: idText() });
 export const setStaffRoleInput = staffIdInput.extend({ role: staffRoleSchema });
 export const setStaffPasswordInput = z.object({ email: emailSchema, password: passwordSchema });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { double, identifier, int32, wireInstant, wireText } from './fields';
+import { double, idText, int32, wireInstant, wireText } from './fields';
 import { pageQuery } from './pagination';
 import { notesInput, RISK_LEVELS } from './sessions';
 
@@ -31,7 +31,7 @@ export type User = z.infer<typeof userSchema>;
 export const listUsersInput = z.object({ ...pageQuery });
 export type ListUsersInput = z.infer<typeof listUsersInput>;
 
-const userId = identifier('lms-4711').describe('The LMS user’s id.');
+const userId = idText('lms-4711').describe('The LMS user’s id.');
 
 export const userIdInput = z.object({ userId });
 
@@ -40,7 +40,7 @@ export type ListUserSessionsInput = z.infer<typeof listUserSessionsInput>;
 
 export const confirmDeviceInput = z.object({
   userId,
-  fingerprint: identifier('4be81f0c9a7d2210').describe('The device’s fingerprint.'),
+  fingerprint: idText('4be81f0c9a7d2210').describe('The device’s fingerprint.'),
   notes: notesInput,
 });
 export type ConfirmDeviceInput = z.infer<typeof confirmDeviceInput>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TYPE_NAMES } from './events';
-import { identifier, int32, text, wireInstant, wireText, word } from './fields';
+import { idText, int32, text, wireInstant, wireText, word } from './fields';
 import { unlessMissing } from './wording';
 
 export const DELIVERY_STATUSES = [
@@ -183,7 +183,7 @@ export const createWebhookInput = z.object({
 });
 export type CreateWebhookInput = z.infer<typeof createWebhookInput>;
 
-export const webhookIdInput = z.object({ id: identifier(EXAMPLE_ID).describe('The subscription’s id.') });
+export const webhookIdInput = z.object({ id: idText(EXAMPLE_ID).describe('The subscription’s id.') });
 
 export const updateWebhookInput = z.object({
   ...webhookIdInput.shape,

@@ -18,7 +18,7 @@ import { mintKey, revokeKey } from './domain/api-keys';
 import { listLatestAuditEntries } from './domain/audit-entries';
 import { createIntegration, listIntegrations } from './domain/integrations';
 import { readEnv, SettingError } from './platform/env';
-import { createLogger, describeError } from './platform/log';
+import { createLogger, serializeError } from './platform/log';
 import { createCommandService, prepareRuntime, type Runtime } from './runtime';
 import { closeService, type Service } from './service';
 import { setIntegrationPlan } from './webhooks/plans';
@@ -172,7 +172,7 @@ runCommand(process.argv.slice(2)).then(
   },
   (error: unknown) => {
     const isExpected = error instanceof UsageError || error instanceof SettingError || findApiError(error) !== null;
-    const message = isExpected && error instanceof Error ? error.message : JSON.stringify(describeError(error));
+    const message = isExpected && error instanceof Error ? error.message : JSON.stringify(serializeError(error));
     process.stderr.write(`${message}\n`, () => process.exit(1));
   },
 );

@@ -16,7 +16,7 @@ import { createMetrics, type Metrics } from './platform/metrics';
 import { createReadiness, type Readiness } from './platform/readiness';
 import { createSecrets, type Secrets } from './platform/secrets';
 import { obtainService, releaseService } from './platform/service';
-import { readQueue } from './webhooks/deliveries';
+import { readBacklog } from './webhooks/deliveries';
 import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
 import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
 import { pruneDeliveries, pruneEvents } from './webhooks/retention';
@@ -74,7 +74,7 @@ export function createService(options: ServiceOptions): Service {
   });
   const metrics = createMetrics();
   metrics.observe({
-    readQueue: () => readQueue(db),
+    readBacklog: () => readBacklog(db),
     readDatabase: () => ({ ...db.load(), maxConnections: env.DATABASE_POOL_MAX }),
   });
   const secrets = createSecrets(options.appSecret);

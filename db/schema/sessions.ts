@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { doublePrecision, index, integer, jsonb, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
-import type { EventType } from '../../contract/session-events';
+import type { SessionEventType } from '../../contract/session-events';
 import type { Confidence, DeviceType, SessionStatus } from '../../contract/sessions';
 import { identifier, instant } from './columns';
 
@@ -93,7 +93,7 @@ export const sessionEvents = pgTable(
     integrationId: identifier('integration_id').notNull(),
     sessionId: identifier('session_id').notNull(),
     sequence: integer('sequence').notNull(),
-    type: text('type').$type<EventType>().notNull(),
+    type: text('type').$type<SessionEventType>().notNull(),
     timestamp: instant('timestamp').notNull(),
     url: text('url'),
     durationMs: integer('duration_ms'),

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { callFunction, type StepError } from './executor';
-import { type EngineFunction, FAILED_EVENT, type Handler } from './functions';
+import { type EngineFunction, FAILED_EVENT, type FetchHandler } from './functions';
 import { startsOf } from './intake';
 import type { Log } from './log';
 import type { Job, Run, Store } from './store';
@@ -11,7 +11,7 @@ export class Driver {
 
   constructor(
     private readonly functions: ReadonlyMap<string, EngineFunction>,
-    private readonly handler: Handler,
+    private readonly handler: FetchHandler,
     private readonly store: Store,
     private readonly log: Log,
   ) {}

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
 import { cronRuns } from './crons';
 import { Driver } from './driver';
-import { type EngineFunction, type Handler, listFunctions } from './functions';
+import { type EngineFunction, type FetchHandler, listFunctions } from './functions';
 import { takeEvents } from './intake';
 import { graphileLogger, type Log } from './log';
 import { Presence } from './presence';
@@ -29,7 +29,7 @@ export interface EmbeddedEngineOptions {
   /** Opens the connection of the engine's own session; postgres.js does where it is absent. */
   socket?: ((address: { host: string[]; port: number[] }) => Socket) | null;
   /** The SDK's serve handler. */
-  handler: Handler;
+  handler: FetchHandler;
   log: Log;
   /** How many calls run at a time: they wait on I/O, and a hung tenant's must not fill them all. */
   slots?: number;

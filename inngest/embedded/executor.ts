@@ -1,8 +1,8 @@
-import { APP_HEADERS, APP_URL, type EngineFunction, type Handler } from './functions';
+import { APP_HEADERS, APP_URL, type EngineFunction, type FetchHandler } from './functions';
 import type { Job, PendingOp, Run } from './store';
 
 /** What the SDK's answer to one call means for the run. */
-export type Verdict =
+export type RunVerdict =
   | { kind: 'completed' }
   | { kind: 'failed'; error: StepError }
   | { kind: 'retry'; error: StepError; delayMs: number }
@@ -35,12 +35,12 @@ const MAIN_STEP = 'step';
 
 /** Calls the function once through the SDK, at `job.step` or wherever its finished steps lead. */
 export async function callFunction(
-  handler: Handler,
+  handler: FetchHandler,
   fn: EngineFunction,
   job: Job,
   run: Run,
   attempt: number,
-): Promise<Verdict> {
+): Promise<RunVerdict> {
   const isLastAttempt = attempt >= fn.retries;
   let response: Response;
   let body: unknown;
@@ -63,7 +63,7 @@ export async function callFunction(
   return readOps(body as Op[], run, attempt, noRetry, retryAfter);
 }
 
-function readOps(ops: Op[], run: Run, attempt: number, noRetry: boolean, retryAfter: string | null): Verdict {
+function readOps(ops: Op[], run: Run, attempt: number, noRetry: boolean, retryAfter: string | null): RunVerdict {
   if (run.stepIds.length + ops.length > MAX_STEPS)
     return { kind: 'failed', error: engineError(`more than ${MAX_STEPS} steps`) };
   const [only, ...more] = ops;
@@ -110,7 +110,7 @@ function buildRequest(fn: EngineFunction, job: Job, run: Run, attempt: number): 
   });
 }
 
-function retryOrFail(error: StepError, noRetry: boolean, attempt: number, retryAfter: string | null): Verdict {
+function retryOrFail(error: StepError, noRetry: boolean, attempt: number, retryAfter: string | null): RunVerdict {
   if (noRetry) return { kind: 'failed', error };
   return { kind: 'retry', error, delayMs: readRetryAfter(retryAfter) ?? backoffMs(attempt) };
 }

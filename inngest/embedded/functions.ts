@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ParsedCronItem, parseCronItem } from 'graphile-worker';
 
-export type Handler = (request: Request) => Promise<Response>;
+export type FetchHandler = (request: Request) => Promise<Response>;
 
 /** A function of ours, as far as this engine knows functions. */
 export interface EngineFunction {
@@ -29,7 +29,7 @@ const DEFAULT_RETRIES = 3;
 const MAX_KEY_LENGTH = 200;
 
 /** Asks the SDK for its functions (the in-band sync) and refuses what this engine does not do. */
-export async function listFunctions(handler: Handler): Promise<EngineFunction[]> {
+export async function listFunctions(handler: FetchHandler): Promise<EngineFunction[]> {
   const response = await handler(
     new Request(`${APP_URL}/api/inngest`, {
       method: 'PUT',

@@ -2,11 +2,11 @@ import { and, eq } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
 import type { Page } from '../../contract/pagination';
 import {
-  EVENT_TYPES,
-  type EventType,
   type ListSessionEventsInput,
   NO_EVENT_TYPE,
+  SESSION_EVENT_TYPES,
   type SessionEvent,
+  type SessionEventType,
   type StaffSessionDetails,
 } from '../../contract/session-events';
 import { sessionEvents, sessions } from '../../db/schema';
@@ -66,7 +66,7 @@ const showEvent = (row: EventRow): SessionEvent => ({
 /** How many events of a type fall into a stretch of the timeline; a stretch may lie outside the session's own. */
 export interface StretchCount {
   stretch: number;
-  type: EventType;
+  type: SessionEventType;
   count: number;
 }
 
@@ -91,7 +91,7 @@ export async function getSessionDetails(
   if (!row) throw new ApiError('NOT_FOUND', 'Session not found');
   const { startTime, endTime, pageUrl, counts } = row;
   const durationSeconds = (Date.parse(endTime) - Date.parse(startTime)) / 1000;
-  const countOf = (type: EventType) => sum(counts.filter((one) => one.type === type));
+  const countOf = (type: SessionEventType) => sum(counts.filter((one) => one.type === type));
   return {
     sessionId: input.sessionId,
     startTime,
@@ -155,7 +155,7 @@ export function buildTimeline(
   counts: StretchCount[],
 ): StaffSessionDetails['timeline'] {
   const length = Math.max(1, Math.ceil(durationSeconds / stretchSeconds));
-  const stretches = Array.from({ length }, () => new Map<EventType, number>());
+  const stretches = Array.from({ length }, () => new Map<SessionEventType, number>());
   for (const { stretch, type, count } of counts) {
     const counted = stretches[Math.min(Math.max(stretch, 0), length - 1)]!;
     counted.set(type, (counted.get(type) ?? 0) + count);
@@ -172,8 +172,8 @@ export function buildTimeline(
 }
 
 /** Of types with the same count the first one in the contract's list. */
-function findDominantType(counted: Map<EventType, number>): EventType | typeof NO_EVENT_TYPE {
+function findDominantType(counted: Map<SessionEventType, number>): SessionEventType | typeof NO_EVENT_TYPE {
   const most = Math.max(0, ...counted.values());
   if (most === 0) return NO_EVENT_TYPE;
-  return EVENT_TYPES.find((type) => counted.get(type) === most)!;
+  return SESSION_EVENT_TYPES.find((type) => counted.get(type) === most)!;
 }

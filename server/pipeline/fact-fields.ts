@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, isStorableText, text } from '../../contract/fields';
+import { instantText, isStorableText, text } from '../../contract/fields';
 
 // Control characters never belong in an id, and dots alone would vanish from a path.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
@@ -16,7 +16,7 @@ export const factId = () =>
 export const pageUrl = () => text(1, 8192);
 
 /** A time of the pipeline. */
-export const factTime = instant;
+export const factTime = instantText;
 
 /** A score or a confidence. */
 export const unitInterval = () => z.number().min(0, 'must be between 0 and 1').max(1, 'must be between 0 and 1');

@@ -1,6 +1,6 @@
 import { ApiError } from '../../contract/errors';
 import { type Database, isUnavailable } from '../../db/client';
-import { createBatcher, type Pending } from '../platform/batcher';
+import { createBatcher, type PendingItem } from '../platform/batcher';
 import type { Logger } from '../platform/log';
 import type { SubscriptionKey } from '../webhooks/deliveries';
 import type { Handover } from '../webhooks/dispatcher';
@@ -41,7 +41,7 @@ export interface Ingester {
   ingestFacts(input: IngestInput): Promise<IngestAnswer>;
 }
 
-type Waiting = Pending<IngestInput, IngestAnswer>;
+type Waiting = PendingItem<IngestInput, IngestAnswer>;
 
 /**
  * Creates the process's ingester. Batches that arrive together share a transaction (one flush to disk, one round trip

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { EVENT_TYPES } from '../../contract/session-events';
+import { SESSION_EVENT_TYPES } from '../../contract/session-events';
 import { sessionEvents } from '../../db/schema';
 import { FactRefusal } from './draft';
 import { count, factId, factTime, jsonObject, MAX_INT32, pageUrl } from './fact-fields';
@@ -11,7 +11,7 @@ const MAX_EVENT_COUNT = 100_000;
 
 const eventSchema = z.object({
   sequence: count(),
-  type: z.enum(EVENT_TYPES),
+  type: z.enum(SESSION_EVENT_TYPES),
   timestamp: factTime(),
   url: pageUrl().nullish(),
   durationMs: count().nullish(),

@@ -1,5 +1,5 @@
 /** An item that waits for its batch, and the callbacks of its caller. */
-export interface Pending<Item, Result> {
+export interface PendingItem<Item, Result> {
   item: Item;
   resolve(result: Result): void;
   reject(error: unknown): void;
@@ -12,9 +12,9 @@ export interface Pending<Item, Result> {
  */
 export function createBatcher<Item, Result>(
   maxSize: number,
-  work: (batch: Pending<Item, Result>[]) => Promise<void>,
+  work: (batch: PendingItem<Item, Result>[]) => Promise<void>,
 ): (item: Item) => Promise<Result> {
-  const pending: Pending<Item, Result>[] = [];
+  const pending: PendingItem<Item, Result>[] = [];
   let isWorking = false;
 
   async function processQueue() {

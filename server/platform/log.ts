@@ -10,7 +10,7 @@ export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'LOG_FORMAT'> & { VERC
     level: env.LOG_LEVEL,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: describeError },
+    serializers: { err: serializeError },
     formatters: { level: (label) => ({ level: label }) },
   };
   return pino(options, format === 'pretty' ? prettyStream : openBuffer(env));
@@ -59,13 +59,13 @@ function bufferLines(stderr: pino.DestinationStream) {
  * Describes an error for the log. The message and stack of a failed query repeat its parameters (keys, secrets, notes),
  * and so do those of errors that wrap it. For such errors, only the statement and Postgres' own message are kept.
  */
-export function describeError(error: unknown): Record<string, unknown> {
+export function serializeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const { query, code, cause } = error as Error & { query?: unknown; code?: unknown };
   const words = isAboutQuery(error)
     ? { message: 'a query failed', query: typeof query === 'string' ? query : undefined }
     : { message: error.message, code, stack: error.stack };
-  return { type: error.name, ...words, ...(cause === undefined ? {} : { cause: describeError(cause) }) };
+  return { type: error.name, ...words, ...(cause === undefined ? {} : { cause: serializeError(cause) }) };
 }
 
 function isAboutQuery(error: unknown): boolean {

@@ -15,7 +15,7 @@ export interface Readings {
    * Counts pending deliveries and unfolded session changes. `ageSeconds` is how long the oldest due delivery has
    * waited.
    */
-  readQueue(): Promise<{ pending: number; ageSeconds: number; unfolded: number }>;
+  readBacklog(): Promise<{ pending: number; ageSeconds: number; unfolded: number }>;
   readDatabase(): { asked: number; connections: number; maxConnections: number; isAway: boolean };
 }
 
@@ -95,10 +95,10 @@ export function createMetrics(): Metrics {
     maxConnections.set(load.maxConnections);
     isUp.set(load.isAway ? 0 : 1);
     try {
-      const queue = await limit(readings.readQueue());
-      pending.set(queue.pending);
-      age.set(queue.ageSeconds);
-      unfolded.set(queue.unfolded);
+      const backlog = await limit(readings.readBacklog());
+      pending.set(backlog.pending);
+      age.set(backlog.ageSeconds);
+      unfolded.set(backlog.unfolded);
       isRead.set(1);
     } catch {
       // The gauges keep old values; `queue_read` marks them as stale.

@@ -139,13 +139,13 @@ export interface AttemptRecord extends SubscriptionKey {
 }
 
 /** Reads how many deliveries are not over, how long the oldest due one has waited, and how many changes are unfolded. */
-export async function readQueue(db: Database): Promise<{ pending: number; ageSeconds: number; unfolded: number }> {
-  const [row] = await db.query<{ pending: number; ageSeconds: number; unfolded: number }>(READ_QUEUE, []);
+export async function readBacklog(db: Database): Promise<{ pending: number; ageSeconds: number; unfolded: number }> {
+  const [row] = await db.query<{ pending: number; ageSeconds: number; unfolded: number }>(READ_BACKLOG, []);
   return row!;
 }
 
 // Each by an index on what is pending alone; what is finished is never read.
-const READ_QUEUE = `
+const READ_BACKLOG = `
   select (select count(*)::int from webhook_deliveries where status = 'Pending') as pending,
          (select coalesce(greatest(0, extract(epoch from now() - min(next_attempt_at))), 0)::float8
             from webhook_deliveries where status = 'Pending') as "ageSeconds",

@@ -1,6 +1,6 @@
 import { type Database, isUnavailable, type Query } from '../../db/client';
 import { sortByKey } from '../../db/recordset';
-import { createBatcher, type Pending } from '../platform/batcher';
+import { createBatcher, type PendingItem } from '../platform/batcher';
 import type { AttemptRecord } from './deliveries';
 import { foldHealth, type SubscriptionHealth } from './subscription-health';
 
@@ -20,7 +20,7 @@ export interface Recorder {
 
 /** Creates the process's recorder. A batch that the database refuses is redone one by one: one cannot lose the others. */
 export function createRecorder(db: Database): Recorder {
-  async function recordAll(batch: Pending<AttemptRecord, RecordResult>[]): Promise<void> {
+  async function recordAll(batch: PendingItem<AttemptRecord, RecordResult>[]): Promise<void> {
     try {
       const results = await writeRecords(
         db,

@@ -2,30 +2,30 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { describe, expect, it } from 'vitest';
-import { describeError } from '../../server/platform/log';
+import { serializeError } from '../../server/platform/log';
 
 describe('an error in the log', () => {
   const failed = new DrizzleQueryError('insert into t values ($1)', ['whsec_secret'], new Error('connection lost'));
 
   it('keeps the statement and Postgres’ message of a failed query, and none of its parameters', () => {
-    const described = describeError(failed);
+    const described = serializeError(failed);
     expect(described).toMatchObject({ query: 'insert into t values ($1)', cause: { message: 'connection lost' } });
     expect(JSON.stringify(described)).not.toContain('whsec_secret');
   });
 
   it('shows no parameters through errors that wrap the failure', () => {
     const wrapped = new Error(failed.message, { cause: failed });
-    expect(JSON.stringify(describeError(wrapped))).not.toContain('whsec_secret');
+    expect(JSON.stringify(serializeError(wrapped))).not.toContain('whsec_secret');
   });
 
   it('keeps message, code and stack of any other error', () => {
     const error = Object.assign(new Error('boom'), { code: 'EBOOM' });
-    expect(describeError(error)).toMatchObject({
+    expect(serializeError(error)).toMatchObject({
       message: 'boom',
       code: 'EBOOM',
       stack: expect.stringContaining('boom'),
     });
-    expect(describeError('text')).toEqual({ message: 'text' });
+    expect(serializeError('text')).toEqual({ message: 'text' });
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPES, NO_EVENT_TYPE } from '../../contract/session-events';
+import { NO_EVENT_TYPE, SESSION_EVENT_TYPES } from '../../contract/session-events';
 import { buildTimeline, type StretchCount } from '../../server/domain/session-events';
 
 const START = '2026-01-31T09:30:00.250Z';
@@ -16,7 +16,7 @@ const stretchOf = (durationSeconds: number) => Math.max(1, Math.ceil(durationSec
 const counts = fc.array(
   fc.record({
     stretch: fc.integer({ min: -1, max: 60 }),
-    type: fc.constantFrom(...EVENT_TYPES),
+    type: fc.constantFrom(...SESSION_EVENT_TYPES),
     count: fc.nat({ max: 1_000 }),
   }),
   { maxLength: 30 },
@@ -93,8 +93,8 @@ describe('buildTimeline', () => {
               .filter((one) => one.type === type && Math.max(0, Math.min(one.stretch, last)) === n)
               .map(({ count }) => count),
           );
-        const most = Math.max(...EVENT_TYPES.map(countOf));
-        const expected = most === 0 ? NO_EVENT_TYPE : EVENT_TYPES.find((type) => countOf(type) === most);
+        const most = Math.max(...SESSION_EVENT_TYPES.map(countOf));
+        const expected = most === 0 ? NO_EVENT_TYPE : SESSION_EVENT_TYPES.find((type) => countOf(type) === most);
         expect(dominantEventType).toBe(expected);
       });
     });

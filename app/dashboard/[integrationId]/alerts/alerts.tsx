@@ -6,7 +6,7 @@ import { ShortId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, Facts, ListWithDetails } from '../../components/details-panel';
 import { PageHeader } from '../../components/page-header';
-import { Severity } from '../../components/severity';
+import { SeverityBadge } from '../../components/severity-badge';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection } from '../../components/url-state';
@@ -15,7 +15,7 @@ import { useTRPC } from '../../queries';
 import { OutsideLink } from '../sessions/session-facts';
 
 const COLUMNS: Column<Alert>[] = [
-  { key: 'severity', name: 'Severity', width: '1%', cell: ({ severity }) => <Severity severity={severity} /> },
+  { key: 'severity', name: 'Severity', width: '1%', cell: ({ severity }) => <SeverityBadge severity={severity} /> },
   {
     key: 'message',
     name: 'Message',
@@ -73,7 +73,7 @@ export function Alerts() {
               <Facts
                 facts={[
                   ['Alert', <ShortId key="id" id={alert.id} name="alert id" />],
-                  ['Severity', <Severity key="severity" severity={alert.severity} />],
+                  ['Severity', <SeverityBadge key="severity" severity={alert.severity} />],
                   ['Triggered', <Time key="at" at={alert.triggeredAt} absolute />],
                   [
                     'Link',

@@ -7,15 +7,15 @@ import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
 import { HoverLink } from '../../components/hover-link';
 import { PageHeader } from '../../components/page-header';
-import { Severity } from '../../components/severity';
+import { SeverityBadge } from '../../components/severity-badge';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection, useUrlState } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
-import { FILTER_NAMES, readFilters } from './anomaly-filters';
+import { ANOMALY_FILTER_NAMES, readAnomalyFilters } from './anomaly-filters';
 import { AnomalyPanel } from './anomaly-panel';
-import { FilterBar } from './filter-bar';
+import { AnomalyFilterBar } from './filter-bar';
 
 const LINK = 'hover:underline underline-offset-2 text-accent';
 
@@ -25,7 +25,7 @@ const columnsOf = (base: string): Column<Anomaly>[] => [
     name: 'Type',
     cell: ({ anomalyType }) => <span className="block max-w-56 truncate font-medium">{anomalyType}</span>,
   },
-  { key: 'severity', name: 'Severity', width: '1%', cell: ({ severity }) => <Severity severity={severity} /> },
+  { key: 'severity', name: 'Severity', width: '1%', cell: ({ severity }) => <SeverityBadge severity={severity} /> },
   {
     key: 'user',
     name: 'User',
@@ -68,14 +68,14 @@ export function Anomalies() {
   const trpc = useTRPC();
   const { params } = useUrlState();
   const { selected, select, readSelected } = useSelection();
-  const query = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(readFilters(params), PAGES));
+  const query = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(readAnomalyFilters(params), PAGES));
   const list = listRows(query);
   const anomaly = list.rows?.find(({ id }) => id === selected);
-  const isFiltered = [...FILTER_NAMES.keys()].some((param) => params.has(param));
+  const isFiltered = [...ANOMALY_FILTER_NAMES.keys()].some((param) => params.has(param));
   return (
     <>
       <PageHeader title="Anomalies" about="What the correlation found odd, newest first." />
-      <FilterBar />
+      <AnomalyFilterBar />
       <ListWithDetails
         list={
           <DataTable

@@ -6,7 +6,7 @@ export const SEVERITY_WORDS: Record<Severity, string> = { high: 'High', medium: 
 export const KNOWN_TYPES = ['DeviceSwitch', 'ImpossibleTravel', 'SharedDevice'];
 
 /** Filter names, in the order of their chips. */
-export const FILTER_NAMES = new Map([
+export const ANOMALY_FILTER_NAMES = new Map([
   ['anomalyType', 'Type'],
   ['severity', 'Severity'],
   ['userId', 'User id'],
@@ -14,7 +14,7 @@ export const FILTER_NAMES = new Map([
 ]);
 
 /** Reads the filters of the list from a page's query. The procedure reports invalid values. */
-export function readFilters(search: URLSearchParams) {
+export function readAnomalyFilters(search: URLSearchParams) {
   const text = (name: string) => search.get(name) ?? undefined;
   return {
     anomalyType: text('anomalyType'),

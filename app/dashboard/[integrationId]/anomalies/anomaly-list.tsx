@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Button } from '../../components/button';
 import { HoverLink } from '../../components/hover-link';
-import { Severity } from '../../components/severity';
+import { SeverityBadge } from '../../components/severity-badge';
 import { ErrorState, Skeleton } from '../../components/states';
 import { Time } from '../../components/time';
 import { listRows, PAGES } from '../../list-pages';
@@ -27,7 +27,7 @@ export function AnomalyList({ filters, base }: { filters: { userId: string }; ba
             >
               {anomalyType}
             </HoverLink>
-            <Severity severity={severity} />
+            <SeverityBadge severity={severity} />
             <span className="text-muted">
               <Time at={detectedAt} />
             </span>

@@ -3,7 +3,7 @@ import type { Anomaly } from '../../../../contract/findings';
 import { ShortId, shortenId } from '../../components/copying';
 import { DetailsPanel, Facts } from '../../components/details-panel';
 import { HoverLink } from '../../components/hover-link';
-import { Severity } from '../../components/severity';
+import { SeverityBadge } from '../../components/severity-badge';
 import { Code } from '../../components/states';
 import { Time } from '../../components/time';
 
@@ -17,7 +17,7 @@ export function AnomalyPanel({ anomaly, base, onClose }: { anomaly: Anomaly; bas
       <Facts
         facts={[
           ['Anomaly', <ShortId key="id" id={id} name="anomaly id" />],
-          ['Severity', <Severity key="severity" severity={severity} />],
+          ['Severity', <SeverityBadge key="severity" severity={severity} />],
           ['Detected', <Time key="at" at={detectedAt} absolute />],
           [
             'User',

@@ -3,13 +3,13 @@ import { type FormEvent, useId } from 'react';
 import { ActiveFilters } from '../../components/active-filters';
 import { Input, Select } from '../../components/field';
 import { useUrlState } from '../../components/url-state';
-import { FILTER_NAMES, KNOWN_TYPES, SEVERITY_WORDS } from './anomaly-filters';
+import { ANOMALY_FILTER_NAMES, KNOWN_TYPES, SEVERITY_WORDS } from './anomaly-filters';
 
 /** The filters of the list, kept in the URL. Each active filter is a chip; a click removes it. */
-export function FilterBar() {
+export function AnomalyFilterBar() {
   const { params, change } = useUrlState();
   const set = (param: string, value: string | null) => change({ [param]: value, selected: null });
-  const active = [...FILTER_NAMES].filter(([param]) => params.has(param));
+  const active = [...ANOMALY_FILTER_NAMES].filter(([param]) => params.has(param));
   return (
     <div className="mb-3 space-y-2">
       <div className="flex flex-wrap items-center gap-2">

@@ -1,12 +1,12 @@
 import type { Analytics } from '../../../../contract/analytics';
 
-export const PERIODS: { period: Analytics['period']; name: string }[] = [
+export const PERIOD_CHOICES: { period: Analytics['period']; name: string }[] = [
   { period: '24h', name: '24 hours' },
   { period: '7d', name: '7 days' },
   { period: '30d', name: '30 days' },
   { period: '90d', name: '90 days' },
 ];
-export const BUCKETS: { groupBy: Analytics['groupBy']; name: string }[] = [
+export const BUCKET_CHOICES: { groupBy: Analytics['groupBy']; name: string }[] = [
   { groupBy: 'hour', name: 'Hour' },
   { groupBy: 'day', name: 'Day' },
   { groupBy: 'week', name: 'Week' },

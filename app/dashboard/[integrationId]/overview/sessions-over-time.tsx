@@ -10,7 +10,7 @@ import { joinClasses } from '../../components/classes';
 import { showCount } from '../../components/count';
 import { Select } from '../../components/field';
 import { useUrlState } from '../../components/url-state';
-import { BUCKETS, PERIODS } from './analytics-window';
+import { BUCKET_CHOICES, PERIOD_CHOICES } from './analytics-window';
 
 const BOTS = { name: 'Bots', color: 'var(--color-bot-fill)' };
 const OTHERS = { name: 'Other sessions', color: 'var(--color-neutral-fill)' };
@@ -35,7 +35,9 @@ export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics;
   const sessions = counted.reduce((sum, { sessionCount }) => sum + sessionCount, 0);
   const bots = counted.reduce((sum, { botCount }) => sum + botCount, 0);
   const summaryText = `${showCount(sessions)} sessions, ${showCount(bots)} of them bots, ${
-    brush ? `from ${buckets[brush[0]]} to ${buckets[brush[1]]}` : `in ${PERIODS.find((p) => p.period === period)?.name}`
+    brush
+      ? `from ${buckets[brush[0]]} to ${buckets[brush[1]]}`
+      : `in ${PERIOD_CHOICES.find((p) => p.period === period)?.name}`
   }`;
   const start = chosen?.[0]?.timestamp;
   const end = brush && (timeSeries[brush[1] + 1]?.timestamp ?? analytics.endDate);
@@ -58,7 +60,7 @@ export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics;
         <>
           <fieldset className="flex rounded border border-line-strong p-px">
             <legend className="sr-only">Period</legend>
-            {PERIODS.map((choice) => (
+            {PERIOD_CHOICES.map((choice) => (
               <button
                 key={choice.period}
                 type="button"
@@ -87,7 +89,7 @@ export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics;
             value={groupBy}
             onChange={(event) => choose({ groupBy: event.target.value })}
           >
-            {BUCKETS.filter((bucket) => period !== '24h' || bucket.groupBy !== 'week').map((bucket) => (
+            {BUCKET_CHOICES.filter((bucket) => period !== '24h' || bucket.groupBy !== 'week').map((bucket) => (
               <option key={bucket.groupBy} value={bucket.groupBy}>
                 {bucket.name}
               </option>

@@ -7,13 +7,13 @@ import { Button } from '../../components/button';
 import { joinClasses } from '../../components/classes';
 import { Input, Select } from '../../components/field';
 import { useUrlState } from '../../components/url-state';
-import { CHOICE_FILTERS, DATE_FILTERS, FILTER_NAMES, SCORE_FILTERS, TEXT_FILTERS } from './session-filters';
+import { CHOICE_FILTERS, DATE_FILTERS, SCORE_FILTERS, SESSION_FILTER_NAMES, TEXT_FILTERS } from './session-filters';
 
 /** All filters of the list, kept in the URL. Each active filter is a chip; a click removes it. */
-export function FilterBar({ base }: { base: string }) {
+export function SessionFilterBar({ base }: { base: string }) {
   const { params, change } = useUrlState();
   const [isOpen, setOpen] = useState(false);
-  const active = [...FILTER_NAMES].filter(([param]) => params.has(param));
+  const active = [...SESSION_FILTER_NAMES].filter(([param]) => params.has(param));
   const set = (param: string, value: string | null) => change({ [param]: value, selected: null });
   const clear = () => change({ ...Object.fromEntries(active.map(([param]) => [param, null])), selected: null });
   return (

@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
 import { PAGES } from '../../list-pages';
-import { readFilters } from './session-filters';
+import { readSessionFilters } from './session-filters';
 import { Sessions } from './sessions';
 
 export const metadata: Metadata = { title: 'Sessions' };
@@ -10,7 +10,7 @@ export default async function SessionsPage(props: PageProps) {
   const { search, trpc, queryClient } = await openPage(props, 'sessions');
   const selected = search.get('selected');
   await Promise.all([
-    queryClient.prefetchInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(readFilters(search), PAGES)),
+    queryClient.prefetchInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(readSessionFilters(search), PAGES)),
     selected && queryClient.prefetchQuery(trpc.sessions.get.queryOptions({ sessionId: selected })),
     selected && queryClient.prefetchQuery(trpc.sessions.getTimeline.queryOptions({ sessionId: selected })),
   ]);

@@ -47,14 +47,14 @@ export const DATE_FILTERS = [
 ] as const;
 
 /** Names of all filters, in the order of their chips. */
-export const FILTER_NAMES = new Map<string, string>(
+export const SESSION_FILTER_NAMES = new Map<string, string>(
   [...CHOICE_FILTERS, ...SCORE_FILTERS, ...DATE_FILTERS, ...TEXT_FILTERS].map(({ param, name }) => [param, name]),
 );
 
 /**
  * Reads the filters of GET /v1/sessions from a page's query, under the API's own names. The API reports invalid values.
  */
-export function readFilters(search: URLSearchParams) {
+export function readSessionFilters(search: URLSearchParams) {
   const text = (name: string) => search.get(name) ?? undefined;
   const number = (name: string) => (search.has(name) ? Number(search.get(name)) : undefined);
   return {

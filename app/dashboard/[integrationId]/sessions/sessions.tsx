@@ -10,10 +10,10 @@ import { useSelection, useUrlState } from '../../components/url-state';
 import { PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
-import { FilterBar } from './filter-bar';
+import { SessionFilterBar } from './filter-bar';
 import { useLabeling } from './labeling';
 import { SESSION_COLUMNS } from './session-columns';
-import { FILTER_NAMES, readFilters } from './session-filters';
+import { readSessionFilters, SESSION_FILTER_NAMES } from './session-filters';
 import { SessionPanel } from './session-panel';
 
 /** The list of sessions to review, with a panel for the selected one. */
@@ -24,7 +24,7 @@ export function Sessions() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const { params } = useUrlState();
-  const list = useInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(readFilters(params), PAGES));
+  const list = useInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(readSessionFilters(params), PAGES));
   const rows = list.data?.pages.flatMap(({ data }) => data);
   const { selected, select, readSelected } = useSelection();
   const labeling = useLabeling({ onUndo: ({ id }) => select(id) });
@@ -47,7 +47,7 @@ export function Sessions() {
   const prefetch = ({ id: sessionId }: Session) => {
     void queryClient.prefetchQuery(trpc.sessions.getTimeline.queryOptions({ sessionId }));
   };
-  const isFiltered = [...FILTER_NAMES.keys()].some((param) => params.has(param));
+  const isFiltered = [...SESSION_FILTER_NAMES.keys()].some((param) => params.has(param));
   return (
     <>
       <PageHeader
@@ -56,7 +56,7 @@ export function Sessions() {
           <span className="max-lg:hidden">Newest first. Select with j and k, label with b and h, undo with u.</span>
         }
       />
-      <FilterBar base={`${base}/sessions`} />
+      <SessionFilterBar base={`${base}/sessions`} />
       <ListWithDetails
         list={
           <DataTable

@@ -1,15 +1,15 @@
 'use client';
-import type { EventType, StaffSessionDetails } from '../../../../contract/session-events';
+import type { SessionEventType, StaffSessionDetails } from '../../../../contract/session-events';
 import { Bars } from '../../charts/bars';
 import { ChartFrame, Legend } from '../../charts/chart-frame';
 import { showCount } from '../../components/count';
 import { showDuration } from '../../components/time';
 
 /** The colour of an event type, the same everywhere. */
-export const colorOfType = (type: EventType) => `var(--color-type-${type})`;
+export const colorOfType = (type: SessionEventType) => `var(--color-type-${type})`;
 
 type Stretch = StaffSessionDetails['timeline'][number];
-const listCounts = ({ countsByType }: Stretch) => Object.entries(countsByType) as [EventType, number][];
+const listCounts = ({ countsByType }: Stretch) => Object.entries(countsByType) as [SessionEventType, number][];
 
 /** Shows the time since the start of the session as `m:ss`. */
 export function showOffset(ms: number): string {

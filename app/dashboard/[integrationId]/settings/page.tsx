@@ -3,7 +3,7 @@ import { MIN_GAP } from '../../../../contract/risk-thresholds';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
 import { PAGES } from '../../list-pages';
 import { Settings } from './settings';
-import { readAuditScope, readTab } from './tabs';
+import { readAuditScope, readSettingsTab } from './tabs';
 
 export const metadata: Metadata = { title: 'Settings' };
 
@@ -23,7 +23,7 @@ export default async function SettingsPage(props: PageProps) {
       return staff.role === 'admin' ? [queryClient.prefetchInfiniteQuery(list)] : [];
     },
   };
-  await Promise.all(fill[readTab(search)]());
+  await Promise.all(fill[readSettingsTab(search)]());
   return (
     <FirstContent queryClient={queryClient}>
       <Settings minGap={MIN_GAP} />

@@ -23,7 +23,7 @@ const FIELDS = [
 ] as const;
 
 /** The cut points of the risk classes, above the scores of all sessions. */
-export function RiskThresholds({ minGap }: { minGap: number }) {
+export function RiskThresholdsEditor({ minGap }: { minGap: number }) {
   const trpc = useTRPC();
   const saved = useQuery(trpc.riskThresholds.get.queryOptions({}));
   const distribution = useQuery(trpc.analytics.getScoreDistribution.queryOptions());

@@ -7,16 +7,16 @@ import { useStaff } from '../../staff';
 import { ApiKeys } from './api-keys';
 import { AuditLog } from './audit-log';
 import { IntegrationSettings } from './integration-settings';
-import { RiskThresholds } from './risk-thresholds';
+import { RiskThresholdsEditor } from './risk-thresholds';
 import { StaffAccounts } from './staff-accounts';
-import { ADMIN_TABS, readTab, TABS } from './tabs';
+import { ADMIN_TABS, readSettingsTab, TABS } from './tabs';
 
 /** The settings, one tab each. `minGap` is the smallest allowed distance between the cut points. */
 export function Settings({ minGap }: { minGap: number }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const { params } = useUrlState();
   const { isAdmin } = useStaff();
-  const tab = readTab(params);
+  const tab = readSettingsTab(params);
   const shown = Object.entries(TABS).filter(([key]) => isAdmin || !ADMIN_TABS.includes(key));
   return (
     <>
@@ -32,7 +32,7 @@ export function Settings({ minGap }: { minGap: number }) {
       />
       <div className="pt-4">
         {tab === 'api-keys' && <ApiKeys />}
-        {tab === 'thresholds' && <RiskThresholds minGap={minGap} />}
+        {tab === 'thresholds' && <RiskThresholdsEditor minGap={minGap} />}
         {tab === 'integration' && <IntegrationSettings />}
         {tab === 'staff' && <StaffAccounts />}
         {tab === 'audit' && <AuditLog />}

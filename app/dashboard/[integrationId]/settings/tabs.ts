@@ -10,12 +10,12 @@ export const TABS = {
 };
 /** Only admins see these. */
 export const ADMIN_TABS: readonly string[] = ['audit'] satisfies (keyof typeof TABS)[];
-export type Tab = keyof typeof TABS;
+export type SettingsTab = keyof typeof TABS;
 
 /** Reads the tab from a page's query; defaults to the first. */
-export const readTab = (search: URLSearchParams): Tab => {
+export const readSettingsTab = (search: URLSearchParams): SettingsTab => {
   const named = search.get('tab') ?? '';
-  return Object.hasOwn(TABS, named) ? (named as Tab) : 'api-keys';
+  return Object.hasOwn(TABS, named) ? (named as SettingsTab) : 'api-keys';
 };
 
 /** Reads from a page's query whose changes the audit log shows. */

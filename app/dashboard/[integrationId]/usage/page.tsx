@@ -1,6 +1,6 @@
 import type { Metadata } from 'next';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
-import { Usage } from './usage';
+import { UsageFigures } from './usage';
 import { readRange } from './usage-range';
 
 export const metadata: Metadata = { title: 'Usage' };
@@ -13,7 +13,7 @@ export default async function UsagePage(props: PageProps) {
   ]);
   return (
     <FirstContent queryClient={queryClient}>
-      <Usage />
+      <UsageFigures />
     </FirstContent>
   );
 }

@@ -16,7 +16,7 @@ import { RequestsByDay } from './requests-by-day';
 import { readRange } from './usage-range';
 
 /** The integration's API usage and how close it is to its limits. */
-export function Usage() {
+export function UsageFigures() {
   const trpc = useTRPC();
   const { params } = useUrlState();
   const query = useQuery({ ...trpc.usage.get.queryOptions(readRange(params)), placeholderData: keepPreviousData });

@@ -20,7 +20,14 @@ interface ThresholdPreviewProps {
 }
 
 /** A sample payload, and which of the latest events would be sent. The server decides both. */
-export function ThresholdPreview({ hasThreshold, preview, error, onRetry, isOld, isFaulty }: ThresholdPreviewProps) {
+export function ThresholdPreviewNote({
+  hasThreshold,
+  preview,
+  error,
+  onRetry,
+  isOld,
+  isFaulty,
+}: ThresholdPreviewProps) {
   if (error) return <ErrorState message={error} onRetry={onRetry} />;
   const sent = preview?.events.filter(({ passes }) => passes).length ?? 0;
   const total = preview?.events.length ?? 0;

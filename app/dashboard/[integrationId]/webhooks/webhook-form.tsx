@@ -11,7 +11,7 @@ import { describeError, findField } from '../../query-client';
 import { useStaff } from '../../staff';
 import { listFields, type ThresholdDraft, toThreshold } from './threshold-draft';
 import { ThresholdEditor } from './threshold-editor';
-import { ThresholdPreview } from './threshold-preview';
+import { ThresholdPreviewNote } from './threshold-preview';
 import { findFaults } from './webhook-validation';
 
 const DEBOUNCE_MS = 300;
@@ -142,7 +142,7 @@ export function WebhookForm({ initial, act, cancelHref, isBusy, error, note, onS
         </fieldset>
       </form>
       <div className="min-w-0 lg:col-span-7">
-        <ThresholdPreview
+        <ThresholdPreviewNote
           {...preview}
           preview={preview.data}
           hasThreshold={draft.threshold !== null}

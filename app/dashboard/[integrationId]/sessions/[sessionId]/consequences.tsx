@@ -13,7 +13,7 @@ import { describeError } from '../../../query-client';
 const STATUS_TONES: Record<string, Tone> = { Delivered: 'human', Pending: 'accent' };
 
 /** The anomalies that the pipeline reported for the session. */
-export function Anomalies({ sessionId }: { sessionId: string }) {
+export function SessionAnomalies({ sessionId }: { sessionId: string }) {
   const trpc = useTRPC();
   const list = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions({ sessionId }, PAGES));
   const rows = list.data?.pages.flatMap(({ data }) => data);
@@ -33,7 +33,7 @@ export function Anomalies({ sessionId }: { sessionId: string }) {
 }
 
 /** The webhook deliveries about the session. */
-export function Deliveries({ sessionId, base }: { sessionId: string; base: string }) {
+export function SessionDeliveries({ sessionId, base }: { sessionId: string; base: string }) {
   const trpc = useTRPC();
   const list = useQuery(trpc.sessions.listDeliveries.queryOptions({ sessionId }));
   return (

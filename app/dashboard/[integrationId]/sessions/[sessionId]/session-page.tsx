@@ -14,7 +14,7 @@ import { SessionFacts } from '../session-facts';
 import { Timeline } from '../timeline';
 import { VerdictBar } from '../verdict-bar';
 import { ConfirmDevice } from './confirm-device';
-import { Anomalies, Deliveries } from './consequences';
+import { SessionAnomalies, SessionDeliveries } from './consequences';
 import { Events, Pages } from './events';
 
 /** Everything about one session: the verdict first, then who it was, what happened, and what followed. */
@@ -78,10 +78,10 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
           </div>
           <div className="order-4">{details.data && <Pages details={details.data} />}</div>
           <div className="order-6">
-            <Anomalies sessionId={sessionId} />
+            <SessionAnomalies sessionId={sessionId} />
           </div>
           <div className="order-7">
-            <Deliveries sessionId={sessionId} base={base} />
+            <SessionDeliveries sessionId={sessionId} base={base} />
           </div>
         </div>
       </div>

@@ -8,10 +8,10 @@ export function readDeliveryFilters(search: URLSearchParams) {
 
 /** The tabs of the page and their names. */
 export const TAB_NAMES = { deliveries: 'Deliveries', skipped: 'Why skipped', setup: 'Set-up' };
-export type Tab = keyof typeof TAB_NAMES;
+export type WebhookTab = keyof typeof TAB_NAMES;
 
 /** Reads the tab from the page's query. */
-export const readTab = (search: URLSearchParams): Tab => {
+export const readWebhookTab = (search: URLSearchParams): WebhookTab => {
   const name = search.get('tab') ?? '';
-  return Object.hasOwn(TAB_NAMES, name) ? (name as Tab) : 'deliveries';
+  return Object.hasOwn(TAB_NAMES, name) ? (name as WebhookTab) : 'deliveries';
 };

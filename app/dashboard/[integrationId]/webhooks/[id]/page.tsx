@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { FirstContent, openPage, orNotFound, type PageProps } from '../../../first-content';
 import { PAGES } from '../../../list-pages';
-import { readDeliveryFilters, readTab } from './delivery-filters';
+import { readDeliveryFilters, readWebhookTab } from './delivery-filters';
 import { WebhookPage } from './webhook-page';
 
 export const metadata: Metadata = { title: 'Webhook' };
@@ -9,7 +9,7 @@ export const metadata: Metadata = { title: 'Webhook' };
 export default async function Page(props: PageProps<{ id: string }>) {
   const { params, search, trpc, queryClient } = await openPage(props, 'webhooks/[id]');
   const { id } = params;
-  const tab = readTab(search);
+  const tab = readWebhookTab(search);
   const delivery = search.get('delivery');
   await Promise.all([
     orNotFound(queryClient.fetchQuery(trpc.webhooks.get.queryOptions({ id }))),

@@ -15,7 +15,7 @@ import { AttemptStrip, summarizeAttempts } from '../attempt-strip';
 import { VerifySignature } from '../verify-signature';
 import { HealthLine, WebhookStateBadge } from '../webhook-health';
 import { WebhookFacts } from '../webhook-panel';
-import { readTab, TAB_NAMES } from './delivery-filters';
+import { readWebhookTab, TAB_NAMES } from './delivery-filters';
 import { DeliveryLog } from './delivery-log';
 import { SkippedEvents } from './skipped-events';
 import { WebhookActions } from './webhook-actions';
@@ -33,7 +33,7 @@ export function WebhookPage({ id }: { id: string }) {
   const health = useQuery(trpc.webhooks.getHealth.queryOptions({ id }, { refetchInterval: REFRESH_MS }));
   const webhook = query.data;
   if (!webhook) return <Pending query={query} className="h-96" />;
-  const tab = readTab(params);
+  const tab = readWebhookTab(params);
   return (
     <>
       <Breadcrumb above={[{ name: 'Webhooks', href: base }]}>{webhook.name}</Breadcrumb>

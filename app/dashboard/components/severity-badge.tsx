@@ -3,6 +3,6 @@ import { Badge } from './badge';
 const GRAVE = new Set(['high', 'critical', 'severe', 'fatal', 'error']);
 
 /** The severity of a finding, in the words of its source. */
-export function Severity({ severity }: { severity: string }) {
+export function SeverityBadge({ severity }: { severity: string }) {
   return <Badge tone={GRAVE.has(severity) ? 'danger' : 'neutral'}>{severity}</Badge>;
 }

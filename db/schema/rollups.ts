@@ -1,17 +1,11 @@
 import { bigint, doublePrecision, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
 import { identifier, instant } from './columns';
 
-// Counts of sessions, so that the cost of an answer does not grow with history. A trigger on `sessions` appends every
-// change to `session_deltas`, and `foldSessionDeltas` moves the changes into the other tables. A reader adds up both.
-// Sessions removed by retention stay counted.
+// Counts of sessions. docs/counts.md explains these tables by an example of five sessions.
 
 const count = (name: string) => bigint(name, { mode: 'number' }).notNull();
 
-/**
- * Cumulative counts by effective bin. Element `bin + 3` counts the sessions with at least that bin, so reading a cut
- * point takes one element and no sum. The array runs from -2 (any bin or none) to the highest bin seen; elements past
- * its end are 0.
- */
+/** Counts by least effective bin: element `bin + 3` (docs/counts.md, "Counts by least bin"). */
 const tally = (name: string) => integer(name).array().notNull();
 
 /**
@@ -93,10 +87,8 @@ export const seenHours = pgTable(
 );
 
 /**
- * Distinct users and devices, without scanning them. The sum of `count` over all rows with `start >= T`, read at a bin,
- * is the number of those seen since T with at least that bin; T is a full hour, or a midnight for the daily rows. Take
- * the points (hour, bin) of one user or device that no later point with a higher bin dominates. Each such point adds
- * one; each corner between two neighbours (the earlier hour, the lower bin) subtracts one.
+ * Distinct users and devices: the sum of `count` over all rows with `start >= T` is the number of those seen since T. T is a
+ * full hour, or a midnight for the daily rows (docs/counts.md, "The staircase of distinct counts").
  */
 export const seenSteps = pgTable(
   'seen_steps',
@@ -168,8 +160,8 @@ export const prunedEnds = pgTable(
 );
 
 /**
- * The number of courses, anomalies and confirmed devices: the sum of the tenant's rows. Nothing is deleted from those
- * tables. A trigger on them appends an entry per row, and `foldSessionDeltas` adds the entries up in entry 0.
+ * The number of courses, anomalies and confirmed devices: the sum of the tenant's rows. A trigger on those tables appends an
+ * entry per row, and the fold adds the entries up in entry 0.
  */
 export const rowCounts = pgTable(
   'row_counts',

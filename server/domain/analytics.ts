@@ -14,8 +14,7 @@ import {
   SEEN,
 } from './rollups';
 
-// Each answer is one statement over the folded counts and the changes that are not folded yet, so it is exact and costs
-// the same however many sessions there are. Scores are summed as whole millionths, so that no order of adding shows.
+// Each answer is one statement over the folded counts and the changes that are not folded yet (docs/counts.md).
 
 interface AnalyticsRow extends Omit<Analytics, 'period' | 'groupBy' | 'generatedAt' | 'deviceBreakdown'> {
   devices: Omit<Analytics['deviceBreakdown'], 'browserCounts'>;
@@ -71,8 +70,8 @@ const AHEAD = `
       from sessions where ${OWN} and created_at >= date_trunc('milliseconds', now())`;
 
 /**
- * The number of users or devices seen in the span with at least a bin: the steps tell those that are folded; whoever
- * `changes` names is counted anew.
+ * The number of users or devices seen in the span with at least a bin: the sum of the steps, and the difference that
+ * `changes` make for those that they name (docs/counts.md).
  */
 const countSeen = (kind: 'user' | 'device', bin: string) => `
   (select (select coalesce(sum(${atLeast('count', bin)}), 0) from seen_steps

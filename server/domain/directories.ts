@@ -7,8 +7,8 @@ import { type PageInput, readPage } from './pages';
 import { classifyRisk } from './risk';
 import { countOthers, ENTITIES, ENTITY_COLUMNS, ENTITY_DELTAS } from './rollups';
 
-// What is listed by id, with counts of its sessions: the folded ones and the changes that are not folded yet. Of the
-// sessions themselves only the ends of an index are read. Scores are summed as whole millionths.
+// What is listed by id, with counts of its sessions: the folded counts and the changes that are not folded yet
+// (docs/counts.md). Of the sessions themselves, only the ends of an index are read.
 
 /** What `counted` says of one user or course, from the counts by bin. */
 const countEntity = (kind: 'user' | 'course', row: string) => `

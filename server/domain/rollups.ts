@@ -1,8 +1,8 @@
 import type { Database } from '../../db/client';
 import type { Logger } from '../platform/log';
 
-// What a trigger appended to `session_deltas` is folded into the counts by one transaction at a time, from one snapshot:
-// every statement sees the same changes, and the last one removes them.
+// The fold (docs/counts.md): one transaction at a time, from one snapshot. Every statement sees the same changes, and the last
+// one removes them.
 
 /** Moves the changes of sessions into the counts. Answers how many; 0 too while another process is folding. */
 export function foldSessionDeltas(db: Database): Promise<number> {
@@ -51,7 +51,7 @@ const TRY_LOCK = `select pg_try_advisory_xact_lock(hashtext('fold-session-deltas
 export const SEEN = `cross join lateral (values ('user', user_id, 0::smallint), ('device', fingerprint, bin)) who(kind, value, level)`;
 export const IS_SEEN = `value is not null and level >= 0`;
 
-/** The element of a tally (see the schema) that counts what has at least a bin. `bin` is SQL. */
+/** The element of a tally (docs/counts.md) that counts what has at least a bin. `bin` is SQL. */
 export const atLeast = (column: string, bin: string) => `coalesce(${column}[${bin} + 3], 0)`;
 
 const LEVELS = Array.from({ length: 104 }, (_, index) => index - 2);
@@ -64,7 +64,10 @@ const tallyOf = (count: string) =>
 const addTally = (table: string, column: string) =>
   `${column} = array(select coalesce(a, 0) + coalesce(b, 0) from unnest(${table}.${column}, excluded.${column}) t(a, b))`;
 
-/** Of whoever the changes name, the steps as they are with the changes, less those without. All parts see the hours of before. */
+/**
+ * For the users and devices that the changes name: the steps with the changes, less the steps without them (docs/counts.md,
+ * "The staircase of distinct counts"). All parts of the statement see the hours as they were before it.
+ */
 const FOLD_SEEN = `
   with changed as materialized (
     select integration_id, kind, value, hour, level as bin, sum(sign) as sessions

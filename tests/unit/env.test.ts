@@ -34,6 +34,7 @@ describe('the defaults', () => {
     ['PIPELINE_TOKEN', undefined],
     ['WEBHOOK_ALLOW_HOSTS', new Set()],
     ['WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION', false],
+    // docs/webhooks.md shows the schedule and the timeout to customers.
     ['WEBHOOK_RETRY_DELAYS', [0, 60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]],
     ['WEBHOOK_TIMEOUT', 30_000],
     ['INNGEST_BASE_URL', undefined],

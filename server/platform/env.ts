@@ -131,7 +131,7 @@ export const settingsSchema = z.object({
     .describe('`json` or `pretty`. Unset: `pretty` on a terminal, else `json`.'),
   METRICS_PORT: integer(0, 65_535)
     .optional()
-    .describe('Private port for `GET /metrics`; 0 takes a free one. Unset: none.'),
+    .describe('Private port of `npm start` for `GET /metrics`; 0 takes a free one. Unset: none.'),
   METRICS_HOST: z.string().default('127.0.0.1').describe('The address that the private port listens on.'),
   VERCEL: z.string().optional().describe('Vercel sets it to 1.'),
   VERCEL_REGION: z.string().optional().describe('Vercel sets it. Every request fails if it does not fit `REGION`.'),

@@ -28,7 +28,7 @@ describe('docs/settings.md', () => {
 
 ${NOTE}
 
-Settings are environment variables. An empty value counts as unset. With a wrong one the process writes one line and exits
+Settings are environment variables. An empty value counts as unset. With a wrong value \`npm start\` writes one line and exits
 with code 1. Durations are whole numbers with \`ms\`, \`s\`, \`m\` or \`h\`.
 
 ${writeTable(['setting', 'default', 'meaning'], rows)}

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EVENT_TYPE_NAMES, EVENTS, type EventTypeName } from '../../contract/events';
-import { type Block, DOCUMENTS, findDifference, readBlocks } from '../support/documents';
+import { type Block, DOCUMENTS, findDifference, LINKED_DOCUMENTS, readBlocks } from '../support/documents';
 
 // Rules for the code blocks of all documents: a test runs each one, or the block says why not.
 
@@ -98,7 +98,7 @@ describe('a link of the documents', () => {
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-');
-  const links = DOCUMENTS.flatMap((document) => {
+  const links = LINKED_DOCUMENTS.flatMap((document) => {
     const prose = readFileSync(document, 'utf8').replaceAll(/^ *```.*?^ *```$/gms, '');
     return [...prose.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)].map(([, a, b]) => ({
       document,

@@ -1,25 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Take the longest, so they begin first. Those that compute and those that wait take turns. */
+const LONG_FILES = [
+  ...['e2e/dashboard-pages', 'delivery/outages', 'e2e/lifecycle', 'delivery/embedded-engine'],
+  ...['e2e/admin', 'delivery/engine-contract', 'domain/embedded-postgres', 'delivery/soak'],
+  ...['e2e/dashboard-webhooks', 'e2e/three-servers', 'rest/contract', 'delivery/random-kill'],
+  ...['e2e/dashboard-access', 'delivery/postgres-crash', 'docs/quickstart', 'delivery/server-crash'],
+  ...['e2e/staff', 'delivery/clock-steps', 'e2e/dashboard-review', 'delivery/delivery'],
+  ...['e2e/browser-session', 'delivery/operation', 'rest/fuzz', 'e2e/regions', 'rest/round-trips'],
+  ...['rest/staff-sign-in', 'rest/pipeline-orders', 'delivery/changed-subscriptions', 'docs/operating', 'docs/readme'],
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const index = LONG_FILES.findIndex((name) => moduleId.endsWith(`/tests/${name}.test.ts`));
+      return index < 0 ? LONG_FILES.length : index;
+    };
+    return (await super.sort(specifications)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
+/** Files that replace modules. They need a process each; the others share the modules that a worker has loaded. */
+const replacing = readdirSync('tests', { recursive: true, encoding: 'utf8' })
+  .map((name) => join('tests', name))
+  .filter((path) => path.endsWith('.test.ts') && readFileSync(path, 'utf8').includes('vi.mock('));
 
 export default defineConfig({
   test: {
-    // Files run side by side, each with its own database.
     pool: 'forks',
-    maxWorkers: 2,
+    // More than a machine has cores: many files wait rather than compute.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // A wait ends with what it waits for; only a failure takes all of it.
     expect: { poll: { timeout: 15_000 } },
     projects: [
-      { extends: true, test: { name: 'unit', include: ['tests/unit/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['tests/unit/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...replacing],
+          isolate: false,
+        },
+      },
       {
         extends: true,
         test: {
           name: 'product',
           include: ['tests/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'tests/unit/**'],
+          exclude: [...configDefaults.exclude, ...replacing, 'tests/unit/**'],
+          isolate: false,
           globalSetup: ['tests/support/postgres.ts'],
         },
       },
+      { extends: true, test: { name: 'replacing', include: replacing, globalSetup: ['tests/support/postgres.ts'] } },
     ],
   },
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { readEnv } from '../../server/platform/env';
 import { createLogger } from '../../server/platform/log';
 import { closeService, createService, type Service, settleService } from '../../server/service';
@@ -40,7 +40,7 @@ beforeAll(async () => {
     INNGEST_EVENT_KEY: randomBytes(8).toString('hex'),
   };
   // Inngest's SDK reads its own.
-  Object.assign(process.env, settings);
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
   base = await startTestServer(settings);
   const env = readEnv({
     ...settings,
@@ -57,6 +57,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
+  vi.unstubAllEnvs();
   await closeService(service, 1_000);
   await base.stop();
   await receiver.stop();

@@ -23,12 +23,15 @@ const TEMPLATE = 'template_migrated';
 const VOLATILE_SETTINGS = ['fsync', 'synchronous_commit', 'full_page_writes'];
 
 /** Starts one real Postgres for the whole run; each test file makes its own databases in it. */
-export default async function setup(project: TestProject) {
+export default async function setup({ vitest }: TestProject) {
+  // What the root project provides, all projects have. The first of them that needs Postgres starts it.
+  const root = vitest.getRootProject();
+  if (root.getProvidedContext().postgresUrl !== undefined) return;
   const dataDir = await mkdtemp(join(tmpdir(), 'bot-detection-tests-'));
   const database = await startEmbeddedDatabase({ dataDir, log: { info: () => {}, warn: () => {} } });
   await prepareCluster(database.url);
-  project.provide('postgresUrl', database.url);
-  project.provide('templateDatabase', TEMPLATE);
+  root.provide('postgresUrl', database.url);
+  root.provide('templateDatabase', TEMPLATE);
   return async () => {
     await database.stop();
     await rm(dataDir, { recursive: true, force: true });

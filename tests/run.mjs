@@ -1,5 +1,6 @@
-// The test command (`npm test`): formatting and lint, the build, types, the audit of dependencies, then every test. Ends with the one line
-// `N passed, N failed`. Arguments are handed to vitest: `npm test -- tests/unit`.
+// The test command (`npm test`): formatting and lint, the build and the audit of dependencies at once, then types and every test.
+// Ends with the one line `N passed, N failed`. Arguments are handed to vitest: `npm test -- tests/unit`. With `--quick` it
+// does what needs no build: formatting and lint, types, and the tests of `unit` and `domain`.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -15,25 +16,25 @@ const CHECK_LIMIT_MS = 5 * 60_000;
 const TESTS_LIMIT_MS = 40 * 60_000;
 
 const modules = (...path) => join(ROOT, 'node_modules', ...path);
-const CHECKS = {
-  'formatting and lint': [modules('@biomejs', 'biome', 'bin', 'biome'), 'check', '.'],
-  build: [join(ROOT, 'server', 'start.mjs'), 'build'],
-  // After the build, which writes the types of the routes.
-  types: [modules('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.'],
-};
+const LINT = [modules('@biomejs', 'biome', 'bin', 'biome'), 'check', '.'];
+const BUILD = [join(ROOT, 'server', 'start.mjs'), 'build'];
+/** The types of the routes, which the build writes too. */
+const TYPEGEN = [modules('next', 'dist', 'bin', 'next'), 'typegen'];
+const TYPES = [modules('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.'];
 
-const args = process.argv.slice(2);
+const isQuick = process.argv.includes('--quick');
+const args = isQuick ? ['tests/unit/', 'tests/domain/'] : process.argv.slice(2);
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const skipped = [];
 /** What passed only when it was tried again, and why not at first. */
 const unsteady = [];
 const say = (line) => process.stdout.write(`${line}\n`);
 
-/** The running step. It leads a process group of its own, so that one that hangs is ended with all it started. */
-let running = null;
+/** The running steps. Each leads its own process group, so that one that hangs is ended with all it started. */
+const running = new Set();
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
-    if (running) endGroup(running, 'SIGTERM');
+    for (const child of running) endGroup(child, 'SIGTERM');
     process.exit(1);
   });
 }
@@ -44,16 +45,18 @@ function endGroup(child, signal) {
   } catch {} // it has just ended
 }
 
-/** Runs a script of Node to its end; answers what went wrong, or null. */
-function runNode(scriptAndArgs, limitMs, env = {}) {
+/** Runs a script of Node to its end; answers what went wrong, or null. What it prints goes to `onOutput`, if given. */
+function runNode(scriptAndArgs, limitMs, { env = {}, onOutput } = {}) {
   return new Promise((resolve) => {
+    const output = onOutput ? 'pipe' : 'inherit';
     const child = spawn(process.execPath, scriptAndArgs, {
       cwd: ROOT,
       env: { ...process.env, ...env },
       detached: process.platform !== 'win32',
-      stdio: ['ignore', 'inherit', 'inherit'],
+      stdio: ['ignore', output, output],
     });
-    running = child;
+    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput);
+    running.add(child);
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
@@ -61,26 +64,31 @@ function runNode(scriptAndArgs, limitMs, env = {}) {
     }, limitMs);
     const end = (fault) => {
       clearTimeout(timer);
-      running = null;
+      running.delete(child);
       resolve(isLate ? `not over after ${limitMs / 60_000} minutes` : fault);
     };
     child.once('error', (error) => end(error.message));
-    child.once('exit', (code, signal) => end(code === 0 ? null : signal ? `ended by ${signal}` : `exit code ${code}`));
+    child.once('close', (code, signal) => end(code === 0 ? null : signal ? `ended by ${signal}` : `exit code ${code}`));
   });
 }
 
-async function runCheck(name, command) {
-  say(`\n— ${name}`);
-  const fault = await runNode(command, CHECK_LIMIT_MS);
+/** Runs the commands of a check, one after the other; tells what they printed when they are over, in one piece. */
+async function runCheck(name, ...commands) {
+  let printed = '';
+  let fault = null;
+  const onOutput = (text) => {
+    printed += text;
+  };
+  for (const command of commands) fault ??= await runNode(command, CHECK_LIMIT_MS, { onOutput });
   counts[fault ? 'failed' : 'passed']++;
-  say(fault ? `✗ ${name}: ${fault}` : `✓ ${name}`);
+  say(`\n— ${name}\n${printed}${fault ? `✗ ${name}: ${fault}` : `✓ ${name}`}`);
 }
 
 /** A registry that audits nothing is no fault of ours: the step is then among the skipped ones, and says so. */
 async function runAudit() {
   const name = 'audit of dependencies';
-  say(`\n— ${name}`);
   const { outcome, why } = await auditDependencies(ROOT);
+  say(`\n— ${name}`);
   if (outcome === 'skipped') {
     skipped.push(`${name}: ${why}`);
     return say(`- ${name}: skipped, ${why}`);
@@ -97,7 +105,8 @@ async function runTests(chromiumPath) {
   // Five thousand tests of real time on a machine that others use: one late answer is not a fault. It is told all the same.
   const tries = process.env.CI ? ['--retry=1'] : [];
   const command = [modules('vitest', 'vitest.mjs'), 'run', ...reporters, ...tries, ...args];
-  const fault = await runNode(command, TESTS_LIMIT_MS, chromiumPath ? { CHROMIUM_PATH: chromiumPath } : {});
+  const env = chromiumPath ? { CHROMIUM_PATH: chromiumPath } : {};
+  const fault = await runNode(command, TESTS_LIMIT_MS, { env });
   const text = await readFile(report, 'utf8').catch(() => null);
   await rm(directory, { recursive: true, force: true });
   const before = counts.failed;
@@ -135,10 +144,13 @@ function needsBrowser() {
   return paths.some((path) => path.startsWith(E2E) || E2E.startsWith(path));
 }
 
-const chromiumPath = needsBrowser() ? await obtainChromium(say) : null;
-for (const [name, command] of Object.entries(CHECKS)) await runCheck(name, command);
-await runAudit();
-await runTests(chromiumPath);
+const lint = () => runCheck('formatting and lint', LINT);
+if (isQuick) await Promise.all([lint(), runCheck('types', TYPEGEN, TYPES), runTests(null)]);
+else {
+  const chromiumPath = needsBrowser() ? await obtainChromium(say) : null;
+  await Promise.all([lint(), runCheck('build', BUILD), runAudit()]);
+  await Promise.all([runCheck('types', TYPES), runTests(chromiumPath)]);
+}
 if (unsteady.length > 0) say(`\n— passed at the second try only\n${unsteady.join('\n')}`);
 if (skipped.length > 0) say(`\n— skipped\n${skipped.join('\n')}`);
 say('');

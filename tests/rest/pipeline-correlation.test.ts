@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Customer } from '../support/customer';
-import { anomaly, correlated, secondsAgo, started } from '../support/facts';
+import { anomaly, correlated, minutesAhead, secondsAgo, started } from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
 
 let server: TestServer;
@@ -13,7 +13,6 @@ beforeEach(async () => {
 });
 afterAll(() => server.stop());
 
-const ahead = (minutes: number) => secondsAgo(-60 * minutes);
 /** The payloads that were told of a type, by natural key: anomalies by id, correlations by time and session. */
 async function readTold(type: 'SessionAnomaly' | 'SessionCorrelated', of = customer) {
   const rows = await server.database.db.sql`
@@ -62,7 +61,7 @@ describe('a correlation or anomaly', () => {
     ['with a contextId that is a number', match({ contextId: 42 })],
     ['without its time', match({ correlatedAt: undefined })],
     ['at a time without an offset', match({ correlatedAt: '2026-01-01T00:00:00' })],
-    ['6 minutes ahead', match({ correlatedAt: ahead(6) })],
+    ['6 minutes ahead', match({ correlatedAt: minutesAhead(6) })],
     ['(an anomaly) of an unknown session', anomaly('a', { sessionId: 'unknown' })],
     ['(an anomaly) without id', anomaly('a', { anomalyId: undefined })],
     ['(an anomaly) with the id .', anomaly('.')],
@@ -73,7 +72,7 @@ describe('a correlation or anomaly', () => {
     ['(an anomaly) with a severity of null', anomaly('a', { severity: null })],
     ['(an anomaly) with a severity in a number', anomaly('a', { severity: 3 })],
     ['(an anomaly) without its time', anomaly('a', { detectedAt: undefined })],
-    ['(an anomaly) 6 minutes ahead', anomaly('a', { detectedAt: ahead(6) })],
+    ['(an anomaly) 6 minutes ahead', anomaly('a', { detectedAt: minutesAhead(6) })],
     ['(an anomaly) with a user id of a number', anomaly('a', { userId: 5 })],
     ['(an anomaly) with an empty fingerprint', anomaly('a', { deviceFingerprint: '' })],
     ['(an anomaly) with metadata in text', anomaly('a', { metadata: 'x' })],
@@ -99,8 +98,8 @@ describe('a correlation or anomaly', () => {
   it('may be up to 5 minutes ahead, and long ago', async () => {
     await customer.accept([
       started('s'),
-      correlated('s', 'u', { correlatedAt: ahead(4) }),
-      anomaly('a', { detectedAt: ahead(4) }),
+      correlated('s', 'u', { correlatedAt: minutesAhead(4) }),
+      anomaly('a', { detectedAt: minutesAhead(4) }),
       anomaly('b', { detectedAt: '1999-12-31T23:59:59Z' }),
     ]);
     expect(await customer.session('s')).toMatchObject({ userId: 'u' });
@@ -284,7 +283,7 @@ describe('a confirmed device', () => {
 
   it('does not excuse a fact that is wrong', async () => {
     await expectRefused([shared('a', { sessionId: 'unknown' })], 0);
-    await expectRefused([shared('a', { detectedAt: ahead(6) })], 0);
+    await expectRefused([shared('a', { detectedAt: minutesAhead(6) })], 0);
     await expectRefused([shared('a'), shared('b', { severity: 'none' })], 1);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENTS } from '../../contract/events';
 import { Connection, sendRaw } from '../support/connection';
-import { closed, scored, scoredSession, secondsAgo, started } from '../support/facts';
+import { closed, minutesAhead, scored, scoredSession, secondsAgo, started } from '../support/facts';
 import { type Answer, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 
 const DOOR = '/api/trpc/pipeline.ingest';
@@ -203,7 +203,6 @@ describe('a fact', () => {
   });
 
   const event = (fields: Record<string, unknown>) => events(ID, [7], fields);
-  const ahead = (minutes: number) => secondsAgo(-60 * minutes);
   const ODD_IDS = [
     '',
     '.',
@@ -282,10 +281,10 @@ describe('a fact', () => {
     ['the close of an unknown session', closed('unknown')],
     ['the score of an unknown session', scored('unknown', 0.5)],
     ['a close before the start', closed(ID, { closedAt: secondsAgo(121) })],
-    ['a start 6 minutes ahead', started('new', { startedAt: ahead(6) })],
-    ['an event 6 minutes ahead', event({ timestamp: ahead(6) })],
-    ['a close 6 minutes ahead', closed(ID, { closedAt: ahead(6) })],
-    ['a score 6 minutes ahead', scored(ID, 0.5, { scoredAt: ahead(6) })],
+    ['a start 6 minutes ahead', started('new', { startedAt: minutesAhead(6) })],
+    ['an event 6 minutes ahead', event({ timestamp: minutesAhead(6) })],
+    ['a close 6 minutes ahead', closed(ID, { closedAt: minutesAhead(6) })],
+    ['a score 6 minutes ahead', scored(ID, 0.5, { scoredAt: minutesAhead(6) })],
   ])('with %s is 400 and named by its index; nothing of its batch is kept', async (_what, bad) => {
     const before = await countSessions(tenant);
     const good = (n: number) => started(`never-${n}`);
@@ -315,10 +314,10 @@ describe('a fact', () => {
   it('may be up to 5 minutes ahead', async () => {
     const one = await server.createTenant();
     await accept(one, [
-      started('s', { startedAt: ahead(4) }),
-      events('s', [1], { timestamp: ahead(4) }),
-      closed('s', { closedAt: ahead(4.5) }),
-      scored('s', 0.5, { scoredAt: ahead(4) }),
+      started('s', { startedAt: minutesAhead(4) }),
+      events('s', [1], { timestamp: minutesAhead(4) }),
+      closed('s', { closedAt: minutesAhead(4.5) }),
+      scored('s', 0.5, { scoredAt: minutesAhead(4) }),
     ]);
   });
 

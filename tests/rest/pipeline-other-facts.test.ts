@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { EventTypeName } from '../../contract/events';
 import { Customer } from '../support/customer';
 import { OpenApiDocument } from '../support/document';
-import { alert, closed, failed, report, scored, secondsAgo, started, writing } from '../support/facts';
+import { alert, closed, failed, minutesAhead, report, scored, secondsAgo, started, writing } from '../support/facts';
 import { expectSigned, type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { hashTenantRows } from '../support/tenant-rows';
@@ -248,12 +248,13 @@ describe('a failure', () => {
 });
 
 describe('a batch', () => {
-  const ahead = secondsAgo(-6 * 60);
+  const ahead = minutesAhead(6);
   const ODD_IDS = ['', '.', '..', 'a\0b', 'a\nb', 'a\u007f', '\ud800', 'x'.repeat(257), 1, null, undefined];
   const ids = (make: (id: never) => Fact): [string, Fact][] =>
     ODD_IDS.map((id) => [`the id ${JSON.stringify(id)}`, make(id as never)]);
+  const show = (value: unknown) => (value === ahead ? '6 minutes ahead' : JSON.stringify(value)?.slice(0, 40));
   const each = (make: (fields: Record<string, unknown>) => Fact, name: string, values: unknown[]): [string, Fact][] =>
-    values.map((value) => [`${name} ${JSON.stringify(value)?.slice(0, 40)}`, make({ [name]: value })]);
+    values.map((value) => [`${name} ${show(value)}`, make({ [name]: value })]);
   const failure = (fields: Record<string, unknown>) => failed('s', fields);
   const score = (fields: Record<string, unknown>) => writing('w', 0.5, fields);
   const ready = (fields: Record<string, unknown>) => report('r', fields);
@@ -308,7 +309,7 @@ describe('a batch', () => {
 
   it('holds what is just within the limits', async () => {
     const id = '😀'.repeat(256);
-    const soon = secondsAgo(-4 * 60);
+    const soon = minutesAhead(4);
     await customer.accept([
       started(id),
       failed(id, { failedAt: soon, reason: '😀'.repeat(1_024) }),

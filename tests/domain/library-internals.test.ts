@@ -29,7 +29,7 @@ import { migrateEngine, TASK } from '../../inngest/embedded/schema';
 import { screenBody, stopListening } from '../../server/node-http-internals';
 import { listProcedures, runProcedure, writeError } from '../../server/rest/trpc-internals';
 import { createEmptyDatabase } from '../support/database';
-import { readSources } from '../support/imports';
+import { readSources, SOURCE_ROOTS } from '../support/imports';
 
 // After an upgrade of a library, these tests say which of its internals we hold on to and whether they still behave as before.
 // Each test drives one reach on the real library, through the file that holds it.
@@ -39,7 +39,7 @@ const REACH = /\._def\b|\._zod\b|\bunstable-|\b_private_|\.parseAsync\s*=|\.pars
 
 describe('reaches into libraries', () => {
   it('stand in files that are named for it', () => {
-    const sources = readSources(['app', 'contract', 'proxy.ts', 'server', 'db', 'inngest']);
+    const sources = readSources(SOURCE_ROOTS);
     const reaching = sources.filter(({ text }) => REACH.test(text)).map(({ path }) => path);
     expect(reaching.filter((path) => !path.endsWith('-internals.ts'))).toEqual([]);
     expect(reaching).toEqual(sources.map(({ path }) => path).filter((path) => path.endsWith('-internals.ts')));

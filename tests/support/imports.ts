@@ -11,6 +11,9 @@ export interface SourceFile {
   external: string[];
 }
 
+/** Where our own sources are. */
+export const SOURCE_ROOTS = ['app', 'proxy.ts', 'next.config.js', 'server', 'db', 'inngest', 'contract'];
+
 /** Static, side-effect and dynamic imports, and re-exports; of types too. Biome writes them all so that this finds them. */
 const IMPORTS = [
   /^(?:import|export)\b[^'";]*?\bfrom\s+'([^']+)'/gm,

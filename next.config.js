@@ -5,11 +5,11 @@ const config = {
   // `/v1/sessions/` is an unknown path of the API, not a redirect.
   skipTrailingSlashRedirect: true,
   poweredByHeader: false,
-  // Where a platform serves files and routes by itself; the servers of ours set them on everything.
+  // For platforms that serve files and routes themselves. Our own servers set these headers on every response.
   headers: async () => [
     { source: '/:path*', headers: Object.entries(ANSWER_HEADERS).map(([key, value]) => ({ key, value })) },
   ],
-  // Drivers and workers that must not be bundled: they load files of their own, or exist once per process.
+  // Packages that must not be bundled, because they load their own files or must exist once per process.
   serverExternalPackages: [
     'postgres',
     'pino',

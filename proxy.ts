@@ -4,7 +4,7 @@ import { PAGE_HEADERS, writePagePolicy } from './server/rest/security-headers.mj
 
 const NONCE_BYTES = 16;
 
-/** Gives every page a policy with a nonce of its own. Next reads it off the request and puts the nonce on its scripts. */
+/** Gives every page a policy with its own nonce. Next reads the nonce from the request and sets it on its scripts. */
 export function proxy(request: NextRequest): NextResponse {
   const nonce = randomBytes(NONCE_BYTES).toString('base64');
   const policy = writePagePolicy(nonce, process.env.NODE_ENV === 'development');
@@ -17,8 +17,8 @@ export function proxy(request: NextRequest): NextResponse {
 }
 
 /**
- * All but what is no page: the API's own paths, the calls of dashboard and engine, files of the build. What is merely near
- * them is answered with the page that says so.
+ * All paths except those that are no pages: the API's own paths, the calls of the dashboard and the engine, and files of the
+ * build. A path that only resembles one of these gets the not-found page, which needs the policy too.
  */
 export const config = {
   matcher: [

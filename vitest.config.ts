@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Take the longest, so they begin first. Those that compute and those that wait take turns. */
+/** The files that take longest. They start first. Files that use the CPU alternate with files that mostly wait. */
 const LONG_FILES = [
   ...['e2e/dashboard-pages', 'delivery/outages', 'e2e/lifecycle', 'delivery/embedded-engine'],
   ...['e2e/admin', 'delivery/engine-contract', 'domain/embedded-postgres', 'delivery/soak'],
@@ -24,20 +24,20 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Files that replace modules. They need a process each; the others share the modules that a worker has loaded. */
-const replacing = readdirSync('tests', { recursive: true, encoding: 'utf8' })
+/** Files that mock modules. Each needs its own process; the others share the modules that a worker has loaded. */
+const mockingFiles = readdirSync('tests', { recursive: true, encoding: 'utf8' })
   .map((name) => join('tests', name))
   .filter((path) => path.endsWith('.test.ts') && readFileSync(path, 'utf8').includes('vi.mock('));
 
 export default defineConfig({
   test: {
     pool: 'forks',
-    // More than a machine has cores: many files wait rather than compute.
+    // More workers than cores, because many files mostly wait.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // A wait ends with what it waits for; only a failure takes all of it.
+    // A poll ends as soon as it succeeds, so only failures take the whole timeout.
     expect: { poll: { timeout: 15_000 } },
     projects: [
       {
@@ -45,7 +45,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['tests/unit/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...replacing],
+          exclude: [...configDefaults.exclude, ...mockingFiles],
           isolate: false,
         },
       },
@@ -54,12 +54,12 @@ export default defineConfig({
         test: {
           name: 'product',
           include: ['tests/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...replacing, 'tests/unit/**'],
+          exclude: [...configDefaults.exclude, ...mockingFiles, 'tests/unit/**'],
           isolate: false,
           globalSetup: ['tests/support/postgres.ts'],
         },
       },
-      { extends: true, test: { name: 'replacing', include: replacing, globalSetup: ['tests/support/postgres.ts'] } },
+      { extends: true, test: { name: 'replacing', include: mockingFiles, globalSetup: ['tests/support/postgres.ts'] } },
     ],
   },
 });

@@ -13,45 +13,48 @@ export type Sql = postgres.Sql;
 export type Transaction = Parameters<Parameters<PostgresJsDatabase<typeof schema>['transaction']>[0]>[0];
 
 /**
- * The process's one pool, seen twice: `orm` for queries by the schema, `sql` for set-based statements and for what runs
- * thousands of times a second (postgres.js prepares each text once per connection; Drizzle does not).
- * Instants are ISO 8601 strings in UTC in both; lists and JSON are given to `sql` as JSON text.
+ * The only pool of the process, with two interfaces: `orm` for queries that use the schema, `sql` for set-based statements
+ * and for statements that run thousands of times a second (postgres.js prepares each text once per connection; Drizzle does
+ * not). Both read instants as ISO 8601 strings in UTC. Pass lists and JSON to `sql` as JSON text.
  */
 export interface Database {
   orm: PostgresJsDatabase<typeof schema>;
   sql: Sql;
   query: Query;
   /**
-   * Runs statements in one transaction. Those that are not awaited in between travel together; its begin goes with the
-   * first, and its commit with what is sent through `commitWith`, which is the last. Each one under way has a connection
-   * of its own besides the pool's.
+   * Runs statements in one transaction. Statements that are not awaited in between are sent together. `begin` is sent with
+   * the first statement. `commitWith` sends the last statement together with the commit. Each running transaction has its
+   * own connection, in addition to those of the pool.
    */
   transact<Result>(
     work: (query: Query, commitWith: Query) => Promise<Result>,
     options?: TransactOptions,
   ): Promise<Result>;
-  /** What is asked at the moment. */
+  /** Counts the pending statements and open connections. */
   load(): Load;
   close(): Promise<void>;
 }
 
-/** What a connection of postgres.js takes before it is answered; beyond that statements would pile up in the process. */
+/**
+ * How many statements postgres.js sends on a connection before the first one is answered. More would only queue up in the
+ * process.
+ */
 const MAX_PIPELINE = 100;
-/** How much later than Postgres we end a statement. */
+/** Postgres ends a statement at its limit. If it does not, we do so this much later. */
 const LATE_MS = 500;
 
 const TIMESTAMPTZ_OID = 1184;
 const TEXT_ARRAY_OID = 1009;
 
-/** Opens the pool. `isPooled`: behind a transaction pooler, where nothing may outlive a transaction. */
+/** Opens the pool. `isPooled`: the database is behind a transaction pooler, where no session state outlives a transaction. */
 export function openDatabase(options: {
   url: string;
   maxConnections: number;
   isPooled?: boolean;
-  /** What a statement outside of `transact` may take; unset: any time. */
+  /** The time limit of a statement outside of `transact`. If unset, there is none. */
   statementLimitMs?: number;
   onNotice?: (message: string) => void;
-  /** Is told when the database goes away, and why, and when it is back (null). */
+  /** Called with the reason when the database becomes unavailable, and with null when it is available again. */
   onOutage?: (fault: unknown) => void;
 }): Database {
   const { maxConnections, statementLimitMs } = options;
@@ -61,16 +64,17 @@ export function openDatabase(options: {
     onChange: (fault) => options.onOutage?.(fault),
     defaults: {
       prepare: !options.isPooled,
-      // It would ask each new connection for them, and end the process when that breaks at this very moment.
+      // postgres.js would query the types on each new connection. If the connection breaks during that query, it ends the
+      // process.
       fetch_types: false,
       connect_timeout: 2,
       connection: startup,
       onnotice: (notice) => options.onNotice?.(String(notice.message)),
-      // Whole seconds of jitter-free backoff would leave a recovered database unused for long.
+      // The default backoff waits whole seconds, during which a recovered database would stay unused.
       backoff: (attempt) => Math.min(0.1 * 2 ** attempt, 0.4),
     },
   });
-  // Postgres itself ends what takes too long; a pooler takes no such wish, and there the connection is ended.
+  // Postgres ends statements that take too long. A pooler does not accept this setting; there we close the connection.
   const isLimited = statementLimitMs !== undefined && !options.isPooled;
   const sql = watch.open(
     {
@@ -83,7 +87,7 @@ export function openDatabase(options: {
     },
   );
   const orm = drizzle(sql, { schema });
-  // Drizzle hands timestamps through as Postgres prints them; the wire form serves everywhere.
+  // Drizzle returns timestamps as Postgres prints them. We read them in the wire format everywhere.
   const parsers = setParsers(sql, { [TIMESTAMPTZ_OID]: readInstant, [TEXT_ARRAY_OID]: parsePgArray });
   const transactions = openTransactions(watch, (more, line) => {
     const own = watch.open(more, line);
@@ -104,9 +108,9 @@ export function openDatabase(options: {
 }
 
 /**
- * `2026-01-31 09:30:00.5+00` as `2026-01-31T09:30:00.500Z`. By its places where it is printed in UTC, as connections ask for:
- * a page has hundreds of them, and Date costs six times as much. Otherwise as ISO, since Date guesses the century of other
- * spellings.
+ * Converts `2026-01-31 09:30:00.5+00` to `2026-01-31T09:30:00.500Z`. Our connections ask for UTC; such text is cut by
+ * position, because a page has hundreds of instants and Date takes six times as long. Other text is parsed as ISO 8601,
+ * because Date guesses the century of other formats.
  */
 function readInstant(printed: string): string {
   if (printed[10] === ' ' && printed.endsWith('+00')) {
@@ -117,7 +121,7 @@ function readInstant(printed: string): string {
   return new Date(/[+-]\d\d$/.test(iso) ? `${iso}:00` : iso).toISOString();
 }
 
-/** Counts the migrations that a database has. */
+/** Counts the migrations that were applied to the database. */
 export async function countMigrations(db: Database): Promise<number> {
   const [row] = await db.query<{ n: number }>('select count(*)::int as n from drizzle.__drizzle_migrations', []);
   return row!.n;

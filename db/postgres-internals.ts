@@ -1,25 +1,25 @@
 import { connect, type Socket } from 'node:net';
 import type postgres from 'postgres';
 
-// Everything that reaches into the inside of postgres.js 3.4: its statements, its sockets and its parsers.
-// `tests/domain/library-internals.test.ts` fails when an upgrade moves what stands here.
+// Everything that uses internals of postgres.js 3.4: its statements, its sockets and its parsers.
+// `tests/domain/library-internals.test.ts` fails if an upgrade changes one of them.
 
-/** What a pool tells of its statements. */
+/** Callbacks about the statements of a pool. */
 export interface StatementListener {
-  /** Answers why a statement must not be sent; null where it may. `waiting` statements wait for an answer already. */
+  /** Returns an error if a statement must not be sent, else null. `waiting` is the number of unanswered statements. */
   refuse(waiting: number): Error | null;
   onAnswer(): void;
   onFailure(error: unknown): void;
 }
 
-/** The statements of a pool that wait for an answer. */
+/** The unanswered statements of a pool. */
 export interface WaitingStatements {
   count(): number;
-  /** Fails those for which `judge` answers an error. `isQueued`: no connection has taken it yet. */
+  /** Fails the statements for which `judge` returns an error. `isQueued`: no connection has taken the statement yet. */
   review(judge: (statement: { since: number; isQueued: boolean }) => Error | null): void;
 }
 
-/** A statement: what it is made of and what postgres.js calls. */
+/** A statement of postgres.js: its content, and the functions that postgres.js calls. */
 interface Statement {
   strings: string[];
   args: unknown[];
@@ -28,22 +28,22 @@ interface Statement {
   handler(statement: Statement): void;
   resolve(value: unknown): void;
   reject(error: unknown): void;
-  /** Ours, while it waits for an answer. */
+  /** Our own property, set while the statement waits for an answer. */
   waiting?: Waiting;
 }
 
 interface Waiting {
   pool: { waiting: Statement[]; listener: StatementListener };
   since: number;
-  /** Its index among those of its pool. */
+  /** The statement's index in `pool.waiting`. */
   place: number;
   resolve: Statement['resolve'];
   reject: Statement['reject'];
 }
 
 /**
- * Follows the statements of a pool that go through `unsafe`, and `begin`, which calls it. Replaces what they call: postgres.js
- * tells nobody when a statement begins and ends, and waiting for one would send it.
+ * Follows the statements of a pool that go through `unsafe`, and through `begin`, which calls it. Replaces the functions of
+ * each statement, because postgres.js has no events for its start and end, and awaiting a statement would send it.
  */
 export function followStatements(sql: postgres.Sql, listener: StatementListener): WaitingStatements {
   const pool: Waiting['pool'] = { waiting: [], listener };
@@ -78,8 +78,8 @@ function beginWaiting(pool: Waiting['pool'], statement: Statement): void {
   statement.reject = rejectWaiting;
 }
 
-// One function each for all statements: a closure that holds its statement took the rows of an answer along into the old
-// generation, a fifth of the time of a page.
+// One function for all statements instead of a closure for each: closures that held their statement moved the rows of answers
+// into the garbage collector's old generation, which took a fifth of a page's time.
 function resolveWaiting(this: Statement, value: unknown): void {
   const { listener } = endWaiting(this);
   listener.onAnswer();
@@ -92,7 +92,7 @@ function rejectWaiting(this: Statement, error: unknown): void {
   this.reject(error);
 }
 
-/** Takes a statement from those that wait, and gives it back what postgres.js calls. */
+/** Removes a statement from the waiting ones and restores the functions of postgres.js. */
 function endWaiting(statement: Statement): Waiting['pool'] {
   const { pool, place, resolve, reject } = statement.waiting!;
   statement.waiting = undefined;
@@ -107,8 +107,8 @@ function endWaiting(statement: Statement): Waiting['pool'] {
 }
 
 /**
- * Fails a statement. Empties one that waits for a connection: postgres.js can take none back (its `cancel` loses a connection
- * that is being opened), so it stays in the queue and does nothing.
+ * Fails a statement. postgres.js cannot remove a queued one (its `cancel` loses a connection that is being opened), so a
+ * statement that waits for a connection stays in the queue, but its text is replaced by one that does nothing.
  */
 function failStatement(statement: Statement, error: Error): void {
   if (statement.state === null) {
@@ -118,9 +118,9 @@ function failStatement(statement: Statement, error: Error): void {
   statement.reject(error);
 }
 
-/** A connection, with the times of its last question and answer. */
+/** A connection with the times of its last write and its last answer. */
 export interface WatchedSocket extends Socket {
-  /** Since when it has waited for an answer to what was written; null where something came since. */
+  /** When the first unanswered write happened; null if data arrived since. */
   askedAt: number | null;
   heardAt: number;
 }
@@ -128,11 +128,11 @@ export interface WatchedSocket extends Socket {
 export type SocketOpener = (address: { host: string[]; port: number[] }) => Socket;
 
 /**
- * Creates the `socket` option of postgres.js, which opens its connections. Without it postgres.js connects again and again,
- * without a pause, when a connection ends before it is ready: the peer hangs up without a word (a balancer whose backend is
- * down), or refuses (a server that is starting) after a connection was lost in the middle of a query. Statements wait as
- * long. With it every end is an error, and the statement fails. Lists of hosts and socket files are left to postgres.js
- * (null). `opened` holds the open connections.
+ * Creates the `socket` option of postgres.js, which opens its connections. Without it, postgres.js reconnects in a loop
+ * without a pause if a connection ends before it is ready: the peer closes it without a message (a load balancer whose
+ * backend is down), or refuses it (a starting server) after a connection was lost during a query. Statements wait all that
+ * time. With it, every close is an error and the statement fails. Returns null for lists of hosts and for socket files,
+ * which postgres.js opens itself. `opened` holds the open connections.
  */
 export function openSocket(url: string, opened: Set<WatchedSocket>): SocketOpener | null {
   if (/[,%]/.test(new URL(url).hostname)) return null;
@@ -147,16 +147,16 @@ export function openSocket(url: string, opened: Set<WatchedSocket>): SocketOpene
 }
 
 /**
- * Notes what arrives. Tells postgres.js of an end as an error first, so that the statements under way fail, and of the close
- * only after it has written what these failures made it write (a ROLLBACK, say): it writes in an immediate, and a write after
- * it has let go of a closed socket ends the process (porsager/postgres#1208). Replaces `emit`: postgres.js removes all
- * listeners of a socket, ours too.
+ * Records when data arrives. If the socket closes, postgres.js gets an error first, so that running statements fail. It gets
+ * the close event later, when it has written what these failures cause (for example a ROLLBACK): it writes in an immediate,
+ * and a write after it has dropped the closed socket would end the process (porsager/postgres#1208). Replaces `emit`, because
+ * postgres.js removes all listeners of a socket, ours too.
  */
 function watchEvents(socket: WatchedSocket, onEnd: () => void): void {
   const emit = socket.emit.bind(socket) as (event: string | symbol, argument?: unknown) => boolean;
   const fail = () => emit('error', Object.assign(new Error('the database has hung up'), { code: 'ECONNRESET' }));
   const end = (hadError: boolean) => {
-    // Fails what was written since; where nothing is under way, an error changes nothing.
+    // Fails statements that were written since. If there are none, the error has no effect.
     fail();
     emit('close', hadError);
   };
@@ -174,8 +174,8 @@ function watchEvents(socket: WatchedSocket, onEnd: () => void): void {
 }
 
 /**
- * Notes when something is asked, and hands the system all writes of one turn in one piece. Replaces `write`: postgres.js
- * writes each longer statement separately.
+ * Records when something is written, and joins all writes of one tick into one system call. Replaces `write`, because
+ * postgres.js writes each longer statement separately.
  */
 function watchWrites(socket: WatchedSocket): void {
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
@@ -190,11 +190,11 @@ function watchWrites(socket: WatchedSocket): void {
   };
 }
 
-/** Functions that read the text of a value, by the number of its type in Postgres. */
+/** Functions that parse the text of a value, by the OID of its Postgres type. */
 export type Parsers = Record<number, (text: string) => unknown>;
 
 /**
- * Sets parsers of a pool and answers all that it has then. Changes the pool's own table: Drizzle replaces in it what is given
- * as an option.
+ * Sets parsers of a pool and returns all its parsers. Changes the pool's own table, because Drizzle overwrites there the
+ * parsers that were given as an option.
  */
 export const setParsers = (sql: postgres.Sql, parsers: Parsers): Parsers => Object.assign(sql.options.parsers, parsers);

@@ -4,10 +4,10 @@ import type { LineOptions, Watch } from './watch';
 
 type Values = postgres.ParameterOrJSON<never>[];
 
-/** Runs a statement that is written out as text, prepared once per connection where the connection is ours alone. */
+/** Runs a statement given as text. Unless a pooler shares the connection, the statement is prepared once per connection. */
 export type Query = <Row extends object>(text: string, parameters: Values) => Promise<Row[]>;
 
-/** Creates a Query. `unsafe` prepares only what it is told to, and sends only what is executed or awaited. */
+/** Creates a Query. `unsafe` prepares a statement only with `prepare`, and sends it only when it is executed or awaited. */
 export const createQuery =
   (sql: postgres.Sql): Query =>
   <Row extends object>(text: string, parameters: Values) =>
@@ -22,26 +22,26 @@ export interface Transactions {
 type Work<Result> = (query: Query, commitWith: Query) => Promise<Result>;
 
 export interface TransactOptions {
-  /** Of work in the background on as many rows as there are: no statement of it is too long. */
+  /** For background work on any number of rows: its statements have no time limit. */
   isLong?: boolean;
 }
 
-/** What a statement may take that somebody waits for. Large batches of facts take seconds. */
+/** The time limit of a statement that a caller waits for. Large batches of facts take seconds. */
 const LIMIT_MS = 8_000;
 
-/** A connection with one user at a time. */
+/** A connection that one transaction uses at a time. */
 interface Lane {
   sql: postgres.Sql;
   query: Query;
-  /** Whether the connection was lost; the next statement would open another, and run there outside of the transaction. */
+  /** The connection was lost. The next statement would open another one and run there, outside of the transaction. */
   isLost: boolean;
   limitMs: number | null;
 }
 
 /**
- * Opens connections for transactions, as many as run at a time. postgres.js has two ways to one of its pool's: `begin`
- * waits for the answers to begin and to commit by themselves, and `reserve` never answers where it has to connect first
- * (3.4.9, without `fetch_types`).
+ * Opens connections for transactions, as many as run at the same time. Neither way of postgres.js to take a connection of
+ * its pool serves: `begin` waits separately for the answers to `begin` and `commit`, and `reserve` never resolves if it has
+ * to connect first (3.4.9, without `fetch_types`).
  */
 export function openTransactions(
   watch: Watch,
@@ -54,7 +54,7 @@ export function openTransactions(
     const onclose = () => {
       lane.isLost = true;
     };
-    // Its life must not end between two statements.
+    // Without a maximum lifetime, postgres.js does not close the connection between two statements.
     const sql = connect({ max: 1, max_lifetime: null, onclose }, { limitMs: () => lane.limitMs });
     const lane: Lane = { sql, query: createQuery(sql), isLost: false, limitMs: null };
     all.add(lane);
@@ -82,7 +82,7 @@ export function openTransactions(
     const commitWith = async <Row extends object>(text: string, parameters: Values): Promise<Row[]> => {
       const rows = query<Row>(text, parameters);
       isEnded = true;
-      // Where the statement has failed it rolls back.
+      // If the statement fails, this commit rolls back.
       await Promise.all([rows, control('commit')]);
       return rows;
     };
@@ -95,7 +95,7 @@ export function openTransactions(
       idle.push(lane);
       return result;
     } catch (error) {
-      // Only what Postgres itself has refused tells that the connection is sound.
+      // The connection is known to work only if Postgres itself refused a statement.
       const isSound = isBegun && !lane.isLost && error instanceof postgres.PostgresError && !isUnavailable(error);
       if (!isSound) void closeLane(lane);
       else {

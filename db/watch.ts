@@ -4,34 +4,34 @@ import { DatabaseAwayError, DatabaseBusyError, isUnavailable } from './errors';
 import { followStatements, openSocket, type WaitingStatements, type WatchedSocket } from './postgres-internals';
 
 const TICK_MS = 250;
-/** Without an answer for so long, a database is asked how it is. */
+/** If an answer takes longer, the database is probed. */
 const SUSPICIOUS_MS = 750;
 const PROBE_MS = 1_500;
 const RETRY_MS = 250;
-/** A database that was found well is not asked again at once, however slow it is. */
+/** After a successful probe, the database is not probed again for this time, even if it is slow. */
 const WELL_MS = 500;
 
-/** Connections as they are opened through a watch. `limitMs`: what a statement may take; null: nobody waits for it. */
+/** Options of connections that a watch opens. `limitMs` is the time limit of a statement; null means no limit. */
 export interface LineOptions {
   limitMs: () => number | null;
-  /** How many statements may wait for an answer; more are refused, and so is every one while the database is away. */
+  /** How many statements may wait for an answer. Further ones are refused, and all while the database is away. */
   maxAsked?: number;
 }
 
-/** What is asked at a moment, of all connections of a process. */
+/** The load on all connections of a process at one moment. */
 export interface Load {
-  /** Statements that were sent, or wait to be. */
+  /** Statements that were sent or wait to be sent. */
   asked: number;
-  /** Open connections, those that are just being opened among them. */
+  /** Connections that are open or being opened. */
   connections: number;
   isAway: boolean;
 }
 
 /**
- * Keeps the process from hanging on a database that does not answer. An established connection whose network drops its
- * packets, or whose server is stopped, says nothing at all, and postgres.js waits for ever. Where an answer is late or a
- * connection has failed, a fresh connection asks how the database is; where that fails too, the database is away: what
- * waits fails, and what comes is refused at once, until a fresh connection succeeds.
+ * Keeps the process from hanging on a database that does not answer. If the network drops the packets of a connection, or
+ * the server is stopped, the connection stays silent and postgres.js waits forever. So if an answer is late or a connection
+ * fails, the watch probes the database on a new connection. If the probe fails too, the database is away: waiting
+ * statements fail, and new ones are refused at once, until a new connection succeeds.
  */
 export interface Watch {
   open(options: postgres.Options<never>, line: LineOptions): postgres.Sql;
@@ -50,7 +50,10 @@ const timedOut = () => Object.assign(new Error('the database does not answer'), 
 
 const isReadOnly = (error: unknown) => (error as { code?: unknown }).code === '25006';
 
-/** Creates the watch of a database. `onChange` is told when it goes away, and why, and when it is back (null). */
+/**
+ * Creates the watch of a database. `onChange` is called with the reason when the database goes away, and with null when it
+ * is back.
+ */
 export function openWatch(options: {
   url: string;
   defaults: postgres.Options<never>;
@@ -60,8 +63,8 @@ export function openWatch(options: {
   let isAway = false;
   let isClosed = false;
   let isExamining = false;
-  /** Whether a statement found the server read-only. */
-  let isMisled = false;
+  /** A statement failed because the server is read-only. */
+  let wasReadOnly = false;
   let answeredAt = Number.NEGATIVE_INFINITY;
   let foundWellAt = Number.NEGATIVE_INFINITY;
   let probedAt = Number.NEGATIVE_INFINITY;
@@ -95,7 +98,7 @@ export function openWatch(options: {
     return waiting >= maxAsked ? new DatabaseBusyError('too much is asked already') : null;
   }
 
-  /** A process that stood still in between (a serverless platform's) knows nothing. */
+  /** If the process was frozen since the last probe (on a serverless platform), the result of that probe is stale. */
   const isKnownAway = () => isAway && performance.now() - probedAt < PROBE_MS + 2 * RETRY_MS;
 
   function onAnswer() {
@@ -104,13 +107,13 @@ export function openWatch(options: {
 
   function onFailure(error: unknown) {
     if (!isUnavailable(error)) return onAnswer();
-    if (isReadOnly(error)) isMisled = true;
+    if (isReadOnly(error)) wasReadOnly = true;
     void examine();
   }
 
   function tick() {
     const now = performance.now();
-    // After a standstill of the process, answers have come that nobody has read yet.
+    // After the process was blocked, answers have arrived that it has not read yet.
     const isLate = !wasLate && now - tickedAt > 4 * TICK_MS;
     tickedAt = now;
     wasLate = isLate;
@@ -118,39 +121,40 @@ export function openWatch(options: {
     let isOverdue = false;
     for (const line of lines) {
       const limitMs = line.limitMs() ?? Number.POSITIVE_INFINITY;
-      const judge = (since: number) => {
+      const checkWait = (since: number) => {
         if (now - since > SUSPICIOUS_MS) void examine();
         if (now - since > limitMs) isOverdue = true;
       };
-      // What runs inside of `begin` is known to its socket alone, and what waits after another answer to us alone.
-      for (const { askedAt } of line.sockets) if (askedAt !== null) judge(askedAt);
+      // Only the socket knows of a statement inside `begin`. Only `statements` knows of one that still waits after the
+      // socket received the answer to another.
+      for (const { askedAt } of line.sockets) if (askedAt !== null) checkWait(askedAt);
       line.statements.review(({ since, isQueued }) => {
         if (now - since <= SUSPICIOUS_MS) return null;
-        // One that waits for a connection tells nothing about those that there are.
+        // A statement that waits for a connection says nothing about the open connections.
         if (isQueued) void examine();
-        else judge(since);
+        else checkWait(since);
         return now - since > limitMs + 2 * TICK_MS ? timedOut() : null;
       });
     }
-    if (isAway) letGo();
-    else if (isOverdue) loseSilent(now);
+    if (isAway) failEverything();
+    else if (isOverdue) closeSilentConnections(now);
   }
 
   /**
-   * One connection was dead although the database answers new ones: so may be all that are silent, those at rest among
-   * them. What works on something long is left alone.
+   * Closes all silent connections, idle ones too: if one connection is dead although the database answers new ones, the
+   * others may be dead as well. Connections that run a statement without a time limit stay open.
    */
-  function loseSilent(now: number) {
+  function closeSilentConnections(now: number) {
     for (const line of lines) {
       const isLong = line.limitMs() === null;
-      cut(line, ({ askedAt, heardAt }) => {
+      closeSockets(line, ({ askedAt, heardAt }) => {
         const waitedMs = now - Math.max(heardAt, askedAt ?? heardAt);
         return waitedMs > SUSPICIOUS_MS && !(isLong && askedAt !== null);
       });
     }
   }
 
-  /** Finds out whether the database answers, and asks again and again while it does not. */
+  /** Probes the database, and repeats this until it answers. */
   async function examine() {
     if (isExamining || isClosed || performance.now() - foundWellAt < WELL_MS) return;
     isExamining = true;
@@ -158,21 +162,21 @@ export function openWatch(options: {
       while (!isClosed) {
         probedAt = performance.now();
         const fault = await probe();
-        // Connections to a server that is no primary any more stay with it until they are closed.
-        if (isMisled) for (const line of lines) cut(line, () => true);
-        isMisled = false;
+        // Open connections stay with a server that is no longer the primary, so close them.
+        if (wasReadOnly) for (const line of lines) closeSockets(line, () => true);
+        wasReadOnly = false;
         if (fault === null) {
           foundWellAt = performance.now();
           if (isAway) options.onChange(null);
           isAway = false;
           return;
         }
-        // As long as others are answered, only new connections fail.
+        // While open connections still get answers, only new connections fail.
         if (!isAway && (isReadOnly(fault) || performance.now() - answeredAt > SUSPICIOUS_MS)) {
           isAway = true;
           options.onChange(fault);
         }
-        if (isAway) letGo();
+        if (isAway) failEverything();
         await delay(RETRY_MS, undefined, { ref: false });
       }
     } finally {
@@ -180,7 +184,7 @@ export function openWatch(options: {
     }
   }
 
-  /** Asks on a connection of its own. Answers what is wrong, or null where the database answers and can be written to. */
+  /** Queries the database on a new connection. Returns the fault, or null if the database answers and accepts writes. */
   async function probe(): Promise<unknown> {
     const sockets = new Set<WatchedSocket>();
     const socket = openSocket(options.url, sockets);
@@ -191,7 +195,7 @@ export function openWatch(options: {
         { isReadOnly: boolean }[]
       >`select current_setting('transaction_read_only')::boolean as "isReadOnly"`;
       const late = delay(PROBE_MS, undefined, { ref: false, signal: deadline.signal }).then(async () => {
-        // What has come during a standstill of the process is read first.
+        // First let the process read answers that arrived while it was blocked.
         await new Promise(setImmediate);
         await new Promise(setImmediate);
         throw timedOut();
@@ -209,19 +213,19 @@ export function openWatch(options: {
   }
 
   /**
-   * Of a database that is away: ends what waits for it, and all connections. Those at rest may have died as well, and who
-   * took one of them afterwards would wait in vain.
+   * Fails all waiting statements and closes all connections. Idle ones may be dead too, and a statement on one of them would
+   * wait in vain.
    */
-  function letGo() {
+  function failEverything() {
     for (const line of lines) {
-      cut(line, () => true);
+      closeSockets(line, () => true);
       if (line.maxAsked === undefined) continue;
       line.statements.review(({ isQueued }) => (isQueued ? new DatabaseAwayError('the database is away') : null));
     }
   }
 
-  function cut(line: Line, isIt: (socket: WatchedSocket) => boolean) {
-    for (const socket of [...line.sockets].filter(isIt)) socket.destroy(timedOut());
+  function closeSockets(line: Line, shouldClose: (socket: WatchedSocket) => boolean) {
+    for (const socket of [...line.sockets].filter(shouldClose)) socket.destroy(timedOut());
   }
 
   return {

@@ -5,18 +5,18 @@ import type { RestRequest } from './request';
 
 const BEARER = /^bearer[ \t]+(.+)$/i;
 
-/** Reads the presented key; Authorization wins where both headers are present (specification: Authentication). */
+/** Reads the presented key. If both headers are present, Authorization wins (specification: Authentication). */
 function readPresentedKey(request: RestRequest): PresentedKey | null {
   const authorization = request.header('authorization');
   if (authorization !== null) {
-    // What is no Bearer key takes the same look-up as an unknown one.
+    // If this is not a Bearer key, look up an empty one, so that it takes the same path as an unknown key.
     return { scheme: 'bearer', key: BEARER.exec(authorization)?.[1]?.trim() ?? '' };
   }
   const key = request.header('x-api-key');
   return key === null ? null : { scheme: 'x-api-key', key };
 }
 
-/** Finds who calls and counts the request. MISSING_API_KEY, or INVALID_API_KEY for every other failure. */
+/** Identifies the caller and counts the request. Throws MISSING_API_KEY, or INVALID_API_KEY for every other failure. */
 export async function authenticate(service: Service, request: RestRequest): Promise<VerifiedKey> {
   const presented = readPresentedKey(request);
   if (presented === null) {

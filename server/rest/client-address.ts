@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import type { Service } from '../service';
 
-/** How our own server tells the pages behind it who asks; what a client sends under this name is overwritten. */
+/** Our own server passes the client's address to the pages in this header. It overwrites the header if a client sends it. */
 const CLIENT_ADDRESS_HEADER = 'x-client-address';
 
 /**
- * Notes the client's address in the request's headers: the connection's, or, where that is a proxy on this machine or in
- * its private network, what the proxy has added last to `x-forwarded-for`.
+ * Writes the client's address into the request's headers. This is the peer's address. If the peer is a proxy on this machine
+ * or in its private network, it is the last entry of `x-forwarded-for`, which the proxy added.
  */
 export function noteClientAddress(request: IncomingMessage): void {
   const peer = request.socket.remoteAddress ?? '';
@@ -21,8 +21,9 @@ const isNearby = (address: string) =>
   ['loopback', 'private', 'uniqueLocal', 'linkLocal'].includes(ipaddr.process(address).range());
 
 /**
- * Reads who asks, as one client counts. Where no server of ours has noted it, the platform's own entry of `x-forwarded-for`
- * says so: Vercel's is the first, that of the proxy in front of plain `next start` the last (without one, Next adds it).
+ * Reads the client's address, grouped as one client. Without our own server in front, it comes from the entry that the
+ * platform adds to `x-forwarded-for`: on Vercel the first, under plain `next start` the last, which the proxy in front adds
+ * (or Next, if there is no proxy).
  */
 export function readClientAddress({ env, isSelfHosted }: Service, headers: Headers): string {
   const forwarded = headers.get('x-forwarded-for')?.split(',') ?? [];
@@ -30,7 +31,7 @@ export function readClientAddress({ env, isSelfHosted }: Service, headers: Heade
   return groupAddress((isSelfHosted ? headers.get(CLIENT_ADDRESS_HEADER) : forwarded.at(-1))?.trim() ?? '');
 }
 
-/** What counts as one client: an IPv4 address, or the /64 of an IPv6 address, of which one client has all. */
+/** Groups addresses by client: an IPv4 address, or the /64 network of an IPv6 address, since one client owns all of it. */
 function groupAddress(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);

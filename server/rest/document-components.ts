@@ -49,7 +49,7 @@ export const ERROR_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** An example of a code's envelope. */
+/** Returns an example of the error envelope with a code. */
 export function errorExample(code: ErrorCode) {
   const details = ERROR_CODES[code].hasField ? { field: EXAMPLE_FIELDS[code] ?? 'body' } : null;
   return { error: { code, message: ERROR_CODES[code].description, details } };
@@ -64,7 +64,7 @@ const EXAMPLE_FIELDS: Partial<Record<ErrorCode, string>> = {
 
 const header = (description: string, schema: object, example: string | number) => ({ description, schema, example });
 
-/** Headers of responses. */
+/** The response headers, by name. */
 export const RESPONSE_HEADERS = {
   'x-service-tier': header('The tier of the calling key.', { type: 'string', enum: TIER_NAMES }, 'pro'),
   'x-request-id': header('Names the request in our logs.', { type: 'string' }, 'req_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),

@@ -11,8 +11,8 @@ export interface JsonSchema {
 }
 
 /**
- * Builds the example of a schema from those of its fields, so that each is written once, beside what it illustrates.
- * Throws where a field has none.
+ * Builds the example of a schema from the examples of its fields, so that each is written once, next to its field. Throws if
+ * a field has no example.
  */
 export function buildExample(schema: JsonSchema, components: Record<string, JsonSchema>): unknown {
   if (schema.example !== undefined) return schema.example;

@@ -82,6 +82,6 @@ export function describeWebhooks(): Record<string, unknown> {
 
 function toJsonSchema(schema: z.ZodType): unknown {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12' });
-  // New optional fields may come (specification: Delivery payloads).
+  // New optional fields may be added (specification: Delivery payloads).
   return { ...rest, additionalProperties: true };
 }

@@ -30,7 +30,7 @@ Every route under \`/v1\` needs an API key (\`aik_v1_…\`), as \`Authorization:
 names the integration. Bearer keys have a rate limit each; requests with \`x-api-key\` share one bucket per tier. Times are
 ISO 8601, scores and confidences are 0 to 1. On 429 wait \`Retry-After\` seconds; on 5xx retry with backoff and jitter.`;
 
-/** Codes that any authenticated operation can give. */
+/** Codes that every authenticated operation can return. */
 const UNIVERSAL_CODES: ErrorCode[] = [
   'MISSING_API_KEY',
   'INVALID_API_KEY',
@@ -95,18 +95,18 @@ function listServers(env: Pick<Env, 'PUBLIC_URL_US' | 'PUBLIC_URL_EU'>): { url: 
   return regional.length > 0 ? regional : [{ url: '/', description: 'This server' }];
 }
 
-/** Readers of the document look for a parameter's description beside its name, not in its schema. */
+/** Moves a parameter's description next to its name, because tools that read the document do not look in the schema. */
 function hoistDescription(parameter: Parameter) {
   const { description, ...schema } = parameter.schema;
   if (description !== undefined) Object.assign(parameter, { description, schema });
 }
 
-/** On every answer to a known key. */
+/** Sent with every response to a valid key. */
 const IDENTITY_HEADERS = ['x-service-tier', 'RateLimit', 'RateLimit-Policy', 'x-request-id'];
 const ERROR_HEADERS: Record<number, string[]> = {
   401: ['WWW-Authenticate', 'x-request-id'],
   429: [...IDENTITY_HEADERS, 'Retry-After'],
-  // It may be the look-up of the key itself that failed.
+  // Without the headers that need the key, because the key's look-up itself may have failed.
   500: ['x-request-id'],
   503: ['x-request-id'],
 };
@@ -144,13 +144,13 @@ function describeResponses(route: Route, operation: Operation) {
   }
 }
 
-/** A page carries its own envelope. */
+/** A page already has an envelope. */
 const wrapInEnvelope = (schema: JsonSchema) =>
   schema.properties?.pagination
     ? schema
     : { type: 'object', properties: { data: schema }, required: ['data'], additionalProperties: false };
 
-/** Every code that an operation can give, by what it takes. */
+/** Lists all codes that an operation can return. Some depend on its parameters and body. */
 function listCodes(route: Route): ErrorCode[] {
   const codes = new Set([...UNIVERSAL_CODES, ...(route.meta.errors ?? [])]);
   if (route.query.size > 0 || route.pathParameters.size > 0) codes.add('INVALID_REQUEST');
@@ -170,7 +170,7 @@ const headerRefs = (names: string[]) =>
 
 const built = new WeakMap<Env, RestResponse>();
 
-/** Answers `/openapi/v3.json`: built once for the settings, readable from any origin. */
+/** Returns the response for `/openapi/v3.json`. It is built once per settings and readable from any origin. */
 export function readDocument(env: Env): RestResponse {
   let response = built.get(env);
   if (!response) {

@@ -9,7 +9,7 @@ import { handleRequest } from './request-handler';
 import { errorResponse, type RestResponse } from './responses';
 import { listAnswerHeaders } from './security-headers.mjs';
 
-/** How long a client has to take the answer to what was unreadable. */
+/** How long a client has to read the answer to an unreadable request. */
 const LINGER_MS = 1_000;
 
 /** Answers a request of a node:http server through the request handler. */
@@ -27,19 +27,19 @@ export async function handleNodeRequest(
   sendNodeResponse(request, response, answer, service.readiness.isDraining);
 }
 
-/** One header by its lower-case name; null when absent. */
+/** Reads one header by its lower-case name. Returns null if it is absent. */
 export function readHeader(request: IncomingMessage, name: string): string | null {
   const value = request.headers[name];
   return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** Reads a body as `collectBody` does; what is left unread closes the connection after the answer. */
+/** Reads a body as `collectBody` does. If a part is left unread, the connection closes after the answer. */
 export const readNodeBody = (request: IncomingMessage, maxBytes: number) =>
   collectBody(request.iterator({ destroyOnReturn: false }), maxBytes);
 
 /**
- * Sends a response; closes the connection after it where the request's body was left unread, or the process is about to
- * end.
+ * Sends a response. Closes the connection after it if the request's body was not read to its end, or if the process is about
+ * to end.
  */
 export function sendNodeResponse(
   request: IncomingMessage,
@@ -57,8 +57,8 @@ const hasBody = (request: IncomingMessage) =>
   request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 
 /**
- * Answers what is no HTTP request, or has too long a head, as the API answers; Node by itself would close the connection
- * with 431, 408 or 400 and no word. So too what takes too long to arrive.
+ * Answers a request that is not valid HTTP, has too long headers or arrives too slowly, in the API's format. By default, Node
+ * would answer 431, 408 or 400 without a body and close the connection.
  */
 export function refuseUnreadableRequest(service: Service, error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
@@ -72,6 +72,6 @@ export function refuseUnreadableRequest(service: Service, error: NodeJS.ErrnoExc
   headers['content-length'] = String(Buffer.byteLength(body ?? ''));
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 400 Bad Request\r\n${head.join('')}\r\n${body}`);
-  // Whoever sends on forever would otherwise hold the connection, half closed.
+  // A client that keeps sending would otherwise keep the half-closed connection open.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

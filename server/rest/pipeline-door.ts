@@ -10,7 +10,9 @@ import type { RestResponse } from './responses';
 import { listAnswerHeaders } from './security-headers.mjs';
 import { writeError } from './trpc-internals';
 
-/** The pipeline's door: tRPC's own path and JSON, without the framework's cost on the product's write load. */
+// The endpoint of the pipeline. It has tRPC's path and JSON format, but does not go through tRPC's adapter, which would cost
+// too much under the product's write load.
+
 export const PIPELINE_PROCEDURE = 'pipeline.ingest';
 export const PIPELINE_PATH = `/api/trpc/${PIPELINE_PROCEDURE}`;
 export const MAX_FACTS_BYTES = 1024 * 1024;
@@ -19,16 +21,16 @@ const BEARER = /^bearer[ \t]+(\S+)[ \t]*$/i;
 
 export interface DoorRequest {
   header(name: string): string | null;
-  /** Reads the body; null when it is longer than MAX_FACTS_BYTES. Called only for the holder of the token. */
+  /** Reads the body. Returns null if it is longer than MAX_FACTS_BYTES. Called only if the token is valid. */
   readBody(): Promise<Uint8Array | null>;
 }
 
-/** Reads the token of an Authorization header. */
+/** Reads the token from an Authorization header. */
 function readBearerToken(authorization: string | null): string | null {
   return authorization === null ? null : (BEARER.exec(authorization)?.[1] ?? null);
 }
 
-/** Answers a POST to the door as tRPC answers a call that is not batched. Never rejects. */
+/** Answers a POST to the pipeline's endpoint as tRPC answers a call without batching. Never rejects. */
 export async function answerPipeline(service: Service, request: DoorRequest): Promise<RestResponse> {
   const access = beginAccess('POST', PIPELINE_PROCEDURE);
   const response = await answerFacts(service, request, access);
@@ -79,7 +81,7 @@ function toTrpcError(service: Service, thrown: unknown, requestId: string): TRPC
 
 function respond({ env }: Service, status: number, value: unknown): RestResponse {
   const body = JSON.stringify(value);
-  // With its length known beforehand, Node sends head and body as one piece instead of in chunks.
+  // With a known length, Node sends headers and body in one piece instead of chunks.
   const headers = {
     ...{ 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
     ...listAnswerHeaders(env.publicUrl),

@@ -4,7 +4,7 @@ import type { Context } from '../procedures/context';
 import type { Route } from './routes';
 import { runProcedure } from './trpc-internals';
 
-/** Calls a route's procedure; what its schema refuses of the input is an ApiError, other faults are what was thrown. */
+/** Calls a route's procedure. Throws an ApiError if the schema refuses the input. Other errors are thrown unchanged. */
 export async function callProcedure(route: Route, ctx: Context, input: Record<string, unknown>): Promise<unknown> {
   const { procedure, procedurePath: path, type } = route;
   try {
@@ -14,7 +14,7 @@ export async function callProcedure(route: Route, ctx: Context, input: Record<st
   }
 }
 
-/** The schema's first complaint about the input, as the API words it; null when the error is another. */
+/** Converts the schema's first issue to an ApiError in the API's words. Returns null for any other error. */
 function toInputError(route: Route, error: TRPCError): ApiError | null {
   if (error.code !== 'BAD_REQUEST') return null;
   const issue = (error.cause as { issues?: { path: PropertyKey[]; message: string }[] } | undefined)?.issues?.[0];

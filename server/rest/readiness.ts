@@ -2,8 +2,8 @@ import type { Service } from '../service';
 import { jsonResponse, type RestResponse } from './responses';
 
 /**
- * Answers `GET /ready`: 200 where the database answers, has every migration of this build, and the engine works; else 503.
- * Draining is 503 at once. Never rejects and never waits longer than the checks' own deadline.
+ * Answers `GET /ready`: 200 if the database answers and has every migration of this build, and the engine works; else 503.
+ * While the process is draining, the answer is always 503. Never rejects, and waits at most for the deadline of the checks.
  */
 export async function answerReadiness(service: Service): Promise<RestResponse> {
   const headers = { 'cache-control': 'no-store' };

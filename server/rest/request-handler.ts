@@ -25,8 +25,8 @@ import { readSwaggerAsset } from './swagger';
 const API_PATH = /^\/+(v1|health|ready|openapi|swagger)(\/|$)/;
 
 /**
- * The first segment of a path that the public API answers; null for the dashboard's. What Next's router would redirect or
- * resolve to such a path (`//v1`, `/x/../v1`, `/\v1`) is the API's to refuse.
+ * Finds the first segment of a path that the public API answers; null for the dashboard's paths. Paths that Next's router
+ * would redirect or resolve to such a path (`//v1`, `/x/../v1`, `/\v1`) belong to the API too, which refuses them.
  */
 export function findApiArea(path: string): string | null {
   if (!path.startsWith('/')) return null;
@@ -35,7 +35,7 @@ export function findApiArea(path: string): string | null {
 }
 
 /**
- * Answers a request to the public API, through whatever server it came. Never rejects. In the order: request id,
+ * Answers a request to the public API, independent of the server that received it. Never rejects. The order is: request id,
  * authentication and rate limit, route, path, query, body, procedure, envelope.
  */
 export async function handleRequest(service: Service, request: RestRequest): Promise<RestResponse> {
@@ -49,7 +49,7 @@ export async function handleRequest(service: Service, request: RestRequest): Pro
       : await answerPublic(service, { method, path, query, access });
   response.headers['x-request-id'] = requestId;
   Object.assign(response.headers, listAnswerHeaders(service.env.publicUrl));
-  // The length of what a GET would answer stays in the headers.
+  // A HEAD request gets the content-length of the GET response.
   if (response.body !== null) response.headers['content-length'] = String(Buffer.byteLength(response.body));
   endAccess(service, access, response.status);
   return request.method === 'HEAD' ? { ...response, body: null } : response;
@@ -113,14 +113,14 @@ async function answerKnown(
   }
 }
 
-/** A page carries its own envelope; nothing at all is 204. */
+/** Wraps a result in the envelope. A page already has one. Without a result, the status is 204. */
 function showResult(headers: Record<string, string>, result: unknown): RestResponse {
   if (result === undefined) return { status: 204, headers, body: null };
   const isPage = typeof result === 'object' && result !== null && 'pagination' in result;
   return jsonResponse(200, headers, isPage ? result : { data: result });
 }
 
-/** Nothing but an ApiError's own message leaves; the cause of everything else goes to the log with the request's id. */
+/** Converts an error for the client. Only an ApiError's message is shown; any other error is logged with the request's id. */
 function toApiError(service: Service, error: unknown, call: Call): ApiError {
   const known = findApiError(error) ?? toFault(service, error, call);
   call.access.code = known.code;
@@ -135,7 +135,7 @@ function toFault(service: Service, error: unknown, { method, access: { requestId
   return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: error });
 }
 
-/** `/health`, `/ready`, `/openapi/v3.json` and `/swagger`: without key and without the envelope. */
+/** Answers `/health`, `/ready`, `/openapi/v3.json` and `/swagger`, which need no key and have no envelope. */
 async function answerPublic(service: Service, call: Call): Promise<RestResponse> {
   try {
     return (await findPublic(service, call)) ?? plainResponse(404, 'Not found');

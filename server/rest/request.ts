@@ -1,24 +1,24 @@
 import { ApiError } from '../../contract/errors';
 import type { BodyShape, QueryKind, Route } from './routes';
 
-/** A request, whatever server it came through. */
+/** A request, independent of the server that received it. */
 export interface RestRequest {
   method: string;
-  /** Path and query as they were sent, still encoded. */
+  /** Path and query as the client sent them, still encoded. */
   target: string;
-  /** One header by its lower-case name; null when absent. */
+  /** Reads one header by its lower-case name. Returns null if it is absent. */
   header(name: string): string | null;
-  /** Reads the body; null when it is longer than MAX_BODY_BYTES. */
+  /** Reads the body. Returns null if it is longer than MAX_BODY_BYTES. */
   readBody(): Promise<Uint8Array | null>;
 }
 
 export const MAX_BODY_BYTES = 64 * 1024;
-/** A longer body is still read up to here, so that the client sees the answer; beyond, the connection closes after it. */
+/** A too long body is still read up to here, so that the client sees the answer. If it is longer, the connection closes. */
 export const MAX_DRAINED_BYTES = 1024 * 1024;
 
 /**
- * Collects a body of at most `maxBytes`; null when it is longer, or when the client hung up and nobody reads the answer. A
- * longer one is read on up to 1 MiB, so that the client has sent it all when the answer comes.
+ * Collects a body of at most `maxBytes`. Returns null if it is longer, or if the client has disconnected. A longer body is
+ * read up to MAX_DRAINED_BYTES, so that the client has sent all of it when the answer arrives.
  */
 export async function collectBody(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array | null> {
   const kept: Uint8Array[] = [];
@@ -37,7 +37,7 @@ export async function collectBody(chunks: AsyncIterable<Uint8Array>, maxBytes: n
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
-/** Splits a request's target at its first question mark; the absolute form, as proxies send it, counts as its path. */
+/** Splits a request's target at its first question mark. Drops scheme and host of the absolute form, which proxies send. */
 export function splitTarget(target: string): { path: string; query: string } {
   const origin = target.startsWith('/') ? '' : (ABSOLUTE_FORM.exec(target)?.[0] ?? '');
   const relative = target.slice(origin.length);
@@ -48,7 +48,7 @@ export function splitTarget(target: string): { path: string; query: string } {
 const invalidRequest = (field: string, message: string) =>
   new ApiError('INVALID_REQUEST', `${field} ${message}`, { field });
 
-/** Decodes and judges the path parameters, each percent-decoded exactly once. */
+/** Percent-decodes each path parameter exactly once and validates it. */
 export function readPathParameters(route: Route, parameters: [name: string, encoded: string][]): [string, string][] {
   return parameters.map(([name, encoded]) => {
     const value = decodeOrNull(encoded);
@@ -64,7 +64,7 @@ const NUMBER_FORMS: Record<Exclude<QueryKind, 'string'>, { pattern: RegExp; mess
   decimal: { pattern: /^\d+(\.\d+)?$/, message: 'must be a decimal number' },
 };
 
-/** Reads the query parameters that the route knows; others are ignored. */
+/** Reads the query parameters that the route knows, and ignores others. */
 export function readQuery(route: Route, query: string): [string, string | number][] {
   const values = new Map<string, string | number>();
   for (const pair of query === '' ? [] : query.split('&')) {
@@ -82,10 +82,10 @@ export function readQuery(route: Route, query: string): [string, string | number
   return [...values];
 }
 
-/** Reads the fields of a JSON body that the route knows; others are ignored. Values are never coerced. */
+/** Reads the fields of a JSON body that the route knows, and ignores others. Values are never coerced. */
 export async function readJsonBody(shape: BodyShape, request: RestRequest): Promise<[string, unknown][]> {
   const refuse = (message: string) => new ApiError('INVALID_BODY', message, { field: 'body' });
-  // Read in any case: a body that is left unread would close the connection under the client.
+  // Always read the body. If it stayed unread, the connection would close while the client sends.
   const bytes = await request.readBody();
   if (bytes === null) throw refuse(`body is longer than ${MAX_BODY_BYTES} bytes`);
   if (bytes.length === 0 && shape.isOptional) return [];
@@ -109,7 +109,7 @@ function isJson(request: RestRequest): boolean {
   return isPlain && JSON_TYPE.test(request.header('content-type') ?? '');
 }
 
-/** Percent-decodes once; null where an escape is bad. */
+/** Percent-decodes once. Returns null if an escape is invalid. */
 export function decodeOrNull(encoded: string): string | null {
   if (!encoded.includes('%')) return encoded;
   try {

@@ -1,7 +1,7 @@
 import { type ApiError, ERROR_CODES } from '../../contract/errors';
 import type { RateLimit, VerifiedKey } from '../domain/api-keys';
 
-/** A response, whatever server it goes through. `body` null means none. */
+/** A response, independent of the server that sends it. `body` null means none. */
 export interface RestResponse {
   status: number;
   headers: Record<string, string>;
@@ -10,17 +10,17 @@ export interface RestResponse {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A JSON response. */
+/** Creates a JSON response. */
 export function jsonResponse(status: number, headers: Record<string, string>, value: unknown): RestResponse {
   return { status, headers: { ...headers, 'content-type': JSON_TYPE }, body: JSON.stringify(value) };
 }
 
-/** A line of text, where the envelope is not used. */
+/** Creates a response with one line of text, for paths without the envelope. */
 export function plainResponse(status: number, text: string): RestResponse {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
 }
 
-/** The error envelope (specification: Errors). */
+/** Creates a response with the error envelope (specification: Errors). */
 export function errorResponse(headers: Record<string, string>, error: ApiError): RestResponse {
   const { status } = ERROR_CODES[error.code];
   const details = error.field === null ? null : { field: error.field };
@@ -32,7 +32,7 @@ export function errorResponse(headers: Record<string, string>, error: ApiError):
   );
 }
 
-/** What every authenticated response carries: the tier, and where its window stands (IETF draft ratelimit-headers). */
+/** The headers of every authenticated response: the tier and the state of its rate limit (IETF draft ratelimit-headers). */
 export function identityHeaders({ integration, rateLimit }: VerifiedKey): Record<string, string> {
   const { policy, limitPerMinute, remaining, resetSeconds } = rateLimit;
   return {
@@ -42,7 +42,7 @@ export function identityHeaders({ integration, rateLimit }: VerifiedKey): Record
   };
 }
 
-/** The words of a 429. */
+/** Writes the message of a 429. */
 export function rateLimitedMessage({ policy, limitPerMinute, resetSeconds }: RateLimit): string {
   const bucket =
     policy === 'key'

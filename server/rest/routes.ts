@@ -5,7 +5,7 @@ import { appRouter } from '../procedures/router';
 import type { Meta } from '../procedures/trpc';
 import { listProcedures } from './trpc-internals';
 
-/** How a query parameter's text becomes a value. */
+/** How the text of a query parameter is converted. */
 export type QueryKind = 'string' | 'integer' | 'decimal';
 
 /** The fields of a body, and whether the body itself may be left out. */
@@ -14,7 +14,7 @@ export interface BodyShape {
   isOptional: boolean;
 }
 
-/** A public procedure as the request handler needs it. */
+/** What the request handler needs to know of a public procedure. */
 export interface Route {
   method: string;
   /** The path as documented: `/v1/sessions/{sessionId}`. */
@@ -23,10 +23,10 @@ export interface Route {
   procedurePath: string;
   type: 'query' | 'mutation';
   procedure: AnyTRPCProcedure;
-  /** Path parameters, each with the schema it is judged by before the body is read. */
+  /** Path parameters with their schemas, which are checked before the body is read. */
   pathParameters: Map<string, z.ZodType>;
   query: Map<string, QueryKind>;
-  /** Null where the route takes no body. */
+  /** Null if the route takes no body. */
   body: BodyShape | null;
   meta: Meta;
 }
@@ -39,7 +39,7 @@ interface Node {
 
 const createNode = (): Node => ({ statics: new Map(), parameter: null, routes: new Map() });
 
-/** All public procedures, from the metadata. */
+/** All public procedures, read from the procedures' metadata. */
 export const ROUTES: Route[] = readRoutes();
 const ROOT = buildTree(ROUTES);
 
@@ -48,7 +48,7 @@ export interface FoundRoute {
   parameters: [name: string, encoded: string][];
 }
 
-/** Finds the route of a method and a path, both exact; path parameters come still percent-encoded. */
+/** Finds the route of a method and a path. Both must match exactly. The path parameters are still percent-encoded. */
 export function findRoute(method: string, path: string): FoundRoute | null {
   const parameters: [string, string][] = [];
   let node: Node | undefined = ROOT;
@@ -105,7 +105,7 @@ function readRoutes(): Route[] {
   return routes;
 }
 
-/** Reads a query parameter's kind off its schema, below what makes it optional or gives it a default. */
+/** Finds the kind of a query parameter from its schema, inside of any optional, default or nullable wrapper. */
 function findQueryKind(schema: z.ZodType): QueryKind {
   if (schema.meta()?.type === 'integer') return 'integer';
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
@@ -114,7 +114,7 @@ function findQueryKind(schema: z.ZodType): QueryKind {
   return schema instanceof z.ZodNumber ? 'decimal' : 'string';
 }
 
-/** An action that needs no word can be called without a body; a PATCH or PUT without one is a mistake. */
+/** A POST whose fields are all optional can be sent without a body. A PATCH or PUT without a body is a mistake. */
 function isBodyOptional(method: string, shape: z.ZodRawShape, fields: string[]): boolean {
   return method === 'POST' && fields.every((name) => (shape[name] as z.ZodType).safeParse(undefined).success);
 }

@@ -1,12 +1,12 @@
-// The one table of security headers. Plain JavaScript: next.config.js reads it too, for what a platform serves by itself.
+// All security headers. This is plain JavaScript because next.config.js reads it too, for what a platform serves itself.
 
-/** On every answer, whoever gives it. */
+/** Set on every response. */
 export const ANSWER_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
 };
 
-/** On what a browser may show as a page, besides its Content-Security-Policy. */
+/** Set on everything that a browser may show as a page, in addition to its Content-Security-Policy. */
 export const PAGE_HEADERS = {
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
@@ -14,18 +14,18 @@ export const PAGE_HEADERS = {
     'camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=(), clipboard-write=(self)',
 };
 
-/** On every answer where the public address is https: for two years. */
+/** Set on every response if the public address is https. Valid for two years. */
 const TRANSPORT_HEADERS = { 'strict-transport-security': 'max-age=63072000' };
 
 /**
- * The headers of every answer of a server with this public address (null: unknown).
+ * Lists the headers of every response of a server with this public address (null if it is unknown).
  * @param {string | null} publicUrl
  * @returns {Record<string, string>}
  */
 export const listAnswerHeaders = (publicUrl) =>
   publicUrl?.startsWith('https:') ? { ...ANSWER_HEADERS, ...TRANSPORT_HEADERS } : ANSWER_HEADERS;
 
-/** What no page of ours needs. */
+/** Sources that no page of ours needs. */
 const CLOSED = {
   'default-src': "'none'",
   'base-uri': "'none'",
@@ -39,7 +39,7 @@ const writePolicy = (directives) =>
     .map(([name, sources]) => `${name} ${sources}`)
     .join('; ');
 
-/** The policy of `/swagger`, which is made of files alone. */
+/** The policy of `/swagger`, which consists of files only. */
 export const SWAGGER_POLICY = writePolicy({
   'script-src': "'self'",
   'style-src': "'self'",
@@ -49,9 +49,9 @@ export const SWAGGER_POLICY = writePolicy({
 });
 
 /**
- * The policy of a page: scripts run that carry the answer's nonce, and what these load. Style attributes are allowed,
- * since the server draws bars and charts with them; style elements are not. In development the tools evaluate code and
- * insert styles.
+ * Writes the policy of a page. Only scripts with the response's nonce run, and the scripts that they load. Style attributes
+ * are allowed, because the server draws bars and charts with them; style elements need the nonce. In development, eval and
+ * all inline styles are allowed, because the tools use them.
  * @param {string} nonce
  * @param {boolean} isDevelopment
  */

@@ -12,15 +12,15 @@ import { readClientAddress } from './client-address';
 import { readWebBody } from './fetch-adapter';
 import { listProcedures } from './trpc-internals';
 
-// The dashboard's way in: sign-in and sign-out, and its calls over tRPC, with a session cookie.
+// The dashboard's endpoints: sign-in, sign-out, and its tRPC calls, with a session cookie.
 
 const MAX_SIGN_IN_BYTES = 8 * 1024;
 const MAX_CALL_BYTES = 64 * 1024;
 const COOKIE = 'staff_session';
-/** The integration that the dashboard's pages look at. */
+/** Names the integration that the dashboard shows. */
 const INTEGRATION_HEADER = 'x-integration-id';
 
-/** Where it is Secure anyway, under a name that browsers take only so and only from this very host. */
+/** A deployed service uses the prefix `__Host-`: browsers accept it only on Secure cookies, set by exactly this host. */
 const cookieName = (service: Service) => (service.env.isDeployed ? `__Host-${COOKIE}` : COOKIE);
 
 function makeCookie(service: Service, token: string, maxAgeSeconds: number): string {
@@ -28,28 +28,28 @@ function makeCookie(service: Service, token: string, maxAgeSeconds: number): str
   return `${cookieName(service)}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
-/** Reads the session's token of a Cookie header. */
+/** Reads the session token from a Cookie header. */
 function readToken(service: Service, cookies: string | null): string | null {
   const prefix = `${cookieName(service)}=`;
   const found = cookies?.split(';').find((cookie) => cookie.trim().startsWith(prefix));
   return found?.trim().slice(prefix.length) || null;
 }
 
-/** Finds who is signed in by a Cookie header; null where nobody is. */
+/** Finds the staff member that a Cookie header signs in; null if there is none. */
 export async function findSignedIn(service: Service, cookies: string | null): Promise<Staff | null> {
   const token = readToken(service, cookies);
   return token === null ? null : findStaff(service, token);
 }
 
 /**
- * Whether a request that changes something comes from a page of this very host. Browsers tell the origin with every POST,
- * and no page of another host can make up one.
+ * Whether a request that changes something comes from a page of this host. Browsers send the origin with every POST, and a
+ * page of another host cannot forge it.
  */
 function isSameHost({ env }: Service, request: Request): boolean {
   const origin = request.headers.get('origin');
   const host = request.headers.get('host');
   if (origin === null || !URL.canParse(origin)) return false;
-  // A proxy in front may ask under a name of its own.
+  // A proxy in front may send another Host header, so the public address counts too.
   const hosts = [host?.toLowerCase(), env.publicUrl && new URL(env.publicUrl).host];
   return hosts.includes(new URL(origin).host);
 }
@@ -70,14 +70,15 @@ const FAULT_OF_STATUS = new Map(Object.entries(STATUSES).map(([fault, status]) =
 
 const respond = (status: number, value: unknown, headers: Record<string, string> = {}) =>
   Response.json(value, { status, headers: { 'cache-control': 'no-store', ...headers } });
-/** In the place where tRPC's own errors have code and message. */
+/** Puts code and message where tRPC's own errors have them. */
 const refuse = (code: Fault, message: string, headers?: Record<string, string>) =>
   respond(STATUSES[code], { error: { message, data: { code, httpStatus: STATUSES[code] } } }, headers);
 const refuseForeign = () => refuse('FORBIDDEN', 'Requests that change something must come from a page of this host');
 
 /**
- * `POST /api/auth/sign-in` with `{"email","password"}` as JSON: 200 with `{"staff": {id, email, name, role}}` and the session's cookie; 401
- * for every wrong pair alike, 429 with Retry-After after too many tries, 400 for another body, 403 from another host.
+ * Answers `POST /api/auth/sign-in` with `{"email","password"}` as JSON: 200 with `{"staff": {id, email, name, role}}` and the
+ * session cookie, 401 for every wrong pair, 429 with Retry-After after too many attempts, 400 for any other body, 403 for a
+ * request from another host.
  */
 export const answerSignIn = (service: Service, request: Request): Promise<Response> =>
   logAccess(service, request, '/api/auth/sign-in', (access) => checkSignIn(service, request, access));
@@ -95,7 +96,7 @@ async function checkSignIn(service: Service, request: Request, access: Access): 
       return refuse('TOO_MANY_REQUESTS', message, { 'retry-after': String(result.retryAfterSeconds) });
     }
     access.staffId = result.staff.id;
-    // A session that the browser had is over: signing in again is not a second way in.
+    // End the browser's previous session, so that the new sign-in replaces it.
     await closeSession(service, request);
     const cookie = makeCookie(service, result.token, SESSION_MAX_AGE_SECONDS);
     return respond(200, { staff: result.staff }, { 'set-cookie': cookie });
@@ -104,7 +105,7 @@ async function checkSignIn(service: Service, request: Request, access: Access): 
   }
 }
 
-/** `POST /api/auth/sign-out`: 204, and the session is over, if there was one. */
+/** Answers `POST /api/auth/sign-out` with 204 and ends the session, if there is one. */
 export const answerSignOut = (service: Service, request: Request): Promise<Response> =>
   logAccess(service, request, '/api/auth/sign-out', (access) => endSession(service, request, access));
 
@@ -119,17 +120,17 @@ async function endSession(service: Service, request: Request, access: Access): P
   }
 }
 
-/** tRPC over HTTP: for staff with a session cookie, and for nobody in particular otherwise. */
+/** Answers a tRPC call over HTTP. Without a valid session cookie, the caller is anonymous. */
 export const answerStaffCall = (service: Service, request: Request): Promise<Response> =>
   logAccess(service, request, UNMATCHED_PATH, (access) => answerProcedure(service, request, access));
 
 async function answerProcedure(service: Service, request: Request, access: Access): Promise<Response> {
-  const asked = new URL(request.url).pathname.slice('/api/trpc/'.length);
-  if (Object.hasOwn(listProcedures(appRouter), asked)) access.route = asked;
+  const procedurePath = new URL(request.url).pathname.slice('/api/trpc/'.length);
+  if (Object.hasOwn(listProcedures(appRouter), procedurePath)) access.route = procedurePath;
   let caller: Caller = { kind: 'bearer', token: null };
   try {
     const staff = await findSignedIn(service, request.headers.get('cookie'));
-    // The cookie alone proves nothing: a browser may send it along with what another page asks for.
+    // The cookie alone proves nothing: browsers may send it with a request that another site's page makes.
     if (staff && request.method !== 'GET' && !(isSameHost(service, request) && isJson(request))) return refuseForeign();
     const integrationId = request.headers.get(INTEGRATION_HEADER);
     if (staff) access.staffId = staff.id;
@@ -138,7 +139,7 @@ async function answerProcedure(service: Service, request: Request, access: Acces
   } catch (error) {
     return refuseFault(service, error, access);
   }
-  // Next hands a HEAD to what answers a GET; neither has a body.
+  // Next passes HEAD to the handler of GET. Neither has a body.
   const isBodyless = request.method === 'GET' || request.method === 'HEAD';
   const body = isBodyless ? null : await readWebBody(request, MAX_CALL_BYTES);
   if (!isBodyless && body === null)
@@ -149,7 +150,7 @@ async function answerProcedure(service: Service, request: Request, access: Acces
     req: new Request(url, { method, headers, body: body as BodyInit | null }),
     router: appRouter,
     allowBatching: false,
-    // Facts come through the door alone, whose limits do not hold here: no token is taken.
+    // The caller never gets a token here, because facts may enter only through the pipeline's endpoint with its limits.
     createContext: () => ({ service, caller }),
     onError({ error, path }) {
       access.code = error.code;
@@ -162,7 +163,7 @@ async function answerProcedure(service: Service, request: Request, access: Acces
   });
 }
 
-/** Answers with an id of its own, and writes the request's line. */
+/** Sets the request id on the response and writes the request's log line. */
 async function logAccess(
   service: Service,
   request: Request,

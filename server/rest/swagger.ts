@@ -22,7 +22,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// "Try it out" calls this very server, whatever the document says of the regions.
+// "Try it out" calls this server instead of the regions' addresses in the document.
 const START = `fetch('/openapi/v3.json').then((response) => response.json()).then((spec) => {
   spec.servers = [{ url: '/' }];
   SwaggerUIBundle({ spec, dom_id: '#swagger-ui', deepLinking: true, tryItOutEnabled: true, persistAuthorization: false });
@@ -31,14 +31,14 @@ const START = `fetch('/openapi/v3.json').then((response) => response.json()).the
 
 const HEADERS = { ...PAGE_HEADERS, 'content-security-policy': SWAGGER_POLICY };
 
-/** Files of swagger-ui-dist that the page loads. */
+/** The files of swagger-ui-dist that the page loads, with their content types. */
 const FILES: Record<string, string> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'favicon-32x32.png': 'image/png',
 };
 
-/** The interactive documentation at `/swagger`, served from the product itself; null for any other path. */
+/** Reads a file of the interactive documentation at `/swagger`. Returns null for any other path. */
 export async function readSwaggerAsset(path: string): Promise<RestResponse | null> {
   if (path === '/swagger' || path === '/swagger/') return respond('text/html; charset=utf-8', PAGE);
   const name = path.slice('/swagger/'.length);

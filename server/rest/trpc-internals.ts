@@ -6,16 +6,19 @@ import {
   type TRPCError,
 } from '@trpc/server';
 
-// Everything that reaches into the inside of tRPC 11. `tests/domain/library-internals.test.ts` fails when an upgrade moves it.
+// Everything that uses internals of tRPC 11. `tests/domain/library-internals.test.ts` fails if an upgrade changes one of them.
 
-/** Lists the procedures of a router by name (`sessions.get`). Reads `_def`: tRPC itself offers no list of them. */
+/** Lists the procedures of a router by name (`sessions.get`). Reads `_def`, because tRPC has no public list of them. */
 export const listProcedures = (router: AnyTRPCRouter): Record<string, AnyTRPCProcedure> => router._def.procedures;
 
-/** Writes the error of a mutation as tRPC answers it. Reads `_def`: only tRPC's own adapters are given the router's formatter. */
+/**
+ * Writes the error of a mutation as tRPC answers it. Reads `_def`, because only tRPC's own adapters get the router's
+ * formatter.
+ */
 export const writeError = (router: AnyTRPCRouter, call: { error: TRPCError; path: string; ctx: object }) =>
   getTRPCErrorShape({ ...call, config: router._def._config, type: 'mutation', input: undefined });
 
-/** What each middleware is given; the schemas are two of them, and the resolver is the last one. */
+/** The arguments of a middleware. The two schemas and the resolver are middlewares too; the resolver is the last. */
 interface Options {
   ctx: object;
   input: unknown;
@@ -26,8 +29,8 @@ type Result = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 type Middleware = (options: Options & { next(changes?: Changes): Promise<Result> }) => Promise<Result>;
 
 /**
- * Calls a procedure as tRPC's own caller does; throws a TRPCError. Reads `_def.middlewares`: tRPC's caller copies the options
- * property by property at each of them, and a request by id takes a seventh more CPU time.
+ * Calls a procedure as tRPC's own caller does. Throws a TRPCError. Reads `_def.middlewares`, because tRPC's caller copies the
+ * options property by property for each middleware, which costs a request by id a seventh more CPU time.
  */
 export async function runProcedure(
   procedure: AnyTRPCProcedure,

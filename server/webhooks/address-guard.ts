@@ -1,6 +1,6 @@
 /**
- * Which webhook URLs and addresses are fine to contact (spec: Endpoints, rules 5 and 7). Pure rules, no I/O: whoever
- * resolves names asks `isForbiddenAddress` about every answer and connects only to what was judged.
+ * Decides which webhook URLs and addresses may be contacted (spec: Endpoints, rules 5 and 7). Only rules, no I/O: code that
+ * resolves names must check every address with `isForbiddenAddress` and connect only to checked addresses.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
@@ -14,15 +14,15 @@ const MAX_HOST_LENGTH = 253;
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 const WEB_PORTS: ReadonlySet<string> = new Set(['80', '443']);
 
-/** Controls, lone surrogates, Unicode whitespace, and four that are blank without being White_Space. */
+/** Control characters, lone surrogates, Unicode whitespace, and four blank characters that are not in White_Space. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{White_Space}\u180e\u200b\u2060\ufeff]/u;
 /**
- * Scheme and authority as RFC 3986 writes them. A WHATWG parser also takes `https:host`, `https:\\host` and ends an
- * authority at a backslash, where other parsers read on: what two parsers read differently is not a URL here.
+ * Scheme and authority as RFC 3986 writes them. A WHATWG parser also accepts `https:host` and `https:\\host`, and ends the
+ * authority at a backslash, where other parsers read on. Text that two parsers read differently is not a URL here.
  */
 const WEB_URL = /^https?:\/\/(?<authority>[^/?#\\]+)(?:[/?#]|$)/i;
 const HOST_LABEL = /^[a-z0-9_-]{1,63}$/;
-/** Names of this machine, of link-local discovery and of the clouds' metadata services. */
+/** Host names of this machine, of link-local discovery and of the clouds' metadata services. */
 const FORBIDDEN_HOST = /^(?:metadata|instance-data|(?:.+\.)?localhost|.+\.(?:local|internal))$/;
 
 type Block = readonly [cidr: string, reachable: boolean];
@@ -39,7 +39,7 @@ const IPV4_BLOCKS: readonly Block[] = [
   ['127.0.0.0/8', false], // loopback
   ['169.254.0.0/16', false], // link-local, and most clouds' metadata
   ['172.16.0.0/12', false], // private use
-  ['192.0.0.0/24', false], // IETF protocol assignments, but for:
+  ['192.0.0.0/24', false], // IETF protocol assignments, except:
   ['192.0.0.9/32', true], // Port Control Protocol anycast
   ['192.0.0.10/32', true], // TURN anycast
   ['192.0.2.0/24', false], // documentation (TEST-NET-1)
@@ -58,8 +58,8 @@ const IPV4_BLOCKS: readonly Block[] = [
 ];
 
 /**
- * The same of the IANA IPv6 registry. Besides, only 2000::/3 is global unicast: that also forbids IPv4-compatible
- * (::/96), site-local (fec0::/10) and unassigned space.
+ * The same for the IANA IPv6 registry. In addition, everything outside 2000::/3 (global unicast) is forbidden, which includes
+ * IPv4-compatible (::/96), site-local (fec0::/10) and unassigned space.
  */
 const IPV6_BLOCKS: readonly Block[] = [
   ['::/0', false],
@@ -67,7 +67,7 @@ const IPV6_BLOCKS: readonly Block[] = [
   ['::1/128', false], // loopback
   ['::/128', false], // unspecified
   ['::ffff:0:0/96', false], // IPv4-mapped
-  ['64:ff9b::/96', false], // NAT64: reachable says the registry, but it embeds an IPv4 and lies outside 2000::/3
+  ['64:ff9b::/96', false], // NAT64: reachable in the registry, but it embeds an IPv4 address and is outside 2000::/3
   ['64:ff9b:1::/48', false], // NAT64, local use
   ['100::/64', false], // discard only
   ['100:0:0:1::/64', false], // dummy prefix
@@ -99,8 +99,8 @@ const IPV4_TABLE = mostSpecificFirst(IPV4_BLOCKS.map(([cidr, ok]) => [ipaddr.IPv
 const IPV6_TABLE = mostSpecificFirst(IPV6_BLOCKS.map(([cidr, ok]) => [ipaddr.IPv6.parseCIDR(cidr), ok]));
 
 /**
- * Whether an address must not be contacted. Takes what a resolver or a URL parser yields: dotted IPv4, IPv6 in any
- * spelling, with or without brackets. Whatever else is not an address, so forbidden: names, `127.1`, octal, zone ids.
+ * Whether an address must not be contacted. Accepts what a resolver or a URL parser returns: dotted IPv4, IPv6 in any
+ * spelling, with or without brackets. Anything else is no address and forbidden: names, `127.1`, octal, zone ids.
  */
 export function isForbiddenAddress(address: string): boolean {
   const text = address.startsWith('[') && address.endsWith(']') ? address.slice(1, -1) : address;
@@ -115,12 +115,12 @@ export function isForbiddenAddress(address: string): boolean {
   return true;
 }
 
-/** `host:port` as `AllowedHosts` spells it, the scheme's own port filled in. */
+/** Writes `host:port` as in `AllowedHosts`, with the scheme's default port if the URL has none. */
 export function hostWithPort(url: URL): string {
   return `${url.hostname}:${portOf(url)}`;
 }
 
-/** Null when a subscription may have this URL; else one public sentence that says why not. */
+/** Returns null if a subscription may have this URL, else a sentence for the customer that says why not. */
 export function findUrlFault(url: string, allowedHosts: AllowedHosts): string | null {
   if (isLongerThan(url, MAX_URL_LENGTH)) return `The URL must be at most ${MAX_URL_LENGTH} characters long.`;
   if (UNPRINTABLE.test(url)) return 'The URL must not contain whitespace or control characters.';
@@ -134,7 +134,7 @@ export function findUrlFault(url: string, allowedHosts: AllowedHosts): string | 
   return findHostFault(parsed.hostname);
 }
 
-/** The parser has lower-cased the host, decoded its escapes, mapped its Unicode and made any IPv4 spelling dotted. */
+/** Expects a parsed host name: in lower case, with escapes decoded, Unicode mapped and IPv4 in dotted form. */
 function findHostFault(hostname: string): string | null {
   if (hostname.startsWith('[') || isIPv4(hostname)) {
     return isForbiddenAddress(hostname) ? 'The URL must not point to a private, local or reserved address.' : null;
@@ -147,8 +147,8 @@ function findHostFault(hostname: string): string | null {
 }
 
 /**
- * RFC 5891: encoding what was decoded gives the same again. `xn--localhost-` decodes to `localhost` in some versions of
- * Node, so it does not; others leave it as it is.
+ * Checks that decoding and encoding a name returns the same name (RFC 5891). Some versions of Node decode `xn--localhost-` to
+ * `localhost`, so it fails this check; others do not decode it.
  */
 function hasTruePunycode(name: string): boolean {
   if (!name.includes('xn--')) return true;
@@ -168,7 +168,7 @@ function portOf(url: URL): string {
   return url.port || (DEFAULT_PORTS[url.protocol] ?? '');
 }
 
-/** Counts code points, and only where counting code units does not settle it. */
+/** Counts code points, but only if the number of code units does not decide. */
 function isLongerThan(text: string, maxCodePoints: number): boolean {
   if (text.length <= maxCodePoints) return false;
   return text.length > 2 * maxCodePoints || [...text].length > maxCodePoints;

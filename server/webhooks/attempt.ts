@@ -4,7 +4,7 @@ import type { WebhookClient } from './http-client';
 import { judgeAttempt, judgeTest, type Outcome } from './retry-schedule';
 import { signPayload } from './signature';
 
-/** What a sealed signing secret belongs to: it opens nowhere else. */
+/** Names the subscription that a sealed signing secret belongs to. The secret cannot be opened for any other. */
 export const secretContext = (integrationId: string, subscriptionId: string) =>
   `webhook-secret:${integrationId}:${subscriptionId}`;
 
@@ -16,8 +16,8 @@ export interface AttemptDependencies {
 }
 
 /**
- * Signs and posts one attempt (specification: Delivery request) and judges it. A receiver's answer is a value: this
- * throws nothing. Null when `signal` (our own shutdown) cut it short: such an attempt does not count.
+ * Signs and posts one attempt (specification: Delivery request) and decides its outcome. A failure of the receiver is a
+ * value, not an error. Returns null if `signal` (our own shutdown) aborted the attempt; it does not count then.
  */
 export async function attemptDelivery(
   dependencies: AttemptDependencies,
@@ -30,7 +30,7 @@ export async function attemptDelivery(
   const started = performance.now();
   const secret = openSecret(dependencies.secrets, delivery);
   if (secret === null) {
-    // Our own side cannot ever send it.
+    // Our side can never send this delivery.
     const outcome: Outcome = { status: 'PoisonAborted', failureClass: null, retryDelayMs: null };
     return {
       ...record,
@@ -61,7 +61,7 @@ export async function attemptDelivery(
   };
 }
 
-/** The headers of an attempt that begins at `startedAt` (specification: Delivery request). */
+/** Makes the headers of an attempt that begins at `startedAt` (specification: Delivery request). */
 export function makeSignedHeaders(
   secret: string,
   delivery: Pick<ClaimedDelivery, 'deliveryId' | 'subscriptionId' | 'eventType' | 'payload' | 'isTest'>,
@@ -80,7 +80,7 @@ export function makeSignedHeaders(
   };
 }
 
-/** Opens a subscription's signing secret; null where it cannot be decrypted. */
+/** Decrypts a subscription's signing secret. Returns null if that fails. */
 export function openSecret(
   secrets: Secrets,
   delivery: Pick<ClaimedDelivery, 'integrationId' | 'subscriptionId' | 'secretSealed'>,

@@ -2,7 +2,7 @@ import type { EventTypeName } from '../../contract/events';
 import type { DeliveryStatus } from '../../contract/webhooks';
 import type { Database } from '../../db/client';
 
-/** Beyond the attempt's own timeout: what signing, recording and a busy machine may take. */
+/** A lease lasts this much longer than an attempt's timeout, for signing, recording and a busy machine. */
 export const LEASE_MARGIN_MS = 15_000;
 
 export type SubscriptionKey = {
@@ -10,7 +10,7 @@ export type SubscriptionKey = {
   subscriptionId: string;
 };
 
-/** A delivery whose attempt is ours until the lease runs out. */
+/** A delivery that this process may attempt until the lease expires. */
 export interface ClaimedDelivery extends SubscriptionKey {
   deliveryId: string;
   lease: string;
@@ -24,7 +24,7 @@ export interface ClaimedDelivery extends SubscriptionKey {
   isTest: boolean;
 }
 
-// The subscription is read with the claim, so that a changed address or secret counts from the next attempt on.
+// The claim reads the subscription, so that a changed URL or secret is used from the next attempt on.
 const CLAIMED_COLUMNS = `
   c.integration_id as "integrationId", c.subscription_id as "subscriptionId", c.id as "deliveryId", c.lease,
   c.attempts as attempt, e.type as "eventType", e.payload, s.url, s.secret_sealed as "secretSealed", c.is_test as "isTest"
@@ -32,7 +32,10 @@ const CLAIMED_COLUMNS = `
     join domain_events e on e.integration_id = c.integration_id and e.id = c.event_id
     join webhook_subscriptions s on s.integration_id = c.integration_id and s.id = c.subscription_id`;
 
-/** Claims up to `limit` attempts that are due, first or not, oldest first; none while the subscription is disabled. */
+/**
+ * Claims up to `limit` due attempts, first attempts and retries, oldest first. Claims none while the subscription is
+ * disabled.
+ */
 export function claimDueAttempts(
   db: Database,
   key: SubscriptionKey,
@@ -57,7 +60,7 @@ const CLAIM_DUE = `
     returning d.*)
   select ${CLAIMED_COLUMNS}`;
 
-/** Gives attempts back that our own shutdown cut short: they do not count and are due at once. */
+/** Releases attempts that our own shutdown aborted. They do not count and are due at once. */
 export async function releaseClaims(
   db: Database,
   claims: Pick<ClaimedDelivery, 'integrationId' | 'deliveryId' | 'lease'>[],
@@ -71,16 +74,16 @@ const RELEASE = `
    where d.integration_id = r."integrationId" and d.id = r."deliveryId" and d.lease = r.lease and d.status = 'Pending'`;
 
 const SWEEP_LIMIT = 1_000;
-/** How long a due row may wait for the run that is on its way to it. */
+/** How long a due delivery may wait for a run before the sweep counts it as overdue. */
 const OVERDUE_GRACE_S = 5;
 const MAX_HELD_HOURS = 24;
-/** A delivery during whose attempts so many processes died in a row is not tried again. */
+/** If this many processes in a row die during a delivery's attempts, it is not tried again. */
 const MAX_CRASHES = 5;
 
 /**
- * Finds what fell through: gives back the attempts whose lease ran out (their process is gone), ends what can never be
- * sent (deleted subscription, held by a disabled one for over a day, a test whose caller is gone, an attempt that ended
- * one process after the other), and answers the subscriptions that have something overdue.
+ * Repairs lost deliveries. Releases attempts with an expired lease, because their process is gone. Ends deliveries that can
+ * never be sent: those of a deleted subscription, those held by a disabled one for over a day, a test whose caller is gone,
+ * and those whose attempts ended several processes in a row. Returns the subscriptions that have overdue deliveries.
  */
 export async function sweepDeliveries(db: Database): Promise<SubscriptionKey[]> {
   await db.query(ABORT_UNSENDABLE, []);
@@ -120,7 +123,7 @@ const FIND_OVERDUE = `
                   where d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending'
                     and d.lease is null and d.next_attempt_at <= now() - interval '${OVERDUE_GRACE_S} s')`;
 
-/** A recorded attempt of a delivery, or its end without one (`startedAt` null). */
+/** The result of an attempt, or the end of a delivery without an attempt (`startedAt` null). */
 export interface AttemptRecord extends SubscriptionKey {
   deliveryId: string;
   lease: string;
@@ -132,19 +135,19 @@ export interface AttemptRecord extends SubscriptionKey {
   durationMs: number;
   httpStatus: number | null;
   address: string | null;
-  /** As the receiver sent it; the schedule does not follow it. */
+  /** The receiver's Retry-After. The schedule does not follow it. */
   retryAfter: string | null;
-  /** Tests leave the subscription's health alone. */
+  /** Tests do not change the subscription's health. */
   isTest: boolean;
 }
 
-/** Reads how many deliveries are not over, how long the oldest due one has waited, and how many changes are unfolded. */
+/** Reads the number of pending deliveries, how long the oldest due one has waited, and the number of unfolded changes. */
 export async function readBacklog(db: Database): Promise<{ pending: number; ageSeconds: number; unfolded: number }> {
   const [row] = await db.query<{ pending: number; ageSeconds: number; unfolded: number }>(READ_BACKLOG, []);
   return row!;
 }
 
-// Each by an index on what is pending alone; what is finished is never read.
+// Each number comes from an index on pending rows only, so finished ones are never read.
 const READ_BACKLOG = `
   select (select count(*)::int from webhook_deliveries where status = 'Pending') as pending,
          (select coalesce(greatest(0, extract(epoch from now() - min(next_attempt_at))), 0)::float8

@@ -24,8 +24,8 @@ const DELIVERIES = newestFirst(webhookDeliveries, 'createdAt');
 const EVENTS = newestFirst(domainEvents, 'createdAt');
 
 /**
- * Lists a subscription's deliveries, newest first, also of a deleted one: by status, and by when their event fired.
- * NOT_FOUND for an unknown subscription.
+ * Lists the deliveries of a subscription, newest first, filtered by status and by the time of their event. Works for deleted
+ * subscriptions too. NOT_FOUND for an unknown subscription.
  */
 export async function listDeliveries(context: DomainContext, input: ListDeliveriesInput): Promise<Page<Delivery>> {
   const { id, status, startDate, endDate } = input;
@@ -33,7 +33,7 @@ export async function listDeliveries(context: DomainContext, input: ListDeliveri
   const { createdAt, integrationId } = webhookDeliveries;
   const conditions: (SQL | undefined)[] = [eq(webhookDeliveries.subscriptionId, id)];
   if (status) conditions.push(eq(webhookDeliveries.status, status));
-  // What the partial index of failures needs to hear.
+  // Postgres uses the partial index of failures only if the query repeats the index's condition.
   if (status && status !== 'Pending' && status !== 'Delivered')
     conditions.push(sql`${webhookDeliveries.status} not in ('Pending', 'Delivered')`);
   if (startDate) conditions.push(gte(createdAt, startDate.at));
@@ -51,7 +51,7 @@ export async function listDeliveries(context: DomainContext, input: ListDeliveri
   return page;
 }
 
-/** Lists what was sent about a session, newest first, at most 100. NOT_FOUND for an unknown session. */
+/** Lists the deliveries about a session, newest first, at most 100. NOT_FOUND for an unknown session. */
 export async function listSessionDeliveries(context: DomainContext, input: { sessionId: string }): Promise<Delivery[]> {
   const { eventId, integrationId } = webhookDeliveries;
   const eventIds = await selectSessionEvents(context, input.sessionId);
@@ -65,7 +65,7 @@ export async function listSessionDeliveries(context: DomainContext, input: { ses
 
 const MAX_SESSION_DELIVERIES = 100;
 
-/** Finds one delivery with what it sends and every attempt. NOT_FOUND for an unknown id. */
+/** Finds one delivery with its payload, its request and all attempts. NOT_FOUND for an unknown id. */
 export async function getDelivery(context: WebhookContext, input: { id: string }): Promise<DeliveryDetails> {
   const integrationId = context.integration.id;
   const isOne = and(eq(webhookDeliveries.integrationId, integrationId), eq(webhookDeliveries.id, input.id));
@@ -82,7 +82,10 @@ export async function getDelivery(context: WebhookContext, input: { id: string }
   return { ...showDelivery(row), payload: row.payload, request, attemptLog };
 }
 
-/** The request of the attempt that began at `startedAt`. Null where there is none, or nothing that could sign it. */
+/**
+ * Makes the request of the attempt that began at `startedAt`. Returns null if there was no attempt, or if the payload or the
+ * secret is missing.
+ */
 async function findSentRequest(
   { db, secrets }: WebhookContext,
   delivery: DeliveryRow,
@@ -102,38 +105,38 @@ async function findSentRequest(
 }
 
 /**
- * Sends one delivery again that is over, delivered or not: under its own id, with all attempts anew. NOT_FOUND for an
- * unknown id; UNSUPPORTED_OPERATION while it is pending, for a test, and where its subscription is disabled or deleted.
+ * Sends a finished delivery again, delivered or not. It keeps its id and gets all attempts again. NOT_FOUND for an unknown
+ * id. UNSUPPORTED_OPERATION while it is pending, for a test, and if its subscription is disabled or deleted.
  */
 export async function resendDelivery(context: WebhookContext, input: { id: string }): Promise<DeliveryDetails> {
   const integrationId = context.integration.id;
   const [resent] = await context.db.query<{ subscriptionId: string }>(RESEND, [integrationId, input.id]);
   const delivery = await getDelivery(context, input);
-  if (!resent) throw new ApiError('UNSUPPORTED_OPERATION', sayWhyNotResent(delivery));
+  if (!resent) throw new ApiError('UNSUPPORTED_OPERATION', explainRefusal(delivery));
   context.publisher.publish([{ integrationId, subscriptionId: resent.subscriptionId }]);
   return delivery;
 }
 
-function sayWhyNotResent({ test, status }: Delivery): string {
+function explainRefusal({ test, status }: Delivery): string {
   if (test) return 'A test delivery cannot be sent again: send another test';
   if (status === 'Pending') return 'The delivery is pending: it will be attempted on schedule';
   return 'The subscription is disabled or deleted: only enabled ones are sent to';
 }
 
-// Subscription before delivery, as everywhere: what is deleted or disabled at the same moment is seen.
+// Locks the subscription before the delivery, as everywhere, so that a concurrent delete or disable is seen.
 const lockServed = (id: string) => `
   served as materialized (
     select s.integration_id, s.id from webhook_subscriptions s
      where s.integration_id = $1 and s.id = ${id} and s.enabled and s.deleted_at is null for share)`;
 
-const BEGIN_ANEW = `
+const RESTART = `
   update webhook_deliveries d
      set status = 'Pending', attempts = 0, resends = d.resends + 1, crashes = 0, failure_class = null, finished_at = null,
          next_attempt_at = now()`;
 
 const RESEND = `
   with ${lockServed('(select subscription_id from webhook_deliveries where integration_id = $1 and id = $2)')}
-  ${BEGIN_ANEW}
+  ${RESTART}
     from served where d.integration_id = served.integration_id and d.subscription_id = served.id
      and d.id = $2 and d.status <> 'Pending' and not d.is_test
   returning d.subscription_id as "subscriptionId"`;
@@ -141,8 +144,8 @@ const RESEND = `
 const RECOVERY_BATCH_SIZE = 1_000;
 
 /**
- * Sends everything again that failed to reach a subscription and whose event fired within the window. Answers how many.
- * NOT_FOUND for an unknown subscription; UNSUPPORTED_OPERATION where it is disabled or deleted.
+ * Sends all failed deliveries of a subscription again whose event fired within the time range. Returns how many.
+ * NOT_FOUND for an unknown subscription. UNSUPPORTED_OPERATION if it is disabled or deleted.
  */
 export async function recoverDeliveries(
   context: WebhookContext,
@@ -158,7 +161,7 @@ export async function recoverDeliveries(
     );
   let recovered = 0;
   for (let found = RECOVERY_BATCH_SIZE; found === RECOVERY_BATCH_SIZE; recovered += found) {
-    // What fails again meanwhile stays failed: it ended after the beginning.
+    // Deliveries that fail again meanwhile are not restarted, because they ended after `now`.
     const batch = await context.db.query(RECOVER, [integrationId, id, startDate.at, endDate?.at ?? null, now]);
     found = batch.length;
     if (found > 0) context.publisher.publish([{ integrationId, subscriptionId: id }]);
@@ -174,13 +177,13 @@ const RECOVER = `
        and d.created_at >= $3::timestamptz and ($4::timestamptz is null or d.created_at < $4::timestamptz)
        and d.finished_at <= $5::timestamptz
      order by d.created_at, d.id limit ${RECOVERY_BATCH_SIZE} for update of d skip locked)
-  ${BEGIN_ANEW}
+  ${RESTART}
     from failed where d.integration_id = failed.integration_id and d.id = failed.id
   returning 1`;
 
 /**
- * Lists the events of the last 30 days that a subscription was not told of, newest first, each with the reason that was
- * true when it fired. NOT_FOUND for an unknown subscription.
+ * Lists the events of the last 30 days that were not sent to a subscription, newest first, each with the reason at the time
+ * of the event. NOT_FOUND for an unknown subscription.
  */
 export async function listSkippedEvents(
   context: DomainContext,
@@ -215,7 +218,7 @@ export async function listSkippedEvents(
   return page;
 }
 
-/** Finds a subscription, deleted ones included: their log stays. */
+/** Finds a subscription. Deleted ones are found too, because their log stays. */
 async function assertKnown(context: DomainContext, id: string): Promise<{ isServed: boolean; now: string }> {
   const [found] = await context.db.orm
     .select({
@@ -228,7 +231,7 @@ async function assertKnown(context: DomainContext, id: string): Promise<{ isServ
   return found;
 }
 
-/** A test delivery has no event: its type is its subscription's. */
+/** Selects deliveries with their events. A test delivery has no event, so it has its subscription's event type. */
 const selectDeliveries = ({ db }: DomainContext) =>
   db.orm
     .select({

@@ -16,42 +16,45 @@ import { clearNudge, createPublisher, type EngineMessages, type Publisher, type 
 import { createRecorder } from './recorder';
 import { sendTestDelivery } from './test-delivery';
 
-/** Attempts that the process may have under way at a time: one is one socket. */
+/** How many attempts the process may have in flight. Each one uses a socket. */
 const MAX_ATTEMPTS = 500;
-/** Of one subscription even then, so that those who hang keep nobody out. */
+/** Each subscription may have this many attempts even then, so that hanging receivers do not block others. */
 const MIN_ATTEMPTS = 5;
 
 /**
- * Takes deliveries over in memory that are committed as claimed, where a drain of theirs has a place to spare: they need
- * neither a claim nor to be read back.
+ * Hands new deliveries to a running drain in memory, if it has a free place. Such a delivery is committed with a lease, so
+ * it need not be claimed or read back.
  */
 export interface Handover {
-  /** Keeps a place; false: the delivery is to be committed as due, and published. What is kept is started or released. */
+  /**
+   * Reserves a place; the caller must then call `start` or `release`. If it returns false, the delivery must be committed as
+   * due and published.
+   */
   reserve(key: SubscriptionKey): boolean;
-  /** Sends a delivery that was committed with a lease of ours. */
+  /** Sends a delivery that was committed with our lease. */
   start(delivery: ClaimedDelivery): void;
   release(key: SubscriptionKey): void;
   /** How long the lease of such a delivery lasts. */
   leaseMs: number;
 }
 
-/** The process's delivery work: what the engine's functions call, and the publisher that has them called. */
+/** The delivery work of the process: what the engine's functions call, and the publisher that triggers them. */
 export interface Dispatcher {
   publisher: Publisher;
   handover: Handover;
-  /** Sends what is due to a subscription. */
+  /** Sends the due deliveries of a subscription. */
   drainSubscription(key: SubscriptionKey): Promise<void>;
-  /** Has a subscription looked at, now that something may be due to it. */
+  /** Wakes the drain of a subscription, because a delivery may be due. */
   wakeSubscription(key: SubscriptionKey): Promise<void>;
-  /** Sends a synthetic delivery now; null when there is no such subscription. */
+  /** Sends a synthetic delivery now. Returns null if there is no such subscription. */
   sendTest(key: SubscriptionKey): Promise<WebhookTestResult | null>;
-  /** Finds what fell through and has it sent. Never rejects: the next sweep must come. */
+  /** Finds lost deliveries and wakes their drains. Never rejects, so that the following sweeps run. */
   sweep(): Promise<void>;
-  /** Has the sweeper begin at once, for a process that starts. Never rejects: the cron comes anyway. */
+  /** Starts the sweeper at once, when the process starts. Never rejects, because the cron starts it anyway. */
   requestSweep(): Promise<void>;
-  /** Resolves when the engine has been told all that it is to hear of so far. */
+  /** Resolves when all messages to the engine so far are sent. */
   flush(): Promise<void>;
-  /** Lets what is in flight finish for `graceMs`, then cuts it short and gives it back. */
+  /** Lets running attempts finish for `graceMs`, then aborts and releases them. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -59,9 +62,9 @@ export interface DispatcherDependencies extends AttemptDependencies {
   db: Database;
   log: Logger;
   messages: EngineMessages;
-  /** Is told of every attempt that ended: Delivered, or the class of its failure. */
+  /** Called after each attempt. `outcome` is Delivered, or the failure class. */
   onAttempt: (attempt: { outcome: string; durationMs: number }) => void;
-  /** Whether work goes on in this process when no run of the engine is there; not so on a serverless platform. */
+  /** Whether the process keeps working between runs of the engine. False on a serverless platform. */
   isLongLived: boolean;
 }
 
@@ -73,7 +76,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   const inFlight = new Set<Promise<unknown>>();
   const wakeUps = new Set<Promise<void>>();
   const shutdown = new AbortController();
-  /** From the beginning of the stop on; the abort comes when its grace is over. */
+  /** Set when the stop begins. `shutdown` aborts when its grace period is over. */
   let isStopping = false;
   const leaseMs = timeoutMs + LEASE_MARGIN_MS;
   const keyOf = (key: SubscriptionKey) => `${key.integrationId}/${key.subscriptionId}`;
@@ -100,7 +103,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     return work;
   }
 
-  /** Attempts and records. Never rejects: what is not recorded is given back with its lease. */
+  /** Attempts a delivery and records the result. Never rejects: without a record, the attempt is repeated when its lease ends. */
   async function deliver(delivery: ClaimedDelivery, onAnswered: (isDelivered: boolean) => void): Promise<void> {
     const { integrationId, subscriptionId, deliveryId } = delivery;
     try {
@@ -115,7 +118,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     }
   }
 
-  /** What failed together is due together: one wake-up serves it all. */
+  /** Deliveries that failed together are due together, so one wake-up serves them all. */
   const sendWakeUp = createBatcher<WakeUp, void>(MAX_ATTEMPTS, async (batch) => {
     const distinct = new Map(batch.map(({ item }) => [`${keyOf(item)} ${item.dueAt}`, item]));
     await messages.sendWakeUps([...distinct.values()]);
@@ -145,14 +148,14 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
         const share = Math.max(MIN_ATTEMPTS, Math.floor(MAX_ATTEMPTS / drains.size));
         return Math.min(window, Math.max(share, own + MAX_ATTEMPTS - countInFlight()));
       },
-      onFree: () => leave(key, drain),
+      onFree: () => leaveDrain(key, drain),
     });
     drains.set(keyOf(key), drain);
     return drain;
   }
 
-  /** What a drain without a run leaves: rows for another run, or nothing. */
-  function leave(key: SubscriptionKey, drain: Drain) {
+  /** Removes an idle drain that has no run. If more deliveries may be due, wakes a new run. */
+  function leaveDrain(key: SubscriptionKey, drain: Drain) {
     if (drain.isRunning) return;
     if (drain.isIdle) drains.delete(keyOf(key));
     if (drain.mayHaveMore && drain.hasPlace && !isStopping) publisher.publish([key]);
@@ -171,7 +174,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     async drainSubscription(key) {
       if (isStopping) return;
       await clearNudge(db, key);
-      // A run that began now would outlive the stop, claiming again and again what the stop cuts short.
+      // A run that began now would outlive the stop and keep claiming the attempts that the stop aborts.
       if (isStopping) return;
       const drain = drains.get(keyOf(key)) ?? createDrain(key);
       if (drain.isRunning) return drain.wake();
@@ -179,7 +182,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
         await track(drain.run());
         if (!isLongLived) await drain.settle();
       } finally {
-        leave(key, drain);
+        leaveDrain(key, drain);
       }
     },
 

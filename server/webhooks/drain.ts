@@ -1,45 +1,45 @@
 import type { ClaimedDelivery } from './deliveries';
 
-/** Attempts that one subscription may have under way at a time, whatever its receiver does. */
+/** How many attempts one subscription may always have in flight. */
 const WINDOW = 25;
-/** What the window grows to while the receiver takes what it is sent. */
+/** The window grows up to this while the receiver accepts deliveries. */
 const MAX_WINDOW = 100;
-/** Answered, and not on record yet: a slow database must not have a fast receiver's answers pile up. */
+/** Answered attempts that are not recorded yet: with a slow database, answers of a fast receiver must not pile up. */
 const MAX_UNRECORDED = 200;
-/** A run in which nothing happens stays this long, so that a steady trickle needs no new run for each delivery. */
+/** An idle run waits this long, so that a slow but steady flow needs no new run for each delivery. */
 const LINGER_MS = 2_000;
-/** How often a run with free places looks by itself: commits of other processes do not wake it. */
-const LOOK_MS = 500;
-/** A run ends after this long and lets the engine start the next: no run outlives a serverless limit. */
+/** How often a run with free places polls the database, because commits of other processes do not wake it. */
+const POLL_MS = 500;
+/** A run ends after this time and the engine starts the next, so that no run exceeds the limit of a serverless platform. */
 const RUN_MS = 20_000;
 
 export interface DrainPorts {
   claim(limit: number): Promise<ClaimedDelivery[]>;
-  /** Attempts and records one delivery; tells when the receiver is done with it. Never rejects. */
+  /** Attempts and records one delivery. Calls `onAnswered` when the receiver has answered or failed. Never rejects. */
   deliver(delivery: ClaimedDelivery, onAnswered: (isDelivered: boolean) => void): Promise<void>;
-  /** How many attempts this drain may have under way, of the `inFlight` that it has and the `window` that it wants. */
+  /** Returns how many attempts this drain may have in flight. It has `inFlight` now and wants `window`. */
   allow(inFlight: number, window: number): number;
-  /** An attempt is on record while no run was there to make use of its place. */
+  /** Called when an attempt was recorded and no run exists that could use its place. */
   onFree(): void;
 }
 
 /**
- * Sends what is due to one subscription: a sliding window of attempts, refilled as they finish. Attempts outlive the run
- * that began them, so that a receiver that hangs costs the engine no run, and a place that it frees is filled by the next.
+ * Sends the due deliveries of one subscription: a sliding window of attempts, refilled as they finish. Attempts outlive the
+ * run that started them, so a hanging receiver does not block a run of the engine. The next run uses the freed places.
  */
 export class Drain {
   readonly #ports: DrainPorts;
   readonly #settled: (() => void)[] = [];
-  /** Attempts under way, and places that are kept for some. */
+  /** Attempts in flight, and reserved places. */
   #inFlight = 0;
   #unrecorded = 0;
   #window = WINDOW;
-  /** Whether more was due than there were places for. */
+  /** The last claim filled all places, so more may be due. */
   #isShort = false;
   #mayHaveMore = true;
   #isRunning = false;
   #isStopping = false;
-  #lastMovedAt = 0;
+  #lastActiveAt = 0;
   #resume: (() => void) | null = null;
 
   constructor(ports: DrainPorts) {
@@ -50,7 +50,7 @@ export class Drain {
     return this.#inFlight;
   }
 
-  /** Whether a run is there; what is then woken is looked at. */
+  /** Whether a run exists. It reacts to `wake`. */
   get isRunning() {
     return this.#isRunning;
   }
@@ -63,25 +63,31 @@ export class Drain {
     return this.#places > 0;
   }
 
-  /** Whether rows may wait that no run has looked at. */
+  /** Whether there may be due rows that no run has read. */
   get mayHaveMore() {
     return this.#mayHaveMore;
   }
 
-  /** There may be new rows. Same thread as the publisher: between its look-up and this call no run can end. */
+  /**
+   * Tells the run that there may be new rows. The publisher calls this in the same tick as its look-up of the drain, so the
+   * run cannot end in between.
+   */
   wake() {
     this.#mayHaveMore = true;
-    this.#move();
+    this.#noteActivity();
   }
 
-  /** Keeps a place for a delivery that is about to be committed, so that it need not be claimed; not before what is due. */
+  /**
+   * Reserves a place for a delivery that is about to be committed, so that it need not be claimed. Refuses if other rows may
+   * be due, because those come first.
+   */
   reserve(): boolean {
     if (!this.#isRunning || this.#isStopping || this.#mayHaveMore || this.#places <= 0) return false;
     this.#inFlight++;
     return true;
   }
 
-  /** Sends the delivery that a place was kept for. */
+  /** Sends a delivery that has a place. */
   start(delivery: ClaimedDelivery) {
     let isAnswered = false;
     const onAnswered = (isDelivered: boolean) => {
@@ -94,38 +100,38 @@ export class Drain {
     });
   }
 
-  /** Gives a place back that was kept. */
+  /** Releases a reserved place. */
   release() {
     this.#inFlight--;
     this.#unrecorded++;
     this.#record();
   }
 
-  /** Claims nothing more. */
+  /** Stops claiming. */
   stop() {
     this.#isStopping = true;
     this.#resume?.();
   }
 
   /**
-   * Resolves when nothing has happened for a while, when it is stopped or when its time is over. Rejects with what a claim
-   * threw.
+   * Claims and starts deliveries. Resolves if nothing has happened for a while, after a stop, or when the run's time is over.
+   * Rejects if a claim fails.
    */
   async run(): Promise<void> {
     this.#isRunning = true;
     this.#mayHaveMore = true;
     try {
       const endAt = performance.now() + RUN_MS;
-      this.#lastMovedAt = performance.now();
+      this.#lastActiveAt = performance.now();
       let isWoken = true;
       while (!this.#isStopping) {
-        const remainingMs = Math.min(endAt, this.#lastMovedAt + LINGER_MS) - performance.now();
+        const remainingMs = Math.min(endAt, this.#lastActiveAt + LINGER_MS) - performance.now();
         if (remainingMs <= 0) break;
         if ((this.#mayHaveMore || !isWoken) && this.#places > 0) {
           isWoken = true;
           await this.#refill();
         } else {
-          isWoken = await this.#wait(Math.min(remainingMs, LOOK_MS));
+          isWoken = await this.#wait(Math.min(remainingMs, POLL_MS));
         }
       }
     } finally {
@@ -133,7 +139,7 @@ export class Drain {
     }
   }
 
-  /** Resolves when nothing is under way: for processes in which nothing outlives a run. */
+  /** Resolves when no attempt is in flight. For processes in which nothing may outlive a run. */
   async settle(): Promise<void> {
     if (!this.isIdle) await new Promise<void>((resolve) => this.#settled.push(resolve));
   }
@@ -144,7 +150,7 @@ export class Drain {
   }
 
   async #refill() {
-    // Before the claim: a wake that comes during it counts.
+    // Reset before the claim, so that a wake during the claim is not lost.
     this.#mayHaveMore = false;
     const places = this.#places;
     this.#inFlight += places;
@@ -153,7 +159,7 @@ export class Drain {
       this.#inFlight -= places - claimed.length;
       this.#isShort = claimed.length === places;
       if (this.#isShort) this.#mayHaveMore = true;
-      if (claimed.length > 0) this.#lastMovedAt = performance.now();
+      if (claimed.length > 0) this.#lastActiveAt = performance.now();
       for (const delivery of claimed) this.start(delivery);
     } catch (error) {
       this.#inFlight -= places;
@@ -162,28 +168,28 @@ export class Drain {
     }
   }
 
-  /** The receiver is done with a delivery: its place is free. */
+  /** The receiver has answered or failed: adapts the window and frees the place. */
   #answer(isDelivered: boolean) {
     if (!isDelivered) this.#window = Math.max(WINDOW, this.#window >> 1);
     else if (this.#isShort) this.#window = Math.min(MAX_WINDOW, this.#window + 1);
     this.#inFlight--;
     this.#unrecorded++;
-    this.#move();
+    this.#noteActivity();
   }
 
   #record() {
     this.#unrecorded--;
-    this.#move();
+    this.#noteActivity();
     if (this.isIdle) for (const resolve of this.#settled.splice(0)) resolve();
     if (!this.#isRunning) this.#ports.onFree();
   }
 
-  #move() {
-    this.#lastMovedAt = performance.now();
+  #noteActivity() {
+    this.#lastActiveAt = performance.now();
     this.#resume?.();
   }
 
-  /** Resolves after `ms`, or sooner and with true when there is a reason to go on. */
+  /** Resolves with false after `ms`, or earlier with true if something happened. */
   #wait(ms: number): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isWoken: boolean) => {

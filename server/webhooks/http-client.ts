@@ -1,6 +1,6 @@
 /**
- * One guarded POST to a customer's URL (spec: Endpoints, rule 7; Events, Delivery request). What is connected to is the
- * very address that was judged. Redirects and proxy variables are ignored: undici's bare `Client` knows neither.
+ * Sends guarded POSTs to customers' URLs (spec: Endpoints, rule 7; Events, Delivery request). It connects only to an address
+ * that it has checked. Redirects and proxy variables are ignored, because undici's bare `Client` supports neither.
  */
 import { lookup } from 'node:dns/promises';
 import { setMaxListeners } from 'node:events';
@@ -10,10 +10,10 @@ import { type buildConnector, Client } from 'undici';
 import { type AllowedHosts, findUrlFault, hostWithPort, isForbiddenAddress } from './address-guard';
 
 /**
- * What came of an attempt; `aborted` is our own shutdown. `address` is the one contacted last, null when none was.
- * - refused-address: the URL, or any address of its host (`address`), is forbidden; nothing was contacted.
- * - timeout: of the whole attempt, that is DNS, TCP, TLS, headers and body.
- * - network: DNS, connection, TLS or protocol; `reason` is a code such as ECONNREFUSED, never the receiver's text.
+ * The result of an attempt. `aborted` means our own shutdown. `address` is the address contacted last, null if there was none.
+ * - refused-address: the URL, or any address of its host (`address`), is forbidden. Nothing was contacted.
+ * - timeout: the whole attempt (DNS, TCP, TLS, headers and body) took too long.
+ * - network: DNS, connection, TLS or protocol failed. `reason` is a code such as ECONNREFUSED, never the receiver's text.
  */
 export type PostResult =
   | { kind: 'response'; status: number; address: string; retryAfter: string | null }
@@ -22,7 +22,7 @@ export type PostResult =
   | { kind: 'network'; address: string | null; reason: string }
   | { kind: 'aborted' };
 
-/** `headers` are sent as given, besides host, connection and content-length. */
+/** `headers` are sent as given. The client adds host, connection and content-length. */
 export interface PostRequest {
   url: string;
   headers: Record<string, string>;
@@ -34,32 +34,32 @@ export interface PostRequest {
 export interface WebhookClient {
   /** Never rejects. */
   post(request: PostRequest): Promise<PostResult>;
-  /** Waits for the attempts under way (`signal` cuts them short) and closes; later posts are `aborted`. */
+  /** Waits for running attempts (`signal` aborts them) and closes. Later posts return `aborted`. */
   close(): Promise<void>;
 }
 
-/** All addresses of a host name. */
+/** Finds all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 const MAX_BODY_BYTES = 64 * 1024;
-/** Of one attempt, all that is no body included, such as informational answers: what never ends is cut off here. */
+/** The most bytes that an attempt reads. It includes everything outside the body, such as informational responses. */
 const MAX_RECEIVED_BYTES = 512 * 1024;
-/** Answers that end with their headers (RFC 9112, 6.3): some receivers announce or send a body all the same. */
+/** Responses without a body (RFC 9112, 6.3). Some receivers announce or send one anyway. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const MAX_RETRY_AFTER_LENGTH = 64;
-/** How long an address may take to accept before the next one is tried. */
+/** If an address does not accept within this time, the next one is tried. */
 const NEXT_ADDRESS_AFTER_MS = 3_000;
-/** A connection in steady use is still replaced now and then, so that a receiver can move by DNS. */
+/** A connection in steady use is replaced after this time, so that a receiver can move by DNS. */
 const MAX_CONNECTION_AGE_MS = 60_000;
-/** Of one attempt: a name may have thousands, and a failed attempt must not knock at all of them. */
+/** How many addresses one attempt tries. A name may have thousands, and a failed attempt must not contact them all. */
 const MAX_ADDRESSES_TRIED = 10;
 const FORBIDDEN_ADDRESS = 'ERR_FORBIDDEN_ADDRESS';
 const ENDLESS_ANSWER = 'ERR_ENDLESS_ANSWER';
 
 /**
- * A request on an idle connection that the receiver closes at that moment fails as `network` and is retried on
- * schedule; it is never resent at once, since the receiver may have acted on it. Short idle times keep that rare: 4 s,
- * or 2 s less than the receiver's own `Keep-Alive: timeout`. Timeouts are the attempt's, so undici's are off.
+ * If the receiver closes an idle connection just as a request is sent on it, the attempt fails as `network` and is retried on
+ * schedule. It is never resent at once, because the receiver may have acted on it. Short idle times keep this rare: 4 s, or
+ * 2 s less than the receiver's `Keep-Alive: timeout`. undici's timeouts are off, because each attempt has its own.
  */
 const CLIENT_OPTIONS = {
   pipelining: 1,
@@ -95,7 +95,7 @@ export function createWebhookClient(options: { allowedHosts: AllowedHosts; resol
   return {
     async post(request) {
       if (closing || request.signal?.aborted) return { kind: 'aborted' };
-      // The URL may have been stored under other rules.
+      // The URL may have been stored when other rules applied.
       if (findUrlFault(request.url, allowedHosts) !== null) return { kind: 'refused-address', address: null };
       const url = new URL(request.url);
       const connection = idle.get(url.origin)?.pop() ?? open(url);
@@ -113,7 +113,10 @@ export function createWebhookClient(options: { allowedHosts: AllowedHosts; resol
   };
 }
 
-/** One request and its one timer; whatever ends it first is the result, and all but a whole answer costs the connection. */
+/**
+ * Sends one request with one timer. The first event that ends it is the result. The connection is reused only after a complete
+ * response.
+ */
 function attempt(
   connection: Connection,
   path: string,
@@ -138,7 +141,7 @@ function attempt(
     const onAnswer = (reusable: boolean) =>
       settle({ kind: 'response', status, address: connection.address!, retryAfter }, reusable);
     const timer = setTimeout(() => settle({ kind: 'timeout', address: connection.address }), timeoutMs);
-    if (signal) setMaxListeners(0, signal); // one signal serves all attempts; node warns from the 11th on
+    if (signal) setMaxListeners(0, signal); // all attempts share one signal, and Node warns from the 11th listener on
     signal?.addEventListener('abort', onAbort, { once: true });
     connection.begin();
     connection.client.dispatch(
@@ -146,7 +149,7 @@ function attempt(
       {
         onRequestStart() {},
         onResponseStart(_controller, statusCode, responseHeaders) {
-          status = statusCode; // 1xx come here too, before the real one
+          status = statusCode; // also called for 1xx responses before the final one
           retryAfter = [responseHeaders['retry-after']].flat()[0]?.slice(0, MAX_RETRY_AFTER_LENGTH) ?? null;
         },
         onResponseData(_controller, chunk) {
@@ -166,8 +169,8 @@ function attempt(
 }
 
 /**
- * A connection to one origin for one attempt at a time, so that its address is that attempt's address. undici calls
- * `open` whenever it needs a socket; each is judged anew, and a reused one still has the peer it was judged by.
+ * A connection to one origin. It serves one attempt at a time, so its address is the address of that attempt. undici calls
+ * `open` whenever it needs a socket. Each new socket's address is checked; a reused socket still has its checked address.
  */
 class Connection {
   readonly client: Client;
@@ -194,19 +197,19 @@ class Connection {
     this.client.on('disconnect', () => onClosed(this));
   }
 
-  /** An attempt begins: what is read from now on is its own. */
+  /** Begins an attempt. Bytes read from now on count for it. */
   begin(): void {
     this.bytesReadBefore = this.socket?.bytesRead ?? 0;
   }
 
   destroy(): void {
-    this.socket?.destroy(); // undici does not know of one that is still connecting
+    this.socket?.destroy(); // undici does not know a socket that is still connecting
     void this.client.destroy();
   }
 
   /**
-   * Resolves, judges, then tries the addresses in turn; rejects with the last one's failure. One forbidden address
-   * forbids all: a name that answers with both kinds is an attack or a mistake, and chance must not decide.
+   * Resolves the name, checks all addresses, then tries them in turn. Rejects with the failure of the last one. One forbidden
+   * address forbids all: a name with both kinds is an attack or a mistake, and chance must not decide which one is used.
    */
   private async open(target: buildConnector.Options): Promise<Socket> {
     this.address = null;
@@ -231,7 +234,7 @@ class Connection {
     throw failure;
   }
 
-  /** `address` is a literal, which node connects to without a look-up. TLS is verified against the URL's host. */
+  /** Connects to an address literal, so Node makes no look-up. TLS is verified against the URL's host. */
   private dial(target: buildConnector.Options, address: string, hasNext: boolean): Promise<Socket> {
     const { hostname, port, protocol } = target;
     const secure = protocol === 'https:';
@@ -242,13 +245,13 @@ class Connection {
       const socket = secure ? tlsConnect({ ...to, ...tls }) : tcpConnect(to);
       this.socket = socket.setNoDelay(true);
       this.bytesReadBefore = 0;
-      // Before undici's own listener, which then finds the socket closed.
+      // Registered before undici's own listener, which then finds the socket destroyed.
       socket.on('readable', () => {
         if (socket.bytesRead - this.bytesReadBefore > MAX_RECEIVED_BYTES) socket.destroy(codedError(ENDLESS_ANSWER));
       });
       if (hasNext) socket.setTimeout(NEXT_ADDRESS_AFTER_MS, () => socket.destroy(codedError('ETIMEDOUT')));
       socket.once(secure ? 'secureConnect' : 'connect', () => resolve(socket.setTimeout(0)));
-      socket.on('error', reject); // stays: an error nobody listens to would end the process
+      socket.on('error', reject); // never removed, because an error without a listener would end the process
       socket.once('close', () => reject(codedError('ECONNRESET')));
     });
   }
@@ -256,7 +259,10 @@ class Connection {
 
 const codedError = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Connections opened at the same moment share one look-up: node runs half as many at a time as it has threads (`npm start`). */
+/**
+ * Lets connections that open at the same time share one look-up, because Node runs at most half as many look-ups at a time as
+ * its thread pool has threads (`npm start` sets their number).
+ */
 function shareLookups(resolve: Resolve): Resolve {
   const pending = new Map<string, Promise<string[]>>();
   return (hostname) => {
@@ -266,5 +272,5 @@ function shareLookups(resolve: Resolve): Resolve {
   };
 }
 
-/** The operating system's resolver, hosts file included. */
+/** Uses the operating system's resolver, including the hosts file. */
 const lookupAll: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address);

@@ -7,12 +7,12 @@ import type { DomainContext } from '../domain/context';
 import { MAX_CONSECUTIVE_FAILURES } from './subscription-health';
 import { passesThreshold, readPath } from './thresholds';
 
-// What staff look at before they change a subscription.
+// Information that staff need before they change a subscription.
 
 const MAX_EVENTS = 20;
 const MAX_ATTEMPTS = 100;
 
-/** Says which of the newest events of a type a threshold would let through; without one all are. */
+/** Shows which of the newest events of a type pass a threshold. Without a threshold, all pass. */
 export async function previewThreshold(
   { db, integration }: DomainContext,
   { eventType, threshold }: PreviewThresholdInput,
@@ -33,7 +33,7 @@ export async function previewThreshold(
   return { sample, samplePasses: passes(sample), events };
 }
 
-/** Tells the failures in a row of a subscription, and its latest attempts. NOT_FOUND for an unknown or deleted one. */
+/** Reads the consecutive failures and latest attempts of a subscription. NOT_FOUND for an unknown or deleted one. */
 export async function getWebhookHealth(
   { db, integration }: DomainContext,
   { id }: { id: string },

@@ -1,8 +1,8 @@
 import type { EventPayload, EventTypeName } from '../../contract/events';
 
 /**
- * What tells an event from the others of its type, by fields of its payload: the same thing is told once. Keys are made
- * here alone, both to write an event and to look it up.
+ * The natural key of an event: fields of its payload that distinguish it from others of its type, so that nothing is reported
+ * twice. Keys are made only here, both to write an event and to look it up.
  */
 export const NATURAL_KEYS = {
   BotDetected: ({ sessionId }: { sessionId: string }) => sessionId,
@@ -15,7 +15,7 @@ export const NATURAL_KEYS = {
   AlertTriggered: ({ alertId }: { alertId: string }) => alertId,
 } satisfies { [Type in EventTypeName]?: (payload: EventPayload<Type>) => string };
 
-/** The types of events that the pipeline tells of. */
+/** The types of events that pipeline facts cause. */
 export type ToldEventType = keyof typeof NATURAL_KEYS;
 
 /** Makes the natural key of an event. */
@@ -24,7 +24,7 @@ export function makeNaturalKey<Type extends ToldEventType>(type: Type, payload: 
   return makeKey(payload);
 }
 
-/** A time always has the same length, so time and id never run into each other. */
+/** Joins time and id. A time always has the same length, so two different pairs never give the same key. */
 function timedKey(sessionId: string, time: string): string {
   return `${time} ${sessionId}`;
 }

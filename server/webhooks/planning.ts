@@ -6,7 +6,7 @@ import { createId } from '../platform/ids';
 import type { SubscriptionKey } from './deliveries';
 import { passesThreshold } from './thresholds';
 
-/** What deciding about an event needs to know of a subscription. */
+/** The fields of a subscription that decide whether an event is sent to it. */
 export interface SubscriptionState {
   integrationId: string;
   id: string;
@@ -30,14 +30,14 @@ export interface PlannedDelivery {
   id: string;
   subscriptionId: string;
   eventId: string;
-  /** Set where the delivery is committed as claimed by this process, which sends it at once. */
+  /** Set if this process sends the delivery at once; it is then committed as claimed. */
   lease: string | null;
 }
 
 /**
- * Decides who is told of an event, when it fires: one delivery for each subscription of its type that is enabled and
- * whose threshold it passes, and for the others the reason. The payload becomes the text that every attempt sends.
- * `reserve` answers whether this process will send it at once.
+ * Decides who gets an event when it fires. Each enabled subscription of its type whose threshold it passes gets one delivery;
+ * for each other subscription of the type, the reason is stored. The payload becomes the text that every attempt sends.
+ * `reserve` returns whether this process will send the delivery at once.
  */
 export function planEvent(
   event: { integrationId: string; type: EventTypeName; naturalKey: string; payload: Record<string, unknown> },

@@ -14,13 +14,16 @@ const isActiveOf = (integrationId: string) =>
     isNull(webhookSubscriptions.deletedAt),
   );
 
-/** The subscriptions that a plan has no room for: the newest. */
+/** Picks the subscriptions that exceed a plan's limit: the newest ones. */
 function pickExcess<Row extends { createdAt: string }>(active: Row[], plan: Plan): Row[] {
   const oldestFirst = active.sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0));
   return oldestFirst.slice(PLANS[plan].maxActiveWebhooks);
 }
 
-/** What a plan would mean for an integration: its limits, and the subscriptions it would disable. Changes nothing. NOT_FOUND for an unknown id. */
+/**
+ * Shows what a plan would mean for an integration: its limits, and the subscriptions that it would disable. Changes nothing.
+ * NOT_FOUND for an unknown id.
+ */
 export async function previewPlan(
   { db, quotas }: { db: Database; quotas: Env['quotas'] },
   { id, plan }: { id: string; plan: Plan },
@@ -39,8 +42,8 @@ export async function previewPlan(
 }
 
 /**
- * Sets an integration's plan. Where the new cap is below the active count, the newest subscriptions are disabled with
- * `auto:plan-limit` until it fits. NOT_FOUND for an unknown id.
+ * Sets an integration's plan. If more subscriptions are active than the new plan allows, the newest ones are disabled with
+ * `auto:plan-limit`. NOT_FOUND for an unknown id.
  */
 export async function setIntegrationPlan(
   { db, actor }: AuditedContext,
@@ -48,7 +51,7 @@ export async function setIntegrationPlan(
 ): Promise<{ id: string; plan: Plan }> {
   const { id, plan } = input;
   await db.orm.transaction(async (tx) => {
-    // Locked from here on: what it was is what this changes.
+    // The lock keeps `before` true until the change.
     const [before] = await tx
       .select({ plan: integrations.plan })
       .from(integrations)
@@ -56,7 +59,7 @@ export async function setIntegrationPlan(
       .for('no key update');
     if (!before) throw new ApiError('NOT_FOUND', 'Integration not found');
     await tx.update(integrations).set({ plan }).where(eq(integrations.id, id));
-    // Locked in the recorder's order, so that the two never wait for each other crosswise.
+    // Locked in the recorder's order, so that the two cannot deadlock.
     const active = await tx
       .select({ id: webhookSubscriptions.id, createdAt: webhookSubscriptions.createdAt })
       .from(webhookSubscriptions)

@@ -2,33 +2,33 @@ import type { Database } from '../../db/client';
 import type { Logger } from '../platform/log';
 import type { SubscriptionKey } from './deliveries';
 
-/** When a subscription's next retry is due. */
+/** A subscription, and when its next retry is due. */
 export type WakeUp = SubscriptionKey & { dueAt: string };
 
-/** Tells the workflow engine that there is something to look at; the rows say what. */
+/** Messages that wake functions of the engine. The rows say what is due. */
 export interface EngineMessages {
   sendDue: (subscriptions: SubscriptionKey[]) => Promise<void>;
-  /** Has the subscriptions looked at when their retries are due. */
+  /** Wakes the subscriptions when their retries are due. */
   sendWakeUps: (wakeUps: WakeUp[]) => Promise<void>;
-  /** Has the sweeper look now and for the next minute. */
+  /** Starts the sweeper now, for one minute. */
   sendSweep: () => Promise<void>;
 }
 
 export interface Publisher {
   /**
-   * Called after the commit, never inside it: a drain that looks before the rows are visible would clear the nudge and
-   * miss them. Never throws: what is not told is found by the sweeper.
+   * Wakes the drains of subscriptions that have something due. Call it after the commit: a drain that looks before the rows
+   * are visible would clear the nudge and miss them. Never throws; the sweeper finds what could not be sent.
    */
   publish(subscriptions: Iterable<SubscriptionKey>): void;
-  /** Tells the engine again of what a sweep found overdue, whether or not it was told before. */
+  /** Sends wake-ups for what a sweep found overdue, even if they were sent before. */
   republish(subscriptions: SubscriptionKey[]): Promise<void>;
-  /** Resolves when everything published so far has been told. */
+  /** Resolves when the wake-ups for everything published so far are sent. */
   flush(): Promise<void>;
 }
 
 /**
- * Creates the process's publisher. `wakeDrain` wakes a drain of this very process and answers whether there is one; only
- * where there is none is the engine told, at most once in 30 seconds for a subscription that nobody has looked at.
+ * Creates the process's publisher. `wakeDrain` wakes a drain of this process and returns whether there is one. If there is
+ * none, the publisher sends an engine event: for a subscription that no drain has read since, at most one in 30 seconds.
  */
 export function createPublisher(dependencies: {
   db: Database;
@@ -71,7 +71,7 @@ export function createPublisher(dependencies: {
   };
 }
 
-// Locked in the recorder's order, so that the two never wait for each other crosswise.
+// Locked in the recorder's order, so that the two cannot deadlock.
 const markNudged = (condition: string) => `
   with named as materialized (
     select s.integration_id, s.id from webhook_subscriptions s
@@ -85,12 +85,12 @@ const markNudged = (condition: string) => `
 
 const MARK_NUDGED = markNudged('true');
 
-// Many nudges must not become many empty runs.
+// A nudged subscription is skipped for 30 s, so that many nudges do not start many empty runs.
 const CLAIM_NUDGES = `
   ${markNudged(`(s.nudged_at is null or s.nudged_at < now() - interval '30 s')`)}
   returning s.integration_id as "integrationId", s.id as "subscriptionId"`;
 
-/** Clears the mark before a drain claims: whatever is committed later is told anew. */
+/** Clears the nudge before a drain claims, so that rows committed later cause a new one. */
 export async function clearNudge(db: Database, key: SubscriptionKey): Promise<void> {
   await db.query(
     'update webhook_subscriptions set nudged_at = null where integration_id = $1 and id = $2 and nudged_at is not null',

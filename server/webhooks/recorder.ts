@@ -6,19 +6,22 @@ import { foldHealth, type SubscriptionHealth } from './subscription-health';
 
 const BATCH_SIZE = 100;
 
-/** What became of a record: `isRecorded` is false when the attempt was no longer ours to record. */
+/** The result of recording. `isRecorded` is false if our lease was lost before. */
 export interface RecordResult {
   isRecorded: boolean;
-  /** When the next attempt is due; null when the delivery is over. */
+  /** When the next attempt is due; null if the delivery is finished. */
   nextAttemptAt: string | null;
 }
 
 export interface Recorder {
-  /** Resolves when the record is committed; rejects when the database refuses, and the lease then runs out. */
+  /** Resolves when the record is committed. Rejects if the database refuses it; the lease then expires. */
   record(attempt: AttemptRecord): Promise<RecordResult>;
 }
 
-/** Creates the process's recorder. A batch that the database refuses is redone one by one: one cannot lose the others. */
+/**
+ * Creates the process's recorder. If the database refuses a batch, its records are written one by one, so that a bad one does
+ * not lose the others.
+ */
 export function createRecorder(db: Database): Recorder {
   async function recordAll(batch: PendingItem<AttemptRecord, RecordResult>[]): Promise<void> {
     try {
@@ -42,7 +45,7 @@ interface RecordedRow {
   nextAttemptAt: string | null;
 }
 
-/** Writes a batch in one transaction, guarded by status and lease. Answers what was recorded, by lease. */
+/** Writes a batch in one transaction, guarded by status and lease. Returns the results of recorded attempts by lease. */
 async function writeRecords(db: Database, attempts: AttemptRecord[]): Promise<Map<string, RecordResult>> {
   const isAllDelivered = attempts.every(({ status }) => status === 'Delivered');
   const rows = isAllDelivered
@@ -51,7 +54,7 @@ async function writeRecords(db: Database, attempts: AttemptRecord[]): Promise<Ma
   return new Map(rows.map(({ lease, nextAttemptAt }) => [lease, { isRecorded: true, nextAttemptAt }]));
 }
 
-/** In the order of the deliveries' keys, in which they are locked. */
+/** Sorts by the deliveries' keys, which is the order in which they are locked. */
 const toJson = (attempts: AttemptRecord[]) => JSON.stringify(sortByKey(attempts, ['integrationId', 'deliveryId']));
 
 const READ_RECORDS = `
@@ -61,9 +64,9 @@ const READ_RECORDS = `
       "failureClass" text, "retryDelayMs" bigint, "startedAt" timestamptz, "durationMs" int, "httpStatus" smallint, address text,
       "retryAfter" text, "isTest" boolean))`;
 
-// In the order of the records, which is that of their ids, so that two batches never wait for each other crosswise: one
-// look-up by primary key for each, since a planner that has seen few of them would read all there are by now. `after`
-// is a condition that reads what must be locked before.
+// Locks deliveries in the order of the records, which are sorted by id, so that two batches cannot deadlock. The lateral join
+// forces one look-up by primary key per record: with statistics from when the table was small, the planner would read the
+// whole table. `after` is a condition that reads what must be locked before.
 const writeRecorded = (after: string) => `
   locked as materialized (
     select d.row, d.integration_id, d.id, r.* from r cross join lateral (
@@ -87,8 +90,8 @@ const writeRecorded = (after: string) => `
 
 const RECORDED = `select lease, next_attempt_at as "nextAttemptAt" from recorded`;
 
-// A healthy subscription is not a hot row: it is touched when something changes, and at most once a second. It is locked
-// before the deliveries, as everywhere.
+// A healthy subscription is updated only if something changes, and otherwise at most once a second, so that its row is not
+// hot. It is locked before the deliveries, as everywhere.
 const LOCK_UNTOUCHED = `
   untouched as materialized (
     select s.integration_id, s.id from webhook_subscriptions s
@@ -111,7 +114,7 @@ const RECORD = `${READ_RECORDS}, ${writeRecorded('true')} ${RECORDED}`;
 
 type SubscriptionRow = SubscriptionHealth & { integrationId: string; id: string };
 
-/** Locks the subscriptions first (subscription → delivery), then folds the recorded outcomes in order into their health. */
+/** Locks the subscriptions before the deliveries, then applies the recorded outcomes in order to their health. */
 async function writeWithHealth(query: Query, commitWith: Query, attempts: AttemptRecord[]): Promise<RecordedRow[]> {
   const json = toJson(attempts);
   const [subscriptions, rows] = await Promise.all([

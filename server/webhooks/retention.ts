@@ -3,15 +3,15 @@ import { PLANS, type Plan } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 import { BATCH_SIZE, removeBatches } from '../domain/retention';
 
-/** Of one run: what is left is for the next. */
+/** The most rows that one run removes. The next run continues. */
 const MAX_REMOVED = 100_000;
 
-/** How long the delivery log goes back. */
+/** How long the delivery log is kept. */
 export const LOG_RETENTION_DAYS = 30;
 
 /**
- * Removes deliveries, with their attempts, that ended over 30 days ago, in small transactions; their outcomes stay counted
- * for usage. Answers how many were removed.
+ * Removes deliveries that ended over 30 days ago, with their attempts, in small transactions. Counts of their outcomes stay
+ * for usage. Returns how many were removed.
  */
 export async function pruneDeliveries(db: Database): Promise<number> {
   let pruned = 0;
@@ -38,8 +38,8 @@ const PRUNE = `
   returning 1`;
 
 /**
- * Removes events that fired longer ago than their integration's plan keeps sessions, in small transactions; what the
- * delivery log still shows stays. Answers how many were removed.
+ * Removes events that are older than the retention of their integration's plan, in small transactions. Events that the
+ * delivery log still shows stay. Returns how many were removed.
  */
 export async function pruneEvents(db: Database): Promise<number> {
   let pruned = 0;

@@ -4,14 +4,17 @@ import type { PostResult } from './http-client';
 /** Why an attempt failed, as the API names it (specification: disabledFailureClass). */
 export type FailureClass = '5xx' | '4xx' | 'Timeout' | 'RateLimited' | 'BlockedSsrf' | 'Network' | `HTTP${number}`;
 
-/** What an attempt makes of its delivery. `retryDelayMs` is set where the status stays Pending. */
+/** What an attempt means for its delivery. `retryDelayMs` is set if the status stays Pending. */
 export interface Outcome {
   status: DeliveryStatus;
   failureClass: FailureClass | null;
   retryDelayMs: number | null;
 }
 
-/** Judges an attempt's result (specification: Webhook delivery status). `attempt` counts from 1; `delaysMs` are the six of the schedule. */
+/**
+ * Decides the outcome of an attempt (specification: Webhook delivery status). `attempt` counts from 1. `delaysMs` are the six
+ * delays of the schedule.
+ */
 export function judgeAttempt(
   result: Exclude<PostResult, { kind: 'aborted' }>,
   attempt: number,
@@ -29,7 +32,7 @@ export function judgeAttempt(
   }
 }
 
-/** Judges the one attempt of a test: what would be retried has failed (specification: Test delivery). */
+/** Decides the outcome of a test's only attempt. What would be retried has failed (specification: Test delivery). */
 export function judgeTest(result: Exclude<PostResult, { kind: 'aborted' }>): Outcome {
   const outcome = judgeAttempt(result, 1, []);
   return outcome.status === 'MaxRetriesExceeded' ? { ...outcome, status: 'Failed' } : outcome;
@@ -44,7 +47,7 @@ function judgeStatus(status: number, attempt: number, delaysMs: number[]): Outco
   return { status: 'Failed', failureClass: `HTTP${status}`, retryDelayMs: null };
 }
 
-/** The delay before attempt n + 1 counts from the end of attempt n; the last attempt gives up. */
+/** Schedules the next attempt. Its delay counts from the end of this attempt. After the last attempt, the delivery has failed. */
 function retryOrGiveUp(failureClass: FailureClass, attempt: number, delaysMs: number[]): Outcome {
   const retryDelayMs = delaysMs[attempt];
   if (retryDelayMs === undefined) return { status: 'MaxRetriesExceeded', failureClass, retryDelayMs: null };

@@ -1,6 +1,6 @@
 import type { DeliveryStatus } from '../../contract/webhooks';
 
-/** Failures in a row that disable a subscription. */
+/** After this many failures in a row, a subscription is disabled. */
 export const MAX_CONSECUTIVE_FAILURES = 3;
 const COUNTED_FAILURES: readonly DeliveryStatus[] = ['MaxRetriesExceeded', 'PermanentFailure', 'Failed'];
 
@@ -12,8 +12,8 @@ export interface SubscriptionHealth {
 }
 
 /**
- * Folds one outcome into a subscription's health (specification: Webhook subscription enabled flag): three counted
- * failures in a row disable it with the class of the third; what comes after never overwrites that.
+ * Applies one outcome to a subscription's health (specification: Webhook subscription enabled flag). Three counted failures in
+ * a row disable it with the failure class of the third. Later failures never overwrite that class.
  */
 export function foldHealth(
   health: SubscriptionHealth,

@@ -23,9 +23,9 @@ import { createWebhookSecret } from './signature';
 export interface WebhookContext extends DomainContext {
   secrets: Secrets;
   allowedHosts: AllowedHosts;
-  /** Has what is due to a subscription sent. */
+  /** Wakes the drain of a subscription. */
   publisher: Publisher;
-  /** Sends a synthetic delivery now; null when there is no such subscription. */
+  /** Sends a synthetic delivery now. Returns null if there is no such subscription. */
   sendTest(key: SubscriptionKey): Promise<WebhookTestResult | null>;
 }
 
@@ -35,7 +35,7 @@ const isLive = (context: DomainContext) =>
   and(eq(webhookSubscriptions.integrationId, context.integration.id), isNull(webhookSubscriptions.deletedAt));
 const isLiveOne = (context: DomainContext, id: string) => and(isLive(context), eq(webhookSubscriptions.id, id));
 
-/** Lists the integration's subscriptions, oldest first: all of them, at most 100 (specification: GET /v1/webhooks). */
+/** Lists all subscriptions of the integration, oldest first. There are at most 100 (specification: GET /v1/webhooks). */
 export async function listWebhooks(context: DomainContext) {
   const rows = await context.db.orm
     .select()
@@ -52,8 +52,8 @@ export async function getWebhook(context: DomainContext, input: { id: string }):
 }
 
 /**
- * Creates a subscription; its secret is shown here and never again (specification: POST /v1/webhooks, Rules 3–6).
- * INVALID_URL, INVALID_EVENT_TYPE, PLAN_LIMIT_REACHED at the plan's cap or at 100 in all.
+ * Creates a subscription. Its secret is returned here and never again (specification: POST /v1/webhooks, Rules 3–6).
+ * INVALID_URL, INVALID_EVENT_TYPE, or PLAN_LIMIT_REACHED at the plan's limit and at 100 in total.
  */
 export async function createWebhook(
   context: WebhookContext,
@@ -86,14 +86,14 @@ export async function createWebhook(
 
 /**
  * Applies the fields that are present (specification: PATCH /v1/webhooks/{id}). Enabling a disabled subscription needs a
- * free slot (PLAN_LIMIT_REACHED), resets its failures and releases what waited.
+ * free slot (PLAN_LIMIT_REACHED), resets its failures and sends what waited.
  */
 export async function updateWebhook(context: WebhookContext, input: UpdateWebhookInput): Promise<Webhook> {
   const { id, enabled, threshold, name } = input;
   const url = input.url === undefined ? undefined : assertDeliverable(context, input.url);
   const eventType = input.eventType === undefined ? undefined : assertEventType(input.eventType);
   const { row, isReenabled } = await context.db.orm.transaction(async (tx) => {
-    // Integration before subscription, and only where the cap is at stake.
+    // Lock the integration before the subscription, and only if the limit matters.
     const cap = enabled ? await lockIntegration(tx, context) : null;
     const [found] = await tx.select().from(webhookSubscriptions).where(isLiveOne(context, id)).for('update');
     const current = orNotFound(found);
@@ -109,7 +109,7 @@ export async function updateWebhook(context: WebhookContext, input: UpdateWebhoo
   return showWebhook(row);
 }
 
-/** Deletes a subscription and ends what was still to be sent to it; its log stays (specification: DELETE /v1/webhooks/{id}). */
+/** Deletes a subscription and ends its pending deliveries. Its log stays (specification: DELETE /v1/webhooks/{id}). */
 export async function deleteWebhook(context: DomainContext, input: { id: string }): Promise<void> {
   await context.db.orm.transaction(async (tx) => {
     const [deleted] = await tx
@@ -123,7 +123,7 @@ export async function deleteWebhook(context: DomainContext, input: { id: string 
       eq(webhookDeliveries.subscriptionId, input.id),
       eq(webhookDeliveries.status, 'Pending'),
     );
-    // In the recorder's order, so that the two never wait for each other crosswise.
+    // Locked in the recorder's order, so that the two cannot deadlock.
     await tx
       .select({ id: webhookDeliveries.id })
       .from(webhookDeliveries)
@@ -137,7 +137,7 @@ export async function deleteWebhook(context: DomainContext, input: { id: string 
   });
 }
 
-/** Replaces the signing secret: every attempt from now on uses the new one (specification: rotate-secret). */
+/** Replaces the signing secret. Every later attempt uses the new one (specification: rotate-secret). */
 export async function rotateWebhookSecret(context: WebhookContext, input: { id: string }): Promise<RotatedSecret> {
   const secret = createWebhookSecret();
   const secretSealed = context.secrets.seal(secret, secretContext(context.integration.id, input.id));
@@ -150,7 +150,7 @@ export async function rotateWebhookSecret(context: WebhookContext, input: { id: 
   return { id, secret, rotatedAt };
 }
 
-/** Sends one synthetic delivery, to a disabled subscription too, and waits for its outcome (specification: Test delivery). */
+/** Sends one synthetic delivery and waits for its outcome. Works for disabled subscriptions too (specification: Test delivery). */
 export async function testWebhook(context: WebhookContext, input: { id: string }): Promise<WebhookTestResult> {
   return orNotFound(await context.sendTest({ integrationId: context.integration.id, subscriptionId: input.id }));
 }
@@ -174,7 +174,7 @@ function assertEventType(name: string): EventTypeName {
   });
 }
 
-/** Serialises everything that counts an integration's subscriptions, and reads its plan as it is now. */
+/** Locks the integration, so that only one transaction at a time counts its subscriptions, and reads its current plan. */
 async function lockIntegration(tx: Transaction, context: DomainContext): Promise<{ maxActive: number }> {
   const [integration] = await tx
     .select({ plan: integrations.plan })
@@ -185,7 +185,7 @@ async function lockIntegration(tx: Transaction, context: DomainContext): Promise
   return { maxActive: PLANS[integration.plan].maxActiveWebhooks };
 }
 
-/** Under the integration's lock. */
+/** Expects the integration's lock. */
 async function assertFreeSlot(tx: Transaction, context: DomainContext, maxActive: number): Promise<void> {
   const [counted] = await tx
     .select({ active: count() })
@@ -195,7 +195,7 @@ async function assertFreeSlot(tx: Transaction, context: DomainContext, maxActive
   throw new ApiError('PLAN_LIMIT_REACHED', `The plan allows ${maxActive} active webhook subscriptions`);
 }
 
-/** At the cap any create is refused, disabled ones too (specification: Rule 4). */
+/** At the limit every create is refused, even of a disabled subscription (specification: Rule 4). */
 async function assertBelowCap(tx: Transaction, context: DomainContext): Promise<void> {
   const { maxActive } = await lockIntegration(tx, context);
   await assertFreeSlot(tx, context, maxActive);

@@ -8,9 +8,9 @@ import type { SubscriptionKey } from './deliveries';
 import type { Recorder } from './recorder';
 
 /**
- * Sends one synthetic delivery to a subscription, enabled or not, and answers its outcome (specification: Test delivery).
- * It takes the way of every other attempt (lease, guard, signature, log) but is not retried and leaves the subscription's
- * health alone. Null when there is no such subscription; SERVICE_UNAVAILABLE when our own shutdown cut it short.
+ * Sends one synthetic delivery to a subscription, enabled or not, and returns its outcome (specification: Test delivery). It
+ * is handled like every other attempt (lease, guard, signature, log), but is not retried and does not change the
+ * subscription's health. Returns null if there is no such subscription. SERVICE_UNAVAILABLE if our own shutdown aborted it.
  */
 export async function sendTestDelivery(
   dependencies: AttemptDependencies & { db: Database; recorder: Recorder; leaseMs: number },

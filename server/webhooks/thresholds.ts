@@ -25,7 +25,7 @@ export function passesThreshold(payload: Record<string, unknown>, threshold: Thr
   }
 }
 
-/** Follows a dotted path through own properties only; undefined where it leads nowhere. */
+/** Follows a dotted path through own properties only. Returns undefined if a step is missing. */
 export function readPath(payload: Record<string, unknown>, path: string): unknown {
   let value: unknown = payload;
   for (const name of path.split('.')) {

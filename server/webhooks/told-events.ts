@@ -3,7 +3,7 @@ import { anomalies, sessionCorrelations } from '../../db/schema';
 import type { DomainContext } from '../domain/context';
 import { NATURAL_KEYS, type ToldEventType } from './natural-keys';
 
-/** Composes what selects the ids of the events about a session, with one index look-up for each. */
+/** Builds a query for the ids of the events about a session, with one index look-up per event. */
 export async function selectSessionEvents(context: DomainContext, sessionId: string): Promise<SQL> {
   const keys = await listEventKeys(context, sessionId);
   return sql`

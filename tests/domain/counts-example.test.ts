@@ -7,7 +7,7 @@ import { foldSessionDeltas } from '../../server/domain/rollups';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { type Block, readBlocks } from '../support/documents';
 
-// Runs the example of docs/counts.md block by block: its sessions, its statements, and the figures that it shows.
+// Runs the example of docs/counts.md block by block: its sessions, its statements and the figures that it shows.
 
 const DOCUMENT = 'docs/counts.md';
 
@@ -40,7 +40,7 @@ const insertSessions = (sessions: ExampleSession[]) => database.db.sql`
     from json_to_recordset(${JSON.stringify(sessions)}::text::json)
       as s(id text, at text, device text, "user" text, bin int)`;
 
-/** Runs a statement in UTC and writes its rows as the document does, without the padding of columns. */
+/** Runs a statement in UTC and formats its rows as the document does, without the padding of columns. */
 async function runStatement(text: string): Promise<string[]> {
   const rows = await database.db.sql.begin(async (sql) => {
     await sql`set local time zone 'UTC'`;
@@ -58,7 +58,7 @@ async function countAnalytics() {
   return { totalSessions, uniqueUsers, uniqueBots };
 }
 
-/** What a statement answered, until a block of text has been compared with it. */
+/** The rows of the last statement, until a block of text has been compared with them. */
 let answered: string[] | null = null;
 
 async function followBlock(block: Block) {
@@ -89,7 +89,7 @@ async function followBlock(block: Block) {
   }
 }
 
-it('the example of the counts is what the database says', async () => {
+it('the example in docs/counts.md shows what the database answers', async () => {
   const blocks = readBlocks(DOCUMENT);
   expect(blocks.filter(({ language }) => language === 'text').length).toBeGreaterThanOrEqual(5);
   for (const block of blocks)

@@ -20,7 +20,7 @@ import { startEmbeddedDatabase } from '../../db/embedded';
 const isRoot = process.getuid?.() === 0;
 const embedded = new URL('../../db/embedded.ts', import.meta.url).href;
 
-/** A process that uses the database until it is told to stop, and lives through Ctrl-C. */
+/** A process that uses the database until it receives a message. It survives Ctrl-C. */
 const USER = `
   const [, embedded, dataDir] = process.argv;
   process.on('SIGINT', () => process.send({ interrupted: true }));
@@ -43,7 +43,7 @@ function track(child: ChildProcess): ChildProcess {
   return child;
 }
 
-/** Starts a user in a process group of its own. */
+/** Starts a user in its own process group. */
 function spawnUser(): ChildProcess {
   const args = ['--import', 'tsx', '--input-type=module', '-e', USER, embedded, dataDir];
   return track(spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
@@ -89,13 +89,16 @@ function killIfAlive(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** What a server leaves that is killed and never started again; macOS has room for 32 of them. */
+/**
+ * Removes the shared memory of a server that was killed and is never started again. macOS has room for 32 such
+ * segments.
+ */
 function removeSharedMemory(file: string): void {
   const [, id] = existsSync(file) ? (readFileSync(file, 'utf8').split('\n')[6]?.trim().split(/ +/) ?? []) : [];
   if (id) execFileSync('ipcrm', ['-m', id]);
 }
 
-/** Holds a cluster that was initialised once, for the tests to copy. */
+/** Holds a cluster that is initialised once and copied by the tests. */
 let prepared: string;
 
 beforeAll(async () => {
@@ -213,10 +216,10 @@ describe('the embedded Postgres on its first start', { timeout: 60_000 }, () => 
 });
 
 describe('the embedded Postgres', { timeout: 60_000 }, () => {
-  // With owners and modes.
+  // `-p` keeps owners and modes.
   beforeEach(() => void execFileSync('cp', ['-Rp', join(prepared, 'data'), dataDir]));
 
-  it('is reused with its data after its process was killed', async () => {
+  it('keeps its data and is used again after its process was killed', async () => {
     const user = await startUser();
     await writeFact(user.url);
     const pid = postmasterPid();
@@ -261,7 +264,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     await (await starting).stop();
   });
 
-  it('starts although the pid of a server that is gone belongs to another program', async () => {
+  it('starts although another program now has the pid of the old server', async () => {
     await (await start()).stop();
     const { uid, gid } = statSync(join(dataDir, 'postgres'));
     const stranger = track(spawn('sleep', ['60'], { detached: true, stdio: 'ignore', ...(isRoot && { uid, gid }) }));
@@ -270,7 +273,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     expect(stranger.exitCode).toBe(null);
   });
 
-  it('lives through a Ctrl-C until its process stops it', async () => {
+  it('survives a Ctrl-C until its process stops it', async () => {
     const { child, url } = await startUser();
     const pid = postmasterPid();
     const interrupted = once(child, 'message');
@@ -283,7 +286,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     expect(isRunning()).toBe(false);
   });
 
-  it('is left running by a command that uses it beside the server', async () => {
+  it('keeps running when a command that used it next to the server ends', async () => {
     const user = await startUser();
     const command = await start();
     await writeFact(command.url);
@@ -299,7 +302,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     expect(isRunning()).toBe(false);
   });
 
-  it('starts anew for a user that comes while it is being stopped', async () => {
+  it('starts again for a user that arrives while it is being stopped', async () => {
     const first = await start();
     const stopped = first.stop();
     const second = await start();
@@ -328,7 +331,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     await staying.stop();
   });
 
-  it('is started again with its data, at its address, by those who use it when it was killed', async () => {
+  it('is restarted at its address, with its data, by its users after it was killed', async () => {
     const users = [await start(), await start()];
     await writeFact(users[0]!.url);
     const killed = postmasterPid();
@@ -336,13 +339,13 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     const readAgain = () => readFact(users[0]!.url).catch(() => null);
     await expect.poll(readAgain, { timeout: 20_000 }).toBe(42);
     expect(postmasterPid()).not.toBe(killed);
-    // Until it holds its place again a user does not count.
+    // A user does not count until it holds its lock again.
     await sleep(1_000);
     for (const { stop } of users) await stop();
     expect(isRunning()).toBe(false);
   });
 
-  it('takes another port when its own is taken', async () => {
+  it('takes another port when its port is taken', async () => {
     const first = await start();
     await first.stop();
     const holder = "require('node:net').createServer().listen(process.argv[1], '127.0.0.1', () => process.send('up'))";
@@ -362,7 +365,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     expect(statSync(join(dataDir, 'postgres.log')).size).toBeLessThan(100_000);
   });
 
-  it('says in one line that a cluster is of another major version', async () => {
+  it('says in one line that a cluster has another major version', async () => {
     await (await start()).stop();
     writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
     await expect(start()).rejects.toThrow(/^Embedded Postgres in .* version 17, .* version 18\S*$/);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Instants as the pool and a transaction give them. */
+/** Reads instants back, through the pool and through a transaction. */
 async function readBack(instants: string[]): Promise<string[][]> {
   const text =
     'select value::timestamptz as at from json_array_elements_text($1::text::json) with ordinality v(value, n) order by n';
@@ -35,7 +35,7 @@ describe('an instant from Postgres', () => {
     expect(await readBack(instants)).toEqual([instants, instants]);
   });
 
-  it('is cut to milliseconds', async () => {
+  it('is truncated to milliseconds', async () => {
     const [read] = await readBack([
       '2026-01-31T09:30:00.123999Z',
       '2026-01-31T09:30:00.0009Z',

@@ -6,7 +6,7 @@ import { describeHistory, loadHistories } from '../bench/history';
 import { COUNT_TABLES, readCounts } from '../support/count-rows';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
-// What benchmarks of long histories read must be what the product itself would have made of those sessions.
+// Benchmarks of long histories must read the rows that the product itself would have made of those sessions.
 
 const SESSIONS = 5_000;
 const PARTS = 25;
@@ -29,7 +29,7 @@ async function readIndexes(): Promise<string[]> {
   return rows.map(({ indexdef }) => indexdef).sort();
 }
 
-/** What the rows of a tenant say, as text, without whose they are. */
+/** Reads the rows of a tenant as text, without the integration's id. */
 async function readRows(table: string, integrationId: string): Promise<string[]> {
   const { sql } = database.db;
   const rows = await sql<{ row: Record<string, unknown> }[]>`
@@ -41,7 +41,7 @@ async function readRows(table: string, integrationId: string): Promise<string[]>
 }
 
 describe('a loaded history', () => {
-  it('is counted as if its sessions had come in parts and in any order', async () => {
+  it('is counted as if its sessions had arrived in parts and in any order', async () => {
     const { sql } = database.db;
     const columns = Object.values(getTableColumns(sessions))
       .filter(({ generated, name }) => !generated && name !== 'integration_id')
@@ -63,12 +63,12 @@ describe('a loaded history', () => {
     }
   });
 
-  it('leaves the indexes as they were, and nothing to fold', async () => {
+  it('leaves the indexes as they were and nothing to fold', async () => {
     expect(await readIndexes()).toEqual(indexes);
     expect(await database.db.sql`select 1 from session_deltas`).toHaveLength(0);
   });
 
-  it('lies evenly in the last 90 days, with all that a list can be asked for', async () => {
+  it('is spread evenly over the last 90 days and has values for every filter of a list', async () => {
     const { users, devicesPerUser, courses, origins, flags } = describeHistory(SESSIONS);
     const [row] = await database.db.sql`
       select count(*)::int as sessions, min(created_at) > now() - interval '90 days 1 minute' as "isRecent", max(created_at) < now() as "isPast",

@@ -11,13 +11,15 @@ import { createRecorder } from '../../server/webhooks/recorder';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { waitUntil } from '../support/receiver';
 
-// Whoever locks several subscriptions does so in one order, so that two never wait for each other crosswise. Each pair
-// meets at a subscription in the middle that is held until both wait: what one has locked before, the other wants next.
+// Code that locks several subscriptions locks them in one order, so that two transactions never wait for each other.
+// Each pair meets at the middle subscription, which the test holds until both wait. Each of them wants next what the
+// other has locked before.
 
 const IDS = ['whk-1', 'whk-2', 'whk-3'];
 
 let database: TestDatabase;
-// Who holds and who watches have connections of their own: what is asked of a full pool waits behind what waits there.
+// The test holds locks and watches through its own connections: in a full pool its statements would wait behind the
+// blocked ones.
 let own: Database;
 let integrationId: string;
 let publisher: Publisher;
@@ -49,7 +51,10 @@ beforeEach(async () => {
 
 const keys = () => IDS.map((subscriptionId) => ({ integrationId, subscriptionId }));
 
-/** Records the ends of attempts at all subscriptions in one batch: the first alone occupies the recorder. */
+/**
+ * Records the ends of attempts at all subscriptions in one batch. The first attempt, at another subscription, occupies
+ * the recorder.
+ */
 async function recordAll() {
   const recorder = createRecorder(database.db);
   const attempts = keys().map(

@@ -12,7 +12,7 @@ const directory = 'db/migrations';
 const journal: { entries: { tag: string }[] } = JSON.parse(readFileSync(`${directory}/meta/_journal.json`, 'utf8'));
 const [first, ...later] = journal.entries.map(({ tag }) => tag);
 
-/** Brings a new database to where the first so many migrations lead. */
+/** Applies the first `count` migrations to a new database. */
 async function migrateBy(url: string, count: number): Promise<void> {
   const before = await mkdtemp(join(tmpdir(), 'migrations-'));
   await cp(directory, before, { recursive: true });
@@ -44,7 +44,7 @@ describe('migrations', () => {
     await expect(refused).rejects.toThrow('REGION: is us, but this database belongs to region eu');
   });
 
-  it('keep the rate windows out of the log, and ids in bytewise order', async () => {
+  it('keep the rate windows out of the write-ahead log, and ids in bytewise order', async () => {
     const { url } = database;
     await migrateDatabase({ url, directory, region: 'us' });
     const sql = postgres(url, { max: 1 });
@@ -56,7 +56,7 @@ describe('migrations', () => {
     await sql.end();
   });
 
-  it('find and count the courses, and find the flags and subscriptions of what is there already, as the door would name them', async () => {
+  it('find and count the courses of existing rows, and find their flags and subscriptions, as the pipeline would name them', async () => {
     const { url } = database;
     await migrateBy(url, 1);
     const pages = [
@@ -96,7 +96,7 @@ describe('migrations', () => {
     await sql.end();
   });
 
-  it('keep every count where counts by bin become counts by least bin', async () => {
+  it('keep every count when they turn counts by bin into counts by least bin', async () => {
     const { url } = database;
     await migrateBy(
       url,
@@ -110,7 +110,7 @@ describe('migrations', () => {
     await sql`insert into dimension_rollups select 'i', 'day', at, 'origin', 'o', bin, n from ${cells(9)}`;
     await sql`insert into dimension_rollups select 'i', 'day', at, 'device', 'd', 0, n from ${cells(9)} where bin = 7`;
     await sql`insert into seen_steps select 'i', 'device', 'day', at, bin, n - 4 from ${cells(9)}`;
-    // What a reader of the rows by bin adds up, for every bin.
+    // The sums over the rows by bin, for every bin.
     const levels = sql`generate_series(-2, 101) level`;
     await sql`create table expected as
       select 'sessions' as name, start, level, sum(sessions) filter (where bin >= level) as n from session_rollups, ${levels} group by 2, 3

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A whole session that began so many days ago, on a course and of a user. */
+/** A whole session that began so many days ago, with a course and a user. */
 const sessionOf = (id: string, days: number, botScore: number) => {
   const at = daysAgo(days);
   return [
@@ -53,13 +53,13 @@ const countRows = async ({ id }: Customer) => {
   return row;
 };
 
-describe('sessions that are older than the plan keeps them', () => {
+describe('sessions older than the plan’s retention', () => {
   it.each([
     ['free', 30],
     ['starter', 90],
     ['pro', 365],
     ['enterprise', 730],
-  ] as const)('are removed on %s after %i days, with all that belongs to them', async (plan, days) => {
+  ] as const)('are removed on %s after %i days, with everything that belongs to them', async (plan, days) => {
     const customer = await Customer.create(
       server,
       [...sessionOf('old', days + 0.01, 1), ...sessionOf('kept', days - 0.01, 0)],
@@ -71,7 +71,7 @@ describe('sessions that are older than the plan keeps them', () => {
     expect((await customer.get('/v1/sessions/kept')).status).toBe(200);
   });
 
-  it.each(['before', 'after'])('stay counted when they are folded %s that', async (when) => {
+  it.each(['before', 'after'])('stay counted when they are folded %s they are removed', async (when) => {
     const facts = [...sessionOf('a', 80, 0.9), ...sessionOf('b', 70, 0.2), ...sessionOf('c', 1, 0.5)];
     const customer = await Customer.create(server, facts, 'free');
     if (when === 'before') await foldSessionDeltas(server.database.db);
@@ -92,7 +92,7 @@ describe('sessions that are older than the plan keeps them', () => {
     expect((await customer.get('/v1/users/nobody/sessions')).status).toBe(404);
   });
 
-  it('are removed in batches, all of them', async () => {
+  it('are all removed, in batches', async () => {
     const customer = await Customer.create(server, [], 'free');
     await server.database.db.sql`
       insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type, browser)
@@ -104,8 +104,8 @@ describe('sessions that are older than the plan keeps them', () => {
   });
 });
 
-describe('events that fired longer ago than the plan keeps sessions', () => {
-  /** Inserts events that fired so many days ago, each told to so many subscriptions. */
+describe('events that fired longer ago than the plan’s retention', () => {
+  /** Inserts events that fired so many days ago, each with so many deliveries. */
   const insertEvents = ({ id }: Customer, count: number, days: number, deliveries = 0) => server.database.db.sql`
     with fired as (
       insert into domain_events (integration_id, id, type, natural_key, payload, created_at)
@@ -119,23 +119,20 @@ describe('events that fired longer ago than the plan keeps sessions', () => {
   it.each([
     ['free', 31],
     ['pro', 366],
-  ] as const)(
-    'are forgotten on %s after %i days, but for those that the log of deliveries shows',
-    async (plan, days) => {
-      const customer = await Customer.create(server, [], plan);
-      const neighbour = await Customer.create(server, [], 'enterprise');
-      await insertEvents(customer, 1_200, days);
-      await insertEvents(customer, 2, days + 1, 1);
-      await insertEvents(customer, 3, days - 2);
-      await insertEvents(neighbour, 4, days);
-      expect(await pruneEvents(server.database.db)).toBe(1_200);
-      expect(await listEvents(customer)).toEqual(
-        expect.arrayContaining([
-          { days: `${days + 1}`, count: 2 },
-          { days: `${days - 2}`, count: 3 },
-        ]),
-      );
-      expect(await listEvents(neighbour)).toEqual([{ days: `${days}`, count: 4 }]);
-    },
-  );
+  ] as const)('are removed on %s after %i days, except those that the log of deliveries shows', async (plan, days) => {
+    const customer = await Customer.create(server, [], plan);
+    const neighbour = await Customer.create(server, [], 'enterprise');
+    await insertEvents(customer, 1_200, days);
+    await insertEvents(customer, 2, days + 1, 1);
+    await insertEvents(customer, 3, days - 2);
+    await insertEvents(neighbour, 4, days);
+    expect(await pruneEvents(server.database.db)).toBe(1_200);
+    expect(await listEvents(customer)).toEqual(
+      expect.arrayContaining([
+        { days: `${days + 1}`, count: 2 },
+        { days: `${days - 2}`, count: 3 },
+      ]),
+    );
+    expect(await listEvents(neighbour)).toEqual([{ days: `${days}`, count: 4 }]);
+  });
 });

@@ -25,7 +25,10 @@ const contextWith = (mediumAt: number, botAt: number): DomainContext => ({
   cursorKey: Buffer.alloc(32),
 });
 
-/** Sessions of few users, devices and hours, so that they meet; over 100 days, the latest most often. */
+/**
+ * Inserts sessions of few users, devices and hours, so that they share them. They lie in 100 days, most of them in the
+ * latest.
+ */
 const insertSessions = (from: number, count: number) => database.db.sql`
   insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type,
                         browser, fingerprint, bot_score, score_bin, user_id, correlation_confidence, event_count)
@@ -35,7 +38,7 @@ const insertSessions = (from: number, count: number) => database.db.sql`
          case when random() < 0.7 then 'u-' || (random() * 40)::int end, 0.5, n % 7
     from (select n, (random() * 100)::int as bin from generate_series(${from}::int, ${from + count - 1}::int) n) s`;
 
-/** Sessions are scored again, labelled and matched to others. */
+/** Scores sessions again, labels them and matches them to others. */
 const changeSessions = (share: number) => database.db.sql`
   update sessions set score_bin = (random() * 100)::int, label = (array[null, null, 1, -1])[1 + (random() * 3)::int],
          user_id = 'u-' || (random() * 45)::int, event_count = event_count + 1
@@ -47,7 +50,7 @@ const countDeltas = async () => {
   return row!.n;
 };
 
-/** What an answer about a window must say, counted one by one. */
+/** Counts one by one what an answer about a window must say. */
 async function countRaw(start: string, end: string, botAt: number) {
   const [row] = await database.db.sql`
     select count(*)::int as "totalSessions", coalesce(sum(event_count), 0)::int as "totalEvents",
@@ -101,7 +104,7 @@ describe('the counts of sessions', () => {
     }
   });
 
-  it('are not read from the sessions, which may be gone', async () => {
+  it('are not read from the sessions, which may have been removed', async () => {
     await insertSessions(1, 200);
     await foldSessionDeltas(database.db);
     await insertSessions(201, 50);
@@ -110,7 +113,7 @@ describe('the counts of sessions', () => {
     expect((await getAnalytics(contextWith(40, 70), { period: '90d', groupBy: 'day' })).summary).toEqual(before);
   });
 
-  it('of windows and of all time stay exact when hours that no window reaches are forgotten', async () => {
+  it('of windows and of all time stay exact when hours that no window reaches are removed', async () => {
     await insertSessions(1, 300);
     await database.db
       .sql`update sessions set created_at = created_at - interval '60 days' where integration_id = ${integrationId}`;
@@ -143,7 +146,7 @@ describe('the counts of sessions', () => {
     let isWriting = true;
     const fold = async () => {
       let folded = 0;
-      // One of those that meet may be refused; what it would have folded is left to the next.
+      // If two folds meet, one may be refused. The next one folds its deltas.
       while (isWriting) folded += await foldSessionDeltas(database.db).catch(() => 0);
       return folded;
     };
@@ -163,7 +166,7 @@ describe('the counts of sessions', () => {
     await expectExact();
   });
 
-  it('tell of rows of other tables, each once, before and after a fold', async () => {
+  it('count the rows of other tables, each row once, before and after a fold', async () => {
     const { sql } = database.db;
     const write = (from: number) => sql`
       with courses as (

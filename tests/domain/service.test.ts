@@ -45,7 +45,7 @@ describe('the self-hosted process', () => {
     await database.drop();
   });
 
-  it('answers a client that offers an upgrade, also when Next has been asked before', async () => {
+  it('answers a client that offers an upgrade, also after Next has answered a request', async () => {
     expect((await fetch(`${url}/`)).status).toBe(200);
     const answered = await new Promise<number | undefined>((resolve, reject) => {
       request(`${url}/health`, { headers: { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' } }, (response) => {
@@ -58,7 +58,7 @@ describe('the self-hosted process', () => {
     expect(answered).toBe(200);
   });
 
-  it('holds one pool, which its own entry and Next’s bundles share', async () => {
+  it('has one pool, which its entry point and Next’s bundles share', async () => {
     const { id } = await createIntegration(asOperator(database.db), {
       name: 'Tenant',
       plan: 'pro',
@@ -72,7 +72,7 @@ describe('the self-hosted process', () => {
         body: JSON.stringify({ integrationId: id, facts: scoredSession(0.3).facts }),
       });
     const list = () => fetch(`${url}/v1/sessions`, { headers: { authorization: `Bearer ${key}` } });
-    // The entry knows the door by one spelling of its path; under any other, Next's bundle answers.
+    // The entry point knows the pipeline's endpoint by one spelling of its path. Next's bundle answers any other.
     const doors = () => [post('/api/trpc/pipeline.ingest'), post('/api/trpc/pipeline%2Eingest')];
     const answers = await Promise.all(Array.from({ length: 12 }, () => [...doors(), list()]).flat());
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -84,7 +84,7 @@ describe('the self-hosted process', () => {
       where datname = current_database() and application_name = 'bot-detection'
         and pid::text not in (select json_array_elements_text(${JSON.stringify(own.map(([row]) => row!.pid))}::text::json))`;
     expect(pools.length).toBeGreaterThan(0);
-    // Facts and failed attempts are written through a connection of their own each.
+    // Facts and failed attempts are each written through a separate connection.
     expect(pools.length).toBeLessThanOrEqual(POOL_MAX + 2);
   });
 });

@@ -5,14 +5,17 @@ import { createTestDatabase, type TestDatabase } from '../support/database';
 import { countRead, explainStatement, type PlanNode } from '../support/plans';
 import { recordStatements } from '../support/statements';
 
-// What a page of sessions costs does not hang on what Postgres knows of the tables: each filter walks its own index in the
-// order of the list, whether the statistics are fresh, missing, or of a time before the tenant came.
+// The cost of a page of sessions does not depend on what Postgres knows about the tables. Each filter walks its index
+// in the order of the list, whether the statistics are fresh, missing, or older than the tenant.
 
 const TENANT = 'int_m';
 const SESSIONS = 30_000;
 const ROWS = 51;
 
-/** Sessions of a tenant: a thousandth of user-1, device-1 and the flag rare, a tenth of course-1, half of lms-1. */
+/**
+ * Inserts sessions of a tenant: a thousandth has user-1, device-1 and the flag rare; a tenth has course-1, half has
+ * lms-1.
+ */
 const LOAD_SESSIONS = `
   insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type,
       browser, fingerprint, bot_score, score_bin, detection_flags, user_id, course_id, label)
@@ -39,7 +42,7 @@ const STATES: [string, (load: Load, analyze: Analyze) => Promise<void>][] = [
     },
   ],
   [
-    'of the time before the tenant came',
+    'older than the tenant',
     async (load, analyze) => {
       for (const id of ['int_a', 'int_b', 'int_z']) await load(id, 3_000);
       await analyze();
@@ -73,7 +76,7 @@ const STATES: [string, (load: Load, analyze: Analyze) => Promise<void>][] = [
 ];
 
 const KEY_OF_FLAGS = 'session_flags_integration_id_flag_created_at_session_id_pk';
-/** The filters, and the index that serves them: the first of several in this order. */
+/** Filters and the index that serves them. If several indexes would do, the first in this order is taken. */
 const SERVED: [SessionFilters, string][] = [
   [{}, 'sessions_recent'],
   [{ userId: 'user-1' }, 'sessions_user'],
@@ -89,7 +92,7 @@ const SERVED: [SessionFilters, string][] = [
   [{ origin: 'https://lms-1' }, 'sessions_origin'],
   [{ origin: 'https://none' }, 'sessions_origin'],
 ];
-/** What has no index of its own, and selects nothing here. */
+/** Filters without an index for them, which select nothing here. */
 const UNSERVED: [SessionFilters, string][] = [
   [{ status: 'Failed' }, 'sessions_recent'],
   [{ minBotScore: 0.9 }, 'sessions_recent'],
@@ -132,7 +135,7 @@ describe.each(STATES)('with statistics %s', (_, prepare) => {
   }, 120_000);
   afterAll(() => database.drop());
 
-  /** Walks a stretch; answers the plans of its statement, made for its parameters and for any. */
+  /** Walks a stretch. Answers the plans of its statement, one for its parameters and a generic one. */
   async function explain(filters: SessionFilters, after: readonly [string, string] | null) {
     recorder.take();
     const found = await walkSessions(context, filters, { after, rows: ROWS, budget: MAX_EXAMINED });
@@ -144,7 +147,7 @@ describe.each(STATES)('with statistics %s', (_, prepare) => {
     return { found, plans };
   }
 
-  /** The walked index, and how much of it was read. */
+  /** Finds the walked index and how many of its entries were read. */
   function findWalk(nodes: PlanNode[]): { index: string | undefined; read: number } {
     expect(
       nodes
@@ -156,17 +159,20 @@ describe.each(STATES)('with statistics %s', (_, prepare) => {
     return { index: walk?.['Index Name'], read: walk ? countRead(walk) : 0 };
   }
 
-  it.each(SERVED)('%j reads what it shows of its index, on the first page and behind', async (filters, index) => {
-    const first = await explain(filters, null);
-    const last = first.found.at(-1);
-    const next = last ? [await explain(filters, [last.createdAt, last.id])] : [];
-    for (const { found, plans } of [first, ...next])
-      for (const nodes of plans) {
-        const walk = findWalk(nodes);
-        expect(walk.index).toBe(index);
-        expect(walk.read).toBeLessThanOrEqual(found.length + 1);
-      }
-  });
+  it.each(SERVED)(
+    '%j reads only the shown part of its index, on the first page and the next',
+    async (filters, index) => {
+      const first = await explain(filters, null);
+      const last = first.found.at(-1);
+      const next = last ? [await explain(filters, [last.createdAt, last.id])] : [];
+      for (const { found, plans } of [first, ...next])
+        for (const nodes of plans) {
+          const walk = findWalk(nodes);
+          expect(walk.index).toBe(index);
+          expect(walk.read).toBeLessThanOrEqual(found.length + 1);
+        }
+    },
+  );
 
   it.each(UNSERVED)('%j, which selects nothing, examines no more than the budget', async (filters, index) => {
     const { found, plans } = await explain(filters, null);
@@ -180,11 +186,11 @@ describe.each(STATES)('with statistics %s', (_, prepare) => {
     }
   });
 
-  it.each(PRECEDENCE)('%j walks the one index', async (filters, index) => {
+  it.each(PRECEDENCE)('%j walks this one index', async (filters, index) => {
     for (const nodes of (await explain(filters, null)).plans) expect(findWalk(nodes).index).toBe(index);
   });
 
-  it('dates bound the walk', async () => {
+  it('dates limit the walk', async () => {
     const at = (seconds: number) => ({ at: new Date(Date.now() - seconds * 1000).toISOString(), isWholeDay: false });
     const range = { startDate: at(60_000), endDate: at(59_000) };
     for (const filters of [{ status: 'Failed' }, { status: 'Failed', origin: 'https://lms-1' }] as const)

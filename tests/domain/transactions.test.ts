@@ -29,7 +29,7 @@ describe('a transaction', () => {
     expect(await readNumbers()).toEqual([1, 2, 3]);
   });
 
-  it('commits what was sent before together with the last statement', async () => {
+  it('commits its earlier statements together with its last one', async () => {
     await database.db.transact(async (query, commitWith) => {
       await query(INSERT, [1]);
       expect(await readNumbers()).toEqual([]);
@@ -38,12 +38,12 @@ describe('a transaction', () => {
     });
   });
 
-  it('commits at its end where no statement was the last', async () => {
+  it('commits at its end if no statement was the last one', async () => {
     await database.db.transact((query) => query(INSERT, [1]));
     expect(await readNumbers()).toEqual([1]);
   });
 
-  it('leaves nothing behind when its last statement fails, and the next one is sound', async () => {
+  it('leaves nothing behind when its last statement fails, and the next transaction works', async () => {
     const failing = database.db.transact(async (query, commitWith) => {
       await query(INSERT, [1]);
       await commitWith(INSERT, [1]);
@@ -72,14 +72,14 @@ describe('a transaction', () => {
     expect(await readNumbers()).toEqual([1]);
   });
 
-  it.each(['heard of', 'not yet heard of'])(
-    'does not go on elsewhere when its connection is lost, %s',
+  it.each(['already noticed', 'not yet noticed'])(
+    'does not continue on another connection when its own is lost, %s',
     async (kind) => {
       const failing = database.db.transact(async (query, commitWith) => {
         const [row] = await query<{ pid: number }>(PID, []);
         await query(INSERT, [1]);
         const ended = end(row!.pid);
-        if (kind === 'heard of') {
+        if (kind === 'already noticed') {
           await ended;
           await new Promise((resolve) => setTimeout(resolve, 50));
         }
@@ -89,15 +89,16 @@ describe('a transaction', () => {
         () => null,
         (thrown: unknown) => thrown,
       );
-      // One that was told of it by the answer to its statement has no doubt; the others must not try.
-      if (kind === 'heard of') expect(isUnavailable(error)).toBe(true);
+      // If the loss was noticed before the statement, the statement is refused as unavailable. Otherwise the error may
+      // be another, because the loss is the answer to the statement.
+      if (kind === 'already noticed') expect(isUnavailable(error)).toBe(true);
       expect(await readNumbers()).toEqual(error === null ? [1, 2] : []);
       await database.db.transact((_query, commitWith) => commitWith(INSERT, [3]));
       expect(await readNumbers()).toContain(3);
     },
   );
 
-  it('opens a connection anew that was lost between two transactions', async () => {
+  it('replaces a connection that was lost between two transactions', async () => {
     const [row] = await database.db.transact((query) => query<{ pid: number }>(PID, []));
     await end(row!.pid);
     await waitUntil(() =>

@@ -1,13 +1,13 @@
-// Asks the registry for known vulnerabilities of what the product runs with: those of severity high and critical fail.
+// Asks the registry for known vulnerabilities of the production dependencies. Those of severity high and critical fail.
 import { spawn } from 'node:child_process';
 
 const LIMIT_MS = 60_000;
 const LEVELS = ['high', 'critical'];
 
 /**
- * Judges the JSON that `npm audit` prints: what it found at the levels that fail, or, where no answer of a registry that
- * audits came, why not. A registry that refuses the question (a mirror without audits) or that cannot be reached has not
- * said that all is well, nor that anything is wrong.
+ * Judges the JSON that `npm audit` prints: the vulnerabilities at the levels that fail, or why there is no answer. A
+ * registry that refuses the question (a mirror without audits) or that cannot be reached says neither that all is well
+ * nor that anything is wrong.
  * @param {string} printed
  * @returns {{ outcome: 'clean' } | { outcome: 'vulnerable' | 'skipped', why: string }}
  */
@@ -33,7 +33,7 @@ export function judgeAudit(printed) {
 }
 
 /**
- * Runs `npm audit` on the locked dependencies that are installed with the product.
+ * Runs `npm audit` on the locked production dependencies.
  * @param {string} directory
  */
 export function auditDependencies(directory) {

@@ -2,18 +2,18 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { findCycle, findImports, readSources, SOURCE_ROOTS, type SourceFile } from '../support/imports';
 
-// The import law, on the import statements as they are. Imports of types count too: what a type names, a reader has to
-// know.
+// The import law, checked on the import statements in the files. Imports of types count too: a reader has to know the
+// types that a file names.
 
 /**
- * The law. Rooms from the top floor to the ground: the files of each (the longest path decides), and the rooms that it may
- * import. An import points down this table, never up. Rooms of one folder stand together, so the folders are floors too:
- * app → server → {db, inngest} → contract.
+ * The law: one row per room, from the top floor to the ground. A row has the room's files (the longest matching path
+ * decides) and the rooms that it may import. An import points down this table, never up. Rooms of one folder stand
+ * together, so the folders are floors too: app → server → {db, inngest} → contract.
  */
 const LAW: [room: string, files: string, mayImport: string][] = [
-  // What Next finds by name.
+  // Files that Next finds by name.
   ['app', 'app/ proxy.ts next.config.js', 'rest procedures service contract'],
-  // The commands that start a process: they put everything together.
+  // The commands that start a process. They put everything together.
   [
     'entries',
     'server/main.ts server/admin.ts server/runtime.ts server/start.mjs server/build.mjs',
@@ -31,21 +31,21 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   ['pipeline', 'server/pipeline/', 'webhooks domain platform db contract'],
   ['webhooks', 'server/webhooks/', 'domain audit platform db contract'],
   ['domain', 'server/domain/', 'audit platform db contract'],
-  // Accounts and sessions of staff: next to the domain, which knows integrations only.
+  // Staff accounts and staff sessions. They stand next to the domain, which knows integrations only.
   ['auth', 'server/auth/', 'audit platform db contract'],
-  // Written in the transactions of domain and auth.
+  // Audit records are written in the transactions of domain and auth.
   ['audit', 'server/audit/', 'platform db contract'],
   ['platform', 'server/platform/', 'contract'],
-  // Reads its words (plans, statuses, event types) from the contract.
+  // The schema takes its words (plans, statuses, event types) from the contract.
   ['db', 'db/', 'contract'],
-  // The functions say when; what they do, the service gives them.
+  // The functions say when something runs. The service gives them what to run.
   ['inngest', 'inngest/', 'contract'],
   // Speaks Inngest's protocol and knows nothing of the product.
   ['engine', 'inngest/embedded/', ''],
   ['contract', 'contract/', ''],
 ];
 
-/** Packages that stay in some rooms, or in single files. */
+/** Packages that only some rooms, or single files, may import. */
 const PACKAGES: { package: string; onlyIn: RegExp }[] = [
   { package: 'drizzle-orm', onlyIn: /^(?!app\/|server\/rest\/|server\/procedures\/)/ },
   // server/main.ts is Next's custom server.
@@ -64,7 +64,7 @@ const ROOMS = LAW.map(([name, files, mayImport]) => ({
 }));
 
 const sources = readSources(SOURCE_ROOTS);
-/** The room that names the longest path to a file. */
+/** Finds the room with the longest path that matches a file. */
 function findRoom(path: string) {
   const isOf = (place: string) => (place.endsWith('/') ? path.startsWith(place) : path === place);
   const found = ROOMS.flatMap((room) => room.files.filter(isOf).map((place) => ({ room, place })));
@@ -73,7 +73,7 @@ function findRoom(path: string) {
 const list = (find: (file: SourceFile) => string[]) => sources.flatMap(find);
 
 describe('the import law', () => {
-  it('is read off real imports', () => {
+  it('is checked on real imports', () => {
     expect(sources.length).toBeGreaterThan(80);
     expect(list(({ internal }) => internal).length).toBeGreaterThan(200);
     const text = `import a from 'a';\nimport {\n  b,\n  type B,\n} from './b';\nimport type { C } from 'c';\nimport 'd';
@@ -93,7 +93,7 @@ export * from './e';\nexport { f } from 'f';\nconst g = await import('./g');\nco
     expect(upwards).toEqual([]);
   });
 
-  it('makes floors of the folders, each one stretch of the table', () => {
+  it('makes floors of the folders: each folder is one stretch of the table', () => {
     const folders = ROOMS.map(({ files }) => files[0]!.split('/')[0]);
     expect(folders.filter((folder, index) => folder !== folders[index - 1])).toEqual([
       'app',
@@ -135,13 +135,13 @@ export * from './e';\nexport { f } from 'f';\nconst g = await import('./g');\nco
     expect(users.filter((path) => !onlyIn.test(path))).toEqual([]);
   });
 
-  it('keeps the contract to zod', () => {
+  it('lets the contract import only zod', () => {
     const contract = sources.filter(({ path }) => findRoom(path)?.name === 'contract');
     expect(contract.length).toBeGreaterThan(5);
     expect(new Set(contract.flatMap(({ external }) => external))).toEqual(new Set(['zod']));
   });
 
-  it('keeps TRPCError to procedures and rest', () => {
+  it('keeps TRPCError inside procedures and rest', () => {
     expect(
       list(({ path, text }) =>
         /\bTRPCError\b/.test(text) && !/^server\/(procedures|rest)\//.test(path) ? [path] : [],

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { readSources } from '../support/imports';
 
-// One name, one meaning: nobody has to ask which of two things is meant. What Next finds by name is Next's.
+// An exported name has one meaning, so nobody has to ask which of two things it is. Next prescribes the names that it
+// looks for in files.
 
 const EXPORTED = /^export (?:async )?(?:const|function|class|interface|type|enum) (\w+)/gm;
 const GIVEN_BY_NEXT = ['metadata', 'maxDuration', 'GET', 'POST'];

@@ -7,7 +7,7 @@ import { findForbiddenLicences, findMissingPackages, readLockedPackages } from '
 const packages = readLockedPackages();
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** A new dependency that exceeds it is worth a look at what it brings. */
+/** If a new dependency exceeds this limit, look at what it brings. */
 const MAX_PRODUCTION_PACKAGES = 240;
 
 describe('the lock file', () => {
@@ -15,7 +15,7 @@ describe('the lock file', () => {
     expect(packages.filter(({ isProduction }) => isProduction).length).toBeLessThanOrEqual(MAX_PRODUCTION_PACKAGES);
   });
 
-  it('holds all that its packages ask for, on every platform, so that npm ci accepts it', () => {
+  it('holds every package that its packages need, on every platform, so that npm ci accepts it', () => {
     expect(findMissingPackages(packages)).toEqual([]);
     const own = ['dependencies', 'devDependencies'].flatMap((kind) => Object.keys(manifest[kind]));
     expect(findMissingPackages([...packages, { path: '', asksFor: own }])).toEqual([]);
@@ -25,7 +25,7 @@ describe('the lock file', () => {
     expect(packages.filter(({ resolved }) => resolved !== null)).toEqual([]);
   });
 
-  it('has the install script of the embedded Postgres run, which makes links, and no other', () => {
+  it('runs the install script of the embedded Postgres, which makes links, and no other', () => {
     const names = new Set(packages.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name));
     const allowed: [string, boolean][] = Object.entries(manifest.allowScripts);
     expect(allowed.map(([name]) => name).sort()).toEqual([...names].sort());
@@ -34,8 +34,8 @@ describe('the lock file', () => {
   });
 });
 
-describe('a gap in a lock file', () => {
-  it('is found wherever the package could stand', () => {
+describe('a missing package in a lock file', () => {
+  it('is found wherever it could stand', () => {
     const at = (path: string, ...asksFor: string[]) => ({ path: `node_modules/${path}`, asksFor });
     const held = [at('a', 'b', 'c'), at('a/node_modules/b', 'c', '@d/e'), at('c'), at('@d/e', 'a')];
     expect(findMissingPackages(held)).toEqual([]);
@@ -45,7 +45,7 @@ describe('a gap in a lock file', () => {
 });
 
 describe('the licence of a package', () => {
-  /** Names, or how they begin: why a forbidden licence does no harm. */
+  /** Name or start of a name → why a forbidden licence does no harm. */
   const EXCEPTIONS: Record<string, string> = {
     '@img/sharp-':
       'libvips is under the LGPL, as a shared library that can be exchanged. Next takes it along to scale pictures, which we never do; the image leaves it out',
@@ -81,8 +81,8 @@ describe('the licence of a package', () => {
   });
 });
 
-describe('what an empty package stands for', () => {
-  /** The files of a package that something here loads. What they import of it counts too. */
+describe('a package that is replaced by an empty one', () => {
+  /** The files of a package that something here loads. The files that they import count too. */
   const LOADED = {
     inngest: ['index.js', 'edge.js', 'node.js'],
     'swagger-ui-dist': ['index.js'],
@@ -97,11 +97,11 @@ describe('what an empty package stands for', () => {
     if (names.length > 0) replaced[name] = names;
   }
 
-  it('is known', () => {
+  it('is listed here', () => {
     expect(Object.keys(replaced).sort()).toEqual(Object.keys(LOADED).sort());
   });
 
-  it.each(Object.entries(LOADED))('is imported by nothing that is loaded of %s', async (name, files) => {
+  it.each(Object.entries(LOADED))('is not imported by the loaded files of %s', async (name, files) => {
     const entryPoints = files.map((file) => `node_modules/${name}/${file}`);
     const { metafile } = await build({
       entryPoints,
@@ -120,7 +120,7 @@ describe('what an empty package stands for', () => {
     expect(replaced[name]!.filter((other) => imported.some((path) => isPart(path, other)))).toEqual([]);
   });
 
-  it('is not needed by another entry of Inngest', () => {
+  it('is not needed by another entry point of Inngest', () => {
     const sources = readSources(SOURCE_ROOTS);
     const imported = sources.flatMap(({ external }) => external).filter((path) => /^inngest(\/|$)/.test(path));
     expect([...new Set(imported)].sort()).toEqual(['inngest', 'inngest/edge']);

@@ -24,7 +24,7 @@ const COMBINATIONS = (Object.keys(PERIOD_MS) as PeriodName[])
   .flatMap((period) => (Object.keys(BUCKET_MS) as BucketName[]).map((groupBy) => ({ period, groupBy })))
   .filter(({ period, groupBy }) => !(period === '24h' && groupBy === 'week'));
 
-/** Many requests, which take their time on a busy machine. */
+/** The property sends many requests, which take time on a busy machine. */
 const PROPERTY_LIMIT_MS = 120_000;
 
 let server: TestServer;
@@ -35,7 +35,7 @@ afterAll(() => server.stop());
 
 const analyze = (customer: Customer, period = '7d', groupBy = 'day') =>
   customer.read(`/v1/analytics?period=${period}&groupBy=${groupBy}`);
-/** A session with a score. */
+/** Makes a session with a score. */
 const bot = (id: string, botScore: number, fields: Record<string, unknown> = {}) => [
   started(id, fields),
   closed(id),
@@ -44,7 +44,7 @@ const bot = (id: string, botScore: number, fields: Record<string, unknown> = {})
 
 describe('counts', () => {
   it(
-    'agree in every field with a model that counts one by one',
+    'agree in every field with a model that counts sessions one by one',
     async () => {
       await fc.assert(
         fc.asyncProperty(scenario, async (happening) => {
@@ -66,7 +66,7 @@ describe('counts', () => {
     PROPERTY_LIMIT_MS,
   );
 
-  it('of another integration never mix in', async () => {
+  it('of another integration are never included', async () => {
     const facts = [
       ...bot('s', 0.9, { deviceFingerprint: 'fp' }),
       happened('s', [{ sequence: 1 }]),
@@ -100,7 +100,7 @@ describe('the window of the analytics', () => {
     expect(Date.parse(startDate)).toBe(floorTo(groupBy, Date.parse(endDate) - PERIOD_MS[period]));
   });
 
-  it.each(COMBINATIONS)('$period by $groupBy has every bucket of it, empty ones too', async ({ period, groupBy }) => {
+  it.each(COMBINATIONS)('$period by $groupBy has all its buckets, empty ones too', async ({ period, groupBy }) => {
     const { startDate, endDate, timeSeries } = await analyze(customer, period, groupBy);
     const expected = [];
     for (let at = Date.parse(startDate); at < Date.parse(endDate); at += BUCKET_MS[groupBy])
@@ -148,7 +148,7 @@ describe('the window of the analytics', () => {
     const { summary, timeSeries } = await analyze(other);
     expect(summary.totalSessions).toBe(1);
     expect(timeSeries[0]).toMatchObject({ timestamp: startDate, sessionCount: 1 });
-    // Stats cover everything, also what is a little ahead.
+    // Stats cover everything, including what lies a little ahead.
     expect(await other.read('/v1/stats')).toMatchObject({ totalSessions: 3, sessionsLast24h: 1 });
   });
 
@@ -172,32 +172,29 @@ describe('the query of the analytics', () => {
   });
   const get = (query: string) => customer.get(`/v1/analytics${query}`);
 
-  it('is 7d by day where it says nothing', async () => {
+  it('is 7d by day if it names neither', async () => {
     expect((await get('')).body.data).toMatchObject({ period: '7d', groupBy: 'day' });
     expect((await get('?period=30d')).body.data).toMatchObject({ period: '30d', groupBy: 'day' });
     expect((await get('?groupBy=hour')).body.data).toMatchObject({ period: '7d', groupBy: 'hour' });
   });
 
-  it('takes words in any case and echoes them in its own', async () => {
+  it('takes words in any case and echoes them in the documented case', async () => {
     expect((await get('?period=24H&groupBy=HOUR')).body.data).toMatchObject({ period: '24h', groupBy: 'hour' });
     expect((await get('?period=90D&groupBy=Week')).body.data).toMatchObject({ period: '90d', groupBy: 'week' });
   });
 
   it.each(['', '1d', '7', '24', '24h ', '365d', 'day', '__proto__', 'constructor'])(
-    'names period when it is %j',
+    'names period if it is %j',
     async (period) => {
       expectError(await get(`?${new URLSearchParams({ period })}`), 'INVALID_REQUEST', 'period');
     },
   );
 
-  it.each(['', 'minute', 'month', 'days', ' day', '24h', 'toString'])(
-    'names groupBy when it is %j',
-    async (groupBy) => {
-      expectError(await get(`?${new URLSearchParams({ groupBy })}`), 'INVALID_REQUEST', 'groupBy');
-    },
-  );
+  it.each(['', 'minute', 'month', 'days', ' day', '24h', 'toString'])('names groupBy if it is %j', async (groupBy) => {
+    expectError(await get(`?${new URLSearchParams({ groupBy })}`), 'INVALID_REQUEST', 'groupBy');
+  });
 
-  it('takes each parameter once', async () => {
+  it('takes each parameter only once', async () => {
     expectError(await get('?period=7d&period=7d'), 'INVALID_REQUEST', 'period');
     expectError(await get('?groupBy=day&groupBy=day'), 'INVALID_REQUEST', 'groupBy');
   });
@@ -230,7 +227,7 @@ describe('an integration without sessions', () => {
     });
   });
 
-  it('has stats of zeros, and nulls where there is no average and no session', async () => {
+  it('has stats of zeros, and nulls for the average and the last session', async () => {
     const before = Date.now();
     const { generatedAt, ...stats } = await (await Customer.create(server)).read('/v1/stats');
     expect(Date.parse(generatedAt)).toBeGreaterThan(before - 1_000);
@@ -256,7 +253,7 @@ describe('the classes of the analytics', () => {
     return [b.highConfidenceBots, b.mediumConfidenceBots, b.lowConfidenceBots, b.likelyHumans];
   };
 
-  it('cut bots of high confidence at 90, or at botAt where that is higher', async () => {
+  it('count bots of high confidence from 90, or from botAt if that is higher', async () => {
     const scores = [0.1, 0.39, 0.4, 0.69, 0.7, 0.89, 0.8999, 0.9, 0.93, 0.95, 1];
     const customer = await Customer.create(
       server,
@@ -295,7 +292,7 @@ describe('the classes of the analytics', () => {
     expect(await customer.read('/v1/stats')).toMatchObject({ botSessions: 1, labeledBot: 1, labeledHuman: 3 });
   });
 
-  it('count each device once among the unique bots, and each bot without a fingerprint as itself', async () => {
+  it('count each device once among the unique bots, and each bot without a fingerprint separately', async () => {
     const customer = await Customer.create(server, [
       ...bot('a', 0.9, { deviceFingerprint: 'fp-1' }),
       ...bot('b', 0.8, { deviceFingerprint: 'fp-1' }),
@@ -315,7 +312,7 @@ describe('the classes of the analytics', () => {
 });
 
 describe('the top origins', () => {
-  it('are ten, by sessions and then by name, with the share of bots in percent', async () => {
+  it('are the ten with the most sessions, then by name, with the share of bots in percent', async () => {
     const counts = [3, 1, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1];
     const sessions = counts.flatMap((count, n) =>
       Array.from({ length: count }, (_, k) => ({ id: `s-${n}-${k}`, pageUrl: `https://o${11 - n}.example.edu/x` })),
@@ -337,7 +334,7 @@ describe('the top origins', () => {
     ]);
   });
 
-  it('tell scheme, host and port apart, and nothing else', async () => {
+  it('differ by scheme, host and port, and by nothing else', async () => {
     const pages = ['https://lms.edu/a', 'https://LMS.edu:443/b?c', 'http://lms.edu/a', 'https://lms.edu:8443/a'];
     const customer = await Customer.create(
       server,
@@ -352,7 +349,7 @@ describe('the top origins', () => {
 });
 
 describe('averages', () => {
-  it('show no order of adding', async () => {
+  it('do not depend on the order of addition', async () => {
     const facts = [0.1, 0.2, 0.3].flatMap((score, n) => [
       ...bot(`s-${n}`, score),
       correlated(`s-${n}`, 'u', { confidence: score }),
@@ -368,7 +365,7 @@ describe('averages', () => {
 });
 
 describe('stats', () => {
-  it('count the webhooks that are enabled and there', async () => {
+  it('count the webhooks that are enabled and not deleted', async () => {
     const customer = await Customer.create(server);
     const body = { url: 'https://hooks.example.com/', eventType: 'ReportReady' };
     const [kept, deleted] = [await customer.post('/v1/webhooks', body), await customer.post('/v1/webhooks', body)];

@@ -9,7 +9,7 @@ import { setIntegrationPlan } from '../../server/webhooks/plans';
 import type { TestServer } from '../support/server';
 import { createStaffClient, PASSWORD, type StaffClient, startStaffServer, trySignIn } from '../support/staff-client';
 
-// Who changed keys, plans, thresholds and accounts: an entry for each act, in the transaction of its change.
+// Who changed keys, plans, thresholds and accounts: one entry for each change, written in its transaction.
 
 let server: TestServer;
 let tenant: { id: string; key: string; keyId: string };
@@ -32,7 +32,7 @@ const listAll = () => listLatestAuditEntries(server.service.db, { limit: 1000 })
 const forget = async () => {
   seen = (await listAll()).length;
 };
-/** What was noted since `forget`. */
+/** Lists the entries since the last call of `forget`. */
 const listNew = async () => {
   const all = await listAll();
   return all.slice(0, all.length - seen);
@@ -46,7 +46,7 @@ const entry = (fields: Partial<AuditEntry>) => ({
   ...fields,
 });
 
-/** Calls a procedure that must succeed, and answers its result and what it left. */
+/** Calls a procedure that must succeed. Answers its result and the entries that it wrote. */
 async function act(name: string, input: object, headers = at(tenant.id)) {
   await forget();
   const answer = await admin.mutate(name, input, headers);
@@ -54,7 +54,7 @@ async function act(name: string, input: object, headers = at(tenant.id)) {
   return { result: answer.body.result.data, left: await listNew() };
 }
 
-describe('an act of staff leaves one entry', () => {
+describe('a change by staff writes one entry', () => {
   const ofTenant = (action: AuditEntry['action'], subjectId: string, details: object) =>
     entry({ action, actor: asStaff(), integrationId: tenant.id, subjectId, details: details as never } as never);
 
@@ -90,7 +90,7 @@ describe('an act of staff leaves one entry', () => {
     await act('integrations.setPlan', { id: tenant.id, plan: 'enterprise' });
   });
 
-  it('on the thresholds, with what they were', async () => {
+  it('on the thresholds, with the values before', async () => {
     const after = { mediumAt: 35, botAt: 65 };
     const changed = await act('riskThresholds.update', after);
     expect(changed.left).toEqual([
@@ -124,8 +124,8 @@ describe('an act of staff leaves one entry', () => {
   });
 });
 
-describe('an act of others leaves one entry', () => {
-  it('with the key that asked over the API', async () => {
+describe('a change by others writes one entry', () => {
+  it('with the API key that made the request', async () => {
     await forget();
     const body = { mediumAt: 10, botAt: 20 };
     const answer = await server.call('PUT', '/v1/settings/risk-thresholds', { key: other.key, body });
@@ -163,8 +163,8 @@ describe('an act of others leaves one entry', () => {
   });
 });
 
-describe('no entry is left', () => {
-  it('by what was refused', async () => {
+describe('no entry is written', () => {
+  it('by a refused call', async () => {
     await forget();
     const refused = [
       await admin.mutate('apiKeys.mint', { name: '' }, at(tenant.id)),
@@ -182,14 +182,14 @@ describe('no entry is left', () => {
 
   it('by a change that was rolled back', async () => {
     await forget();
-    // The role is changed and noted before it is seen that no admin would be left.
+    // The role is changed and its entry is written before the check finds that no admin would be left.
     const last = await admin.mutate('staff.setRole', { id: admin.id, role: 'viewer' });
     expect([last.status, last.body.error.message]).toEqual([400, 'id is the last admin; make another one first']);
     expect(await listNew()).toEqual([]);
   });
 });
 
-it('nothing is changed where it cannot be noted', async () => {
+it('nothing is changed if its entry cannot be written', async () => {
   const { sql } = server.database.db;
   const count = async () =>
     (
@@ -219,7 +219,7 @@ describe('audit.list', () => {
   const list = async (input: object, id = tenant.id) =>
     (await admin.query('audit.list', input, at(id))).body.result.data;
 
-  it('shows the entries of one integration, and those of accounts apart, newest first', async () => {
+  it('shows the entries of one integration, and those of accounts separately, newest first', async () => {
     const all = await listAll();
     const ofTenant = all.filter(({ integrationId }) => integrationId === tenant.id);
     const ofStaff = all.filter(({ integrationId }) => integrationId === null);
@@ -231,7 +231,7 @@ describe('audit.list', () => {
     );
   });
 
-  it('is walked by cursors, which open only where they were issued', async () => {
+  it('is read page by page with cursors, which work only where they were issued', async () => {
     const walked: AuditEntry[] = [];
     let cursor: string | undefined;
     do {
@@ -249,7 +249,7 @@ describe('audit.list', () => {
       expect((await admin.query('audit.list', input, at(id))).status).toBe(400);
   });
 
-  it('is for admins alone', async () => {
+  it('is only for admins', async () => {
     const viewer = await createStaffClient(server, 'viewer');
     const answers = [
       await analyst.query('audit.list', {}, at(tenant.id)),

@@ -34,22 +34,22 @@ describe('a valid key', () => {
     expect([answer.status, answer.body.data.id]).toEqual([200, tenant.id]);
   });
 
-  it.each(['bearer', 'BEARER', 'bEaReR'])('is taken after the scheme word %s', async (scheme) => {
+  it.each(['is taken after the scheme %s', 'BEARER', 'bEaReR'])('is taken after the scheme %s', async (scheme) => {
     expect((await whoAmI({ authorization: `${scheme} ${tenant.key}` })).status).toBe(200);
   });
 
-  it('in Authorization wins over another in x-api-key', async () => {
+  it('in Authorization wins over another key in x-api-key', async () => {
     const other = await server.createTenant('pro');
     const answer = await whoAmI({ authorization: `Bearer ${tenant.key}`, 'x-api-key': other.key });
     expect(answer.body.data.id).toBe(tenant.id);
     expect(answer.headers.get('ratelimit-policy')).toMatch(/^"key";/);
   });
 
-  it('in Authorization wins over a wrong one in x-api-key', async () => {
+  it('in Authorization wins over an invalid key in x-api-key', async () => {
     expect((await whoAmI({ authorization: `Bearer ${tenant.key}`, 'x-api-key': newKey() })).status).toBe(200);
   });
 
-  it('opens its own integration only', async () => {
+  it('gives access to its own integration only', async () => {
     const other = await server.createTenant('pro');
     expect((await whoAmI({ authorization: `Bearer ${other.key}` })).body.data.id).toBe(other.id);
   });
@@ -82,7 +82,7 @@ describe('without a key', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('other headers and the query do not stand in for one', async () => {
+  it('other headers and the query cannot replace it', async () => {
     expectError(await get(`/v1/integration?api_key=${tenant.key}&x-api-key=${tenant.key}`), 'MISSING_API_KEY');
     expectError(await get('/v1/integration', { cookie: `x-api-key=${tenant.key}` }), 'MISSING_API_KEY');
     expectError(await get('/v1/integration', { 'proxy-authorization': `Bearer ${tenant.key}` }), 'MISSING_API_KEY');
@@ -95,7 +95,7 @@ describe('without a key', () => {
 });
 
 describe('INVALID_API_KEY', () => {
-  /** Every cause, as headers. */
+  /** Lists every cause, as headers. */
   async function listCauses(): Promise<[string, Record<string, string>][]> {
     const revoked = await server.createTenant('enterprise');
     await revokeKey(asOperator(server.service.db), { id: revoked.keyId });
@@ -134,7 +134,7 @@ describe('INVALID_API_KEY', () => {
     ];
   }
 
-  it('gives identical bytes and headers for every cause, but for x-request-id and date', async () => {
+  it('gives identical bytes and headers for every cause, except x-request-id and date', async () => {
     const seen = new Map<string, string[]>();
     for (const [cause, headers] of await listCauses()) {
       const answer = await sendRaw(server.url, 'GET', '/v1/integration', { headers });
@@ -165,7 +165,7 @@ describe('INVALID_API_KEY', () => {
     expectError(await whoAmI({ 'x-api-key': key }), 'INVALID_API_KEY');
   });
 
-  it('is what a key of another stack gets, such as the other region’s', async () => {
+  it('is the answer to a key of another stack, such as the other region’s', async () => {
     const other = await startTestServer();
     const { key } = await other.createTenant('pro');
     const foreign = await whoAmI({ authorization: `Bearer ${key}` });
@@ -174,7 +174,7 @@ describe('INVALID_API_KEY', () => {
   });
 });
 
-describe('nothing else is judged before the key', () => {
+describe('nothing is checked before the key', () => {
   const body = (text: string, type = 'application/json') => ({ headers: { 'Content-Type': type }, body: text });
 
   it.each<[string, string, string, Parameters<typeof sendRaw>[3]]>([

@@ -11,13 +11,13 @@ import { findFreePort } from '../support/ports';
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { Answer } from '../support/server';
 
-// What calls do beyond their answers, on the self-hosted server: test deliveries, bodies that are not needed, usage.
+// Effects of calls beyond their answers, on the self-hosted server: test deliveries, bodies that are not needed, usage.
 
 let mount: Mount;
 let receiver: Receiver;
-/** Only the base may call it. */
+/** A receiver that only the base server may call. */
 let hidden: Receiver;
-/** Nobody listens there. */
+/** A host where nothing listens. */
 let deadHost: string;
 beforeAll(async () => {
   [receiver, hidden] = await Promise.all([startReceiver(), startReceiver()]);
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const postTest = async ({ call }: Fixture, id: string): Promise<Answer> => call('POST', `/v1/webhooks/${id}/test`);
 
-/** As the documentation tells receivers to. */
+/** Computes the signature as the documentation tells receivers to. */
 function signatureOf({ headers, body }: Received, secret: string) {
   const text = `${headers['x-webhook-timestamp']}.${body}`;
   return `sha256=${createHmac('sha256', secret).update(text).digest('hex')}`;
@@ -62,7 +62,7 @@ describe('a test delivery', () => {
     return answer.body.data.deliveryId as string;
   }
 
-  it('is a signed POST of the wrapper, named as a test', async () => {
+  it('is a signed POST of the wrapper, marked as a test', async () => {
     const { id, ids, secret } = fixture;
     const deliveryId = await expectOutcome(ids.id, { status: 'Delivered', responseCode: 200, errorClass: null });
     expect(receiver.received).toHaveLength(1);
@@ -97,10 +97,10 @@ describe('a test delivery', () => {
     [503, 'Failed', '5xx'],
     [null, 'Failed', 'Timeout'],
   ])(
-    'that the receiver answers with %s is %s, is not repeated and counts for nothing',
+    'that the receiver answers with %s is %s, is not repeated and is not counted',
     async (code, status, errorClass) => {
       const { ids, get } = fixture;
-      // One counted failure more would disable it, a success would forgive these.
+      // One more counted failure would disable it. A success would reset the failures.
       await mount.base.database.db.sql`
       update webhook_subscriptions
          set consecutive_failures = 2, last_delivery_at = '2026-01-01', last_delivery_status = 'PoisonAborted'
@@ -119,13 +119,13 @@ describe('a test delivery', () => {
     },
   );
 
-  it('that nobody takes is Failed as Network', async () => {
+  it('that nothing receives is Failed as Network', async () => {
     const body = { url: `http://${deadHost}/`, eventType: 'ReportReady' };
     const { id } = (await fixture.call('POST', '/v1/webhooks', { body })).body.data;
     await expectOutcome(id, { status: 'Failed', responseCode: 0, errorClass: 'Network' });
   });
 
-  it('to an address that is forbidden here is PermanentFailure as BlockedSsrf, and nothing is sent', async () => {
+  it('to an address that is forbidden here is PermanentFailure as BlockedSsrf and sends nothing', async () => {
     const body = { url: `${hidden.url}/`, eventType: 'ReportReady' };
     const { id } = (await mount.base.call('POST', '/v1/webhooks', { key: fixture.key, body })).body.data;
     await expectOutcome(id, { status: 'PermanentFailure', responseCode: 0, errorClass: 'BlockedSsrf' });
@@ -135,7 +135,7 @@ describe('a test delivery', () => {
     hidden.received.length = 0;
   });
 
-  it('reaches a disabled subscription, and leaves it disabled', async () => {
+  it('reaches a disabled subscription and leaves it disabled', async () => {
     const { disabledWebhookId, get } = fixture;
     await expectOutcome(disabledWebhookId, { status: 'Delivered', responseCode: 200, errorClass: null });
     expect(receiver.received[0]?.headers['x-webhook-id']).toBe(disabledWebhookId);
@@ -156,7 +156,7 @@ describe('a test delivery', () => {
     expect(await readSubscription(ids.id)).toMatchObject({ consecutive_failures: 0, last_delivery_at: null });
   });
 
-  it('is signed with the new secret from the moment of its rotation', async () => {
+  it('is signed with the new secret as soon as the secret was rotated', async () => {
     const { ids, call, secret } = fixture;
     const rotated = (await call('POST', `/v1/webhooks/${ids.id}/rotate-secret`)).body.data.secret;
     await postTest(fixture, ids.id);
@@ -165,7 +165,7 @@ describe('a test delivery', () => {
     expect(delivery.headers['x-webhook-signature']).not.toBe(signatureOf(delivery, secret));
   });
 
-  it('is no delivery in the usage, where real ones are', async () => {
+  it('does not count as a delivery in the usage, as real ones do', async () => {
     const { id, ids, get } = fixture;
     await postTest(fixture, ids.id);
     await mount.base.ingest(id, scoredSession(0.95).facts);
@@ -201,27 +201,31 @@ describe('an action that needs no body', () => {
     confirm: ({ ids }: Fixture) => `/v1/users/${encodeURIComponent(ids.userId)}/devices/${ids.fingerprint}/confirm`,
   };
 
-  it.each(['rotate-secret', 'test', 'confirm'] as const)('%s works with none and with an empty one', async (action) => {
-    const fixture = await createFixture({ base: mount.base, mount, receiver });
-    for (const [what, headers, body] of EMPTY) {
-      const connection = await Connection.open(mount.url);
-      connection.writeHead('POST', toPath[action](fixture), { Authorization: `Bearer ${fixture.key}`, ...headers });
-      connection.write(body);
-      const answer = await connection.read();
-      expect([what, answer.status, answer.body?.error]).toEqual([what, 200, undefined]);
-      // The connection is still in step, or ends with a word: chunks that nobody reads have no length.
-      if (answer.header('connection') === 'close') {
-        expect(headers).toHaveProperty('Transfer-Encoding');
-        await connection.closed;
-        continue;
+  it.each(['rotate-secret', 'test', 'confirm'] as const)(
+    '%s works without a body and with an empty one',
+    async (action) => {
+      const fixture = await createFixture({ base: mount.base, mount, receiver });
+      for (const [what, headers, body] of EMPTY) {
+        const connection = await Connection.open(mount.url);
+        connection.writeHead('POST', toPath[action](fixture), { Authorization: `Bearer ${fixture.key}`, ...headers });
+        connection.write(body);
+        const answer = await connection.read();
+        expect([what, answer.status, answer.body?.error]).toEqual([what, 200, undefined]);
+        // The connection can carry the next request, or the answer announces that it closes: unread chunks have no known
+        // length.
+        if (answer.header('connection') === 'close') {
+          expect(headers).toHaveProperty('Transfer-Encoding');
+          await connection.closed;
+          continue;
+        }
+        connection.writeHead('GET', '/v1/integration', { Authorization: `Bearer ${fixture.key}` });
+        expect((await connection.read()).body.data.id).toBe(fixture.id);
+        connection.close();
       }
-      connection.writeHead('GET', '/v1/integration', { Authorization: `Bearer ${fixture.key}` });
-      expect((await connection.read()).body.data.id).toBe(fixture.id);
-      connection.close();
-    }
-  });
+    },
+  );
 
-  it.each(['rotate-secret', 'test'] as const)('%s does not mind what is sent', async (action) => {
+  it.each(['rotate-secret', 'test'] as const)('%s ignores the body', async (action) => {
     const fixture = await createFixture({ base: mount.base, mount, receiver });
     for (const [type, body] of UNREAD) {
       const headers = { Authorization: `Bearer ${fixture.key}`, 'Content-Type': type };
@@ -231,7 +235,7 @@ describe('an action that needs no body', () => {
   });
 });
 
-/** Any answer by `x-api-key`, whose bucket no test here uses up. */
+/** Asks by `x-api-key`. No test here uses up the shared bucket. */
 const askShared = (mount: Mount | Mount['base'], key: string, path: string) =>
   mount.call('GET', path, { headers: { 'x-api-key': key } });
 const readUsage = async (mount: Mount | Mount['base'], key: string, query = '') => {
@@ -250,7 +254,7 @@ describe('usage', () => {
     const ask = async (path: string) => (await mount.call('GET', path, { key })).status;
     expect(await ask('/v1/sessions/one?x=1')).toBe(404);
     expect(await ask('/v1/sessions/other')).toBe(404);
-    // The quota is 3; a new minute may begin in between.
+    // The quota is 3. A new minute may begin in between.
     const statuses: number[] = [];
     while (statuses.filter((status) => status === 429).length < 2) statuses.push(await ask('/v1/stats'));
     const served = statuses.length - 2;
@@ -268,11 +272,11 @@ describe('usage', () => {
       limits: { tier: 'free', requestsPerMinute: 3 },
     });
     expect(sumSeries(usage.timeSeries)).toEqual({ requests: statuses.length + 2, errors: 4, rateLimited: 2 });
-    // That answer is in the next one.
+    // The next answer counts the request of this one.
     expect((await readUsage(mount, key)).totalRequests).toBe(usage.totalRequests + 1);
   });
 
-  it('counts failed authentication nowhere', async () => {
+  it('does not count failed authentication', async () => {
     const { id, key, keyId } = await mount.base.createTenant();
     const { sql } = mount.base.database.db;
     await revokeKey(asOperator(mount.base.service.db), { id: keyId });
@@ -287,7 +291,7 @@ describe('usage', () => {
     expect(await sql`select * from rate_windows where bucket = ${`key:${keyId}`}`).toHaveLength(0);
   });
 
-  it('covers the last 30 days by default, by whole UTC days', async () => {
+  it('covers the last 30 days by default, in whole UTC days', async () => {
     const { key } = await mount.base.createTenant();
     const { startDate, endDate, timeSeries } = await readUsage(mount, key);
     expect(Math.abs(Date.parse(endDate) - Date.now())).toBeLessThan(60_000);
@@ -332,14 +336,14 @@ describe('usage', () => {
     ['endDate', 'an end that is no date', 'endDate=2026-3-1'],
     ['startDate', 'a start over 366 days ago', `startDate=${inDays(-367)}`],
     ['startDate', 'a start to come', `startDate=${inDays(1)}`],
-  ])('blames %s for %s', async (field, _what, query) => {
+  ])('names %s for %s', async (field, _what, query) => {
     const { key } = await mount.base.createTenant();
     expectError(await askShared(mount, key, `/v1/usage?${query}`), 'INVALID_REQUEST', field);
   });
 });
 
-// The last test: it ends the server.
-it('the server has written what it counted when it ends', async () => {
+// This test is the last one because it ends the server.
+it('the server writes its counts when it ends', async () => {
   const { id, key } = await mount.base.createTenant();
   await Promise.all(Array.from({ length: 20 }, () => mount.call('GET', '/v1/courses', { key })));
   await mount.call('PUT', '/v1/courses', { key });

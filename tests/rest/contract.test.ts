@@ -23,8 +23,8 @@ import {
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { Answer } from '../support/server';
 
-// Every operation × every answer that its document lists, from one table of cases, on the self-hosted server. What Next's
-// route handlers do themselves: next-mount.test.ts.
+// Every operation with every answer that its document lists, from one table of cases, on the self-hosted server.
+// next-mount.test.ts tests what Next's route handlers do themselves.
 
 const ALL = Object.keys(SUCCESSES);
 const KEYED = Object.keys(FAULTS);
@@ -48,7 +48,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** Without a key: the request of an operation, or of a route that there is not. */
+/** Sends the request of an operation, or of a route that does not exist, without a key. */
 function sendAnonymous(route: string, fixture: Fixture, headers: Record<string, string>) {
   const [method = '', target = ''] = route.split(' ');
   if (target) return mount.call(method, target, { headers });
@@ -56,7 +56,7 @@ function sendAnonymous(route: string, fixture: Fixture, headers: Record<string, 
   return mount.call(operation.method, fillPath(operation.path, fixture.ids), { headers });
 }
 
-it('there is a case for every operation and every answer that the document lists', () => {
+it('every operation and every answer that the document lists has a case', () => {
   const toPairs = (operations: { id: string; outcomes: string[] }[]) =>
     operations.flatMap(({ id, outcomes }) => outcomes.map((outcome) => `${id} ${outcome}`)).sort();
   expect(toPairs(listCases())).toEqual(toPairs(listOperations(mount.document)));
@@ -74,7 +74,7 @@ describe('the self-hosted server', () => {
     before = await viewAll();
   });
 
-  it.each(ALL)('%s answers what there is, and does what it says', async (id) => {
+  it.each(ALL)('%s answers as documented and does what it says', async (id) => {
     await expectSuccess(mount, id, await make());
   });
 
@@ -93,7 +93,7 @@ describe('the self-hosted server', () => {
     },
   );
 
-  it('has changed nothing where it refused', async () => {
+  it('changes nothing when it refuses', async () => {
     expect(await viewAll()).toEqual(before);
   });
 
@@ -102,7 +102,7 @@ describe('the self-hosted server', () => {
     ['an unknown key', 'INVALID_API_KEY', { authorization: `Bearer aik_v1_${randomBytes(30).toString('base64url')}` }],
     ['another scheme', 'INVALID_API_KEY', { authorization: 'Basic YTpi' }],
     ['a malformed key', 'INVALID_API_KEY', { 'x-api-key': 'aik_v1_' }],
-  ] as const)('answers %s with %s, in the same bytes on every route', async (_key, code, headers) => {
+  ] as const)('answers %s with %s, with the same bytes on every route', async (_key, code, headers) => {
     const seen = new Set<string>();
     for (const route of [...KEYED, ...UNKNOWN_ROUTES]) {
       const answer = await sendAnonymous(route, known, headers);
@@ -116,7 +116,7 @@ describe('the self-hosted server', () => {
     expect([...seen]).toHaveLength(1);
   });
 
-  it('answers a revoked key as one that there never was, on every route', async () => {
+  it('answers a revoked key as a key that never existed, on every route', async () => {
     const { key, keyId } = await mount.base.createTenant();
     await revokeKey(asOperator(mount.base.service.db), { id: keyId });
     const fingerprints = await Promise.all(
@@ -132,7 +132,7 @@ describe('the self-hosted server', () => {
   it.each(KEYED)('%s answers RATE_LIMITED with Retry-After when the quota is used up', async (id) => {
     const { key } = await mount.base.createTenant('free');
     let answer: Answer;
-    // The quota is 1; a new minute may begin in between.
+    // The quota is 1. A new minute may begin in between.
     let calls = 0;
     do answer = await sendOperation(mount, id, known, { key, ids: makeUnknownIds() });
     while (answer.status !== 429 && ++calls < 4);
@@ -143,12 +143,12 @@ describe('the self-hosted server', () => {
 
   const withId = (mount: Mount) => listOperations(mount.document).filter(({ path }) => path.includes('{'));
 
-  it('answers another tenant’s id as one that exists nowhere, and changes nothing of that tenant’s', async () => {
+  it('answers another tenant’s id as an id that exists nowhere, and changes nothing of that tenant', async () => {
     const other = await make();
     const otherBefore = await viewTenant(mount.base, other);
     const asked: string[] = [];
     for (const { id } of withId(mount).filter(({ outcomes }) => outcomes.includes('NOT_FOUND'))) {
-      // The body is the caller's own: for `update` it holds nothing of the other tenant's.
+      // The body is the caller's: for `update` it contains nothing of the other tenant.
       const foreign = await sendOperation(mount, id, known, { ids: other.ids });
       const unknown = await sendOperation(mount, id, known, { ids: makeUnknownIds() });
       expectDocumentedError(mount, id, foreign, 'NOT_FOUND');
@@ -164,7 +164,7 @@ describe('the self-hosted server', () => {
     expect(await viewTenant(mount.base, other)).toEqual(otherBefore);
   });
 
-  it('registers another tenant’s device for the caller alone', async () => {
+  it('registers another tenant’s device for the caller only', async () => {
     const [caller, other] = [await make(), await make()];
     const otherBefore = await viewTenant(mount.base, other);
     const foreign = await sendOperation(mount, 'confirmDevice', caller, { ids: other.ids });
@@ -188,10 +188,10 @@ describe('the self-hosted server', () => {
     expect((await other.get('/v1/stats')).body.data).toMatchObject({ anomalies: 2, confirmedDevices: 0 });
   });
 
-  it('answers HEAD on every GET route as GET, without the body', async () => {
+  it('answers HEAD like GET on every GET route, without the body', async () => {
     const connection = await Connection.open(mount.url);
     const headers = { Authorization: `Bearer ${known.key}` };
-    // Days on which nothing is counted any more.
+    // Days whose counts no longer change.
     const queries: Record<string, string> = { getUsage: '?startDate=2020-01-01&endDate=2020-01-31' };
     const read = async (method: string, target: string) => {
       connection.writeHead(method, target, headers);
@@ -270,19 +270,19 @@ describe('the self-hosted server', () => {
       );
     });
 
-    it('says nothing of what it was', () => {
+    it('does not say what is broken', () => {
       expect([...seen]).toEqual([
         '{"error":{"code":"INTERNAL_ERROR","message":"Something went wrong on our side","details":null}}',
       ]);
     });
 
-    it('answers as before when it is repaired, and has changed nothing', async () => {
+    it('answers as before after the repair, and has changed nothing', async () => {
       expect(await viewAll()).toEqual(before);
     });
   });
 });
 
-/** Each begins an outage and answers what ends it. */
+/** Each one begins an outage and answers a function that ends it. */
 const OUTAGES: [what: string, begin: () => Promise<() => Promise<void>>][] = [
   ['cannot be reached', () => mount.databaseRelay.cut().then(() => mount.databaseRelay.restore)],
   ['is behind a balancer that hangs up', () => mount.databaseRelay.hangUp().then(() => mount.databaseRelay.restore)],
@@ -314,8 +314,8 @@ describe.each(OUTAGES)('while the database %s', (_what, begin) => {
 
   it('the server answers again when the database is back', async () => {
     const { get } = fixture;
-    // A connection of postgres.js that broke in the middle of a query and was refused since gives that refusal to its
-    // first query after the outage too: each of the pool's may answer 503 once more.
+    // Some connections of postgres.js broke in the middle of a query and were refused since. Such a connection gives
+    // that refusal to its first query after the outage too, so each connection of the pool may answer 503 once more.
     let sessions = await get('/v1/sessions');
     await waitUntil(async () => {
       sessions = await get('/v1/sessions');

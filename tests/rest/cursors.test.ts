@@ -27,7 +27,7 @@ const WALKS = [
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 const SESSIONS = ['s-0', 's-1', 'S-1', 's-3', 's-4', 's-5'];
-/** Everything with more than one item in each of the walks. */
+/** Facts that give each of the walks more than one item. */
 const FACTS = SESSIONS.flatMap((id, n) => [
   started(id, { startedAt: '2026-03-01T10:00:00Z', pageUrl: `https://lms.example.edu/courses/${n}` }),
   closed(id, { closedAt: '2026-03-01T11:00:00Z' }),
@@ -58,13 +58,13 @@ const expectRefused = async (of: Customer, path: string, cursor: string) =>
   expectError(await of.get(withQuery(path, { cursor })), 'INVALID_REQUEST', 'cursor');
 
 describe('a cursor', () => {
-  it.each(WALKS)('of %s goes on there, and on no other walk', async (path) => {
+  it.each(WALKS)('of %s continues its own walk and no other', async (path) => {
     const cursor = cursors.get(path)!;
     expect((await customer.get(withQuery(path, { cursor }))).status).toBe(200);
     for (const other of WALKS.filter((one) => one !== path)) await expectRefused(customer, other, cursor);
   });
 
-  it('is of its integration, even of one with the same sessions', async () => {
+  it('belongs to its integration, even if another has the same sessions', async () => {
     const twin = await Customer.create(server, FACTS);
     for (const [path, cursor] of cursors) {
       await expectRefused(twin, path, cursor);
@@ -83,7 +83,7 @@ describe('a cursor', () => {
   const expectAllRefused = (path: string, others: string[]) =>
     Promise.all(others.map((other) => expectRefused(customer, path, other)));
 
-  it.each(ROUTES)('of %s with any one character changed is refused', async (path) => {
+  it.each(ROUTES)('of %s is refused if any one character changes', async (path) => {
     const cursor = cursors.get(path)!;
     for (const [n, character] of [...cursor].entries()) {
       const at = ALPHABET.indexOf(character);
@@ -95,7 +95,7 @@ describe('a cursor', () => {
     }
   });
 
-  it.each(ROUTES)('of %s cut anywhere, longer or doubled is refused', async (path) => {
+  it.each(ROUTES)('of %s is refused if it is cut anywhere, longer or doubled', async (path) => {
     const cursor = cursors.get(path)!;
     const cut = [...cursor].map((_, n) => cursor.slice(0, n));
     const more = ['A', '=', '==', ' ', '\n', '.', '+', '\0', 'AAAA', cursor, '😀', 'A'.repeat(2_048)];
@@ -113,7 +113,7 @@ describe('a cursor', () => {
     ['startDate=2026-03-01T00:00:00Z', 'startDate=2026-03-01T02:00:00.000%2B02:00'],
     ['minBotScore=0.5&status=Scored', 'status=SCORED&minBotScore=0.50'],
     ['status=Scored', 'status=Scored&unknown=1&pageSize=7'],
-  ])('issued under %s goes on under %s, and the other way round', async (one, same) => {
+  ])('issued under %s continues under %s, and the other way round', async (one, same) => {
     const paths = [`/v1/sessions?${one}`, `/v1/sessions?${same}`] as const;
     for (const [from, to] of [paths, paths.toReversed() as [string, string]]) {
       const { body } = await customer.get(from.includes('pageSize') ? from.replace('7', '1') : `${from}&pageSize=1`);
@@ -126,7 +126,7 @@ describe('a cursor', () => {
     ['detectionFlag=x', 'detectionFlag=X'],
     ['fingerprint=a', 'fingerprint=A'],
     ['userId=u', 'userId=U'],
-  ])('tells %s and %s apart: they are no words of ours', async (one, other) => {
+  ])('tells %s and %s apart: these values are the customer’s', async (one, other) => {
     const own = await Customer.create(server, [
       ...['a', 'b'].flatMap((id) => [
         started(id, { deviceFingerprint: 'a' }),
@@ -138,7 +138,7 @@ describe('a cursor', () => {
     await expectRefused(own, `/v1/sessions?${other}`, cursor);
   });
 
-  it('goes on after its item is gone from the walk', async () => {
+  it('continues after its item has left the walk', async () => {
     const own = await Customer.create(server, FACTS);
     const cursor = await firstCursor(own, '/v1/users');
     const moved = SESSIONS.map((id) => correlated(id, 'u', { correlatedAt: '2026-03-01T12:00:00Z' }));
@@ -153,7 +153,7 @@ describe('a cursor', () => {
     });
   });
 
-  it('of a user who has no session any more ends the walk', async () => {
+  it('of a user without any session left ends the walk', async () => {
     const own = await Customer.create(server, FACTS);
     const cursor = await firstCursor(own, '/v1/users/U/sessions');
     await own.accept(SESSIONS.map((id) => correlated(id, 'u', { correlatedAt: '2026-03-01T12:00:00Z' })));

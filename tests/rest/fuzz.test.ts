@@ -15,7 +15,7 @@ import { type GeneratedRequest, postsOf, requestsOf } from '../support/request-g
 import { judgeRequest } from '../support/request-judge';
 import { PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 
-// FUZZ_RUNS multiplies the runs; FUZZ_SEED repeats those of a failure, which prints its seed.
+// FUZZ_RUNS multiplies the runs. A failure prints its seed; FUZZ_SEED repeats it.
 const FACTOR = Number(process.env.FUZZ_RUNS ?? 1);
 const SEED = process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) };
 const LIMIT_MS = 60_000 * Math.max(1, FACTOR);
@@ -54,14 +54,14 @@ const findOperation = (method: string, template: string) =>
 const expectDiscreet = (answer: RawAnswer) =>
   expectNothingInternal(answer.body?.error?.message ?? '', answer.text, secrets);
 
-/** What may be asked of an operation: only the subscription on the loopback is ever called. */
+/** The values that a request to an operation may use. Only the subscription on the loopback is ever called. */
 function knownTo(operationId: string) {
   const isCalled = operationId === 'testWebhook' || operationId === 'rotateWebhookSecret';
   return isCalled ? { ...tenant.known, id: [tenant.testable] } : tenant.known;
 }
 
 describe('the document and the product agree about every request', () => {
-  /** What was met by operation: statuses of successes, codes of errors. */
+  /** Outcomes by operation: statuses of successes, codes of errors. */
   const met = new Map<string, Set<string>>();
 
   it.each(ROUTES.map(({ method, template }) => [method, template]))(
@@ -94,7 +94,7 @@ describe('the document and the product agree about every request', () => {
     LIMIT_MS,
   );
 
-  it('and that met the success of each operation, and refusals of each kind', () => {
+  it('and the requests met the success of each operation and refusals of each kind', () => {
     for (const [operationId, outcomes] of met) {
       const isReached = outcomes.has('200') || outcomes.has('204');
       expect([operationId, [...outcomes], isReached]).toEqual([operationId, [...outcomes], true]);
@@ -145,7 +145,7 @@ describe('a key', () => {
       .chain((operation) => requestsOf(operation, { ...knownTo(operation.operation.operationId), id: ['unknown'] }));
 
   it(
-    'that is none is 401 before anything else is judged, and the same for every request',
+    'that is invalid is 401 before any other check, with the same answer to every request',
     async () => {
       const digest = await digestTables(server.database);
       const kinds = fc.oneof(
@@ -170,7 +170,7 @@ describe('a key', () => {
   );
 
   it(
-    'in any spelling that is allowed leads to the same answers',
+    'in any allowed spelling gets the same answers',
     async () => {
       const keys = fc.constantFrom(...good(tenant.key));
       const property = fc.asyncProperty(targets(), keys, async (generated, headers) => {
@@ -212,7 +212,7 @@ describe('a target', () => {
     });
 
   it(
-    'under /v1 that the document does not know is 404 in the envelope, whatever the method',
+    'under /v1 that is not in the document is 404 in the envelope, whatever the method',
     async () => {
       const property = fc.asyncProperty(requests(['/v1', '/v1/sessions', '/v1/webhooks']), async (generated) => {
         const request = withHeaders(generated, { Authorization: `Bearer ${tenant.key}` });
@@ -224,7 +224,7 @@ describe('a target', () => {
   );
 
   it(
-    'outside /v1 is 200, 404 or 413, never the envelope and never a fault; one that resolves into /v1 is the API’s to refuse',
+    'outside /v1 is 200, 404 or 413, never the envelope and never a fault; if it resolves into /v1, the API refuses it',
     async () => {
       const heads = ['/health', '/openapi', '/openapi/v3.json', '/swagger', '/swagger/start.js', '/v1%2Fsessions'];
       const property = fc.asyncProperty(requests(heads), async (request) => {
@@ -242,7 +242,7 @@ describe('a target', () => {
   );
 
   it(
-    'in a head that is hardly HTTP is refused in the envelope, or its connection ends, and the server goes on',
+    'in a head that is hardly HTTP is refused in the envelope or its connection ends, and the server keeps running',
     async () => {
       const junk = fc.oneof(
         fc.constantFrom('\0', '\r', '\n', '\r\n', '\r\n\r\n', ' ', '\t', ':', ';', '\xff', '\x7f', ' HTTP/9.9', 'GET '),
@@ -283,9 +283,9 @@ describe('a target', () => {
   );
 });
 
-describe('the pipeline’s door', () => {
+describe('the pipeline’s endpoint', () => {
   it(
-    'refuses what its schema refuses, names the fact at fault, and then writes nothing',
+    'refuses what its schema refuses, names the invalid fact, and then writes nothing',
     async () => {
       const { id } = await server.createTenant();
       const known = {
@@ -325,7 +325,7 @@ describe('the pipeline’s door', () => {
         if (judgement.verdict !== 'fine') expect(answer.status).toBe(bytes.length > 1024 * 1024 ? 413 : 400);
         if (factIndex !== undefined) expect(factIndex).toBeLessThan(judgement.factCount);
         if (judgement.verdict === 'refused' || judgement.integrationId !== id) return;
-        // What a rule refuses may come before what the schema refuses.
+        // A rule may refuse an earlier fact than the schema does.
         expect(factIndex).toBeGreaterThanOrEqual(0);
         if (judgement.verdict === 'refused for a fact') expect(factIndex).toBeLessThanOrEqual(judgement.factIndex);
       });

@@ -13,7 +13,7 @@ const read = async (key: string) => (await server.call('GET', '/v1/integration',
 const mask = (key: string) => `aik_v1_${key.slice(7, 11)}…${key.slice(-4)}`;
 
 describe('GET /v1/integration', () => {
-  it('has every field of the integration that the key resolves to', async () => {
+  it('has every field of the key’s integration', async () => {
     const { id, key } = await server.createTenant('enterprise');
     await server.database.db
       .sql`update integrations set allowed_origins = ${'{"https://a.example.edu"}'}::text[] where id = ${id}`;
@@ -31,7 +31,7 @@ describe('GET /v1/integration', () => {
     });
   });
 
-  it('masks the key that calls, not another of the integration', async () => {
+  it('masks the calling key, not another key of the integration', async () => {
     const { id, key } = await server.createTenant('pro');
     const other = (await mintKey(asOperator(server.service.db), { integrationId: id, name: 'second' })).key;
     expect((await read(key)).apiKeyMasked).toBe(mask(key));
@@ -51,7 +51,7 @@ describe('GET /v1/integration', () => {
     expect(await read(key)).toMatchObject({ plan, serviceTier, webhooks: { active: 0, max } });
   });
 
-  it('counts the active webhooks: neither disabled nor deleted ones, nor another tenant’s', async () => {
+  it('counts the active webhooks, without disabled or deleted ones and without another tenant’s', async () => {
     const { key } = await server.createTenant('enterprise');
     const other = await server.createTenant('enterprise');
     const create = async (owner: string, enabled: boolean) => {

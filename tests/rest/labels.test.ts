@@ -22,7 +22,7 @@ const listIds = async (of: Customer, query: string) =>
   (await of.read(`/v1/sessions?${query}`)).map(({ id }: { id: string }) => id).sort();
 
 describe('a label', () => {
-  it('answers what the session is labelled now, and stands on the session', async () => {
+  it('answers the session’s label and is stored on the session', async () => {
     const before = Date.now();
     const body = { verdict: 'bot', confidence: 'high', notes: 'Pasted 400 words' };
     const { labeledAt, ...label } = await customer.label('s', body);
@@ -34,7 +34,7 @@ describe('a label', () => {
     expect(session).toMatchObject({ label: { ...body, labeledAt }, riskLevel: 'bot', updatedAt: labeledAt });
   });
 
-  it('replaces the one before, whole', async () => {
+  it('replaces the whole previous label', async () => {
     const first = await customer.label('s', { verdict: 'bot', confidence: 'high', notes: 'sure' });
     const second = await customer.label('s', { verdict: 'human' });
     expect(second).toMatchObject({ verdict: 'human', confidence: null, notes: null });
@@ -43,7 +43,7 @@ describe('a label', () => {
     expect(await customer.session('s')).toMatchObject({ label, riskLevel: 'human' });
   });
 
-  it('given again is the same label', async () => {
+  it('sent again is the same label', async () => {
     const body = { verdict: 'human', confidence: 'low', notes: 'x' };
     const { labeledAt: _, ...first } = await customer.label('s', body);
     expect(await customer.label('s', body)).toMatchObject(first);
@@ -60,25 +60,25 @@ describe('a label', () => {
     });
   });
 
-  it('takes null as absent', async () => {
+  it('treats null as absent', async () => {
     const label = await customer.label('s', { verdict: 'bot', confidence: null, notes: null });
     expect(label).toMatchObject({ confidence: null, notes: null });
   });
 
   it.each([undefined, null, '', 'none', 'bots', ' bot', 1, true, ['bot'], '__proto__'])(
-    'names verdict when it is %j',
+    'names verdict if it is %j',
     async (verdict) => refuse({ verdict, confidence: 'x' }, 'verdict'),
   );
 
   it.each(['', 'certain', 'none', 1, false, ['low'], 'constructor'])(
-    'names confidence when it is %j',
+    'names confidence if it is %j',
     async (confidence) => refuse({ verdict: 'bot', confidence, notes: 5 }, 'confidence'),
   );
 
   it.each([5, true, ['x'], {}, 'a\0b', '\ud800', 'x\udfff', 'x'.repeat(1001), '😀'.repeat(1001)])(
-    'names notes when they are %j',
+    'names notes if they are %j',
     async (notes) => {
-      // A lone surrogate travels as an escape.
+      // JSON carries a lone surrogate as an escape.
       await refuse(JSON.stringify({ verdict: 'bot', notes }), 'notes');
     },
   );
@@ -104,14 +104,14 @@ describe('a label', () => {
     await refuse({}, 'verdict');
   });
 
-  it('is of the session in the path, whatever the body says', async () => {
+  it('applies to the session in the path, whatever the body says', async () => {
     const other = await Customer.create(server, [started('a'), started('b')]);
     const body = { verdict: 'bot', sessionId: 'b', labeledAt: '2020-01-01T00:00:00Z', unknown: 1 };
     expect(await other.label('a', body)).toMatchObject({ sessionId: 'a', verdict: 'bot' });
     expect((await other.session('b')).label).toBeNull();
   });
 
-  it('of an unknown session and of another integration’s is 404; a wrong body is named before', async () => {
+  it('of an unknown session or another integration’s is 404; a wrong body is refused first', async () => {
     const stranger = await Customer.create(server);
     expectError(await stranger.post(labelPath('s'), { verdict: 'bot' }), 'NOT_FOUND');
     expectError(await customer.post(labelPath('unknown'), { verdict: 'bot' }), 'NOT_FOUND');
@@ -120,7 +120,7 @@ describe('a label', () => {
 });
 
 describe('a label beats the score', () => {
-  it('in the risk level and every filter by it', async () => {
+  it('in the risk level and in every filter by it', async () => {
     const ids = ['high', 'low', 'high-plain', 'low-plain'];
     const one = await Customer.create(
       server,
@@ -135,7 +135,7 @@ describe('a label beats the score', () => {
     expect(await listIds(one, 'label=bot')).toEqual(['low']);
     expect(await listIds(one, 'label=human')).toEqual(['high']);
     expect(await listIds(one, 'label=none')).toEqual(['high-plain', 'low-plain']);
-    // Scores stay what they are.
+    // Scores do not change.
     expect(await listIds(one, 'minBotScore=0.5')).toEqual(['high', 'high-plain']);
   });
 
@@ -157,7 +157,7 @@ describe('a label beats the score', () => {
     }
   });
 
-  it('before there is one, without a score or a change of status', async () => {
+  it('when the session has no score yet, and changes no status', async () => {
     const one = await Customer.create(server, [started('s'), started('plain')]);
     await one.label('s', { verdict: 'bot' });
     expect(await one.session('s')).toMatchObject({ status: 'Active', botScore: null, riskLevel: 'bot' });
@@ -166,7 +166,7 @@ describe('a label beats the score', () => {
     expect(await listIds(one, 'label=none')).toEqual(['plain']);
   });
 
-  it('when the score comes after it too', async () => {
+  it('when the score arrives later too', async () => {
     const one = await Customer.create(server, [started('s')]);
     await one.label('s', { verdict: 'human', notes: 'met them' });
     const { label } = await one.session('s');
@@ -190,7 +190,7 @@ describe('a label beats the score', () => {
     expect(await read()).toEqual([0, 'human', 0, 0, 0]);
   });
 
-  it('in what BotDetected fires for, and fires nothing itself', async () => {
+  it('in the decision to fire BotDetected, and fires nothing itself', async () => {
     const one = await Customer.create(server, [started('high'), started('low'), ...scoredSession('later', 0.1)]);
     await one.label('high', { verdict: 'human' });
     for (const id of ['low', 'later']) await one.label(id, { verdict: 'bot' });

@@ -9,7 +9,7 @@ import { expectSigned, type Receiver, startReceiver, waitUntil } from '../suppor
 import { createClient, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 import { openStaffClient, PASSWORD, readCookie, trySignIn } from '../support/staff-client';
 
-// What Next's route handlers do with a request and its answer: under plain `next start`, and as Vercel runs them. The
+// What Next's route handlers do with a request and its answer, under plain `next start` and as Vercel runs them. The
 // self-hosted server answers from the same database.
 describe.each<[string, Record<string, string>]>([
   ['plain next start', {}],
@@ -35,7 +35,7 @@ describe.each<[string, Record<string, string>]>([
     await receiver.stop();
   });
 
-  /** What a client sees, apart from what differs between any two requests. */
+  /** Reads what a client sees, without what differs between any two requests. */
   async function see(base: string, method: string, path: string, init: RequestInit = {}) {
     const response = await fetch(base + path, { method, redirect: 'manual', ...init });
     const headers = Object.fromEntries(
@@ -93,7 +93,7 @@ describe.each<[string, Record<string, string>]>([
     }
   });
 
-  it('opens a cursor that the self-hosted mount has signed', async () => {
+  it('accepts a cursor that the self-hosted mount has signed', async () => {
     await server.ingest(tenant.id, [...scoredSession(0.1).facts, ...scoredSession(0.1).facts]);
     const { body } = await server.call('GET', '/v1/sessions?pageSize=1', { key: tenant.key });
     const rest = `/v1/sessions?pageSize=1&cursor=${body.pagination.nextCursor}`;
@@ -108,7 +108,7 @@ describe.each<[string, Record<string, string>]>([
     'pipeline.ingest?batch=1',
     'pipeline%2Eingest',
     'pipeline.ingest/',
-  ])('takes facts at the pipeline’s door within its limits, and refuses a bad token: %s', async (spelling) => {
+  ])('takes facts at the pipeline’s endpoint within its limits, and refuses a bad token: %s', async (spelling) => {
     const post = async (token: string, body: string) => {
       const response = await fetch(`${next.url}/api/trpc/${spelling}`, {
         method: 'POST',
@@ -129,7 +129,7 @@ describe.each<[string, Record<string, string>]>([
     expect(found.body.data.status).toBe('Scored');
   });
 
-  it('answers a customer’s procedure over tRPC with a clean 401, whatever key comes with it', async () => {
+  it('answers a customer’s procedure over tRPC with a plain 401, whatever key is sent', async () => {
     const before = next.output();
     const calls: [method: string, path: string][] = [
       ['GET', 'sessions.list'],
@@ -162,7 +162,7 @@ describe.each<[string, Record<string, string>]>([
     expect((await fetch(`${next.url}/api/trpc/staff.me`, { method: 'HEAD' })).status).toBe(204);
   });
 
-  it('keeps /api/inngest closed where no Inngest is configured', async () => {
+  it('keeps /api/inngest closed if no Inngest is configured', async () => {
     for (const method of ['GET', 'POST', 'PUT']) {
       const response = await fetch(`${next.url}/api/inngest`, { method });
       expect([response.status, await response.text()]).toEqual([404, 'Not found\n']);
@@ -176,7 +176,7 @@ describe.each<[string, Record<string, string>]>([
     ...headers,
   });
 
-  it('passes on a body of 64 KiB byte by byte, and refuses one byte more', async () => {
+  it('passes on a body of 64 KiB byte for byte, and refuses one byte more', async () => {
     const pad = (length: number) => `{"name":"ä😀",${VALID.slice(1)}${' '.repeat(length)}`;
     const longest = pad(64 * 1024 - Buffer.byteLength(pad(0)));
     const taken = await sendRaw(next.url, 'POST', '/v1/webhooks', { headers: json(), body: longest });
@@ -188,7 +188,7 @@ describe.each<[string, Record<string, string>]>([
     expect([gone.status, gone.text, gone.header('content-type')]).toEqual([204, '', null]);
   });
 
-  it('takes an action without a body, with an empty one and with one that nobody reads', async () => {
+  it('accepts an action without a body, with an empty one and with one that is not read', async () => {
     const path = '/v1/users/u/devices/d/confirm';
     const cases: [headers: Record<string, string>, body: string][] = [
       [{}, ''],
@@ -209,7 +209,7 @@ describe.each<[string, Record<string, string>]>([
     await server.call('DELETE', `/v1/webhooks/${id}`, { key: tenant.key });
   });
 
-  it('refuses a signed-in page of another host, and signs in and out pages of its own', async () => {
+  it('refuses a signed-in page of another host, and lets its own pages sign in and out', async () => {
     const client = { url: next.url, ...createClient(next.url) };
     const email = `${crypto.randomUUID()}@example.com`;
     await createStaff(asOperator(server.service.db), { email, password: PASSWORD, role: 'viewer' });
@@ -237,7 +237,7 @@ describe.each<[string, Record<string, string>]>([
     const claimed = { 'x-client-address': '198.51.100.7' };
     expect(await tryFrom(claimed)).toEqual(['address:127.0.0.1']);
     const forwarded = { ...claimed, 'x-forwarded-for': '192.0.2.1, 192.0.2.2' };
-    // Vercel writes the whole header; a proxy adds its entry behind what the client has sent.
+    // Vercel writes the whole header. A proxy appends its entry to what the client has sent.
     expect(await tryFrom(forwarded)).toEqual([`address:${settings.VERCEL ? '192.0.2.1' : '192.0.2.2'}`]);
   });
 
@@ -259,7 +259,7 @@ describe.each<[string, Record<string, string>]>([
     expectSigned(receiver.received[0]!, secret);
   });
 
-  it('with a wrong setting fails every request, and says which in the log', async () => {
+  it('with an invalid setting fails every request and names the setting in the log', async () => {
     await expect(startNextServer(server, { ...settings, WEBHOOK_TIMEOUT: 'soon' })).rejects.toThrow(
       /next start answers 500: .*WEBHOOK_TIMEOUT: must be a duration/s,
     );
@@ -269,11 +269,11 @@ describe.each<[string, Record<string, string>]>([
     await expect(fetch(`http://127.0.0.1:${metricsPort}/metrics`)).rejects.toThrow('fetch failed');
   });
 
-  // The last test: it ends the server.
+  // This test is the last one because it ends the server.
   it('has counted every request when it ends', async () => {
     const { key } = await server.createTenant('pro');
     const ask = (path: string) => fetch(next.url + path, { headers: { authorization: `Bearer ${key}` } });
-    // At once, so that the end comes while some of them are still to be written.
+    // All at once, so that the process ends while some counts are still to be written.
     const stats = await Promise.all(Array.from({ length: 20 }, () => ask('/v1/stats')));
     expect(new Set(stats.map(({ status }) => status))).toEqual(new Set([200]));
     for (const path of ['/v1/users?pageSize=0', '/v1/unknown']) await ask(path);

@@ -5,9 +5,9 @@ import { type NextServer, startNextServer } from '../support/next-server';
 import { describeAnswer, type OddRequest, sendOdd } from '../support/odd-requests';
 import { startTestServer, type TestServer } from '../support/server';
 
-// What no well-behaved client sends, byte for byte: the self-hosted server judges all of it as it was sent. Where Next's
-// router repairs, redirects or refuses it before a route handler sees it, the case says what Next answers; all else is
-// answered alike.
+// Requests that no well-behaved client sends, byte for byte. The self-hosted server judges each one as it was sent. If
+// Next's router repairs, redirects or refuses a request before a route handler sees it, the case says what Next
+// answers. All others get the same answer from both.
 
 const KIB = 1024;
 
@@ -26,27 +26,27 @@ afterAll(async () => {
 
 type Odd = Omit<OddRequest, 'key'> & { hasKey?: boolean };
 
-/** An answer as `<status> <code> <field>`, or `<status> <location>`. */
+/** Shows an answer as `<status> <code> <field>`, or `<status> <location>`. */
 function show({ status, body, header }: RawAnswer): string {
   const parts = [status, body?.error?.code, body?.error?.details?.field, header('location')];
   return parts.filter((part) => part !== undefined && part !== null).join(' ');
 }
 
-/** Sends a request to the self-hosted server, and shows its answer. */
+/** Sends a request to the self-hosted server and shows its answer. */
 async function ask(line: string, { hasKey = true, ...odd }: Odd = {}): Promise<string> {
   const answer = await sendOdd(server.url, line, hasKey ? { ...odd, key: tenant.key } : odd);
   expect(answer.header('x-request-id')).toMatch(/^req_/);
   return show(answer);
 }
 
-/** Sends a request to plain `next start`, and shows its answer; `closed` where there is none. */
+/** Sends a request to plain `next start` and shows its answer, or `closed` if there is none. */
 const askNext = (line: string, { hasKey = true, ...odd }: Odd = {}): Promise<string> =>
   sendOdd(next.url, line, hasKey ? { ...odd, key: tenant.key } : odd).then(show, ({ message }: Error) => {
     expect(message).toBe('closed after ""');
     return 'closed';
   });
 
-/** Sends a request to both, expects one answer, and shows it. */
+/** Sends a request to both, expects the same answer, and shows it. */
 async function askBoth(line: string, { hasKey = true, ...rest }: Odd = {}): Promise<string> {
   const odd = hasKey ? { ...rest, key: tenant.key } : rest;
   const [own, other] = await Promise.all([server, next].map(({ url }) => sendOdd(url, line, odd)));
@@ -56,13 +56,13 @@ async function askBoth(line: string, { hasKey = true, ...rest }: Odd = {}): Prom
   return show(own!);
 }
 
-/** Expects an answer of the self-hosted server and, where `byNext` says it, another one of Next; else the same of both. */
+/** Expects an answer of the self-hosted server. Next must give `byNext` if it is set, else the same answer. */
 async function expectAnswer(line: string, answer: string, byNext?: string, odd: Odd = {}) {
   if (byNext === undefined) return expect(await askBoth(line, odd)).toBe(answer);
   expect([await ask(line, odd), await askNext(line, odd)]).toEqual([answer, byNext]);
 }
 
-/** Cases with a short name in front. */
+/** Puts a short name in front of each case. */
 const named = <T extends unknown[]>(cases: [string, ...T][]) =>
   cases.map(([text, ...rest]): [string, string, ...T] => [text.slice(0, 40), text, ...rest]);
 
@@ -116,7 +116,7 @@ describe('a path', () => {
     ['/v1\\sessions', '308 /v1/sessions'],
     ['/.//v1', '308 /v1'],
     ['http://elsewhere.example//v1/sessions', '308 http://elsewhere.example/v1/sessions'],
-    // Resolved.
+    // Next resolves the dots.
     ['/v1/./sessions', '200', MISSING],
     ['/v1/../health', '200'],
     ['/x/../v1/sessions', '200', MISSING],
@@ -149,16 +149,16 @@ describe('a path', () => {
     ['/swagger\\', '308 /swagger/'],
     ['/api/trpc/%E0%A4', '500'],
     ['/%', '404'],
-  ])('without a key is a plain 404 where the API or nobody answers: %s', async (path, byNext) => {
+  ])('without a key is a plain 404 if it is outside the API: %s', async (path, byNext) => {
     await expectAnswer(`GET ${path}`, '404', byNext, { hasKey: false });
   });
 });
 
-describe('bytes without sense', () => {
+describe('meaningless bytes', () => {
   const ALPHABET = [...'%%%/\\\\..??&&==#v1sessionsE0A4z+;:@*[]{}"<>^`|~\t\u0001\u007f\u0080\u00e9\u00ff'];
   const target = fc.array(fc.constantFrom(...ALPHABET), { maxLength: 30 }).map((parts) => parts.join(''));
 
-  it('under /v1 are never answered as a fault of ours', async () => {
+  it('under /v1 are never answered as a fault on our side', async () => {
     const paths = fc.constantFrom('/v1/', '/v1/sessions/', '/v1/sessions?', '/v1/sessions?userId=', '/v1/webhooks/x');
     const property = fc.asyncProperty(paths, target, fc.boolean(), async (path, rest, hasKey) => {
       expect(await ask(`GET ${path}${rest}`, { hasKey })).toMatch(hasKey ? /^(200|400|404)/ : /^40[01] /);
@@ -210,12 +210,12 @@ describe('a method', () => {
     await expectAnswer(`${method} *`, '404', '500', { hasKey: false });
   });
 
-  it('CONNECT is refused: this is no proxy', async () => {
+  it('CONNECT is refused: this server is no proxy', async () => {
     for (const target of ['localhost:1', '/v1/sessions'])
       await expectAnswer(`CONNECT ${target}`, '400 INVALID_REQUEST request', 'closed');
   });
 
-  it('HEAD is answered as GET, without the body', async () => {
+  it('HEAD is answered like GET, without the body', async () => {
     expect(await askBoth('HEAD /v1/sessions')).toBe('200');
     await expectAnswer('HEAD /v1/sessions/%E0%A4', '400', '500');
     expect(await askBoth('HEAD /v1/nothing')).toBe('404');
@@ -229,7 +229,7 @@ describe('a method', () => {
 });
 
 describe('a head', () => {
-  /** Each with what Next answers to it, where it does not reach the API. */
+  /** Each with Next's answer, if it does not reach the API. */
   const heads: [headers: string[], byNext?: string | RegExp][] = [
     [['Host: evil.example:99999']],
     [['Host: [::1', 'Host: other']],
@@ -260,7 +260,7 @@ describe('a head', () => {
     [['Connection: close']],
   ];
   const namedHeads = heads.map(([headers, byNext]) => [headers.join(', ').slice(0, 40), headers, byNext] as const);
-  it.each(namedHeads)('means nothing to the API: %s', async (_name, headers, byNext) => {
+  it.each(namedHeads)('does not affect the API: %s', async (_name, headers, byNext) => {
     const action = [json, 'Next-Action: x', ...headers, long(1)];
     const cases: [line: string, answer: string, odd: Odd][] = [
       ['GET /v1/sessions?pageSize=5', '200', { headers }],
@@ -268,7 +268,7 @@ describe('a head', () => {
       ['POST /v1/webhooks', '400 INVALID_BODY body', { headers: action, body: '{' }],
     ];
     for (const [line, answer, odd] of cases) {
-      // Next never lets go of a socket that offers an upgrade and sends a body: the server would not end.
+      // Next never releases a socket that offers an upgrade and sends a body, so the server would not end.
       if (byNext === 'closed' && odd.body) expect(await ask(line, odd)).toBe(answer);
       else if (byNext === undefined) expect(await askBoth(line, odd)).toBe(answer);
       else expect([await ask(line, odd), await askNext(line, odd)]).toEqual([answer, expect.stringMatching(byNext)]);
@@ -276,7 +276,7 @@ describe('a head', () => {
     expect(await ask('GET /v1/sessions/%E0%A4', { headers })).toBe('400 INVALID_REQUEST sessionId');
   });
 
-  it('that takes compressed answers gets none from the API; Next compresses them on their way', async () => {
+  it('that accepts compressed answers gets uncompressed ones from the API; Next compresses them on the way', async () => {
     const headers = ['Accept-Encoding: gzip, br'];
     const own = await sendOdd(server.url, 'GET /v1/sessions', { key: tenant.key, headers });
     expect([own.status, own.header('content-encoding')]).toEqual([200, null]);
@@ -285,7 +285,7 @@ describe('a head', () => {
     expect([other.headers.get('content-encoding'), await other.json()]).toEqual(['gzip', own.body]);
   });
 
-  it('with the cookies of a preview is judged as without, and Next takes one back', async () => {
+  it('with the cookies of a preview is judged as without, and Next withdraws one of them', async () => {
     const headers = ['Cookie: __prerender_bypass=x; __next_preview_data=y'];
     for (const hasKey of [true, false]) {
       const answer = hasKey ? '200' : '401 MISSING_API_KEY';
@@ -311,7 +311,7 @@ describe('a head', () => {
     ['X-Api-Key:'],
     ['X-Api-Key: a', 'X-Api-Key: b'],
     ['Authorization: Bearer a', 'Authorization: Bearer b'],
-  ])('with no valid key is refused alike: %s', async (...headers) => {
+  ])('without a valid key is refused the same way by both: %s', async (...headers) => {
     expect(await askBoth('GET /v1/sessions', { headers, hasKey: false })).toBe('401 INVALID_API_KEY');
   });
 
@@ -324,7 +324,7 @@ describe('a head', () => {
     ['a length that is no number', ['Content-Length: x']],
     ['a length and chunks', [long(1), 'Transfer-Encoding: chunked']],
     ['an unknown transfer', ['Transfer-Encoding: x']],
-  ])('that is not readable is refused in the envelope: %s', async (_what, headers, byNext = '400') => {
+  ])('that is unreadable is refused in the envelope: %s', async (_what, headers, byNext = '400') => {
     await expectAnswer('GET /v1/sessions', '400 INVALID_REQUEST request', byNext, { headers });
   });
 
@@ -334,7 +334,7 @@ describe('a head', () => {
     ['GET v1/sessions'],
     ['GET  '],
     ['GET /v1 x'],
-  ])('whose first line is not readable is refused in the envelope: case %#', async (line, byNext = '400') => {
+  ])('whose first line is unreadable is refused in the envelope: case %#', async (line, byNext = '400') => {
     await expectAnswer(line, '400 INVALID_REQUEST request', byNext);
   });
 });
@@ -366,7 +366,7 @@ describe('a body', () => {
     expect(await askBoth('POST /v1/webhooks', { headers: [json, long(5_000_000)], body })).toBe(REFUSED);
   });
 
-  it('in chunks is read alike', async () => {
+  it('in chunks is read the same way', async () => {
     expect(await chunked('2\r\n{}\r\n0\r\n\r\n')).toBe('400 INVALID_BODY url');
     expect(await chunked('1;x=y\r\n{\r\n0\r\nX-Trailer: 1\r\n\r\n')).toBe(REFUSED);
     expect(await chunked('0\r\n\r\n')).toBe(REFUSED);
@@ -374,7 +374,7 @@ describe('a body', () => {
     await expectAnswer('POST /v1/webhooks', '400 INVALID_REQUEST request', '400', { headers, body: 'zz\r\n' });
   });
 
-  it('is not read without a key, nor where the route takes none', async () => {
+  it('is not read without a key, or if the route takes none', async () => {
     expect(await askBoth('POST /v1/webhooks', { hasKey: false, headers: [long(9_999)], body: '{' })).toBe(
       '401 MISSING_API_KEY',
     );

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { readEnv } from '../../server/platform/env';
 import { readDocument } from '../../server/rest/document';
 
-/** Problems of the recommended rules that we leave, each with its reason. */
+/** Problems that we leave, each with its reason. */
 const EXCEPTIONS: Record<string, string> = {
   'operation-4xx-response #/paths/~1health/get/responses':
     'Health takes no input and no key: it is never the client’s fault.',
   'info-license-strict #/info/license': 'A proprietary service has no licence text to link to.',
 };
 
-/** Lints a document with Redocly’s recommended rules: each problem as its rule and its place. */
+/** Lints a document with Redocly’s recommended rules. Answers each problem as its rule and its place. */
 async function lint(document: string): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended'] });
   const problems = await lintFromString({ source: document, absoluteRef: 'openapi.json', config });
@@ -20,11 +20,11 @@ async function lint(document: string): Promise<string[]> {
 describe('Redocly’s recommended rules', () => {
   const document = readDocument(readEnv({})).body as string;
 
-  it('find no problem in the document, whether error or warning, but the exceptions', async () => {
+  it('find no problem in the document, neither error nor warning, except these exceptions', async () => {
     expect((await lint(document)).sort()).toEqual(Object.keys(EXCEPTIONS).sort());
   });
 
-  it('find what is wrong with a document', async () => {
+  it('find the faults of a faulty document', async () => {
     const broken = JSON.parse(document);
     delete broken.paths['/v1/sessions'].get.summary;
     delete broken.paths['/v1/sessions/{sessionId}'].get.parameters;

@@ -7,7 +7,7 @@ import { OpenApiDocument } from '../support/document';
 import { closed, scored, scoredSession, started } from '../support/facts';
 import { type CallOptions, startTestServer, type TestServer } from '../support/server';
 
-/** Every public operation, besides the document and its page. */
+/** Every public operation except the document and its page. */
 const OPERATIONS = [
   'GET /health getHealth',
   'GET /v1/analytics getAnalytics',
@@ -37,7 +37,7 @@ const OPERATIONS = [
 /** Actions that take no body. */
 const WITHOUT_BODY = ['rotateWebhookSecret', 'testWebhook'];
 
-/** Specification: Delivery payloads. A `?` marks a nullable field. */
+/** The specification's delivery payloads. A `?` marks a nullable field. */
 const PAYLOADS: Record<string, string[]> = {
   BotDetected: ['sessionId', 'botScore', 'scoredAt', 'userId?', 'contextId?', 'sessionUrl?'],
   SessionAnomaly: ['anomalyId', 'anomalyType', 'severity', 'detectedAt', 'sessionId?', 'userId?', 'metadata?'],
@@ -124,14 +124,14 @@ describe('the document', () => {
     }
   });
 
-  it('knows no status code that is not in use', () => {
+  it('lists no status code that is not in use', () => {
     const used = ['200', '204', '400', '401', '402', '403', '404', '429', '500', '503'];
     for (const { path, operation } of document.listOperations())
       for (const status of Object.keys(operation.responses))
         expect([path, used]).toEqual([path, expect.arrayContaining([status])]);
   });
 
-  it('asks for a key under /v1, and nowhere else', () => {
+  it('requires a key under /v1 and nowhere else', () => {
     const { securitySchemes } = document.json.components;
     expect(securitySchemes.bearer_auth).toMatchObject({ type: 'http', scheme: 'bearer', bearerFormat: 'aik_v1_*' });
     const names = Object.keys(securitySchemes);
@@ -156,7 +156,7 @@ describe('the document', () => {
     for (const parameter of parameters) expect(parameter.required ?? false).toBe(false);
   });
 
-  it('names / as its server, or the regions’ where they are set', () => {
+  it('names / as its server, or the regions’ servers if they are set', () => {
     expect(document.json.servers.map(({ url }: { url: string }) => url)).toEqual(['/']);
     const urls = { PUBLIC_URL_US: 'https://us.example.com', PUBLIC_URL_EU: 'https://eu.example.com' };
     const serversOf = (settings: Record<string, string>) =>
@@ -211,7 +211,7 @@ describe('its delivery', () => {
     expect(headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
   });
 
-  it('is always 200, also for one who has it already', async () => {
+  it('is always 200, also for a client that already has it', async () => {
     const first = await server.call('GET', '/openapi/v3.json');
     const etag = first.headers.get('etag')!;
     const conditions = [
@@ -229,7 +229,7 @@ describe('its delivery', () => {
     expect((await server.call('GET', '/openapi/v3.json?x=1')).status).toBe(200);
   });
 
-  it('is the only one with CORS', async () => {
+  it('is the only answer with CORS', async () => {
     const { key } = await server.createTenant();
     for (const path of ['/health', '/swagger', '/v1/sessions', '/v1/unknown']) {
       const { headers } = await server.call('GET', path, { key, headers: { origin: 'https://evil.example' } });
@@ -238,7 +238,7 @@ describe('its delivery', () => {
   });
 });
 
-describe('every real answer is as the document says', () => {
+describe('every real answer matches the document', () => {
   let key: string;
   let id: string;
   beforeAll(async () => {
@@ -344,7 +344,7 @@ describe('every real answer is as the document says', () => {
     const free = await server.createTenant('free');
     const ways: Record<string, string>[] = [{ authorization: `Bearer ${free.key}` }, { 'x-api-key': free.key }];
     for (const headers of ways) {
-      // A minute may begin in between: two more than the quota always meet it.
+      // A minute may begin in between. Two requests more than the quota always exceed it.
       const answers = [];
       for (let n = 0; n < 3; n++) answers.push(await small.call('GET', '/v1/sessions', { headers }));
       const limited = answers.find(({ status }) => status === 429)!;
@@ -363,7 +363,7 @@ describe('every real answer is as the document says', () => {
     await broken.stop();
   });
 
-  it('and takes the bodies that the document describes', () => {
+  it('and the routes take the bodies that the document describes', () => {
     const bodyOf = (path: string, method: string) => [
       'paths',
       path,
@@ -475,7 +475,7 @@ describe('/swagger', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('loads only assets of its own, and each is there', async () => {
+  it('loads only its own assets, and each exists', async () => {
     const { text } = await server.call('GET', '/swagger');
     const links = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
     expect(links.length).toBeGreaterThanOrEqual(3);
@@ -491,7 +491,7 @@ describe('/swagger', () => {
     }
   });
 
-  it('answers itself with a slash too, and calls / whatever the document’s servers are', async () => {
+  it('also answers with a trailing slash, and calls / whatever the document’s servers are', async () => {
     const slashed = await server.call('GET', '/swagger/');
     expect([slashed.status, slashed.headers.get('location')]).toEqual([200, null]);
     const start = await server.call('GET', '/swagger/start.js');
@@ -507,7 +507,7 @@ describe('/swagger', () => {
     '__proto__',
     'package.json',
     'index.html',
-  ])('gives away no other file: /swagger/%s', async (name) => {
+  ])('serves no other file: /swagger/%s', async (name) => {
     expect((await server.call('GET', `/swagger/${name}`)).status).toBe(404);
   });
 });

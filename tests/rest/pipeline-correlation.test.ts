@@ -79,7 +79,7 @@ describe('a correlation or anomaly', () => {
     ['(an anomaly) with metadata in a list', anomaly('a', { metadata: [{}] })],
     ['(an anomaly) with U+0000 in the metadata', anomaly('a', { metadata: { a: ['\0'] } })],
     ['(an anomaly) with metadata nested 100 deep', anomaly('a', { metadata: nested(100) })],
-  ])('%s refuses its batch and is named by its index; nothing is kept', async (_what, bad) => {
+  ])('%s refuses its batch and is named by its index; nothing is stored', async (_what, bad) => {
     await customer.accept([started('s')]);
     const good = [correlated('s', 'good', { correlatedAt: secondsAgo(3) }), anomaly('good', { sessionId: 's' })];
     await expectRefused([started('new'), ...good, bad, started('later')], 3);
@@ -88,7 +88,7 @@ describe('a correlation or anomaly', () => {
     expect([await readTold('SessionCorrelated'), await readTold('SessionAnomaly')]).toEqual([[], []]);
   });
 
-  it('of another integration’s session is refused as of an unknown one', async () => {
+  it('of another integration’s session is refused like that of an unknown session', async () => {
     await customer.accept([started('s')]);
     const stranger = await Customer.create(server);
     await expectRefused([correlated('s', 'u')], 0, stranger);
@@ -105,7 +105,7 @@ describe('a correlation or anomaly', () => {
     expect(await customer.session('s')).toMatchObject({ userId: 'u' });
   });
 
-  it('may come in one batch with the start of its session', async () => {
+  it('may arrive in one batch with the start of its session', async () => {
     await customer.accept([started('s'), correlated('s', 'u'), anomaly('a', { sessionId: 's' })]);
     expect(await readStats()).toMatchObject({ matchedSessions: 1, anomalies: 1 });
   });
@@ -140,7 +140,7 @@ describe('a correlation sent again', () => {
     expect(await readTold('SessionCorrelated')).toMatchObject([{ userId: 'u', contextId: 'c' }]);
   });
 
-  it('with another time, or of another session, is another', async () => {
+  it('with another time, or of another session, is a new one', async () => {
     await customer.accept([started('s'), started('t'), first, { ...first, sessionId: 't' }]);
     await customer.accept([{ ...first, correlatedAt: secondsAgo(19) }]);
     expect(await readTold('SessionCorrelated')).toHaveLength(3);
@@ -172,14 +172,14 @@ describe('an anomaly sent again', () => {
     expect((await readStats()).anomalies).toBe(1);
   });
 
-  it('by another integration is its own', async () => {
+  it('by another integration is a new one', async () => {
     const other = await Customer.create(server);
     await customer.accept([anomaly('a')]);
     await other.accept([anomaly('a')]);
     expect([(await readStats()).anomalies, (await readStats(other)).anomalies]).toEqual([1, 1]);
   });
 
-  it('in ten batches at once is recorded and told once', async () => {
+  it('in ten batches at once is recorded once and fires once', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => customer.tell([anomaly('a')])));
     expect(answers.filter(({ accepted }) => accepted === 1)).toHaveLength(1);
     expect(answers.filter(({ duplicates }) => duplicates === 1)).toHaveLength(9);
@@ -187,8 +187,8 @@ describe('an anomaly sent again', () => {
   });
 });
 
-describe('what an anomaly does not say', () => {
-  it('comes from its session: user and fingerprint, also when correlated earlier in the batch', async () => {
+describe('a field that an anomaly leaves out', () => {
+  it('comes from its session: user and fingerprint, even if the correlation comes earlier in the same batch', async () => {
     await customer.accept([
       started('s', { deviceFingerprint: 'fp-of-the-session' }),
       anomaly('before', { sessionId: 's', anomalyType: 'SharedDevice' }),
@@ -208,7 +208,7 @@ describe('what an anomaly does not say', () => {
     expect(await customer.read('/v1/users')).toMatchObject([{ id: 'u', anomalyCount: 2 }]);
   });
 
-  it('stays as it was when the session moves to another user', async () => {
+  it('stays the same when the session moves to another user', async () => {
     await customer.accept([started('s'), correlated('s', 'u'), anomaly('a', { sessionId: 's' })]);
     await customer.accept([started('t'), correlated('t', 'u'), correlated('s', 'v', { correlatedAt: secondsAgo(1) })]);
     expect(await customer.read('/v1/users')).toMatchObject([
@@ -243,7 +243,7 @@ describe('a confirmed device', () => {
     expect((await readStats()).anomalies).toBe(7);
   });
 
-  it('leaves no record: neither in stats nor of the user, and no event', async () => {
+  it('leaves no record, neither in stats nor of the user, and no event', async () => {
     await customer.accept([started('s'), correlated('s', 'u')]);
     expect(await customer.tell([shared('a', { sessionId: 's' })])).toMatchObject({ suppressed: 1 });
     expect((await readStats()).anomalies).toBe(0);
@@ -251,13 +251,13 @@ describe('a confirmed device', () => {
     expect(await readTold('SessionAnomaly')).toEqual([]);
   });
 
-  it('suppresses it again when it is sent again, within a batch too', async () => {
+  it('suppresses it again when it is sent again, in the same batch too', async () => {
     const again = { accepted: 0, duplicates: 0, suppressed: 2 };
     expect(await customer.tell([shared('a'), shared('a')])).toEqual(again);
     expect(await customer.tell([shared('a'), shared('a', { severity: 'low' })])).toEqual(again);
   });
 
-  it('suppresses by what the session says where the fact says nothing', async () => {
+  it('suppresses by the session’s user and device if the fact names none', async () => {
     await customer.accept([started('s', { deviceFingerprint: 'fp' }), started('t', { deviceFingerprint: 'fp' })]);
     const silent = (id: string, sessionId: string) =>
       shared(id, { sessionId, userId: undefined, deviceFingerprint: undefined });
@@ -269,7 +269,7 @@ describe('a confirmed device', () => {
     expect((await readTold('SessionAnomaly')).map(({ anomalyId }) => anomalyId)).toEqual(['a']);
   });
 
-  it('does not hide what was recorded before it', async () => {
+  it('does not hide an anomaly that was recorded before', async () => {
     const early = shared('early', { userId: 'w' });
     await customer.accept([early]);
     await customer.confirm('w', 'fp');
@@ -281,7 +281,7 @@ describe('a confirmed device', () => {
     expect((await readStats()).anomalies).toBe(1);
   });
 
-  it('does not excuse a fact that is wrong', async () => {
+  it('does not excuse an invalid fact', async () => {
     await expectRefused([shared('a', { sessionId: 'unknown' })], 0);
     await expectRefused([shared('a', { detectedAt: minutesAhead(6) })], 0);
     await expectRefused([shared('a'), shared('b', { severity: 'none' })], 1);

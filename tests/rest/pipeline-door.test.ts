@@ -55,7 +55,7 @@ async function readEventCount({ id }: Tenant, sessionId: string) {
      where s.integration_id = ${id} and s.id = ${sessionId} group by s.event_count`;
   return row;
 }
-/** The payloads of the BotDetected events that were told. */
+/** Reads the payloads of the recorded BotDetected events. */
 async function readDetections({ id }: Tenant, sessionId?: string) {
   const rows = await sql()<{ payload: string; natural_key: string }[]>`
     select payload, natural_key from domain_events where integration_id = ${id} and type = 'BotDetected' order by id`;
@@ -64,7 +64,7 @@ async function readDetections({ id }: Tenant, sessionId?: string) {
     .map((row) => JSON.parse(row.payload));
 }
 
-describe('the door’s lock', () => {
+describe('the authentication of the pipeline’s endpoint', () => {
   const noToken = { 'Content-Type': 'application/json' };
   const facts = async () => JSON.stringify({ integrationId: (await server.createTenant()).id, facts: [started('s')] });
 
@@ -82,23 +82,23 @@ describe('the door’s lock', () => {
     expect([answer.status, answer.body.error.data]).toMatchObject([401, { code: 'UNAUTHORIZED', httpStatus: 401 }]);
   });
 
-  it('does not open to a customer’s key', async () => {
+  it('refuses a customer’s key', async () => {
     const { key } = await server.createTenant();
     expect((await post(await facts(), { ...noToken, Authorization: `Bearer ${key}` })).status).toBe(401);
   });
 
-  it('opens to the token, its scheme in any case', async () => {
+  it('accepts the token, with its scheme in any case', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER'])
       expect((await post(await facts(), { ...noToken, Authorization: `${scheme} ${PIPELINE_TOKEN}` })).status).toBe(
         200,
       );
   });
 
-  it('is not opened by the token on the public API', async () => {
+  it('does not make the token a key of the public API', async () => {
     expect((await server.call('GET', '/v1/sessions', { key: PIPELINE_TOKEN })).status).toBe(401);
   });
 
-  it('answers 503 where no token is configured, whoever knocks', async () => {
+  it('answers 503 to everyone if no token is configured', async () => {
     const closedServer = await startTestServer({ PIPELINE_TOKEN: '' }, server);
     for (const authorization of ['', `Bearer ${PIPELINE_TOKEN}`, 'Bearer undefined', 'Bearer ']) {
       const answer = await post('{', { ...noToken, Authorization: authorization }, closedServer.url);
@@ -110,7 +110,7 @@ describe('the door’s lock', () => {
     await closedServer.stop();
   });
 
-  it('is judged before the body', async () => {
+  it('comes before the body is checked', async () => {
     expect((await post('{', noToken)).status).toBe(401);
     expect((await post(' '.repeat(MIB + 1), noToken)).status).toBe(401);
     expect((await post(JSON.stringify({ integrationId: 'unknown', facts: [] }), noToken)).status).toBe(401);
@@ -153,7 +153,7 @@ describe('the input', () => {
     ]);
   });
 
-  it('is judged alike whatever query follows the path', async () => {
+  it('is treated the same, whatever query follows the path', async () => {
     const { id } = await server.createTenant();
     const text = JSON.stringify({ integrationId: id, facts: [started('s')] });
     for (const query of ['?', '?x=1', '?batch=1', '?origin=%zz']) {
@@ -187,7 +187,7 @@ describe('the input', () => {
     expect(await countSessions(tenant)).toBe(500);
   });
 
-  it('may hold fields that nobody knows', async () => {
+  it('may have unknown fields', async () => {
     const { id } = await server.createTenant();
     const facts = [started('s', { unknown: { a: [1] }, nothing: null })];
     expect((await post(JSON.stringify({ integrationId: id, facts, unknown: 1 }))).status).toBe(200);
@@ -299,12 +299,12 @@ describe('a fact', () => {
     expect(await readSession(tenant, ID)).toMatchObject({ status: 'Active', botScore: null });
   });
 
-  it('about a session that only starts later in the batch is refused', async () => {
+  it('about a session that starts only later in the batch is refused', async () => {
     const answer = await server.ingest(tenant.id, [closed('later'), started('later')]);
     expect([answer.status, answer.body.error.data.factIndex]).toEqual([400, 0]);
   });
 
-  it('about another tenant’s session is refused as an unknown one', async () => {
+  it('about another tenant’s session is refused like one about an unknown session', async () => {
     const other = await server.createTenant();
     expect((await server.ingest(other.id, [closed(ID)])).body.error).toEqual(
       (await server.ingest(other.id, [closed('unknown')])).body.error,
@@ -358,7 +358,7 @@ describe('a fact', () => {
     const one = await server.createTenant();
     expect((await server.ingest(one.id, [started('s', { startedAt })])).status).toBe(200);
     expect((await readSession(one, 's')).createdAt).toBe(createdAt);
-    // The same instant, spelled as it came back, is the same fact.
+    // The same instant, spelled as the API answers it, is the same fact.
     expectCounts(await server.ingest(one.id, [started('s', { startedAt })]), 0, 1);
   });
 
@@ -388,7 +388,7 @@ describe('metadata', () => {
     expectCounts(await server.ingest(tenant.id, facts), 0, 2);
   });
 
-  it('of null is none', async () => {
+  it('of null is no metadata', async () => {
     const tenant = await server.createTenant();
     await accept(tenant, [started('s'), events('s', [1], { metadata: null, url: null, durationMs: null })]);
     const [row] = await sql()`select metadata, url from session_events where integration_id = ${tenant.id}`;
@@ -396,7 +396,7 @@ describe('metadata', () => {
   });
 });
 
-describe('a fact sent again', () => {
+describe('a fact that is sent again', () => {
   it('is a duplicate of every kind and changes nothing', async () => {
     const tenant = await server.createTenant();
     const facts = [started('s'), events('s', [1, 2]), closed('s'), scored('s', 0.9)];
@@ -409,7 +409,7 @@ describe('a fact sent again', () => {
     expect(await readDetections(tenant)).toHaveLength(1);
   });
 
-  it('with other content is a duplicate, and the first stays', async () => {
+  it('with other content is a duplicate, and the first content stays', async () => {
     const tenant = await server.createTenant();
     const [closedAt, scoredAt] = [secondsAgo(20), secondsAgo(10)];
     await accept(tenant, [
@@ -446,7 +446,7 @@ describe('a fact sent again', () => {
     expect(await readDetections(tenant)).toHaveLength(1);
   });
 
-  it('spelling the same instant differently is a duplicate', async () => {
+  it('with the same instant spelled differently is a duplicate', async () => {
     const tenant = await server.createTenant();
     await accept(tenant, [started('s'), scored('s', 0.9, { scoredAt: '2026-01-01T00:00:00Z' })]);
     expectCounts(
@@ -465,13 +465,13 @@ describe('a fact sent again', () => {
     expect(await readEventCount(tenant, 's')).toEqual({ total: 11, rows: 4, sum: 11 });
   });
 
-  it('with one sequence twice counts it once', async () => {
+  it('with one sequence twice counts it only once', async () => {
     const tenant = await server.createTenant();
     await accept(tenant, [started('s'), events('s', [1, 1, 2])]);
     expect(await readEventCount(tenant, 's')).toEqual({ total: 2, rows: 2, sum: 2 });
   });
 
-  it('counts 1 where eventCount is missing, and as it says where not', async () => {
+  it('counts 1 if eventCount is missing, and eventCount otherwise', async () => {
     const tenant = await server.createTenant();
     const counts = [events('s', [0], { eventCount: 0 }), events('s', [1], { eventCount: 40 }), events('s', [2])];
     await accept(tenant, [started('s'), ...counts]);
@@ -509,7 +509,7 @@ describe('a score', () => {
     [2, 1, 0],
   ];
 
-  it.each(ORDERS)('that is the latest stands, in the order %i %i %i', async (...order) => {
+  it.each(ORDERS)('that is the latest is the current one, in the order %i %i %i', async (...order) => {
     for (const inOneBatch of [true, false]) {
       const tenant = await server.createTenant();
       const facts = [started('s'), closed('s'), ...order.map((n) => score(n, [0.1, 0.2, 0.3][n]!))];
@@ -575,7 +575,7 @@ describe('BotDetected', () => {
       [[closed('s'), bot(9), bot(8), bot(7)], 1],
       [[bot(9), bot(8), closed('s'), bot(7)], 1],
       [[closed('s'), bot(9), human(8), bot(7)], 1],
-      // The first time it is closed and scored decides.
+      // The first moment at which the session is closed and scored decides.
       [[closed('s'), human(9), bot(8)], 0],
       [[human(9), closed('s'), bot(8)], 0],
       [[human(9), bot(8), closed('s')], 1],
@@ -597,13 +597,13 @@ describe('BotDetected', () => {
 });
 
 describe('16 connections with overlapping sessions', () => {
-  it('end in one right state', async () => {
+  it('end in one correct state', async () => {
     const tenant = await server.createTenant();
     const SESSIONS = 20;
     const SEQUENCES = 12;
     const time = secondsAgo(30);
     const scoreTimes = [secondsAgo(20), secondsAgo(15), secondsAgo(10)];
-    /** Every fact there is about a session, by its natural key; all its scores are a bot's. */
+    /** Every fact about a session, by its natural key. All its scores are those of a bot. */
     const factsOf = (id: string) => [
       ...Array.from({ length: SEQUENCES }, (_, n) => events(id, [n], { eventCount: n + 1, timestamp: time })),
       ...scoreTimes.map((scoredAt, n) => scored(id, 0.8 + n / 20, { scoredAt })),
@@ -616,7 +616,7 @@ describe('16 connections with overlapping sessions', () => {
         .map((item) => [random(), item] as const)
         .sort(([a], [b]) => a - b)
         .map(([, item]) => item);
-    // Each connection tells everything, in an order and in batches of its own.
+    // Each connection sends every fact, in a random order and in random batches.
     const told = await Promise.all(
       Array.from({ length: 16 }, async (_, connection) => {
         const totals = { accepted: 0, duplicates: 0, facts: 0 };
@@ -646,7 +646,7 @@ describe('16 connections with overlapping sessions', () => {
     expect(await readDetections(tenant)).toHaveLength(SESSIONS);
   });
 
-  it('that tell of the same new sessions in opposite orders, to two servers, do not stop each other', async () => {
+  it('that send the same new sessions in opposite orders, to two servers, do not block each other', async () => {
     for (let round = 0; round < 30; round++) {
       const tenant = await server.createTenant();
       const ids = Array.from({ length: 160 }, (_, n) => `s-${n}`);
@@ -675,7 +675,7 @@ describe('16 connections with overlapping sessions', () => {
     };
   }
 
-  it('on many tenants at once keep them apart', async () => {
+  it('of many tenants at once keep their rows apart', async () => {
     const tenants = await Promise.all(Array.from({ length: 16 }, () => server.createTenant()));
     await Promise.all(
       tenants.map((tenant, n) => accept(tenant, scoredSession(0.9, 'same').facts.concat(started(`own-${n}`) as never))),
@@ -687,7 +687,7 @@ describe('16 connections with overlapping sessions', () => {
     }
   });
 
-  it('and a refused batch among them fails alone', async () => {
+  it('with one refused batch among them refuse only that batch', async () => {
     const tenant = await server.createTenant();
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, n) =>

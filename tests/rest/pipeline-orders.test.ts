@@ -19,7 +19,8 @@ import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { TENANT_TABLES } from '../support/tenant-tables';
 
-// Facts reach the door in any order, several times, in batches of any cut, over several connections to several processes.
+// Facts reach the pipeline's endpoint in any order, several times, in batches of any size, over several connections to
+// several processes.
 
 const LIMIT_MS = 120_000;
 const CONNECTIONS = 6;
@@ -51,10 +52,11 @@ const unit = fc.integer({ min: 0, max: 100 }).map((n) => n / 100);
 const session = fc.record({
   isClosed: fc.boolean(),
   isFailed: fc.boolean(),
-  // Which score stands when the session is closed decides about BotDetected: all of a session are of one side.
+  // The score that is current when the session closes decides about BotDetected. So all scores of a session are on one
+  // side of the threshold.
   isBot: fc.boolean(),
   scores: fc.uniqueArray(second, { maxLength: 3 }),
-  // What a session is matched to in between is told only if it comes in time: one match each.
+  // A match that is replaced before it was recorded sends no event. So a session is matched only once.
   user: fc.option(fc.nat({ max: 2 })),
   events: fc.uniqueArray(fc.nat({ max: 20 }), { maxLength: 8 }),
 });
@@ -67,7 +69,7 @@ const story = fc.record({
   reports: fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 4 }),
   alerts: fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 4 }),
   anomalies: fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 4 }),
-  /** How they are shuffled, repeated and cut. */
+  /** Random numbers that decide how the facts are shuffled, repeated and cut into batches. */
   chance: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })),
 });
 type Story = typeof story extends fc.Arbitrary<infer T> ? T : never;
@@ -75,7 +77,7 @@ type Story = typeof story extends fc.Arbitrary<infer T> ? T : never;
 const TIME = Date.now() - 3_600_000;
 const timeAt = (index: number) => new Date(TIME + index * 1_000).toISOString();
 
-/** The facts of a story, each once; those that start a session come apart. */
+/** Lists the facts of a story, each once. Those that start a session are listed separately. */
 function factsOf({ sessions, writings, reports, alerts, anomalies }: Story): { starts: Fact[]; rest: Fact[] } {
   const starts: Fact[] = sessions.map((_, n) =>
     started(`s-${n}`, { startedAt: timeAt(n), deviceFingerprint: `device-${n}` }),
@@ -97,7 +99,7 @@ function factsOf({ sessions, writings, reports, alerts, anomalies }: Story): { s
     ...writings.map(({ of, at, aiScore }) => writing(of, aiScore, { scoredAt: timeAt(at), wordCount: at })),
     ...reports.map((n) => report(`r-${n}`, { completedAt: timeAt(n), expiresAt: timeAt(n + 60), fileSize: n * 1e9 })),
     ...alerts.map((n) => alert(`a-${n}`, { triggeredAt: timeAt(n) })),
-    // Whose session it is counts when the anomaly arrives: they name the user themselves.
+    // An anomaly takes the user from its session at the moment it arrives. So these name the user themselves.
     ...anomalies.map((n) =>
       anomaly(`n-${n}`, { detectedAt: timeAt(n), ...(n % 2 ? { sessionId: 's-0', userId: 'user-0' } : {}) }),
     ),
@@ -105,7 +107,10 @@ function factsOf({ sessions, writings, reports, alerts, anomalies }: Story): { s
   return { starts, rest };
 }
 
-/** What each connection sends, batch by batch: every fact over one of them at least, a session's start before the rest. */
+/**
+ * Deals each connection its batches: every fact goes over at least one connection, a session's start before its other
+ * facts.
+ */
 function dealFacts({ starts, rest }: ReturnType<typeof factsOf>, chance: Iterator<number>): Fact[][][] {
   const draw = () => chance.next().value as number;
   return Array.from({ length: CONNECTIONS }, (_, connection) => {
@@ -125,20 +130,20 @@ function dealFacts({ starts, rest }: ReturnType<typeof factsOf>, chance: Iterato
   });
 }
 
-/** Tables that no fact writes, and deliveries, which are looked at where they arrive. */
+/** Tables that no fact writes, and deliveries, which are checked where they arrive. */
 const OTHER_TABLES = [
   ...['integrations', 'api_keys', 'audit_entries', 'usage_daily', 'device_confirmations', 'pruned_outcomes'],
   ...['webhook_subscriptions', 'webhook_deliveries', 'webhook_attempts'],
 ];
-/** What is generated, when, and for which subscription. */
+/** Columns that are generated or say when and for which subscription. */
 const VOLATILE = ['integration_id', 'updated_at', 'created_at', 'skips', 'entry'];
 
-/** All rows that facts make, without what differs each time. */
+/** Reads all rows that facts make, without the columns that differ each time. */
 async function readRows({ id }: Customer): Promise<Record<string, unknown[]>> {
   const { sql } = server.database.db;
   const tables = TENANT_TABLES.map(({ name }) => name).filter((name) => !OTHER_TABLES.includes(name));
   const read = async (name: string) => {
-    // A session's `created_at` is when it started.
+    // A session's `created_at` is its start.
     const volatile = name === 'sessions' ? VOLATILE.filter((column) => column !== 'created_at') : VOLATILE;
     const rows = await sql<{ row: Record<string, unknown> }[]>`
       select to_jsonb(t) - ${`{${volatile}}`}::text[] as row from ${sql(name)} t where integration_id = ${id}`;
@@ -146,7 +151,7 @@ async function readRows({ id }: Customer): Promise<Record<string, unknown[]>> {
       if (COUNT_TABLES.includes(name)) return readCounts(row) ?? [];
       if (name !== 'domain_events') return row;
       const { id: _, payload, ...told } = row;
-      // Which of several scores stood, and whose the session was by then, depends on the order.
+      // The order decides which of several scores was current, and whose session it was by then.
       return row.type === 'BotDetected' ? told : { ...told, payload };
     });
   };
@@ -163,7 +168,7 @@ async function createSubscriber(): Promise<Customer> {
   return customer;
 }
 
-/** Waits until all deliveries are over; what arrived must be the events, each once. */
+/** Waits until all deliveries have ended. The events must have arrived, each once. */
 async function expectDelivered({ id }: Customer) {
   const { sql } = server.database.db;
   await waitUntil(async () => {
@@ -178,7 +183,7 @@ async function expectDelivered({ id }: Customer) {
   expect(told.sort()).toEqual(events.map(({ event }) => event).sort());
 }
 
-describe('facts in any order, repeated, regrouped and at once', () => {
+describe('facts in any order, repeated, in other batches and at the same time', () => {
   it(
     'end in the same rows and fire each event once',
     async () => {
@@ -215,7 +220,7 @@ describe('facts in any order, repeated, regrouped and at once', () => {
   );
 
   it(
-    'never stop each other: Postgres counts no deadlock',
+    'never block each other: Postgres counts no deadlock',
     async () => {
       const at = secondsAgo(60);
       for (let round = 0; round < 30; round++) {
@@ -239,14 +244,14 @@ describe('facts in any order, repeated, regrouped and at once', () => {
           expect([status, body.error]).toEqual([200, undefined]);
           return body.result.data.accepted;
         };
-        // First all is new and nothing can be locked but keys; then the sessions are there.
+        // At first all rows are new, and only keys can be locked. The second time the sessions exist.
         for (const make of [facts, more]) {
           const told = [numbers, numbers.toReversed()].map((order) => order.flatMap(make));
           const accepted = await Promise.all(told.map((batch, n) => tell(doors[n]!, batch)));
           if (make === facts) expect(accepted.reduce((sum, count) => sum + count, 0)).toBe(told[0]!.length);
         }
       }
-      // A connection that ends has told Postgres of all that happened to it.
+      // When a connection ends, it has reported its statistics to Postgres.
       for (const door of doors.splice(0)) await door.stop();
       const [row] = await server.database.db.sql`
         select deadlocks::int from pg_stat_database where datname = current_database()`;

@@ -35,7 +35,7 @@ afterAll(async () => {
 type Fact = Record<string, unknown> & { kind: string };
 
 const statusOf = async (sessionId: string) => (await customer.session(sessionId)).status;
-/** The payloads that were told of a type. */
+/** Reads the payloads of the recorded events of a type. */
 async function readTold(type: EventTypeName, of = customer) {
   const rows = await server.database.db.sql`
     select payload from domain_events where integration_id = ${of.id} and type = ${type} order by natural_key`;
@@ -48,7 +48,7 @@ async function subscribe(eventType: string, fields: Record<string, unknown> = {}
 }
 const DUPLICATE = { accepted: 0, duplicates: 1, suppressed: 0 };
 
-/** One fact of each kind, whole and with other content under the same key; and what it tells. */
+/** For each kind: a complete fact, another fact with the same key, and the payload of its event. */
 const AT = '2026-01-31T11:02:00.000Z';
 const CASES: {
   type: EventTypeName;
@@ -117,7 +117,7 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
     document.expectValid(payload, 'webhooks', type, 'post', 'requestBody', 'content', 'application/json', 'schema');
   });
 
-  it('is sent where it passes the threshold, and skipped where it does not', async () => {
+  it('is sent if it passes the threshold, and skipped if it does not', async () => {
     const passed = await subscribe(type, { threshold });
     const missed = await subscribe(type, { threshold: { ...threshold, field: 'unknown' } });
     await customer.accept([fact]);
@@ -128,7 +128,7 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
     expect(event!.skips).toEqual({ [missed.id]: 'threshold' });
   });
 
-  it('has null for what the fact leaves out', async () => {
+  it('has null for fields that the fact leaves out', async () => {
     const { kind, ...rest } = other;
     await customer.accept([other]);
     const [told] = await readTold(type);
@@ -139,7 +139,7 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
     expect(await customer.tell([spelled])).toEqual(DUPLICATE);
   });
 
-  it('fires once when its fact comes again, alone, in one batch, and with other content, which is logged', async () => {
+  it('fires once if its fact is sent again, alone, in one batch, and with other content, which is logged', async () => {
     const warn = vi.spyOn(server.service.log, 'warn');
     await subscribe(type);
     expect(await customer.tell([fact, fact])).toEqual({ accepted: 1, duplicates: 1, suppressed: 0 });
@@ -157,7 +157,7 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('fires once when its fact comes over many connections and processes at once', async () => {
+  it('fires once if its fact is sent over many connections and processes at once', async () => {
     await subscribe(type);
     const tell = async (n: number) => {
       const { status, body } = await (n % 2 ? server : second).ingest(customer.id, [fact]);
@@ -171,7 +171,7 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('is another’s own with the same key', async () => {
+  it('with the same key in another integration is a separate one', async () => {
     const neighbour = await Customer.create(server, [other]);
     const before = await hashTenantRows(server.database.db, neighbour.id);
     await customer.accept([fact]);
@@ -182,7 +182,7 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
 });
 
 describe('a writing score', () => {
-  it('of each time is told, whatever came before, of a session that exists or not', async () => {
+  it('fires for each time, whatever was sent before, for a session that exists or not', async () => {
     await customer.accept([started('s'), writing('s', 0.5), writing('none', 0.5)]);
     await customer.accept([writing('s', 0.1, { scoredAt: secondsAgo(60) }), writing('s', 0.9, { scoredAt: AT })]);
     const told = await readTold('WritingSessionScored');
@@ -227,13 +227,13 @@ describe('a failure', () => {
     }
   });
 
-  it('is listed by its status', async () => {
+  it('is found by its status', async () => {
     await customer.accept([started('s'), started('t'), failed('s')]);
     const { body } = await customer.get('/v1/sessions?status=failed');
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['s']);
   });
 
-  it('comes once: another time or reason is a duplicate, and logged', async () => {
+  it('is recorded once: another time or reason is a duplicate, and logged', async () => {
     const warn = vi.spyOn(server.service.log, 'warn');
     const failedAt = secondsAgo(30);
     await customer.accept([started('s'), failed('s', { failedAt, reason: 'no model' })]);
@@ -297,7 +297,7 @@ describe('a batch', () => {
     ...each(fired, 'message', [undefined, null, '', 5, '\0', 'x'.repeat(4_097)]),
     ...each(fired, 'triggeredAt', TIMES),
     ...each(fired, 'alertUrl', ['', 5, '\0', 'x'.repeat(8_193)]),
-  ])('with %s is 400 and names the fact; nothing of it is kept', async (_what, bad) => {
+  ])('with %s is 400 and names the fact; nothing of it is stored', async (_what, bad) => {
     await customer.accept([started('s'), started('t')]);
     const before = await hashTenantRows(server.database.db, customer.id);
     const good = [failed('t'), writing('new', 0.5), report('new'), alert('new')];

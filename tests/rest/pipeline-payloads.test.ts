@@ -20,7 +20,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** The payloads that were told of a type, by natural key: anomalies by id, correlations by time and session. */
+/** Reads the payloads of a type of event by natural key: anomalies by id, correlations by time and session. */
 async function readTold(type: 'SessionAnomaly' | 'SessionCorrelated', of = customer) {
   const rows = await server.database.db.sql`
     select payload from domain_events where integration_id = ${of.id} and type = ${type} order by natural_key`;
@@ -36,7 +36,7 @@ describe('the metadata of an anomaly', () => {
     return payload.metadata;
   };
 
-  it('of SharedDevice shows the fingerprint cut to 8 characters, wherever it stands', async () => {
+  it('of SharedDevice shows the fingerprint cut to 8 characters, wherever it occurs', async () => {
     const metadata = {
       deviceFingerprint: FINGERPRINT,
       list: [FINGERPRINT, [FINGERPRINT, { deep: FINGERPRINT, n: 1 }], null, true],
@@ -66,7 +66,7 @@ describe('the metadata of an anomaly', () => {
     expect(await readTold('SessionAnomaly', other)).toMatchObject([{ metadata: { deviceFingerprint: 'short' } }]);
   });
 
-  it('of SharedDevice cuts the session’s fingerprint, too, where the fact names another', async () => {
+  it('of SharedDevice also cuts the session’s fingerprint if the fact names another', async () => {
     await customer.accept([
       started('s', { deviceFingerprint: 'fingerprint-of-s' }),
       anomaly('a', {
@@ -78,7 +78,7 @@ describe('the metadata of an anomaly', () => {
     expect(told).toMatchObject({ metadata: { devices: ['01234567', 'fingerpr'], deviceFingerprint: '01234567' } });
   });
 
-  it('of SharedDevice cuts what it names itself, where the fact names none or another', async () => {
+  it('of SharedDevice cuts the fingerprint that it names, if the fact names none or another', async () => {
     const named = 'fedcba9876543210';
     const metadata = { deviceFingerprint: named, copies: [named, FINGERPRINT] };
     expect(await tellOne({ metadata })).toEqual({ deviceFingerprint: 'fedcba98', copies: ['fedcba98', '01234567'] });
@@ -89,7 +89,7 @@ describe('the metadata of an anomaly', () => {
     ]);
   });
 
-  it('of other types is left alone', async () => {
+  it('of other types is not changed', async () => {
     const metadata = { deviceFingerprint: FINGERPRINT, list: [FINGERPRINT], [FINGERPRINT]: 1 };
     expect(await tellOne({ anomalyType: 'DeviceSwitch', metadata })).toEqual(metadata);
     await customer.accept([anomaly('b', { deviceFingerprint: FINGERPRINT })]);
@@ -102,7 +102,7 @@ describe('the metadata of an anomaly', () => {
   });
 });
 
-describe('a correlation told', () => {
+describe('the event of a correlation', () => {
   it('names the fact’s context, else the course of the session, else none', async () => {
     const [early, late] = [secondsAgo(30), secondsAgo(20)];
     await customer.accept([
@@ -119,7 +119,7 @@ describe('a correlation told', () => {
     expect(told).toEqual(['from-the-fact', null, courseId, 'from-the-fact']);
   });
 
-  it('is told only when it stands: an older one that comes late is no news', async () => {
+  it('is sent only if the correlation is the latest: an older one that arrives late sends none', async () => {
     const minute = secondsAgo(600).slice(0, 17);
     const match = (second: number, id: string) => correlated('s', id, { correlatedAt: `${minute}${second}.000Z` });
     await customer.accept([started('s'), match(20, 'u'), match(10, 'old'), match(40, 'v')]);
@@ -189,7 +189,7 @@ describe('deliveries', () => {
         contextId: await courseOf('s'),
       },
     ]);
-    // All are through, and the suppressed one has none.
+    // All other deliveries have ended, and the suppressed anomaly has none.
     await waitUntil(async () => {
       const pending = await server.database.db.sql`
         select status from webhook_deliveries where integration_id = ${customer.id} and status = 'Pending'`;

@@ -28,7 +28,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Windows are clock minutes of the database; each test begins with empty buckets. */
+/** Windows are clock minutes of the database. Each test begins with empty buckets. */
 beforeEach(async () => {
   await beginWindow(server.database.db, MINUTE_MS, REQUEST_TIME_MS);
   await server.database.db.sql`delete from rate_windows`;
@@ -46,7 +46,7 @@ async function repeat(count: number, send: (n: number) => Promise<Answer>): Prom
 const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status);
 const countOf = (answers: Answer[], status: number) => statusesOf(answers).filter((other) => other === status).length;
 
-/** The fields of RateLimit and RateLimit-Policy. */
+/** Reads the fields of RateLimit and RateLimit-Policy. */
 function readLimit({ headers }: Answer) {
   const limit = /^"(\w+)";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '');
   const policy = /^"(\w+)";q=(\d+);w=(\d+)$/.exec(headers.get('ratelimit-policy') ?? '');
@@ -69,7 +69,7 @@ describe('a Bearer key', () => {
     for (const answer of answers.slice(5)) expectError(answer, 'RATE_LIMITED');
   });
 
-  it('sees in every answer what remains of its window', async () => {
+  it('sees in every answer how many requests remain in its window', async () => {
     const { key } = await server.createTenant('free');
     const answers = await repeat(7, () => withKey(key));
     const limits = answers.map(readLimit);
@@ -81,7 +81,7 @@ describe('a Bearer key', () => {
     }
   });
 
-  it('gets Retry-After with a 429, in whole seconds until the next clock minute, and not before', async () => {
+  it('gets Retry-After with a 429, in whole seconds to the start of the next clock minute, never less', async () => {
     const { key } = await server.createTenant('free');
     const answers = await repeat(6, () => withKey(key));
     for (const { headers } of answers.slice(0, 5)) expect(headers.get('retry-after')).toBeNull();
@@ -103,14 +103,14 @@ describe('a Bearer key', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('has a bucket of its own, beside another key of the same integration', async () => {
+  it('has its own bucket, separate from another key of the same integration', async () => {
     const { id, key } = await server.createTenant('free');
     const other = await mintKey(asOperator(server.service.db), { integrationId: id, name: 'second' });
     expect(statusesOf(await repeat(6, () => withKey(key))).at(-1)).toBe(429);
     expect(readLimit(await withKey(other.key)).remaining).toBe(4);
   });
 
-  it('has another bucket than the same key in x-api-key', async () => {
+  it('has another bucket when it is sent in x-api-key', async () => {
     const { key } = await server.createTenant('free');
     await repeat(6, () => withKey(key));
     const answer = await shared(key);
@@ -118,7 +118,7 @@ describe('a Bearer key', () => {
     expect(readLimit(answer)).toMatchObject({ bucket: 'shared', remaining: 5 });
   });
 
-  it('has the quota of the plan it has now', async () => {
+  it('has the quota of its current plan', async () => {
     const { id, key } = await server.createTenant('free');
     await repeat(6, () => withKey(key));
     await server.database.db.sql`update integrations set plan = 'enterprise' where id = ${id}`;
@@ -126,7 +126,7 @@ describe('a Bearer key', () => {
     expect([answer.status, readLimit(answer).quota, readLimit(answer).remaining]).toEqual([200, 8, 1]);
   });
 
-  it('starts afresh in the next minute', async () => {
+  it('has its full quota again in the next minute', async () => {
     const { key } = await server.createTenant('free');
     await repeat(6, () => withKey(key));
     await server.database.db.sql`update rate_windows set window_start = window_start - interval '1 minute'`;
@@ -187,14 +187,14 @@ describe('the count is exact', () => {
 });
 
 describe('what counts', () => {
-  it('is every answer to a valid key, 404 and 400 too', async () => {
+  it('is every answer to a valid key, including 404 and 400', async () => {
     const { key } = await server.createTenant('free');
     const paths = ['/v1/unknown', '/v1', '/v1/sessions/unknown', '/v1/sessions?pageSize=0', '/v1/sessions/'];
     expect(statusesOf(await repeat(5, (n) => withKey(key, paths[n])))).toEqual([404, 404, 404, 400, 404]);
     expectError(await withKey(key), 'RATE_LIMITED');
   });
 
-  it('is never a request that fails authentication, and that is 401 when the key’s quota is used up', async () => {
+  it('is never a request that fails authentication, which is 401 even when the key’s quota is used up', async () => {
     const { key } = await server.createTenant('free');
     const wrong = `${key.slice(0, -4)}AAAA`;
     await repeat(6, () => withKey(wrong));
@@ -218,7 +218,7 @@ describe('what counts', () => {
 });
 
 describe('a used-up quota', () => {
-  it('is judged before route, query and body', async () => {
+  it('is refused before route, query and body are checked', async () => {
     const { key } = await server.createTenant('free');
     await repeat(5, () => withKey(key));
     expectError(await withKey(key, '/v1/unknown'), 'RATE_LIMITED');
@@ -228,7 +228,7 @@ describe('a used-up quota', () => {
     expectError(await server.call('DELETE', '/v1/webhooks/unknown', { key }), 'RATE_LIMITED');
   });
 
-  it('does nothing that was asked for', async () => {
+  it('does nothing that the request asked for', async () => {
     const { id, key } = await server.createTenant('enterprise');
     await repeat(8, () => withKey(key));
     const body = { url: 'https://example.com/', eventType: 'BotDetected' };

@@ -22,7 +22,7 @@ const send = (method: string, target: string, { headers, ...request }: RawReques
 const post = (body: string | Uint8Array, headers: Record<string, string> = { 'Content-Type': 'application/json' }) =>
   send('POST', '/v1/webhooks', { headers, body });
 
-/** A JSON body of exactly so many bytes. */
+/** Makes a JSON body of exactly so many bytes. */
 const padded = (bytes: number) => VALID + ' '.repeat(bytes - VALID.length);
 
 describe('a body', () => {
@@ -60,7 +60,7 @@ describe('a body', () => {
     expectError(await post(VALID, {}), 'INVALID_BODY', 'body');
   });
 
-  it.each(['gzip', 'br', 'deflate'])('is refused when it is compressed: %s', async (encoding) => {
+  it.each(['gzip', 'br', 'deflate'])('is refused if it is compressed: %s', async (encoding) => {
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': encoding };
     expectError(await post(VALID, headers), 'INVALID_BODY', 'body');
   });
@@ -102,7 +102,7 @@ describe('a body', () => {
     expectError(await post(body), 'INVALID_BODY', 'body');
   });
 
-  it('is missing: refused', async () => {
+  it('that is missing is refused', async () => {
     const headers = { 'Content-Type': 'application/json' };
     expectError(await send('POST', '/v1/webhooks', { headers }), 'INVALID_BODY', 'body');
     expectError(await post('', { 'Content-Type': '' }), 'INVALID_BODY', 'body');
@@ -147,12 +147,12 @@ describe('a body', () => {
       `{"threshold":{"field":"a","operator":"in","value":${'['.repeat(20_000)}${']'.repeat(20_000)}},${VALID.slice(1)}`,
     ],
     ['arrays as a name', `{"name":${'['.repeat(20_000)}${']'.repeat(20_000)},${VALID.slice(1)}`],
-  ])('that is very deep is refused, not a fault of ours: %s', async (_what, body) => {
+  ])('that is nested very deeply is refused, not a fault on our side: %s', async (_what, body) => {
     const answer = await post(body);
     expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_BODY']);
   });
 
-  it('may be deep in a field that is ignored', async () => {
+  it('may be nested deeply in a field that is ignored', async () => {
     const deep = `{"unknown":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)},${VALID.slice(1)}`;
     expect((await post(deep)).status).toBe(200);
   });
@@ -174,11 +174,11 @@ describe('a body', () => {
     expect(JSON.stringify(answer.body)).not.toMatch(/INTERNAL/);
   });
 
-  it('with U+0000 in a field that is ignored is taken', async () => {
+  it('with U+0000 in an ignored field is taken', async () => {
     expect((await post(`{"unknown":"\\u0000","\\u0000":"\\ud800",${VALID.slice(1)}`)).status).toBe(200);
   });
 
-  it('is not read where the route takes none', async () => {
+  it('is not read if the route takes none', async () => {
     for (const [method, target, status] of [
       ['GET', '/v1/webhooks', 200],
       ['GET', '/v1/sessions', 200],
@@ -193,7 +193,7 @@ describe('a body', () => {
 describe('a body that is too long', () => {
   const head = (length: number) => keyed({ 'Content-Type': 'application/json', 'Content-Length': String(length) });
 
-  it('is drained up to 1 MiB, and the connection goes on', async () => {
+  it('is drained up to 1 MiB, and the connection stays open', async () => {
     const connection = await Connection.open(server.url);
     for (const length of [65 * KIB, 500 * KIB, MIB]) {
       connection.writeHead('POST', '/v1/webhooks', head(length));
@@ -342,7 +342,7 @@ describe('a path', () => {
     '/v1/sessions;x=1',
     '/v1/health',
     '/v1/openapi/v3.json',
-  ])('that is no route is 404, and no redirect: %s', async (target) => {
+  ])('that is no route is 404, without a redirect: %s', async (target) => {
     const answer = await send('GET', target);
     expectError(answer, 'NOT_FOUND');
     expect(answer.header('location')).toBeNull();
@@ -350,14 +350,14 @@ describe('a path', () => {
     expect(answer.header('ratelimit')).not.toBeNull();
   });
 
-  it('may carry a query that means nothing', async () => {
+  it('may carry a query that has no meaning', async () => {
     expect((await send('GET', '/v1/integration?')).status).toBe(200);
     expect((await send('GET', '/v1/integration?a=b?c=%zz&pageSize=0')).status).toBe(200);
   });
 });
 
-describe('what Node answers by itself', () => {
-  it('for a target of 20,000 characters: what the route answers', async () => {
+describe('what Node would answer without the API', () => {
+  it('a target of 20,000 characters gets the route’s answer', async () => {
     expectError(await send('GET', `/v1/sessions/${'x'.repeat(20_000)}`), 'INVALID_REQUEST', 'sessionId');
   });
 
@@ -372,7 +372,7 @@ describe('what Node answers by itself', () => {
       'a length beside chunks',
       'POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
     ],
-  ])('to %s: 400 in the envelope with a request id, and the connection closes', async (_what, bytes) => {
+  ])('%s gets 400 in the envelope with a request id, and the connection closes', async (_what, bytes) => {
     const connection = await Connection.open(server.url);
     connection.write(bytes);
     const answer = await connection.read();
@@ -386,13 +386,13 @@ describe('what Node answers by itself', () => {
     expect(connection.unread).toBe(0);
   });
 
-  it('to a request without Host: what the route answers to a missing key', async () => {
+  it('a request without Host gets the route’s answer to a missing key', async () => {
     const connection = await Connection.open(server.url);
     connection.write('GET /v1/integration HTTP/1.1\r\nConnection: close\r\n\r\n');
     expectError(await connection.read(), 'MISSING_API_KEY');
   });
 
-  it('to OPTIONS *: 404 with a request id', async () => {
+  it('OPTIONS * gets 404 with a request id', async () => {
     const connection = await Connection.open(server.url);
     connection.write('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     const answer = await connection.read();
@@ -400,7 +400,7 @@ describe('what Node answers by itself', () => {
     expect(answer.header('x-request-id')).toMatch(/^\S{8,}$/);
   });
 
-  it('to a body that breaks off in a bad chunk: one answer, and the connection closes', async () => {
+  it('a body that breaks off in a bad chunk gets one answer, and the connection closes', async () => {
     const connection = await Connection.open(server.url);
     const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
     connection.writeHead('POST', '/v1/webhooks', keyed(headers));
@@ -412,7 +412,7 @@ describe('what Node answers by itself', () => {
     expect(connection.unread).toBe(0);
   });
 
-  it('to nothing, when a client hangs up in the middle of its body: the server goes on', async () => {
+  it('a client that hangs up in the middle of its body gets nothing, and the server keeps running', async () => {
     for (let n = 0; n < 5; n++) {
       const connection = await Connection.open(server.url);
       connection.writeHead(
@@ -427,12 +427,12 @@ describe('what Node answers by itself', () => {
     expect((await send('GET', '/v1/integration')).status).toBe(200);
   });
 
-  it('for an expectation that it does not know: what the route answers', async () => {
+  it('an unknown expectation gets the route’s answer', async () => {
     expect((await send('GET', '/v1/integration', { headers: { Expect: 'a miracle' } })).status).toBe(200);
     expectError(await sendRaw(server.url, 'GET', '/v1/x', { headers: { Expect: 'a miracle' } }), 'MISSING_API_KEY');
   });
 
-  it('for Expect: 100-continue: first that, then what the route answers', async () => {
+  it('Expect: 100-continue gets 100 first, then the route’s answer', async () => {
     const connection = await Connection.open(server.url);
     const length = String(Buffer.byteLength(VALID));
     const headers = { 'Content-Type': 'application/json', 'Content-Length': length, Expect: '100-continue' };
@@ -446,7 +446,7 @@ describe('what Node answers by itself', () => {
 
 describe('a method', () => {
   it.each(['OPTIONS', 'TRACE', 'PUT', 'PATCH', 'DELETE', 'POST', 'PROPFIND', 'PURGE', 'QUERY'])(
-    '%s that a path does not know is 404 in the envelope',
+    '%s that a path does not take is 404 in the envelope',
     async (method) => {
       const answer = await send(method, '/v1/sessions');
       expectError(answer, 'NOT_FOUND');
@@ -455,7 +455,7 @@ describe('a method', () => {
     },
   );
 
-  it('that a path knows is not enough for another path', async () => {
+  it('that one path takes is 404 on another path', async () => {
     expectError(await send('POST', '/v1/integration', { body: '{}' }), 'NOT_FOUND');
     expectError(await send('DELETE', '/v1/webhooks'), 'NOT_FOUND');
     expectError(await send('POST', '/v1/webhooks/x', { body: '{}' }), 'NOT_FOUND');
@@ -480,7 +480,7 @@ describe('HEAD', () => {
     ['/openapi/v3.json', 200],
     ['/swagger', 200],
     ['/swagger/swagger-ui.css', 200],
-  ])('%s answers as GET, with its content-length and no body', async (target, status) => {
+  ])('%s answers like GET, with its content-length and no body', async (target, status) => {
     const asGet = await send('GET', target);
     const connection = await Connection.open(server.url);
     connection.writeHead('HEAD', target, keyed());
@@ -489,7 +489,7 @@ describe('HEAD', () => {
     expect(answer.header('content-length')).toBe(asGet.header('content-length'));
     expect(Number(answer.header('content-length'))).toBeGreaterThan(0);
     expect(answer.header('content-type')).toBe(asGet.header('content-type'));
-    // The connection is in step: what comes next is the next answer, not a body.
+    // The connection can carry the next request: the next bytes are its answer, not a body.
     connection.writeHead('GET', '/v1/integration', keyed());
     expect((await connection.read()).body.data.id).toBe(tenant.id);
     expect(connection.unread).toBe(0);
@@ -515,18 +515,18 @@ describe('every answer', () => {
     ['POST', '/health'],
     ['DELETE', '/openapi/v3.json'],
     ['GET', '/swagger/unknown'],
-  ])('%s %s names itself in x-request-id, each time anew', async (method, target) => {
+  ])('%s %s has a new id in x-request-id each time', async (method, target) => {
     const ids = [await send(method, target), await send(method, target)].map((answer) => answer.header('x-request-id'));
     expect(ids[0]).toMatch(/^\S{8,}$/);
     expect(ids[0]).not.toBe(ids[1]);
   });
 
-  it('under /v1 is not to be stored', async () => {
+  it('under /v1 forbids storing it', async () => {
     for (const target of ['/v1/integration', '/v1/unknown', '/v1/sessions?pageSize=0'])
       expect((await send('GET', target)).header('cache-control')).toBe('no-store');
   });
 
-  it('keeps its request id to itself: a client’s does not replace it', async () => {
+  it('has the server’s request id: a client’s does not replace it', async () => {
     const answer = await send('GET', '/v1/integration', { headers: { 'X-Request-Id': 'mine' } });
     expect(answer.header('x-request-id')).not.toBe('mine');
   });

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterAll(() => server.stop());
 
-/** The field that a pair is refused for; null when it is taken. */
+/** The field for which a pair is refused, or null if it is taken. */
 function faultOf({ mediumAt, botAt }: { mediumAt?: unknown; botAt?: unknown }): string | null {
   const isCutPoint = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 100;
   if (!isCutPoint(mediumAt)) return 'mediumAt';
@@ -42,7 +42,7 @@ describe('the risk thresholds', () => {
     expect((await customer.get(PATH)).body).toEqual({ data: { mediumAt: 40, botAt: 70 } });
   });
 
-  it('are taken as whole numbers of 0 to 100 with a gap of 5, or refused naming the field and left as they were', async () => {
+  it('must be whole numbers from 0 to 100 with a gap of 5; otherwise the refusal names the field and they stay as they were', async () => {
     let stored: unknown = { mediumAt: 40, botAt: 70 };
     await fc.assert(
       fc.asyncProperty(pair, async (body) => {
@@ -62,25 +62,25 @@ describe('the risk thresholds', () => {
     expectError(await customer.put(PATH, body), 'INVALID_BODY', 'body');
   });
 
-  it('are replaced as a whole: one alone is not enough', async () => {
+  it('are replaced together: one alone is refused', async () => {
     expectError(await customer.put(PATH, { botAt: 90 }), 'INVALID_BODY', 'mediumAt');
     expectError(await customer.put(PATH, { mediumAt: 10 }), 'INVALID_BODY', 'botAt');
     expectError(await customer.put(PATH, {}), 'INVALID_BODY', 'mediumAt');
     expect(await customer.read(PATH)).toEqual({ mediumAt: 40, botAt: 70 });
   });
 
-  it('are of one integration', async () => {
+  it('belong to one integration', async () => {
     const other = await Customer.create(server);
     await customer.setThresholds(10, 20);
     expect(await other.read(PATH)).toEqual({ mediumAt: 40, botAt: 70 });
   });
 
-  it('given again are the same', async () => {
+  it('stay the same if the same are set again', async () => {
     for (let n = 0; n < 2; n++) await customer.setThresholds(30, 60);
     expect(await customer.read(PATH)).toEqual({ mediumAt: 30, botAt: 60 });
   });
 
-  it('move every session at once, without touching it, and fire nothing', async () => {
+  it('reclassify every session at once, without writing to it, and fire nothing', async () => {
     const scores = [0, 0.29, 0.4, 0.69999, 0.7, 1];
     const facts = scores.flatMap((score, n) => [started(`s-${n}`), closed(`s-${n}`), scored(`s-${n}`, score)]);
     await customer.accept(facts);

@@ -21,7 +21,7 @@ let recorder: ReturnType<typeof recordStatements>;
 let key: string;
 
 beforeAll(async () => {
-  // Without the embedded engine, whose statements would be counted too.
+  // The embedded engine is off, because its statements would be counted too.
   server = await startTestServer({ INNGEST_DEV: '1', QUOTA_ENTERPRISE: '100000000' });
   const tenant = await server.createTenant();
   key = tenant.key;
@@ -38,9 +38,9 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server.stop());
 
-/** The statements of one request, without the look-up of its key. */
+/** Records the statements of one request, without the look-up of its key. */
 async function record(path: string): Promise<Statement[]> {
-  // Nothing of earlier requests is left to be written by a timer.
+  // Writes the counts of earlier requests now, so that no timer does it later.
   await server.service.usage.flush();
   recorder.take();
   const { status, text } = await server.call('GET', path, { key });
@@ -72,13 +72,13 @@ const SESSION_LISTS = [
   '/v1/sessions?detectionFlag=webdriver',
   `/v1/users/${busiest.userId}/sessions`,
 ];
-/** What some dozen sessions have, scattered over all the time. */
+/** Filters that select some dozen sessions, scattered over the whole time. */
 const RARE = ['userId=user-00007', 'courseId=course-00007', 'fingerprint=device-00007'];
 const LISTS = [...SESSION_LISTS, `/v1/sessions/${IN_VOLUME.longSession}/events`, '/v1/users', '/v1/courses'];
 
 const withQuery = (path: string, query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`;
 
-/** The cursor of the page after some others. */
+/** Reads pages and answers the cursor of the next one. */
 async function walk(path: string, pages: number): Promise<string> {
   let cursor = '';
   for (let page = 0; page < pages; page++) {
@@ -94,7 +94,7 @@ describe('a reading request', () => {
     for (const path of listReads()) counts.set(path, (await record(path)).length);
     expect(counts.size).toBeGreaterThan(25);
     expect([...counts].filter(([, count]) => count > MAX_STATEMENTS)).toEqual([]);
-    // Counted at all: nothing answers out of memory but the thresholds, which came with the key.
+    // Every request is recorded. Only the thresholds need no statement: they came with the key.
     expect([...counts].filter(([, count]) => count === 0)).toEqual([['/v1/settings/risk-thresholds', 0]]);
     expect([counts.get('/v1/usage'), counts.get('/v1/sessions')]).toEqual([1, 1]);
     await server.call('GET', '/v1/stats', { key });
@@ -114,7 +114,7 @@ describe('a reading request', () => {
 });
 
 describe('a reading statement', () => {
-  /** The plans of all statements of a request, made for their parameters and for any. */
+  /** Explains all statements of a request, with a plan for its parameters and a generic one. */
   async function explain(path: string): Promise<{ kind: string; nodes: PlanNode[] }[]> {
     const plans: { kind: string; nodes: PlanNode[] }[] = [];
     for (const statement of await record(path))
@@ -155,7 +155,7 @@ describe('a reading statement', () => {
       }
   });
 
-  it.each(RARE)('of the few sessions with %s reads hardly more than those', async (filter) => {
+  it.each(RARE)('for the few sessions with %s reads hardly more than those', async (filter) => {
     const path = `/v1/sessions?pageSize=100&${filter}`;
     const found = (await server.call('GET', path, { key })).body.data.length;
     expect(found).toBeGreaterThan(5);
@@ -166,5 +166,5 @@ describe('a reading statement', () => {
   });
 });
 
-/** An index is entered by the integration: of a tenant's table, or of the integrations themselves. */
+/** Whether an index is searched by the integration: its id in a tenant's table, or the key of the integrations. */
 const isBound = (node: PlanNode) => /\bintegration_id = |\(id = /.test(node['Index Cond'] ?? '');

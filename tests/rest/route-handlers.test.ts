@@ -15,8 +15,8 @@ import { findPgBouncer } from '../support/pooler';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { Answer } from '../support/server';
 
-// Every operation through Next's route handlers, behind a transaction pooler: its success, and one refusal of each code.
-// The whole contract: contract.test.ts. What the handlers' adapter does with a request: next-mount.test.ts.
+// Every operation through Next's route handlers, behind a transaction pooler: its success, and one refusal of each
+// code. contract.test.ts tests the whole contract, next-mount.test.ts what the handlers' adapter does with a request.
 
 let mount: Mount;
 let receiver: Receiver;
@@ -49,7 +49,7 @@ it('the document lists the operations that are called here', () => {
   ).toEqual(Object.keys(SUCCESSES).sort());
 });
 
-it.each(Object.keys(SUCCESSES))('%s answers what there is, and does what it says', async (id) => {
+it.each(Object.keys(SUCCESSES))('%s answers as documented and does what it says', async (id) => {
   await expectSuccess(mount, id, await make());
 });
 
@@ -89,7 +89,7 @@ describe('a refusal', () => {
   it('has the code RATE_LIMITED, with Retry-After', async () => {
     const { key } = await mount.base.createTenant('free');
     let answer: Answer;
-    // The quota is 1; a new minute may begin in between.
+    // The quota is 1. A new minute may begin in between.
     let calls = 0;
     do answer = await sendOperation(mount, 'getSession', known, { key, ids: makeUnknownIds() });
     while (answer.status !== 429 && ++calls < 4);
@@ -97,7 +97,7 @@ describe('a refusal', () => {
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
   });
 
-  it.each(['listSessions', 'updateWebhook'])('has the code INTERNAL_ERROR where a table is missing: %s', async (id) => {
+  it.each(['listSessions', 'updateWebhook'])('has the code INTERNAL_ERROR if a table is missing: %s', async (id) => {
     const { damage, repair } = FAULTS[id]!;
     const { sql } = mount.base.database.db;
     await sql.unsafe(damage);
@@ -106,23 +106,23 @@ describe('a refusal', () => {
     await waitUntil(() => mount.output().includes('a request failed'));
   });
 
-  it('has changed nothing', async () => {
+  it('changes nothing', async () => {
     expect(await viewAll()).toEqual(before);
   });
 });
 
-/** Each begins an outage and answers what ends it. */
+/** Each one begins an outage and answers a function that ends it. */
 const OUTAGES: [what: string, begin: () => Promise<() => Promise<void>>][] = [
   ['cannot be reached', () => mount.databaseRelay.cut().then(() => mount.databaseRelay.restore)],
   ['is behind a balancer that hangs up', () => mount.databaseRelay.hangUp().then(() => mount.databaseRelay.restore)],
-  // The pooler answers for it.
+  // The pooler answers for the missing database.
   ['is not there', () => withdrawDatabase(mount.base.database.url)],
 ];
 
 describe.each(OUTAGES)('while the database %s', (_what, begin) => {
   const IDS = ['listSessions', 'getAnalytics', 'updateRiskThresholds', 'createWebhook', 'getHealth'];
 
-  it('what needs it answers SERVICE_UNAVAILABLE, /health answers, and all is well when it is back', async () => {
+  it('calls that need it answer SERVICE_UNAVAILABLE, /health answers, and all calls work when it is back', async () => {
     const fixture = await make();
     const end = await begin();
     const answers = await Promise.all(IDS.map((id) => sendOperation(mount, id, fixture))).finally(end);

@@ -7,7 +7,8 @@ import { type Receiver, startReceiver } from '../support/receiver';
 import { createClient, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 import { openStaffClient, readCookie, trySignIn } from '../support/staff-client';
 
-// After a tour through everything that takes or gives a secret, nobody who reads the database or the log learns one.
+// The test calls everything that takes or gives a secret. After that, nobody who reads the database or the log learns
+// one.
 
 const PASSWORDS = ['correct horse battery', 'a wrong password!', 'the operator’s own'];
 const WRONG_KEY = `aik_v1_${'w'.repeat(40)}`;
@@ -15,7 +16,7 @@ const WRONG_KEY = `aik_v1_${'w'.repeat(40)}`;
 let server: TestServer;
 let receiver: Receiver;
 let next: NextServer;
-/** What must not be found, by what it is. */
+/** Each secret that must not be found, by its name. */
 let secrets: Record<string, string>;
 
 beforeAll(async () => {
@@ -86,7 +87,7 @@ async function tour() {
   };
 }
 
-/** Has what would write secrets fail in the database, so that the faults are logged with all that they know. */
+/** Makes writes of secrets fail in the database, so that the faults are logged with everything they know. */
 async function fail(act: () => Promise<{ status: number }[]>) {
   const { sql } = server.database.db;
   const tables = ['webhook_subscriptions', 'api_keys', 'staff', 'staff_sessions'];
@@ -96,7 +97,10 @@ async function fail(act: () => Promise<{ status: number }[]>) {
   expect(answers.map(({ status }) => status)).toEqual([500, 500, 500, 500]);
 }
 
-/** A secret as it is, without its prefix, in hex (as bytes are printed) and in base64, and the bytes that it encodes. */
+/**
+ * A secret in every form: plain, without its prefix, in hex (as bytes are printed) and in base64, and the bytes that it
+ * encodes.
+ */
 function spell(secret: string): string[] {
   const body = secret.replace(/^(aik_v1_|whsec_)/, '');
   const bytes = [Buffer.from(secret), Buffer.from(body), Buffer.from(body, 'base64')].filter(
@@ -122,7 +126,7 @@ async function dumpDatabase(): Promise<string> {
 const findSecrets = (text: string) =>
   Object.entries(secrets).flatMap(([name, secret]) => (spell(secret).some((one) => text.includes(one)) ? [name] : []));
 
-it('the database holds no secret as it is', async () => {
+it('the database stores no secret in plain', async () => {
   const dump = await dumpDatabase();
   for (const table of [
     'api_keys',
@@ -134,12 +138,12 @@ it('the database holds no secret as it is', async () => {
   ])
     expect(dump).toContain(`public.${table} `);
   expect(findSecrets(dump)).toEqual([]);
-  // The search itself finds one that is there.
+  // The search finds a secret that is there.
   await server.database.db.sql`insert into rate_windows values (${secrets['API key']!}, now(), 1)`;
   expect(findSecrets(await dumpDatabase())).toEqual(['API key']);
 });
 
-it('the log holds none, not even of what failed', async () => {
+it('the log contains no secret, not even in the faults', async () => {
   const countFaults = () => next.output().match(/a request failed|a call failed|could not be read or changed/g)?.length;
   await expect.poll(countFaults).toBeGreaterThanOrEqual(4);
   expect(findSecrets(next.output())).toEqual([]);

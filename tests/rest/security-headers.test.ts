@@ -5,7 +5,8 @@ import { expectFileHeaders, expectPageHeaders, OPEN_PAGES } from '../support/pag
 import { PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 import { answerDashboard } from '../support/staff-client';
 
-// What every answer carries for the sake of browsers, by both mounts. Pages of the self-hosted server, and in a browser: tests/e2e/dashboard-policy.test.ts.
+// The headers that protect browsers, on every answer of both mounts. tests/e2e/dashboard-policy.test.ts tests the pages
+// of the self-hosted server and a browser.
 
 const PUBLIC_URL = { PUBLIC_URL_US: 'https://us.example.com' };
 const HSTS = 'max-age=63072000';
@@ -58,13 +59,14 @@ describe.each(['the self-hosted server', 'Next’s route handlers'])('%s', (name
     expect(answer.status).toBe(status);
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(answer.headers.get('referrer-policy')).toBe('same-origin');
-    // A platform or a proxy sets it by itself on what does not come through the request handler or the pipeline's door.
+    // For answers that do not come through the request handler or the pipeline's endpoint, a platform or a proxy sets
+    // this header.
     const isOurs = !isOfNext || /\/(v1|health|openapi|swagger)|pipeline/.test(answer.url);
     if (isOurs) expect(answer.headers.get('strict-transport-security')).toBe(HSTS);
     expect(answer.headers.get('x-powered-by')).toBeNull();
   });
 
-  it('lets nobody frame the interactive documentation, whose policy knows no inline script', async () => {
+  it('forbids framing the interactive documentation, and its policy allows no inline script', async () => {
     const { headers } = await get(`${mounts[name]!.url}/swagger`);
     expect(headers.get('x-frame-options')).toBe('DENY');
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
@@ -74,14 +76,14 @@ describe.each(['the self-hosted server', 'Next’s route handlers'])('%s', (name
 });
 
 describe('a page of Next', () => {
-  it.each(OPEN_PAGES)('%s (%i) has the headers of pages and a nonce of its own', async (path, status) => {
+  it.each(OPEN_PAGES)('%s (%i) has the headers of pages and a new nonce', async (path, status) => {
     await expectPageHeaders(next.url, path, status);
   });
 
-  it('loads files that say what they are', () => expectFileHeaders(next.url));
+  it('loads files with the right content type', () => expectFileHeaders(next.url));
 });
 
-it('what is unreadable is answered with them too', async () => {
+it('the answer to an unreadable request has the headers too', async () => {
   const connection = await Connection.open(server.url);
   connection.write('nonsense\r\n\r\n');
   const answer = await connection.read();
@@ -91,7 +93,7 @@ it('what is unreadable is answered with them too', async () => {
   expect([encoded.status, encoded.header('x-content-type-options')]).toEqual([404, 'nosniff']);
 });
 
-it('https is demanded only where the public address of the region says so', async () => {
+it('https is required only if the public address of the region uses it', async () => {
   const elsewhere = await startTestServer(
     { PUBLIC_URL_EU: 'https://eu.example.com', PUBLIC_URL_US: 'http://us.example.com' },
     server,

@@ -18,7 +18,7 @@ afterAll(() => server.stop());
 
 const detailsPath = (id: string) => `${pathOf('v1', 'sessions', id)}/details`;
 const eventsPath = (id: string) => `${pathOf('v1', 'sessions', id)}/events`;
-/** The details of a session of which these facts are told, in this order. */
+/** Sends these facts in this order and reads the details of their session. */
 async function detailsOf(facts: unknown[]) {
   return (await Customer.create(server, facts)).read(detailsPath('s'));
 }
@@ -63,7 +63,7 @@ describe('the details of a session', () => {
     });
   });
 
-  it('are 404 for an unknown session and another integration’s', async () => {
+  it('are 404 for an unknown session and for another integration’s', async () => {
     const [owner, stranger] = [await Customer.create(server, [begun()]), await Customer.create(server)];
     expect((await owner.get(detailsPath('s'))).status).toBe(200);
     expectError(await stranger.get(detailsPath('s')), 'NOT_FOUND');
@@ -92,7 +92,7 @@ describe('endTime', () => {
     expect([details.endTime, details.durationSeconds]).toEqual([at(seconds), seconds]);
   });
 
-  it('moves from the last event to the close when that comes', async () => {
+  it('moves from the last event to the close when the close arrives', async () => {
     const customer = await Customer.create(server, [begun(), event(70)]);
     expect((await customer.read(detailsPath('s'))).endTime).toBe(at(70));
     await customer.accept([closedAfter(60)]);
@@ -132,7 +132,7 @@ describe('the timeline', () => {
   const countsOf = (timeline: { eventCount: number }[]) =>
     timeline.flatMap(({ eventCount }, n) => (eventCount > 0 ? [[n, eventCount]] : []));
 
-  it('counts an event in the stretch that it lies in, each beginning with its first instant', async () => {
+  it('counts an event in its stretch; a stretch begins with its first instant', async () => {
     const times = [0, 59.999, 60, 119.999, 120, 3_539.999, 3_540, 3_599.999];
     const list = times.map((seconds, sequence) => ({ sequence, timestamp: at(seconds) }));
     const { timeline } = await detailsOf([begun(), happened('s', list), closedAfter(3_600)]);
@@ -145,7 +145,7 @@ describe('the timeline', () => {
     ]);
   });
 
-  it('counts what came before the start in the first stretch, at the close and after it in the last', async () => {
+  it('counts events before the start in the first stretch, and events at or after the close in the last', async () => {
     const times = [-86_400, -0.001, 5, 9.999, 10, 10.001, 86_400];
     const list = times.map((seconds, sequence) => ({ sequence, timestamp: at(seconds), eventCount: sequence + 1 }));
     const { timeline, eventCounts } = await detailsOf([begun(), closedAfter(10), happened('s', list)]);
@@ -158,7 +158,7 @@ describe('the timeline', () => {
     expect(eventCounts.total).toBe(28);
   });
 
-  it('names the type with the most single events; of equal ones the first that the contract lists', async () => {
+  it('names the type with the most single events; of equal ones the first in the contract’s order', async () => {
     const list = [
       [0, 'mouse', 1],
       [0, 'mouse', 1],
@@ -179,7 +179,7 @@ describe('the timeline', () => {
 });
 
 describe('eventCounts', () => {
-  it('sum what the events stand for, and the total counts every type', async () => {
+  it('add up what the events stand for, and the total counts every type', async () => {
     const types = ['mouse', 'scroll', 'keyboard', 'touch', 'form', 'navigation', 'visibility', 'clipboard'];
     const list = types.flatMap((type, n) => [
       { sequence: 2 * n, type, eventCount: 10 ** n % 97 },
@@ -199,7 +199,7 @@ describe('eventCounts', () => {
 });
 
 describe('pageHistory', () => {
-  it('is the first page, then every navigation by its time, whatever the order of arrival', async () => {
+  it('is the first page, then every navigation by time, whatever the order of arrival', async () => {
     const go = (sequence: number, seconds: number, fields: Record<string, unknown> = {}) =>
       happened('s', [
         { sequence, type: 'navigation', timestamp: at(seconds), url: `https://x.edu/${sequence}`, ...fields },
@@ -210,7 +210,7 @@ describe('pageHistory', () => {
       go(9, 20),
       go(7, 20),
       happened('s', [{ sequence: 8, type: 'mouse', timestamp: at(25), url: 'https://x.edu/no' }]),
-      // Without an address there is no page to show.
+      // A navigation without an address has no page to show.
       go(10, 26, { url: null }),
       go(11, -5),
       closedAfter(25),
@@ -233,7 +233,7 @@ describe('pageHistory', () => {
 });
 
 describe('the events of a session', () => {
-  it('have every field, null where the pipeline said nothing', async () => {
+  it('have every field, with null for what the pipeline did not say', async () => {
     const metadata = { trusted: false, nested: [{ deep: { empty: {} } }, null, 'ä😀'], '': 0 };
     const full = { type: 'form', url: 'https://x.edu/a', durationMs: 0, eventCount: 12, metadata };
     const customer = await Customer.create(server, [
@@ -263,7 +263,7 @@ describe('the events of a session', () => {
     });
   });
 
-  it('come by sequence, whatever their times, their order of arrival and the gaps', async () => {
+  it('are listed by sequence, whatever their times, order of arrival and gaps', async () => {
     const sequences = [2_147_483_647, 7, 0, 1_000, 9, 10, 8, 100];
     const facts = sequences.map((sequence, n) => happened('s', [{ sequence, timestamp: at(n) }]));
     const customer = await Customer.create(server, [begun(), ...facts]);
@@ -276,14 +276,14 @@ describe('the events of a session', () => {
     expect([...first.data, ...rest]).toEqual(all);
   });
 
-  it('are one empty page for a session without any, 404 for an unknown one and another integration’s', async () => {
+  it('are one empty page for a session without events, and 404 for an unknown session or another integration’s', async () => {
     const [owner, stranger] = [await Customer.create(server, [begun()]), await Customer.create(server)];
     expect((await owner.get(eventsPath('s'))).body).toEqual({ data: [], pagination: { hasMore: false, limit: 50 } });
     expectError(await owner.get(eventsPath('unknown')), 'NOT_FOUND');
     expectError(await stranger.get(eventsPath('s')), 'NOT_FOUND');
   });
 
-  it('of two integrations with one session id stay apart', async () => {
+  it('of two integrations with the same session id stay apart', async () => {
     const [one, other] = [await Customer.create(server, [begun()]), await Customer.create(server, [begun()])];
     await one.accept([happened('s', [{ sequence: 1, eventCount: 5 }])]);
     await other.accept([happened('s', [{ sequence: 2 }])]);

@@ -69,7 +69,7 @@ const filters = fc.record(
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<SessionFilters>;
-/** One filter, two of them, or any number. */
+/** One filter, two, or any number. */
 const filterSets = fc
   .array(filters, { minLength: 3, maxLength: 3 })
   .map(([some, one, two]): SessionFilters[] => [
@@ -102,14 +102,16 @@ function matches(one: Row, f: SessionFilters): boolean {
     equal(f.deviceType, one.deviceType)
   );
 }
-/** What a page examines: the first of these filters chooses the index, dates bound it. */
+/**
+ * The filters that decide what a page examines. The first of them that is set chooses the index; dates limit the range.
+ */
 const INDEXED = ['userId', 'fingerprint', 'label', 'courseId', 'detectionFlag', 'origin'] as const;
 function findTrail(f: SessionFilters): SessionFilters {
   const name = INDEXED.find((one) => f[one] !== undefined && f[one] !== 'none');
   return { startDate: f.startDate, endDate: f.endDate, ...(name ? { [name]: f[name] } : {}) };
 }
 
-/** A tenant whose rows are written straight into the tables, and known. */
+/** A tenant whose rows are written directly into the tables and remembered here. */
 class Rows {
   readonly all = new Map<string, Row>();
   readonly context: DomainContext;
@@ -147,7 +149,7 @@ class Rows {
       where integration_id = ${this.context.integration.id} and id = ${one.id}`;
   }
 
-  /** Those of a filter set behind one position and up to another, newest first. */
+  /** Lists the sessions of a filter set after one position and up to another, newest first. */
   list(set: SessionFilters, after: Position | null, upTo: Position | null): Row[] {
     const isBehind = (one: Row, [createdAt, id]: Position) =>
       one.createdAt === createdAt ? compareBytes(one.id, id) < 0 : one.createdAt < createdAt;
@@ -158,8 +160,8 @@ class Rows {
 }
 
 /**
- * Walks a list to its end. Each page is all that matches between where the one before ended and where it ends itself, and
- * ends there because it is full, because the budget is spent, or because there is no more.
+ * Walks a list to its end. Each page has all matches between the end of the page before and its own end. A page ends
+ * because it is full, because the budget is spent, or because there is no more.
  */
 async function expectWalk(
   rows: Rows,
@@ -221,7 +223,7 @@ describe('a list of sessions under a budget', () => {
   );
 
   it(
-    'does so while sessions come in and are labelled',
+    'does so while sessions arrive and are labelled',
     async () => {
       const incoming = fc.array(row, { minLength: 1, maxLength: 20 });
       const labels = fc.array(fc.tuple(fc.nat(), fc.constantFrom(1 as const, -1 as const)), { maxLength: 20 });
@@ -249,7 +251,7 @@ describe('a list of sessions under a budget', () => {
     PROPERTY_LIMIT_MS,
   );
 
-  it('is short where the budget is spent, and goes on from there', async () => {
+  it('is short if the budget is spent, and continues from there', async () => {
     const rows = new Rows((await server.createTenant()).id);
     const [spec] = fc.sample(row, { numRuns: 1, seed: 1 });
     const base = { ...spec!, prefix: '' as const, status: 'Active' as const };
@@ -281,7 +283,7 @@ describe('the flags of a session', () => {
     return entries.map(({ entry }) => entry);
   };
 
-  it('are those of the latest score, in the index as on the session', async () => {
+  it('are those of the latest score, in the index and on the session', async () => {
     const customer = await Customer.create(server, [
       started('s', { startedAt: at(0) }),
       started('t', { startedAt: at(0) }),
@@ -307,7 +309,7 @@ describe('the flags of a session', () => {
     }
   });
 
-  it('are in the index with a session that is started and scored at once', async () => {
+  it('are in the index for a session that is started and scored in one batch', async () => {
     const facts = [started('s', { startedAt: at(0) }), score('s', 1, ['a', 'a', 'b']), score('s', 2, ['b', 'c'])];
     const customer = await Customer.create(server, facts);
     for (const [flag, ids] of [
@@ -318,7 +320,7 @@ describe('the flags of a session', () => {
       expect(await readIds(customer, flag)).toEqual(ids);
   });
 
-  it('of batches that share a transaction are those of the last one', async () => {
+  it('in batches that share a transaction are those of the last batch', async () => {
     const customer = await Customer.create(
       server,
       ['s', 't'].map((id) => started(id, { startedAt: at(0) })),
@@ -334,7 +336,7 @@ describe('the flags of a session', () => {
     expect(await readIndex(customer)).toEqual(['s a', 's c', 't a']);
   });
 
-  it('that the index still has of an older process select nothing', async () => {
+  it('that an older process left in the index select nothing', async () => {
     const customer = await Customer.create(server, [started('s', { startedAt: at(0) }), score('s', 1, ['a'])]);
     await server.database.db.sql`insert into session_flags
       select integration_id, 'stale', created_at, id from sessions where integration_id = ${customer.id}`;

@@ -33,7 +33,7 @@ async function listIds(tenant: Tenant, query: Record<string, string> = {}): Prom
 }
 
 describe('a session', () => {
-  it('has every field, with what the facts said', async () => {
+  it('has every field, with the values of its facts', async () => {
     const tenant = await server.createTenant();
     const startedAt = secondsAgo(60);
     const facts = [
@@ -75,7 +75,7 @@ describe('a session', () => {
     });
   });
 
-  it('is null where nothing is known yet', async () => {
+  it('has null for what is not known yet', async () => {
     const tenant = await server.createTenant();
     await ingest(tenant, [started('s-1', { pageUrl: 'https://lms.example.edu/' })]);
     expect((await get(tenant, '/v1/sessions/s-1')).body.data).toMatchObject({
@@ -113,7 +113,7 @@ describe('a session', () => {
     expect((await get(tenant, '/v1/sessions/s-1')).body.data).toMatchObject({ botScore, riskLevel });
   });
 
-  it('looks the same alone and in the list', async () => {
+  it('looks the same by id and in the list', async () => {
     const tenant = await server.createTenant();
     await ingest(tenant, [started('s-1'), closed('s-1'), scored('s-1', 0.5)]);
     expect((await list(tenant)).body.data).toEqual([(await get(tenant, '/v1/sessions/s-1')).body.data]);
@@ -133,14 +133,14 @@ describe('a session', () => {
     '...',
     'x'.repeat(256),
     '😀'.repeat(256),
-  ])('is found by the id %s, decoded exactly once', async (id) => {
+  ])('is found by the id %s, which is decoded exactly once', async (id) => {
     const tenant = await server.createTenant();
     await ingest(tenant, [started(id)]);
     const { status, body } = await get(tenant, `/v1/sessions/${encodeURIComponent(id)}`);
     expect([status, body.data?.id]).toEqual([200, id]);
   });
 
-  it('that is unknown and another tenant’s answer the same 404', async () => {
+  it('that is unknown gets the same 404 as another tenant’s', async () => {
     const [owner, stranger] = [await server.createTenant(), await server.createTenant()];
     const id = randomUUID();
     await ingest(owner, [started(id)]);
@@ -151,7 +151,7 @@ describe('a session', () => {
     expect(fingerprintOf(foreign)).toEqual(fingerprintOf(unknown));
   });
 
-  it('of two tenants with one id stay apart', async () => {
+  it('of two tenants with the same id stay apart', async () => {
     const [one, other] = [await server.createTenant(), await server.createTenant()];
     await ingest(one, [started('same', { country: 'DE' })]);
     await ingest(other, [started('same', { country: 'FR' })]);
@@ -186,14 +186,14 @@ describe('the filters', () => {
       scored('labelled-bot', 0.2),
       scored('labelled-human', 0.9),
     ]);
-    // Labels and users come with routes and facts of a later stage.
+    // Labels are set directly, because facts do not label.
     await server.database.db.sql`update sessions set label = case id when 'labelled-bot' then 1 else -1 end
       where integration_id = ${tenant.id} and id in ('labelled-bot', 'labelled-human')`;
     await server.database.db.sql`update sessions set user_id = 'user-1', correlation_confidence = 0.5
       where integration_id = ${tenant.id} and id in ('medium', 'closed')`;
   });
 
-  it('are none by default', async () => {
+  it('select everything by default', async () => {
     expect(await listIds(tenant)).toEqual(ALL);
   });
 
@@ -259,7 +259,7 @@ describe('the filters', () => {
     expect(ids.length).toBeGreaterThan(0);
   });
 
-  it('hold what riskLevel shows', async () => {
+  it('by riskLevel select the sessions that show it', async () => {
     const { data } = (await list(tenant)).body;
     for (const riskLevel of ['bot', 'medium', 'human']) {
       const shown = data.filter((session: { riskLevel: string }) => session.riskLevel === riskLevel);
@@ -287,7 +287,7 @@ describe('the filters', () => {
     expect(await listIds(tenant, query)).toEqual(ids);
   });
 
-  it('mean the end of the UTC day by a date-only endDate', async () => {
+  it('include the whole UTC day of a date-only endDate', async () => {
     const other = await server.createTenant();
     const last = started('last', { startedAt: '2026-02-28T23:59:59.999Z' });
     const next = started('next', { startedAt: '2026-03-01T00:00:00.000Z' });
@@ -328,20 +328,20 @@ describe('the filters', () => {
       'cursor',
       'pageSize',
     ]),
-  )('%s is taken once', async (name) => {
+  )('%s is taken only once', async (name) => {
     const value =
       { pageSize: '5', status: 'Scored', riskLevel: 'bot', label: 'bot', deviceType: 'mobile' }[name] ?? '1';
     const date = name.endsWith('Date') ? DAY : value;
     expectError(await get(tenant, `/v1/sessions?${name}=${date}&${name}=${date}`), 'INVALID_REQUEST', name);
   });
 
-  it('name endDate when startDate is after it', async () => {
+  it('name endDate if startDate is after it', async () => {
     const query = { startDate: at('05:00:00'), endDate: at('04:00:00') };
     expectError(await list(tenant, query), 'INVALID_REQUEST', 'endDate');
     expectError(await list(tenant, { startDate: '2026-03-12', endDate: DAY }), 'INVALID_REQUEST', 'endDate');
   });
 
-  it('name maxBotScore when minBotScore is over it', async () => {
+  it('name maxBotScore if minBotScore is over it', async () => {
     expectError(await list(tenant, { minBotScore: '0.6', maxBotScore: '0.5' }), 'INVALID_REQUEST', 'maxBotScore');
     expectError(await list(tenant, { minBotScore: '1', maxBotScore: '0' }), 'INVALID_REQUEST', 'maxBotScore');
   });
@@ -358,14 +358,14 @@ describe('the filters', () => {
     '=',
     '&&',
     'unknown=%00',
-  ])('ignore what they do not know: ?%s', async (query) => {
+  ])('ignore unknown parameters: ?%s', async (query) => {
     const { status, body } = await sendRaw(server.url, 'GET', `/v1/sessions?${query}`, {
       headers: { Authorization: `Bearer ${tenant.key}` },
     });
     expect([status, body.data.length]).toEqual([200, ALL.length]);
   });
 
-  it('are decoded, names too', async () => {
+  it('are percent-decoded, and so are their names', async () => {
     expect((await get(tenant, '/v1/sessions?%73tatus=%41ctive')).body.data).toHaveLength(1);
     expectError(await get(tenant, '/v1/sessions?status=Active&%73tatus=Active'), 'INVALID_REQUEST', 'status');
   });
@@ -422,7 +422,7 @@ describe('pageSize', () => {
     expect([status, body.pagination]).toEqual([200, { hasMore: false, limit }]);
   });
 
-  it('over the cap of the tier cuts the page', async () => {
+  it('over the cap of the tier is cut to the cap', async () => {
     const tenant = await server.createTenant('free');
     await ingest(
       tenant,
@@ -475,7 +475,7 @@ describe('a walk', () => {
       }
       cursor = body.pagination.nextCursor;
       expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
-      // Newer, older and at the same instants, before and behind where the walk stands.
+      // Newer, older and simultaneous sessions, before and after the position of the walk.
       const facts = ['0', 'M', 'z', '🙂'].map((prefix, n) => {
         const id = `${prefix}-new-${page}`;
         inserted.add(id);
@@ -493,7 +493,7 @@ describe('a walk', () => {
     for (let n = 1; n < seen.length; n++) expect([n, isInOrder(seen[n - 1]!, seen[n]!)]).toEqual([n, true]);
   });
 
-  it('whose last page is full ends there', async () => {
+  it('whose last page is full ends with it', async () => {
     const tenant = await server.createTenant();
     await ingest(
       tenant,
@@ -533,7 +533,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('goes on with any page size', async () => {
+  it('works with any page size', async () => {
     const rest = await listIds(tenant, { cursor, pageSize: '100' });
     expect(rest).toHaveLength(9);
     expect(await listIds(tenant, { cursor })).toEqual(rest);
@@ -566,7 +566,7 @@ describe('a cursor', () => {
     await expectRefused({ cursor: filtered.nextCursor, status: 'Scored', maxBotScore: '0.5' });
   });
 
-  it('fits its filters in any case and order', async () => {
+  it('accepts its filters in any case and order', async () => {
     const query = { pageSize: '3', status: 'scored', riskLevel: 'BOT', unknown: '1' };
     const { nextCursor } = (await list(tenant, query)).body.pagination;
     expect(await listIds(tenant, { riskLevel: 'bot', status: 'SCORED', cursor: nextCursor })).toHaveLength(9);
@@ -580,7 +580,7 @@ describe('a cursor', () => {
     await expectRefused({ cursor: encodeCursor(context, { route: 'users', filters: {} }, position) });
   });
 
-  it('with any byte changed is refused', async () => {
+  it('is refused with any byte changed', async () => {
     const bytes = Buffer.from(cursor, 'base64url');
     for (let n = 0; n < bytes.length; n++) {
       const changed = Buffer.from(bytes);
@@ -589,7 +589,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('in any other spelling is refused', async () => {
+  it('is refused in any other spelling', async () => {
     const last = cursor.at(-1)!;
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const neighbours = [...alphabet].filter((c) => c !== last).map((c) => cursor.slice(0, -1) + c);
@@ -603,7 +603,7 @@ describe('a cursor', () => {
     for (const other of [...neighbours, ...others, ...noise]) await expectRefused({ cursor: other });
   });
 
-  it('that nobody issued is refused', async () => {
+  it('is refused if it was never issued', async () => {
     for (const other of ['', 'x', '0', 'null', '{}', 'AQ', '😀', '\0', '__proto__', 'A'.repeat(512), 'A'.repeat(513)])
       await expectRefused({ cursor: other });
     await expectRefused({ cursor: Buffer.from('["2026-01-01T00:00:00.000Z","x"]').toString('base64url') });

@@ -6,7 +6,7 @@ import { Connection, sendRaw } from '../support/connection';
 import { startTestServer, type TestServer } from '../support/server';
 import { answerDashboard } from '../support/staff-client';
 
-// What slow, silent and endless clients get. The limits' times are shortened here, their meaning is not.
+// Slow, silent and endless clients. The times of the limits are shortened here; their meaning is the same.
 
 const LIMITS = {
   ...CONNECTION_LIMITS,
@@ -17,7 +17,7 @@ const LIMITS = {
   answerTimeout: 1_000,
   connectionsCheckingInterval: 50,
 };
-/** Far above the limits, since the machine may be busy, and far below Node's own. */
+/** Far above the limits, because the machine may be busy, and far below Node's default. */
 const SHORT_MS = 10_000;
 
 let server: TestServer;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-// On a connection of its own each time: one that is kept may end while it is asked on, so short are its times here.
+// Each request has a new connection. The times are so short here that a kept connection may end during a request.
 const expectServed = async () => {
   const headers = { connection: 'close' };
   expect((await server.call('GET', '/v1/integration', { key, headers })).status).toBe(200);
@@ -39,7 +39,7 @@ const UNREADABLE = {
   details: { field: 'request' },
 };
 
-/** Sends a byte every so often until the connection is closed; answers for how long that was. */
+/** Sends a byte every so often until the connection is closed. Answers how long that took. */
 async function trickle(connection: Connection, byte: string): Promise<number> {
   const start = performance.now();
   let isOpen = true;
@@ -53,8 +53,8 @@ async function trickle(connection: Connection, byte: string): Promise<number> {
   return performance.now() - start;
 }
 
-describe('a slow client is answered 400 and cut, and others are served meanwhile', () => {
-  it('whose head does not come to an end', async () => {
+describe('a slow client is answered 400 and cut off, and others are served meanwhile', () => {
+  it('if its head does not end', async () => {
     const connection = await Connection.open(server.url);
     connection.write('GET /v1/integration HTTP/1.1\r\nHost: x\r\nX-Slow: ');
     const trickling = trickle(connection, 'a');
@@ -64,7 +64,7 @@ describe('a slow client is answered 400 and cut, and others are served meanwhile
     expect(await trickling).toBeLessThan(SHORT_MS);
   });
 
-  it('whose body does not come to an end', async () => {
+  it('if its body does not end', async () => {
     const connection = await Connection.open(server.url);
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Content-Length': '50000' };
     connection.writeHead('POST', '/v1/webhooks', headers);
@@ -76,7 +76,7 @@ describe('a slow client is answered 400 and cut, and others are served meanwhile
     expect(connection.unread).toBe(0);
   });
 
-  it('that sends nothing at all, or nothing after its first answer', async () => {
+  it('if it sends nothing at all, or nothing after its first answer', async () => {
     const silent = await Connection.open(server.url);
     const idle = await Connection.open(server.url);
     idle.writeHead('GET', '/health');
@@ -88,14 +88,14 @@ describe('a slow client is answered 400 and cut, and others are served meanwhile
     expect(idle.unread).toBe(0);
   });
 
-  it('that never reads its answers', async () => {
+  it('if it never reads its answers', async () => {
     const { hostname, port } = new URL(server.url);
     const socket: Socket = connect({ host: hostname, port: Number(port) }).pause();
     const broken = new Promise<void>((resolve) => socket.once('error', () => resolve()).once('close', () => resolve()));
     socket.write('GET /openapi/v3.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500));
     await expectServed();
     const start = performance.now();
-    // A client that reads nothing learns of the end only as it writes; what it sends earns it no time.
+    // A client that reads nothing learns of the end only when it writes. What it writes does not extend its time.
     const writing = setInterval(() => socket.write('\r\n'), 50);
     await Promise.race([broken, sleep(2 * SHORT_MS)]);
     clearInterval(writing);
@@ -105,7 +105,7 @@ describe('a slow client is answered 400 and cut, and others are served meanwhile
   });
 });
 
-it('three hundred silent connections leave the others served, and go', async () => {
+it('three hundred silent connections leave the others served, and are closed', async () => {
   const silent = await Promise.all(Array.from({ length: 300 }, () => Connection.open(server.url)));
   await expectServed();
   const start = performance.now();
@@ -114,7 +114,7 @@ it('three hundred silent connections leave the others served, and go', async () 
   await expectServed();
 });
 
-it('connections beyond the bound are closed as they come, and there is room again afterwards', async () => {
+it('connections over the limit are closed as they arrive, and others are accepted afterwards', async () => {
   const opened = await Promise.allSettled(Array.from({ length: 450 }, () => Connection.open(server.url)));
   const connections = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   await Promise.all(connections.map(({ closed }) => closed));
@@ -123,7 +123,7 @@ it('connections beyond the bound are closed as they come, and there is room agai
   await expectServed();
 });
 
-it('an answer that takes longer than a silent reader may is still given', async () => {
+it('an answer that takes longer than a silent reader may wait is still given', async () => {
   const slow = await startTestServer(
     {},
     server,
@@ -140,11 +140,11 @@ it('an answer that takes longer than a silent reader may is still given', async 
   }
 });
 
-describe('a request is refused that is too much', () => {
+describe('a request that is too large is refused', () => {
   const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`X-${n}`, '1']));
   const authorized = () => ({ Authorization: `Bearer ${key}` });
 
-  it('by the number of its header fields, which are never dropped in silence', async () => {
+  it('for the number of its header fields, which are never dropped silently', async () => {
     const { maxHeaderFields } = LIMITS;
     // Host and the key count.
     const most = await sendRaw(server.url, 'GET', '/v1/integration', {
@@ -158,7 +158,7 @@ describe('a request is refused that is too much', () => {
     }
   });
 
-  it('by the length of its head', async () => {
+  it('for the length of its head', async () => {
     const padded = (length: number) =>
       sendRaw(server.url, 'GET', '/health', { headers: { 'X-Pad': 'x'.repeat(length) } });
     expect((await padded(31 * 1024)).status).toBe(200);
@@ -166,7 +166,7 @@ describe('a request is refused that is too much', () => {
     expect([answer.status, answer.body.error]).toEqual([400, UNREADABLE]);
   });
 
-  it('by the length of its body, at every door', async () => {
+  it('for the length of its body, at every endpoint', async () => {
     const send = (target: string, length: number) =>
       sendRaw(server.url, 'POST', target, {
         headers: { ...authorized(), 'Content-Type': 'application/json', Origin: 'http://localhost' },
@@ -186,7 +186,7 @@ describe('a request is refused that is too much', () => {
     await expectServed();
   });
 
-  it('by the length of a body that does not say it', async () => {
+  it('for the length of a body that does not announce it', async () => {
     const connection = await Connection.open(server.url);
     connection.writeHead('POST', '/dashboard', { 'Transfer-Encoding': 'chunked', Origin: server.url });
     const chunk = `${(16 * 1024).toString(16)}\r\n${' '.repeat(16 * 1024)}\r\n`;

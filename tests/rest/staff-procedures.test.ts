@@ -8,7 +8,7 @@ import { createStaffClient, type StaffClient, startStaffServer } from '../suppor
 import { recordStatements } from '../support/statements';
 import { loadVolumes } from '../support/volume';
 
-// What the dashboard shows beside the public API, of one tenant among others.
+// What the dashboard shows in addition to the public API, of one tenant among others.
 
 let server: TestServer;
 let receiver: Receiver;
@@ -82,7 +82,7 @@ async function ask(name: string, input?: unknown, tenant = ours) {
   return body.result.data;
 }
 const ids = (list: { id: string }[]) => list.map(({ id }) => id);
-/** Of the whole list, page by page. */
+/** Reads the whole list, page by page. */
 async function walk(name: string, filters: object = {}) {
   const found: { id: string }[] = [];
   for (let cursor: string | undefined; ; ) {
@@ -96,7 +96,7 @@ const refuse = async (name: string, input: unknown, tenant = ours) =>
   (await admin.query(name, input, at(tenant))).status;
 
 describe('integrations', () => {
-  it('are listed for everybody, created and moved to a plan by admins', async () => {
+  it('are listed for everyone, created and moved to a plan by admins', async () => {
     const created = await admin.mutate('integrations.create', {
       ...{ name: 'A new one', plan: 'pro', allowedOrigins: ['https://lms.example.edu/path'] },
     });
@@ -127,7 +127,7 @@ describe('integrations', () => {
     expect((await admin.mutate('integrations.setPlan', { id: 'int_nobody', plan: 'pro' })).status).toBe(404);
   });
 
-  it('say what a plan would mean before it is theirs: exactly what it then does', async () => {
+  it('show what a plan would change before it is set: exactly what it then changes', async () => {
     const tenant = await server.createTenant('enterprise');
     const subscribe = async (name: string) =>
       (
@@ -156,7 +156,7 @@ describe('integrations', () => {
 });
 
 describe('API keys', () => {
-  it('are minted, work at once, are shown once and masked after, and are revoked', async () => {
+  it('are created, work at once, are shown once and masked after that, and are revoked', async () => {
     const minted = (await admin.mutate('apiKeys.mint', { name: 'Nightly' }, at(ours))).body.result.data;
     expect((await server.call('GET', '/v1/integration', { key: minted.key })).body.data.id).toBe(ours.id);
     const [listed, first] = await ask('apiKeys.list');
@@ -166,7 +166,7 @@ describe('API keys', () => {
     });
     expect(first.id).toBe(ours.keyId);
     expect(JSON.stringify(await ask('apiKeys.list'))).not.toContain(minted.key);
-    // Another integration's is unknown.
+    // Another integration's key is unknown.
     expect((await admin.mutate('apiKeys.revoke', { id: minted.id }, at(theirs))).status).toBe(404);
     expect((await server.call('GET', '/v1/integration', { key: minted.key })).status).toBe(200);
     const revoked = (await admin.mutate('apiKeys.revoke', { id: minted.id }, at(ours))).body.result.data;
@@ -176,7 +176,7 @@ describe('API keys', () => {
     expect((await ask('apiKeys.list'))[0].revokedAt).toBe(revoked.revokedAt);
   });
 
-  it('say when they were last used, written with the usage and at most once a minute', async () => {
+  it('say when they were last used, which is written with the usage and at most once a minute', async () => {
     const { id, key } = (await admin.mutate('apiKeys.mint', {}, at(ours))).body.result.data;
     const lastUse = async () =>
       (await ask('apiKeys.list')).find((one: { id: string }) => one.id === id).lastUsedAt as string | null;
@@ -189,7 +189,7 @@ describe('API keys', () => {
     await server.call('GET', '/v1/integration', { key });
     await server.service.usage.flush();
     expect(await lastUse()).toBe(first);
-    // Of another process, which does not know that it was written just now.
+    // A second process does not know that the time was written just now.
     const second = await startStaffServer({}, server);
     await second.call('GET', '/v1/integration', { key });
     await second.service.usage.flush();
@@ -204,7 +204,7 @@ describe('API keys', () => {
 });
 
 describe('findings', () => {
-  it('are listed newest first, page by page, each tenant’s own', async () => {
+  it('are listed newest first, page by page, only the tenant’s own', async () => {
     expect((await ask('anomalies.list', {})).data).toEqual([
       {
         ...{ id: 'a2', anomalyType: 'DeviceSwitch', severity: 'low', sessionId: null, userId: 'user-2' },
@@ -241,7 +241,7 @@ describe('findings', () => {
     expect(await walk('anomalies.list', filters)).toEqual(expected);
   });
 
-  it('take cursors of their own tenant, list and filters only', async () => {
+  it('accept cursors of their own tenant, list and filters only', async () => {
     const { nextCursor: cursor } = (await ask('anomalies.list', { pageSize: 1 })).pagination;
     expect(await refuse('anomalies.list', { cursor })).toBe(200);
     expect(await refuse('anomalies.list', { cursor }, theirs)).toBe(400);
@@ -252,7 +252,7 @@ describe('findings', () => {
 });
 
 describe('one record', () => {
-  it('of a user or a course is as in the list', async () => {
+  it('of a user or a course is the same as in the list', async () => {
     const [user] = (await ask('users.list', {})).data;
     expect(await ask('users.get', { userId: 'user-1' })).toEqual(user);
     const [course] = (await ask('courses.list', {})).data;
@@ -266,7 +266,7 @@ describe('one record', () => {
 });
 
 describe('a user’s devices', () => {
-  it('are those of sessions and those confirmed, folded or not', async () => {
+  it('are those of sessions and the confirmed ones, folded or not', async () => {
     const lastSeenAt = (await ask('sessions.get', { sessionId: 's2' })).startTime;
     const expected = [
       {
@@ -326,8 +326,8 @@ describe('the distribution of scores', () => {
   });
 });
 
-describe('a label that staff take away', () => {
-  it('leaves the class to the score again, in the session and in every count', async () => {
+describe('a label that staff remove', () => {
+  it('lets the score decide the class again, in the session and in every count', async () => {
     const { id } = await server.createTenant();
     const of = { id } as typeof ours;
     await server.ingest(id, [facts.started('x'), facts.closed('x'), facts.scored('x', 0.95)]);
@@ -345,7 +345,7 @@ describe('a label that staff take away', () => {
 });
 
 describe('the timeline of a session', () => {
-  it('is that of its details, with the types of each stretch apart, which customers are not shown', async () => {
+  it('is that of its details, with the types of each stretch separately, which customers are not shown', async () => {
     const tenant = await server.createTenant();
     const events = ['mouse', 'mouse', 'keyboard'].map((type, sequence) => ({ sequence, type, eventCount: 2 }));
     await server.ingest(tenant.id, [facts.started('s'), facts.happened('s', events), facts.closed('s')]);
@@ -359,8 +359,8 @@ describe('the timeline of a session', () => {
   });
 });
 
-describe('what was sent about a session', () => {
-  it('is every delivery whose event is about it, and nobody else’s', async () => {
+describe('the deliveries about a session', () => {
+  it('are every delivery whose event is about it, and no others', async () => {
     const types = async (sessionId: string) =>
       (await ask('sessions.listDeliveries', { sessionId }))
         .map(({ eventType }: { eventType: string }) => eventType)
@@ -376,7 +376,7 @@ describe('what was sent about a session', () => {
     expect(await refuse('deliveries.get', { id: other.id })).toBe(404);
   });
 
-  it('of a bot has a link to its page where the region has an address', async () => {
+  it('of a bot have a link to its page if the region has an address', async () => {
     const sent = receiver.received.find(({ path, body }) => path === '/BotDetected' && body.includes(ours.id));
     expect(JSON.parse(sent!.body).sessionUrl).toBe(
       `https://us.example.com/dashboard/${ours.id}/sessions/s%201%2F%C3%A9`,
@@ -428,7 +428,7 @@ describe('a threshold', () => {
 });
 
 describe('the health of a webhook', () => {
-  it('has its failures in a row and its latest attempts, newest first', async () => {
+  it('shows its failures in a row and its latest attempts, newest first', async () => {
     const delivered = { outcome: 'Delivered', failureClass: null, responseStatus: 200, test: false };
     const common = {
       deliveryId: expect.stringMatching(/^dlv_/),
@@ -462,8 +462,8 @@ describe('the health of a webhook', () => {
 
 const LARGE = /^(sessions|anomalies|alerts|reports|domain_events|webhook_(attempts|deliveries)|entity_\w+)$/;
 
-describe('what the dashboard asks costs a part of an index', () => {
-  it('that begins with the integration, whatever others have', async () => {
+describe('each query of the dashboard reads a part of an index', () => {
+  it('that begins with the integration, however many rows others have', async () => {
     const tenants = [await server.createTenant(), await server.createTenant(), await server.createTenant()];
     const { sql } = server.database.db;
     await loadVolumes(
@@ -502,12 +502,12 @@ describe('what the dashboard asks costs a part of an index', () => {
       ['courses.get', { courseId: 'course-00007' }],
       ['users.listDevices', { userId: 'user-00007' }],
     ];
-    // Whatever is in `session_deltas` is read by all counts alike.
+    // All counts read every row in `session_deltas`.
     await foldSessionDeltas(server.service.db);
     for (const [name, input] of calls) {
       recorder.take();
       await ask(name, input, of);
-      // Crons look over all tenants meanwhile.
+      // Crons read across tenants meanwhile.
       const statements = recorder.take().filter(({ parameters }) => parameters.includes(of.id));
       expect([name, statements.length > 0]).toEqual([name, true]);
       for (const statement of statements) {

@@ -23,12 +23,12 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const of = (id: string) => ({ 'x-integration-id': id });
-/** Every procedure of the product, by its kind. */
+/** Lists the procedures of the product by type. */
 const listByType = (type: 'query' | 'mutation') =>
   Object.entries(listProcedures(appRouter))
     .filter(([, procedure]) => procedure._def.type === type)
     .map(([name]) => name);
-/** Has a door and a token of its own. */
+/** Has its own endpoint and its own token. */
 const PIPELINE = 'pipeline.ingest';
 const PUBLIC = ['health.get'];
 const MUTATIONS = listByType('mutation').filter((name) => name !== PIPELINE);
@@ -36,12 +36,12 @@ const QUERIES = listByType('query').filter((name) => !PUBLIC.includes(name));
 const ADMIN_ONLY = /^(staff\.(?!me)|integrations\.(create|previewPlan|setPlan)|apiKeys\.(mint|revoke)|audit\.)/;
 
 describe('every procedure', () => {
-  it('is walked', () => {
+  it('is listed', () => {
     expect(MUTATIONS.length).toBeGreaterThan(12);
     expect(QUERIES.length).toBeGreaterThan(15);
   });
 
-  it.each([...MUTATIONS, ...QUERIES])('%s is closed to whoever is not signed in', async (name) => {
+  it.each([...MUTATIONS, ...QUERIES])('%s is closed to anyone who is not signed in', async (name) => {
     const headers = { ...of(tenant.id), origin: server.url };
     const answer = MUTATIONS.includes(name)
       ? await server.call('POST', `/api/trpc/${name}`, { body: {}, headers })
@@ -70,7 +70,7 @@ describe('every procedure', () => {
     },
   );
 
-  it.each(MUTATIONS)('%s is refused where another page asks for it with the cookie', async (name) => {
+  it.each(MUTATIONS)('%s is refused if another site’s page asks for it with the cookie', async (name) => {
     const refused = async (headers: Record<string, string>) =>
       (await admin.mutate(name, {}, { ...of(tenant.id), ...headers })).status;
     expect(await refused({ origin: 'https://evil.example.com' })).toBe(403);
@@ -78,11 +78,11 @@ describe('every procedure', () => {
     const { cookie } = admin;
     const bare = await server.call('POST', `/api/trpc/${name}`, { body: {}, headers: { cookie, ...of(tenant.id) } });
     expect(bare.status).toBe(403);
-    // Nor by a link.
+    // A link cannot ask for it either.
     expect((await admin.query(name, {}, of(tenant.id))).status).toBe(405);
   });
 
-  it('is part of the public API only where it says so', () => {
+  it('is part of the public API only if it says so', () => {
     const procedures = Object.entries(listProcedures(appRouter)) as [string, { meta?: { openapi?: unknown } }][];
     const staffOnly = procedures.filter(([name]) =>
       /^(staff|integrations|apiKeys|anomalies|alerts|reports|deliveries|audit)\./.test(name),
@@ -94,7 +94,7 @@ describe('every procedure', () => {
 });
 
 describe('staff', () => {
-  it('read and change what is the named integration’s, and see the domain’s refusals', async () => {
+  it('read and change what belongs to the named integration, and see the domain’s refusals', async () => {
     const list = await viewer.query('sessions.list', {}, of(tenant.id));
     expect(list.body.result.data.data.map(({ id }: { id: string }) => id)).toEqual(['session-1']);
     const labelled = await analyst.mutate(
@@ -123,7 +123,7 @@ describe('staff', () => {
   });
 
   it.each(QUERIES.concat(MUTATIONS).filter((name) => !/^(staff|integrations)\./.test(name)))(
-    '%s asks for an integration, and does not find an unknown one',
+    '%s needs an integration, and does not find an unknown one',
     async (name) => {
       const ask = MUTATIONS.includes(name) ? admin.mutate : admin.query;
       const without = await ask(name, {});
@@ -151,7 +151,7 @@ describe('staff', () => {
     expect(await hashTenantRows(server.database.db, tenant.id)).toEqual(before);
   });
 
-  it('with an API key of an integration are nobody: the dashboard’s calls take the cookie alone', async () => {
+  it('are not recognised by an API key of an integration: the dashboard’s calls take only the cookie', async () => {
     const answer = await server.call('GET', '/api/trpc/sessions.list', { key: tenant.key, headers: of(tenant.id) });
     expect(answer.status).toBe(401);
     expect((await server.call('GET', '/v1/sessions', { headers: { cookie: admin.cookie } })).status).toBe(401);
@@ -167,7 +167,7 @@ describe('admins', () => {
   const result = async (answer: Promise<{ body: { result?: { data: unknown } } }>) =>
     (await answer).body.result?.data as never;
 
-  it('create accounts, give roles, disable, enable and end sessions, effective at once', async () => {
+  it('create accounts, give roles, disable, enable and end sessions, with immediate effect', async () => {
     const email = 'new.colleague@example.com';
     const { id } = (await result(
       admin.mutate('staff.create', { email: 'New.Colleague@example.com', password: 'twelve chars', role: 'viewer' }),
@@ -207,9 +207,9 @@ describe('admins', () => {
       expect((await admin.mutate(`staff.${procedure}`, { id: 'stf_nobody', role: 'viewer' })).status).toBe(404);
   });
 
-  it('cannot put the last of them out, not even two at once', async () => {
+  it('cannot disable or demote the last admin, not even two admins at once', async () => {
     const second = await createStaffClient(server, 'admin');
-    // Both wait for the accounts, and go on at the same moment.
+    // Both wait for the accounts, then continue at the same moment.
     const { sql } = server.database.db;
     const { asked: answers } = await sql.begin(async (tx) => {
       await tx`select 1 from staff for update`;

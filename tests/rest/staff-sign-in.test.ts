@@ -19,7 +19,7 @@ import {
   trySignIn,
 } from '../support/staff-client';
 
-// Two servers on one database, as two processes of a deployment.
+// Two servers on one database, like two processes of a deployment.
 let server: TestServer;
 let second: TestServer;
 let deployed: TestServer;
@@ -46,7 +46,7 @@ const refusal = (code: string) => ({
 });
 
 describe('sign-in', () => {
-  it('answers who it is and a cookie that works, whatever the case of the address', async () => {
+  it('answers the account and a cookie that works, whatever the case of the address', async () => {
     const { id, email } = await createAccount('analyst');
     const answer = await trySignIn(server, { email: email.toUpperCase(), password: PASSWORD });
     expect(answer.status).toBe(200);
@@ -56,7 +56,7 @@ describe('sign-in', () => {
     expect(me.body.result.data).toEqual(answer.body.staff);
   });
 
-  it('sets a cookie that no script reads and no other site sends, Secure where the product is deployed', async () => {
+  it('sets a cookie that no script reads and no other site sends, Secure if the product is deployed', async () => {
     const { email } = await createAccount();
     const local = (await trySignIn(server, { email, password: PASSWORD })).headers.get('set-cookie')!;
     expect(local).toMatch(/^staff_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/);
@@ -65,12 +65,12 @@ describe('sign-in', () => {
       /^__Host-staff_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure$/,
     );
     expect((await openStaffClient(deployed, readCookie(answer)).query('staff.me')).status).toBe(200);
-    // The plain name counts for nothing there.
+    // The plain name has no meaning on a deployed server.
     const plain = readCookie(answer).replace('__Host-', '');
     expect((await openStaffClient(deployed, plain).query('staff.me')).status).toBe(401);
   });
 
-  it('keeps neither the password nor the token, nor a hash of the token that needs no key', async () => {
+  it('stores neither the password nor the token, nor a hash of the token made without a key', async () => {
     const { id, email } = await createAccount();
     const token = readCookie(await trySignIn(server, { email, password: PASSWORD })).split('=')[1]!;
     const { sql } = server.database.db;
@@ -82,7 +82,7 @@ describe('sign-in', () => {
     for (const secret of [PASSWORD, token, plainHash]) expect(row!.text).not.toContain(secret);
   });
 
-  it('answers a wrong password, an unknown address and a disabled account alike, and in about the same time', async () => {
+  it('answers a wrong password, an unknown address and a disabled account the same, and in about the same time', async () => {
     const { id, email } = await createAccount();
     const disabled = await createAccount();
     await disableStaff(asOperator(server.service.db), await keepAdmin(disabled));
@@ -92,7 +92,7 @@ describe('sign-in', () => {
       { email: disabled.email, password: PASSWORD },
     ];
     const seen = tries.map(() => ({ status: 0, text: '', ms: Number.POSITIVE_INFINITY }));
-    // In turns, and the best of each: a busy machine is slow to all of them.
+    // By turns, and the best time of each, because a busy machine slows all of them down.
     for (let round = 0; round < 8; round++) {
       for (const [index, body] of tries.entries()) {
         const from = performance.now();
@@ -134,7 +134,7 @@ describe('sign-in', () => {
     expect(answer.headers.get('set-cookie')).toBeNull();
   });
 
-  it('without an Origin is 403; through a proxy it may be the public address', async () => {
+  it('without an Origin is 403; behind a proxy the Origin may be the public address', async () => {
     const { email } = await createAccount();
     const body = { email, password: PASSWORD };
     expect((await server.call('POST', '/api/auth/sign-in', { body })).status).toBe(403);
@@ -148,7 +148,7 @@ describe('guessing', () => {
   const addTries = (count: number) => server.database.db.sql`update sign_in_windows set tries = tries + ${count}`;
   beforeEach(() => beginWindow(server.database.db, 15 * 60_000, 30_000));
 
-  it('is throttled by account in all processes together; the right password is refused then, too', async () => {
+  it('is throttled by account across all processes; then the right password is refused too', async () => {
     await forget();
     const { email } = await createAccount();
     const statuses = await Promise.all(
@@ -164,15 +164,15 @@ describe('guessing', () => {
     const seconds = Number(answer.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(900);
-    // Others are not.
+    // Other accounts are not throttled.
     const other = await createAccount();
     expect((await trySignIn(server, { email: other.email, password: PASSWORD })).status).toBe(200);
-    // The window passes.
+    // The window ends.
     await server.database.db.sql`update sign_in_windows set window_start = window_start - interval '15 minutes'`;
     expect((await trySignIn(server, { email, password: PASSWORD })).status).toBe(200);
   });
 
-  it('at an account that does not exist is throttled just so', async () => {
+  it('at an account that does not exist is throttled the same way', async () => {
     await forget();
     const body = { email: 'nobody-at-all@example.com', password: 'a wrong password' };
     const statuses = [];
@@ -180,7 +180,7 @@ describe('guessing', () => {
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
   });
 
-  it('is throttled by client address, as the nearest proxy tells it', async () => {
+  it('is throttled by client address, as reported by the nearest proxy', async () => {
     await forget();
     const guess = (n: number, forwarded: string) =>
       trySignIn(
@@ -201,7 +201,7 @@ describe('guessing', () => {
     await forget();
   }, 120_000);
 
-  it('a success gives the account’s tries back, and of the address only its own', async () => {
+  it('a success resets the account’s tries, but takes only its own try off those of the address', async () => {
     await forget();
     const { email } = await createAccount();
     for (let round = 0; round < 2; round++) {
@@ -229,13 +229,13 @@ describe('a session', () => {
     expect(await isIn(cookie)).toBe(false);
   });
 
-  it('is over where the same browser signs in again', async () => {
+  it('ends when the same browser signs in again', async () => {
     const { email, cookie } = await createStaffClient(server, 'viewer');
     const again = readCookie(await trySignIn(server, { email, password: PASSWORD }, { cookie }));
     expect([await isIn(cookie), await isIn(again)]).toEqual([false, true]);
   });
 
-  it('is over on the next request when it is revoked, the account disabled or its password replaced', async () => {
+  it('ends with the next request after it is revoked, the account disabled or its password replaced', async () => {
     const { db } = server.service;
     const revoked = await createStaffClient(server, 'viewer');
     expect(await revokeStaffSessions(asOperator(db), revoked)).toEqual({ revoked: 1 });
@@ -253,7 +253,7 @@ describe('a session', () => {
     expect((await trySignIn(server, { email: changed.email, password: 'another password' })).status).toBe(200);
   });
 
-  it('of a disabled account is over even where its row is still there', async () => {
+  it('of a disabled account has ended even if its row still exists', async () => {
     const { id, cookie } = await createStaffClient(server, 'viewer');
     await server.database.db.sql`update staff set disabled = true where id = ${id}`;
     expect(await isIn(cookie)).toBe(false);
@@ -282,17 +282,17 @@ describe('a session', () => {
     expect(await hoursLeft()).toBeCloseTo(4, 1);
     await age('expires_at', '4 hours 1 minute');
     expect(await isIn(cookie)).toBe(false);
-    // Its row goes with the next sign-in.
+    // The next sign-in removes its row.
     await createStaffClient(server, 'viewer');
     expect(await sql`select 1 from staff_sessions where staff_id = ${id}`).toHaveLength(0);
   });
 
-  it.each(['', 'x', 'x'.repeat(43), 'a'.repeat(5_000)])('is none with the token %j', async (token) => {
+  it.each(['', 'x', 'x'.repeat(43), 'a'.repeat(5_000)])('is not found by the token %j', async (token) => {
     expect(await isIn(`staff_session=${token}`)).toBe(false);
   });
 });
 
-/** Disabling asks for an admin who is left. */
+/** Disabling an admin requires that another admin is left. */
 let admin: Promise<unknown> | null = null;
 async function keepAdmin<Account>(account: Account): Promise<Account> {
   admin ??= createAccount('admin');

@@ -12,13 +12,14 @@ import { makeTenantFacts, SHARED, SHARED_COURSE } from '../support/tenant-facts'
 import { hashTenantRows } from '../support/tenant-rows';
 import { TENANT_TABLES } from '../support/tenant-tables';
 
-// Two tenants whose sessions, users, devices, anomalies and courses have the same ids and addresses, and other content.
+// Two tenants whose sessions, users, devices, anomalies and courses have the same ids and addresses, but different
+// content.
 
 interface Tenant {
   id: string;
   key: string;
   keyId: string;
-  /** Stands in every text of the tenant, and nowhere else. */
+  /** A word in every text of the tenant, and nowhere else. */
   marker: string;
   /** Its subscriptions, by event type. */
   webhooks: { id: string; eventType: string; secret: string }[];
@@ -40,7 +41,7 @@ const LISTS = [
   `users/${SHARED.users[0]}/sessions`,
   'courses',
 ];
-/** What makes facts fire: a bot, and an anomaly of a kind that no confirmed device suppresses. */
+/** Fields that make facts fire: a bot, and an anomaly of a type that no confirmed device suppresses. */
 const FIRING: Partial<Record<Fact['kind'], object>> = {
   sessionScored: { botScore: 0.99 },
   anomalyDetected: { anomalyId: 'anomaly-of-both', anomalyType: 'ImpossibleTravel' },
@@ -53,11 +54,11 @@ let server: TestServer;
 let receiver: Receiver;
 let ours: Tenant;
 let theirs: Tenant;
-/** What our routes answered before the others came. */
+/** What our routes answered before the other tenant's facts arrived. */
 let alone: Map<string, string>;
 
 beforeAll(async () => {
-  // The buckets of analytics move on with the hour: not in the middle of this.
+  // The buckets of analytics change every hour. The hour must not end in the middle of this.
   const untilHour = HOUR_MS - (Date.now() % HOUR_MS);
   if (untilHour < 20_000) await sleep(untilHour);
   receiver = await startReceiver();
@@ -82,7 +83,7 @@ async function createTenant(marker: string, variety: number): Promise<Tenant> {
   const { sql } = server.database.db;
   await sql`update integrations set name = ${marker}, allowed_origins = ${`{https://${marker}.example.edu}`}::text[]
              where id = ${created.id}`;
-  // As of a delivery and of sessions that were pruned.
+  // Rows as pruned deliveries and sessions leave them.
   await sql`insert into pruned_outcomes (integration_id, day, delivered, failed)
             values (${created.id}, (now() - interval '40 days')::date, ${variety}, 0)`;
   await sql`insert into pruned_ends (integration_id, kind, value, first_seen_at, last_seen_at)
@@ -103,7 +104,7 @@ async function send({ id }: Tenant, groups: Fact[][]) {
   for (const facts of groups) expect((await server.ingest(id, facts)).status).toBe(200);
 }
 
-/** Leaves the tenant's words where customers can. */
+/** Writes the tenant's marker wherever customers can write. */
 async function mark(tenant: Tenant) {
   const { marker } = tenant;
   const session = `/v1/sessions/${SHARED.sessions[1]}/label`;
@@ -112,7 +113,7 @@ async function mark(tenant: Tenant) {
   await call(tenant, { method: 'POST', path: device, body: { notes: marker } });
 }
 
-/** Waits until nothing more happens by itself. */
+/** Waits until all background work is done. */
 async function settle() {
   const { sql } = server.database.db;
   await server.service.dispatcher.publisher.flush();
@@ -136,7 +137,7 @@ const subjectOf = ({ marker, webhooks }: Tenant): Subject => ({
   webhookUrl: `${receiver.url}/${marker}`,
 });
 
-/** Every call that reads: of what is shared, and of every page. */
+/** Every reading call, with the shared ids, and every page. */
 function listReads(tenant: Tenant): string[] {
   const routes = listRouteCalls(subjectOf(tenant));
   expect(findUncalled(routes)).toEqual([]);
@@ -146,7 +147,10 @@ function listReads(tenant: Tenant): string[] {
   return [...paths.map(({ path }) => path.slice('/v1/'.length)), ...sessions, ...users];
 }
 
-/** What all reading routes answer, without the times of asking; `usage` counts these very requests, and is left out. */
+/**
+ * Reads what all reading routes answer, without the times of asking. `usage` is left out because it counts these
+ * requests.
+ */
 async function readAll(tenant: Tenant): Promise<Map<string, string>> {
   const answers = new Map<string, string>();
   for (const path of listReads(tenant))
@@ -165,14 +169,14 @@ async function readAll(tenant: Tenant): Promise<Map<string, string>> {
 const hideTimes = ({ status, text }: Answer) =>
   `${status} ${text.replaceAll(/"(generatedAt|startDate|endDate)":"[^"]+"/g, '"$1":"…"')}`;
 
-/** All that the other tenant may be known by. */
+/** Everything by which the other tenant could be recognised. */
 const tracesOf = ({ marker, id, webhooks, key, keyId }: Tenant) => [
   ...[marker, id, key, keyId, key.slice(-4)],
   ...webhooks.flatMap((webhook) => [webhook.id, webhook.secret]),
 ];
 
 describe('of two tenants with the same ids', () => {
-  it.each(['ours', 'theirs'] as const)('%s are shown nothing of the other’s', async (whose) => {
+  it.each(['ours', 'theirs'] as const)('%s are shown nothing that belongs to the other', async (whose) => {
     const [own, other] = whose === 'ours' ? [ours, theirs] : [theirs, ours];
     for (const path of listReads(own)) {
       const { status, text, headers } = await get(own, path);
@@ -188,26 +192,26 @@ describe('of two tenants with the same ids', () => {
       expect([path, (await get(own, path)).text]).toEqual([path, expect.stringContaining(own.marker)]);
   });
 
-  it('each reads what it read before the other came', async () => {
+  it('each reads what it read before the other’s facts arrived', async () => {
     const now = await readAll(ours);
     expect(alone.size).toBeGreaterThan(60);
     for (const [path, text] of alone) expect([path, now.get(path)]).toEqual([path, text]);
     expect(now.size).toBe(alone.size);
   });
 
-  it('each counts what it did itself', async () => {
+  it('each counts only its own requests', async () => {
     const usageOf = async (tenant: Tenant) => (await get(tenant, 'usage')).body.data;
     const [before, others] = [await usageOf(ours), await usageOf(theirs)];
     for (let n = 0; n < 3; n++) await get(theirs, 'stats');
     const after = await usageOf(ours);
-    // The first answer's own request is counted by the second.
+    // The second answer counts the first answer's request.
     expect(after.totalRequests).toBe(before.totalRequests + 1);
     expect((await usageOf(theirs)).totalRequests).toBe(others.totalRequests + 4);
     expect(after.webhookDeliveries.delivered).not.toBe(others.webhookDeliveries.delivered);
     expect((await get(ours, 'integration')).body.data.webhooks.active).toBe(EVENT_TYPES.length);
   });
 
-  it.each(LISTS)('each goes on in %s only with cursors of its own', async (path) => {
+  it.each(LISTS)('each continues in %s only with its own cursors', async (path) => {
     const first = await get(ours, `${path}?pageSize=1`);
     const other = await get(theirs, `${path}?pageSize=1`);
     const next = (tenant: Tenant, { body }: Answer) =>
@@ -218,7 +222,7 @@ describe('of two tenants with the same ids', () => {
     expectError(await next(theirs, first), 'INVALID_REQUEST', 'cursor');
   });
 
-  it('what only the other has is as unknown as what nobody has', async () => {
+  it('something that only the other has is as unknown as something nobody has', async () => {
     const calls = ({ session, user, webhook }: { session: string; user: string; webhook: string }): RouteCall[] => [
       ...['', '/details', '/events'].map((rest) => ({ method: 'GET', path: `/v1/sessions/${session}${rest}` })),
       { method: 'POST', path: `/v1/sessions/${session}/label`, body: { verdict: 'human', notes: ours.marker } },
@@ -247,16 +251,16 @@ describe('of two tenants with the same ids', () => {
       expect((await get(ours, `sessions?${filter}`)).body.data).toEqual([]);
   });
 
-  it('nothing that one writes changes anything of the other’s', async () => {
+  it('nothing that one writes changes any row of the other', async () => {
     const seen = await readAll(theirs);
     await settle();
     const rows = await hashTenantRows(server.database.db, theirs.id);
     const own = await hashTenantRows(server.database.db, ours.id);
     expect(Object.keys(rows).sort()).toEqual(TENANT_TABLES.map(({ name }) => name).sort());
-    // All that was to be folded is.
+    // All deltas are folded.
     expect(Object.keys(rows).filter((name) => rows[name]!.startsWith('0 '))).toEqual(['session_deltas']);
 
-    // Of a webhook that can go.
+    // A webhook that may be deleted.
     const body = { url: `${receiver.url}/${ours.marker}`, eventType: 'ReportReady' };
     const spare = (await call(ours, { method: 'POST', path: '/v1/webhooks', body })).body.data;
     const writes = [...listRouteCalls({ ...subjectOf(ours), webhookId: spare.id }).values()].flat();
@@ -277,14 +281,14 @@ describe('of two tenants with the same ids', () => {
     for (const [path, text] of seen) expect([path, now.get(path)]).toEqual([path, text]);
   });
 
-  it('facts of one fire the webhooks of that one alone', async () => {
+  it('facts of one fire only its own webhooks', async () => {
     receiver.received.length = 0;
     const fire = ({ id, marker }: Tenant, sessionId: string) => {
       const facts = makeTenantFacts(marker, 0).slice(0, 2).flat();
       const about = facts.map((fact) => ({ ...fact, sessionId, ...FIRING[fact.kind] }) as Fact);
       return server.ingest(id, about);
     };
-    // While one batch is being written, those that come share the next transaction.
+    // While one batch is being written, the batches that arrive share the next transaction.
     await Promise.all([
       send(ours, [[ours.groups[0]![0]!]]),
       fire(ours, 'session-of-both'),
@@ -314,7 +318,7 @@ describe('of two tenants with the same ids', () => {
     expect(new Set(receiver.received.map(({ path }) => path))).toEqual(new Set([`/${ours.marker}`]));
   });
 
-  it('a key opens its own tenant’s data, whatever becomes of other keys', async () => {
+  it('a key opens its own tenant’s data, whatever happens to other keys', async () => {
     const { db } = server.service;
     const second = { ...ours, ...(await mintKey(asOperator(db), { integrationId: ours.id, name: 'second' })) };
     const spare = { ...theirs, ...(await mintKey(asOperator(db), { integrationId: theirs.id, name: 'spare' })) };
@@ -329,7 +333,7 @@ describe('of two tenants with the same ids', () => {
     expect((await server.call('GET', '/v1/sessions', { headers: both })).text).toBe(sessions.text);
   });
 
-  it('however their facts meet, each reads what it would read alone', async () => {
+  it('however their facts are interleaved, each reads what it would read alone', async () => {
     const step = fc.constantFrom('left', 'right', 'both');
     const variety = fc.nat({ max: 9 });
     await fc.assert(
@@ -355,7 +359,7 @@ describe('of two tenants with the same ids', () => {
   }, 60_000);
 });
 
-/** What facts alone show, without what differs from tenant to tenant. */
+/** Reads what depends on facts only, without what differs from tenant to tenant. */
 async function readFacts(key: string): Promise<Record<string, string>> {
   const paths = ['sessions?pageSize=5', 'users', 'courses', 'analytics', 'stats', ...LISTS];
   const answers = await Promise.all(paths.map((path) => server.call('GET', `/v1/${path}`, { key })));

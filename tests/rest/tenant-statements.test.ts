@@ -19,10 +19,12 @@ import { recordStatements, type Statement } from '../support/statements';
 import { makeTenantFacts, SHARED, SHARED_COURSE } from '../support/tenant-facts';
 import { TENANT_TABLES } from '../support/tenant-tables';
 
-// Every statement that the product sends is bound to the integrations that it is given: recorded while all routes, all
-// kinds of facts, the deliveries' whole life and the operator's commands are exercised for one tenant.
+// Every statement that the product sends is bound to the integrations that it is given. The statements are recorded
+// while one tenant exercises all routes, all kinds of facts, the whole life of deliveries and the operator's commands.
 
-/** Statements that look over all tenants: `spans` names the one reference that may; the others must follow from it. */
+/**
+ * Statements that read across all tenants: `spans` names the one reference that may. The others must follow from it.
+ */
 const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
   {
     reason: 'the look-up of a key finds out whose it is',
@@ -92,7 +94,7 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['session_deltas'],
   },
 ];
-/** No query: it reads no row for anybody. */
+/** Not a query: it reads no row for anyone. */
 const STATISTICS = /^analyze [a-z_]+(, [a-z_]+)*$/;
 
 const MARKER = 'marker';
@@ -157,7 +159,7 @@ async function ingest(groups: ReturnType<typeof makeTenantFacts>) {
   }
 }
 
-/** All facts twice, so that what is known is read and compared, and enough batches that statistics are renewed. */
+/** Sends all facts twice, so that known ones are read and compared, and enough batches that statistics are renewed. */
 async function sendFacts() {
   const groups = makeTenantFacts(MARKER, 0);
   await ingest([...groups, ...groups]);
@@ -181,7 +183,7 @@ async function endDeliveries(atLeast: number) {
   });
 }
 
-/** Every call, those that delete at the end; each must be answered well. */
+/** Makes every call, deletions last. Each must succeed. */
 async function callEverything() {
   const inOrder = [...calls.values()]
     .flat()
@@ -199,7 +201,7 @@ async function callEverything() {
   await call({ method: 'GET', path: '/v1/unknown' });
 }
 
-/** The second page of every list. */
+/** Reads the second page of every list. */
 async function walkEverything({ sessionId, userId }: Subject) {
   for (const path of ['sessions', `sessions/${sessionId}/events`, `users/${userId}/sessions`, 'users', 'courses']) {
     const first = await call({ method: 'GET', path: `/v1/${path}?pageSize=1` });
@@ -209,7 +211,7 @@ async function walkEverything({ sessionId, userId }: Subject) {
   }
 }
 
-/** What staff do about deliveries: no route of the API does. */
+/** What staff do with deliveries. No route of the API does it. */
 async function lookAfterDeliveries(id: string) {
   const staff = await createCaller(server, tenant.key);
   const window = { startDate: '2020-01-01', endDate: '2100-01-01' };
@@ -264,7 +266,7 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   }
 }
 
-/** Deliveries that fail, are retried, held, released and end with their subscription. */
+/** Makes deliveries fail, be retried, held, released and end with their subscription. */
 async function failDeliveries(deletedId: string) {
   receiver.answer = () => 500;
   const id = await subscribe('/failing', 'SessionCorrelated');
@@ -294,7 +296,7 @@ async function operate() {
 }
 let spare: string;
 
-/** Attempts that our own end cuts short: they are given back. */
+/** Starts attempts that our own shutdown cuts short, so that they are given back. */
 async function cutShort() {
   receiver.answer = () => null;
   const id = await subscribe('/hanging', 'SessionCorrelated');
@@ -311,7 +313,7 @@ async function cutShort() {
 const flatten = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 const findSpanning = (text: string) => SPANNING.find((one) => one.text.test(flatten(text)));
 
-/** Each statement judged once, with what excuses it. */
+/** Each statement, judged once, with the exception that applies to it. */
 const judged = new Map<string, Judgement>();
 function judge({ text }: Statement): Judgement {
   const judgement = judged.get(text) ?? judgeStatement(text, findSpanning(text)?.spans);
@@ -320,7 +322,7 @@ function judge({ text }: Statement): Judgement {
 }
 const listDistinct = () => [...new Map(statements.map((statement) => [statement.text, statement])).values()];
 
-/** The integrations that a statement is given in a parameter. */
+/** Reads the integrations that a statement is given in a parameter. */
 function readIntegrations({ parameters }: Statement, { parameter, list }: Anchor): unknown[] {
   const value = parameters[parameter - 1];
   if (!list) return [value];
@@ -351,7 +353,7 @@ describe('the statements of the product', () => {
     expect(faulty).toEqual([]);
   });
 
-  it('take no integration but the one that acts', () => {
+  it('use no integration except the one that acts', () => {
     const given = statements.flatMap((statement) =>
       judge(statement).anchors.map((anchor) => ({
         text: flatten(statement.text),
@@ -362,13 +364,13 @@ describe('the statements of the product', () => {
     expect(given.filter(({ integrations }) => integrations.some((id) => id !== tenant.id))).toEqual([]);
   });
 
-  it('span tenants only for a reason, and each reason is in use and in need', () => {
+  it('span tenants only for a reason, and each reason is used and needed', () => {
     const excused = listDistinct().filter(({ text }) => findSpanning(text));
     expect(SPANNING.filter((one) => !excused.some(({ text }) => findSpanning(text) === one))).toEqual([]);
     expect(excused.filter(({ text }) => judgeStatement(text).faults.length === 0)).toEqual([]);
   });
 
-  it('cannot lose a single comparison of integrations without being found out', () => {
+  it('cannot lose a single comparison of integrations unnoticed', () => {
     const unnoticed = listDistinct().flatMap(({ text }) => {
       const spans = findSpanning(text)?.spans;
       const places = findComparedKeys(parseStatement(text)).length;
@@ -387,7 +389,7 @@ interface ColumnName {
   sval: string;
 }
 
-/** The names of integration columns that a statement's conditions compare, in its tree. */
+/** Finds the names of integration columns that the conditions in a statement's tree compare. */
 function findComparedKeys(tree: unknown, isCompared = false): ColumnName[] {
   if (typeof tree !== 'object' || tree === null) return [];
   const node = tree as Record<string, never>;

@@ -35,7 +35,7 @@ const userIds = async (customer: Customer) =>
 const sessionIds = async (customer: Customer, userId: string) =>
   (await customer.read(sessionsPath(userId))).map(({ id }: { id: string }) => id) as string[];
 
-/** All orders of a list. */
+/** Lists all orders of a list. */
 function permute<T>(items: T[]): T[][] {
   if (items.length < 2) return [items];
   return items.flatMap((item, n) => permute(items.toSpliced(n, 1)).map((rest) => [item, ...rest]));
@@ -81,14 +81,14 @@ describe('a user', () => {
     });
   });
 
-  it('is null where nothing is known', async () => {
+  it('has null for what is not known', async () => {
     const customer = await Customer.create(server, [started('s'), correlated('s', 'u')]);
     expect(await customer.read('/v1/users')).toMatchObject([
       { email: null, url: null, averageBotScore: null, maxBotScore: null, riskLevel: null, deviceCount: 0 },
     ]);
   });
 
-  it('has the risk level of the riskiest session, labels included, and the raw maximum', async () => {
+  it('has the risk level of the riskiest session, labels included, and the highest raw score', async () => {
     const customer = await Customer.create(server, [
       ...['a', 'b'].flatMap((id) => [started(id), correlated(id, 'u')]),
       scored('a', 0.5),
@@ -107,7 +107,7 @@ describe('a user', () => {
     expect(await read()).toEqual(['bot', 0.9, 1]);
   });
 
-  it('comes by id in the order of its bytes', async () => {
+  it('is listed by id in bytewise order', async () => {
     const ids = ['10', '9', 'B', 'a', 'ä', '\uffee', '😀', 'A', 'aa', '_'];
     const facts = ids.flatMap((id, n) => [started(`s-${n}`), correlated(`s-${n}`, id)]);
     const customer = await Customer.create(server, facts);
@@ -142,7 +142,7 @@ describe('a user', () => {
 });
 
 describe('the sessions of a user', () => {
-  it('are those that stand correlated with them, newest first, as GET /v1/sessions shows them', async () => {
+  it('are those whose current correlation names them, newest first, as GET /v1/sessions shows them', async () => {
     const times = [50, 40, 40, 30].map((minutes) => secondsAgo(60 * minutes));
     const customer = await Customer.create(server, [
       ...times.map((startedAt, n) => started(`s-${n}`, { startedAt })),
@@ -161,7 +161,7 @@ describe('the sessions of a user', () => {
     expect(await customer.read(sessionsPath(id))).toMatchObject([{ id: 's', userId: id }]);
   });
 
-  it('are 404 for a user that is unknown, of another integration, or known by a confirmation or an anomaly only', async () => {
+  it('are 404 for a user that is unknown, of another integration, or known only by a confirmation or an anomaly', async () => {
     const owner = await Customer.create(server, [started('s'), correlated('s', 'u'), anomaly('a', { userId: 'v' })]);
     const stranger = await Customer.create(server);
     await owner.confirm('confirmed', 'fp');
@@ -184,7 +184,7 @@ describe('the latest correlation of a session', () => {
   const match = (n: number) =>
     correlated('s', `user-${n}`, { correlatedAt: times[n], confidence: [0.9, 0.8, 0.3][n], contextId: `c-${n}` });
 
-  it.each(permute([0, 1, 2]))('stands, in the order %i %i %i', async (...order) => {
+  it.each(permute([0, 1, 2]))('is the current one, in the order %i %i %i', async (...order) => {
     for (const inOneBatch of [true, false]) {
       const customer = await Customer.create(server, [started('s')]);
       if (inOneBatch) await customer.accept(order.map(match));
@@ -200,7 +200,7 @@ describe('the latest correlation of a session', () => {
     }
   });
 
-  it('moves the session from the one user to the other, in every list and count', async () => {
+  it('moves the session from one user to the other, in every list and count', async () => {
     const customer = await Customer.create(server, [
       started('s', { deviceFingerprint: 'fp' }),
       started('t'),
@@ -239,7 +239,7 @@ describe('a device confirmation', () => {
     expect(Date.parse(record.confirmedAt)).toBeLessThan(Date.now() + 1_000);
   });
 
-  it('given again refreshes confirmedAt, keeps firstConfirmedAt, and is counted once', async () => {
+  it('sent again refreshes confirmedAt, keeps firstConfirmedAt, and is counted once', async () => {
     const customer = await Customer.create(server, [started('s'), correlated('s', 'u')]);
     const first = await customer.confirm('u', 'fp');
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -248,13 +248,13 @@ describe('a device confirmation', () => {
     expect(Date.parse(second.confirmedAt)).toBeGreaterThan(Date.parse(first.confirmedAt));
     expect((await customer.read('/v1/users'))[0].confirmedDeviceCount).toBe(1);
     expect((await customer.read('/v1/stats')).confirmedDevices).toBe(1);
-    // Of ten at once one is the first.
+    // Of ten at once, one is the first.
     const many = await Promise.all(Array.from({ length: 10 }, () => customer.confirm('u', 'fp-2')));
     expect(new Set(many.map(({ firstConfirmedAt }) => firstConfirmedAt)).size).toBe(1);
     expect((await customer.read('/v1/stats')).confirmedDevices).toBe(2);
   });
 
-  it('given again without notes keeps the ones it has', async () => {
+  it('sent again without notes keeps the previous notes', async () => {
     const customer = await Customer.create(server);
     const notes: (string | null)[] = [];
     for (const body of [
@@ -266,7 +266,7 @@ describe('a device confirmation', () => {
       { notes: '' },
     ]) {
       await customer.confirm('u', 'fp', body);
-      // No answer shows them yet.
+      // No answer shows the notes yet.
       const [row] = await server.database.db.sql`
         select notes from device_confirmations where integration_id = ${customer.id}`;
       notes.push(row!.notes);
@@ -290,7 +290,7 @@ describe('a device confirmation', () => {
     expect((await customer.read('/v1/stats')).confirmedDevices).toBe(2);
   });
 
-  it('takes ids of 256 characters, not of 257, and names which', async () => {
+  it('takes ids of 256 characters, not of 257, and names the one that is too long', async () => {
     const customer = await Customer.create(server);
     for (const id of ['x'.repeat(257), '😀'.repeat(257), 'a\0b']) {
       expectError(await customer.post(confirmPath(id, 'fp')), 'INVALID_REQUEST', 'userId');
@@ -328,7 +328,7 @@ describe('a device confirmation', () => {
     ['notes', 'a\0'],
     ['notes', '\ud800'],
     ['notes', ['x']],
-  ])('names %s when they are %j', async (field, notes) => {
+  ])('names %s if they are %j', async (field, notes) => {
     const customer = await Customer.create(server);
     expectError(await customer.post(confirmPath('u', 'fp'), JSON.stringify({ notes })), 'INVALID_BODY', field);
     expect((await customer.read('/v1/stats')).confirmedDevices).toBe(0);

@@ -53,7 +53,7 @@ const session = fc.record({
 });
 type SessionSpec = typeof session extends fc.Arbitrary<infer T> ? T : never;
 
-/** A customer with its model: both are told the same. */
+/** A customer with its model. Both get the same facts. */
 class Told {
   readonly model = new TenantModel(PLACES);
   readonly customer: Customer;
@@ -90,7 +90,7 @@ class Told {
   }
 }
 
-/** A word of a filter in a random case. */
+/** A word of a filter in random case. */
 const word = (...words: string[]) =>
   fc
     .tuple(fc.constantFrom(...words), fc.constantFrom('same', 'upper', 'lower'))
@@ -118,7 +118,7 @@ type Filters = typeof filters extends fc.Arbitrary<infer T> ? T : never;
 
 const dayEnd = (date: string) => new Date(Date.parse(date) + (date.length === 10 ? 86_400_000 : 0)).toISOString();
 
-/** Whether a session is one of those that a filter set selects. */
+/** Whether a filter set selects a session. */
 function matches(model: TenantModel, one: ModelSession, f: Filters): boolean {
   const botScore = scoreOf(one);
   const same = (filter: string | undefined, value: string | null) =>
@@ -144,7 +144,7 @@ function matches(model: TenantModel, one: ModelSession, f: Filters): boolean {
 const isReversed = ({ startDate, endDate }: Filters) =>
   startDate !== undefined && endDate !== undefined && new Date(startDate).toISOString() >= dayEnd(endDate);
 const filterSet = filters.filter((f) => !isReversed(f));
-/** One filter alone selects more than many do. */
+/** Filter sets, and each filter alone, because one selects more sessions than several do. */
 const filterSets = fc
   .tuple(fc.array(filterSet, { minLength: 3, maxLength: 3 }), filterSet)
   .map(([sets, other]): Filters[] => [
@@ -157,7 +157,7 @@ const pageSizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxL
 const inserts = fc.array(fc.array(session, { maxLength: 3 }), { minLength: 1, maxLength: 5 });
 const labels = fc.array(fc.tuple(fc.nat(), fc.constantFrom('bot' as const, 'human' as const)), { maxLength: 10 });
 
-/** Whether a session comes after the item shown last. */
+/** Whether a session comes after the last shown item. */
 const isBehind = (one: ModelSession, last: { createdAt: string; id: string } | null) =>
   last === null || newestFirst(one, last) > 0;
 const idOf = ({ id }: { id: string }) => id;
@@ -171,7 +171,7 @@ async function tellOf(specs: SessionSpec[], labelled: [number, 'bot' | 'human'][
 }
 
 const sessions = fc.array(session, { minLength: 30, maxLength: 60 });
-/** Many requests, which take their time on a busy machine. */
+/** The property sends many requests, which take time on a busy machine. */
 const PROPERTY_LIMIT_MS = 120_000;
 const settings = { numRuns: 8, endOnFailure: true };
 
@@ -200,7 +200,7 @@ describe('a walk over sessions', () => {
   );
 
   it(
-    'neither skips nor repeats while sessions come in and are labelled',
+    'neither skips nor repeats while sessions arrive and are labelled',
     async () => {
       const immutable = filterSets.map((sets) =>
         sets.map(({ label: _, riskLevel: __, ...set }): Filters => set).slice(0, 5),
@@ -225,7 +225,7 @@ describe('a walk over sessions', () => {
                     [...model.sessions.values()].filter((one) => matches(model, one, set) && isBehind(one, last)),
                   ),
                 async between(page) {
-                  // A walk goes on for as long as more comes in before it than it shows.
+                  // A walk does not end while more sessions arrive ahead of it than it shows.
                   if (page < 20) await told.tell(incoming[page % incoming.length]!);
                   const [nth, verdict] = relabelled[page] ?? [];
                   if (nth !== undefined) await told.label(nth, verdict!);
@@ -240,7 +240,7 @@ describe('a walk over sessions', () => {
   );
 
   it(
-    'of a user shows theirs in the same order, while more come in',
+    'of a user shows their sessions in the same order, while more arrive',
     async () => {
       await fc.assert(
         fc.asyncProperty(sessions, inserts, pageSizes, async (specs, incoming, sizes) => {
@@ -270,7 +270,7 @@ describe('a walk by id', () => {
   );
 
   it(
-    'over users and over courses shows each once, in the order of bytes, while more come in',
+    'over users and over courses shows each once, in bytewise order, while more arrive',
     async () => {
       await fc.assert(
         fc.asyncProperty(ids, ids, pageSizes, async (known, incoming, sizes) => {
@@ -307,7 +307,7 @@ describe('a walk by id', () => {
   );
 
   it(
-    'over events shows each once by sequence, whatever the gaps, while more come in',
+    'over events shows each once by sequence, whatever the gaps, while more arrive',
     async () => {
       const sequences = fc.uniqueArray(fc.oneof(fc.nat({ max: 60 }), fc.nat({ max: 2_147_483_647 })), {
         minLength: 1,
@@ -342,7 +342,7 @@ describe('pageSize', () => {
   const ROUTES = ['/v1/sessions', '/v1/sessions/s-0/events', '/v1/users', '/v1/users/u-0/sessions', '/v1/courses'];
   const NUMBERS = Array.from({ length: 60 }, (_, n) => n);
 
-  it.each(ROUTES)('of %s is 1 to 100, by default 50, and named where it is not', async (path) => {
+  it.each(ROUTES)('of %s is 1 to 100, by default 50, and any other value is refused by name', async (path) => {
     const customer = await Customer.create(server, [started('s-0'), correlated('s-0', 'u-0')]);
     for (const pageSize of ['0', '101', '', 'x', '1.5', '-1', '1e1'])
       expectError(await customer.get(withQuery(path, { pageSize })), 'INVALID_REQUEST', 'pageSize');

@@ -31,7 +31,7 @@ const get = ({ key }: Tenant, id: string) => server.call('GET', `/v1/webhooks/${
 const patch = ({ key }: Tenant, id: string, body: unknown) => server.call('PATCH', `/v1/webhooks/${id}`, { key, body });
 const remove = ({ key }: Tenant, id: string) => server.call('DELETE', `/v1/webhooks/${id}`, { key });
 
-/** Creates a subscription, disabled unless told otherwise, so that no test fills the plan. */
+/** Creates a subscription, disabled by default so that no test fills the plan. */
 async function created(owner: Tenant, fields: Record<string, unknown> = {}) {
   const { status, body } = await create(owner, { ...DISABLED, ...fields });
   expect([status, body.error]).toEqual([200, undefined]);
@@ -63,30 +63,30 @@ describe('POST /v1/webhooks', () => {
     });
   });
 
-  it('fills in what is absent: no threshold, the event type as the name, enabled', async () => {
+  it('fills in absent fields: no threshold, the event type as the name, enabled', async () => {
     const owner = await server.createTenant('pro');
     const { data } = (await create(owner, VALID)).body;
     expect(data).toMatchObject({ threshold: null, name: 'BotDetected', enabled: true });
   });
 
-  it('takes null for absent', async () => {
+  it('treats null as absent', async () => {
     const owner = await server.createTenant('pro');
     const { data } = (await create(owner, { ...VALID, threshold: null, name: null, enabled: null })).body;
     expect(data).toMatchObject({ threshold: null, name: 'BotDetected', enabled: true });
   });
 
-  it.each(['url', 'eventType'])('needs %s, null or not', async (field) => {
+  it.each(['url', 'eventType'])('requires %s, and null is not enough', async (field) => {
     expectError(await create(tenant, { ...DISABLED, [field]: undefined }), 'INVALID_BODY', field);
     expectError(await create(tenant, { ...DISABLED, [field]: null }), 'INVALID_BODY', field);
   });
 
-  it('creates another one for the same URL, with an id and a secret of its own', async () => {
+  it('creates another one for the same URL, with a new id and a new secret', async () => {
     const [one, other] = [await created(tenant), await created(tenant)];
     expect(one.id).not.toBe(other.id);
     expect(one.secret).not.toBe(other.secret);
   });
 
-  it.each(EVENT_TYPES)('takes the event type %s in any case and answers it as it is spelled', async (eventType) => {
+  it.each(EVENT_TYPES)('takes the event type %s in any case and answers the documented spelling', async (eventType) => {
     for (const input of [eventType, eventType.toLowerCase(), eventType.toUpperCase()])
       expect((await created(tenant, { eventType: input })).eventType).toBe(eventType);
   });
@@ -109,7 +109,7 @@ describe('POST /v1/webhooks', () => {
       expect((await created(tenant, { url })).url).toBe(url);
   });
 
-  it('ignores fields that it does not know, and those that only it writes', async () => {
+  it('ignores unknown fields, and those that only the server writes', async () => {
     const { data } = (
       await create(tenant, {
         ...DISABLED,
@@ -159,7 +159,7 @@ describe('the secret', () => {
 });
 
 describe('GET', () => {
-  it('shows one, as create did but for the secret', async () => {
+  it('shows one, as create did, without the secret', async () => {
     const { secret: _, ...shown } = await created(tenant, { name: 'One' });
     const { status, body } = await get(tenant, shown.id);
     expect([status, body]).toEqual([200, { data: shown }]);
@@ -237,7 +237,7 @@ describe('a field', () => {
     expectError(await patch(tenant, id, { [field]: value }), 'INVALID_BODY', named);
   });
 
-  it('threshold.value that is an array names itself or its offending item', async () => {
+  it('threshold.value that is an array is named itself or by its invalid item', async () => {
     for (const value of [[], [null], ['a', {}], [['x']], ['\0'], Array(1_000).fill('x')]) {
       const { status, body } = await create(tenant, {
         ...DISABLED,
@@ -266,12 +266,12 @@ describe('a field', () => {
     expect((await patch(tenant, id, { [field]: value })).body.data[field]).toEqual(value);
   });
 
-  it('of several is named first in the order of the document', async () => {
+  it('that is the first in the document’s order is named if several are invalid', async () => {
     expectError(await create(tenant, { url: 1, eventType: 2, enabled: 'x' }), 'INVALID_BODY', 'url');
     expectError(await create(tenant, { ...VALID, enabled: 'x' }), 'INVALID_BODY', 'enabled');
   });
 
-  /** One subscription for what changes nothing. */
+  /** One subscription for the cases that change nothing. */
   let sharedOne: ReturnType<typeof created> | undefined;
   function shared() {
     sharedOne ??= created(tenant);
@@ -315,7 +315,7 @@ describe('the URL', () => {
     }
   });
 
-  it('names itself for U+0000 and lone surrogates', async () => {
+  it('is named if it contains U+0000 or a lone surrogate', async () => {
     for (const character of ['\\u0000', '\\ud800', '\\udfff']) {
       const text = `{"url":"https://example.com/${character}","eventType":"BotDetected","enabled":false}`;
       const { status, body } = await create(tenant, text);
@@ -336,13 +336,13 @@ describe('PATCH', () => {
     expect((await get(tenant, one.id)).body.data).toEqual(data);
   });
 
-  it('with nothing in it changes nothing', async () => {
+  it('without fields changes nothing', async () => {
     const { secret: _, ...before } = await created(tenant);
     for (const body of [{}, { unknown: 1 }, { id: 'whk_other', createdAt: 'x', secret: 'x' }])
       expect((await patch(tenant, before.id, body)).body).toEqual({ data: before });
   });
 
-  it('sent again gives the same', async () => {
+  it('sent again gives the same result', async () => {
     const { id } = await created(tenant);
     const body = { name: 'Same', enabled: false, threshold: { field: 'n', operator: 'EQ', value: 1 } };
     const first = await patch(tenant, id, body);
@@ -350,7 +350,7 @@ describe('PATCH', () => {
     expect((await patch(tenant, id, body)).body).toEqual(first.body);
   });
 
-  it('replaces a threshold as a whole, and removes it with null', async () => {
+  it('replaces a threshold as a whole and removes it with null', async () => {
     const { id } = await created(tenant, { threshold: { field: 'a', operator: 'gte', value: 1 } });
     const next = { field: 'b', operator: 'in', value: ['x'] };
     expect((await patch(tenant, id, { threshold: next })).body.data.threshold).toEqual(next);
@@ -365,7 +365,7 @@ describe('PATCH', () => {
     expect((await get(tenant, before.id)).body.data).toEqual(before);
   });
 
-  it('with one wrong field applies none', async () => {
+  it('with one invalid field applies none', async () => {
     const { secret: _, ...before } = await created(tenant);
     expectError(await patch(tenant, before.id, { name: 'New', enabled: 'yes' }), 'INVALID_BODY', 'enabled');
     expectError(await patch(tenant, before.id, { name: 'New', url: 'ftp://x/' }), 'INVALID_URL', 'url');
@@ -373,14 +373,14 @@ describe('PATCH', () => {
     expect((await get(tenant, before.id)).body.data).toEqual(before);
   });
 
-  it('judges the body before it looks for the subscription', async () => {
+  it('checks the body before it looks for the subscription', async () => {
     expectError(await patch(tenant, 'whk_unknown', { enabled: 'x' }), 'INVALID_BODY', 'enabled');
     expectError(await patch(tenant, 'whk_unknown', { url: 'ftp://x/' }), 'INVALID_URL', 'url');
     expectError(await patch(tenant, 'whk_unknown', { eventType: 'x' }), 'INVALID_EVENT_TYPE', 'eventType');
     expectError(await patch(tenant, 'whk_unknown', {}), 'NOT_FOUND');
   });
 
-  it('with enabled: true clears why it was disabled', async () => {
+  it('with enabled: true clears the reason why it was disabled', async () => {
     const { id } = await created(tenant);
     await server.database.db.sql`update webhook_subscriptions set consecutive_failures = 3,
       disabled_reason = 'auto:consecutive-failures', disabled_failure_class = '5xx' where id = ${id}`;
@@ -418,7 +418,7 @@ describe('DELETE', () => {
     expectError(await remove(tenant, id), 'NOT_FOUND');
   });
 
-  it('makes it gone at once for every route', async () => {
+  it('removes it at once for every route', async () => {
     const { id } = await created(tenant);
     await remove(tenant, id);
     expectError(await get(tenant, id), 'NOT_FOUND');
@@ -426,7 +426,7 @@ describe('DELETE', () => {
     expect((await list(tenant)).text).not.toContain(id);
   });
 
-  it('answers one of several at once with 204', async () => {
+  it('answers 204 to exactly one of several at once', async () => {
     const { id } = await created(tenant);
     const answers = await Promise.all(Array.from({ length: 8 }, () => remove(tenant, id)));
     expect([countOf(answers, 204), countOf(answers, 404)]).toEqual([1, 7]);
@@ -434,7 +434,7 @@ describe('DELETE', () => {
 });
 
 describe('another tenant’s subscription', () => {
-  it('answers as an unknown one, and stays as it is', async () => {
+  it('answers as an unknown one and does not change', async () => {
     const stranger = await server.createTenant('enterprise');
     const { secret: _, ...before } = await created(tenant);
     for (const request of [get, remove, (who: Tenant, id: string) => patch(who, id, { name: 'x' })]) {
@@ -447,7 +447,7 @@ describe('another tenant’s subscription', () => {
 });
 
 describe('the cap of the plan', () => {
-  it.each(['free', 'starter'] as const)('is 0 on %s: any create is 402, a disabled one too', async (plan) => {
+  it.each(['free', 'starter'] as const)('is 0 on %s: any create is 402, even of a disabled one', async (plan) => {
     const owner = await server.createTenant(plan);
     expectError(await create(owner, VALID), 'PLAN_LIMIT_REACHED');
     expectError(await create(owner, DISABLED), 'PLAN_LIMIT_REACHED');
@@ -472,7 +472,7 @@ describe('the cap of the plan', () => {
     expect((await list(owner)).body.data).toHaveLength(10);
   });
 
-  it('is exact when creates and enabling meet, on two servers', async () => {
+  it('is exact when creates and enabling run at the same time on two servers', async () => {
     const second = await startTestServer({}, server);
     const owner = await server.createTenant('enterprise');
     const ids: string[] = [];
@@ -489,7 +489,7 @@ describe('the cap of the plan', () => {
     await second.stop();
   });
 
-  it('counts no disabled ones', async () => {
+  it('does not count disabled ones', async () => {
     const owner = await server.createTenant('pro');
     for (let n = 0; n < 3; n++) await created(owner);
     expect((await create(owner, VALID)).status).toBe(200);
@@ -506,7 +506,7 @@ describe('the cap of the plan', () => {
     expect((await create(owner, VALID)).status).toBe(200);
   });
 
-  it('refuses enabled: true past it with 402, and nothing of that PATCH is applied', async () => {
+  it('refuses enabled: true above it with 402, and applies nothing of that PATCH', async () => {
     const owner = await server.createTenant('pro');
     const { secret: _, ...waiting } = await created(owner);
     const active = (await create(owner, VALID)).body.data;
@@ -529,7 +529,7 @@ describe('the cap of the plan', () => {
     expect((await patch(owner, id, { enabled: true })).status).toBe(200);
   });
 
-  it('is judged last: a wrong body or URL is 400 at the cap, an unknown id 404', async () => {
+  it('is checked last: at the cap an invalid body or URL is 400, an unknown id 404', async () => {
     const owner = await server.createTenant('free');
     expectError(await create(owner, { ...VALID, enabled: 'x' }), 'INVALID_BODY', 'enabled');
     expectError(await create(owner, { ...VALID, url: 'ftp://x/' }), 'INVALID_URL', 'url');
@@ -537,7 +537,7 @@ describe('the cap of the plan', () => {
     expectError(await patch(owner, 'whk_unknown', { enabled: true }), 'NOT_FOUND');
   });
 
-  it('is the plan’s as it is now', async () => {
+  it('is that of the current plan', async () => {
     const owner = await server.createTenant('free');
     await server.database.db.sql`update integrations set plan = 'pro' where id = ${owner.id}`;
     expect((await create(owner, VALID)).status).toBe(200);
@@ -545,7 +545,7 @@ describe('the cap of the plan', () => {
 });
 
 describe('100 subscriptions', () => {
-  it('are the most an integration holds, disabled ones included', async () => {
+  it('are the most that an integration holds, disabled ones included', async () => {
     const owner = await server.createTenant('enterprise');
     for (let n = 0; n < 10; n++) {
       const batch = await Promise.all(Array.from({ length: 10 }, () => create(owner, DISABLED)));

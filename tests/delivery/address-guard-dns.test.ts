@@ -7,8 +7,8 @@ import { type DnsRecord, type DnsServer, startDnsServer } from '../support/dns-s
 import { answer, ok, type RawReceiver, type Reply, startRawReceiver } from '../support/raw-receiver';
 import vectors from '../vectors/ssrf.json';
 
-// The rules of addresses (specification: Endpoints, rule 7; decisions: URL and address rules) against real DNS answers.
-// Whatever address is dialled would lead to a receiver here that counts its connections.
+// The address rules (specification: Endpoints, rule 7; decisions: URL and address rules) against real DNS answers. Any
+// dialled address would lead to a receiver here, which counts its connections.
 
 vi.mock('node:net', async (original) => (await import('../support/connector')).divertNet(await original()));
 vi.mock('node:tls', async (original) => (await import('../support/connector')).divertTls(await original()));
@@ -19,7 +19,7 @@ const METADATA = '169.254.169.254';
 const RETRY_DELAYS_MS = [0, 60_000];
 
 let dns: DnsServer;
-/** The same for tests of silence, which need not wait long for nothing. */
+/** The same for tests of silence: it tries only once, so that they end sooner. */
 let hasty: DnsServer;
 const cleanups: (() => unknown)[] = [];
 beforeAll(async () => {
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 afterAll(() => Promise.all([dns.stop(), hasty.stop()]));
 
-/** Posts to a name; every address given leads to the one receiver. */
+/** Makes a client that posts to a name. Every address in `addresses` leads to the one receiver. */
 async function setUp({
   addresses = [] as string[],
   reply = ok as Reply,
@@ -69,13 +69,13 @@ async function expectBlocked(result: PostResult, address: string, receiver: RawR
   expect(receiver.sockets).toEqual([]);
 }
 
-/** Tells one name's records; others do not exist. */
+/** Sets the records of one name. Other names do not exist. */
 const tell = (...records: DnsRecord[]) => {
   dns.answer = ({ name }) => (name === 'hooks.example.com' ? records : { rcode: 'NXDOMAIN' });
 };
 
 describe('the name server of the tests', () => {
-  it('answers as told, over UDP and TCP', async () => {
+  it('answers as set, over UDP and TCP', async () => {
     tell(PUBLIC, PUBLIC_IPV6);
     expect(await dns.resolve('hooks.example.com')).toEqual([PUBLIC, PUBLIC_IPV6]);
     expect(asked()).toEqual(['A udp', 'AAAA udp']);
@@ -87,8 +87,8 @@ describe('the name server of the tests', () => {
   });
 });
 
-describe('an address is judged and then dialled', () => {
-  it('out of one look-up per attempt: a name that rebinds within the attempt leads to the judged address', async () => {
+describe('the address of an attempt is judged and then dialled', () => {
+  it('from one look-up per attempt: a name that rebinds within the attempt leads to the judged address', async () => {
     const { receiver, post } = await setUp({ addresses: [PUBLIC, METADATA] });
     const counts = { A: 0, AAAA: 0, other: 0 };
     dns.answer = ({ type }) => (counts[type]++ === 0 ? [PUBLIC] : [METADATA]);
@@ -98,7 +98,7 @@ describe('an address is judged and then dialled', () => {
     expect(receiver.requests[0]?.head).toContain('\r\nhost: hooks.example.com\r\n');
   });
 
-  it('anew for each connection: a name that rebinds between attempts is refused', async () => {
+  it('with a new look-up for each connection: a name that rebinds between attempts is refused', async () => {
     const { receiver, post } = await setUp({
       addresses: [PUBLIC, METADATA],
       reply: (socket) => socket.end(answer(200, '', 'connection: close\r\n')),
@@ -113,7 +113,7 @@ describe('an address is judged and then dialled', () => {
     expect(asked()).toEqual(['A udp', 'A udp', 'AAAA udp', 'AAAA udp']);
   });
 
-  it('with one look-up even when the judged addresses fail one after the other', async () => {
+  it('with one look-up even if the judged addresses fail one after the other', async () => {
     const addresses = [PUBLIC, '1.0.0.1', PUBLIC_IPV6];
     const { receiver, post } = await setUp({ addresses });
     receiver.stop();
@@ -123,7 +123,7 @@ describe('an address is judged and then dialled', () => {
     expect(asked()).toEqual(['A udp', 'AAAA udp']);
   });
 
-  it('ten at the most: a failed attempt does not knock at everything that a name gives', async () => {
+  it('up to ten addresses: a failed attempt does not try every address of a name', async () => {
     const addresses = Array.from({ length: 200 }, (_, n) => `1.2.3.${n}`);
     const { receiver, post } = await setUp({ addresses });
     receiver.stop();
@@ -132,11 +132,11 @@ describe('an address is judged and then dialled', () => {
     expect(dialled).toEqual(addresses.slice(0, 10).map((address) => `${address} 80`));
   });
 
-  it('over TLS too, and the name is not looked up for the handshake', async () => {
+  it('over TLS too, and the name is not looked up again for the handshake', async () => {
     const { receiver, post } = await setUp({ addresses: [PUBLIC, METADATA] });
     const counts = { A: 0, AAAA: 0, other: 0 };
     dns.answer = ({ type }) => (counts[type]++ === 0 ? [PUBLIC] : [METADATA]);
-    // The receiver takes no TLS: the handshake waits for it.
+    // The receiver does not speak TLS, so the handshake waits for it.
     expect(await post('https://hooks.example.com/', 300)).toEqual({ kind: 'timeout', address: PUBLIC });
     expect(dialled).toEqual([`${PUBLIC} 443`]);
     expect(asked()).toEqual(['A udp', 'AAAA udp']);
@@ -144,12 +144,12 @@ describe('an address is judged and then dialled', () => {
   });
 });
 
-describe('a name that leads to a forbidden address is blocked for good, and nothing is contacted', () => {
+describe('a name that leads to a forbidden address is blocked permanently, and nothing is contacted', () => {
   it.each(vectors.rejectAddresses)('%s of the shared vectors', async (address) => {
     const { receiver, post } = await setUp({ addresses: vectors.rejectAddresses });
     tell(address);
     const result = await post();
-    // Resolvers spell addresses in their own way.
+    // Resolvers may spell addresses differently.
     const [spelled] = await dns.resolve('hooks.example.com');
     await expectBlocked(result, spelled!, receiver);
   });
@@ -207,7 +207,7 @@ describe('a name that leads to a forbidden address is blocked for good, and noth
     await expectBlocked(await post(), forbidden, receiver);
   });
 
-  it('one forbidden address at the end of an answer of 1,500, which comes over TCP', async () => {
+  it('one forbidden address at the end of an answer of 1,500 addresses, which comes over TCP', async () => {
     const many = Array.from({ length: 1_500 }, (_, n) => `1.2.${n >> 8}.${n & 255}`);
     const { receiver, post } = await setUp({ addresses: [...many, '10.0.0.1'] });
     tell(...many, '10.0.0.1');
@@ -215,7 +215,7 @@ describe('a name that leads to a forbidden address is blocked for good, and noth
     expect(asked()).toEqual(['A tcp', 'A udp', 'AAAA udp']);
   });
 
-  it('also when attempts at the same moment share the look-up', async () => {
+  it('even if attempts at the same moment share the look-up', async () => {
     const { receiver, post } = await setUp({ addresses: [PUBLIC, '10.0.0.1'] });
     dns.answer = () => ({ records: [PUBLIC, '10.0.0.1'], afterMs: 30 });
     for (const result of await Promise.all([post(), post(), post()])) expect(result).toEqual(refused('10.0.0.1'));
@@ -224,7 +224,7 @@ describe('a name that leads to a forbidden address is blocked for good, and noth
   });
 });
 
-describe('a name with IPv6 alone', () => {
+describe('a name with only IPv6 addresses', () => {
   it('is judged and dialled like any other', async () => {
     const { post } = await setUp({ addresses: [PUBLIC_IPV6] });
     tell(PUBLIC_IPV6);
@@ -232,7 +232,7 @@ describe('a name with IPv6 alone', () => {
     expect(dialled).toEqual([`${PUBLIC_IPV6} 80`]);
   });
 
-  it('reaches ::1 only where host and port are allowed', async () => {
+  it('reaches ::1 only if host and port are allowed', async () => {
     const receiver = await startRawReceiver(ok, { host: '::1' });
     cleanups.push(() => receiver.stop());
     const { post } = await setUp({ allowedHosts: [`hooks.example.com:${receiver.port}`] });
@@ -275,13 +275,13 @@ describe('a look-up that fails is class Network, retried, and nothing is contact
     expect([dialled, receiver.sockets]).toEqual([[], []]);
   });
 
-  it('but not where the other family has an address', async () => {
+  it('unless the other family has an address', async () => {
     const { post } = await setUp({ addresses: [PUBLIC] });
     dns.answer = ({ type }) => (type === 'A' ? [PUBLIC] : { rcode: 'SERVFAIL' });
     expect(await post()).toEqual(answered(PUBLIC));
   });
 
-  it('and the next attempt looks up anew', async () => {
+  it('and the next attempt looks up again', async () => {
     const { post } = await setUp({ addresses: [PUBLIC] });
     dns.answer = () => ({ rcode: 'SERVFAIL' });
     expect(await post()).toEqual(failed('EAI_AGAIN'));
@@ -293,7 +293,7 @@ describe('a look-up that fails is class Network, retried, and nothing is contact
 describe('a slow look-up', () => {
   const slowly = (afterMs: number) => () => ({ records: [PUBLIC], afterMs });
 
-  it('counts in the timeout of the attempt, which is class Timeout, retried', async () => {
+  it('counts towards the timeout of the attempt, which is class Timeout, retried', async () => {
     const { post } = await setUp({ addresses: [PUBLIC] });
     dns.answer = slowly(600);
     const from = performance.now();
@@ -303,7 +303,7 @@ describe('a slow look-up', () => {
     expect(judge(result)).toEqual({ ...RETRIED, failureClass: 'Timeout' });
   });
 
-  it('answers in vain after that: nothing is dialled', async () => {
+  it('has no effect after the timeout: nothing is dialled', async () => {
     const { receiver, post } = await setUp({ addresses: [PUBLIC] });
     dns.answer = slowly(150);
     expect(await post('http://late.example.com/', 50)).toEqual({ kind: 'timeout', address: null });
@@ -312,7 +312,7 @@ describe('a slow look-up', () => {
     expect([dialled, receiver.sockets]).toEqual([[], []]);
   });
 
-  it('leaves only the rest of the time to the receiver', async () => {
+  it('leaves only the remaining time to the receiver', async () => {
     const { post } = await setUp({
       addresses: [PUBLIC],
       reply: (socket) => setTimeout(() => ok(socket, null!, 0), 150),
@@ -322,7 +322,7 @@ describe('a slow look-up', () => {
     expect(await post(undefined, 2_000)).toEqual(answered(PUBLIC));
   });
 
-  it('does not keep one host from another', async () => {
+  it('does not delay another host', async () => {
     const { post } = await setUp({ addresses: [PUBLIC] });
     dns.answer = ({ name }) => (name === 'slow.example.com' ? slowly(600)() : [PUBLIC]);
     const slow = post('http://slow.example.com/');

@@ -8,8 +8,8 @@ import { answer, type RawReceiver, startRawReceiver } from '../support/raw-recei
 import { waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 
-// A subscription that was fine when it was saved and whose name then leads elsewhere (specification: Endpoints, rule 7),
-// through the whole product and its own way of looking up.
+// The name of a subscription was allowed when it was saved and leads elsewhere later (specification: Endpoints, rule
+// 7). Tested through the whole product with its real look-up.
 
 const system = vi.hoisted(() => ({ resolve: async (_hostname: string): Promise<string[]> => [] }));
 vi.mock('node:net', async (original) => (await import('../support/connector')).divertNet(await original()));
@@ -81,7 +81,7 @@ describe('a delivery to a name', () => {
   }
   const blocked = { status: 'PermanentFailure', failure_class: 'BlockedSsrf', attempts: 1 };
 
-  it('is blocked for good once the name leads to a private address, and the third disables the subscription', async () => {
+  it('is blocked permanently once the name leads to a private address, and the third one disables the subscription', async () => {
     const id = await subscribe();
     await deliver();
     expect(await getWebhook(id)).toMatchObject({ enabled: true, lastDeliveryStatus: 'Delivered' });
@@ -113,7 +113,7 @@ describe('a delivery to a name', () => {
     expect((await getWebhook(id)).lastDeliveryStatus).toBe('Delivered');
   });
 
-  it('is blocked when one of several addresses is private, and nothing is contacted', async () => {
+  it('is blocked if one of several addresses is private, and nothing is contacted', async () => {
     await subscribe();
     dns.answer = () => [PUBLIC, '127.0.0.1'];
     await deliver();
@@ -122,7 +122,7 @@ describe('a delivery to a name', () => {
     expect([dialled, receiver.sockets]).toEqual([[], []]);
   });
 
-  it('is blocked between two attempts when the name rebinds by then', async () => {
+  it('is blocked at the second attempt if the name rebinds after the first', async () => {
     await subscribe();
     let lookUps = 0;
     dns.answer = ({ type }) => {
@@ -138,7 +138,7 @@ describe('a delivery to a name', () => {
     expect(dialled).toEqual([]);
   });
 
-  it('is blocked without a look-up where the stored URL itself is forbidden, and the log names no address', async () => {
+  it('is blocked without a look-up if the stored URL itself is forbidden, and the log names no address', async () => {
     const id = await subscribe();
     await server.database.db.sql`update webhook_subscriptions set url = 'http://169.254.169.254/' where id = ${id}`;
     await deliver();
@@ -147,7 +147,7 @@ describe('a delivery to a name', () => {
     expect([dns.queries, dialled]).toEqual([[], []]);
   });
 
-  it('is retried while the name does not resolve, or resolves too slowly', async () => {
+  it('is retried while the name does not resolve or resolves too slowly', async () => {
     await subscribe();
     let attempt = 0;
     dns.answer = ({ type }) => {
@@ -165,7 +165,7 @@ describe('a delivery to a name', () => {
     expect(attempts.at(-1)).toEqual({ http_status: 200, failure_class: null, address: PUBLIC });
   });
 
-  it('as a test answers that it was blocked, and leaves the subscription alone', async () => {
+  it('answers a test that it was blocked, and does not change the subscription', async () => {
     const id = await subscribe();
     dns.answer = () => ['10.0.0.1'];
     for (let n = 0; n < 3; n += 1) {

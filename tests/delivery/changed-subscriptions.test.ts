@@ -4,16 +4,16 @@ import { scoredSession } from '../support/facts';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 
-// A subscription that changes while an attempt is under way or a retry sleeps (decisions: Deliveries).
+// A subscription that changes during an attempt or before a retry (decisions: Deliveries).
 
 const RETRY_DELAY_MS = 700;
-/** Attempts of one subscription under way at a time. */
+/** How many attempts of one subscription run at a time. */
 const WINDOW = 25;
 
 let server: TestServer;
 let receiver: Receiver;
 let tenant: { id: string; key: string };
-/** Answers the attempts under way, oldest first. */
+/** Functions that answer the running attempts, oldest first. */
 let answers: ((status: number) => void)[];
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -62,7 +62,7 @@ const listStates = async () => {
 const waitForStates = (...states: string[]) =>
   waitUntil(async () => JSON.stringify(await listStates()) === JSON.stringify(states));
 
-it('an attempt under way keeps its address and secret, and the next one has the new', async () => {
+it('a running attempt keeps its address and secret, and the next one uses the new ones', async () => {
   const { id, secret } = await subscribe();
   await detectBots(1);
   await receiver.waitFor(1);
@@ -72,7 +72,7 @@ it('an attempt under way keeps its address and secret, and the next one has the 
   await receiver.waitFor(2);
   answers[1]!(500);
   await waitForStates('Pending 2 2');
-  // While the retry sleeps.
+  // The retry is not due yet.
   await patch(id, { url: `${receiver.url}/third` });
   const third = await rotate(id);
   await receiver.waitFor(3);
@@ -82,7 +82,7 @@ it('an attempt under way keeps its address and secret, and the next one has the 
   for (const [n, used] of [secret, second, third].entries()) expectSigned(receiver.received[n]!, used);
 });
 
-it('disabled while an attempt is under way: its retry is held, and made once when enabled again', async () => {
+it('disabled during an attempt: its retry is held, and made once after the subscription is enabled again', async () => {
   const { id } = await subscribe();
   await detectBots(1);
   await receiver.waitFor(1);
@@ -99,7 +99,7 @@ it('disabled while an attempt is under way: its retry is held, and made once whe
   expect(receiver.received).toHaveLength(2);
 });
 
-it('disabled and enabled again and again while a retry sleeps: one attempt, at its time', async () => {
+it('disabled and enabled many times before a retry is due: one attempt, at its time', async () => {
   const { id } = await subscribe();
   await detectBots(1);
   await receiver.waitFor(1);
@@ -116,7 +116,7 @@ it('disabled and enabled again and again while a retry sleeps: one attempt, at i
 });
 
 it.each([200, 500])(
-  'deleted while an attempt is under way that is answered %i: aborted, and nothing more arrives',
+  'deleted during an attempt that is answered with %i: aborted, and nothing more arrives',
   async (status) => {
     const { id } = await subscribe();
     await detectBots(1);
@@ -143,7 +143,7 @@ it('deleted while it is disabled and holds a retry: aborted', async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
-it('disabled while more are due than may be under way: the others are held, and each is sent once', async () => {
+it('disabled while more deliveries are due than may run at a time: the others are held, and each is sent once', async () => {
   const EVENTS = 60;
   const { id } = await subscribe();
   await detectBots(EVENTS);

@@ -11,12 +11,12 @@ import { type Received, type Receiver, startReceiver, waitUntil } from '../suppo
 import { type Relay, startRelay } from '../support/relay';
 import { openSite, type Server, type Site, type Tenant } from '../support/site';
 
-// The server's clock is hours away from the database's, and steps while attempts are under way and retries sleep. What
-// is due when is the database's to say. Only the signature's timestamp and the log's startedAt are the server's.
+// The server's clock is hours away from the database's, and it steps during attempts and before retries. The database's
+// clock decides what is due. Only the signature's timestamp and the log's startedAt come from the server's clock.
 
 const RETRY_DELAY_MS = 4_000;
 const HOUR_MS = 3_600_000;
-/** A sweep comes every ten seconds: one at least falls into this time. */
+/** A sweep runs every ten seconds, so at least one runs within this time. */
 const HOLD_MS = 12_000;
 
 let database: TestDatabase;
@@ -57,7 +57,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** How far the server's clock runs ahead, by what it says of itself, to the second. */
+/** Reads from the server's own timestamp how far its clock runs ahead, to the second. */
 async function readAheadMs(): Promise<number> {
   const { body } = await server.call('GET', '/health');
   return Date.parse(body.timestamp) - Date.now();
@@ -76,7 +76,7 @@ const detectBots = async (count: number) => {
   expect((await server.ingest(tenant.id, facts)).status).toBe(200);
 };
 
-it('attempts come at the database’s due times, once, and no lease is stolen, wherever the server’s clock steps', async () => {
+it('attempts are made once, at the database’s due times, and no lease is stolen, however the server’s clock steps', async () => {
   for (const path of ['/held', '/retried']) await site.subscribe(server, tenant, `${receiver.url}${path}`);
   let release = () => {};
   const held = new Promise<number>((resolve) => {
@@ -87,7 +87,7 @@ it('attempts come at the database’s due times, once, and no lease is stolen, w
 
   const steps = [3 * HOUR_MS, -2 * HOUR_MS, 26 * HOUR_MS, -5 * 60_000];
   for (const [n, aheadMs] of steps.entries()) {
-    // The retry of the round before sleeps through this step.
+    // The retry of the previous round is not due before this step.
     await stepTo(aheadMs);
     await detectBots(2);
     await waitUntil(() => arrived('/held').length === 2 * (n + 1));
@@ -101,7 +101,7 @@ it('attempts come at the database’s due times, once, and no lease is stolen, w
   const heldSince = Date.now();
   await waitUntil(() => arrived('/retried').length === 4 * steps.length);
   await waitUntil(() => Date.now() > heldSince + HOLD_MS, HOLD_MS + 1_000);
-  // Attempts under way for longer than sweeps are apart, at every clock: nobody else took them for lost.
+  // These attempts have run longer than the time between two sweeps, under every clock. No sweep took them for lost.
   expect(arrived('/held')).toHaveLength(2 * steps.length);
   release();
   await waitUntil(async () => (await site.listDeliveries(tenant)).every(({ status }) => status === 'Delivered'));
@@ -116,10 +116,10 @@ it('attempts come at the database’s due times, once, and no lease is stolen, w
   );
 }, 90_000);
 
-it('a clock that stepped back does not keep the engine from mending itself after an outage of the database', async () => {
+it('a clock that stepped back does not keep the engine from repairing itself after an outage of the database', async () => {
   const countRepairs = () => server.stderr().split('workers replaced after trouble').length - 1;
   for (const [n, aheadMs] of [2 * HOUR_MS, -2 * HOUR_MS].entries()) {
-    // The engine mends itself at most every five seconds.
+    // The engine repairs itself at most every five seconds.
     if (n > 0) await sleep(5_000);
     await stepTo(aheadMs);
     await relay.cut();

@@ -47,7 +47,7 @@ const remove = (id: string) => server.call('DELETE', `/v1/webhooks/${id}`, { key
 const list = async (id: string, input: Partial<Parameters<Caller['deliveries']['list']>[0]> = {}) =>
   (await staff.deliveries.list({ id, ...input })).data;
 
-/** Tells of `count` bot sessions; answers when all deliveries have ended. */
+/** Sends facts of `count` bot sessions and waits until all deliveries have ended. */
 async function detectBots(count = 1, botScore = 0.9) {
   const sessions = Array.from({ length: count }, () => scoredSession(botScore));
   for (const { facts } of sessions) expect((await server.ingest(tenant.id, facts)).status).toBe(200);
@@ -95,7 +95,7 @@ describe('the delivery log', () => {
     expect(rest).toEqual(shown);
     expect(payload).toBe(receiver.received[0]!.body);
     expect(JSON.parse(payload!).sessionId).toBe(sessionId);
-    // As the receiver got it the second time: not with the first attempt's time.
+    // The request as the receiver got it at the second attempt, without the time of the first.
     expect(request).toMatchObject({ method: 'POST', url: `${receiver.url}/hook` });
     expect(receiver.received[1]!.headers).toMatchObject(request!.headers);
     expect(request!.headers).toHaveProperty('x-webhook-signature');
@@ -108,7 +108,7 @@ describe('the delivery log', () => {
     for (const { durationMs } of attemptLog) expect(durationMs).toBeLessThan(WEBHOOK_TIMEOUT_MS);
   });
 
-  it('says when the next attempt is due, and no time while one is under way', async () => {
+  it('says when the next attempt is due, and shows no time during an attempt', async () => {
     const { id } = await subscribe();
     await detectBots();
     const deliveryId = (await list(id))[0]!.id;
@@ -119,7 +119,7 @@ describe('the delivery log', () => {
     await sql()`delete from webhook_deliveries where id = ${deliveryId}`;
   });
 
-  it('shows tests as such, with the type of their subscription and no payload', async () => {
+  it('marks tests as tests, with the event type of their subscription and no payload', async () => {
     const { id } = await subscribe({ eventType: 'ReportReady' });
     const test = await server.call('POST', `/v1/webhooks/${id}/test`, { key: tenant.key });
     const { deliveryId } = test.body.data;
@@ -132,7 +132,7 @@ describe('the delivery log', () => {
     });
   });
 
-  it('is walked newest first without gap or repeat, filtered by status and by when events fired', async () => {
+  it('is listed newest first without gap or repeat, filtered by status and by the time of the event', async () => {
     const { id } = await subscribe();
     await subscribe({ url: `${receiver.url}/other` });
     receiver.answer = ({ path }) => (path === '/hook' && receiver.received.length % 3 === 0 ? 404 : 200);
@@ -160,7 +160,7 @@ describe('the delivery log', () => {
     );
   });
 
-  it('stays when its subscription is deleted', async () => {
+  it('remains when its subscription is deleted', async () => {
     const { id } = await subscribe();
     await detectBots(2);
     await remove(id);
@@ -169,7 +169,7 @@ describe('the delivery log', () => {
 });
 
 describe('a resend', () => {
-  it('sends a delivery that is over again, under its own id and with all attempts anew', async () => {
+  it('sends a finished delivery again, under the same id and with all attempts', async () => {
     const { id, secret } = await subscribe();
     receiver.answer = () => 500;
     await detectBots();
@@ -197,7 +197,7 @@ describe('a resend', () => {
     expectSigned(receiver.received.at(-1)!, secret);
   });
 
-  it('sends what was delivered too', async () => {
+  it('also sends a delivery that succeeded', async () => {
     const { id } = await subscribe();
     await detectBots();
     const [delivery] = await list(id);
@@ -205,7 +205,7 @@ describe('a resend', () => {
     await receiver.waitFor(2);
   });
 
-  it('is refused for what is pending, for tests, and where the subscription is disabled or deleted', async () => {
+  it('is refused for pending deliveries, for tests, and if the subscription is disabled or deleted', async () => {
     const { id } = await subscribe();
     await detectBots();
     const deliveryId = (await list(id))[0]!.id;
@@ -232,7 +232,7 @@ describe('a resend', () => {
     expect(await list(id)).toMatchObject([{}, { id: deliveryId, status: 'Delivered', resends: 0 }]);
   });
 
-  it('counts towards disabling like every outcome', async () => {
+  it('counts towards disabling like any other outcome', async () => {
     const { id } = await subscribe();
     receiver.answer = () => 410;
     await detectBots();
@@ -248,7 +248,7 @@ describe('a resend', () => {
 });
 
 describe('a recovery', () => {
-  it('sends all that failed within its window again, and nothing else', async () => {
+  it('sends all failed deliveries of its window again, and nothing else', async () => {
     const { id } = await subscribe();
     receiver.answer = () => 404;
     for (let n = 0; n < 4; n++) {
@@ -271,7 +271,7 @@ describe('a recovery', () => {
     expect(receiver.received).toHaveLength(4);
   });
 
-  it('takes what fails again meanwhile but once', async () => {
+  it('sends a delivery only once, even if it fails again meanwhile', async () => {
     const { id } = await subscribe();
     await detectBots();
     await sql()`
@@ -287,7 +287,7 @@ describe('a recovery', () => {
     expect(await staff.deliveries.recover({ id, startDate: '2020-01-01' })).toEqual({ recovered: 0 });
   });
 
-  it('is refused where nothing would be sent', async () => {
+  it('is refused if nothing would be sent', async () => {
     const { id } = await subscribe();
     await patch(id, { enabled: false });
     expect(await refused(staff.deliveries.recover({ id, startDate: '2020-01-01' }))).toEqual(
@@ -296,8 +296,8 @@ describe('a recovery', () => {
   });
 });
 
-describe('why an event was not delivered', () => {
-  it('is told for thresholds, disabled subscriptions and plans, newest first', async () => {
+describe('the reason why an event was not delivered', () => {
+  it('is shown for thresholds, disabled subscriptions and plans, newest first', async () => {
     const strict = await subscribe({ threshold: { field: 'botScore', operator: 'gte', value: 0.95 } });
     const open = await subscribe();
     const [first] = await detectBots();
@@ -329,7 +329,7 @@ describe('why an event was not delivered', () => {
 });
 
 describe('the log of one integration', () => {
-  it('does not exist for another', async () => {
+  it('does not exist for another integration', async () => {
     const { id } = await subscribe();
     receiver.answer = () => 404;
     await detectBots();
@@ -347,7 +347,7 @@ describe('the log of one integration', () => {
 });
 
 describe('the sweep', () => {
-  it('gives an attempt back whose process died, and ends a delivery that five died of', async () => {
+  it('gives back an attempt whose process died, and ends a delivery after five such attempts', async () => {
     const { id } = await subscribe();
     await detectBots();
     const deliveryId = (await list(id))[0]!.id;
@@ -368,7 +368,7 @@ describe('the sweep', () => {
 });
 
 describe('retention', () => {
-  it('forgets what ended over 30 days ago, in batches, and keeps it counted for usage', async () => {
+  it('removes deliveries that ended over 30 days ago, in batches, and keeps their counts for usage', async () => {
     const { id } = await subscribe();
     receiver.answer = () => (receiver.received.length === 1 ? 404 : 200);
     await detectBots(3);

@@ -3,7 +3,7 @@ import { scored, scoredSession, secondsAgo, started } from '../support/facts';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 
-// The six attempts within seconds; the real schedule is the default of the same setting.
+// Makes the six attempts within seconds. The setting's default is the real schedule.
 const RETRY_DELAYS = '0s,200ms,300ms,400ms,500ms,600ms';
 
 describe('webhook deliveries', () => {
@@ -75,7 +75,7 @@ describe('webhook deliveries', () => {
     expect((await getWebhook(id)).lastDeliveryAt).not.toBeNull();
   });
 
-  it('sends nothing for a human session, for another type, or below a threshold, and keeps why', async () => {
+  it('sends nothing for a human session, for another type, or below a threshold, and stores the reason', async () => {
     const strict = await subscribe({ threshold: { field: 'botScore', operator: 'gte', value: 0.95 } });
     await subscribe({ eventType: 'ReportReady' });
     const open = await subscribe();
@@ -109,7 +109,7 @@ describe('webhook deliveries', () => {
     expect(receiver.received).toHaveLength(6);
   });
 
-  it('shows Pending between attempts, and Delivered when a later one succeeds', async () => {
+  it('shows Pending between attempts, and Delivered if a later one succeeds', async () => {
     const { id } = await subscribe();
     receiver.answer = () => (receiver.received.length < 3 ? 500 : 204);
     await detectBot();
@@ -151,7 +151,7 @@ describe('webhook deliveries', () => {
     ]);
   });
 
-  it('disables a subscription after three failures in a row, and not when a success comes between', async () => {
+  it('disables a subscription after three failures in a row, and not if a success comes between them', async () => {
     const { id } = await subscribe();
     const statuses = [400, 400, 200, 400, 301, 404];
     receiver.answer = () => statuses[receiver.received.length - 1]!;
@@ -178,7 +178,7 @@ describe('webhook deliveries', () => {
     expect((await getWebhook(id)).enabled).toBe(true);
   });
 
-  it('holds what is pending while disabled, and sends it when enabled again', async () => {
+  it('holds pending deliveries while disabled, and sends them when enabled again', async () => {
     const { id } = await subscribe();
     receiver.answer = () => 500;
     await detectBot();
@@ -194,7 +194,7 @@ describe('webhook deliveries', () => {
     expect(receiver.received.length).toBe(before + 1);
   });
 
-  it('sends the next attempt to the address and with the secret of that moment', async () => {
+  it('sends the next attempt to the current address and with the current secret', async () => {
     const { id, secret } = await subscribe();
     receiver.answer = () => (receiver.received.length === 1 ? 500 : 200);
     await detectBot();
@@ -206,7 +206,7 @@ describe('webhook deliveries', () => {
     expectSigned(second!, secret);
   });
 
-  it('ends what is pending when its subscription is deleted', async () => {
+  it('ends pending deliveries when their subscription is deleted', async () => {
     const { id } = await subscribe();
     receiver.answer = () => 500;
     await detectBot();
@@ -219,7 +219,7 @@ describe('webhook deliveries', () => {
     expect(receiver.received.length).toBe(count);
   });
 
-  it('fires BotDetected once, however often the facts come and the score changes', async () => {
+  it('fires BotDetected once, however often the facts are sent and the score changes', async () => {
     await subscribe();
     const { sessionId, facts } = scoredSession(0.9);
     await server.ingest(tenant.id, facts);
@@ -247,7 +247,7 @@ describe('webhook deliveries', () => {
     expect(ids.sort()).toEqual(sessions.map(({ sessionId }) => sessionId).sort());
   });
 
-  it('records what was delivered while its subscription is deleted, without a deadlock', async () => {
+  it('records deliveries while their subscription is being deleted, without a deadlock', async () => {
     const failures: unknown[] = [];
     const warn = server.service.log.warn.bind(server.service.log);
     server.service.log.warn = ((fields: unknown, message: string) => {
@@ -272,7 +272,7 @@ describe('webhook deliveries', () => {
     }
   });
 
-  it('keeps a tenant with hundreds of hanging retries from holding up another', async () => {
+  it('does not let a tenant with hundreds of hanging retries delay another', async () => {
     const { id } = await subscribe();
     receiver.answer = () => 500;
     const sessions = Array.from({ length: 250 }, () => scoredSession(0.9));
@@ -302,13 +302,13 @@ describe('webhook deliveries', () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     expect(Math.max(...underWay)).toBeGreaterThan(0);
-    // 25 under way, while as many that have timed out together may be about to be recorded.
+    // 25 attempts run, while 25 others that timed out together may still wait to be recorded.
     expect(Math.max(...underWay)).toBeLessThanOrEqual(50);
-    // Ends what is still to come, which would reach the receiver in the tests after this one.
+    // Ends the remaining retries, which would reach the receiver during the next tests.
     await server.call('DELETE', `/v1/webhooks/${id}`, { key: tenant.key });
   });
 
-  it('refuses an address that became forbidden since the subscription was made', async () => {
+  it('refuses an address that became forbidden after the subscription was made', async () => {
     const { id } = await subscribe();
     await server.database.db.sql`update webhook_subscriptions set url = 'http://10.0.0.1/' where id = ${id}`;
     await detectBot();
@@ -316,7 +316,7 @@ describe('webhook deliveries', () => {
     expect((await listDeliveries())[0]).toMatchObject({ attempts: 1, failure_class: 'BlockedSsrf' });
   });
 
-  it('ends a delivery whose secret cannot be opened, without counting it against the subscription', async () => {
+  it('ends a delivery whose secret cannot be decrypted, without counting it against the subscription', async () => {
     const { id } = await subscribe();
     await server.database.db.sql`update webhook_subscriptions set secret_sealed = '\\x00' where id = ${id}`;
     await detectBot();
@@ -325,7 +325,7 @@ describe('webhook deliveries', () => {
     expect((await getWebhook(id)).lastDeliveryStatus).toBeNull();
   });
 
-  it('ends a session’s facts in the same state when the score comes before the close', async () => {
+  it('leaves a session in the same state if the score arrives before the close', async () => {
     await subscribe();
     const { sessionId } = scoredSession(0.9);
     await server.ingest(tenant.id, [started(sessionId), scored(sessionId, 0.88)]);

@@ -9,7 +9,7 @@ import { endProducts } from '../support/product';
 import { waitUntil } from '../support/receiver';
 import { openSite, type Server, type Site, type Tenant } from '../support/site';
 
-// Processes that are told to stop while clients ask on. Needs the build.
+// Processes that must stop while clients keep sending requests. Needs the build.
 
 let database: TestDatabase;
 let site: Site;
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const start = async () => site.start({ PORT: String(await findFreePort()) });
 
-/** A load balancer with kept connections to each server, that tries the other where one refuses connections. */
+/** Starts a load balancer that keeps connections to each server and tries the other if one refuses connections. */
 async function startBalancer(servers: Server[]): Promise<{ url: string; stop(): void }> {
   const agents = servers.map(() => new Agent({ keepAlive: true, maxSockets: 8 }));
   let turn = 0;
@@ -63,7 +63,7 @@ async function startBalancer(servers: Server[]): Promise<{ url: string; stop(): 
   };
 }
 
-it('behind a balancer, a process that stops fails not one request', async () => {
+it('behind a balancer, a process that stops fails no request', async () => {
   const servers = await Promise.all([start(), start()]);
   const balancer = await startBalancer(servers);
   const failures: string[] = [];
@@ -81,7 +81,7 @@ it('behind a balancer, a process that stops fails not one request', async () => 
   const before = answered;
   servers[0]!.signal('SIGTERM');
   await sleep(100);
-  // A second word changes nothing.
+  // A second signal changes nothing.
   servers[0]!.signal('SIGTERM');
   const { code } = await servers[0]!.endWithin(12_000);
   await sleep(500);
@@ -93,13 +93,13 @@ it('behind a balancer, a process that stops fails not one request', async () => 
   expect(answered).toBeGreaterThan(before + 10);
 }, 60_000);
 
-it('a process that stops says so on connections that are open, and has them closed', async () => {
+it('a process that stops says so on open connections, and then closes them', async () => {
   const server = await start();
   const open = await Connection.open(server.url);
   open.writeHead('GET', '/ready');
   expect((await open.read()).body).toMatchObject({ status: 'ready' });
   server.signal('SIGTERM');
-  // The signal is on its way.
+  // The signal may take a moment to arrive.
   let answer: RawAnswer;
   do {
     open.writeHead('GET', '/ready');

@@ -34,7 +34,10 @@ let databaseUrl: string;
 let sql: Sql;
 const cleanups: (() => Promise<unknown>)[] = [];
 
-/** Two applications that idle through the whole file, so that a minute passes for their cron without waiting for it. */
+/**
+ * Two idle applications that run as long as this file. Their cron fires meanwhile, so that no test has to wait a minute
+ * for it.
+ */
 let cronDatabase: { url: string; sql: Sql };
 let cronFirings: string[];
 let cronApps: App[];
@@ -72,11 +75,11 @@ afterEach(async () => {
   await sql.end({ timeout: 1 });
 });
 
-// What our functions rely on, here and under a real Inngest, stands in engine-contract.test.ts; this is about what is
-// the embedded engine's own: its tables, several processes, trouble with the database, what it refuses.
+// engine-contract.test.ts tests what our functions rely on, with this engine and with a real Inngest. These tests are
+// about the embedded engine only: its tables, several processes, trouble with the database, what it refuses.
 
 describe('steps', () => {
-  it('runs parallel steps side by side and joins them', async () => {
+  it('runs parallel steps at the same time and joins them', async () => {
     let atWork = 0;
     let mostAtWork = 0;
     let calls = 0;
@@ -97,7 +100,7 @@ describe('steps', () => {
     await client.send({ name: 'go' });
     await eventually(() => expect(result).toEqual([1, 2, 3]));
     expect(mostAtWork).toBe(2);
-    // To plan, one for each of the two steps, to go on when all three are done, and to end.
+    // One call to plan, one for each of the two steps, one to continue when all three are done, and one to end.
     expect(calls).toBe(5);
     await eventually(async () => expect(await countRuns()).toBe(0));
   });
@@ -144,12 +147,12 @@ describe('failures', () => {
     await eventually(() => expect(failures).toEqual([['boom', 5]]));
     expect(attempts).toEqual([0, 1]);
     expect(errors).toContain('engine: run failed');
-    // The handler's own run is deleted a moment after it ended.
+    // The run of the failure handler is deleted a moment after it ended.
     const runs = () => sql`select status, error->>'message' as message from engine.run`;
     await eventually(async () => expect(await runs()).toEqual([{ status: 'Failed', message: 'boom' }]));
   });
 
-  it('does not retry a NonRetriableError, and obeys a RetryAfterError', async () => {
+  it('does not retry a NonRetriableError, and waits as long as a RetryAfterError says', async () => {
     const times: number[] = [];
     let finalAttempts = 0;
     const { client } = await startTestApp((client) => [
@@ -192,7 +195,7 @@ describe('failures', () => {
 });
 
 describe('events', () => {
-  it('takes an event id again after 24 hours', async () => {
+  it('accepts an event id again after 24 hours', async () => {
     const seen: number[] = [];
     const { client } = await startTestApp((client) => [
       client.createFunction(
@@ -226,7 +229,7 @@ describe('events', () => {
     expect(startedAt).toBeGreaterThanOrEqual(ts);
   });
 
-  it('refuses events over 512 KiB, and everything but events', async () => {
+  it('refuses events over 512 KiB, and everything that is not an event', async () => {
     const { client, engine } = await startTestApp((client) => [
       client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {}),
     ]);
@@ -235,7 +238,7 @@ describe('events', () => {
     expect((await engine.fetch('http://x.invalid/fn/register', { method: 'POST', body: '{}' })).status).toBe(404);
   });
 
-  it('forgets what is old: events after a day, failed runs after a week', async () => {
+  it('removes old rows: events after a day, failed runs after a week', async () => {
     await startTestApp(() => []);
     await sql`insert into engine.event (id, received_at)
       values ('old', now() - interval '25 hours'), ('young', now() - interval '23 hours')`;
@@ -283,11 +286,11 @@ describe('several processes', () => {
     expect((await sql`select from engine.process`).length).toBe(4);
   });
 
-  it('continue after kill -9: the step in flight again, finished ones not, sleepers at their time', async () => {
+  it('continue after kill -9: they repeat the step in flight but no finished one, and sleepers wake at their time', async () => {
     await sql`create table note (id serial, text text, pid int, at timestamptz default now())`;
     const victim = await startChild({ SEND: 'work,nap', HANG: '1', NAP_MS: '2500' });
     await eventually(async () => expect((await notes()).sort()).toEqual(['before', 'first', 'second']));
-    // The step that noted it has ended only once that is on record.
+    // The step that wrote this note ends only when its result is recorded.
     await eventually(async () => expect(await sql`select from engine.run where status = 'Sleeping'`).toHaveLength(1));
     const until = Date.now() + 2500;
     await kill(victim);
@@ -302,7 +305,7 @@ describe('several processes', () => {
     await eventually(async () => expect(await countRuns()).toBe(0));
   });
 
-  it('take over from one that is killed while they run', async () => {
+  it('take over from a process that is killed while they run', async () => {
     await sql`create table note (id serial, text text, pid int, at timestamptz default now())`;
     const victim = await startChild({ SEND: 'work', HANG: '1' });
     await eventually(async () => expect(await notes()).toContain('second'));
@@ -312,7 +315,7 @@ describe('several processes', () => {
     expect((await sql`select distinct pid from note where text = 'third'`)[0]!.pid).toBe(heir.pid);
   });
 
-  it('get the running call of one that stops, as soon as its grace is over', async () => {
+  it('take over the running call of a stopping process as soon as its grace period ends', async () => {
     const calls: string[] = [];
     const app = (name: string, ms: number) =>
       startTestApp((client) => [
@@ -332,13 +335,13 @@ describe('several processes', () => {
     await eventually(() => expect(calls).toEqual(['first', 'second']), 400);
     await eventually(() => expect(calls).toEqual(['first', 'second', 'first done']));
     await delay(100);
-    // What the stopped one's call came to is nobody's business any more.
+    // The result of the stopped process's call no longer counts.
     expect(await countRuns()).toBe(1);
     await eventually(async () => expect(await countRuns()).toBe(0));
     expect(calls).toEqual(['first', 'second', 'first done', 'second done']);
   });
 
-  it('waits on stop for calls that end within the grace', async () => {
+  it('wait on stop for calls that end within the grace period', async () => {
     let isDone = false;
     let isStarted = false;
     const { client, engine } = await startTestApp((client) => [
@@ -355,7 +358,7 @@ describe('several processes', () => {
     expect(await countRuns()).toBe(0);
   });
 
-  it('end by themselves after stop(), called any number of times', async () => {
+  it('end without help after stop(), however often it is called', async () => {
     await sql`create table note (id serial, text text, pid int, at timestamptz default now())`;
     const child = await startChild({ SEND: 'work', STOP: '1' });
     const startedAt = Date.now();
@@ -367,7 +370,7 @@ describe('several processes', () => {
 });
 
 describe('trouble with the database', () => {
-  it('records what ended while the database was away, once, and goes on when it is back', async () => {
+  it('records once what ended while the database was away, and continues when it is back', async () => {
     const proxy = await startProxy(databaseUrl);
     const proxied = postgres(proxy.url, { max: 4, fetch_types: false, backoff: () => 0.1, onnotice: () => {} });
     cleanups.push(
@@ -416,7 +419,7 @@ describe('trouble with the database', () => {
       ],
       { slots: 2 },
     );
-    // A worker whose job cannot be completed exits for good, with a console.trace, and its job stays locked.
+    // A worker that cannot complete its job exits permanently, with a console.trace, and its job stays locked.
     vi.spyOn(console, 'trace')
       .mockImplementationOnce(() => {})
       .mockImplementationOnce(() => {});
@@ -431,7 +434,7 @@ describe('trouble with the database', () => {
     expect(calls).toHaveLength(3);
   });
 
-  it('does nothing for a job left over from before a crash', async () => {
+  it('ignores a job that is left over from before a crash', async () => {
     let calls = 0;
     const { client } = await startTestApp((client) => [
       client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ step }) => {
@@ -447,7 +450,7 @@ describe('trouble with the database', () => {
     expect(calls).toBe(1);
   });
 
-  it('runs a job whose worker never heard that it got it', async () => {
+  it('runs a job whose worker never learned that it has the job', async () => {
     let isDone = false;
     const { client } = await startTestApp((client) => [
       client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {
@@ -461,7 +464,7 @@ describe('trouble with the database', () => {
     await eventually(() => expect(isDone).toBe(true), 8000);
   });
 
-  it('keeps the sequence that graphile-worker burns with every job far from its end', async () => {
+  it('keeps the sequence from which graphile-worker takes a number for every job far from its end', async () => {
     const { client } = await startTestApp((client) => [
       client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {}),
     ]);
@@ -475,7 +478,7 @@ describe('trouble with the database', () => {
 });
 
 describe('crons', () => {
-  it('match the minute in UTC, each with an event id of its own', async () => {
+  it('match the minute in UTC, each with a separate event id', async () => {
     const client = new Inngest({ id: 'app', isDev: true });
     const functions = await listFunctions(
       serve({
@@ -495,7 +498,7 @@ describe('crons', () => {
   });
 });
 
-describe('what only a real Inngest does', () => {
+describe('a feature that only a real Inngest has', () => {
   const refused: [string, object][] = [
     ['"batchEvents"', { batchEvents: { maxSize: 2, timeout: '1s' } }],
     ['"debounce"', { debounce: { period: '1s' } }],
@@ -521,7 +524,7 @@ describe('what only a real Inngest does', () => {
   });
 });
 
-describe('after all that time', () => {
+describe('at the end of the file', () => {
   it('a cron has fired once per minute, not once per process', async () => {
     await eventually(() => expect(cronFirings.length).toBeGreaterThan(0), 62_000);
     const minutes = cronFirings.map((firing) => firing.split(' ')[0]);
@@ -605,7 +608,7 @@ async function countRuns(): Promise<number> {
   return (await sql`select count(*)::int as n from engine.run`)[0]!.n;
 }
 
-/** Stands between an application and Postgres, to take the database away and give it back. */
+/** Starts a proxy between an application and Postgres that can cut the connection and restore it. */
 async function startProxy(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const port = await findFreePort();

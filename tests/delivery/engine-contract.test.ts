@@ -10,7 +10,7 @@ import { registerRestartRules } from './engine-rules/restarts';
 import type { RuleBench, StartApp } from './engine-rules/rule-bench';
 import { registerStepRules } from './engine-rules/steps';
 
-// The rules that our functions rely on, held against the engine we bring and against a real Inngest server.
+// The rules that our functions rely on, tested on the embedded engine and on a real Inngest server.
 
 const inngest = findInngest(process.env);
 const isRemote = inngest !== null;

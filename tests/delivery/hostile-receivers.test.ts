@@ -9,8 +9,8 @@ import { judgeAttempt } from '../../server/webhooks/retry-schedule';
 import { dialled, resetConnector } from '../support/connector';
 import { answer, type Reply, startRawReceiver } from '../support/raw-receiver';
 
-// What a receiver can do wrong, by mistake or on purpose, and the class that each has (decisions: Deliveries). Redirects,
-// timeouts, resets and what else is usual are in http-client.test.ts.
+// What a receiver can do wrong, by mistake or on purpose, and the failure class of each case (decisions: Deliveries).
+// http-client.test.ts has the usual ones: redirects, timeouts, resets.
 
 vi.mock('node:net', async (original) => (await import('../support/connector')).divertNet(await original()));
 
@@ -37,7 +37,7 @@ async function setUp(reply: Reply) {
   return { receiver, client, url, post };
 }
 
-/** Status and class of a first attempt, as `Pending Network`. */
+/** Answers status and class of a first attempt, as `Pending Network`. */
 function judge(result: PostResult): string {
   if (result.kind === 'aborted') throw new Error('aborted');
   const { status, failureClass, retryDelayMs } = judgeAttempt(result, 1, RETRY_DELAYS_MS);
@@ -51,7 +51,7 @@ const says =
 const inChunks = (chunks: string) => says(`HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`);
 const withHeaders = (headers: string) => says(`HTTP/1.1 200 X\r\n${headers}\r\n\r\nok`);
 
-describe('an answer that is no HTTP is class Network, retried, and the request was sent once', () => {
+describe('an answer that is not HTTP is class Network, retried, and the request was sent once', () => {
   it.each<[string, Reply]>([
     ['a page without a head', (socket) => socket.end('<html>no</html>')],
     ['bytes', says(Buffer.from([0, 1, 2, 255, 254]))],
@@ -96,7 +96,7 @@ describe('an answer that is no HTTP is class Network, retried, and the request w
     expect(result).toMatchObject({ kind: 'network', address: '127.0.0.1' });
     expect(judge(result)).toBe('Pending Network');
     expect([receiver.requests.length, dialled.length]).toEqual([1, 1]);
-    // The connection is of no use any more, and the next delivery has its own.
+    // The connection is closed, and the next delivery uses a new one.
     expect(await post()).toMatchObject({ kind: 'network' });
     expect(receiver.sockets.length).toBe(2);
   });
@@ -105,7 +105,7 @@ describe('an answer that is no HTTP is class Network, retried, and the request w
     ['a reset', (socket) => socket.resetAndDestroy()],
     ['a close', (socket) => socket.end()],
     ['the greeting of another protocol', (socket) => socket.write('220 mail.example ESMTP\r\n')],
-  ])('and so is %s before the request: it is not dialled again and again', async (_what, greet) => {
+  ])('and so is %s before the request: the address is not dialled again', async (_what, greet) => {
     const { receiver, post } = await setUp(() => {});
     receiver.greet = greet;
     expect(judge(await post())).toBe('Pending Network');
@@ -114,7 +114,7 @@ describe('an answer that is no HTTP is class Network, retried, and the request w
   });
 });
 
-describe('an answer that is odd but whole counts', () => {
+describe('an answer that is odd but complete counts', () => {
   it.each<[string, string, Reply]>([
     ['a status without a reason', 'Delivered null', says('HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n')],
     ['blank lines ahead', 'Delivered null', says(`\r\n\r\n${answer(202)}`)],
@@ -150,7 +150,7 @@ describe('an answer that is odd but whole counts', () => {
     }
   });
 
-  it('and an answer sent ahead is never taken for that to the next delivery', async () => {
+  it('and an answer sent ahead is never taken for the answer to the next delivery', async () => {
     const { receiver, post } = await setUp((socket, _request, count) =>
       socket.write(count === 0 ? answer(500) + answer(200) : answer(410)),
     );
@@ -160,7 +160,7 @@ describe('an answer that is odd but whole counts', () => {
   });
 });
 
-/** Writes without end, as fast as the connection takes it. */
+/** Writes without end, as fast as the connection accepts it. */
 const floods =
   (start: string, more: string): Reply =>
   (socket) => {
@@ -174,7 +174,7 @@ const floods =
   };
 const CHUNKED = 'HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n';
 
-describe('an answer without end is cut off long before the timeout, and costs no memory', () => {
+describe('an endless answer is cut off long before the timeout, and uses little memory', () => {
   it.each<[string, string, Reply]>([
     ['a body in chunks', 'Delivered null', floods(CHUNKED, `400\r\n${'a'.repeat(1_024)}\r\n`)],
     ['a body in chunks of one byte', 'Delivered null', floods(CHUNKED, '1\r\na\r\n')],
@@ -202,13 +202,13 @@ describe('an answer without end is cut off long before the timeout, and costs no
     expect(performance.now() - from).toBeLessThan(4_000);
     const [socket] = receiver.sockets;
     await vi.waitFor(() => expect(socket!.destroyed).toBe(true));
-    // What the buffers of the loopback's two ends hold comes on top.
+    // The buffers at both ends of the loopback add to the limit.
     expect(socket!.bytesWritten).toBeLessThan(16_000_000);
     const after = process.memoryUsage();
     expect(after.heapUsed + after.external - before.heapUsed - before.external).toBeLessThan(48_000_000);
   });
 
-  it('while many answers on one connection are none', async () => {
+  it('but many answers on one connection are not endless', async () => {
     const { receiver, post } = await setUp(says(answer(200, 'a'.repeat(60_000))));
     for (let n = 0; n < 20; n += 1) expect(judge(await post())).toBe('Delivered null');
     expect(receiver.sockets.length).toBe(1);
@@ -216,26 +216,26 @@ describe('an answer without end is cut off long before the timeout, and costs no
 });
 
 describe('a body that is compressed', () => {
-  it('is neither asked for nor decompressed: 30 MB of zeros are the 30 KB that were sent', async () => {
+  it('is neither requested nor decompressed: 30 MB of zeros are the 30 KB that were sent', async () => {
     const bomb = gzipSync(Buffer.alloc(30_000_000));
     const { receiver, post } = await setUp((socket) => {
       socket.write(`HTTP/1.1 200 X\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
       socket.write(bomb);
     });
     for (const _ of [1, 2]) expect(judge(await post())).toBe('Delivered null');
-    // More than 64 KiB would have cost the connection.
+    // Over 64 KiB would have closed the connection.
     expect(receiver.sockets.length).toBe(1);
     expect(receiver.requests[0]?.head.toLowerCase()).not.toContain('accept-encoding');
   });
 
-  it('counts by its status, even when it is no gzip at all', async () => {
+  it('counts by its status, even if it is not gzip at all', async () => {
     const { post } = await setUp(says(answer(200, 'plain', 'content-encoding: gzip\r\n')));
     expect(judge(await post())).toBe('Delivered null');
   });
 });
 
 describe('a receiver that does not read', () => {
-  it('is class Timeout, and the connection is given up', async () => {
+  it('is class Timeout, and the connection is closed', async () => {
     const { receiver, post } = await setUp(() => {});
     receiver.greet = (socket) => socket.pause();
     expect(judge(await post(1_000, 'x'.repeat(20_000_000)))).toBe('Pending Timeout');
@@ -266,7 +266,7 @@ describe('Retry-After', () => {
     ['NaN', 500],
     ['\u00e9\u00ff', 500],
     ['', 503],
-  ])('%j leaves the schedule alone', async (retryAfter, status) => {
+  ])('%j does not change the schedule', async (retryAfter, status) => {
     const { client, url } = await setUp(
       says(Buffer.from(answer(status, '', `retry-after: ${retryAfter}\r\n`), 'latin1')),
     );

@@ -41,7 +41,7 @@ function clientFor(allowedHosts: string[], resolve: Resolve = async () => ['127.
     client.post({ url, headers: {}, body: '{}', timeoutMs: 5_000, ...request });
 }
 
-/** One receiver, named receiver.test and allowed. */
+/** Starts one receiver, which is named receiver.test and allowed. */
 async function setUp(reply: Reply) {
   const receiver = await receive(reply);
   const url = `http://receiver.test:${receiver.port}/hook`;
@@ -61,7 +61,7 @@ const failed = (reason: string, address: string | null = '127.0.0.1'): PostResul
   reason,
 });
 const timedOut = (address: string | null = '127.0.0.1'): PostResult => ({ kind: 'timeout', address });
-/** The client closes its side now, not when the idle time is over. */
+/** Resolves when a socket is closed: the client closes its side now, not when the idle time ends. */
 async function closed(socket: Socket | undefined): Promise<void> {
   if (!socket || socket.destroyed) return;
   await new Promise<void>((resolve, reject) => {
@@ -71,7 +71,7 @@ async function closed(socket: Socket | undefined): Promise<void> {
 }
 
 describe('the request', () => {
-  it('has exactly the given headers besides host, connection and content-length, and the bytes of the body', async () => {
+  it('has exactly the given headers, host, connection and content-length, and the bytes of the body', async () => {
     const { receiver, post, url } = await setUp(ok);
     const headers = { 'Content-Type': 'application/json', 'X-Webhook-Signature': `sha256=${'a'.repeat(64)}` };
     const body = '{"name":"Zoë 🪝","id":"\\u0000"}';
@@ -146,12 +146,12 @@ describe('the answer', () => {
 });
 
 describe('the body of the answer', () => {
-  it('is read up to 64 KiB, after which the connection serves again', async () => {
+  it('is read up to 64 KiB, after which the connection is used again', async () => {
     const { receiver, post, url } = await setUp((socket) => socket.write(answer(200, 'a'.repeat(65_536))));
     for (const _ of [1, 2]) expect(await post(url)).toEqual(answered(200));
     expect(receiver.sockets.length).toBe(1);
   });
-  it.each([200, 500])('is dropped beyond 64 KiB, with the connection; the status %i counts', async (status) => {
+  it.each([200, 500])('is dropped with its connection beyond 64 KiB; the status %i counts', async (status) => {
     const { receiver, post, url } = await setUp((socket) => socket.write(answer(status, 'a'.repeat(65_537))));
     for (const _ of [1, 2]) expect(await post(url)).toEqual(answered(status));
     expect(receiver.sockets.length).toBe(2);
@@ -172,7 +172,7 @@ describe('the body of the answer', () => {
     await closed(receiver.sockets[0]);
     expect(sentBytes).toBeLessThan(50_000_000);
   });
-  it('counts for the timeout', async () => {
+  it('counts towards the timeout', async () => {
     const { receiver, post, url } = await setUp((socket) => {
       socket.write('HTTP/1.1 200 X\r\ncontent-length: 1000\r\n\r\n');
       const dripping = setInterval(() => socket.write('a'), 20);
@@ -200,7 +200,7 @@ describe('the guard', () => {
     expect(dialled).toEqual([]);
   });
   it.each([...vectors.rejectUrls, 'https://example.com:8443/', 'http://127.0.0.1:9000/'])(
-    'refuses the URL %j, however it came to be stored',
+    'refuses the URL %j, however it was stored',
     async (url) => {
       expect(await clientFor(['127.0.0.1:9001'], never)(url)).toEqual(refused(null));
       expect(dialled).toEqual([]);
@@ -215,11 +215,11 @@ describe('the guard', () => {
     [['1.1.1.1', '0x7f.1'], '0x7f.1'],
     [['1.1.1.1', 'localhost'], 'localhost'],
     [['1.1.1.1', ''], ''],
-  ])('refuses the answer %j, since one forbidden address is enough', async (addresses, forbidden) => {
+  ])('refuses the answer %j, because one forbidden address is enough', async (addresses, forbidden) => {
     expect(await clientFor([], async () => addresses)('http://example.com/')).toEqual(refused(forbidden));
     expect(dialled).toEqual([]);
   });
-  it.each(vectors.allowAddresses)('dials %s itself, and no name', async (address) => {
+  it.each(vectors.allowAddresses)('dials %s itself, never the name', async (address) => {
     const receiver = await receive(ok);
     detours.set(address, receiver.port);
     const resolve = vi.fn<Resolve>(async () => [address]);
@@ -244,7 +244,7 @@ describe('the guard', () => {
     expect(dialled).toEqual(['1.1.1.1 80', '1.1.1.1 80']);
     expect(resolve).toHaveBeenCalledTimes(4);
   });
-  it('keeps the judged peer on a reused connection, whatever the name says by then', async () => {
+  it('keeps the judged peer on a reused connection, whatever the name resolves to then', async () => {
     const receiver = await receive(ok);
     detours.set('1.1.1.1', receiver.port);
     const answers = [['1.1.1.1'], ['10.0.0.1']];
@@ -253,7 +253,7 @@ describe('the guard', () => {
     for (let n = 0; n < 3; n += 1) expect(await post('http://example.com/')).toEqual(answered(200, '1.1.1.1'));
     expect([resolve.mock.calls.length, dialled.length, receiver.sockets.length]).toEqual([1, 1, 1]);
   });
-  it('resolves and judges anew when an idle connection went away', async () => {
+  it('resolves and judges again after an idle connection was closed', async () => {
     const receiver = await receive(ok);
     detours.set('1.1.1.1', receiver.port);
     const answers = [['1.1.1.1'], ['10.0.0.1']];
@@ -293,12 +293,12 @@ describe('the guard', () => {
       expect(await post(`http://${host}/`)).toMatchObject({ kind: 'refused-address' });
     }
   });
-  it('never dials what is not an address, not even for an allowed host', async () => {
+  it('never dials anything but an address, not even for an allowed host', async () => {
     const post = clientFor(['receiver.test:9000'], async () => ['127.0.0.1', 'localhost']);
     expect(await post('http://receiver.test:9000/')).toEqual(refused('localhost'));
     expect(dialled).toEqual([]);
   });
-  it('has the operating system resolve when nothing else is given', async () => {
+  it('lets the operating system resolve by default', async () => {
     const receiver = await receive(ok);
     const client = createWebhookClient({ allowedHosts: new Set([`localhost:${receiver.port}`]) });
     cleanups.push(() => client.close());
@@ -314,7 +314,7 @@ describe('several addresses', () => {
     expect(await post(`http://receiver.test:${receiver.port}/`)).toEqual(answered(200, '::1'));
     expect(dialled).toEqual([`127.0.0.1 ${receiver.port}`, `::1 ${receiver.port}`]);
   });
-  it('share the time: 3 s to accept where another follows, all of it to the last and to the answer', async () => {
+  it('share the time: 3 s to connect if another address follows, the whole time for the last one and for the answer', async () => {
     const withAddresses = async (addresses: string[], reply: Reply) => {
       const receiver = await receive(reply);
       const post = clientFor([`receiver.test:${receiver.port}`], async () => addresses);
@@ -398,7 +398,7 @@ describe('the timeout', () => {
     expect(await post(url, { timeoutMs: 200 })).toEqual(timedOut());
     expect(await post(url, { timeoutMs: 2_000 })).toEqual(answered(200));
   });
-  it('does not name the address of a connection that is gone', async () => {
+  it('does not name the address of a closed connection', async () => {
     const receiver = await receive((socket) => socket.end(answer(200, '', 'connection: close\r\n')));
     const answers = [Promise.resolve(['127.0.0.1'])];
     const post = clientFor([`receiver.test:${receiver.port}`], () => answers.shift() ?? hang());
@@ -406,7 +406,7 @@ describe('the timeout', () => {
     expect(await post(url)).toEqual(answered(200));
     expect(await post(url, { timeoutMs: 50 })).toEqual(timedOut(null));
   });
-  it('dials nothing once it is over', async () => {
+  it('dials nothing after it', async () => {
     const post = clientFor(['receiver.test:1'], async () => {
       await sleep(60);
       return ['127.0.0.1'];
@@ -427,7 +427,7 @@ describe('a network failure', () => {
     const nameless = async () => Promise.reject(new Error('secret text'));
     expect(await clientFor([], nameless)('http://example.com/')).toEqual(failed('Error', null));
   });
-  it('of a port where nobody listens', async () => {
+  it('of a port where nothing listens', async () => {
     const receiver = await receive(ok);
     await cleanups.pop()?.();
     const post = clientFor([`127.0.0.1:${receiver.port}`]);
@@ -461,7 +461,7 @@ describe('a network failure', () => {
       'an upgrade',
       (socket) => socket.write('HTTP/1.1 101 X\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'),
     ],
-    // undici's own limit: it takes a 100 that it did not ask for as a broken answer (RFC 9110, 15.2.1 would ignore it).
+    // undici's own rule: it treats a 100 that it did not ask for as a broken answer. RFC 9110, 15.2.1 would ignore it.
     ['UND_ERR_SOCKET', 'an unasked 100', (socket) => socket.write(`HTTP/1.1 100 X\r\n\r\n${answer(200)}`)],
   ])('%s by %s', async (reason, _what, reply) => {
     const { receiver, post, url } = await setUp(reply);
@@ -479,7 +479,7 @@ describe('a network failure', () => {
     expect(await post(url)).toEqual(answered(201));
     expect([receiver.requests.length, receiver.sockets.length]).toEqual([3, 2]);
   });
-  it('never comes of an idle connection that the receiver closed', async () => {
+  it('is never caused by an idle connection that the receiver closed', async () => {
     const { receiver, post, url } = await setUp((socket) => {
       socket.write(answer(200));
       setTimeout(() => socket.end(), 5);
@@ -493,7 +493,7 @@ describe('a network failure', () => {
 });
 
 describe('TLS', () => {
-  it('does not trust a certificate of no known authority, whatever the environment says', async () => {
+  it('does not trust a certificate of an unknown authority, whatever the environment says', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const receiver = await receive(ok, { secure: true });
     const post = clientFor([`receiver.test:${receiver.port}`]);
@@ -525,7 +525,7 @@ describe('TLS', () => {
       `http://receiver.test:${plain.port}/`,
     ];
     const hosts = urls.map((url) => new URL(url).host);
-    // NODE_EXTRA_CA_CERTS is read when a process starts, so this needs one.
+    // Node reads NODE_EXTRA_CA_CERTS when a process starts, so this needs a new process.
     const program = `
       import { createWebhookClient } from './server/webhooks/http-client';
       const client = createWebhookClient({
@@ -570,7 +570,7 @@ describe('TLS', () => {
 });
 
 describe('our shutdown', () => {
-  it('aborts at once what is under way, and sends nothing after', async () => {
+  it('aborts running requests at once, and sends nothing afterwards', async () => {
     const { receiver, post, url } = await setUp(() => {});
     const shutdown = new AbortController();
     const warnings: Error[] = [];
@@ -596,7 +596,7 @@ describe('our shutdown', () => {
       expect(await result).toEqual({ kind: 'aborted' });
     }
   });
-  it('waits in close for what is under way, then takes no more', async () => {
+  it('waits in close for running requests, then accepts no more', async () => {
     const order: string[] = [];
     const receiver = await receive((socket) =>
       setTimeout(() => {
@@ -635,7 +635,7 @@ it('leaves no timer and no listener behind', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-it('serves many at once on as many connections, and reuses them', async () => {
+it('uses as many connections as requests at the same time, and reuses them', async () => {
   const { receiver, post, url } = await setUp((socket, { body }) => socket.write(answer(200, body)));
   const worker = async (id: number) => {
     for (let n = 0; n < 50; n += 1) expect(await post(url, { body: `${id}-${n}` })).toEqual(answered(200));
@@ -645,7 +645,7 @@ it('serves many at once on as many connections, and reuses them', async () => {
   expect(receiver.sockets.length).toBe(32);
 });
 
-/** Self-signed, for receiver.test and 127.0.0.1, until 2124; of no use but here. */
+/** Self-signed, for receiver.test and 127.0.0.1, until 2124. Only these tests can use it. */
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgrA/jokhqEhDCg/DH
 V8ZcGWsovFEulR1WPySYnEnoMUihRANCAATnSYSyviCpyIle4gN0kYELhkbTsGfN

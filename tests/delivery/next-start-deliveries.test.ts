@@ -12,9 +12,9 @@ import { expectSigned, type Receiver, startReceiver, waitUntil } from '../suppor
 import { type Client, createClient } from '../support/server';
 import { openSite, type Site, type Tenant } from '../support/site';
 
-// Next's route handlers as in production, under plain `next start` and as Vercel runs them: a real Inngest calls
-// /api/inngest, and the database is behind a transaction pooler (where there is a PgBouncer). One region each, so that both
-// run at once on one Inngest server.
+// Next's route handlers as in production, under plain `next start` and as Vercel runs them. A real Inngest calls
+// /api/inngest, and the database is behind a transaction pooler if a PgBouncer is installed. Each has a different
+// region, so that both can run at once on one Inngest server.
 
 const MINUTE_MS = 60_000;
 const inngest = findInngest(process.env);
@@ -34,7 +34,7 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
   const stacks = new Map<string, Stack>();
   beforeAll(async () => {
     [receiver, engine] = await Promise.all([startReceiver(), inngest!.start()]);
-    // `/fails-2/…` fails twice.
+    // A receiver's path `/fails-2/…` fails twice.
     receiver.answer = ({ path }) => {
       const failures = Number(/^\/fails-(\d)/.exec(path)?.[1]);
       return receiver.received.filter((one) => one.path === path).length <= failures ? 500 : 200;
@@ -52,7 +52,7 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
   });
 
   describe.concurrent.each(['plain next start', 'next start with VERCEL=1'])('%s', (name) => {
-    /** A tenant with a subscription to a path of its own, told of so many bot sessions. */
+    /** Makes a tenant with a subscription to a new path, and sends facts of so many bot sessions. */
     async function tell(events: number, failures: number) {
       const { site, server } = stacks.get(name)!;
       const path = `/fails-${failures}/${randomBytes(4).toString('hex')}`;
@@ -69,7 +69,7 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
         return rows.length > 0 && rows.every(({ status }) => status !== 'Pending');
       }, engine.patienceMs);
 
-    it('sends what fails again by the schedule, each signed anew, under one delivery id', async () => {
+    it('sends failed deliveries again by the schedule, each newly signed, under one delivery id', async () => {
       const { tenant, subscription, arrived } = await tell(1, 2);
       await waitForEnd(tenant);
       expect(arrived().map(({ headers }) => headers['x-webhook-delivery-id'])).toEqual(
@@ -90,11 +90,11 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
       expect([arrived().length, new Set(arrived().map(({ body }) => body)).size]).toEqual([60, 60]);
     });
 
-    it('finds by its crons what nobody was told of, and folds the counts', async () => {
+    it('finds deliveries without a wake-up by its crons, and folds the counts', async () => {
       const { site, server } = stacks.get(name)!;
       const { tenant, arrived } = await tell(1, 1);
       await waitUntil(async () => (await site.listDeliveries(tenant))[0]?.logged === 1, engine.patienceMs);
-      // As after the death of the process that had begun the second attempt, with its lease over and no wake-up to come.
+      // As if the process that began the second attempt had died: its lease is over and no wake-up will come.
       await site.db.query(
         `update webhook_deliveries set attempts = 2, lease = gen_random_uuid(), next_attempt_at = now() - interval '1 s'
           where integration_id = $1 and lease is null`,
@@ -138,7 +138,7 @@ async function startStack(
     { database: { url: pooled.href }, service: { env: { APP_SECRET: randomBytes(32) } } },
     { ...common, ...settings },
   );
-  // As a deployment does at its end.
+  // A deployment ends with this request.
   const sync = await fetch(`${next.url}/api/inngest`, { method: 'PUT', headers: { connection: 'close' } });
   if (!sync.ok) throw new Error(`Inngest does not take the functions: ${sync.status} ${await sync.text()}`);
   return {

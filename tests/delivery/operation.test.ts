@@ -61,7 +61,9 @@ afterAll(async () => {
 
 type Line = Record<string, unknown>;
 
-/** Every line of the log so far, each one JSON object. A start that finds its build stale speaks of that before. */
+/**
+ * Reads every line of the log so far, each one JSON object. A start that finds a stale build prints other lines before.
+ */
 const readLog = (): Line[] =>
   server
     .stderr()
@@ -76,7 +78,7 @@ interface Sample {
   value: number;
 }
 
-/** Reads Prometheus' text format, and nothing that is not exactly it. */
+/** Parses Prometheus' text format, and fails on anything else. */
 function parseMetrics(text: string): Sample[] {
   expect(text.endsWith('\n')).toBe(true);
   const types = new Map<string, string>();
@@ -120,7 +122,7 @@ async function scrape() {
   };
 }
 
-it('the log has a line for every answer of every door, with its id, and no secret', async () => {
+it('the log has a line for every answer of every endpoint, with its id, and no secret', async () => {
   const { call } = server;
   const { key } = tenant;
   const ids: string[] = [];
@@ -192,7 +194,7 @@ it('the metrics count requests, facts, attempts by outcome and runs', async () =
   const answers = [200, 503, 404, 429, 302, null];
   receiver.answer = () => answers.shift() ?? null;
   for (let n = 0; n < 6; n++) {
-    // A failed one may disable the subscription.
+    // A failed attempt may disable the subscription.
     await database.db.sql`update webhook_subscriptions set enabled = true, consecutive_failures = 0`;
     const left = answers.length;
     expect((await server.ingest(tenant.id, scoredSession(0.95).facts)).status).toBe(200);
@@ -217,7 +219,7 @@ it('the metrics count requests, facts, attempts by outcome and runs', async () =
     .toBeGreaterThan(0);
 }, 60_000);
 
-it('the labels of the metrics stay few, whatever is asked', async () => {
+it('the metrics have few labels, whatever is requested', async () => {
   const ask = (n: number) =>
     sendRaw(server.url, n % 3 ? 'GET' : 'PROPFIND', `/v1/${n}/x${n}?q=${n}`, {
       headers: n % 2 ? { Authorization: `Bearer ${tenant.key}` } : {},
@@ -230,21 +232,21 @@ it('the labels of the metrics stay few, whatever is asked', async () => {
   expect((await scrape()).samples.length).toBeLessThan(before + 20);
 });
 
-it('the metrics are at their own port alone, and nothing else is there', async () => {
+it('the metrics are only at their own port, which serves nothing else', async () => {
   expect((await server.call('GET', '/metrics')).status).toBe(404);
   for (const path of ['/', '/health', '/v1/sessions']) {
     expect((await fetch(metricsUrl.replace('/metrics', path))).status).toBe(404);
   }
 });
 
-it('a process whose private port is taken says so, and does not start without it', async () => {
+it('a process whose private port is taken says so and does not start without it', async () => {
   const { host } = new URL(metricsUrl);
   const own = { PORT: String(await findFreePort()) };
   await expect(site.start(own)).rejects.toThrow(`METRICS_PORT: cannot listen on ${host} (EADDRINUSE)`);
   expect((await server.call('GET', '/health')).status).toBe(200);
 });
 
-it('a process is ready where database, migrations and engine are, and says so at once where they are not', async () => {
+it('a process is ready if database, migrations and engine are, and says within seconds if one is not', async () => {
   const ready = await server.call('GET', '/ready');
   expect(ready.status).toBe(200);
   expect(ready.body).toEqual({ status: 'ready', checks: { database: 'ok', migrations: 'ok', engine: 'ok' } });
@@ -268,10 +270,10 @@ it('a process is ready where database, migrations and engine are, and says so at
     .toMatchObject({ status: 'unavailable', checks: { database: 'ok', migrations: 'failing', engine: 'ok' } });
 }, 40_000);
 
-it('lines that wait to be written are written at the end', async () => {
+it('waiting log lines are written at the end', async () => {
   await createClient(server.url).call('GET', '/v1/stats', { key: tenant.key });
   server.signal('SIGTERM');
-  // What the stall has silenced may be waited for until the grace is over, and a little longer.
+  // The process may wait for the connections that the stall silenced until the grace period ends, and a little longer.
   const { code, stderr } = await server.endWithin(30_000);
   expect(code).toBe(0);
   expect(stderr).toContain('/v1/stats');

@@ -16,11 +16,12 @@ import { type Relay, startRelay } from '../support/relay';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
 
-// The database fails in every way it can, under traffic through every door, and comes back. The server is never restarted.
+// The database fails in every way it can, under traffic through every endpoint, and comes back. The server is never
+// restarted.
 
-/** Of a request that was under way when it began. */
+/** The limit of a request that was running when the outage began. */
 const IN_FLIGHT_LIMIT_MS = 5_000;
-/** Of one that came a while after. */
+/** The limit of a request that arrived a while later. */
 const LIMIT_MS = 3_000;
 const RECOVERY_LIMIT_MS = 2_000;
 const OUTAGE_MS = 6_000;
@@ -43,7 +44,7 @@ beforeAll(async () => {
   url.port = String(relay.port);
   const db = openDatabase({ url: url.href, maxConnections: 2 });
   const database = { url: url.href, db, drop: () => db.close() };
-  // Of the server that it is given, a new one takes the database alone, and the secret.
+  // A new server takes only the database and the secret from the server that it is given.
   const secret = { service: { env: { APP_SECRET: Buffer.alloc(32, 7) } } };
   server = await startStaffServer(
     { QUOTA_ENTERPRISE: '1000000', WEBHOOK_ALLOW_HOSTS: receiver.host, WEBHOOK_TIMEOUT: '1s' },
@@ -82,7 +83,7 @@ const listDescendants = (pid: number) =>
     .split(/\s+/)
     .map(Number);
 
-/** Says to everybody who connects what Postgres says when all its connections are taken. */
+/** Starts a server that answers every connection as Postgres does when all its connections are taken. */
 async function startFullServer() {
   const fields = ['SFATAL', 'VFATAL', 'C53300', 'Msorry, too many clients already', ''].map((field) => `${field}\0`);
   const said = Buffer.from(`E\0\0\0\0${fields.join('')}`);
@@ -92,7 +93,7 @@ async function startFullServer() {
   return { port: (full.address() as AddressInfo).port, stop: () => full.close() };
 }
 
-/** Each begins an outage and answers what ends it. */
+/** Each one begins an outage and answers a function that ends it. */
 const OUTAGES: Record<string, () => Promise<() => Promise<unknown>>> = {
   'refuses connections': async () => {
     await relay.cut();
@@ -137,7 +138,7 @@ const OUTAGES: Record<string, () => Promise<() => Promise<unknown>>> = {
     };
   },
   'has become read-only, and its successor is at the same address': async () => {
-    // Every session that there is, and every new one.
+    // All existing sessions and every new one.
     await administer(`alter system set default_transaction_read_only = on`, 'select pg_reload_conf()');
     return async () => {
       const sql = postgres(cluster.url, { max: 1, connection: { default_transaction_read_only: false } });
@@ -157,7 +158,7 @@ interface Asked {
   atMs: number;
 }
 
-/** Asks at every door, 60 times a second, until it is stopped. */
+/** Sends 60 requests a second to all endpoints until it is stopped. */
 function keepAsking(beganAt: number) {
   const asked: Promise<Asked>[] = [];
   const ask = async (what: string, answering: Promise<{ status: number; body: unknown; text: string }>) => {
@@ -187,7 +188,7 @@ function keepAsking(beganAt: number) {
 
 const listAsStaff = () => staff.query('webhooks.list', {}, { 'x-integration-id': tenant.id });
 
-/** Connections that were given up take no more than an instant to be replaced. */
+/** Waits until the endpoints work. Connections that were given up are replaced within moments. */
 async function expectToWork() {
   await waitUntil(async () => (await tryDoors()).every((status) => status === 200), RECOVERY_LIMIT_MS);
 }
@@ -202,7 +203,7 @@ async function tryDoors() {
 }
 
 it.each(Object.keys(OUTAGES))(
-  'a database that %s is answered with 503 at once, and serves again by itself',
+  'a database that %s is answered with 503 at once, and is used again without a restart when it is back',
   async (name) => {
     await expectToWork();
     const beganAt = performance.now();
@@ -213,7 +214,7 @@ it.each(Object.keys(OUTAGES))(
     const asked = await stop();
     await end();
     const endedAt = performance.now();
-    // A batch that was refused is sent again as it is: what of it had been committed counts as a duplicate.
+    // The refused batch is sent again unchanged. Facts that had been committed count as duplicates.
     const { facts } = scoredSession(0.97);
     const received = receiver.received.length;
     let answer = await server.ingest(tenant.id, facts);
@@ -234,13 +235,13 @@ it.each(Object.keys(OUTAGES))(
     expect(during.filter(({ status, atMs }) => status !== 503 && atMs > 3_000)).toEqual([]);
     expect(slowest(asked)).toBeLessThan(IN_FLIGHT_LIMIT_MS);
     expect(slowest(during)).toBeLessThan(LIMIT_MS);
-    // Deliveries go on.
+    // Deliveries continue.
     await waitUntil(() => receiver.received.length > received, 15_000);
   },
   60_000,
 );
 
-it('requests on connections that died in silence end soon, also where the database serves new ones', async () => {
+it('requests on connections that died silently end soon, even if the database serves new ones', async () => {
   await expectToWork();
   relay.forget();
   const began = performance.now();
@@ -252,7 +253,7 @@ it('requests on connections that died in silence end soon, also where the databa
   await expectToWork();
 });
 
-it('an outage does not make requests pile up', async () => {
+it('requests do not pile up during an outage', async () => {
   await expectToWork();
   relay.stall();
   const took: number[] = [];
@@ -278,7 +279,7 @@ it('an outage does not make requests pile up', async () => {
   );
 });
 
-it('connections that were at rest when the database went away are not used again', async () => {
+it('connections that were idle when the database went away are not used again', async () => {
   const askAtOnce = () =>
     Promise.all([
       server.ingest(tenant.id, scoredSession(0.2).facts),
@@ -295,7 +296,7 @@ it('connections that were at rest when the database went away are not used again
   expect(new Set((await askAtOnce()).map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-it('a transaction that goes silent between two answers that were asked for together ends soon', async () => {
+it('a transaction ends soon if the database goes silent between two answers that were requested together', async () => {
   const { db } = server.service;
   const isServed = async () => (await db.query('select 1', [])).length === 1;
   await isServed();
@@ -316,7 +317,7 @@ it('a transaction that goes silent between two answers that were asked for toget
   await waitUntil(async () => isServed().catch(() => false), RECOVERY_LIMIT_MS);
 });
 
-it('a full disk is an outage of what is written', async () => {
+it('a full disk is an outage for writes', async () => {
   const { sql } = server.database.db;
   await sql.unsafe(`create function refuse() returns trigger language plpgsql as $$ begin
       raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$;

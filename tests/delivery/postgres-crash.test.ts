@@ -14,7 +14,7 @@ import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { type Relay, startRelay } from '../support/relay';
 import { LEASE_MARGIN_MS, openSite, type Server, type Site } from '../support/site';
 
-// Postgres, a cluster of the test's own, dies in the middle of deliveries. The server lives on and is not restarted.
+// The test has its own Postgres, which dies in the middle of deliveries. The server keeps running and is not restarted.
 
 const TIMEOUT_MS = 1_000;
 const EVENTS = 100;
@@ -44,7 +44,7 @@ beforeAll(async () => {
       WEBHOOK_ALLOW_HOSTS: receiver.host,
       WEBHOOK_TIMEOUT: `${TIMEOUT_MS}ms`,
       WEBHOOK_RETRY_DELAYS: '0s,300ms,300ms,300ms,300ms,300ms',
-      // What it says of the outage is no news here.
+      // Its log lines about the outage do not matter here.
       LOG_LEVEL: 'silent',
     },
   );
@@ -60,7 +60,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-it('Postgres that dies in the middle of deliveries and comes back loses nothing, without a restart of the server', async () => {
+it('if Postgres dies in the middle of deliveries and comes back, nothing is lost and the server is not restarted', async () => {
   const deadline = Date.now() + LIMIT_MS;
   const traffic = await Traffic.open(site, server, receiver, createRandom(1), EVENTS);
   const posted = traffic.post(server, deadline);
@@ -69,10 +69,10 @@ it('Postgres that dies in the middle of deliveries and comes back loses nothing,
   const postgres = await findPostgres(dataDir);
   expect((await site.listDeliveries(traffic.tenant)).length).toBeLessThan(2 * EVENTS);
   process.kill(postgres!, 'SIGKILL');
-  // Until it was seen what was in flight the server stays without it.
+  // Keeps Postgres away from the server until the test has read what was in flight.
   await relay.cut();
   const claimedBefore = Date.now() + TIMEOUT_MS + LEASE_MARGIN_MS;
-  // Whoever uses the cluster starts it again: here the test, elsewhere the server. Backends outlive it for a moment.
+  // The users of the cluster start it again: here the test, otherwise the server. Backends outlive it for a moment.
   await waitUntil(async () => ![null, postgres].includes(await findPostgres(dataDir)), 20_000);
   const answers = () =>
     site.db.query('select 1', []).then(

@@ -6,7 +6,7 @@ import { endProducts } from '../support/product';
 import { startReceiver } from '../support/receiver';
 import { openSite } from '../support/site';
 
-// One of the moments that `npm run test:faults` goes through.
+// One of the random moments that `npm run test:faults` tries.
 
 const seed = Number(process.env.KILL_SEED ?? randomInt(2 ** 31));
 const [database, receiver] = await Promise.all([createTestDatabase(), startReceiver()]);

@@ -6,8 +6,8 @@ import { judgeAttempt } from '../../server/webhooks/retry-schedule';
 import { detours, dialled, resetConnector, trust } from '../support/connector';
 import { answer, ok, type RawReceiver, type Reply, startRawReceiver } from '../support/raw-receiver';
 
-// TLS is that of the URL's host, whichever address was judged and dialled (decisions: URL and address rules). Here an
-// authority of the tests is trusted in place of the public ones.
+// TLS is verified for the URL's host, whatever address was judged and dialled (decisions: URL and address rules). These
+// tests trust an authority of their own instead of the public ones.
 
 vi.mock('node:net', async (original) => (await import('../support/connector')).divertNet(await original()));
 vi.mock('node:tls', async (original) => (await import('../support/connector')).divertTls(await original()));
@@ -25,7 +25,7 @@ afterEach(async () => {
   resetConnector();
 });
 
-/** A receiver at a public address that every name resolves to. */
+/** Starts a receiver at a public address that every name resolves to. */
 async function setUp(tls: TlsOptions | null, reply: Reply = ok) {
   const receiver = await startRawReceiver(reply, { tls });
   detours.set(PUBLIC, receiver.port);
@@ -79,7 +79,7 @@ describe('the connection goes to the judged address', () => {
   });
 });
 
-describe('a certificate that does not hold is class Network, retried, and nothing is sent', () => {
+describe('an invalid certificate is class Network, retried, and nothing is sent', () => {
   it.each([
     ['expired', 'https://receiver.test/', 'CERT_HAS_EXPIRED'],
     ['early', 'https://receiver.test/', 'CERT_NOT_YET_VALID'],
@@ -92,15 +92,15 @@ describe('a certificate that does not hold is class Network, retried, and nothin
     expectRetried(await post(url), reason, receiver);
   });
 
-  it('that of an authority nobody knows', async () => {
+  it('one by an unknown authority', async () => {
     trust.authority = null;
     const { receiver, post } = await setUp(withCertificate('receiver'));
     expectRetried(await post('https://receiver.test/'), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', receiver);
   });
 });
 
-describe('a handshake that comes to nothing is class Network, retried', () => {
-  it('where the receiver speaks nothing after TLS 1.1', async () => {
+describe('a failed handshake is class Network, retried', () => {
+  it('if the receiver supports no version after TLS 1.1', async () => {
     const old: TlsOptions = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
     const { receiver, post } = await setUp({ ...withCertificate('receiver'), ...old });
     expectRetried(await post('https://receiver.test/'), /^(EPROTO|ECONNRESET|ERR_SSL_\w+)$/, receiver);
@@ -114,20 +114,20 @@ describe('a handshake that comes to nothing is class Network, retried', () => {
       /^(EPROTO|ERR_SSL_\w+)$/,
       (receiver) => receiver.sockets[0]?.write('no TLS here\r\n\r\n'),
     ],
-  ])('where it %s', async (_what, reason, act) => {
+  ])('if it %s', async (_what, reason, act) => {
     const { receiver, post } = await setUp(null, () => {});
     receiver.greet = (socket) => socket.once('data', () => act(receiver));
     expectRetried(await post('https://receiver.test/'), reason, receiver);
   });
 
-  it('and so is plain HTTP to a port of TLS', async () => {
+  it('and so is plain HTTP to a TLS port', async () => {
     const { receiver, post } = await setUp(withCertificate('receiver'));
     expectRetried(await post('http://receiver.test:443/'), /^(UND_ERR_SOCKET|ECONNRESET|HTTPParserError)$/, receiver);
     expect(dialled).toEqual([`${PUBLIC} 443`]);
   });
 });
 
-describe('over TLS as without', () => {
+describe('with TLS as without it', () => {
   it('a redirect is not followed', async () => {
     const { receiver, post } = await setUp(withCertificate('receiver'), (socket) =>
       socket.write(answer(308, '', 'location: https://receiver.test/elsewhere\r\n')),
@@ -136,7 +136,7 @@ describe('over TLS as without', () => {
     expect([receiver.requests.length, dialled.length]).toEqual([1, 1]);
   });
 
-  it('an answer without end is cut off', async () => {
+  it('an endless answer is cut off', async () => {
     const { receiver, post } = await setUp(withCertificate('receiver'), (socket) => {
       const more = () => {
         for (let room = true; room && !socket.destroyed; ) room = socket.write('HTTP/1.1 102 X\r\n\r\n'.repeat(200));
@@ -148,7 +148,7 @@ describe('over TLS as without', () => {
     expect(receiver.sockets[0]!.bytesWritten).toBeLessThan(16_000_000);
   });
 
-  it('a connection is used again, which costs one handshake', async () => {
+  it('a connection is reused, so there is one handshake', async () => {
     const { receiver, post } = await setUp(withCertificate('receiver'), (socket) =>
       socket.write(answer(200, 'a'.repeat(60_000))),
     );

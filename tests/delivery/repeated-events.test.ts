@@ -4,7 +4,7 @@ import { scoredSession } from '../support/facts';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 
-// The engine promises each event at least once. Whatever comes twice, the rows say what is due.
+// The engine promises to deliver each event at least once. If one comes twice, the rows still decide what is due.
 
 const RETRY_DELAY_MS = 3_000;
 const COPIES = 5;
@@ -24,14 +24,14 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-it('an event of the engine that comes several times makes one attempt', async () => {
+it('an engine event that comes several times makes one attempt', async () => {
   const tenant = await server.createTenant();
   const body = { url: receiver.url, eventType: 'BotDetected' };
   const created = await server.call('POST', '/v1/webhooks', { key: tenant.key, body });
   const subscription = { integrationId: tenant.id, subscriptionId: created.body.data.id as string };
   const answers: ((status: number) => void)[] = [];
   receiver.answer = () => new Promise((answer) => answers.push(answer));
-  /** Gives the engine copies of an event, in one sending and one by one. */
+  /** Gives the engine copies of an event, in one request and one by one. */
   const repeat = async (name: string, data: object) => {
     const event = { name, data };
     for (const events of [
@@ -65,7 +65,7 @@ it('an event of the engine that comes several times makes one attempt', async ()
   const retry = { ...subscription, deliveryId, attempt: 2 };
   await repeat('webhook/delivery.retry', { ...retry, dueAt });
   await repeat('webhook/subscription.due', subscription);
-  // One that was sent for an earlier time changes nothing either.
+  // An event with an earlier time changes nothing either.
   await repeat('webhook/delivery.retry', { ...retry, dueAt: new Date(Date.now() - 1_000).toISOString() });
   await receiver.waitFor(2);
   expect(receiver.received[1]!.at - Date.parse(dueAt)).toBeGreaterThanOrEqual(-10);

@@ -7,7 +7,7 @@ import { expectSigned, type Receiver, startReceiver, waitUntil } from '../suppor
 import { type Relay, startRelay } from '../support/relay';
 import { LEASE_MARGIN_MS, openSite, RECOVERY_LIMIT_MS } from '../support/site';
 
-// kill -9 of the server at the moments of a delivery that matter, each reached on purpose. Postgres lives on.
+// kill -9 of the server at the critical moments of a delivery, each reached on purpose. Postgres keeps running.
 
 const TIMEOUT_MS = 2_000;
 const RETRY_DELAY_MS = 2_000;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('kill -9 loses nothing, and repeats only what was in flight, under the same delivery id', async () => {
+it('kill -9 loses nothing, and repeats only attempts in flight, under the same delivery id', async () => {
   const url = new URL(database.url);
   url.port = String(relay.port);
   const site = await openSite(
@@ -66,7 +66,7 @@ it('kill -9 loses nothing, and repeats only what was in flight, under the same d
     return deliveries.every(({ logged }) => logged === 1);
   };
   await waitUntil(async () => (await isRecorded('/delivered')) && (await isRecorded('/sleeping')));
-  // From here on nothing that the server says reaches Postgres: the receiver answers, and nobody records it.
+  // From now on nothing from the server reaches Postgres: the receiver answers, but the answer is not recorded.
   relay.stall();
   answerUnrecorded();
   await sleep(100);
@@ -100,13 +100,13 @@ it('kill -9 loses nothing, and repeats only what was in flight, under the same d
   const leaseEnd = Math.max(...leases);
   for (const path of ['/in-post', '/unrecorded']) {
     for (const request of arrived(path).slice(EVENTS)) {
-      // Not before the lease is over: until then the attempt might still be somebody's.
+      // Never before the lease ends: until then the attempt might still be running.
       expect(request.at).toBeGreaterThan(Math.min(...leases));
       expect(request.at - Math.max(healthyAt, leaseEnd)).toBeLessThan(RECOVERY_LIMIT_MS);
       expectSigned(request, subscriptions.get(path)!.secret);
     }
   }
-  // The attempt that was lost does not count, and none is logged twice.
+  // The lost attempt does not count, and no attempt is logged twice.
   const ends = (await site.listDeliveries(tenant)).map(({ subscriptionId, attempts, logged }) => {
     const path = PATHS.find((one) => subscriptions.get(one)!.id === subscriptionId);
     return `${path} ${attempts} ${logged}`;

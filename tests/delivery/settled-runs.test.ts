@@ -10,19 +10,19 @@ import { scoredSession } from '../support/facts';
 import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 
-// A serverless process may be frozen as soon as a call of the engine is answered and settled.
+// A serverless process may be frozen as soon as an engine call is answered and settled.
 
 const ANSWER_MS = 400;
 
 let base: TestServer;
 let receiver: Receiver;
 let inngest: Server;
-/** Events that the engine's door has taken. */
+/** Events that the engine's endpoint has accepted. */
 const taken: { name: string; data: { subscriptionId: string; dueAt?: string } }[] = [];
 let service: Service;
 beforeAll(async () => {
   receiver = await startReceiver();
-  // A door that takes its time.
+  // An endpoint that answers slowly.
   inngest = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk) => (text += chunk));
@@ -64,8 +64,8 @@ afterAll(async () => {
   inngest.close();
 });
 
-it('a run that is settled has told the engine when its retries are due', async () => {
-  // It answers when the run has long waited for more in vain.
+it('a settled run has told the engine when its retries are due', async () => {
+  // The receiver answers only after the run has stopped waiting for more deliveries.
   receiver.answer = () => sleep(3_500).then(() => 500);
   const { id, key } = await base.createTenant();
   const body = { url: receiver.url, eventType: 'BotDetected' };

@@ -3,13 +3,13 @@ import { scoredSession } from '../support/facts';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 
-// What begins while a process stops.
+// Work that begins while a process stops.
 
 let server: TestServer;
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
-  // Without the embedded engine: the test is the one that starts drains.
+  // Without the embedded engine, only the test starts drains.
   server = await startTestServer({ INNGEST_DEV: '1', WEBHOOK_ALLOW_HOSTS: receiver.host });
 });
 afterAll(async () => {
@@ -17,7 +17,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-it('a drain that was about to begin sends nothing any more, and holds nobody up', async () => {
+it('a drain that is about to begin during shutdown sends nothing and delays nothing', async () => {
   const { sql } = server.database.db;
   const { dispatcher } = server.service;
   const tenant = await server.createTenant();
@@ -31,7 +31,7 @@ it('a drain that was about to begin sends nothing any more, and holds nobody up'
   let stopped: Promise<void> | undefined;
   await sql.begin(async (tx) => {
     await tx`update webhook_subscriptions set nudged_at = now() where id = ${subscriptionId}`;
-    // It clears the nudge first, and waits here for that.
+    // The drain first clears the nudge. It waits here for that row.
     drained = dispatcher.drainSubscription({ integrationId: tenant.id, subscriptionId });
     await waitUntil(async () => {
       const [row] = await sql<{ n: number }[]>`

@@ -5,7 +5,7 @@ import { runSoak } from '../soak/soak';
 import { createTestDatabase } from '../support/database';
 import { endProducts } from '../support/product';
 
-// A short one of what `npm run soak` does for as long as one likes.
+// A short run of what `npm run soak` does for any length of time.
 
 const DURATION_MS = 15_000;
 const seed = Number(process.env.SOAK_SEED ?? randomInt(2 ** 31));
@@ -15,7 +15,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it(`mixed traffic under faults loses nothing, repeats nothing without a cause, and answers right (SOAK_SEED=${seed})`, async () => {
+it(`mixed traffic under faults loses nothing, repeats nothing without a cause, and gets correct answers (SOAK_SEED=${seed})`, async () => {
   const { figures, faults } = await runSoak(database, { durationMs: DURATION_MS, seed, onProgress: () => {} });
   expect(faults, faults.join('\n')).toEqual([]);
   expect(figures.filter((figure) => meetsGoal(figure) === false)).toEqual([]);

@@ -11,7 +11,8 @@ import { endProducts } from '../support/product';
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { openSite, type Server, type Site } from '../support/site';
 
-// Two processes on one database. The clock of the second is an hour ahead: a signature's timestamp tells who sent it.
+// Two processes on one database. The clock of the second is an hour ahead, so a signature's timestamp shows which
+// process sent it.
 
 const HOUR_MS = 3_600_000;
 
@@ -49,7 +50,7 @@ const attemptOf = ({ path, body }: Received) =>
 const senderOf = ({ headers, at }: Received) =>
   Number(headers['x-webhook-timestamp']) * 1_000 - at > HOUR_MS / 2 ? 1 : 0;
 
-/** A tenant of whose subscriptions each gets every one of the events, posted to both servers in turn. */
+/** Makes a tenant whose subscriptions all receive every event. The events are posted to both servers in turn. */
 async function tellBoth(subscriptions: number, events: number) {
   const tenant = await site.createTenant();
   const ids: string[] = [];
@@ -77,7 +78,7 @@ it('two servers share the work, and no attempt is made by both', async () => {
   expect(arrived().every((request) => attemptOf(request) === 2)).toBe(true);
   const rows = await site.listDeliveries(tenant);
   expect(new Set(rows.map(({ attempts, logged }) => `${attempts} ${logged}`))).toEqual(new Set(['2 2']));
-  // Which of them takes a subscription is chance, so there may have to be more.
+  // Chance decides which server takes a subscription, so more rounds may be needed.
   const senders = new Set(arrived().map(senderOf));
   for (let round = 0; senders.size < 2 && round < 12; round++) {
     const more = await tellBoth(4, 2);
@@ -87,7 +88,7 @@ it('two servers share the work, and no attempt is made by both', async () => {
   expect(senders.size).toBe(2);
 }, 90_000);
 
-it('failures that race on two servers are all counted, and the third disables once, with its class', async () => {
+it('simultaneous failures on two servers are all counted, and the third disables once, with its class', async () => {
   const EVENTS = 6;
   const SUBSCRIPTIONS = 8;
   await database.db.sql.unsafe(`
@@ -107,7 +108,7 @@ it('failures that race on two servers are all counted, and the third disables on
       select id, consecutive_failures as n, enabled, disabled_reason as reason, disabled_failure_class as class
         from webhook_subscriptions where integration_id = ${tenant.id} order by id`;
   await waitUntil(() => [...waiting.values()].flat().length === SUBSCRIPTIONS * EVENTS);
-  // The first two of each subscription at once, then all the others at once.
+  // First two answers for each subscription at once, then all the others at once.
   for (const answers of waiting.values()) for (const answer of answers.splice(0, 2)) answer(404);
   await waitUntil(async () => (await readHealth()).every(({ n }) => n === 2));
   expect((await readHealth()).every(({ enabled }) => enabled)).toBe(true);

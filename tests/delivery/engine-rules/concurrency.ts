@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { createName, type EngineApp } from '../../support/workflow-engines';
 import type { RuleBench } from './rule-bench';
 
-/** How many are at work, and the most there ever were, for each key. */
+/** Counts how many runs or steps of each key are at work, and the most there ever were. */
 class Gauge {
   private readonly now = new Map<string, number>();
   readonly most = new Map<string, number>();
@@ -27,7 +27,7 @@ function send(app: EngineApp, name: string, items: object[]): Promise<string[]> 
 
 export function registerConcurrencyRules(bench: RuleBench) {
   const { it } = bench;
-  it('has one run of a key at work at a time, and other keys beside it', async ({ startApp }) => {
+  it('runs one run of a key at a time, in parallel with other keys', async ({ startApp }) => {
     const go = createName('go');
     const gauge = new Gauge();
     const done: number[] = [];
@@ -47,7 +47,7 @@ export function registerConcurrencyRules(bench: RuleBench) {
     for (const key of 'abc') expect(gauge.most.get(key)).toBe(1);
   });
 
-  it('starts the run that waits for a key soon after the one before it ends', async ({ startApp }) => {
+  it('starts a run that waits for its key soon after the previous run ends', async ({ startApp }) => {
     const go = createName('go');
     const times: number[] = [];
     const app = await startApp((client) => [
@@ -69,7 +69,7 @@ export function registerConcurrencyRules(bench: RuleBench) {
     expect(waitedMs).toBeLessThan(bench.engine.latenessMs);
   });
 
-  it.concurrent('has as many steps of a key at work as the limit says, after a sleep too', async ({ startApp }) => {
+  it.concurrent('runs as many steps of a key at a time as the limit says, after a sleep too', async ({ startApp }) => {
     const go = createName('go');
     const gauge = new Gauge();
     const done: number[] = [];
@@ -100,7 +100,7 @@ export function registerConcurrencyRules(bench: RuleBench) {
     expect(gauge.most.get('all')).toBeGreaterThan(3);
   });
 
-  it.concurrent('lets a hanging key hold up no other, however much of it waits', async ({ startApp }) => {
+  it.concurrent('does not let a hanging key delay other keys, however many of its runs wait', async ({ startApp }) => {
     const go = createName('go');
     const done: string[] = [];
     let letGo = () => {};
@@ -130,7 +130,7 @@ export function registerConcurrencyRules(bench: RuleBench) {
     await bench.eventually(() => expect(done).toHaveLength(43));
   });
 
-  it.concurrent('gives the slot of a sleeping run to the next of its key', async ({ startApp }) => {
+  it.concurrent('gives the slot of a sleeping run to the next run of its key', async ({ startApp }) => {
     const go = createName('go');
     const notes: string[] = [];
     const app = await startApp((client) => [

@@ -23,7 +23,7 @@ export function registerCronRules(bench: RuleBench) {
     await bench.eventually(() => expect(starts).toContain('event'));
     await app.passMinute();
     await bench.eventually(() => expect(starts).toContain('cron'));
-    // What begins with the same minute has begun by then.
+    // Everything that begins with the same minute has begun by now.
     await delay(500);
     expect(starts.filter((start) => start === 'event')).toHaveLength(1);
     expect(starts).not.toContain('rare');

@@ -16,7 +16,7 @@ export function registerEventRules(bench: RuleBench) {
     await bench.eventually(() => expect(seen).toEqual([[go, ids[0], { n: 1 }]]));
   });
 
-  it('starts every function of every event of one send, once', async ({ startApp }) => {
+  it('starts every function of every event of one send once', async ({ startApp }) => {
     const [one, two, nobody] = ['one', 'two', 'nobody'].map(createName) as [string, string, string];
     const seen: string[] = [];
     const app = await startApp((client) =>
@@ -50,7 +50,7 @@ export function registerEventRules(bench: RuleBench) {
     await bench.eventually(() => expect([...seen].sort((a, b) => a - b)).toEqual(numbers));
   });
 
-  it('starts the runs of an event id once, however often it is sent', async ({ startApp }) => {
+  it('starts the runs of an event id only once, however often it is sent', async ({ startApp }) => {
     const [go, id] = [createName('go'), createName('id')];
     const seen: string[] = [];
     const app = await startApp((client) =>
@@ -71,7 +71,7 @@ export function registerEventRules(bench: RuleBench) {
     await bench.eventually(() => expect(seen.sort()).toEqual(['f 1', 'f 2', 'f 3', 'g 1', 'g 2', 'g 3']));
   });
 
-  it('delivers data as it was sent: any script, nested, empty, tens of kilobytes', async ({ startApp }) => {
+  it('delivers data as it was sent: in any script, nested, empty, tens of kilobytes', async ({ startApp }) => {
     const go = createName('go');
     const data = {
       text: 'Grüße, 日本語, 🦊, e\u0301, \u2028, \u0001, \t"quoted" \\ </script> %20 \'$1',
@@ -93,7 +93,7 @@ export function registerEventRules(bench: RuleBench) {
     expect(seen).toEqual([[data, data.large]]);
   });
 
-  it('starts the functions of what a function sends, by its step or by the client', async ({ startApp }) => {
+  it('starts the functions of events that a function sends, by a step or by the client', async ({ startApp }) => {
     const [go, told] = [createName('go'), createName('told')];
     const seen: string[] = [];
     const app = await startApp((client) => [

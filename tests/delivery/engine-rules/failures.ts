@@ -5,7 +5,7 @@ import type { RuleBench } from './rule-bench';
 
 export function registerFailureRules(bench: RuleBench) {
   const { it } = bench;
-  it.concurrent('calls a function that throws again as often as it says, and no more', async ({ startApp }) => {
+  it.concurrent('calls a function that throws as often again as its retries say, and no more', async ({ startApp }) => {
     const go = createName('go');
     const attempts: Record<number, number[]> = { 0: [], 1: [] };
     const app = await startApp((client) =>
@@ -21,12 +21,13 @@ export function registerFailureRules(bench: RuleBench) {
     );
     await app.send({ name: go });
     await bench.eventually(() => expect(attempts[1]).toEqual([0, 1]));
-    // A next attempt of the first function would have come with the second one's, of the second about as long after.
+    // Another attempt of the first function would have come with the second attempt of the second one. Another attempt
+    // of the second would take about as long.
     await delay(800);
     expect(attempts).toEqual({ 0: [0], 1: [0, 1] });
   });
 
-  it.concurrent('retries a step alone, and gives its last error to the function', async ({ startApp }) => {
+  it.concurrent('retries only the failed step, and gives its last error to the function', async ({ startApp }) => {
     const go = createName('go');
     const notes: string[] = [];
     const app = await startApp((client) => [
@@ -45,7 +46,7 @@ export function registerFailureRules(bench: RuleBench) {
     await bench.eventually(() => expect(notes).toEqual(['fine', 'bad', 'bad', 'caught no 3']));
   });
 
-  it.concurrent('goes on with the result of a step that failed at first', async ({ startApp }) => {
+  it.concurrent('continues with the result of a step that failed at first', async ({ startApp }) => {
     const go = createName('go');
     const notes: unknown[] = [];
     const app = await startApp((client) => [
@@ -62,7 +63,7 @@ export function registerFailureRules(bench: RuleBench) {
     await bench.eventually(() => expect(notes).toEqual(['fine', 'bad', 'bad', { n: 7 }]));
   });
 
-  it('lets a run that fails hold up neither the next of its key nor the others', async ({ startApp }) => {
+  it('does not let a failing run delay the next run of its key or other runs', async ({ startApp }) => {
     const go = createName('go');
     const done: number[] = [];
     let failures = 0;

@@ -23,12 +23,12 @@ export function registerRestartRules(bench: RuleBench) {
       app,
       notes,
       wokenAt: () => wokenAt,
-      /** Sends the run to sleep until so many milliseconds from now; answers the instant. */
+      /** Lets the run sleep for so many milliseconds from now. Answers the instant at which it must wake. */
       async sleep(ms: number) {
         const until = Date.now() + ms;
         await app.send({ name: go, data: { until: new Date(until).toISOString() } });
         await bench.eventually(() => expect(notes).toEqual(['before']));
-        // Until the engine knows of the sleep.
+        // Gives the engine time to record the sleep.
         await delay(300);
         return until;
       },
@@ -45,7 +45,7 @@ export function registerRestartRules(bench: RuleBench) {
     expect(wokenAt()).toBeLessThan(until + bench.engine.latenessMs);
   });
 
-  it.concurrent('loses no run that was to wake while the application was away', async ({ startApp }) => {
+  it.concurrent('wakes a run that was due while the application was away', async ({ startApp }) => {
     const { app, notes, sleep } = await startSleeper(startApp);
     const until = await sleep(1500);
     await app.leave();
@@ -55,7 +55,7 @@ export function registerRestartRules(bench: RuleBench) {
     await bench.eventually(() => expect(notes).toEqual(['before', 'after']));
   });
 
-  it.concurrent('executes a step again that the end of the application cut off, and no finished one', async ({
+  it.concurrent('repeats the step that the end of the application interrupted, and no finished step', async ({
     startApp,
   }) => {
     const go = createName('go');
@@ -64,7 +64,7 @@ export function registerRestartRules(bench: RuleBench) {
       client.createFunction({ id: 'f', triggers: [{ event: go }], retries: 4 }, async ({ step }) => {
         await step.run('first', () => void notes.push('first'));
         await step.run('second', async () => {
-          // The first time it never ends: nothing of this call may come after the restart.
+          // The interrupted call never ends: it must not report anything after the restart.
           if (notes.push('second') === 2) await new Promise(() => {});
         });
         await step.run('third', () => void notes.push('third'));
@@ -77,7 +77,7 @@ export function registerRestartRules(bench: RuleBench) {
     await bench.eventually(() => expect(notes).toEqual(['first', 'second', 'second', 'third']));
   });
 
-  it.concurrent('runs what was sent while the application was away', async ({ startApp }) => {
+  it.concurrent('runs events that were sent while the application was away', async ({ startApp }) => {
     const go = createName('go');
     const seen: number[] = [];
     const app = await startApp((client) => [

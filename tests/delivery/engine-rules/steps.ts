@@ -4,7 +4,7 @@ import type { RuleBench } from './rule-bench';
 
 export function registerStepRules(bench: RuleBench) {
   const { it } = bench;
-  it('calls a function without steps once, and takes any value it returns', async ({ startApp }) => {
+  it('calls a function without steps once, and accepts any value it returns', async ({ startApp }) => {
     const go = createName('go');
     const seen: string[] = [];
     const app = await startApp((client) =>
@@ -22,7 +22,9 @@ export function registerStepRules(bench: RuleBench) {
     }
   });
 
-  it.concurrent('executes a step once, though the function is called again for what follows', async ({ startApp }) => {
+  it.concurrent('executes a step once, although the function is called again for the next steps', async ({
+    startApp,
+  }) => {
     const go = createName('go');
     const executed: string[] = [];
     let calls = 0;
@@ -40,7 +42,7 @@ export function registerStepRules(bench: RuleBench) {
     expect(calls).toBeGreaterThan(1);
   });
 
-  it.concurrent("gives a step's result to what follows, also after a sleep", async ({ startApp }) => {
+  it.concurrent("gives a step's result to the next steps, also after a sleep", async ({ startApp }) => {
     const go = createName('go');
     const results = [
       { attempt: 2, dueAt: '2026-01-31T09:30:00.123Z', nested: { a: [] } },
@@ -65,7 +67,9 @@ export function registerStepRules(bench: RuleBench) {
     await bench.eventually(() => expect(seen).toEqual(results));
   });
 
-  it.concurrent('sees a loop of waits and attempts through, each step deciding on the next', async ({ startApp }) => {
+  it.concurrent('completes a loop of waits and attempts in which each step decides on the next', async ({
+    startApp,
+  }) => {
     const go = createName('go');
     const attempts: number[] = [];
     let isOver = false;
@@ -106,7 +110,7 @@ export function registerStepRules(bench: RuleBench) {
     expect(wokenAt).toBeLessThan(until + bench.engine.latenessMs);
   });
 
-  it('goes on at once when the instant has passed', async ({ startApp }) => {
+  it('continues at once if the instant has passed', async ({ startApp }) => {
     const go = createName('go');
     let wokenAt = 0;
     const app = await startApp((client) => [
@@ -121,7 +125,7 @@ export function registerStepRules(bench: RuleBench) {
     expect(wokenAt).toBeLessThan(sentAt + 2 * bench.engine.latenessMs);
   });
 
-  it('sleeps for the time it is told', async ({ startApp }) => {
+  it('sleeps for the given time', async ({ startApp }) => {
     const go = createName('go');
     const times: number[] = [];
     const app = await startApp((client) => [

@@ -105,7 +105,8 @@ export function writeSwitches(text: string, mutants: Mutant[]): string {
   let written = text;
   for (const { id, start, end, original, mutated, isStatement } of mutants.toSorted((a, b) => b.start - a.start)) {
     const isOn = `(globalThis as any).isMutantOn?.(${id})`;
-    const replacement = isStatement ? `if (!${isOn}) { ${original} }` : `(${isOn} ? (${mutated}) : (${original}))`;
+    // The braces keep an `else` that follows with its own `if`.
+    const replacement = isStatement ? `{ if (!${isOn}) { ${original} } }` : `(${isOn} ? (${mutated}) : (${original}))`;
     written = written.slice(0, start) + replacement + written.slice(end);
   }
   return written;

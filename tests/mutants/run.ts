@@ -19,8 +19,9 @@ import { chooseMutants, listMutants, type Mutant, writeSwitches } from './mutant
 // written at once, each behind a switch: one run of the tests without any tells which test files reach which fault.
 
 const SOURCES = ['server/rest', 'server/webhooks', 'server/domain', 'server/pipeline'];
-/** The tests that run the sources inside their own process; a server in a process of its own has no switches. */
+/** Tests that run the sources inside their own process. A server in another process has no switches. */
 const ALL_TESTS = ['tests/unit', 'tests/domain', 'tests/rest', 'tests/delivery'];
+const OTHER_PROCESS = /support\/(product|next-server)'|start\.mjs/;
 const RUN_LIMIT_MS = 20 * 60_000;
 const MUTANT_LIMIT_MS = 5 * 60_000;
 /** The quickest test files first: most faults end there. */
@@ -35,7 +36,6 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const tests = positionals.length > 0 ? positionals : ALL_TESTS;
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 /** Copies the project into a directory of the system's temporary ones; what was built and installed is linked. */
@@ -68,13 +68,24 @@ function runVitest(directory: string, args: string[], env: Record<string, string
   return result.status === 0;
 }
 
+/** Lists the test files that run the sources in their own process. */
+function listTests(): string[] {
+  const paths = positionals.length > 0 ? positionals : ALL_TESTS;
+  const files = paths.flatMap((path) =>
+    path.endsWith('.ts')
+      ? [path]
+      : readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name)),
+  );
+  return files.filter((path) => path.endsWith('.test.ts') && !OTHER_PROCESS.test(readFileSync(path, 'utf8')));
+}
+
 /** The test files that reach each mutant, the quickest first. */
 function findTests(directory: string): Map<number, string[]> {
   const reachedPath = join(directory, 'reached.tsv');
   const reportPath = join(directory, 'report.json');
   writeFileSync(reachedPath, '');
   const report = ['--reporter=json', `--outputFile.json=${reportPath}`];
-  runVitest(directory, [...report, ...tests], { MUTANTS_REACHED: reachedPath }, RUN_LIMIT_MS);
+  runVitest(directory, [...report, ...listTests()], { MUTANTS_REACHED: reachedPath }, RUN_LIMIT_MS);
   const { testResults } = JSON.parse(readFileSync(reportPath, 'utf8')) as {
     testResults: { name: string; status: string; startTime: number; endTime: number }[];
   };

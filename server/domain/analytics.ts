@@ -14,7 +14,7 @@ import {
   SEEN,
 } from './rollups';
 
-// Each answer is one statement over the folded counts and the changes that are not folded yet (docs/counts.md).
+// Each function runs one statement over the folded counts and the changes that are not folded yet (docs/counts.md).
 
 interface AnalyticsRow extends Omit<Analytics, 'period' | 'groupBy' | 'generatedAt' | 'deviceBreakdown'> {
   devices: Omit<Analytics['deviceBreakdown'], 'browserCounts'>;
@@ -41,27 +41,27 @@ export async function getAnalytics(context: DomainContext, input: AnalyticsInput
   };
 }
 
-/** An instant inside JSON, as the wire has it. */
+/** Formats an instant inside of JSON as in our API. */
 const wireInstant = (expression: string) =>
   `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const mean = (micros: string, count: string) => `sum(${micros})::float8 / nullif(sum(${count}), 0)::float8 / 1e6`;
 
 /**
- * The tenant's rows. As a subquery, of which the planner knows nothing: by its value, Postgres would reckon that a plan for
- * this very tenant pays and make one anew for every request, which takes longer than the answer.
+ * Selects the tenant's rows. The id is a subquery to hide its value from the planner. Otherwise Postgres would decide that a
+ * custom plan for this tenant pays off and plan every request again, which takes longer than the query itself.
  */
 const OWN = 'integration_id = (select $1::text)';
 
-/** What is not folded yet, as changes of whole sessions. */
+/** The changes that are not folded yet. Each one is a whole session. */
 const UNFOLDED = `
     select sign, hour, bin, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events,
            score_micros, confidence_micros
       from session_deltas where ${OWN}`;
 
 /**
- * Sessions dated ahead of the clock (by minutes at most), taken away: no window holds them yet. The clock itself is named, of
- * which the planner knows that little lies beyond.
+ * Subtracts the sessions whose time is ahead of the clock (at most by minutes), because no window contains them yet. The
+ * condition uses `now()` itself, so that the planner knows that only few rows match.
  */
 const AHEAD = `
     select -1, date_trunc('hour', created_at, 'UTC'), coalesce(effective_bin, -2)::smallint, origin, device_type, browser,
@@ -70,8 +70,8 @@ const AHEAD = `
       from sessions where ${OWN} and created_at >= date_trunc('milliseconds', now())`;
 
 /**
- * The number of users or devices seen in the span with at least a bin: the sum of the steps, and the difference that
- * `changes` make for those that they name (docs/counts.md).
+ * Counts the users or devices seen in the span with at least a bin: the sum of the steps, plus the difference that `changes`
+ * make for the users or devices that they name (docs/counts.md).
  */
 const countSeen = (kind: 'user' | 'device', bin: string) => `
   (select (select coalesce(sum(${atLeast('count', bin)}), 0) from seen_steps
@@ -88,7 +88,7 @@ const countSeen = (kind: 'user' | 'device', bin: string) => `
             where hour >= (select start_at from span) and level >= ${bin}
             group by value, hour, level) hours)`;
 
-/** The classes of sessions by their least bin. Bots from 90 on are certain; never below the cut point itself. */
+/** The lowest bin of each class of sessions. Bots count as certain from bin 90 on, but never below the cut point. */
 const CLASSES = {
   sessions: '-2',
   judged: '-1',
@@ -169,7 +169,7 @@ const READ_ANALYTICS = `
                'averageCorrelationConfidence', coalesce(${mean('confidence_micros', 'matched')}, 0)) as "userMatching"
         from cells) totals`;
 
-/** Counts all sessions by effective bin; those without a score and a label are left out. */
+/** Counts all sessions by effective bin, except those with neither a score nor a label. */
 export function getScoreDistribution({ db, integration }: DomainContext): Promise<ScoreDistribution> {
   return db.query(READ_DISTRIBUTION, [integration.id]);
 }
@@ -182,7 +182,7 @@ const READ_DISTRIBUTION = `
           select bin, sign from session_deltas where ${OWN}) c
    where bin >= -1 group by bin having sum(sessions) <> 0 order by bin`;
 
-/** Counts everything that the integration has (specification: GET /v1/stats). */
+/** Reads the counters of the whole integration (specification: GET /v1/stats). */
 export async function getStats(context: DomainContext): Promise<Stats> {
   const { id, botAt } = context.integration;
   const [stats] = await context.db.query<Stats>(READ_STATS, [id, botAt]);
@@ -192,7 +192,7 @@ export async function getStats(context: DomainContext): Promise<Stats> {
 const countRows = (kind: string) =>
   `(select coalesce(sum(rows), 0)::int from row_counts where ${OWN} and kind = '${kind}')`;
 
-/** The end that a stretch of time must be given: of one with two ends the planner expects little, and takes the index. */
+/** The end of an open time range. With two ends, the planner expects few rows and uses the index. */
 const NO_END = "'infinity'";
 
 const READ_STATS = `

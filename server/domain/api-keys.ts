@@ -15,13 +15,13 @@ const PREFIX = 'aik_v1_';
 const BODY_BYTES = 30;
 const KEY_LENGTH = PREFIX.length + 40;
 
-/** How a request presents its key: a Bearer key has a bucket of its own, `x-api-key` shares one by tier. */
+/** A key as the request presents it. A Bearer key has its own rate limit; keys in `x-api-key` share one per tier. */
 export interface PresentedKey {
   key: string;
   scheme: 'bearer' | 'x-api-key';
 }
 
-/** The window a request was counted in. `remaining` never goes below 0. */
+/** The rate-limit window of a request. `remaining` is never below 0. */
 export interface RateLimit {
   policy: 'key' | 'shared';
   limitPerMinute: number;
@@ -52,17 +52,17 @@ interface KeyRow {
 }
 
 const hashKey = (key: string) => createHash('sha256').update(key).digest();
-/** What is shown of a key. */
+/** Writes the part of a key that may be shown. */
 export const maskKey = (key: { first4: string; last4: string }) => `${PREFIX}${key.first4}…${key.last4}`;
 
-/** `CASE plan … END`: the tier of a plan, from the one table that knows it. */
+/** A SQL expression (`case … end`) for the tier of a plan, built from PLANS. */
 const TIER_OF_PLAN = `case i.plan ${Object.entries(PLANS)
   .map(([plan, { tier }]) => `when '${plan}' then '${tier}'`)
   .join(' ')} end`;
 
 /**
- * Verifies a key and counts the request against its minute, in one round trip (specification: Authentication, Rate
- * limiting). Null for a malformed, unknown or revoked key alike: each costs the same look-up and counts against nothing.
+ * Verifies a key and counts the request in its rate-limit window, in one round trip (specification: Authentication, Rate
+ * limiting). Returns null for a malformed, unknown or revoked key. These all cost the same look-up and are not counted.
  */
 export async function verifyKey(
   { db, quotas }: { db: Database; quotas: Env['quotas'] },
@@ -108,7 +108,7 @@ const VERIFY = `
          ceil(60 - extract(second from now()))::int as reset_seconds
     from found, counted`;
 
-/** Mints a key. The answer is the only place where the key itself is ever shown. */
+/** Creates a key. The key itself is returned here and never shown again. */
 export async function mintKey(
   { db, actor }: AuditedContext,
   input: { integrationId: string; name: string },
@@ -132,8 +132,8 @@ export async function mintKey(
 }
 
 /**
- * Revokes a key, effective on the next request; repeated, the first time stays. NOT_FOUND for an unknown id, or one of
- * another integration than the one that is named.
+ * Revokes a key. The next request with it fails. A repeat keeps the first `revokedAt`. NOT_FOUND for an unknown id, or for a
+ * key of another integration if `integrationId` is given.
  */
 export async function revokeKey(
   { db, actor }: AuditedContext,
@@ -159,7 +159,7 @@ export async function revokeKey(
   return { id: input.id, revokedAt: key.revokedAt };
 }
 
-/** Lists the keys of an integration, youngest first, revoked ones too. */
+/** Lists the keys of an integration, newest first, including revoked ones. */
 export async function listKeys({ db, integration }: DomainContext): Promise<ApiKey[]> {
   const rows = await db.orm
     .select()
@@ -171,7 +171,7 @@ export async function listKeys({ db, integration }: DomainContext): Promise<ApiK
   }));
 }
 
-/** The masked form of each integration's youngest key that is not revoked. */
+/** Lists the masked form of each integration's newest key that is not revoked. */
 export async function listMaskedKeys(db: Database): Promise<Map<string, string>> {
   const rows = await db.orm
     .select({ integrationId: apiKeys.integrationId, first4: apiKeys.first4, last4: apiKeys.last4 })

@@ -15,7 +15,7 @@ function showEntry(row: typeof auditEntries.$inferSelect): AuditEntry {
   return { id, at: occurredAt, action, actor, integrationId, subjectId, details: row.details };
 }
 
-/** Lists what was done to the integration, or to accounts, newest first. */
+/** Lists the changes to the integration, or to accounts, newest first. */
 export async function listAuditEntries(
   context: DomainContext,
   { scope, ...position }: ListAuditEntriesInput,
@@ -35,7 +35,10 @@ export async function listAuditEntries(
   });
 }
 
-/** The latest `limit` entries for the operator: all of them, or those of an integration. NOT_FOUND for an unknown one. */
+/**
+ * Lists the latest `limit` entries for the operator, of everything or of one integration. NOT_FOUND for an unknown
+ * integration.
+ */
 export async function listLatestAuditEntries(
   db: Database,
   input: { integrationId?: string; limit: number },

@@ -1,7 +1,7 @@
 import type { Plan, Tier } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 
-/** The tenant that a request acts for, as the look-up of its key found it. */
+/** The tenant of a request, as read when its key was looked up. */
 export interface IntegrationScope {
   id: string;
   plan: Plan;
@@ -11,7 +11,7 @@ export interface IntegrationScope {
   botAt: number;
 }
 
-/** What every domain function takes: whose data, and where they are. */
+/** What every domain function needs: the tenant and the database. */
 export interface DomainContext {
   integration: IntegrationScope;
   db: Database;

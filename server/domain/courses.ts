@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Where the common LMSs name the course in a page's address: the part that identifies it. */
+/** The part of a page's path that identifies the course, in the common learning management systems (LMS). */
 const COURSE_PATHS: RegExp[] = [
   /^(\/courses\/\d+)(?:\/|$)/, // Canvas
   /^(\/ultra\/courses\/[^/]+)(?:\/|$)/, // Blackboard Ultra
@@ -16,18 +16,18 @@ const COURSE_QUERIES: { path: RegExp; parameter: string }[] = [
 
 const OPEN_EDX_KEY = /^course-v1:(.+)$/;
 
-/** What an address says of a course. */
+/** What a page's address says about a course. */
 export interface CourseIdentity {
   id: string;
   name: string;
-  /** The catalogue's code, where the address is made of it. */
+  /** The catalogue code, if the address contains it. */
   code: string | null;
   url: string;
 }
 
 /**
- * Finds the course that a page belongs to; null where the address names none. `id` is the first 16 hex digits of
- * SHA-256(origin + course path), since course 42 exists on every host.
+ * Finds the course that a page belongs to. Returns null if the address names none. `id` is the first 16 hex digits of
+ * SHA-256(origin + course path), because a course 42 may exist on every host.
  */
 export function findCourse(pageUrl: string): CourseIdentity | null {
   if (!URL.canParse(pageUrl)) return null;
@@ -41,7 +41,7 @@ export function findCourse(pageUrl: string): CourseIdentity | null {
       .update(url.origin + path)
       .digest('hex')
       .slice(0, 16),
-    // No fact carries the name that people gave it.
+    // No fact contains the course's real name.
     name: `Course ${code ?? key}`,
     code,
     url: url.origin + path,

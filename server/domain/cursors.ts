@@ -5,29 +5,29 @@ import type { DomainContext } from './context';
 const VERSION = 1;
 const MAC_BYTES = 16;
 
-/** What a cursor is bound to besides its position: whose walk, over what, under which filters (decisions: Cursors). */
+/** The list that a cursor belongs to: its route and its filters (decisions: Cursors). */
 export interface Walk {
   route: string;
   filters: Record<string, unknown>;
 }
-/** The values of a row that its list is sorted by. */
+/** The values of a row by which its list is sorted. */
 export type Position = readonly (string | number)[];
 
 /**
- * Encodes a position as base64url(version, MAC, position). The MAC covers integration, route and filters too, so that a
- * cursor opens only where it was issued without carrying them.
+ * Encodes a position as base64url(version, MAC, position). The MAC also covers integration, route and filters. So a cursor
+ * is valid only for the list that issued it, but need not contain them.
  */
 export function encodeCursor(context: DomainContext, walk: Walk, position: Position): string {
   const body = Buffer.from(JSON.stringify(position));
   return Buffer.concat([Buffer.of(VERSION), signPosition(context, walk, body), body]).toString('base64url');
 }
 
-/** Opens a cursor; throws INVALID_REQUEST on `cursor` unless this very walk issued it. */
+/** Decodes a cursor. Throws INVALID_REQUEST on `cursor` unless the same list, with the same filters, issued it. */
 export function decodeCursor(context: DomainContext, walk: Walk, cursor: string): Position {
   const bytes = Buffer.from(cursor, 'base64url');
   const mac = bytes.subarray(1, 1 + MAC_BYTES);
   const body = bytes.subarray(1 + MAC_BYTES);
-  // Node's decoder forgives foreign characters and stray bits: only the one spelling that we issue is a cursor.
+  // Node's decoder ignores invalid characters and surplus bits, but only the exact text that we issued is a valid cursor.
   const isOurs =
     bytes.toString('base64url') === cursor &&
     bytes[0] === VERSION &&

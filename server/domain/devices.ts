@@ -11,8 +11,8 @@ import type { DomainContext } from './context';
 import { ENTITIES } from './rollups';
 
 /**
- * Confirms a device as a user's own; a repeat refreshes `confirmedAt`, and its notes replace the old ones where it has
- * any (specification: Rule 3). An unknown pair is registered. The pair's next anomalies of two types are suppressed.
+ * Confirms a device as a user's own. A repeat refreshes `confirmedAt`, and its notes, if given, replace the old ones
+ * (specification: Rule 3). An unknown pair is registered. Later anomalies of two types about the pair are suppressed.
  */
 export async function confirmDevice(context: DomainContext, input: ConfirmDeviceInput): Promise<DeviceConfirmation> {
   const { userId, fingerprint, notes } = input;
@@ -28,7 +28,7 @@ export async function confirmDevice(context: DomainContext, input: ConfirmDevice
   return { userId, fingerprint, confirmedAt, firstConfirmedAt, suppresses: [...SUPPRESSED_ANOMALY_TYPES] };
 }
 
-/** Lists the devices that a user had sessions on or that were confirmed as theirs, latest first, at most 200. */
+/** Lists the devices with sessions of a user and those confirmed as the user's own, latest first, at most 200. */
 export function listUserDevices({ db, integration }: DomainContext, input: { userId: string }): Promise<UserDevice[]> {
   return db.query(LIST_DEVICES, [integration.id, input.userId]);
 }

@@ -7,10 +7,10 @@ import { type PageInput, readPage } from './pages';
 import { classifyRisk } from './risk';
 import { countOthers, ENTITIES, ENTITY_COLUMNS, ENTITY_DELTAS } from './rollups';
 
-// What is listed by id, with counts of its sessions: the folded counts and the changes that are not folded yet
-// (docs/counts.md). Of the sessions themselves, only the ends of an index are read.
+// Users and courses, listed by id, with counts of their sessions. The counts come from the folded counts and the changes that
+// are not folded yet (docs/counts.md). Of the sessions themselves, only the first and last entries of an index are read.
 
-/** What `counted` says of one user or course, from the counts by bin. */
+/** Adds up the counts by bin of one user or course. */
 const countEntity = (kind: 'user' | 'course', row: string) => `
       select sum(sessions)::int as "sessionCount",
              coalesce(sum(sessions) filter (where bin >= $4), 0)::int as "botSessionCount",
@@ -26,7 +26,7 @@ const countEntity = (kind: 'user' | 'course', row: string) => `
                group by bin having sum(sessions) > 0) bins
       having sum(sessions) > 0`;
 
-/** When a user or course was first and last seen, with what retention has removed. */
+/** Reads when a user or course was first and last seen, including sessions that retention has removed. */
 const readEnds = (column: 'user_id' | 'course_id', row: string) => {
   const end = (pick: 'min' | 'max') =>
     `(select ${pick}(created_at) from sessions t where t.integration_id = ${row}.integration_id and t.${column} = ${row}.id)`;
@@ -45,7 +45,7 @@ export async function listUsers(context: DomainContext, input: ListUsersInput): 
   return listById(context, 'users', LIST_USERS, input, (row: UserRow) => showUser(context, row));
 }
 
-/** Finds one user, as the list shows it. NOT_FOUND for an unknown id, or a user without a session. */
+/** Finds one user in the form of the list. NOT_FOUND for an unknown id, or for a user without sessions. */
 export async function getUser(context: DomainContext, { userId }: { userId: string }): Promise<User> {
   const { integration } = context;
   const [row] = await context.db.query<UserRow>(READ_USER, [integration.id, userId, 1, integration.botAt]);
@@ -82,7 +82,7 @@ export async function listCourses(context: DomainContext, input: ListCoursesInpu
   return listById(context, 'courses', LIST_COURSES, input, (course: Course) => course);
 }
 
-/** Finds one course, as the list shows it. NOT_FOUND for an unknown id. */
+/** Finds one course in the form of the list. NOT_FOUND for an unknown id. */
 export async function getCourse(context: DomainContext, { courseId }: { courseId: string }): Promise<Course> {
   const { integration } = context;
   const [course] = await context.db.query<Course>(READ_COURSE, [integration.id, courseId, 1, integration.botAt]);
@@ -102,7 +102,7 @@ const selectCourses = (isShown: string) => `
 const LIST_COURSES = selectCourses('course.id > $2');
 const READ_COURSE = selectCourses('course.id = $2');
 
-/** A page of things that are listed by id. `statement` takes integration, id to go on after, limit and botAt. */
+/** Reads a page of a list in the order of ids. The parameters of `statement` are: integration, last id, limit and botAt. */
 async function listById<Row extends { id: string }, Item>(
   context: DomainContext,
   route: string,
@@ -112,7 +112,7 @@ async function listById<Row extends { id: string }, Item>(
 ): Promise<Page<Item>> {
   const { integration } = context;
   return readPage(context, { route, filters: {} }, input, {
-    // No id is empty, and every other one sorts after it.
+    // The first page begins after the empty string, because every id sorts after it.
     read: (after, limit) =>
       context.db.query<Row>(statement, [integration.id, String(after?.[0] ?? ''), limit, integration.botAt]),
     locate: (row) => [row.id],

@@ -5,12 +5,12 @@ import { alerts, anomalies, reports } from '../../db/schema';
 import type { DomainContext } from './context';
 import { newestFirst, readPage } from './pages';
 
-// Newest first, along an index that begins with the integration.
+// Each list is read along an index that begins with the integration.
 const ANOMALIES = newestFirst(anomalies, 'detectedAt');
 const ALERTS = newestFirst(alerts, 'triggeredAt');
 const REPORTS = newestFirst(reports, 'completedAt');
 
-/** Lists anomalies, newest first, by any of their session, user, type and severity. */
+/** Lists anomalies, newest first, optionally filtered by session, user, type and severity. */
 export async function listAnomalies(context: DomainContext, input: ListAnomaliesInput): Promise<Page<Anomaly>> {
   const { sessionId, userId, anomalyType, severity } = input;
   const walk = { route: 'anomalies', filters: { sessionId, userId, anomalyType, severity } };
@@ -56,7 +56,7 @@ export async function listAlerts(context: DomainContext, input: ListFindingsInpu
   });
 }
 
-/** Lists reports, newest first: `Expired` from the moment on at which they expire. */
+/** Lists reports, newest first. A report is `Expired` from its `expiresAt` on. */
 export async function listReports(context: DomainContext, input: ListFindingsInput): Promise<Page<Report>> {
   const { integrationId, ...shown } = getTableColumns(reports);
   const status = sql<Report['status']>`case when ${reports.expiresAt} <= now() then 'Expired' else 'Ready' end`;

@@ -9,7 +9,7 @@ import { createId } from '../platform/ids';
 import { listMaskedKeys, maskKey } from './api-keys';
 import type { DomainContext, IntegrationScope } from './context';
 
-/** The integration that the calling key resolves to (specification: GET /v1/integration). */
+/** Reads the integration of the calling key (specification: GET /v1/integration). */
 export async function getIntegration(
   context: DomainContext & { apiKeyMasked: string; region: Region },
 ): Promise<Integration> {
@@ -43,14 +43,14 @@ export async function getIntegration(
   };
 }
 
-/** An integration as calls are scoped by it. */
+/** What a call needs to know of its integration. */
 export interface FoundIntegration {
   integration: IntegrationScope;
-  /** Of the youngest key that is not revoked, or empty. */
+  /** The newest key that is not revoked, or empty. */
   apiKeyMasked: string;
 }
 
-/** Finds an integration for staff, who have no key of it; null for an unknown id. */
+/** Finds an integration for staff, who have no key of it. Returns null for an unknown id. */
 export async function findIntegration(db: Database, id: string): Promise<FoundIntegration | null> {
   const [row] = await db.query<{ plan: Plan; mediumAt: number; botAt: number; first4: string | null; last4: string }>(
     FIND,
@@ -98,7 +98,7 @@ export interface IntegrationSummary {
   id: string;
   name: string;
   plan: Plan;
-  /** The youngest key that is not revoked; null when there is none. */
+  /** The newest key that is not revoked; null if there is none. */
   apiKeyMasked: string | null;
 }
 

@@ -4,28 +4,31 @@ import { clampPageSize, type Page } from '../../contract/pagination';
 import type { DomainContext } from './context';
 import { decodeCursor, encodeCursor, type Position, type Walk } from './cursors';
 
-// Keyset paging: a page begins after the position of the last row shown, which an index finds at once.
+// Keyset paging: a page begins after the position of the last row shown. An index finds this position directly.
 
 export interface PageInput {
   cursor?: string | undefined;
   pageSize: number;
 }
 
-/** Rows in the order of their list. With `stoppedAt`, the search for more ended early, at that row. */
+/** Rows in the order of their list. If the search ended early, `stoppedAt` is the row where it ended. */
 export interface Found<Row> {
   rows: Row[];
   stoppedAt: Row | undefined;
 }
 
-/** Where a list comes from, and how it is shown. */
+/** How to read the rows of a list and how to show them. */
 export interface PageSource<Row, Item> {
-  /** Reads at most `limit` rows after a position; from the beginning where that is null. */
+  /** Reads at most `limit` rows after a position, or from the beginning if it is null. */
   read(after: Position | null, limit: number): Promise<Row[] | Found<Row>>;
   locate(row: NoInfer<Row>): Position;
   show(row: NoInfer<Row>): Item;
 }
 
-/** Reads a page. One row more than it shows tells whether there is another page. INVALID_REQUEST for a foreign cursor. */
+/**
+ * Reads a page. It reads one row more than it shows, to know whether there is another page. INVALID_REQUEST for a cursor of
+ * another list.
+ */
 export async function readPage<Row, Item>(
   context: DomainContext,
   walk: Walk,
@@ -48,14 +51,14 @@ export async function readPage<Row, Item>(
   };
 }
 
-/** The order of a list: how its rows are sorted, which of them come after a position, and what a row's position is. */
+/** The order of a list: how to sort its rows, how to select the rows after a position, and how to get a row's position. */
 export interface Keyset<Row> {
   orderBy: SQL[];
   isAfter(position: Position | null): SQL | undefined;
   locate(row: Row): Position;
 }
 
-/** Newest first: by a time and then by id. The list's index ends with these two. */
+/** Sorts by a time and then by id, newest first. The list's index must end with these two columns. */
 export function newestFirst<At extends string>(
   table: Record<At | 'id', PgColumn>,
   at: At,
@@ -69,7 +72,7 @@ export function newestFirst<At extends string>(
   };
 }
 
-/** Ascending by a number. The list's index ends with it. */
+/** Sorts by a number, ascending. The list's index must end with this column. */
 export function ascending<Name extends string>(
   table: Record<Name, PgColumn>,
   name: Name,

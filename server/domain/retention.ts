@@ -1,12 +1,15 @@
 import { PLANS, type Plan } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 
-/** Rows that a statement of retention removes at most. */
+/** The most rows that one retention statement removes. */
 export const BATCH_SIZE = 500;
-/** Of one run for one integration: what is left is for the next. */
+/** The most rows that one run removes for an integration. The next run continues. */
 const MAX_REMOVED = 50_000;
 
-/** Runs a statement that removes a batch and returns a row for each until nothing, or so many, are gone. Answers how many. */
+/**
+ * Repeats a statement that removes a batch and returns a row for each removed one, until nothing is left or `most` rows are
+ * removed. Returns how many were removed.
+ */
 export async function removeBatches(
   db: Database,
   statement: string,
@@ -21,9 +24,9 @@ export async function removeBatches(
 }
 
 /**
- * Removes the sessions that are older than their integration's plan keeps them, with all that belongs to them, in small
- * transactions. Counts stay, and so do first and last times and the highest score of users and courses. Answers how many
- * were removed. Counts by hour and day that no window reaches any more are forgotten too.
+ * Removes sessions that are older than the retention of their integration's plan, with everything that belongs to them, in
+ * small transactions. Their counts stay, and so do the first and last times and the highest score of users and courses. Also
+ * removes counts by hour, day and week that are too old for any window. Returns how many sessions were removed.
  */
 export async function pruneSessions(db: Database): Promise<number> {
   let pruned = 0;
@@ -61,7 +64,7 @@ const PRUNE_SESSIONS = `
   delete from sessions s using old where s.integration_id = old.integration_id and s.id = old.id
   returning 1`;
 
-/** The longest window and the bucket that it may begin in; what is for all time has counts of its own. */
+/** Longer than the longest window and the bucket in which it may begin. Counts of all time are stored separately. */
 const WINDOW_DAYS = 100;
 
 const FORGET_HOURS = [

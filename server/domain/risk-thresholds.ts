@@ -4,20 +4,20 @@ import { integrations } from '../../db/schema';
 import { type AuditedContext, recordAct } from '../audit/acts';
 import type { DomainContext } from './context';
 
-/** The thresholds as they were when the key was looked up (specification: GET /v1/settings/risk-thresholds). */
+/** Returns the thresholds that were read when the key was looked up (specification: GET /v1/settings/risk-thresholds). */
 export const getRiskThresholds = ({ integration: { mediumAt, botAt } }: DomainContext): RiskThresholds => ({
   mediumAt,
   botAt,
 });
 
-/** Replaces the thresholds. Sessions belong to their new classes at once; nothing fires (specification: PUT of the same). */
+/** Replaces the thresholds. Sessions have their new classes at once, and no event fires (specification: PUT of the same). */
 export async function updateRiskThresholds(
   { db, actor, integration: { id } }: DomainContext & AuditedContext,
   { mediumAt, botAt }: RiskThresholds,
 ): Promise<RiskThresholds> {
   const after = { mediumAt, botAt };
   await db.orm.transaction(async (tx) => {
-    // Locked: of two that change them at once, the second's `before` is what the first has made.
+    // The lock makes concurrent changes wait, so that the second one's `before` is the first one's `after`.
     const [before] = await tx
       .select({ mediumAt: integrations.mediumAt, botAt: integrations.botAt })
       .from(integrations)

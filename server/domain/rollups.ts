@@ -1,10 +1,10 @@
 import type { Database } from '../../db/client';
 import type { Logger } from '../platform/log';
 
-// The fold (docs/counts.md): one transaction at a time, from one snapshot. Every statement sees the same changes, and the last
-// one removes them.
+// The fold (docs/counts.md). Only one fold runs at a time, in one transaction with one snapshot. Every statement sees the same
+// changes, and the last one removes them.
 
-/** Moves the changes of sessions into the counts. Answers how many; 0 too while another process is folding. */
+/** Moves the changes of sessions into the counts. Returns how many, or 0 if another process is folding. */
 export function foldSessionDeltas(db: Database): Promise<number> {
   return db.transact(
     async (query, commitWith) => {
@@ -25,10 +25,13 @@ export function foldSessionDeltas(db: Database): Promise<number> {
   );
 }
 
-/** Unfolded changes that a reader may have to add up in passing. */
+/** After this many changes, a fold starts, because readers must add up all unfolded changes. */
 const MAX_UNFOLDED = 4_000;
 
-/** Creates what is told of every few changes, and folds in the background whenever many have piled up. Never throws. */
+/**
+ * Creates a function that counts changes and starts a fold in the background when many have accumulated. The function never
+ * throws.
+ */
 export function createFolder(db: Database, log: Logger): (changes: number) => void {
   let unfolded = 0;
   let isFolding = false;
@@ -47,26 +50,26 @@ export function createFolder(db: Database, log: Logger): (changes: number) => vo
 
 const TRY_LOCK = `select pg_try_advisory_xact_lock(hashtext('fold-session-deltas')) as "isOurs"`;
 
-/** Both kinds of those who are seen in a delta; only what may be a bot says when a device was seen as one. */
+/** The user and the device of a delta. Users always count at level 0; devices count at the session's bin. */
 export const SEEN = `cross join lateral (values ('user', user_id, 0::smallint), ('device', fingerprint, bin)) who(kind, value, level)`;
 export const IS_SEEN = `value is not null and level >= 0`;
 
-/** The element of a tally (docs/counts.md) that counts what has at least a bin. `bin` is SQL. */
+/** Reads the element of a tally (docs/counts.md) that counts the sessions with at least a bin. `bin` is SQL. */
 export const atLeast = (column: string, bin: string) => `coalesce(${column}[${bin} + 3], 0)`;
 
 const LEVELS = Array.from({ length: 104 }, (_, index) => index - 2);
 
-/** Aggregates rows of `count` and `bin` to a tally. */
+/** Aggregates rows with a count and a `bin` to a tally. `count` is SQL. */
 const tallyOf = (count: string) =>
   `(array[${LEVELS.map((level) => `sum(${count}) filter (where bin >= ${level})`).join(', ')}])[:max(bin) + 3]::int[]`;
 
-/** A tally with another one added, as `on conflict` sets it. */
+/** Adds the excluded row's tally to the stored one in an `on conflict` clause. */
 const addTally = (table: string, column: string) =>
   `${column} = array(select coalesce(a, 0) + coalesce(b, 0) from unnest(${table}.${column}, excluded.${column}) t(a, b))`;
 
 /**
- * For the users and devices that the changes name: the steps with the changes, less the steps without them (docs/counts.md,
- * "The staircase of distinct counts"). All parts of the statement see the hours as they were before it.
+ * For the users and devices that the changes name, adds the steps with the changes and subtracts the steps without them
+ * (docs/counts.md, "The staircase of distinct counts"). All parts of the statement see the hours as they were before it.
  */
 const FOLD_SEEN = `
   with changed as materialized (
@@ -105,7 +108,7 @@ const FOLD_SEEN = `
   select integration_id, kind, grain, start, ${tallyOf('n')} from cells group by integration_id, kind, grain, start
   on conflict (integration_id, kind, grain, start) do update set ${addTally('seen_steps', 'count')}`;
 
-/** The plain counts of `session_rollups` by name, each as what one change adds to it. */
+/** The plain counts of `session_rollups`: the name, and what one change adds. */
 const COUNTS = {
   events: 'sign * events',
   active: 'sign * is_active',
@@ -116,10 +119,10 @@ const COUNTS = {
   labeled_bot: 'case when label = 1 then sign else 0 end',
   labeled_human: 'case when label = -1 then sign else 0 end',
 };
-/** And its tallies. */
+/** What one change adds to the tally `deviceless`. */
 export const DEVICELESS = 'case when fingerprint is null then sign else 0 end';
 const COUNT_NAMES = Object.keys(COUNTS);
-/** The columns of `session_rollups` for readers, and the same of a change. */
+/** The columns of `session_rollups` for readers, and the same columns of a change. */
 export const COUNT_COLUMNS = COUNT_NAMES.join(', ');
 export const DELTA_COUNTS = Object.entries(COUNTS)
   .map(([name, expression]) => `${expression} as ${name}`)
@@ -160,8 +163,8 @@ const FOLD_DIMENSIONS = `
   on conflict (integration_id, grain, start, dimension, value) do update set ${addTally('dimension_rollups', 'sessions')}`;
 
 /**
- * A user's, a course's and the integration's share of a change, with what the other side of it is: the device, the user,
- * and again the user.
+ * Splits a change into rows for its user, its course and the whole integration. `other` is the counted partner: the user's
+ * device, the course's user, the integration's user.
  */
 export const ENTITIES = `cross join lateral (
   values ('user', user_id, fingerprint), ('course', course_id, user_id), ('all', '', user_id)) e(kind, value, other)`;
@@ -169,7 +172,7 @@ export const ENTITIES = `cross join lateral (
 const { scored, score_micros, confidence_micros } = COUNTS;
 const ENTITY_COUNTS = { sessions: 'sign', scored, score_micros, confidence_micros };
 const ENTITY_NAMES = Object.keys(ENTITY_COUNTS);
-/** The columns of `entity_rollups` for readers, and the same of a change. */
+/** The columns of `entity_rollups` for readers, and the same columns of a change. */
 export const ENTITY_COLUMNS = ENTITY_NAMES.join(', ');
 export const ENTITY_DELTAS = Object.entries(ENTITY_COUNTS)
   .map(([name, expression]) => `${expression} as ${name}`)
@@ -194,7 +197,7 @@ const FOLD_PAIRS = `
    order by integration_id, kind, value, other
   on conflict (integration_id, kind, value, other) do update set sessions = entity_pairs.sessions + excluded.sessions`;
 
-/** Of the pairs that the changes name, how many there are with the changes, less those without. */
+/** For the pairs that the changes name, adds the number of pairs with the changes minus the number without them. */
 const ADD_OTHERS = `
   with changed as materialized (
     select integration_id, kind, value, other, sum(sign) as change from session_deltas ${ENTITIES} where ${IS_PAIR}
@@ -206,8 +209,8 @@ const ADD_OTHERS = `
   on conflict (integration_id, kind, value) do update set others = entity_others.others + excluded.others`;
 
 /**
- * The number of a user's devices, a course's users or all users: the folded number, with the pairs that `changes` names (kind,
- * value, other, sign) counted anew. `integrationId` and `value` are SQL.
+ * Counts a user's devices, a course's users or all users: the folded number, corrected for the pairs that `changes` (kind,
+ * value, other, sign) names. `integrationId` and `value` are SQL.
  */
 export const countOthers = (kind: 'user' | 'course' | 'all', integrationId: string, value: string) => `
   (select (coalesce((select others from entity_others o

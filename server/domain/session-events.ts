@@ -42,7 +42,7 @@ export async function listSessionEvents(
   return page;
 }
 
-/** An event belongs to a session, so only a page without any needs to ask. */
+/** Checks that a session exists. Only needed for an empty page, because every event belongs to a session. */
 async function assertSession(context: DomainContext, sessionId: string): Promise<void> {
   const [session] = await context.db.orm
     .select({ id: sessions.id })
@@ -63,7 +63,7 @@ const showEvent = (row: EventRow): SessionEvent => ({
   metadata: row.metadata,
 });
 
-/** How many events of a type fall into a stretch of the timeline; a stretch may lie outside the session's own. */
+/** The number of events of a type in a stretch of the timeline. A stretch may lie before or after the session. */
 export interface StretchCount {
   stretch: number;
   type: SessionEventType;
@@ -80,8 +80,8 @@ interface DetailsRow {
 }
 
 /**
- * How a session went (specification: Session details), with the types of each stretch, which only staff are shown.
- * NOT_FOUND as getSession.
+ * Reads the course of a session (specification: Session details), with the counts by type of each stretch, which only staff
+ * see. NOT_FOUND as getSession.
  */
 export async function getSessionDetails(
   context: DomainContext,
@@ -118,7 +118,7 @@ export async function getSessionDetails(
   };
 }
 
-/** A sixtieth of the session rounded up to seconds fits into it at most this often. */
+/** A stretch is a sixtieth of the session, rounded up to seconds, so there are at most this many. */
 const MAX_STRETCHES = 60;
 
 const READ_DETAILS = `
@@ -145,8 +145,8 @@ const READ_DETAILS = `
 const sum = (counts: { count: number }[]) => counts.reduce((total, { count }) => total + count, 0);
 
 /**
- * Builds the timeline: stretches without gaps over the whole session. What happened before its start or after its end
- * counts in the first or the last one.
+ * Builds the timeline: stretches without gaps over the whole session. Events before its start count in the first stretch,
+ * events after its end in the last.
  */
 export function buildTimeline(
   startTime: string,
@@ -171,7 +171,7 @@ export function buildTimeline(
   }));
 }
 
-/** Of types with the same count the first one in the contract's list. */
+/** Finds the most frequent type. Of types with the same count, it takes the first in the contract's list. */
 function findDominantType(counted: Map<SessionEventType, number>): SessionEventType | typeof NO_EVENT_TYPE {
   const most = Math.max(0, ...counted.values());
   if (most === 0) return NO_EVENT_TYPE;

@@ -4,39 +4,39 @@ import { sessions } from '../../db/schema';
 import type { DomainContext } from './context';
 import { findRiskRange } from './risk';
 
-// A page of a list of sessions is a stretch of an index, read backwards from where the page before ended. One filter
-// chooses the index; what the others leave out of it has been examined all the same, and a page examines only so much.
+// A page of sessions is a range of an index, read backwards from the end of the previous page. One filter chooses the index.
+// The others skip entries of it, but skipped entries have been read too, and a page reads only a limited number.
 
-/** Index entries that a page examines at most; then it ends short. */
+/** The most index entries that a page examines. If it reaches this limit, it ends with fewer rows. */
 export const MAX_EXAMINED = 20_000;
 
 export type SessionFilters = Omit<ListSessionsInput, 'cursor' | 'pageSize'>;
 
-/** What is shown of a session, of its table: a page reads nothing else. */
+/** The shown columns of the sessions table. A page reads no others. */
 const SHOWN = [
   ...(['id', 'createdAt', 'updatedAt', 'status', 'botScore', 'effectiveBin', 'detectionFlags', 'pageUrl'] as const),
   ...(['userAgentSummary', 'userId', 'courseId', 'fingerprint', 'deviceType', 'browser', 'origin', 'country'] as const),
   ...(['correlationConfidence', 'label', 'labelConfidence', 'labelNotes', 'labeledAt'] as const),
 ] as const;
 
-/** A session as it is shown, with the user it is correlated with. */
+/** The shown columns of a session and of its correlated user. */
 export type ShownSession = Pick<typeof sessions.$inferSelect, (typeof SHOWN)[number]> & {
   userName: string | null;
   userUrl: string | null;
 };
 
-/** Of a session `s` and a user `u`. */
+/** Selects the shown columns of a session `s` and a user `u`. */
 export const SHOWN_COLUMNS = `${selectColumns(sessions, 's', SHOWN)}, u.name as "userName", u.url as "userUrl"`;
 
-/** A session as it stands on a page. */
+/** A session that a walk returns. */
 export type ListedSession = ShownSession & {
-  /** Whether it passes the filters; the last one examined comes in any case. */
+  /** Whether it passes the filters. The last examined session is returned even if it does not. */
   isMatch: boolean;
-  /** How many have been examined with it. */
+  /** How many sessions have been examined, including this one. */
   examined: number;
 };
 
-/** Each filter as a parameter, null where it is not given, and what it asks of a session `s`. */
+/** Each filter: its parameter, which is null if the filter is not given, and its condition on a session `s`. */
 const FILTERS = [
   { name: 'userId', type: 'text', test: (value: string) => `s.user_id = ${value}` },
   { name: 'fingerprint', type: 'text', test: (value: string) => `s.fingerprint = ${value}` },
@@ -53,42 +53,45 @@ const FILTERS = [
 ] as const;
 type FilterName = (typeof FILTERS)[number]['name'];
 
-/** Before those of the filters: integration, end (time, id), start (time), budget, rows. */
+/** The parameters before those of the filters are: integration, end (time, id), start (time), budget, rows. */
 const FIRST_PARAMETER = 7;
 const parameterOf = (name: FilterName) => {
   const index = FILTERS.findIndex((filter) => filter.name === name);
   return `$${FIRST_PARAMETER + index}::${FILTERS[index]!.type}`;
 };
 
-/** As a value and no condition: the planner would take the product of so many for next to nothing. */
+/**
+ * A value instead of a condition. The planner would multiply the selectivities of so many conditions and expect almost no
+ * rows.
+ */
 const IS_MATCH = `coalesce(${FILTERS.map(({ name, test }) => {
   const value = parameterOf(name);
   return `(${value} is null or ${test(value)})`;
 }).join(' and ')}, false)`;
 
-/** A walk along an index. */
-interface Trail {
-  /** Where the sessions `s` come from, one for each entry of the index. */
+/** An index to walk along. */
+interface WalkedIndex {
+  /** The source of the sessions `s`, one for each entry of the index. */
   from: string;
-  /** The columns of the index: the integration, then the filter's, time and id. */
+  /** The columns of the index: first the integration, then (`key`) the filter's column, time and id. */
   integration: string;
   key: string[];
   /** The filter that the index serves. */
   filter?: FilterName;
-  /** Of a partial index. */
+  /** The condition of a partial index. */
   condition?: string;
 }
 
 /**
  * Composes the statement of a page.
  *
- * Its plan must not hang on statistics, which know nothing of a tenant that has just come. So the columns before the time
- * are compared as parts of a row and not for equality: only this very index has the order that is asked for then. And the
- * planner sees subqueries in place of values: whatever they are, it reckons with a tenant that has 1/200 of the table (set
- * in the migration), a ninth of its sessions between the bounds, a tenth of those within the budget and a tenth of what is
- * left on the page. What has to read all before it answers loses by far.
+ * Its plan must not depend on statistics, which know nothing about a new tenant. So the columns before the time are compared
+ * as parts of a row instead of by equality, because then only this index has the requested order. And the planner sees
+ * subqueries instead of values. For any values, it assumes a tenant with 1/200 of the table (set in the migration), a ninth of
+ * its sessions between the bounds, a tenth of these within the budget and a tenth of the rest on the page. With these
+ * assumptions, a plan that must read everything before its first row is by far the more expensive one.
  */
-function composeWalk({ from, integration, key, filter, condition = 'true' }: Trail): string {
+function composeWalk({ from, integration, key, filter, condition = 'true' }: WalkedIndex): string {
   const rowOf = (at: string, id: string) => {
     const values = [...(filter ? [parameterOf(filter)] : []), at, id];
     return `(${values.map((value) => `(select ${value})`).join(', ')})`;
@@ -119,7 +122,10 @@ const composeOwn = (filter: FilterName, column: string, condition = 'true') => (
   }),
 });
 
-/** By the filter whose index is walked: of those that are given the first, from few sessions to a value to many. */
+/**
+ * The statements by the filter whose index they walk. The first given filter of this list is used. The filters are sorted from
+ * few sessions per value to many.
+ */
 const WALKS: { filter: FilterName; statement: string }[] = [
   composeOwn('userId', 'user_id'),
   composeOwn('fingerprint', 'fingerprint'),
@@ -141,7 +147,7 @@ const WALK_ALL = composeWalk({ from: 'sessions s', integration: OF_SESSION, key:
 
 const LABELS = { bot: 1, human: -1, none: 0 };
 
-/** A stretch of a walk: behind a position (null: from the newest on), so many rows of so many examined. */
+/** A part of a walk: at most `rows` sessions after a position (null: from the newest on), with at most `budget` examined. */
 export interface Stretch {
   after: readonly [createdAt: string, id: string] | null;
   rows: number;
@@ -149,8 +155,8 @@ export interface Stretch {
 }
 
 /**
- * Reads the sessions of a stretch that pass the filters, newest first; where it ends because the budget is spent, the
- * last one examined is the last row, whether it passes or not.
+ * Reads the sessions of a stretch that pass the filters, newest first. If the budget ends the stretch, the last examined
+ * session is the last row, even if it does not pass.
  */
 export async function walkSessions(
   { integration, db }: DomainContext,
@@ -164,7 +170,7 @@ export async function walkSessions(
     fromBin: range?.from,
     belowBin: range?.below,
   };
-  // Most sessions have no label, and the index has none of those.
+  // The index of labels does not contain sessions without a label, so it cannot serve that filter.
   const isServed = (filter: FilterName) => values[filter] !== undefined && values[filter] !== LABELS.none;
   const { statement } = WALKS.find(({ filter }) => isServed(filter)) ?? { statement: WALK_ALL };
   const [endAt, endId] = after ?? [endDate?.at ?? 'infinity', ''];

@@ -20,22 +20,22 @@ import {
 const isSession = (context: DomainContext, sessionId: string) =>
   and(eq(sessions.integrationId, context.integration.id), eq(sessions.id, sessionId));
 
-/** Finds one session (specification: GET /v1/sessions/{sessionId}). NOT_FOUND when unknown or of another integration. */
+/** Finds one session (specification: GET /v1/sessions/{sessionId}). NOT_FOUND if the integration has no such session. */
 export async function getSession(context: DomainContext, input: { sessionId: string }): Promise<Session> {
   const [found] = await context.db.query<ShownSession>(READ_SESSION, [context.integration.id, input.sessionId]);
   if (!found) throw new ApiError('NOT_FOUND', 'Session not found');
   return showSession(context, found);
 }
 
-/** Of an integration ($1), by id ($2). */
+/** Reads a session of an integration ($1) by id ($2). */
 export const READ_SESSION = `
   select ${SHOWN_COLUMNS}
     from sessions s left join users u on u.integration_id = s.integration_id and u.id = s.user_id
    where s.integration_id = $1 and s.id = $2`;
 
 /**
- * Lists sessions, newest first (specification: GET /v1/sessions; Pagination). A page for which `budget` sessions were
- * examined ends there, short of its size.
+ * Lists sessions, newest first (specification: GET /v1/sessions; Pagination). When a page has examined `budget` sessions, it
+ * ends, even with fewer rows than its size.
  */
 export async function listSessions(
   context: DomainContext,
@@ -47,8 +47,8 @@ export async function listSessions(
 }
 
 /**
- * Lists a user's sessions, newest first (specification: GET /v1/users/{userId}/sessions). NOT_FOUND for a user that no
- * session is correlated with.
+ * Lists a user's sessions, newest first (specification: GET /v1/users/{userId}/sessions). NOT_FOUND if no session was ever
+ * correlated with the user.
  */
 export async function listUserSessions(context: DomainContext, input: ListUserSessionsInput): Promise<Page<Session>> {
   const { userId, ...position } = input;
@@ -60,7 +60,7 @@ export async function listUserSessions(context: DomainContext, input: ListUserSe
   return page;
 }
 
-/** Whether all that is left of a user's sessions is their counts. */
+/** Whether retention has removed sessions of a user. */
 async function isPruned({ db, integration }: DomainContext, userId: string): Promise<boolean> {
   const found = await db.query(`select 1 from pruned_ends where integration_id = $1 and kind = 'user' and value = $2`, [
     integration.id,
@@ -69,7 +69,7 @@ async function isPruned({ db, integration }: DomainContext, userId: string): Pro
   return found.length > 0;
 }
 
-/** Labels a session as bot or human; the new label replaces the old one (specification: Rule 3). NOT_FOUND as getSession. */
+/** Labels a session as bot or human. A new label replaces the old one (specification: Rule 3). NOT_FOUND as getSession. */
 export async function labelSession(context: DomainContext, input: LabelSessionInput): Promise<SessionLabel> {
   const [labeled] = await context.db.orm
     .update(sessions)
@@ -87,7 +87,7 @@ export async function labelSession(context: DomainContext, input: LabelSessionIn
   return { sessionId: input.sessionId, ...label };
 }
 
-/** Takes a session's label away, so that its score decides again. NOT_FOUND as getSession; fine where there is none. */
+/** Removes a session's label, if it has one, so that its score decides again. NOT_FOUND as getSession. */
 export async function unlabelSession(context: DomainContext, input: { sessionId: string }): Promise<Session> {
   const [session] = await context.db.orm
     .update(sessions)

@@ -12,24 +12,24 @@ const FLUSH_AFTER_MS = 2_000;
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
-/** The template of what matches no route. */
+/** Stands for the template of requests that match no route. */
 export const UNMATCHED_PATH = '(unmatched)';
 
 type Counted = typeof usageDaily.$inferSelect;
 
-/** Counts requests in memory and adds them to the table now and then: no request waits for it. */
+/** Counts requests in memory and writes the counts every two seconds, so that no request waits for it. */
 export interface UsageMeter {
   record(request: { integrationId: string; keyId: string; method: string; path: string; status: number }): void;
-  /** Writes what was counted so far. On failure it is kept for the next time, and this rejects. */
+  /** Writes the counts so far. If that fails, it rejects and keeps the counts for the next time. */
   flush(): Promise<void>;
-  /** Writes the rest and ends the timer. */
+  /** Writes the remaining counts and starts no timer again. */
   close(): Promise<void>;
 }
 
 /** Creates the process's meter. */
 export function createUsageMeter({ db, log }: { db: Database; log: Logger }): UsageMeter {
   let counts = new Map<string, Counted>();
-  /** Keys that were used, and when their use was last written. */
+  /** Used keys, with the time when their use was last written. */
   const usedKeys = new Map<string, UsedKey>();
   let timer: NodeJS.Timeout | null = null;
   let writing = Promise.resolve();
@@ -54,7 +54,7 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
     counts = new Map();
     const keys = takeUsedKeys(usedKeys, performance.now());
     try {
-      // In one order, so that two processes never wait for each other crosswise.
+      // Sorted, so that two processes lock the rows in the same order and cannot deadlock.
       const rows = [...taken].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, counted]) => counted);
       await db.query(ADD, [
         JSON.stringify(rows),
@@ -68,7 +68,7 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
     }
   }
 
-  /** One after the other: what was counted before the call is written when it resolves. */
+  /** Runs one write at a time. When it resolves, everything counted before the call is written. */
   function flush() {
     const written = writing.then(write);
     writing = written.catch(() => {});
@@ -107,20 +107,20 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
 interface UsedKey {
   integrationId: string;
   id: string;
-  /** Since it was last written. */
+  /** Whether the key was used since the last write. */
   isUsed: boolean;
-  /** Milliseconds of the process's clock; null when it never was. */
+  /** When the use was last written, in milliseconds of the process's clock; null if never. */
   writtenAt: number | null;
 }
 
-/** Of a key that is always in use, every minute one request is noted. */
-const NOTED_AFTER_MS = 60_000;
+/** The use of a key is written at most this often. */
+const WRITE_USE_AFTER_MS = 60_000;
 
-/** Takes the keys whose use is to be written now, and forgets those that are idle. */
+/** Takes the keys whose use must be written now, and removes idle keys. */
 function takeUsedKeys(keys: Map<string, UsedKey>, now: number): UsedKey[] {
   const due: UsedKey[] = [];
   for (const key of keys.values()) {
-    if (key.writtenAt !== null && now - key.writtenAt < NOTED_AFTER_MS) continue;
+    if (key.writtenAt !== null && now - key.writtenAt < WRITE_USE_AFTER_MS) continue;
     if (!key.isUsed) {
       keys.delete(key.id);
       continue;
@@ -136,7 +136,7 @@ const COLUMNS: (keyof Counted)[] = [
   ...(['integrationId', 'day', 'method', 'path', 'requests', 'clientErrors', 'serverErrors', 'rateLimited'] as const),
 ];
 
-/** Whatever another process is just writing is used as well as noted: nobody waits. */
+/** Skips keys that another process is writing at the same time, so that neither waits. */
 const NOTE_KEYS = `
   noted as (
     update api_keys k set last_used_at = now()
@@ -166,7 +166,7 @@ export type UsageContext = DomainContext & { usage: UsageMeter; quotas: Env['quo
 export async function getUsage(context: UsageContext, input: UsageInput): Promise<Usage> {
   const { integration, quotas } = context;
   const range = resolveRange(input, new Date());
-  // What this process has counted belongs in its own answer.
+  // The answer must contain what this process has counted so far.
   await context.usage.flush();
   const [row] = await context.db.query<UsageRow>(READ_USAGE, [integration.id, range.startDate, range.endDate]);
   return {
@@ -183,7 +183,7 @@ interface UsageRow extends Pick<Usage, 'byEndpoint' | 'timeSeries' | 'webhookDel
   totals: Omit<Usage, 'startDate' | 'endDate' | 'byEndpoint' | 'timeSeries' | 'webhookDeliveries' | 'limits'>;
 }
 
-/** Resolves the range that is meant: from the start of a day. Blames the parameter that was given. */
+/** Resolves the requested range, which begins at the start of a day. An error names the parameter that was given. */
 export function resolveRange(input: UsageInput, now: Date): { startDate: string; endDate: string } {
   const end = input.endDate ? Date.parse(input.endDate.at) : now.getTime();
   const start = input.startDate

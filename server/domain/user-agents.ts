@@ -11,7 +11,10 @@ export interface UserAgent {
 const CACHE_SIZE = 2_000;
 const cache = new Map<string, UserAgent>();
 
-/** Reads a User-Agent header: `Chrome 131 on Windows`, `Chrome`, `desktop`. Parsing costs far more than a look-up, and few agents make most sessions. */
+/**
+ * Reads a User-Agent header, for example to `Chrome 131 on Windows`, `Chrome`, `desktop`. Results are cached, because parsing
+ * costs far more than a look-up, and few user agents make most sessions.
+ */
 export function readUserAgent(header: string): UserAgent {
   const known = cache.get(header);
   if (known) return known;

@@ -8,12 +8,12 @@ import { defineRecords, type RecordRow } from './records';
 
 const ALERTS = defineRecords({ table: alerts, key: ['id'], isOfSession: false });
 
-/** A rule of the customer's fired. */
+/** An alert rule of the customer fired. */
 export const alertFiredFact = defineFact({
   schema: z.object({
     kind: z.literal('alertFired'),
     alertId: factId(),
-    // Rules are the customer's own, and so are their words for it.
+    // Any text, because customers name the severities of their own rules.
     severity: text(1, 64).transform((severity) => severity.toLowerCase()),
     message: text(1, 4096),
     triggeredAt: factTime(),
@@ -38,7 +38,7 @@ export const alertFiredFact = defineFact({
     if (existing) return draft.repeat(fact.kind, alertId, isDeepStrictEqual(existing, alert));
     draft.assertNotAhead('triggeredAt', triggeredAt);
     draft.addRecord(ALERTS, alert);
-    draft.tell('AlertTriggered', { alertId, severity, message, triggeredAt, alertUrl });
+    draft.fireEvent('AlertTriggered', { alertId, severity, message, triggeredAt, alertUrl });
     return 'accepted';
   },
 });

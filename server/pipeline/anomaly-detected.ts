@@ -12,7 +12,7 @@ const SHOWN_FINGERPRINT_LENGTH = 8;
 
 const ANOMALIES = defineRecords({ table: anomalies, key: ['id'], isOfSession: false });
 
-/** An anomaly is recorded and told, unless the customer confirmed the device as the user's own. */
+/** An anomaly was detected. It is recorded and fires an event, unless the customer confirmed the device as the user's own. */
 export const anomalyDetectedFact = defineFact({
   schema: z.object({
     kind: z.literal('anomalyDetected'),
@@ -56,7 +56,7 @@ export const anomalyDetectedFact = defineFact({
     const isSuppressible = (SUPPRESSED_ANOMALY_TYPES as readonly string[]).includes(fact.anomalyType);
     if (isSuppressible && draft.isConfirmed(userId, fingerprint)) return 'suppressed';
     draft.addRecord(ANOMALIES, anomaly);
-    draft.tell('SessionAnomaly', {
+    draft.fireEvent('SessionAnomaly', {
       anomalyId: anomaly.id,
       anomalyType: anomaly.type,
       severity: anomaly.severity,
@@ -71,15 +71,18 @@ export const anomalyDetectedFact = defineFact({
 
 const cutFingerprint = (fingerprint: string) => [...fingerprint].slice(0, SHOWN_FINGERPRINT_LENGTH).join('');
 
-/** Cuts the fingerprint wherever it stands in the metadata, as a key too, and shows it cut (specification: SessionAnomaly). */
+/**
+ * Shortens the fingerprint everywhere in the metadata, in keys too, and adds the short form if the metadata has no
+ * `deviceFingerprint` (specification: SessionAnomaly).
+ */
 function hideFingerprint(
   metadata: Record<string, unknown> | null,
   fingerprint: string | null,
-  ofSession: string | null,
+  sessionFingerprint: string | null,
 ) {
   const named = metadata && Object.hasOwn(metadata, 'deviceFingerprint') ? metadata.deviceFingerprint : undefined;
-  // What the metadata calls the fingerprint is one, even where the fact names none or another.
-  const secrets = new Set([fingerprint, ofSession, named].filter((value) => typeof value === 'string'));
+  // The metadata's own `deviceFingerprint` is shortened too, even if the fact names none or another one.
+  const secrets = new Set([fingerprint, sessionFingerprint, named].filter((value) => typeof value === 'string'));
   const hidden = cutStrings(metadata, secrets) as Record<string, unknown> | null;
   if (fingerprint === null || named !== undefined) return hidden;
   return { ...hidden, deviceFingerprint: cutFingerprint(fingerprint) };

@@ -4,7 +4,7 @@ import type { courses, sessionFlags, sessions, users } from '../../db/schema';
 import { makeNaturalKey, type ToldEventType } from '../webhooks/natural-keys';
 import { type RecordKind, type RecordRow, Records } from './records';
 
-/** A fact that cannot be applied: its batch is refused as a whole. */
+/** Thrown by a fact that cannot be applied. Its whole batch is refused. */
 export class FactRefusal extends Error {}
 
 export type SessionRow = Omit<typeof sessions.$inferSelect, 'effectiveBin'>;
@@ -12,22 +12,22 @@ export type FlagRow = typeof sessionFlags.$inferSelect;
 export type UserRow = typeof users.$inferSelect;
 export type CourseRow = typeof courses.$inferSelect;
 
-/** A session as the facts at hand leave it. */
+/** A session, with the changes of the facts applied so far. */
 export interface SessionDraft {
   row: SessionRow;
   isNew: boolean;
   isChanged: boolean;
-  /** What the database has. */
+  /** The flags in the database. */
   storedFlags: string[];
 }
 
-/** A tenant, with what exists of the things that the facts at hand name. */
+/** A tenant, with the stored sessions and records that the facts name. */
 export interface Tenant {
   integrationId: string;
   thresholds: RiskThresholds;
-  /** The database's clock. */
+  /** The time of the database's clock. */
   now: string;
-  /** Where the dashboard is; null where this process does not know. */
+  /** The public address, for links to the dashboard; null if it is not set. */
   publicUrl: string | null;
   sessions: Map<string, SessionDraft>;
   records: Records;
@@ -42,7 +42,7 @@ export const createSessionDraft = (row: SessionRow, isNew: boolean): SessionDraf
   storedFlags: row.detectionFlags,
 });
 
-/** Ids hold no control characters. */
+/** Joins a user and a fingerprint to a key. Ids contain no control characters, so the key is unique. */
 export const pairKey = (userId: string, fingerprint: string) => `${userId}\n${fingerprint}`;
 
 export interface NewEvent {
@@ -56,14 +56,14 @@ export type FactResult = 'accepted' | 'duplicate' | 'suppressed';
 
 const MAX_AHEAD_MS = 5 * 60_000;
 
-/** One batch applied in memory, on copies, over what was read: nothing of a refused batch is ever written. */
+/** Applies one batch in memory, on copies of the stored state, so that nothing of a refused batch is ever written. */
 export class BatchDraft {
   readonly sessions = new Map<string, SessionDraft>();
   readonly newRecords = new Records();
   readonly describedUsers: UserRow[] = [];
   readonly namedCourses: CourseRow[] = [];
   readonly domainEvents: NewEvent[] = [];
-  /** Facts whose key is known with other content. */
+  /** Facts whose key exists with other content. */
   readonly conflicts: { kind: string; id: string }[] = [];
   readonly #tenant: Tenant;
   readonly #latestMs: number;
@@ -81,7 +81,7 @@ export class BatchDraft {
     return this.#tenant.thresholds;
   }
 
-  /** Finds a session for change; null when it does not exist. */
+  /** Finds a session that the batch may change. Returns null if it does not exist. */
   findSession(sessionId: string): SessionDraft | null {
     const known = this.sessions.get(sessionId);
     if (known) return known;
@@ -92,7 +92,7 @@ export class BatchDraft {
     return copy;
   }
 
-  /** As findSession; refuses the batch when there is none. */
+  /** As findSession, but refuses the batch if there is no such session. */
   requireSession(sessionId: string): SessionDraft {
     const session = this.findSession(sessionId);
     if (!session) throw new FactRefusal('sessionId: no such session; sessionStarted must come first');
@@ -103,17 +103,17 @@ export class BatchDraft {
     this.sessions.set(row.id, createSessionDraft(row, true));
   }
 
-  /** A course that a session's address names. */
+  /** Adds a course that a session's address names. */
   nameCourse(course: CourseRow) {
     this.namedCourses.push(course);
   }
 
-  /** What a correlation says of a user; the latest one stands. */
+  /** Adds a correlation's description of a user. The latest description is stored. */
   describeUser(user: UserRow) {
     this.describedUsers.push(user);
   }
 
-  /** What is known under a record's key, of this batch or from before. */
+  /** Finds the record with the same key, in this batch or in the database. */
   findRecord<Kind extends RecordKind>(kind: Kind, row: RecordRow<Kind>): RecordRow<Kind> | null {
     return this.newRecords.find(kind, row) ?? this.#tenant.records.find(kind, row);
   }
@@ -133,25 +133,26 @@ export class BatchDraft {
     session.row.updatedAt = this.#tenant.now;
   }
 
-  /** The session's page in the dashboard. */
+  /** Returns the address of the session's page in the dashboard. */
   findSessionUrl(sessionId: string): string | null {
     const { integrationId, publicUrl } = this.#tenant;
     const path = [integrationId, 'sessions', sessionId].map(encodeURIComponent).join('/');
     return publicUrl === null ? null : `${publicUrl}/dashboard/${path}`;
   }
 
-  tell<T extends ToldEventType>(type: T, payload: EventPayload<T>) {
+  /** Adds an event that webhooks may report. */
+  fireEvent<T extends ToldEventType>(type: T, payload: EventPayload<T>) {
     const naturalKey = makeNaturalKey(type, payload);
     this.domainEvents.push({ integrationId: this.integrationId, type, naturalKey, payload });
   }
 
-  /** A fact whose key is known: compares the content, so that a contradiction is logged. */
+  /** Handles a fact whose key exists. If the content differs (`isSame` is false), the conflict is logged. */
   repeat(kind: string, id: string, isSame: boolean): 'duplicate' {
     if (!isSame) this.conflicts.push({ kind, id });
     return 'duplicate';
   }
 
-  /** Refuses a time more than 5 minutes ahead of the database's clock. */
+  /** Refuses the batch if a time is more than 5 minutes ahead of the database's clock. */
   assertNotAhead(field: string, time: string) {
     if (Date.parse(time) > this.#latestMs) {
       throw new FactRefusal(`${field}: is more than 5 minutes in the future`);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instantText, isStorableText, text } from '../../contract/fields';
 
-// Control characters never belong in an id, and dots alone would vanish from a path.
+// Ids must not contain control characters. The ids `.` and `..` would vanish from a path.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
@@ -22,7 +22,7 @@ export const factTime = instantText;
 export const unitInterval = () => z.number().min(0, 'must be between 0 and 1').max(1, 'must be between 0 and 1');
 
 export const MAX_INT32 = 2_147_483_647;
-/** A count that Postgres' integer holds. */
+/** A count that fits a Postgres integer. */
 export const count = (max = MAX_INT32) => z.int().min(0).max(max);
 
 const MAX_DEPTH = 16;
@@ -35,7 +35,7 @@ export const jsonObject = () =>
 
 function isStorable(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return isStorableText(value);
-  // A number such as 1e400 was read as Infinity, which JSON cannot write.
+  // A number such as 1e400 is parsed as Infinity, which JSON cannot represent.
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
   if (depth === 0) return false;

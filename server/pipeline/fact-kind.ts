@@ -5,15 +5,15 @@ import type { RecordKind } from './records';
 
 type FactSchema = z.ZodObject<{ kind: z.ZodLiteral<string> }>;
 
-/** All that the pipeline needs to know of a kind of fact. */
+/** Everything that the pipeline needs to know about a kind of fact. */
 export interface FactKind<Schema extends FactSchema = FactSchema> {
-  /** The fact as it comes through the door. */
+  /** The fact as the pipeline sends it. */
   schema: Schema;
-  /** What is written of each such fact, where that is a record. */
+  /** The kind of records that these facts become, if they become records. */
   records?: RecordKind;
-  /** Names what must have been read when the fact is applied. */
+  /** Names the sessions and records that must be read before the fact is applied. */
   nameKeys(fact: z.output<Schema>, keys: NamedKeys): void;
-  /** Applies a fact to the draft of its batch; throws a FactRefusal. */
+  /** Applies a fact to the draft of its batch. Throws a FactRefusal if it cannot be applied. */
   apply(fact: z.output<Schema>, draft: BatchDraft): FactResult;
 }
 

@@ -12,7 +12,7 @@ import { sessionScoredFact } from './session-scored';
 import { sessionStartedFact } from './session-started';
 import { writingScoredFact } from './writing-scored';
 
-/** The kinds of facts that come through the door. */
+/** The kinds of facts that the pipeline sends. */
 const FACT_KINDS = [
   sessionStartedFact,
   sessionEventsFact,
@@ -38,7 +38,7 @@ export const RECORD_KINDS = (FACT_KINDS as readonly FactKind[]).flatMap(({ recor
 
 const KIND_BY_NAME = new Map<string, FactKind>(FACT_KINDS.map((kind) => [kind.schema.shape.kind.value, kind]));
 
-/** Finds what the pipeline knows of a fact's kind. */
+/** Finds the kind of a fact. */
 export const findFactKind = ({ kind }: Fact): FactKind => KIND_BY_NAME.get(kind)!;
 
 export const MAX_FACTS = 500;

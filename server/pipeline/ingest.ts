@@ -12,17 +12,17 @@ import { createRows, type IngestRows, WRITTEN_TABLES, type WrittenDelivery, writ
 import { type IngestState, readState } from './state';
 
 const MAX_GROUP = 64;
-/** Another process wrote the same keys meanwhile (unique violation, deadlock): what is there now is read again. */
+/** Another process wrote the same keys at the same time (unique violation, deadlock). The batch is read and applied again. */
 const RACE_CODES = ['23505', '40P01'];
 const MAX_TRIES = 5;
-/** Batches after which a young database's statistics are renewed: plans made for empty tables scan whole tenants. */
+/** After these numbers of batches, a process updates the statistics: plans made for empty tables scan whole tenants. */
 const ANALYZE_AFTER = [100, 1_000, 10_000];
-/** What is written here, and what is read with it and grows along. */
+/** Analyzes the written tables and those that grow with them. */
 const ANALYZE = `analyze ${[...WRITTEN_TABLES, 'seen_hours', 'entity_pairs', 'webhook_subscriptions'].join(', ')}`;
 
 const BRAND = Symbol.for('bot-detection.invalid-fact');
 
-/** A batch refused because of one fact; `factIndex` counts from 0. Nothing of the batch is written. */
+/** Thrown if a batch is refused because of one fact. `factIndex` counts from 0. Nothing of the batch is written. */
 export class InvalidFactError extends Error {
   readonly [BRAND] = true;
   readonly factIndex: number;
@@ -32,20 +32,23 @@ export class InvalidFactError extends Error {
   }
 }
 
-/** Recognised by its brand: there are several copies of this class in a process. */
+/** Recognises the error by its brand, because several bundles of a process have their own copy of the class. */
 export const isInvalidFactError = (error: unknown): error is InvalidFactError =>
   error instanceof Object && BRAND in error;
 
 export interface Ingester {
-  /** Commits a batch, with the events it fires and their deliveries. Throws InvalidFactError, or NOT_FOUND for the integration. */
+  /**
+   * Commits a batch, with the events that it fires and their deliveries. Throws InvalidFactError, or NOT_FOUND for an unknown
+   * integration.
+   */
   ingestFacts(input: IngestInput): Promise<IngestAnswer>;
 }
 
 type Waiting = PendingItem<IngestInput, IngestAnswer>;
 
 /**
- * Creates the process's ingester. Batches that arrive together share a transaction (one flush to disk, one round trip
- * for each statement); each is judged in memory before anything is written and stays all-or-nothing.
+ * Creates the process's ingester. Batches that arrive together share a transaction (one flush to disk, one round trip for
+ * each statement). Each batch is applied in memory before anything is written, and is still all or nothing.
  */
 export function createIngester(dependencies: {
   db: Database;
@@ -53,16 +56,16 @@ export function createIngester(dependencies: {
   publisher: Publisher;
   handover: Handover;
   firstDelayMs: number;
-  /** Where the dashboard is, for links to it. */
+  /** The public address, for links to the dashboard. */
   publicUrl: string | null;
-  /** Is told how many sessions a commit has changed. */
+  /** Called after a commit with the number of changed sessions. */
   onSessionsChanged: (count: number) => void;
 }): Ingester {
   const { db, log, publisher, handover, firstDelayMs, publicUrl, onSessionsChanged } = dependencies;
   const reserve = (key: SubscriptionKey) => firstDelayMs === 0 && handover.reserve(key);
   let committed = 0;
 
-  /** A group that the database refuses is redone one by one, so that a batch fails on its own account only. */
+  /** Commits a group. If the database refuses it, its batches are committed one by one, so that each fails only by itself. */
   async function commitAll(group: Waiting[]) {
     try {
       await commit(group);
@@ -85,14 +88,14 @@ export function createIngester(dependencies: {
 
   async function commit(group: Waiting[]) {
     const rows = createRows();
-    const { judged, written } = await writeGroup(group, rows).catch((error: unknown) => {
+    const { answers, written } = await writeGroup(group, rows).catch((error: unknown) => {
       for (const delivery of rows.deliveries) if (delivery.lease !== null) handover.release(delivery);
       throw error;
     });
-    // The next group's statements are on their way to Postgres first, which works on them meanwhile.
+    // First let the next group send its statements, so that Postgres works on them meanwhile.
     setImmediate(() => {
       group.forEach(({ resolve, reject }, index) => {
-        const answer = judged[index]!;
+        const answer = answers[index]!;
         if (answer instanceof Error) reject(answer);
         else resolve(answer);
       });
@@ -106,14 +109,14 @@ export function createIngester(dependencies: {
     return db.transact(async (query, commitWith) => {
       const batches = group.map(({ item }) => item);
       const state = await readState(query, batches, publicUrl);
-      const judged = batches.map((batch) => judgeBatch(batch, state, rows, log, reserve));
+      const answers = batches.map((batch) => applyBatch(batch, state, rows, log, reserve));
       collectSessions(state, rows);
       const written = await writeRows(commitWith, rows, firstDelayMs, handover.leaseMs);
-      return { judged, written };
+      return { answers, written };
     });
   }
 
-  /** Starts what places were kept for, and has the rest looked at. */
+  /** Starts the deliveries that have a reserved place, and wakes the drains of the others. */
   function send(rows: IngestRows, written: WrittenDelivery[]) {
     const events = new Map(rows.domainEvents.map((event) => [event.id, event]));
     const started = new Set<string>();
@@ -146,8 +149,8 @@ export function createIngester(dependencies: {
   return { ingestFacts: createBatcher(MAX_GROUP, commitAll) };
 }
 
-/** Applies one batch to the state; on success, adds to both state and rows. Answers its error instead of throwing it. */
-function judgeBatch(
+/** Applies one batch. If it succeeds, adds its changes to state and rows. Returns the batch's error instead of throwing it. */
+function applyBatch(
   input: IngestInput,
   state: IngestState,
   rows: IngestRows,

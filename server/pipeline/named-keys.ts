@@ -1,13 +1,13 @@
 import type { RecordKey, RecordKind } from './records';
 
-/** What the facts of a batch name: what of it exists is read before the first of them is applied. */
+/** The keys that the facts of a batch name. Their rows are read before the first fact is applied. */
 export class NamedKeys {
   readonly integrationId: string;
   readonly sessionIds = new Set<string>();
-  /** Sessions that begin here: they exist already only where the fact came again. */
+  /** Sessions that start in this batch. They exist already only if the fact is sent again. */
   readonly newSessionIds = new Set<string>();
   readonly records = new Map<RecordKind, { integrationId: string; sessionId?: string }[]>();
-  /** Whose confirmed devices matter: a user's, or those of the user that a session is correlated with. */
+  /** Users whose confirmed devices are read: given directly, or as the user that a session is correlated with. */
   readonly suspects: { integrationId: string; userId: string | null; sessionId: string | null }[] = [];
   readonly correlatedUserIds = new Set<string>();
 
@@ -15,7 +15,7 @@ export class NamedKeys {
     this.integrationId = integrationId;
   }
 
-  /** Names a session: it is locked, and there for `findSession`. */
+  /** Names a session. It is locked and read, for `findSession`. */
   nameSession(sessionId: string): void {
     this.sessionIds.add(sessionId);
   }
@@ -32,12 +32,12 @@ export class NamedKeys {
     else this.records.set(kind, [key as { integrationId: string }]);
   }
 
-  /** Names whose device an anomaly may be about, for `isConfirmed`. */
+  /** Names the user whose device an anomaly may be about, for `isConfirmed`. */
   nameSuspect(userId: string | null, sessionId: string | null): void {
     this.suspects.push({ integrationId: this.integrationId, userId, sessionId });
   }
 
-  /** Names the user that a session is about to be correlated with: an anomaly's session may be the one. */
+  /** Names the user of a correlation, because an anomaly in the same transaction may be about the correlated session. */
   nameCorrelatedUser(userId: string): void {
     this.correlatedUserIds.add(userId);
   }

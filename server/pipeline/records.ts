@@ -4,17 +4,17 @@ import { writeKey } from '../../db/recordset';
 type RowOf<Table extends PgTable> = Table['$inferSelect'];
 type ColumnName<Table extends PgTable> = Extract<keyof RowOf<Table>, string>;
 
-/** Rows that are written once and never change: their table, and the columns that tell them apart within a tenant. */
+/** A kind of rows that are written once and never change: their table, and the columns of their key within a tenant. */
 export interface RecordKind<Table extends PgTable = PgTable, Key extends ColumnName<Table> = ColumnName<Table>> {
   table: Table;
   key: Key[];
-  /** Whether a row belongs to the session that its key names: where that session is new, there is nothing to read. */
+  /** Whether a row belongs to the session that its key names. If that session is new, there is no row to read. */
   isOfSession: boolean;
 }
 
 /** A row of a kind of records. */
 export type RecordRow<Kind extends RecordKind = RecordKind> = RowOf<Kind['table']> & { integrationId: string };
-/** What finds a row of a kind of records. */
+/** The key of a row of a kind of records. */
 export type RecordKey<Kind extends RecordKind> = Pick<
   RecordRow<Kind>,
   Extract<Kind['key'][number] | 'integrationId', keyof RecordRow<Kind>>
@@ -25,7 +25,7 @@ export const defineRecords = <Table extends PgTable, Key extends ColumnName<Tabl
   kind: RecordKind<Table, Key>,
 ): RecordKind<Table, Key> => kind;
 
-/** Rows of a tenant by their kinds and keys. */
+/** Rows of a tenant, by kind and key. */
 export class Records {
   readonly #rows = new Map<RecordKind, Map<string, RecordRow>>();
 
@@ -40,7 +40,7 @@ export class Records {
     else rows.set(key, row);
   }
 
-  /** Takes all of the others, which are not used again. */
+  /** Adds all rows of `others`. The caller must not use `others` again, because its maps may be shared. */
   merge(others: Records): void {
     for (const [kind, rows] of others.#rows) {
       const own = this.#rows.get(kind);

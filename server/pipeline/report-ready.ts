@@ -7,7 +7,7 @@ import { count, factId, factTime } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { defineRecords, type RecordRow } from './records';
 
-// Customers put the dashboard's host in front of it: nothing that would lead to another host.
+// Customers append it to the dashboard's host, so it must not lead to another host.
 const HOST_PATH = /^\/(?![/\\])[^\s\p{Cc}]*$/u;
 
 const REPORTS = defineRecords({ table: reports, key: ['id'], isOfSession: false });
@@ -51,7 +51,7 @@ export const reportReadyFact = defineFact({
     if (existing) return draft.repeat(fact.kind, reportId, isDeepStrictEqual(existing, report));
     draft.assertNotAhead('completedAt', completedAt);
     draft.addRecord(REPORTS, report);
-    draft.tell('ReportReady', { reportId, reportName, ...described });
+    draft.fireEvent('ReportReady', { reportId, reportName, ...described });
     return 'accepted';
   },
 });

@@ -9,7 +9,7 @@ import type { CourseRow, FlagRow, SessionRow, UserRow } from './draft';
 import { RECORD_KINDS } from './facts';
 import type { RecordKind, RecordRow } from './records';
 
-/** All rows of a commit. */
+/** The rows that a commit writes. */
 export interface IngestRows {
   newSessions: SessionRow[];
   changedSessions: SessionRow[];
@@ -34,13 +34,13 @@ export const createRows = (): IngestRows => ({
   deliveries: [],
 });
 
-/** A delivery that was written. One that is ours to send at once comes with its lease, and where it goes. */
+/** A written delivery. If this process sends it at once, it has a lease, the URL and the secret. */
 export type WrittenDelivery = SubscriptionKey & { deliveryId: string; eventId: string } & (
     | { lease: null }
     | { lease: string; url: string; secretSealed: Buffer }
   );
 
-/** One table's share of the statement: its rows, and what writes them from the JSON in a parameter. */
+/** The part of the statement that writes one table: the rows, and the SQL that writes them from a JSON parameter. */
 interface Part {
   name: string;
   table: PgTable;
@@ -139,13 +139,13 @@ const READ_SENT = `
          d.event_id as "eventId", d.lease, s.url, s.secret_sealed as "secretSealed"
     from sent d
     left join webhook_subscriptions s on d.lease is not null and s.integration_id = d.integration_id and s.id = d.subscription_id`;
-/** The delays are parameters of every statement. */
+/** Uses the delays, which are parameters of every statement, in a query that returns no rows. */
 const READ_NOTHING = 'select 1 where $1::int < 0 and $2::int < 0';
 
-/** By the parts that they are made of: few of all combinations come up. */
+/** Composed statements by the names of their parts. Only few combinations occur. */
 const statements = new Map<string, string>();
 
-/** Composes the statement of some parts, so that Postgres prepares nothing for tables that get no rows. */
+/** Composes a statement of only the given parts, so that Postgres does no work for tables that get no rows. */
 function composeStatement(parts: Part[]): string {
   const names = parts.map(({ name }) => name);
   const key = names.join();
@@ -158,7 +158,7 @@ function composeStatement(parts: Part[]): string {
   return text;
 }
 
-/** Writes everything in one statement and commits. An event that was told before brings no deliveries. */
+/** Writes all rows in one statement and commits. An event that already exists creates no deliveries. */
 export async function writeRows(
   commitWith: Query,
   rows: IngestRows,
@@ -171,7 +171,10 @@ export async function writeRows(
   return commitWith<WrittenDelivery>(text, [firstDelayMs, leaseMs, ...filled.map(({ list }) => JSON.stringify(list))]);
 }
 
-/** One row for each key, since a statement may write a row but once: the latest description, or the last that came. */
+/**
+ * Keeps one row for each key, because a statement may write a row only once: the latest description, or the last row if rows
+ * have no `describedAt`.
+ */
 function keepLatest<T extends { integrationId: string; id: string; describedAt?: string }>(rows: T[]): T[] {
   const latest = new Map<string, T>();
   for (const row of rows) {

@@ -4,7 +4,7 @@ import { factId, factTime } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { settleOutcome } from './session-outcome';
 
-/** A session ends, once. */
+/** A session ended. A session can end only once. */
 export const sessionClosedFact = defineFact({
   schema: z.object({
     kind: z.literal('sessionClosed'),

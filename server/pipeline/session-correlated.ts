@@ -12,7 +12,7 @@ const CORRELATIONS = defineRecords({
   isOfSession: true,
 });
 
-/** A session is matched to an LMS user; the latest match stands on the session and is told. */
+/** A session was matched to an LMS user. The session keeps the latest match. Only a match that is the latest fires an event. */
 export const sessionCorrelatedFact = defineFact({
   schema: z.object({
     kind: z.literal('sessionCorrelated'),
@@ -58,11 +58,11 @@ export const sessionCorrelatedFact = defineFact({
       url: user.url ?? null,
       describedAt: correlatedAt,
     });
-    // Whom it was matched to before is no news any more.
+    // The session already has a later match, so this one neither changes it nor fires an event.
     if (row.correlatedAt !== null && row.correlatedAt > correlatedAt) return 'accepted';
     Object.assign(row, { userId: user.id, correlationConfidence: confidence, correlatedAt });
     draft.touch(session);
-    draft.tell('SessionCorrelated', {
+    draft.fireEvent('SessionCorrelated', {
       sessionId: fact.sessionId,
       userId: user.id,
       correlationConfidence: confidence,

@@ -21,7 +21,7 @@ const eventSchema = z.object({
 
 const EVENTS = defineRecords({ table: sessionEvents, key: ['sessionId', 'sequence'], isOfSession: true });
 
-/** Events of a session, each known by its sequence; the fact is a duplicate when all of them are. */
+/** Events of a session, identified by their sequence numbers. The fact is a duplicate if all its events are. */
 export const sessionEventsFact = defineFact({
   schema: z.object({
     kind: z.literal('sessionEvents'),

@@ -4,7 +4,7 @@ import { factId, factTime } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { settleOutcome } from './session-outcome';
 
-/** Scoring gave up on a session, once; a score outranks that, before it or after. */
+/** Scoring of a session failed. This can happen only once. A score always takes precedence, whether it came before or after. */
 export const sessionFailedFact = defineFact({
   schema: z.object({
     kind: z.literal('sessionFailed'),

@@ -1,12 +1,13 @@
 import { classifyRisk } from '../domain/risk';
 import type { BatchDraft, SessionDraft } from './draft';
 
-/** A session's `effectiveBin`, as the database's generated column has it. */
+/** Computes a session's `effectiveBin` in the same way as the generated column in the database. */
 const effectiveBin = ({ row }: SessionDraft) => (row.label === 1 ? 101 : row.label === -1 ? -1 : row.scoreBin);
 
 /**
- * Closed and scored is `Scored`; without a score a failure outranks the close (decisions: Facts). The first time it is
- * `Scored`, a session of the bot class fires BotDetected (specification: Event types); nothing fires it again.
+ * Sets a session's status. A closed session with a score is `Scored`. Without a score, a failure takes precedence over the
+ * close (decisions: Facts). When a session becomes `Scored`, it fires BotDetected if it is in the bot class (specification:
+ * Event types). This happens only once.
  */
 export function settleOutcome(session: SessionDraft, draft: BatchDraft): void {
   const { row } = session;
@@ -21,7 +22,7 @@ export function settleOutcome(session: SessionDraft, draft: BatchDraft): void {
   }
   row.status = 'Scored';
   if (classifyRisk(effectiveBin(session), draft.thresholds) !== 'bot') return;
-  draft.tell('BotDetected', {
+  draft.fireEvent('BotDetected', {
     sessionId: row.id,
     botScore: row.botScore,
     scoredAt: row.scoredAt,

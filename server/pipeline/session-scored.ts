@@ -10,7 +10,7 @@ import { settleOutcome } from './session-outcome';
 
 const SCORES = defineRecords({ table: sessionScores, key: ['sessionId', 'scoredAt'], isOfSession: true });
 
-/** A score, known by its time; the latest stands on the session. */
+/** A session was scored. A score is identified by its time. The session keeps the latest score. */
 export const sessionScoredFact = defineFact({
   schema: z.object({
     kind: z.literal('sessionScored'),

@@ -9,7 +9,7 @@ import { defineFact } from './fact-kind';
 // A host name has at most 253 characters; a longer origin would not fit its index.
 const MAX_ORIGIN_LENGTH = 300;
 
-/** A session begins: `Active`. Must come before every other fact about it. */
+/** A session started; its status is `Active`. This must be the first fact about a session. */
 export const sessionStartedFact = defineFact({
   schema: z.object({
     kind: z.literal('sessionStarted'),

@@ -8,7 +8,7 @@ import { findFactKind, type IngestInput, RECORD_KINDS } from './facts';
 import { NamedKeys } from './named-keys';
 import { type RecordKind, type RecordRow, Records } from './records';
 
-/** What batches need to know: their tenants, what exists of what they name, and what is subscribed to. */
+/** What batches need to know: their tenants, the stored rows that they name, and the subscriptions. */
 export interface IngestState {
   tenants: Map<string, Tenant & { subscriptions: SubscriptionState[] }>;
 }
@@ -19,12 +19,12 @@ function collectKeys({ integrationId, facts }: IngestInput): NamedKeys {
   return keys;
 }
 
-/** Lists whose confirmed devices are read: none without an anomaly, which alone asks for them. */
+/** Lists the users whose confirmed devices are read. Only anomalies need them. */
 function listSuspects(named: NamedKeys[]) {
   if (named.every(({ suspects }) => suspects.length === 0)) return [];
   return named.flatMap(({ integrationId, suspects, correlatedUserIds }) => [
     ...suspects,
-    // A correlation of the same group may come to stand on the anomaly's session.
+    // A correlation of the same group may change the user of the anomaly's session.
     ...[...correlatedUserIds].map((userId) => ({ integrationId, userId, sessionId: null })),
   ]);
 }
@@ -35,19 +35,19 @@ const listSessionKeys = (named: NamedKeys[], ids: (keys: NamedKeys) => Set<strin
   named.flatMap((keys) => Array.from(ids(keys), (id) => ({ integrationId: keys.integrationId, id })));
 
 /**
- * Reads what the batches need, and locks the sessions they name in one order: whoever else writes one of them waits.
- * The statements travel together; those behind the lock see what the one before us committed. What belongs to a session
- * that is started here is read only where it turns out to be there.
+ * Reads what the batches need. Locks the sessions that they name, in sorted order, so that other writers of these sessions
+ * wait. The statements are sent together; those after the lock see what the previous holder of the lock committed. Records of
+ * a session that starts here are read only if the session turns out to exist.
  */
 export async function readState(query: Query, batches: IngestInput[], publicUrl: string | null): Promise<IngestState> {
   const named = batches.map(collectKeys);
   const newSessions = new Set(
     listSessionKeys(named, ({ newSessionIds }) => newSessionIds).map((key) => sessionKey(key.integrationId, key.id)),
   );
-  /** Most batches name nothing of most kinds. */
+  /** Runs a query only if its list is not empty. Most batches name nothing of most kinds. */
   const read = <Row extends object>(text: string, list: unknown[]): Row[] | Promise<Row[]> =>
     list.length > 0 ? query<Row>(text, [JSON.stringify(list)]) : [];
-  /** Reads the named records of all kinds: those of sessions only where `isRead` says so. */
+  /** Reads the named records of some kinds. Records of a session are read only if `isRead` accepts the session. */
   const readRecords = (kinds: RecordKind[], isRead: (sessionKey: string) => boolean) =>
     Promise.all(
       kinds.map(async (kind) => {
@@ -70,10 +70,11 @@ export async function readState(query: Query, batches: IngestInput[], publicUrl:
     read<{ integrationId: string; userId: string; fingerprint: string }>(READ_CONFIRMATIONS, listSuspects(named)),
     readRecords(RECORD_KINDS, (key) => !newSessions.has(key)),
   ]);
-  const again = new Set(
+  const existingSessions = new Set(
     sessionRows.map((row) => sessionKey(row.integrationId, row.id)).filter((key) => newSessions.has(key)),
   );
-  const more = again.size > 0 ? await readRecords(RECORDS_OF_SESSIONS, (key) => again.has(key)) : [];
+  const more =
+    existingSessions.size > 0 ? await readRecords(RECORDS_OF_SESSIONS, (key) => existingSessions.has(key)) : [];
   const state: IngestState = { tenants: new Map() };
   for (const { id, mediumAt, botAt, now, subscriptions } of tenants) {
     const confirmed = confirmations.filter(({ integrationId }) => integrationId === id);

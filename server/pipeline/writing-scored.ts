@@ -5,10 +5,10 @@ import { count, factId, factTime, unitInterval } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { defineRecords, type RecordRow } from './records';
 
-// The session is a writing tool's, and need not be one of ours.
+// The session belongs to a writing tool and need not be one of ours, so the records do not count as records of a session.
 const WRITING_SCORES = defineRecords({ table: writingScores, key: ['sessionId', 'scoredAt'], isOfSession: false });
 
-/** A writing session, which need not be a known session, closed with an AI-content score. */
+/** A writing session ended with an AI-content score. It need not be a known session. */
 export const writingScoredFact = defineFact({
   schema: z.object({
     kind: z.literal('writingScored'),
@@ -39,7 +39,7 @@ export const writingScoredFact = defineFact({
     if (existing) return draft.repeat(fact.kind, sessionId, isDeepStrictEqual(existing, score));
     draft.assertNotAhead('scoredAt', scoredAt);
     draft.addRecord(WRITING_SCORES, score);
-    draft.tell('WritingSessionScored', content);
+    draft.fireEvent('WritingSessionScored', content);
     return 'accepted';
   },
 });

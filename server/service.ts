@@ -34,11 +34,11 @@ export interface Service {
   dispatcher: Dispatcher;
   ingester: Ingester;
   usage: UsageMeter;
-  /** Serves `/api/inngest`; null where no Inngest is configured, so that nobody else can start runs. */
+  /** Serves `/api/inngest`. Null if no Inngest server is configured, so that nobody else can start runs. */
   inngestHandler: ((request: Request) => Promise<Response>) | null;
   engine: EmbeddedEngine | null;
   webhookClient: WebhookClient;
-  /** Whether a server of ours stands in front of Next's pages and handlers; else they run by themselves. */
+  /** Whether our own server stands in front of Next. If not, Next's pages and route handlers run alone. */
   isSelfHosted: boolean;
 }
 
@@ -47,18 +47,21 @@ export interface ServiceOptions {
   log: Logger;
   databaseUrl: string;
   appSecret: Buffer;
-  /** A process of ours, which may run timers and loops; where Next runs by itself the functions need a real Inngest. */
+  /**
+   * Whether the process may run timers and loops, as our own server may. If Next runs alone, the functions need an Inngest
+   * server.
+   */
   canRunEngine: boolean;
 }
 
-/** Whether Inngest can call us and be told: its development server asks for no keys. */
+/** Whether we and an Inngest server can reach each other. Its development server needs no keys. */
 const isInngestConfigured = (env: Env) =>
   Boolean((env.INNGEST_SIGNING_KEY && env.INNGEST_EVENT_KEY) || (env.INNGEST_DEV && env.INNGEST_DEV !== '0'));
 
-/** Somebody waits for nearly every statement, and would rather try again. */
+/** Limits the pool's statements. A caller waits for nearly every statement, and would rather try again than wait longer. */
 const STATEMENT_LIMIT_MS = 4_000;
 
-/** Creates the process's live objects and starts nothing. */
+/** Creates the process's live objects. Starts nothing. */
 export function createService(options: ServiceOptions): Service {
   const { env, log } = options;
   const db = openDatabase({
@@ -81,9 +84,9 @@ export function createService(options: ServiceOptions): Service {
   const webhookClient = createWebhookClient({ allowedHosts: env.WEBHOOK_ALLOW_HOSTS });
 
   const isEmbedded = options.canRunEngine && !env.usesInngest;
-  // The engine calls the handler, which is made of functions that send through the engine: one of them comes late.
+  // The engine calls the handler, and the handler's functions send through the engine, so the handler is set later.
   let handler: (request: Request) => Promise<Response> = () => Promise.reject(new Error('not ready'));
-  // The engine listens and holds session locks, which a transaction pooler does not carry.
+  // The engine uses LISTEN and session locks, which a transaction pooler does not support.
   const directUrl = env.DATABASE_DIRECT_URL ?? options.databaseUrl;
   const engine = isEmbedded
     ? createEmbeddedEngine({
@@ -132,7 +135,7 @@ export function createService(options: ServiceOptions): Service {
       handover: dispatcher.handover,
       firstDelayMs: env.WEBHOOK_RETRY_DELAYS[0]!,
       publicUrl: env.publicUrl,
-      // Elsewhere the minute's cron folds: nothing runs on between two requests.
+      // Other processes do no work between requests; there only the cron of each minute folds.
       onSessionsChanged: options.canRunEngine ? createFolder(db, log) : () => {},
     }),
     usage: createUsageMeter({ db, log }),
@@ -143,7 +146,7 @@ export function createService(options: ServiceOptions): Service {
   };
 }
 
-/** Here the types of the engine and of the delivery code meet: what differs between them does not compile. */
+/** Connects the jobs of the engine's functions to our code. The types of both sides must match here. */
 const createJobs = (db: Database, dispatcher: Dispatcher): Jobs => ({
   drainSubscription: dispatcher.drainSubscription,
   wakeSubscription: dispatcher.wakeSubscription,
@@ -157,7 +160,7 @@ const createJobs = (db: Database, dispatcher: Dispatcher): Jobs => ({
 
 /** Stops the work of a service within about `graceMs` and closes its connections. */
 export async function closeService(service: Service, graceMs: number): Promise<void> {
-  // What was committed is told while the engine still listens.
+  // Send wake-ups for committed deliveries while the engine still accepts events.
   await service.dispatcher.publisher.flush();
   await Promise.all([service.dispatcher.stop(graceMs), service.engine?.stop(graceMs)]);
   await service.webhookClient.close();
@@ -166,15 +169,15 @@ export async function closeService(service: Service, graceMs: number): Promise<v
   releaseService();
 }
 
-/** Writes and sends what a request or a run has left for later: a serverless process may never go on after it. */
+/** Finishes the deferred work of a request or run, because a serverless process may be frozen for good after it. */
 export async function settleService({ log, usage, dispatcher }: Service): Promise<void> {
   const flushed = usage.flush().catch((error: unknown) => log.warn({ err: error }, 'usage could not be written'));
   await Promise.all([flushed, dispatcher.flush()]);
 }
 
 /**
- * The service of this process: the self-hosted entry's, or, where Next runs by itself (a serverless platform, plain
- * `next start`), one made from the settings, without an engine.
+ * Returns the service of this process. In the self-hosted server, its entry has created it. If Next runs alone (serverless
+ * platform, plain `next start`), it is created here from the settings, without an engine.
  */
 export function getService(): Service {
   return obtainService(() => {

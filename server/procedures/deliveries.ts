@@ -17,7 +17,7 @@ import {
 } from '../webhooks/delivery-log';
 import { integrationProcedure, router } from './trpc';
 
-/** What became of events, for those who look after it: no route of the public API. */
+/** The delivery log, for staff. Not part of the public API. */
 export const deliveriesRouter = router({
   list: integrationProcedure
     .input(listDeliveriesInput)

@@ -8,7 +8,7 @@ import {
 import { listAlerts, listAnomalies, listReports } from '../domain/findings';
 import { integrationProcedure, router } from './trpc';
 
-// What the pipeline told of beside sessions, for staff: no route of the public API.
+// Anomalies, alerts and reports of the pipeline, for staff. Not part of the public API.
 
 export const anomaliesRouter = router({
   list: integrationProcedure

@@ -15,7 +15,7 @@ import { createIntegration, listIntegrationEntries } from '../domain/integration
 import { previewPlan, setIntegrationPlan } from '../webhooks/plans';
 import { adminProcedure, integrationAdminProcedure, integrationProcedure, router, staffProcedure } from './trpc';
 
-/** The integrations of the stack, for staff: no route of the public API. */
+/** The integrations of the stack, for staff. Not part of the public API. */
 export const integrationsRouter = router({
   list: staffProcedure
     .output(z.array(integrationEntrySchema))

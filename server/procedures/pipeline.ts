@@ -7,9 +7,10 @@ import type { Context } from './context';
 import { publicProcedure, router } from './trpc';
 
 /**
- * Ingests a batch of facts for the holder of the pipeline's token: 1 to 500, applied in order in one transaction, all or
- * nothing. `readInput` is called only for that holder. 401 bad token, 503 closed, 404 unknown integration, 400 with
- * `error.data.factIndex`. The door calls it without tRPC's middleware, which would cost more than all the rest of the door.
+ * Ingests a batch of 1 to 500 facts, in order, in one transaction, all or nothing. The caller needs the pipeline's token;
+ * `readInput` is called only after the token was checked. Errors: 401 for a wrong token, 503 if no token is configured, 404
+ * for an unknown integration, 400 with `error.data.factIndex` for an invalid fact. The pipeline's endpoint calls this without
+ * tRPC's middleware, which would cost more than the rest of the endpoint.
  */
 export async function ingestFacts(
   { service, caller }: Context,
@@ -29,7 +30,7 @@ export async function ingestFacts(
   }
 }
 
-/** What a refusal of facts is to tRPC; other faults stay what they are. */
+/** Converts a refusal of facts to a TRPCError. Returns other errors unchanged. */
 function toTrpcRefusal(cause: unknown): unknown {
   const apiError = findApiError(cause);
   if (apiError?.code === 'NOT_FOUND') return new TRPCError({ code: 'NOT_FOUND', message: apiError.message, cause });
@@ -43,7 +44,7 @@ function isSameSecret(given: string, expected: string): boolean {
 }
 
 export const pipelineRouter = router({
-  /** The door for the pipeline's facts. Not part of the public API. `ingestFacts` itself reads the input, after the token. */
+  /** Ingests facts. Not part of the public API. `ingestFacts` itself reads the input, after it has checked the token. */
   ingest: publicProcedure
     .use(({ getRawInput, next }) => next({ ctx: { readInput: getRawInput } }))
     .output(ingestOutput)

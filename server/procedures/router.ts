@@ -14,7 +14,7 @@ import { router } from './trpc';
 import { usersRouter } from './users';
 import { webhooksRouter } from './webhooks';
 
-/** The product's core: REST, the dashboard and the pipeline all call these procedures. */
+/** All procedures. REST, the dashboard and the pipeline call them. */
 export const appRouter = router({
   health: healthRouter,
   sessions: sessionsRouter,

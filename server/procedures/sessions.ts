@@ -105,13 +105,13 @@ export const sessionsRouter = router({
     .output(sessionLabelSchema)
     .mutation(({ ctx, input }) => labelSession(ctx.domain, input)),
 
-  /** `getDetails` with what the dashboard draws besides: for staff, no route of the public API. */
+  /** `getDetails` with more fields that the dashboard shows. For staff, not part of the public API. */
   getTimeline: integrationProcedure
     .input(sessionIdInput)
     .output(staffSessionDetailsSchema)
     .query(({ ctx, input }) => getSessionDetails(ctx.domain, input)),
 
-  /** Undoes a label: for staff, no route of the public API. */
+  /** Removes a label. For staff, not part of the public API. */
   unlabel: integrationProcedure
     .input(sessionIdInput)
     .output(sessionSchema)

@@ -11,9 +11,9 @@ import {
 import { createStaff, disableStaff, enableStaff, listStaff, revokeStaffSessions, setStaffRole } from '../auth/accounts';
 import { adminProcedure, router, staffProcedure } from './trpc';
 
-/** Accounts of the dashboard: no route of the public API. */
+/** Accounts of the dashboard. Not part of the public API. */
 export const staffRouter = router({
-  /** Who is signed in. */
+  /** Returns the account that is signed in. */
   me: staffProcedure.output(staffSchema).query(({ ctx }) => ctx.staff),
   list: adminProcedure.output(staffListSchema).query(({ ctx }) => listStaff(ctx.db)),
   create: adminProcedure

@@ -11,10 +11,13 @@ import { isUnavailable } from '../service';
 import type { WebhookContext } from '../webhooks/subscriptions';
 import type { Caller, Context } from './context';
 
-/** A procedure with `openapi` is public under that method and path; `errors` are the codes of its own, for the document. */
+/**
+ * Metadata of a procedure. With `openapi`, it is public under that method and path. `errors` lists the codes that only this
+ * route can return, for the OpenAPI document.
+ */
 export type Meta = OpenApiMeta<{ errors?: ErrorCode[] }>;
 
-// Inputs are refused in the API's words, not in the library's, whoever calls.
+// Messages about invalid input use the API's words instead of the library's, for every caller.
 z.config({ customError: wordIssue });
 
 const trpc = initTRPC
@@ -23,7 +26,7 @@ const trpc = initTRPC
   .create({
     errorFormatter({ shape, error }) {
       const factIndex = findFactIndex(error.cause);
-      // Stack traces and messages of unexpected faults stay inside.
+      // Stack traces and messages of unexpected errors must not reach the client.
       const { stack: _, ...data } = shape.data;
       const message =
         error.code === 'INTERNAL_SERVER_ERROR' ? 'Internal error' : (findIssue(error.cause) ?? shape.message);
@@ -41,7 +44,7 @@ export const router = trpc.router;
 /** Open to everybody. */
 export const publicProcedure = trpc.procedure;
 
-/** Who a caller is to the audit log. */
+/** Describes a staff caller for the audit log. */
 const toStaffActor = ({ staff, clientAddress }: Caller & { kind: 'staff' }): Actor => ({
   ...{ kind: 'Staff', id: staff.id, name: staff.email, clientAddress },
 });
@@ -62,8 +65,8 @@ function provideIntegration({ service }: Context, { integration, apiKeyMasked }:
 }
 
 /**
- * For a caller with an API key, and for staff who name an integration: gives the domain functions their context. Whatever
- * changes something is closed to viewers, by the type of the procedure: a new one needs nobody to think of it.
+ * A procedure for callers with an API key and for staff who name an integration. It provides the context of the domain
+ * functions. Viewers may call queries only. The type of the procedure decides this, so no new mutation can forget it.
  */
 export const integrationProcedure = trpc.procedure.use(async ({ ctx, type, next }) => {
   const { caller, service } = ctx;
@@ -75,29 +78,29 @@ export const integrationProcedure = trpc.procedure.use(async ({ ctx, type, next 
   const member = checkStaff(ctx, type === 'query' ? STAFF_ROLES : WRITERS);
   const { integrationId } = member;
   if (integrationId === null) throw new TRPCError({ code: 'BAD_REQUEST', message: 'x-integration-id is required' });
-  const found = await findIntegration(service.db, integrationId).catch(tellOutage);
+  const found = await findIntegration(service.db, integrationId).catch(rethrowOutage);
   if (!found) throw new TRPCError({ code: 'NOT_FOUND', message: 'Integration not found' });
-  return tellStaff(await next({ ctx: { domain: provideIntegration(ctx, found, toStaffActor(member)) } }));
+  return showRefusal(await next({ ctx: { domain: provideIntegration(ctx, found, toStaffActor(member)) } }));
 });
 
 const WRITERS: readonly StaffRole[] = ['admin', 'analyst'];
 const ADMINS: readonly StaffRole[] = ['admin'];
 
-/** For everybody who is signed in to the dashboard, whatever integration they look at; viewers change nothing here either. */
+/** A procedure for all signed-in staff, without an integration. Viewers may call queries only. */
 export const staffProcedure = trpc.procedure.use(async ({ ctx, type, next }) => {
   const member = checkStaff(ctx, type === 'query' ? STAFF_ROLES : WRITERS);
   const { db, env } = ctx.service;
   const audited = { db, actor: toStaffActor(member) };
-  return tellStaff(await next({ ctx: { ...ctx, staff: member.staff, db, audited, region: env.REGION } }));
+  return showRefusal(await next({ ctx: { ...ctx, staff: member.staff, db, audited, region: env.REGION } }));
 });
 
-/** For admins. */
+/** A procedure for admins. */
 export const adminProcedure = staffProcedure.use(({ ctx, next }) => {
   checkStaff(ctx, ADMINS);
   return next();
 });
 
-/** For admins who look at an integration. */
+/** A procedure for admins who name an integration. */
 export const integrationAdminProcedure = integrationProcedure.use(({ ctx, next }) => {
   checkStaff(ctx, ADMINS);
   return next();
@@ -121,37 +124,40 @@ const TRPC_CODES: Record<number, TRPCError['code']> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
-/** Lets staff read what the domain refused, as REST's envelope does for customers, and that the database is away. */
-function tellStaff<Result extends { ok: boolean }>(result: Result): Result {
+/**
+ * Shows staff the reason if the domain functions refused a call or the database is away, as REST's envelope does for
+ * customers.
+ */
+function showRefusal<Result extends { ok: boolean }>(result: Result): Result {
   if (result.ok) return result;
   const { error } = result as { error?: unknown };
-  if (isUnavailable(error)) tellOutage(error);
+  if (isUnavailable(error)) rethrowOutage(error);
   const refusal = findApiError(error);
   const code = refusal && TRPC_CODES[ERROR_CODES[refusal.code].status];
   if (code) throw new TRPCError({ code, message: refusal.message, cause: refusal });
   return result;
 }
 
-function tellOutage(cause: unknown): never {
+function rethrowOutage(cause: unknown): never {
   if (!isUnavailable(cause)) throw cause;
   throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable', cause });
 }
 
 type Issues = { issues?: { path: PropertyKey[]; message: string }[] } | undefined;
 
-/** The schema's first complaint in one line, instead of tRPC's JSON of all of them. */
+/** Writes the schema's first issue in one line, instead of tRPC's JSON of all issues. */
 function findIssue(cause: unknown): string | null {
   const issue = (cause as Issues)?.issues?.[0];
   return issue ? `${issue.path.map(String).join('.') || 'input'}: ${issue.message}` : null;
 }
 
-/** The field that the domain refused, or the schema of a call other than of facts. */
+/** Finds the field that the domain or the schema refused. Facts have `factIndex` instead. */
 function findField(cause: unknown): string | null {
   const path = (cause as Issues)?.issues?.[0]?.path.map(String).join('.');
   return findApiError(cause)?.field ?? (path && !path.startsWith('facts') ? path : null);
 }
 
-/** The fact that a refused batch failed on: our own refusal, or the schema's (`facts.3.botScore`). */
+/** Finds the index of the fact for which a batch was refused, by us or by the schema (`facts.3.botScore`). */
 function findFactIndex(cause: unknown): number | null {
   if (isInvalidFactError(cause)) return cause.factIndex;
   const path = (cause as Issues)?.issues?.[0]?.path;

@@ -3,8 +3,8 @@ import type { Region } from '../contract/integrations';
 import { type RetryScheduled, retryScheduled, type SubscriptionDue, subscriptionDue, sweepRequested } from './events';
 
 /**
- * Creates the Inngest client, one app for each region. With `embeddedFetch` all it sends goes to the embedded engine;
- * else the SDK reads INNGEST_* and talks to that server.
+ * Creates the Inngest client. Each region is its own Inngest app. With `embeddedFetch`, the client sends everything to the
+ * embedded engine. Otherwise the SDK reads the INNGEST_* settings and talks to that server.
  */
 export function createInngestClient(options: {
   region: Region;
@@ -16,7 +16,7 @@ export function createInngestClient(options: {
   return new Inngest({
     id: `bot-detection-${region}`,
     logger,
-    // A retry run checkpoints nothing that its rows do not remember.
+    // Not needed: what a function has done is stored in our own rows.
     checkpointing: false,
     middleware: [watchRuns(onRun)],
     ...(embeddedFetch ? { isDev: true, fetch: embeddedFetch } : {}),
@@ -26,11 +26,11 @@ export function createInngestClient(options: {
 type OnRun = (run: {
   function: string;
   outcome: 'completed' | 'failed' | 'retried';
-  /** Of the call that ended it. */
+  /** The duration of the call that ended the run. */
   durationMs: number | null;
 }) => void;
 
-/** Tells of runs that end and of tries that fail, whoever calls the functions: Inngest or the embedded engine. */
+/** Reports runs that end and attempts that fail, under an Inngest server and under the embedded engine. */
 function watchRuns(onRun: OnRun) {
   return class extends Middleware.BaseMiddleware {
     readonly id = 'watch-runs';
@@ -49,7 +49,7 @@ function watchRuns(onRun: OnRun) {
 
 const EVENTS_PER_SEND = 500;
 
-/** What the server tells the functions, each message an Inngest event. */
+/** The messages that the server sends to the functions, each as an Inngest event. */
 export interface Messages {
   sendDue: (subscriptions: SubscriptionDue[]) => Promise<void>;
   sendWakeUps: (retries: RetryScheduled[]) => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * The text of a Postgres array. postgres.js writes arrays itself only after asking each new connection for the array
- * types, and ends the process by an unhandled rejection when that connection breaks at that moment.
+ * Writes the text of a Postgres array. postgres.js can write arrays itself only if it queries the array types on each new
+ * connection. If the connection breaks during that query, an unhandled rejection ends the process.
  */
 export function arrayOf(values: readonly (string | number | null)[]): string {
   return `{${values.map((value) => (value === null ? 'NULL' : `"${String(value).replace(/["\\]/g, '\\$&')}"`)).join()}}`;

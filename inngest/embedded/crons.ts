@@ -4,7 +4,7 @@ import type { NewRun } from './store';
 
 const MINUTE_MS = 60_000;
 
-/** The runs that start at this minute (since the epoch). Their event ids let one process start each of them. */
+/** Lists the runs that start at a minute (counted from the epoch). Their event ids ensure that only one process starts each. */
 export function cronRuns(functions: Iterable<EngineFunction>, minute: number): NewRun[] {
   const at = new Date(minute * MINUTE_MS);
   const digest = {

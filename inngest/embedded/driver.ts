@@ -5,7 +5,7 @@ import { startsOf } from './intake';
 import type { Log } from './log';
 import type { Job, Run, Store } from './store';
 
-/** Drives runs: what each job does, and what each answer of a function leads to. */
+/** Drives runs: executes each job and acts on each answer of a function. */
 export class Driver {
   private isAbandoned = false;
 
@@ -16,18 +16,18 @@ export class Driver {
     private readonly log: Log,
   ) {}
 
-  /** From now on the calls that still run are somebody else's: what they answer is dropped. */
+  /** Drops the answers of calls that still run, because their jobs now belong to other processes. */
   abandon(): void {
     this.isAbandoned = true;
   }
 
-  /** Does one job. Throws if it must not count as done. */
+  /** Executes one job. Throws if the job must not count as done. */
   async execute(job: Job): Promise<void> {
     if (job.wake) return this.persist(() => this.store.resolve(job, job.wake!, 'null'));
     const run = await this.persist(() => this.store.begin(job));
     if (!run) return;
     const fn = this.functions.get(run.functionId);
-    // Another version of the application may know it: graphile-worker offers the job again, later and later.
+    // Another version of the application may have this function. graphile-worker retries the job with growing delays.
     if (!fn) throw new Error(`run ${job.run}: no function "${run.functionId}" in this process`);
     await this.drive(job, run, fn);
   }
@@ -39,7 +39,7 @@ export class Driver {
       const verdict = await callFunction(this.handler, fn, job, run, attempt);
       if (verdict.kind === 'memo') {
         if (job.step) return this.persist(() => this.store.resolve(job, verdict.stepId, verdict.result));
-        this.insist(await this.persist(() => this.store.memorise(job, verdict.stepId, verdict.result)), job);
+        this.assertOurs(await this.persist(() => this.store.memorise(job, verdict.stepId, verdict.result)), job);
         run.steps += `${run.steps && ','}${JSON.stringify(verdict.stepId)}:${verdict.result}`;
         run.stepIds.push(verdict.stepId);
         attempt = 0;
@@ -47,9 +47,9 @@ export class Driver {
       }
       switch (verdict.kind) {
         case 'completed':
-          return this.insist(await this.persist(() => this.store.finish(job, null)), job);
+          return this.assertOurs(await this.persist(() => this.store.finish(job, null)), job);
         case 'suspended':
-          return this.insist(await this.persist(() => this.store.suspend(job, verdict.ops)), job);
+          return this.assertOurs(await this.persist(() => this.store.suspend(job, verdict.ops)), job);
         case 'failed':
           return this.fail(job, run, fn, verdict.error);
         case 'retry':
@@ -58,7 +58,7 @@ export class Driver {
             'engine: attempt failed',
           );
           if (job.step) return this.persist(() => this.store.retryStep(job, attempt + 1, verdict.delayMs));
-          return this.insist(await this.persist(() => this.store.retry(job, attempt + 1, verdict.delayMs)), job);
+          return this.assertOurs(await this.persist(() => this.store.retry(job, attempt + 1, verdict.delayMs)), job);
       }
     }
   }
@@ -73,12 +73,12 @@ export class Driver {
         return true;
       }),
     );
-    this.insist(isFinished, job);
+    this.assertOurs(isFinished, job);
   }
 
   /**
-   * Writes what happened, as often as it takes while the database is away: the work is done, and doing it again because
-   * it could not be recorded would be worse than waiting.
+   * Records a result. While the database is away, it retries, because the work is done: waiting is better than repeating it
+   * only because it could not be recorded.
    */
   private async persist<T>(write: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
@@ -92,8 +92,8 @@ export class Driver {
     }
   }
 
-  /** A write that found the run moved on means that another process took the job over: leave the job to it. */
-  private insist(isOurs: boolean, job: Job): void {
+  /** Throws if a write found that the run has moved on. Another process has taken the job over then. */
+  private assertOurs(isOurs: boolean, job: Job): void {
     if (!isOurs) throw new Error(`run ${job.run}: another worker has taken it over`);
   }
 }

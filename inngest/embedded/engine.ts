@@ -11,14 +11,14 @@ import { migrateEngine } from './schema';
 import { Store } from './store';
 import { Workers } from './workers';
 
-/** Inngest in this process: the same functions, their runs and timers kept in Postgres. */
+/** Runs Inngest functions in this process. Their runs and timers are stored in Postgres. */
 export interface EmbeddedEngine {
-  /** The `fetch` of `new Inngest({ fetch })`: takes events; resolves when they and the runs they start are committed. */
+  /** For `new Inngest({ fetch })`. It accepts events, and resolves when they and the runs that they start are committed. */
   fetch: typeof globalThis.fetch;
   start(): Promise<void>;
-  /** Whether it runs, holds its lock and takes jobs. */
+  /** Whether the engine runs, holds its lock and takes jobs. */
   isWorking(): boolean;
-  /** Takes no more work, waits up to `graceMs` for running calls, then hands the rest back at once. */
+  /** Stops taking work and waits up to `graceMs` for running calls. Then it releases their jobs to other processes. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -26,28 +26,28 @@ export interface EmbeddedEngineOptions {
   databaseUrl: string;
   /** The application's pool, for the engine's own tables. */
   sql: Sql;
-  /** Opens the connection of the engine's own session; postgres.js does where it is absent. */
+  /** Opens the connection of the engine's own session. If absent, postgres.js opens it. */
   socket?: ((address: { host: string[]; port: number[] }) => Socket) | null;
   /** The SDK's serve handler. */
   handler: FetchHandler;
   log: Log;
-  /** How many calls run at a time: they wait on I/O, and a hung tenant's must not fill them all. */
+  /** How many calls run at a time. It is large, because calls wait on I/O and one hanging tenant must not fill all slots. */
   slots?: number;
 }
 
 const DEFAULT_SLOTS = 200;
-/** How late a timer can be that was set after the last pulse; known ones get a pulse of their own. */
+/** The time between two pulses. A timer set after the last pulse may be late by this; for known timers, a pulse comes earlier. */
 const PULSE_MS = 500;
 const SHORTEST_PULSE_MS = 20;
 const PRESENCE_PULSES = 10;
 const PRUNE_PULSES = 120;
 const REPLACE_MS = 5000;
-/** A session that is silent for longer has lost its database, and tries a new connection. */
+/** If the session's connection is silent for longer, it is closed and opened again. */
 const SILENCE_MS = 5000;
-/** A database that does not answer holds up a stop no longer than this, per question. */
+/** While stopping, each statement may wait this long for a database that does not answer. */
 const LEAVE_MS = 2000;
 
-/** Creates the engine. Functions it cannot run are refused by `start`. */
+/** Creates the engine. `start` rejects if there are functions that it cannot run. */
 export function createEmbeddedEngine(options: EmbeddedEngineOptions): EmbeddedEngine {
   const engine = new Engine(options);
   return {
@@ -72,7 +72,7 @@ class Engine {
   private pulses = 0;
   private minute: number | null = null;
   private isAway = false;
-  /** On the clock that never steps. */
+  /** When the workers were last replaced, on the monotonic clock. */
   private replacedAt = Number.NEGATIVE_INFINITY;
   private pulseTimer: NodeJS.Timeout | undefined;
   private pulsing: Promise<void> = Promise.resolve();
@@ -90,7 +90,7 @@ class Engine {
       connect_timeout: 5,
       backoff: () => 0.5,
       onnotice: () => {},
-      // The lock of a machine that vanished is free within half a minute.
+      // With these keepalives, the lock of a machine that vanished is released within half a minute.
       connection: {
         application_name: 'engine',
         tcp_keepalives_idle: 10,
@@ -116,12 +116,12 @@ class Engine {
     if (request.method !== 'POST' || !new URL(request.url).pathname.startsWith('/e/')) {
       return Response.json({ error: 'the embedded engine takes only events' }, { status: 404 });
     }
-    // Also of an engine that was never started: an operator's command leaves its runs to the processes that have.
+    // The engine may never have been started here: the runs of an operator's command are left to the running processes.
     await this.prepare();
     return takeEvents(request, this.functions, this.store);
   }
 
-  /** Learns the functions and brings the tables up to date, once. */
+  /** Reads the functions and migrates the tables, once. */
   private prepare(): Promise<void> {
     this.preparing ??= (async () => {
       for (const fn of await listFunctions(this.options.handler)) this.functions.set(fn.id, fn);
@@ -155,7 +155,7 @@ class Engine {
 
   private async end(graceMs: number): Promise<void> {
     clearTimeout(this.pulseTimer);
-    // With no job at work there is nothing to wait for but the database.
+    // If no job is running, only the database can delay the stop.
     const patienceMs = this.workers.activeJobIds.length > 0 ? graceMs : Math.min(graceMs, LEAVE_MS);
     const drained = this.workers.drain();
     if (!(await settlesWithin(drained, patienceMs))) {
@@ -166,12 +166,12 @@ class Engine {
       this.workers.release();
     }
     await settlesWithin(Promise.all([drained, this.pulsing, this.pruning]), LEAVE_MS);
-    // Without a database the next process sees the lock gone and does the same.
+    // If the database is away, the next process finds the lock free and cleans up.
     await settlesWithin(this.presence.leave(), LEAVE_MS);
     await this.session.end({ timeout: 1 });
   }
 
-  /** The engine's heartbeat: one statement says that the process lives and what is due. */
+  /** The engine's heartbeat. One statement shows other processes that this one lives, and reads what is due. */
   private async pulse(): Promise<void> {
     this.pulsing = this.beat();
     await this.pulsing;
@@ -193,13 +193,13 @@ class Engine {
     } catch (error) {
       if (!this.isAway) this.options.log.error({ error: String(error) }, 'engine: the database does not answer');
       this.isAway = true;
-      // Their connections may be as silent as this one was.
+      // The workers' connections may be dead too.
       this.workers.isDamaged = true;
     }
     if (!this.stopping) this.pulseTimer = setTimeout(() => void this.pulse(), Math.ceil(nextMs));
   }
 
-  /** A connection whose network drops everything would never answer, nor end. */
+  /** Closes the connection if an answer takes too long. If the network drops all packets, it would never answer nor end. */
   private async limitSilence<T>(answer: Promise<T>): Promise<T> {
     const timer = setTimeout(() => this.socket?.destroy(new Error('the database does not answer')), SILENCE_MS);
     try {
@@ -209,7 +209,7 @@ class Engine {
     }
   }
 
-  /** Starts the runs of crons once per minute; the minutes of a time without engine or database are skipped. */
+  /** Starts the runs of crons once per minute. Minutes in which the engine or the database was down are skipped. */
   private async fireCrons(minute: number): Promise<void> {
     if (minute === this.minute) return;
     if (this.minute !== null) await this.store.startRuns(cronRuns(this.functions.values(), minute));

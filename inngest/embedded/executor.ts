@@ -24,7 +24,7 @@ interface Op {
   error?: unknown;
 }
 
-/** As with Inngest (in UTF-16 units instead of bytes): a step's result, and the results of a whole run. */
+/** Inngest's limits for the result of a step and of a whole run, but in UTF-16 units instead of bytes. */
 const MAX_RESULT_LENGTH = 4 * 1024 * 1024;
 const MAX_STATE_LENGTH = 32 * 1024 * 1024;
 const MAX_STEPS = 1000;
@@ -33,7 +33,7 @@ const FIRST_BACKOFF_MS = 2000;
 const MAX_BACKOFF_MS = 10 * 60_000;
 const MAIN_STEP = 'step';
 
-/** Calls the function once through the SDK, at `job.step` or wherever its finished steps lead. */
+/** Calls the function once through the SDK: the step `job.step`, or whatever follows its finished steps. */
 export async function callFunction(
   handler: FetchHandler,
   fn: EngineFunction,
@@ -101,7 +101,7 @@ function buildRequest(fn: EngineFunction, job: Job, run: Run, attempt: number): 
     stack: { stack: run.stepIds, current: run.stepIds.length },
   };
   const { event, steps } = run;
-  // No ctx.fn_id: with it the SDK would report finished steps to a server instead of answering with them.
+  // Without ctx.fn_id, because with it the SDK would report finished steps to a server instead of returning them.
   const body = `{"version":2,"event":${event},"events":[${event}],"steps":{${steps}},"ctx":${JSON.stringify(ctx)}}`;
   return new Request(`${APP_URL}/api/inngest?fnId=${encodeURIComponent(fn.id)}&stepId=${encodeURIComponent(stepId)}`, {
     method: 'POST',
@@ -115,7 +115,7 @@ function retryOrFail(error: StepError, noRetry: boolean, attempt: number, retryA
   return { kind: 'retry', error, delayMs: readRetryAfter(retryAfter) ?? backoffMs(attempt) };
 }
 
-/** 2 s, 4 s, 8 s … up to 10 minutes, each up to a quarter longer, so that what failed together returns apart. */
+/** Computes the delay: 2 s, 4 s, 8 s … up to 10 minutes, plus up to a quarter of jitter to spread simultaneous failures. */
 export function backoffMs(attempt: number): number {
   return Math.min(FIRST_BACKOFF_MS * 2 ** attempt, MAX_BACKOFF_MS) * (1 + Math.random() / 4);
 }
@@ -128,14 +128,14 @@ function readRetryAfter(header: string | null): number | null {
 
 const UNIT_MS: Record<string, number> = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 };
 
-/** A sleep on the wire is an instant or a duration such as `1h30m`. */
+/** Parses a sleep, which the SDK sends as an instant or as a duration such as `1h30m`. */
 function readSleep(name: string): Pick<PendingOp, 'at' | 'delayMs'> {
   if (/^\d{4}-/.test(name)) return { at: name, delayMs: 0 };
   const parts = [...name.matchAll(/(\d+)([wdhms])/g)];
   return { at: null, delayMs: parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0) };
 }
 
-/** An error as the SDK writes it, or as it was thrown; cut, since it is stored and logged. */
+/** Reads an error of the SDK or a thrown value. Truncates its texts, because they are stored and logged. */
 function readError(value: unknown): StepError {
   const { name, message, stack } = (value ?? {}) as Partial<StepError>;
   return {

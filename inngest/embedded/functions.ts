@@ -3,7 +3,7 @@ import { type ParsedCronItem, parseCronItem } from 'graphile-worker';
 
 export type FetchHandler = (request: Request) => Promise<Response>;
 
-/** A function of ours, as far as this engine knows functions. */
+/** The properties of a function that this engine supports. */
 export interface EngineFunction {
   id: string;
   events: string[];
@@ -14,7 +14,7 @@ export interface EngineFunction {
   concurrency: { limit: number; field: string | null } | null;
 }
 
-/** What the in-band sync tells about a function, as far as it is read; all other keys are refused. */
+/** The fields of a function in the in-band sync that the engine reads. All other keys are refused. */
 interface WireFunction {
   id: string;
   triggers?: { event?: string; expression?: string; cron?: string; jitter?: string }[];
@@ -28,7 +28,7 @@ const UNDERSTOOD = new Set(['id', 'name', 'triggers', 'steps', 'concurrency']);
 const DEFAULT_RETRIES = 3;
 const MAX_KEY_LENGTH = 200;
 
-/** Asks the SDK for its functions (the in-band sync) and refuses what this engine does not do. */
+/** Reads the functions from the SDK (in-band sync). Throws if one uses a feature that this engine does not support. */
 export async function listFunctions(handler: FetchHandler): Promise<EngineFunction[]> {
   const response = await handler(
     new Request(`${APP_URL}/api/inngest`, {
@@ -42,7 +42,7 @@ export async function listFunctions(handler: FetchHandler): Promise<EngineFuncti
   return body.functions.map(readFunction);
 }
 
-/** The address the SDK is told it has; no request leaves the process. */
+/** The address that the SDK believes to have. No request leaves the process. */
 export const APP_URL = 'http://embedded.invalid';
 export const APP_HEADERS = { host: 'embedded.invalid', 'content-type': 'application/json' };
 
@@ -95,7 +95,7 @@ function parseCron(id: string, expression: string): ParsedCronItem {
   }
 }
 
-/** The key whose slots a run of this function takes, by its event's data. */
+/** Finds the concurrency key of a run from its event's data. */
 export function concurrencyKey({ id, concurrency }: EngineFunction, data: unknown): string | null {
   if (!concurrency) return null;
   if (!concurrency.field) return id;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { concurrencyKey, type EngineFunction, FAILED_EVENT } from './functions';
 import type { NewRun, Store } from './store';
 
-/** As with Inngest (the event in UTF-16 units instead of bytes). */
+/** Inngest's limits, but the event's length is in UTF-16 units instead of bytes. */
 const MAX_EVENT_LENGTH = 512 * 1024;
 const MAX_EVENTS = 5000;
 const MAX_ID_LENGTH = 512;
@@ -15,7 +15,7 @@ interface SentEvent {
   data?: unknown;
 }
 
-/** What the SDK's `POST /e/<key>` is answered by: starts the runs and answers when they are committed. */
+/** Answers the SDK's `POST /e/<key>`: starts the runs and responds when they are committed. */
 export async function takeEvents(
   request: Request,
   functions: ReadonlyMap<string, EngineFunction>,
@@ -45,7 +45,7 @@ export async function takeEvents(
   return Response.json({ ids, status: 200 });
 }
 
-/** The runs an event starts; `failedFunction` is set where the event tells of that function's failure. */
+/** Lists the runs that an event starts. `failedFunction` is set if the event reports the failure of that function. */
 export function startsOf(
   functions: Iterable<EngineFunction>,
   event: Record<string, unknown> | null,

@@ -6,7 +6,7 @@ export interface Log {
   error(o: object, m: string): void;
 }
 
-/** graphile-worker's errors as warnings of ours; it also talks about every job, which is dropped. */
+/** Logs graphile-worker's errors as warnings. Drops its other messages, which it writes for every job. */
 export function graphileLogger(log: Log): Logger {
   return new Logger(() => (level, message) => {
     if (level === 'error') log.warn({ source: 'graphile-worker' }, message.slice(0, 500));

@@ -3,7 +3,7 @@ import { arrayOf } from './array-literal';
 import { announceJobs, selectDueTimes, unlockLostJobs } from './graphile-worker-internals';
 import { PROCESS_LOCK, QUEUE_SCHEMA } from './schema';
 
-/** What one look at the queue tells: due jobs (capped), the time until the next timer, the database's minute. */
+/** The result of one look at the queue: due jobs (capped), the time until the next timer, the database's minute. */
 export interface Pulse {
   due: number;
   nextMs: number | null;
@@ -11,8 +11,8 @@ export interface Pulse {
 }
 
 /**
- * The part of a process that others see: its row names its graphile workers, and its session lock says that it lives.
- * `session` is one connection of its own, never recycled, or the lock would go with it.
+ * Makes a process visible to others. Its row names its graphile-worker workers, and its session lock shows that it lives.
+ * `session` must be a single connection of its own that is never recycled, because the lock ends with it.
  */
 export class Presence {
   private processId = 0;
@@ -25,14 +25,14 @@ export class Presence {
     await this.session`select pg_try_advisory_lock(${PROCESS_LOCK}, ${this.processId})`;
   }
 
-  /** To be called before a worker takes its first job, and again and again: the row must never grow old. */
+  /** Call this before a worker takes its first job, and then regularly, because old rows are removed. */
   async register(workerIds: string[]): Promise<void> {
     await this
       .session`insert into engine.process (id, worker_ids) values (${this.processId}, ${arrayOf(workerIds)}::text::text[])
       on conflict (id) do update set worker_ids = excluded.worker_ids, seen_at = now()`;
   }
 
-  /** Unlocks the jobs of these workers and lets other processes know. */
+  /** Unlocks the jobs of these workers and notifies other processes. */
   async handBack(workerIds: string[]): Promise<void> {
     await this.session`select ${this.session(QUEUE_SCHEMA)}.force_unlock_workers(${arrayOf(workerIds)}::text::text[])`;
     await announceJobs(this.session, workerIds.length);
@@ -43,8 +43,8 @@ export class Presence {
   }
 
   /**
-   * Says that this process lives (locking again what the session holds already only counts up; after a reconnect it
-   * takes the lock anew) and tells what is due.
+   * Renews the lock that shows that this process lives, and reads what is due. If the session holds the lock already, this
+   * only increases its count. After a reconnect, it takes the lock again.
    */
   async pulse(limit: number): Promise<Pulse> {
     const [row] = await this.session<{ due: number; next_ms: number | null; minute: number }[]>`
@@ -59,8 +59,8 @@ export class Presence {
   }
 
   /**
-   * Unlocks the jobs that nobody works on: locked by a worker of no living process, or by one of ours that does not know of
-   * it, because the connection broke between the lock and the answer. Answers how many.
+   * Unlocks jobs that nobody works on: those locked by a worker of a dead process, and those locked by one of our workers that
+   * does not know it, because the connection broke between the lock and the answer. Returns how many.
    */
   async releaseOrphans(workerIds: string[], activeJobIds: string[]): Promise<number> {
     const selectLiveWorkers = this.session`

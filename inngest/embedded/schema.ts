@@ -1,9 +1,9 @@
 import { type Logger, runMigrations } from 'graphile-worker';
 import type { Sql } from 'postgres';
 
-/** Where graphile-worker keeps its jobs; named here because the engine reads them. */
+/** The schema of graphile-worker's tables, which the engine reads too. */
 export const QUEUE_SCHEMA = 'graphile_worker';
-/** The one task: every job is one step forward of one run. */
+/** The only task of graphile-worker. Every job moves one run one step forward. */
 export const TASK = 'engine';
 
 /** Advisory lock keys: the migration (one number), live processes and concurrency keys (pairs with an id or a hash). */
@@ -12,8 +12,8 @@ export const PROCESS_LOCK = 7_201_003;
 const CONCURRENCY_LOCK = 7_201_004;
 
 /**
- * Creates graphile-worker's tables and the engine's own, or brings them up to date. Safe to call from several processes
- * at once: one migrates, the others wait. `session` is a single connection, since it holds a session lock.
+ * Creates or migrates graphile-worker's tables and the engine's own. Several processes may call it at the same time: one
+ * migrates, the others wait. `session` must be a single connection, because it holds a session lock.
  */
 export async function migrateEngine(session: Sql, databaseUrl: string, logger: Logger): Promise<void> {
   await session`select pg_advisory_lock(${MIGRATION_LOCK}::bigint)`;
@@ -27,13 +27,13 @@ export async function migrateEngine(session: Sql, databaseUrl: string, logger: L
 
 /**
  * A run is `Waiting` (its concurrency key is full), `Running` (it holds a slot of its key, and a job drives it),
- * `Sleeping` (a timer wakes it; it holds no slot) or `Failed`; a completed run is deleted. Every handover to another job
- * raises `turn`, so that a job left over from before a crash finds nothing to do. JSON is kept as `json`, not `jsonb`:
- * it is never queried, and jsonb refuses strings that JavaScript allows.
+ * `Sleeping` (a timer wakes it; it holds no slot) or `Failed`. A completed run is deleted. Every handover to another job
+ * increments `turn`, so that a job left over from before a crash finds nothing to do. JSON is stored as `json`, not `jsonb`,
+ * because it is never queried and jsonb refuses strings that JavaScript allows.
  *
- * The functions are plpgsql because each of their statements sees what committed while it waited for a lock; one
- * statement with CTEs would count the slots of a key by a snapshot older than the lock. To change the parameters or the
- * result of one, drop the old one first.
+ * The functions are plpgsql, because each of their statements sees what was committed while it waited for a lock. A single
+ * statement with CTEs would count the slots of a key in a snapshot older than the lock. To change the parameters or the
+ * result of a function, drop the old one first.
  */
 const DDL = `
 create schema if not exists engine;
@@ -90,7 +90,7 @@ begin
   if jobs is not null then perform ${QUEUE_SCHEMA}.add_jobs(jobs); end if;
 end $$;
 
--- Starts one run per element, or none where its event id was seen in the last 24 hours.
+-- Starts one run per element, unless its event id was seen in the last 24 hours.
 create or replace function engine.start_runs(
   event_ids text[], function_ids text[], events text[], keys text[], limits int[], delays_ms float8[]
 ) returns void language plpgsql as $$
@@ -123,13 +123,13 @@ begin
     engine.job(json_build_object('run', id, 'turn', 0), now() + delay_ms * interval '1 ms') order by id)
   into jobs from incoming where status <> 'Waiting';
   if jobs is not null then perform ${QUEUE_SCHEMA}.add_jobs(jobs); end if;
-  -- In one order of locks everywhere, or two senders could wait for each other.
+  -- Take locks in the same order everywhere, so that two senders cannot deadlock.
   for key in select k from unnest(keys) k where k is not null group by k order by hashtext(k), k loop
     perform engine.admit(key);
   end loop;
 end $$;
 
--- What a job needs to call the function; no row if the job is left over or the run has to wait for a slot first.
+-- Reads what a job needs to call the function. No row if the job is left over or the run must first wait for a slot.
 create or replace function engine.begin(run_id bigint, run_turn int, step_id text) returns table (
   function_id text, event text, attempt int, step_ids text, steps text
 ) language plpgsql as $$
@@ -153,7 +153,7 @@ begin
   from engine.step s where s.run_id = r.id;
 end $$;
 
--- Remembers the result of a step; false if this job no longer drives the run.
+-- Stores the result of a step. False if this job no longer drives the run.
 create or replace function engine.memorise(run_id bigint, run_turn int, step_id text, step_result text) returns boolean
 language plpgsql as $$
 begin
@@ -165,7 +165,7 @@ begin
   return true;
 end $$;
 
--- Leaves the run to its operations: timers, and steps that run side by side. The last to be resolved continues it.
+-- Suspends the run until its operations (timers and parallel steps) are resolved. The last one continues the run.
 create or replace function engine.suspend(
   run_id bigint, run_turn int, op_ids text[], kinds text[], wake_at text[], delays_ms float8[]
 ) returns boolean language plpgsql as $$
@@ -186,7 +186,7 @@ begin
   return true;
 end $$;
 
--- An operation of a suspended run is done; the last one hands the run on.
+-- Resolves an operation of a suspended run. The last one continues the run.
 create or replace function engine.resolve(run_id bigint, run_turn int, op_id text, op_result text) returns void
 language plpgsql as $$
 declare r engine.run;
@@ -205,7 +205,7 @@ begin
   end if;
 end $$;
 
--- Tries again later; the backoff of a whole run holds no slot of its key.
+-- Retries later. A run that waits for its retry holds no slot of its key.
 create or replace function engine.retry(run_id bigint, run_turn int, next_attempt int, delay_ms float8) returns boolean
 language plpgsql as $$
 declare r engine.run;
@@ -219,7 +219,7 @@ begin
   return true;
 end $$;
 
--- Ends the run: it is deleted, or kept as Failed when there is an error. False if this job no longer drives it.
+-- Ends the run: deletes it, or keeps it as Failed if there is an error. False if this job no longer drives it.
 create or replace function engine.finish(run_id bigint, run_turn int, run_error text) returns boolean
 language plpgsql as $$
 declare key text;

@@ -3,7 +3,7 @@ import { arrayOf } from './array-literal';
 import { resetTaskSequence } from './graphile-worker-internals';
 import { QUEUE_SCHEMA } from './schema';
 
-/** The payload of a graphile-worker job: drive the run, wake its sleep, or execute one of its parallel steps. */
+/** The payload of a graphile-worker job: drive the run, end its sleep (`wake`), or execute one of its parallel steps (`step`). */
 export interface Job {
   run: number;
   turn: number;
@@ -12,7 +12,7 @@ export interface Job {
   attempt?: number;
 }
 
-/** JSON stays text from the database to the SDK: nothing in between looks inside. */
+/** A run to drive. Its JSON stays text from the database to the SDK, because nothing in between reads it. */
 export interface Run {
   functionId: string;
   event: string;
@@ -23,7 +23,7 @@ export interface Run {
 }
 
 export interface NewRun {
-  /** Set where the event came with an id of its own: within 24 hours only its first sending starts runs. */
+  /** Set if the sender gave the event an id. Within 24 hours, only the first event with an id starts runs. */
   eventId: string | null;
   functionId: string;
   event: string;
@@ -32,7 +32,7 @@ export interface NewRun {
   delayMs: number;
 }
 
-/** What a run waits for: a sleep until an instant or for a time, or a step that runs side by side with others. */
+/** What a run waits for: a sleep until an instant or for a duration, or a parallel step. */
 export interface PendingOp {
   id: string;
   kind: 'wake' | 'step';
@@ -94,7 +94,7 @@ export class Store {
     return isTrue(await this.sql`select engine.finish(${run}, ${turn}, ${error}) as done`);
   }
 
-  /** Deletes a batch of what is no longer needed; answers whether there may be more. */
+  /** Deletes a batch of rows that are no longer needed. Returns whether there may be more. */
   async prune(batch = 1000): Promise<boolean> {
     const events = await this.sql`delete from engine.event where id in (
       select id from engine.event where received_at < now() - interval '24 hours' limit ${batch} for update skip locked)`;

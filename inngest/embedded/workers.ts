@@ -3,11 +3,11 @@ import { type Logger, type Runner, run, type Worker, type WorkerEvents } from 'g
 import { QUEUE_SCHEMA, TASK } from './schema';
 import type { Job } from './store';
 
-/** Connections of graphile-worker: one listens, the others take and complete jobs in a fraction of a millisecond each. */
+/** Connections of graphile-worker. One listens; the others take and complete jobs, in a fraction of a millisecond each. */
 const POOL_SIZE = 8;
 /**
- * A worker that found nothing asks again after this time. The engine's pulse looks for all of them and nudges as many
- * as there are jobs: two hundred workers that poll every two seconds would cost a hundred statements a second.
+ * How often an idle worker polls. The engine's pulse polls for all workers and wakes as many as there are jobs. Otherwise two
+ * hundred workers that poll every two seconds would cost a hundred statements a second.
  */
 const POLL_INTERVAL_MS = 10 * 60_000;
 
@@ -16,22 +16,22 @@ export interface WorkersOptions {
   slots: number;
   logger: Logger;
   execute: (job: Job) => Promise<void>;
-  /** Makes worker ids known to the other processes. */
+  /** Publishes worker ids to the other processes. */
   register: (workerIds: string[]) => Promise<void>;
 }
 
 /**
- * graphile-worker's workers: they take the jobs and `execute` them. After trouble with the database graphile-worker
- * loses workers for good (one that cannot complete its job exits) and may listen again only after a minute, so the
- * caller replaces them all when the database answers again; the old ones finish what they have.
+ * graphile-worker's workers, which take jobs and `execute` them. After database errors, graphile-worker loses workers for good
+ * (a worker that cannot complete its job exits) and may listen again only after a minute. So the caller replaces all workers
+ * when the database answers again. The old ones finish their current jobs.
  */
 export class Workers {
-  /** All that live, and of those the ones that take jobs. */
+  /** `workers` are all that are alive; `taking` are those that take new jobs. */
   private readonly workers = new Set<Worker>();
   private taking = new Set<Worker>();
   private readonly runners = new Set<Runner>();
   private isStopping = false;
-  /** Something went wrong since they were started. */
+  /** An error occurred since the workers were started. */
   isDamaged = false;
 
   constructor(private readonly options: WorkersOptions) {}
@@ -44,7 +44,7 @@ export class Workers {
     return [...this.workers].flatMap((worker) => worker.getActiveJob()?.id ?? []);
   }
 
-  /** Starts workers; those that ran before take no more jobs and end when theirs are done. */
+  /** Starts new workers. The previous ones take no more jobs and end when their current jobs are done. */
   async start(): Promise<void> {
     const { databaseUrl, slots, logger, execute, register } = this.options;
     const old = [...this.runners];
@@ -76,12 +76,12 @@ export class Workers {
       maxPoolSize: POOL_SIZE,
       pollInterval: POLL_INTERVAL_MS,
       noHandleSignals: true,
-      // Not its crontab: when the database is away at the minute, it ends the process by an unhandled rejection.
+      // graphile-worker's own crontab is not used: if the database is away, its unhandled rejection ends the process.
       parsedCronItems: [],
       taskList: { [TASK]: (payload) => execute(payload as Job) },
       events,
       logger,
-      // Nobody may take a job before the other processes can tell whose it is.
+      // Workers must not take jobs before the other processes know their ids.
       preset: { plugins: [{ name: 'EngineGate', version: '0.0.0', worker: { hooks: { startWorker: () => gate } } }] },
     });
     runner.promise.catch(() => {});
@@ -100,7 +100,7 @@ export class Workers {
     for (const runner of old) void this.end(runner);
   }
 
-  /** Lets as many idle workers as there are due jobs look for one. */
+  /** Wakes as many idle workers as there are due jobs. */
   nudge(due: number): void {
     let left = due;
     for (const worker of this.taking) {
@@ -108,33 +108,33 @@ export class Workers {
       try {
         if (worker.nudge()) left--;
       } catch {
-        // It has ended: nudging it is a failed assertion.
+        // `nudge` throws for a worker that has ended.
         this.isDamaged = true;
       }
     }
   }
 
-  /** Takes no more jobs; resolves when those at work are done. */
+  /** Stops taking jobs. Resolves when the running ones are done. */
   async drain(): Promise<void> {
     this.isStopping = true;
     await Promise.all([...this.runners].map((runner) => this.end(runner)));
   }
 
-  /** Forgets the jobs at work, so that `drain` resolves. */
+  /** Drops the running jobs, so that `drain` resolves. */
   release(): void {
     for (const worker of this.workers) void Promise.resolve(worker.release(true)).catch(() => {});
   }
 
   private async end(runner: Runner): Promise<void> {
-    // Rejects if it stopped by itself.
+    // `stop` rejects if the runner has already stopped by itself.
     await runner.stop().catch(() => {});
     this.runners.delete(runner);
   }
 }
 
 /**
- * What graphile-worker writes itself need not reach the disk at once: a lock or a completion that a crash of Postgres
- * takes back offers the job again, and its run's `turn` tells whether there is anything left to do.
+ * Turns on asynchronous commit for graphile-worker's own writes, which need not reach the disk at once. If a crash of Postgres
+ * loses a lock or a completion, the job is offered again, and the run's `turn` tells whether anything is left to do.
  */
 function withAsynchronousCommit(databaseUrl: string): string {
   const url = new URL(databaseUrl);

@@ -1,23 +1,23 @@
 import type { Inngest } from 'inngest';
 import { retryScheduled, type SubscriptionDue, subscriptionDue, sweepRequested } from '../events';
 
-/** What the functions of deliveries call. */
+/** What the delivery functions call. */
 export interface DeliveryJobs {
-  /** Sends what is due to a subscription. */
+  /** Sends the due deliveries of a subscription. */
   drainSubscription: (subscription: SubscriptionDue) => Promise<void>;
-  /** Has a subscription looked at, now that a retry is due. */
+  /** Wakes the drain of a subscription, because a retry is due. */
   wakeSubscription: (subscription: SubscriptionDue) => Promise<void>;
-  /** Finds deliveries that fell through and has them sent. */
+  /** Finds lost deliveries and wakes their drains. */
   sweep: () => Promise<void>;
 }
 
-// The engine retries only faults of our own (the database is away): a receiver's failure is a value.
+// The engine retries only our own faults, for example if the database is away. A receiver's failure is a value, not an error.
 const RETRIES = 4;
 const SWEEPS_PER_MINUTE = 6;
 
 /** The functions that send deliveries. */
 export function createDeliveryFunctions(client: Inngest, jobs: DeliveryJobs) {
-  /** Sends what is due to a subscription. No steps: what was done stands in the rows. */
+  /** Sends the due deliveries of a subscription. It needs no steps, because the rows record what was done. */
   const drainSubscription = client.createFunction(
     {
       id: 'drain-subscription',
@@ -30,8 +30,8 @@ export function createDeliveryFunctions(client: Inngest, jobs: DeliveryJobs) {
   );
 
   /**
-   * Sleeps until retries are due and has them sent by the drain: an attempt that hangs then holds no run, and first
-   * attempts and retries of a subscription share one window.
+   * Sleeps until retries are due, then wakes the drain, which sends them. So a hanging attempt does not hold this run, and
+   * first attempts and retries of a subscription share one window.
    */
   const awaitRetries = client.createFunction(
     { id: 'await-retries', name: 'Wait until retries are due', triggers: [retryScheduled], retries: RETRIES },
@@ -42,7 +42,7 @@ export function createDeliveryFunctions(client: Inngest, jobs: DeliveryJobs) {
     },
   );
 
-  /** Finds what fell through, every ten seconds of a minute: lost nudges, attempts whose process died. */
+  /** Looks every ten seconds of a minute for lost wake-ups and for attempts whose process died. */
   const sweepDeliveries = client.createFunction(
     {
       id: 'sweep-deliveries',

@@ -1,6 +1,6 @@
 import type { Inngest } from 'inngest';
 
-/** What the functions of housekeeping call. Each answers how many rows it was about. */
+/** What the housekeeping functions call. Each job returns the number of affected rows. */
 export interface HousekeepingJobs {
   pruneRateWindows: () => Promise<number>;
   pruneDeliveries: () => Promise<number>;

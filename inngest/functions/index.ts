@@ -2,7 +2,7 @@ import type { Inngest } from 'inngest';
 import { createDeliveryFunctions, type DeliveryJobs } from './deliveries';
 import { createHousekeepingFunctions, type HousekeepingJobs } from './housekeeping';
 
-/** All that the functions call: they say when and how often, the jobs say what. */
+/** Everything that the functions call. The functions decide when and how often, the jobs do the work. */
 export type Jobs = DeliveryJobs & HousekeepingJobs;
 
 /** Creates every function of the product, the same under Inngest and under the embedded engine. */

@@ -47,8 +47,8 @@ export async function listSessions(
 }
 
 /**
- * Lists a user's sessions, newest first (specification: GET /v1/users/{userId}/sessions). NOT_FOUND if no session was ever
- * correlated with the user.
+ * Lists a user's sessions, newest first (specification: GET /v1/users/{userId}/sessions). NOT_FOUND for a user without
+ * sessions, unless retention removed some.
  */
 export async function listUserSessions(context: DomainContext, input: ListUserSessionsInput): Promise<Page<Session>> {
   const { userId, ...position } = input;

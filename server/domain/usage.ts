@@ -136,7 +136,7 @@ const COLUMNS: (keyof Counted)[] = [
   ...(['integrationId', 'day', 'method', 'path', 'requests', 'clientErrors', 'serverErrors', 'rateLimited'] as const),
 ];
 
-/** Skips keys that another process is writing at the same time, so that neither waits. */
+/** Skips keys that another process is writing at the same time. That write records the use too, and nobody waits. */
 const NOTE_KEYS = `
   noted as (
     update api_keys k set last_used_at = now()

@@ -95,7 +95,7 @@ export function openWatch(options: {
   function findRefusal({ maxAsked }: LineOptions, waiting: number): Error | null {
     if (maxAsked === undefined) return null;
     if (isKnownAway()) return new DatabaseAwayError('the database is away');
-    return waiting >= maxAsked ? new DatabaseBusyError('too much is asked already') : null;
+    return waiting >= maxAsked ? new DatabaseBusyError('too many statements are waiting') : null;
   }
 
   /** If the process was frozen since the last probe (on a serverless platform), the result of that probe is stale. */

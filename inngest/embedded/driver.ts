@@ -82,7 +82,7 @@ export class Driver {
    */
   private async persist<T>(write: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
-      if (this.isAbandoned) throw new Error('handed back: the engine was stopped meanwhile');
+      if (this.isAbandoned) throw new Error('the engine was stopped before the result was recorded');
       try {
         return await write();
       } catch (error) {

@@ -160,7 +160,7 @@ class Engine {
     const drained = this.workers.drain();
     if (!(await settlesWithin(drained, patienceMs))) {
       const jobs = this.workers.activeJobIds.length;
-      if (jobs > 0) this.options.log.warn({ jobs }, 'engine: stopped before all calls had ended; they are handed back');
+      if (jobs > 0) this.options.log.warn({ jobs }, 'engine: stopped before all calls ended; their jobs are released');
       await settlesWithin(this.presence.handBack(this.workers.ids), LEAVE_MS);
       this.driver.abandon();
       this.workers.release();
@@ -219,7 +219,7 @@ class Engine {
   private async tidyJobs(): Promise<void> {
     await this.presence.register(this.workers.ids);
     const released = await this.presence.releaseOrphans(this.workers.ids, this.workers.activeJobIds);
-    if (released > 0) this.options.log.warn({ jobs: released }, 'engine: took back jobs of a process that died');
+    if (released > 0) this.options.log.warn({ jobs: released }, 'engine: released jobs of a dead process');
   }
 
   private async prune(): Promise<void> {
@@ -236,7 +236,7 @@ class Engine {
     if (!this.workers.isDamaged || this.stopping || performance.now() - this.replacedAt < REPLACE_MS) return false;
     this.replacedAt = performance.now();
     await this.workers.start();
-    this.options.log.warn({}, 'engine: workers replaced after trouble with the database');
+    this.options.log.warn({}, 'engine: replaced the workers after database errors');
     return true;
   }
 }

@@ -88,7 +88,7 @@ export class Workers {
     this.runners.add(runner);
     try {
       await register(this.ids);
-      if (this.isStopping) throw new Error('stopped meanwhile');
+      if (this.isStopping) throw new Error('the engine was stopped while its workers started');
     } catch (error) {
       for (const worker of created) void worker.release(true);
       await this.end(runner);

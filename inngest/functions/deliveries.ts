@@ -46,7 +46,7 @@ export function createDeliveryFunctions(client: Inngest, jobs: DeliveryJobs) {
   const sweepDeliveries = client.createFunction(
     {
       id: 'sweep-deliveries',
-      name: 'Find deliveries that fell through',
+      name: 'Find lost deliveries',
       triggers: [{ cron: '* * * * *' }, sweepRequested],
       retries: 0,
     },

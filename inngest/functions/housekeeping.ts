@@ -14,7 +14,7 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
   const pruneWindows = client.createFunction(
     {
       id: 'prune-rate-windows',
-      name: 'Forget past rate-limit windows',
+      name: 'Remove past rate-limit windows',
       triggers: [{ cron: '*/5 * * * *' }],
       retries: 0,
     },
@@ -23,7 +23,7 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
   const pruneLog = client.createFunction(
     {
       id: 'prune-deliveries',
-      name: 'Forget deliveries that ended, and events that fired, long ago',
+      name: 'Remove old deliveries and events',
       triggers: [{ cron: '17 * * * *' }],
       retries: 0,
     },
@@ -44,7 +44,7 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
   const pruneOldSessions = client.createFunction(
     {
       id: 'prune-sessions',
-      name: 'Remove sessions that are older than their plan keeps them',
+      name: 'Remove sessions beyond the retention of their plan',
       triggers: [{ cron: '47 * * * *' }],
       retries: 0,
     },

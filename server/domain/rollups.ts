@@ -41,7 +41,9 @@ export function createFolder(db: Database, log: Logger): (changes: number) => vo
     unfolded = 0;
     isFolding = true;
     foldSessionDeltas(db)
-      .catch((error: unknown) => log.warn({ err: error }, 'could not fold the counts; the next minute will'))
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'could not fold the counts; the cron of the next minute retries it'),
+      )
       .finally(() => {
         isFolding = false;
       });

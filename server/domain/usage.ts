@@ -78,7 +78,9 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
   function schedule() {
     if (isClosed || timer) return;
     timer = setTimeout(() => {
-      flush().catch((error: unknown) => log.warn({ err: error }, 'usage could not be written; it is kept'));
+      flush().catch((error: unknown) =>
+        log.warn({ err: error }, 'usage could not be written; it is kept for the next try'),
+      );
     }, FLUSH_AFTER_MS);
   }
 

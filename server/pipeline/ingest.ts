@@ -142,7 +142,7 @@ export function createIngester(dependencies: {
     committed += batches;
     if (!ANALYZE_AFTER.some((limit) => before < limit && committed >= limit)) return;
     db.transact((query) => query(ANALYZE, []), { isLong: true }).catch((error: unknown) =>
-      log.warn({ err: error }, 'could not renew the statistics'),
+      log.warn({ err: error }, 'could not update the table statistics'),
     );
   }
 

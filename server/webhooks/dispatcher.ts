@@ -114,7 +114,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       const { nextAttemptAt } = await recorder.record(record);
       if (nextAttemptAt !== null) scheduleWakeUp({ integrationId, subscriptionId, dueAt: nextAttemptAt });
     } catch (error) {
-      log.warn({ err: error, deliveryId }, 'an attempt could not be recorded; it is made again when its lease ends');
+      log.warn({ err: error, deliveryId }, 'an attempt could not be recorded; it is repeated when its lease expires');
     }
   }
 
@@ -128,7 +128,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   function scheduleWakeUp(wakeUp: WakeUp) {
     const sending = track(sendWakeUp(wakeUp))
       .catch((error: unknown) => {
-        log.warn({ err: error, ...wakeUp }, 'could not tell the engine about a retry; the sweeper will');
+        log.warn({ err: error, ...wakeUp }, 'could not tell the engine about a retry; the sweeper will find it');
       })
       .finally(() => wakeUps.delete(sending));
     wakeUps.add(sending);
@@ -197,7 +197,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       try {
         await publisher.republish(await sweepDeliveries(db));
       } catch (error) {
-        log.warn({ err: error }, 'a sweep failed; the next comes in seconds');
+        log.warn({ err: error }, 'a sweep failed; the next one runs within ten seconds');
       }
     },
 
@@ -205,7 +205,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       try {
         await messages.sendSweep();
       } catch (error) {
-        log.warn({ err: error }, 'could not ask for a sweep; the next comes with the full minute');
+        log.warn({ err: error }, 'could not request a sweep; the next one runs at the full minute');
       }
     },
 

@@ -48,7 +48,7 @@ export function createPublisher(dependencies: {
         const claimed = await db.query<SubscriptionKey>(CLAIM_NUDGES, [JSON.stringify(batch)]);
         if (claimed.length > 0) await messages.sendDue(claimed);
       } catch (error) {
-        log.warn({ err: error }, 'could not tell the engine about due deliveries; the sweeper will');
+        log.warn({ err: error }, 'could not tell the engine about due deliveries; the sweeper will find them');
       }
     }
     nudging = null;

@@ -30,7 +30,7 @@ export interface TransactOptions {
 const LIMIT_MS = 8_000;
 
 /** A connection that one transaction uses at a time. */
-interface Lane {
+interface Connection {
   sql: postgres.Sql;
   query: Query;
   /** The connection was lost. The next statement would open another one and run there, outside of the transaction. */
@@ -47,37 +47,37 @@ export function openTransactions(
   watch: Watch,
   connect: (options: postgres.Options<never>, line: LineOptions) => postgres.Sql,
 ): Transactions {
-  const idle: Lane[] = [];
-  const all = new Set<Lane>();
+  const idle: Connection[] = [];
+  const all = new Set<Connection>();
 
-  function openLane(): Lane {
+  function openConnection(): Connection {
     const onclose = () => {
-      lane.isLost = true;
+      connection.isLost = true;
     };
     // Without a maximum lifetime, postgres.js does not close the connection between two statements.
-    const sql = connect({ max: 1, max_lifetime: null, onclose }, { limitMs: () => lane.limitMs });
-    const lane: Lane = { sql, query: createQuery(sql), isLost: false, limitMs: null };
-    all.add(lane);
-    return lane;
+    const sql = connect({ max: 1, max_lifetime: null, onclose }, { limitMs: () => connection.limitMs });
+    const connection: Connection = { sql, query: createQuery(sql), isLost: false, limitMs: null };
+    all.add(connection);
+    return connection;
   }
 
-  async function closeLane(lane: Lane): Promise<void> {
-    all.delete(lane);
-    await lane.sql.end({ timeout: 0 });
+  async function closeConnection(connection: Connection): Promise<void> {
+    all.delete(connection);
+    await connection.sql.end({ timeout: 0 });
   }
 
   async function transact<Result>(work: Work<Result>, options: TransactOptions = {}): Promise<Result> {
     watch.check();
-    const lane = idle.pop() ?? openLane();
-    lane.isLost = false;
-    lane.limitMs = options.isLong ? null : LIMIT_MS;
+    const connection = idle.pop() ?? openConnection();
+    connection.isLost = false;
+    connection.limitMs = options.isLong ? null : LIMIT_MS;
     let isBegun = false;
     let isEnded = false;
-    const control = (text: string) => lane.sql.unsafe(text).execute();
+    const control = (text: string) => connection.sql.unsafe(text).execute();
     const query = <Row extends object>(text: string, parameters: Values): Promise<Row[]> => {
-      if (lane.isLost || isEnded)
+      if (connection.isLost || isEnded)
         return Promise.reject(Object.assign(new Error('the transaction is over'), { code: 'CONNECTION_CLOSED' }));
-      return lane.query(text, parameters);
+      return connection.query(text, parameters);
     };
     const commitWith = async <Row extends object>(text: string, parameters: Values): Promise<Row[]> => {
       const rows = query<Row>(text, parameters);
@@ -92,15 +92,15 @@ export function openTransactions(
       });
       const [result] = await Promise.all([work(query, commitWith), begun]);
       if (!isEnded) await control('commit');
-      idle.push(lane);
+      idle.push(connection);
       return result;
     } catch (error) {
       // The connection is known to work only if Postgres itself refused a statement.
-      const isSound = isBegun && !lane.isLost && error instanceof postgres.PostgresError && !isUnavailable(error);
-      if (!isSound) void closeLane(lane);
+      const isSound = isBegun && !connection.isLost && error instanceof postgres.PostgresError && !isUnavailable(error);
+      if (!isSound) void closeConnection(connection);
       else {
         if (!isEnded) control('rollback').catch(() => {});
-        idle.push(lane);
+        idle.push(connection);
       }
       isEnded = true;
       throw error;
@@ -110,7 +110,7 @@ export function openTransactions(
   return {
     transact,
     close: async () => {
-      await Promise.all([...all].map((lane) => lane.sql.end({ timeout: 5 })));
+      await Promise.all([...all].map((connection) => connection.sql.end({ timeout: 5 })));
     },
   };
 }

@@ -7,17 +7,17 @@ export const BATCH_SIZE = 500;
 const MAX_REMOVED = 50_000;
 
 /**
- * Repeats a statement that removes a batch and returns a row for each removed one, until nothing is left or `most` rows are
+ * Repeats a statement that removes a batch and returns a row for each removed one, until nothing is left or `maxRows` rows are
  * removed. Returns how many were removed.
  */
 export async function removeBatches(
   db: Database,
   statement: string,
   parameters: (string | number)[],
-  most: number,
+  maxRows: number,
 ): Promise<number> {
   let removed = 0;
-  for (let found = BATCH_SIZE; found === BATCH_SIZE && removed < most; removed += found) {
+  for (let found = BATCH_SIZE; found === BATCH_SIZE && removed < maxRows; removed += found) {
     found = (await db.query(statement, parameters)).length;
   }
   return removed;
@@ -33,7 +33,7 @@ export async function pruneSessions(db: Database): Promise<number> {
   const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
   for (const { id, plan } of integrations) {
     pruned += await removeBatches(db, PRUNE_SESSIONS, [id, PLANS[plan].retentionDays], MAX_REMOVED);
-    for (const statement of FORGET_HOURS) await db.transact((query) => query(statement, [id]), { isLong: true });
+    for (const statement of PRUNE_COUNTS) await db.transact((query) => query(statement, [id]), { isLong: true });
   }
   return pruned;
 }
@@ -67,7 +67,7 @@ const PRUNE_SESSIONS = `
 /** Longer than the longest window and the bucket in which it may begin. Counts of all time are stored separately. */
 const WINDOW_DAYS = 100;
 
-const FORGET_HOURS = [
+const PRUNE_COUNTS = [
   "delete from session_rollups where integration_id = $1 and grain in ('hour', 'day') and start",
   "delete from dimension_rollups where integration_id = $1 and grain in ('hour', 'day', 'week') and start",
   'delete from seen_steps where integration_id = $1 and start',

@@ -124,8 +124,8 @@ function explainRefusal({ test, status }: Delivery): string {
 }
 
 // Locks the subscription before the delivery, as everywhere, so that a concurrent delete or disable is seen.
-const lockServed = (id: string) => `
-  served as materialized (
+const lockActive = (id: string) => `
+  active as materialized (
     select s.integration_id, s.id from webhook_subscriptions s
      where s.integration_id = $1 and s.id = ${id} and s.enabled and s.deleted_at is null for share)`;
 
@@ -135,9 +135,9 @@ const RESTART = `
          next_attempt_at = now()`;
 
 const RESEND = `
-  with ${lockServed('(select subscription_id from webhook_deliveries where integration_id = $1 and id = $2)')}
+  with ${lockActive('(select subscription_id from webhook_deliveries where integration_id = $1 and id = $2)')}
   ${RESTART}
-    from served where d.integration_id = served.integration_id and d.subscription_id = served.id
+    from active where d.integration_id = active.integration_id and d.subscription_id = active.id
      and d.id = $2 and d.status <> 'Pending' and not d.is_test
   returning d.subscription_id as "subscriptionId"`;
 
@@ -153,8 +153,8 @@ export async function recoverDeliveries(
 ): Promise<{ recovered: number }> {
   const { id, startDate, endDate } = input;
   const integrationId = context.integration.id;
-  const { isServed, now } = await assertKnown(context, id);
-  if (!isServed)
+  const { isActive, now } = await assertKnown(context, id);
+  if (!isActive)
     throw new ApiError(
       'UNSUPPORTED_OPERATION',
       'The subscription is disabled or deleted: only enabled ones are sent to',
@@ -170,9 +170,9 @@ export async function recoverDeliveries(
 }
 
 const RECOVER = `
-  with ${lockServed('$2')},
+  with ${lockActive('$2')},
   failed as (
-    select d.integration_id, d.id from webhook_deliveries d join served on d.integration_id = served.integration_id and d.subscription_id = served.id
+    select d.integration_id, d.id from webhook_deliveries d join active on d.integration_id = active.integration_id and d.subscription_id = active.id
      where d.status not in ('Pending', 'Delivered') and not d.is_test
        and d.created_at >= $3::timestamptz and ($4::timestamptz is null or d.created_at < $4::timestamptz)
        and d.finished_at <= $5::timestamptz
@@ -219,10 +219,10 @@ export async function listSkippedEvents(
 }
 
 /** Finds a subscription. Deleted ones are found too, because their log stays. */
-async function assertKnown(context: DomainContext, id: string): Promise<{ isServed: boolean; now: string }> {
+async function assertKnown(context: DomainContext, id: string): Promise<{ isActive: boolean; now: string }> {
   const [found] = await context.db.orm
     .select({
-      isServed: sql<boolean>`${webhookSubscriptions.enabled} and ${webhookSubscriptions.deletedAt} is null`,
+      isActive: sql<boolean>`${webhookSubscriptions.enabled} and ${webhookSubscriptions.deletedAt} is null`,
       now: sql<string>`now()`,
     })
     .from(webhookSubscriptions)

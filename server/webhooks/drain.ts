@@ -35,7 +35,7 @@ export class Drain {
   #unrecorded = 0;
   #window = WINDOW;
   /** The last claim filled all places, so more may be due. */
-  #isShort = false;
+  #wasLastClaimFull = false;
   #mayHaveMore = true;
   #isRunning = false;
   #isStopping = false;
@@ -157,8 +157,8 @@ export class Drain {
     try {
       const claimed = await this.#ports.claim(places);
       this.#inFlight -= places - claimed.length;
-      this.#isShort = claimed.length === places;
-      if (this.#isShort) this.#mayHaveMore = true;
+      this.#wasLastClaimFull = claimed.length === places;
+      if (this.#wasLastClaimFull) this.#mayHaveMore = true;
       if (claimed.length > 0) this.#lastActiveAt = performance.now();
       for (const delivery of claimed) this.start(delivery);
     } catch (error) {
@@ -171,7 +171,7 @@ export class Drain {
   /** The receiver has answered or failed: adapts the window and frees the place. */
   #answer(isDelivered: boolean) {
     if (!isDelivered) this.#window = Math.max(WINDOW, this.#window >> 1);
-    else if (this.#isShort) this.#window = Math.min(MAX_WINDOW, this.#window + 1);
+    else if (this.#wasLastClaimFull) this.#window = Math.min(MAX_WINDOW, this.#window + 1);
     this.#inFlight--;
     this.#unrecorded++;
     this.#noteActivity();

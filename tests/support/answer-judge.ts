@@ -6,19 +6,19 @@ import type { OpenApiDocument } from './document';
 import type { GeneratedRequest } from './request-generator';
 import type { Judgement } from './request-judge';
 
-// What leaks from inside: stacks, files, SQL, drivers, and the schema library's own words.
+// Words that leak internals: stacks, files, SQL, drivers, and the schema library's messages.
 const INTERNAL_WORDS =
   /\bat \S+ \(|^\s+at |\/(tmp|home|usr|app|server|var)\/|node_modules|\.[cm]?[jt]s\b|\brelation\b|syntax error|\b(select|insert|update|from|where)\b .*\b(from|into|set|where)\b|violates|duplicate key|postgres|drizzle|zod|trpc|ECONN|undefined|\[object |NaN\b|Invalid input|Invalid option|Too (big|small)|\bexpected\b|\breceived\b|Unrecognized/i;
 
-/** Checks that a text holds nothing that is ours to keep: `secrets` as they are, and no trace of how the product is made. */
+/** Checks that a text contains none of the `secrets` as they are, and no trace of how the product is built. */
 export function expectNothingInternal(message: string, text: string, secrets: readonly string[]) {
   expect(message).not.toMatch(INTERNAL_WORDS);
   for (const secret of secrets) expect(text.includes(secret), 'a secret in the answer').toBe(false);
 }
 
 /**
- * Checks an answer to a request with a valid key: documented for its operation, its error in the envelope and about a
- * field that exists, and of the same mind as the document about what was wrong.
+ * Checks an answer to a request with a valid key. It must be documented for its operation; an error must be in the
+ * envelope and name an existing field; and the answer must agree with the document about what was wrong.
  */
 export function expectAgreement(
   document: OpenApiDocument,
@@ -54,7 +54,7 @@ function expectErrorOf({ operation, faults }: Pick<Judgement, 'operation' | 'fau
     expect({ code, mustBe: others }).toEqual({ code, mustBe: [] });
     return;
   }
-  // The message is about the field, in words that people read.
+  // The message names the field and is readable text.
   expect(message.slice(0, field!.length + 1)).toBe(`${field} `);
   expect(message).toMatch(/ (is|has|must|contains|makes) /);
   expect(listFields(operation!.operation, code)).toContain(field!.split('.')[0]);
@@ -62,12 +62,12 @@ function expectErrorOf({ operation, faults }: Pick<Judgement, 'operation' | 'fau
   expect({ code, field, message, agreed, faults }).toMatchObject({ agreed: true });
 }
 
-/** The parameters of an operation, or the fields of its body. */
+/** Lists the parameters of an operation, or the fields of its body. */
 function listFields(operation: OpenApiDocument['json'], code: ErrorCode): string[] {
   if (code === 'INVALID_REQUEST') return operation.parameters.map(({ name }: { name: string }) => name);
   const { schema } = operation.requestBody.content['application/json'];
   return ['body', ...Object.keys(schema.properties)];
 }
 
-/** A fault in a list's item is one of the list too, and the other way round. */
+/** A fault in an item of a list is also one of the list, and the other way round. */
 const isSamePlace = (a: string, b: string) => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`);

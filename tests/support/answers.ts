@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../contract/errors';
 import type { Answer } from './server';
 
-/** Headers that differ from answer to answer by their nature. */
+/** Headers that differ from answer to answer. */
 const VOLATILE_HEADERS = ['date', 'x-request-id', 'ratelimit', 'keep-alive', 'connection'];
 
 /** Checks the whole error envelope: status, code, message and details (`field` null: details null). */
@@ -13,7 +13,7 @@ export function expectError(answer: Pick<Answer, 'status' | 'body'>, code: Error
   });
 }
 
-/** What must be the same in two answers that may not be told apart. */
+/** What must be equal in two answers that a client may not tell apart. */
 export function fingerprintOf({ status, text, headers }: Pick<Answer, 'status' | 'text' | 'headers'>) {
   return { status, text, headers: [...headers].filter(([name]) => !VOLATILE_HEADERS.includes(name)) };
 }

@@ -1,17 +1,17 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A load balancer as simple as they come: one request to each server in turn, on connections of their own. */
+/** A minimal load balancer: one request to each server in turn, each on a new connection. */
 export interface Balancer {
   url: string;
   /** How many requests each server has answered. */
   answered: number[];
-  /** How many it took and did not answer: their clients saw a connection that broke. */
+  /** How many requests each server took and did not answer: their clients saw a broken connection. */
   broken: number[];
   stop(): Promise<void>;
 }
 
-/** Starts one on the loopback to ports of the loopback. Who refuses the connection is passed over. */
+/** Starts a balancer on the loopback to ports of the loopback. It skips a server that refuses the connection. */
 export async function startBalancer(ports: number[]): Promise<Balancer> {
   const answered = ports.map(() => 0);
   const broken = ports.map(() => 0);

@@ -1,5 +1,5 @@
-// Finds the Chromium that the end-to-end tests drive, or installs one. Plain JavaScript: both the test command and the
-// tests use it.
+// Finds the Chromium that the end-to-end tests drive, or installs one. It is plain JavaScript because the test command
+// uses it too.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,7 +19,7 @@ const MISSING =
   'No Chromium to test with: run `npx playwright install --with-deps chromium`, or install the package `chromium`, or set CHROMIUM_PATH.';
 
 /**
- * The path of a Chromium that runs, or null.
+ * Finds a Chromium that runs. Answers its path, or null.
  * @returns {string | null}
  */
 export function findChromium() {
@@ -30,7 +30,7 @@ export function findChromium() {
   return candidates.find((path) => existsSync(path) && runs(path)) ?? null;
 }
 
-/** Some systems have a stub in its place that only says how to install it, or lack libraries that it needs. */
+/** Some systems have a stub instead that only says how to install Chromium, or lack libraries that it needs. */
 function runs(path) {
   if (process.platform === 'win32') return true;
   const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 20_000 });
@@ -38,7 +38,7 @@ function runs(path) {
 }
 
 /**
- * The path of a Chromium that runs; throws one clear line when there is none.
+ * Finds a Chromium that runs. Throws one clear line if there is none.
  * @returns {string}
  */
 export function requireChromium() {
@@ -48,8 +48,8 @@ export function requireChromium() {
 }
 
 /**
- * Finds a Chromium or installs one: Playwright's own, or, where that is out of reach, the system's package (as root,
- * with apt-get). Answers null, having said so, when none can be had.
+ * Finds a Chromium or installs one: Playwright's, or, if that cannot be reached, the system's package (as root, with
+ * apt-get). If neither works, it says so and answers null.
  * @param {(line: string) => void} say
  * @returns {Promise<string | null>}
  */
@@ -79,11 +79,11 @@ export async function obtainChromium(say) {
   return null;
 }
 
-/** Runs a program to its end, for at most `limitMs`; answers what went wrong in one line, or null. */
+/** Runs a program to its end, for at most `limitMs`. Answers what went wrong in one line, or null. */
 function run(file, args, limitMs) {
   return new Promise((resolve) => {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    // A group of its own: a download that hangs is ended with its helpers.
+    // A separate process group: a download that hangs is ended together with its helpers.
     const child = spawn(file, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
@@ -112,8 +112,8 @@ function run(file, args, limitMs) {
 }
 
 /**
- * How every test launches its browser; Playwright gives each launch a fresh profile. Names other than the loopback's
- * do not resolve: no page under test may need anything from outside.
+ * The options with which every test launches its browser. Playwright gives each launch a fresh profile. Only names of
+ * the loopback resolve, because no page under test may need anything from outside.
  * @param {string[]} [extra]
  */
 export function launchOptions(extra = []) {

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../db/client';
 
 /**
- * Begins a test in a clock window of the database (a minute, a quarter of an hour) that lasts long enough for it: waits
- * for the next one where less is left.
+ * Begins a test in a clock window of the database (a minute, a quarter of an hour) that lasts long enough for it. If
+ * too little time is left, it waits for the next window.
  */
 export async function beginWindow({ sql }: Database, lengthMs: number, neededMs: number): Promise<void> {
   const [row] = await sql<{ ms: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`;

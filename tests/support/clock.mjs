@@ -1,5 +1,6 @@
-// Preloaded into a server (NODE_OPTIONS=--import): its clock runs ahead of the machine's by the milliseconds in
-// CLOCK_FILE, which is read again at each SIGUSR2. Timers are not touched: a step of a clock does not touch them either.
+// Preloaded into a server (NODE_OPTIONS=--import): the server's clock runs ahead of the machine's by the milliseconds
+// in CLOCK_FILE, which is read again at each SIGUSR2. Timers do not change, because a real clock step does not change
+// them either.
 import { readFileSync } from 'node:fs';
 
 const RealDate = Date;

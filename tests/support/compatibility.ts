@@ -4,14 +4,14 @@ import { type Direction, entriesOf, get, type Json, resolve, SchemaComparison, s
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /**
- * What a client of one OpenAPI document cannot rely on under another: a line for each finding, which names the place.
- * New routes, fields and codes, and new values in answers, are no findings (specification: Versioning 2 and 3).
+ * Finds what a client of one OpenAPI document cannot rely on under another: one line for each finding, which names the
+ * place. New routes, fields and codes, and new values in answers, are not findings (specification: Versioning 2 and 3).
  */
 export function findBreakingChanges(before: Json, after: Json): string[] {
   return [...new Set(new DocumentComparison(before, after).compare())];
 }
 
-/** Why a document may not follow the released one: what it breaks, or a version that does not tell that it changed. */
+/** Finds why a document may not follow the released one: what it breaks, or a version that does not show the change. */
 export function findObjections(released: Json, current: Json): string[] {
   const [was, is]: [string, string] = [released.info.version, current.info.version];
   const order = compareVersions(is, was);
@@ -23,7 +23,7 @@ export function findObjections(released: Json, current: Json): string[] {
   return objections;
 }
 
-/** Compares versions part by part: positive when the first is higher. */
+/** Compares versions part by part. Positive if the first is higher. */
 function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => version.split('.').map(Number)) as [number[], number[]];
   const differences = left.map((part, n) => part - (right[n] ?? 0));
@@ -44,7 +44,7 @@ class DocumentComparison {
   compare(): string[] {
     return [
       ...this.#compareSection('paths', 'in', (path, method) => `${method.toUpperCase()} ${path}`),
-      // Here the customer takes the requests.
+      // In webhooks the customer receives the requests.
       ...this.#compareSection('webhooks', 'out', (event) => `webhook ${event}`),
       ...this.#compareSecuritySchemes(),
       ...this.#compareErrorCodes(),
@@ -75,7 +75,7 @@ class DocumentComparison {
         this.#compareResponses(`${name}: response ${status}`, old, get(after.responses, status), response),
       ),
     ];
-    // Clients that are generated from the document call it so.
+    // Clients that are generated from the document use this name.
     if (before.operationId !== after.operationId)
       findings.push(`${name}: operationId is ${show(after.operationId)} instead of ${show(before.operationId)}`);
     if (request === 'in') findings.push(...this.#compareSecurity(name, before, after));
@@ -112,7 +112,7 @@ class DocumentComparison {
     });
   }
 
-  /** Each way to authenticate must do later too: another may ask for the same, or for less. */
+  /** Each way to authenticate must still be enough: a later one may require the same or less. */
   #compareSecurity(name: string, before: Json, after: Json): string[] {
     const [old, now]: Json[][] = [before.security ?? this.#before.security, after.security ?? this.#after.security].map(
       (ways) => (ways?.length > 0 ? ways : [{}]),
@@ -143,20 +143,20 @@ class DocumentComparison {
   }
 }
 
-/** Every code there is: the document gives them as examples, since new ones may come. */
+/** Lists every code. The document gives them as examples, because new ones may be added. */
 function listErrorCodes(document: Json): string[] {
   const code = document.components?.schemas?.Error?.properties?.error?.properties?.code;
   return [...(code?.examples ?? []), ...(code?.enum ?? [])];
 }
 
-/** The codes of a response: there is an example of each. */
+/** Lists the codes of a response. There is an example of each. */
 function listExampleCodes(document: Json, { content }: Json): string[] {
   return entriesOf(content)
     .flatMap(([, { examples }]) => Object.values(examples ?? {}))
     .flatMap((example) => resolve(document, example).value?.error?.code ?? []);
 }
 
-/** The parameters of an operation as the fields of one object, so that the same rules hold for them. */
+/** Describes the parameters of an operation as the fields of one object, so that the same rules apply to them. */
 function describeParameters(document: Json, { parameters }: Json): Json {
   const resolved = parameters.map((parameter: Json) => resolve(document, parameter));
   return describeObject(resolved.map((each: Json) => [`${each.in} parameter ${foldHeader(each.in, each.name)}`, each]));
@@ -167,7 +167,7 @@ const describeHeaders = (document: Json, { headers }: Json): Json =>
     entriesOf(headers).map(([name, header]) => [`header ${foldHeader('header', name)}`, resolve(document, header)]),
   );
 
-/** Names of headers are the same in any case. */
+/** Header names are case-insensitive. */
 const foldHeader = (place: string, name: string) => (place === 'header' ? name.toLowerCase() : name);
 
 function describeObject(members: [string, Json][]): Json {

@@ -4,14 +4,14 @@ export interface RawAnswer {
   status: number;
   /** Names as they were sent, in their order. */
   rawHeaders: [name: string, value: string][];
-  /** One header by its lower-case name. */
+  /** Reads one header by its lower-case name. */
   header(name: string): string | null;
   text: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
   body: any;
 }
 
-/** One TCP connection that sends bytes as they are given: nothing normalises targets, headers or lengths. */
+/** One TCP connection that sends bytes exactly as given: nothing normalises targets, headers or lengths. */
 export class Connection {
   readonly #socket: Socket;
   #received: Buffer<ArrayBufferLike> = Buffer.alloc(0);
@@ -25,7 +25,7 @@ export class Connection {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#wake();
     });
-    // A reset counts as closed: what has come before it counts.
+    // A reset counts as a close. Bytes that arrived before it count.
     socket.on('error', () => {});
     this.closed = new Promise((resolve) =>
       socket.on('close', () => {
@@ -47,13 +47,13 @@ export class Connection {
     if (!this.#isClosed) this.#socket.write(bytes);
   }
 
-  /** Sends a request's head; `Host` comes by itself. */
+  /** Sends a request's head and adds `Host`. */
   writeHead(method: string, target: string, headers: Record<string, string> = {}) {
     const lines = Object.entries({ Host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
     this.write(Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'));
   }
 
-  /** Reads the next answer. `hasBody` false: one to a HEAD request. */
+  /** Reads the next answer. `hasBody` is false for an answer to HEAD. */
   async read(hasBody = true, limitMs = 10_000): Promise<RawAnswer> {
     const deadline = Date.now() + limitMs;
     for (;;) {
@@ -71,7 +71,7 @@ export class Connection {
     }
   }
 
-  /** Bytes that came after the answers that were read. */
+  /** How many bytes followed the answers that were read. */
   get unread() {
     return this.#received.length;
   }
@@ -127,7 +127,7 @@ export interface RawRequest {
   body?: string | Uint8Array;
 }
 
-/** One request on a connection of its own, its target sent exactly as given. */
+/** Sends one request on a new connection, with its target exactly as given. */
 export async function sendRaw(
   url: string,
   method: string,

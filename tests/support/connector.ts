@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 
-// What connects in place of node:net and node:tls, so that no test leaves this machine: a public address leads to a
-// receiver on the loopback, or nowhere.
+// Replaces the connect functions of node:net and node:tls, so that no test leaves this machine: a public address leads
+// to a receiver on the loopback, or nowhere.
 
-/** What was dialled, as `address port`, in order. */
+/** Every dialled address, as `address port`, in order. */
 export const dialled: string[] = [];
-/** Public or forbidden address → the port of the loopback where it leads. */
+/** Public or forbidden address → the loopback port to which it leads. */
 export const detours = new Map<string, number>();
-/** Ports that are connected to as ever, and not noted: the database's, in tests of the whole product. */
+/** Ports that are connected to directly and not recorded: the database's, in tests of the whole product. */
 export const passed = new Set<number>();
-/** What the certificates of receivers are trusted by, besides the usual. */
+/** The authority that certificates of receivers are trusted by, instead of the public ones. */
 export const trust: { authority: string | null } = { authority: null };
 /** An address that never answers. */
 export const SILENT = '127.9.9.9';
@@ -42,7 +42,7 @@ export function divertTls(tls: typeof import('node:tls')) {
   return { ...tls, connect };
 }
 
-/** Notes a call; false where nobody will ever answer it. */
+/** Records a dialled address. Answers false if nothing will ever answer there. */
 function dial(host: string, port: number): boolean {
   dialled.push(`${host} ${port}`);
   return host !== SILENT || detours.has(host);

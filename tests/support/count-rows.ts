@@ -8,8 +8,8 @@ export const COUNT_TABLES = [
 ];
 
 /**
- * A row of counts as what it says: tallies end where zeros begin. Null where it counts nothing, since what a session was for a
- * while stays as zero.
+ * Reads what a row of counts means: a tally ends where its zeros begin. Null if the row counts nothing, because a value
+ * that sessions had only for a while stays as zero.
  */
 export function readCounts(row: Record<string, unknown>): Record<string, unknown> | null {
   const trim = (value: unknown) =>
@@ -22,11 +22,11 @@ export function readCounts(row: Record<string, unknown>): Record<string, unknown
   return isZero ? null : counts;
 }
 
-/** Folds until nothing waits: what compares rows before and after must not meet the minute's fold in between. */
+/** Folds until nothing is pending. A comparison of rows must not meet the minute's fold between its two readings. */
 export async function foldCounts(db: Database): Promise<void> {
   for (;;) {
     await foldSessionDeltas(db);
-    // Another process may have been at it.
+    // Another process may have folded at the same time.
     const [left] = await db.sql<{ isAny: boolean }[]>`
       select exists (select from session_deltas) or exists (select from row_counts where entry > 0) as "isAny"`;
     if (!left!.isAny) return;

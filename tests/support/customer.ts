@@ -11,10 +11,10 @@ export interface Counts {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
 type Json = any;
 
-/** A path of encoded segments: `pathOf('v1', 'users', 'a/b', 'sessions')`. */
+/** Makes a path of encoded segments: `pathOf('v1', 'users', 'a/b', 'sessions')`. */
 export const pathOf = (...segments: string[]) => segments.map((one) => `/${encodeURIComponent(one)}`).join('');
 
-/** An integration with its key, and the pipeline that tells of its sessions. */
+/** An integration with its key, and the pipeline that sends its facts. */
 export class Customer {
   readonly #server: TestServer;
   readonly id: string;
@@ -26,7 +26,7 @@ export class Customer {
     this.key = key;
   }
 
-  /** A customer with nothing yet; with `facts`, all of them accepted. */
+  /** Creates a customer. With `facts`, all of them must be accepted. */
   static async create(server: TestServer, facts: unknown[] = [], plan: Plan = 'enterprise'): Promise<Customer> {
     const customer = new Customer(server, await server.createTenant(plan));
     if (facts.length > 0) await customer.accept(facts);
@@ -45,7 +45,7 @@ export class Customer {
     return this.#server.call('PUT', path, { key: this.key, body });
   }
 
-  /** The `data` of a GET that succeeds. */
+  /** Reads the `data` of a GET that succeeds. */
   async read(path: string): Promise<Json> {
     const { status, body } = await this.get(path);
     expect([path, status, body.error]).toEqual([path, 200, undefined]);
@@ -73,7 +73,7 @@ export class Customer {
     expect([answer.status, answer.body]).toEqual([200, { data: { mediumAt, botAt } }]);
   }
 
-  /** Everything of a paginated collection, in its order. */
+  /** Reads a whole paginated collection in its order. */
   async readAll(path: string): Promise<Json[]> {
     const items: Json[] = [];
     for (let cursor: string | undefined; ; ) {
@@ -86,19 +86,19 @@ export class Customer {
     }
   }
 
-  /** Sends a batch to the pipeline's door. */
+  /** Sends a batch to the pipeline's endpoint. */
   ingest(facts: unknown[]): Promise<Answer> {
     return this.#server.ingest(this.id, facts);
   }
 
-  /** The same, for a batch that is taken. */
+  /** Sends a batch that must be taken. */
   async tell(facts: unknown[]): Promise<Counts> {
     const { status, body } = await this.ingest(facts);
     expect([status, body.error]).toEqual([200, undefined]);
     return body.result.data;
   }
 
-  /** The same, for facts that are all new. */
+  /** Sends facts that must all be new. */
   async accept(facts: unknown[]): Promise<void> {
     expect(await this.tell(facts)).toEqual({ accepted: facts.length, duplicates: 0, suppressed: 0 });
   }

@@ -10,9 +10,9 @@ import {
   startProduct,
 } from './product';
 
-// Staff at the product in a real browser: one product and one browser, a fresh context each time one is opened.
+// The dashboard in a real browser: one product and one browser, with a fresh context for each page that is opened.
 
-/** No answer, no page: how long one step may take. */
+/** How long one step may take: an answer, a page. */
 export const STEP_LIMIT_MS = 15_000;
 export const PASSWORD = 'correct horse battery';
 const DEMO_SIGN_IN = /Demo sign-in\s+(\S+@\S+)\s+(\S{20})\s/;
@@ -20,33 +20,33 @@ const DEMO_SIGN_IN = /Demo sign-in\s+(\S+@\S+)\s+(\S{20})\s/;
 export type Role = 'admin' | 'analyst' | 'viewer';
 
 export interface Look {
-  /** Nobody is signed in when absent. */
+  /** Absent: signed out. */
   role?: Role;
   theme?: 'light' | 'dark';
   width?: number;
   height?: number;
-  /** What the test provokes among the errors of the console. */
+  /** Errors of the console that the test provokes. */
   provokes?: RegExp;
 }
 
 export interface Dashboard {
   product: Product;
   integrationId: string;
-  /** Address of the demo integration's pages, without a slash at its end. */
+  /** Address of the demo integration's pages, without a trailing slash. */
   base: string;
   demo: { email: string; password: string };
-  /** The API with the demo integration's key. */
+  /** Calls the API with the demo integration's key. */
   api(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Opens a page of a fresh browser context, blank. */
+  /** Opens a blank page in a fresh browser context. */
   open(look?: Look): Promise<Page>;
   /** Opens an address under `base` and waits until it can be used. */
   visit(path: string, look?: Look): Promise<Page>;
   /** Calls a procedure with the cookie of a context. */
   ask(context: BrowserContext, procedure: string, input?: unknown, integrationId?: string): Promise<APIResponse>;
   change(context: BrowserContext, procedure: string, input: unknown, integrationId?: string): Promise<APIResponse>;
-  /** Answers the errors that nobody provoked since it was last asked. */
+  /** Answers the unprovoked errors since the last call. */
   takeFaults(): string[];
-  /** Closes all contexts, and takes the faults. */
+  /** Closes all contexts and takes the faults. */
   closePages(): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
   const base = `${product.url}/dashboard/${integrationId}`;
   const browser: Browser = await chromium.launch(launchOptions());
   const faults: string[] = [];
-  // One sign-in a role: signing in is throttled by address.
+  // One sign-in for each role, because sign-ins are throttled by address.
   const signedIn = new Map<Role, ReturnType<typeof signIn>>();
   const origin = { origin: product.url };
 
@@ -131,7 +131,7 @@ async function expectOk(response: APIResponse): Promise<void> {
   if (!response.ok()) throw new Error(`${response.url()} answered ${response.status()}: ${await response.text()}`);
 }
 
-/** Waits until a page shows all that it asks for, and React listens to each of its controls. */
+/** Waits until a page shows everything that it loads and React listens to all of its controls. */
 export async function settle(page: Page): Promise<void> {
   await page.waitForFunction(() => {
     const controls = [...document.querySelectorAll('button, input, select, textarea')];
@@ -142,6 +142,6 @@ export async function settle(page: Page): Promise<void> {
       !document.querySelector('.skeleton, [aria-busy="true"]')
     );
   });
-  // Listeners on the window come with the effects, after what is drawn.
+  // Listeners on the window are added by effects, after the page is drawn.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
 }

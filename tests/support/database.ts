@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../../db/client';
 
 export interface TestDatabase {
   url: string;
-  /** A pool of the test's own. */
+  /** A pool for the test. */
   db: Database;
   drop(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Takes a database away under its users, as while a backup is restored; answers what brings it back. */
+/** Removes a database while it is in use, as during the restore of a backup. Answers a function that brings it back. */
 export async function withdrawDatabase(url: string): Promise<() => Promise<void>> {
   const name = new URL(url).pathname.slice(1);
   const run = async (...statements: string[]) => {

@@ -13,24 +13,24 @@ export interface DnsQuery {
   transport: 'udp' | 'tcp';
 }
 
-/** An address, given where its type is asked for, or an alias, given always. */
+/** An address, answered if its type is asked for, or an alias, always answered. */
 export type DnsRecord = string | { owner: string; address: string } | { owner: string; alias: string };
 
 export interface DnsReply {
   records?: DnsRecord[];
   rcode?: keyof typeof RCODES;
-  /** Says that the answer goes on over TCP, and gives nothing; answers beyond 1,232 bytes do so by themselves. */
+  /** Says that the answer continues over TCP, and gives no records. Answers over 1,232 bytes are truncated anyway. */
   truncated?: boolean;
   afterMs?: number;
-  /** These bytes in place of an answer. */
+  /** Bytes to send instead of an answer. */
   raw?: Buffer;
 }
 
 export interface DnsServer {
-  /** Decides what is answered: records, more about them, or null for silence. */
+  /** Decides the answer: records, a detailed reply, or null for silence. */
   answer: (query: DnsQuery) => DnsRecord[] | DnsReply | null;
   queries: DnsQuery[];
-  /** Looks names up here, in place of the operating system. */
+  /** Looks names up here instead of in the operating system. */
   resolve: Resolve;
   stop(): Promise<void>;
 }
@@ -38,12 +38,15 @@ export interface DnsServer {
 const RCODES = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 };
 const TYPES: Record<number, 'A' | 'AAAA'> = { 1: 'A', 28: 'AAAA' };
 const TYPE_CNAME = 5;
-/** How long a resolver waits before it asks again; with a quick server it comes to wait less, and then twice as long. */
+/** How long a resolver waits before it asks again. With a quick server it soon waits less, and then twice as long. */
 const ASK_AGAIN_AFTER_MS = 400;
 const MAX_UDP_BYTES = 1_232;
 const HEADER_BYTES = 12;
 
-/** A name server on the loopback, over UDP and TCP, that answers as a test tells it. `tries` says how patient its look-up is. */
+/**
+ * Starts a name server on the loopback, over UDP and TCP, that answers as a test decides. `tries` is how often its
+ * look-up asks.
+ */
 export async function startDnsServer({ tries = 5 } = {}): Promise<DnsServer> {
   const port = await findFreePort();
   const udp = createSocket('udp4');
@@ -63,7 +66,7 @@ export async function startDnsServer({ tries = 5 } = {}): Promise<DnsServer> {
     });
   });
   let isStopped = false;
-  /** What was said, by question and number: a resolver that asks again hears the same, and is not counted twice. */
+  /** Replies by question and number. A resolver that asks again gets the same reply, and is not counted twice. */
   const said = new Map<string, { answer: DnsServer['answer']; reply: DnsReply | null }>();
 
   async function reply(message: Buffer, transport: DnsQuery['transport']): Promise<Buffer | null> {
@@ -107,8 +110,8 @@ export async function startDnsServer({ tries = 5 } = {}): Promise<DnsServer> {
 }
 
 /**
- * What getaddrinfo does behind the product's own look-up: asks for IPv4 and IPv6 at once, takes what there is, and calls
- * a name without any address not found and whatever else went wrong a failure for now.
+ * Does what getaddrinfo does for the product's look-up: asks for IPv4 and IPv6 at once and takes what there is. A name
+ * without any address is not found; any other error is a temporary failure.
  */
 async function lookUp(resolver: Resolver, hostname: string): Promise<string[]> {
   const results = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -122,7 +125,7 @@ async function lookUp(resolver: Resolver, hostname: string): Promise<string[]> {
 interface Question {
   name: string;
   type: DnsQuery['type'];
-  /** Its bytes as they came, since a resolver compares them. */
+  /** The bytes as they arrived, because a resolver compares them. */
   bytes: Buffer;
 }
 
@@ -142,7 +145,7 @@ function writeAnswer(message: Buffer, question: Question, reply: DnsReply, trans
   const length = HEADER_BYTES + question.bytes.length + Buffer.concat(records).length;
   const isCut = transport === 'udp' && (reply.truncated === true || length > MAX_UDP_BYTES);
   const given = isCut ? [] : records;
-  // An answer, recursion desired and available.
+  // Flags: an answer, recursion desired and available.
   const flags = 0x8180 | (isCut ? 0x0200 : 0) | RCODES[reply.rcode ?? 'NOERROR'];
   const header = Buffer.concat([message.subarray(0, 2), ...[flags, 1, given.length, 0, 0].map(uint16)]);
   return Buffer.concat([header, question.bytes, ...given]);
@@ -156,7 +159,7 @@ function writeRecord(record: DnsRecord, question: Question): Buffer | null {
   return joinRecord(owner, type === 'A' ? 1 : 28, Buffer.from(ipaddr.parse(value.address).toByteArray()));
 }
 
-/** Of the class IN, and never to be kept. */
+/** Writes a record of class IN that must not be cached. */
 const joinRecord = (owner: string, type: number, data: Buffer) =>
   Buffer.concat([writeName(owner), uint16(type), uint16(1), uint16(0), uint16(0), uint16(data.length), data]);
 

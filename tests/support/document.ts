@@ -19,14 +19,14 @@ export interface Operation {
   operation: Json;
 }
 
-/** An OpenAPI document as tests use it: its operations, and validators of what it says. */
+/** An OpenAPI document as tests use it: its operations, and validators of its schemas. */
 export class OpenApiDocument {
   readonly #ajv: Ajv2020;
   readonly json: Json;
 
   constructor(json: Json) {
     this.json = json;
-    // A document says more of a schema than JSON Schema knows (`example`).
+    // A document has keywords that JSON Schema does not know (`example`).
     this.#ajv = new Ajv2020({ strict: false, allErrors: true });
     for (const format of ['int32', 'int64', 'double', 'float']) this.#ajv.addFormat(format, true);
     this.#ajv.addFormat('date', (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && isRealDay(text));
@@ -41,7 +41,7 @@ export class OpenApiDocument {
     );
   }
 
-  /** A validator of the schema at a place in the document, given by its keys. */
+  /** Finds the validator of the schema at a place in the document, given by its keys. */
   validatorAt(...keys: string[]): ValidateFunction {
     const pointer = keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
     const validate = this.#ajv.getSchema(`document#/${pointer}`);
@@ -54,7 +54,7 @@ export class OpenApiDocument {
     expect({ keys, valid: validate(value), errors: validate.errors, value }).toMatchObject({ valid: true });
   }
 
-  /** Checks an answer against what the document says of its operation: status, body, media type and headers. */
+  /** Checks an answer against its operation in the document: status, body, media type and headers. */
   expectDocumented(answer: Answer, method: string, path: string) {
     const status = String(answer.status);
     const operation = this.json.paths[path]?.[method.toLowerCase()];

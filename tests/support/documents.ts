@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** A fenced block of a document, indented or not: the opening line is ```` ```LANGUAGE [NAME] ````. */
 export interface Block {
   document: string;
-  /** Of the opening line, from 1. */
+  /** Line number of the opening line, from 1. */
   line: number;
   language: string;
-  /** The second word of the opening line: a file's name, `keep-running` or an event type; null where there is none. */
+  /** The second word of the opening line: a file's name, `keep-running` or an event type. Null if there is none. */
   name: string | null;
   code: string;
-  /** Why no test runs it, from `<!-- not run: why -->` on the line before; null where one does. */
+  /** Why no test runs the block, from `<!-- not run: why -->` on the line before. Null if a test runs it. */
   notRun: string | null;
 }
 
@@ -23,7 +23,7 @@ export const DOCUMENTS = [
   'SECURITY.md',
 ];
 
-/** The documents whose links are checked: all but the specification, which is given. */
+/** The documents whose links are checked: all except the specification, which is given. */
 export const LINKED_DOCUMENTS = [
   ...['README.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/tour/README.md'],
   ...readdirSync('docs')
@@ -33,7 +33,7 @@ export const LINKED_DOCUMENTS = [
 
 const OPENING = /^( *)```(\S*) *(\S*)(.*)$/;
 
-/** Reads the fenced blocks of a document in order. Throws for a fence that does not end. */
+/** Reads the fenced blocks of a document in order. Throws if a fence does not end. */
 export function readBlocks(document: string): Block[] {
   const lines = readFileSync(document, 'utf8').split('\n');
   const blocks: Block[] = [];
@@ -63,7 +63,8 @@ export function readBlocks(document: string): Block[] {
 
 /**
  * Compares what a command printed with what a document shows: `json` by keys and types (null stands for any value, an
- * array's first item for all of them), `text` by lines, where `…` stands for anything. Answers the first difference, or null.
+ * array's first item for all of them), `text` by lines, in which `…` stands for anything. Answers the first difference,
+ * or null.
  */
 export function findDifference({ language, code }: Block, printed: string): string | null {
   if (language === 'json') return differInShape(JSON.parse(code), JSON.parse(printed), '$');

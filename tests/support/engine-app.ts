@@ -1,7 +1,7 @@
 /**
- * An application with an embedded engine in a process of its own, to be killed. It notes what its functions do in the
- * table `note`. Settings: DATABASE_URL, SEND (names of events to send, comma-separated), HANG=1 (the second step never
- * ends), STOP=1 (stops the engine, twice, after the first note and must then end by itself).
+ * An application with an embedded engine in a separate process, which tests kill. It records what its functions do in
+ * the table `note`. Settings: DATABASE_URL, SEND (names of events to send, comma-separated), HANG=1 (the second step
+ * never ends), STOP=1 (stops the engine, twice, after the first note, and must then end without help).
  */
 import { Inngest } from 'inngest';
 import { serve } from 'inngest/edge';

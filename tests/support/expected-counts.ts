@@ -10,7 +10,7 @@ import {
   userOf,
 } from './tenant-model';
 
-// The answers that count, from a tenant's model, one filter over all sessions for each number.
+// The answers with counts, computed from a tenant's model: each number is one filter over all sessions.
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -19,7 +19,7 @@ export const BUCKET_MS = { hour: HOUR, day: DAY, week: 7 * DAY };
 export type PeriodName = keyof typeof PERIOD_MS;
 export type BucketName = keyof typeof BUCKET_MS;
 
-/** The start of the bucket that an instant lies in, in UTC; of its week, the Monday. */
+/** Finds the start of the bucket of an instant, in UTC. A week starts on Monday. */
 export function floorTo(bucket: BucketName, ms: number): number {
   const date = new Date(ms);
   date.setUTCMinutes(0, 0, 0);
@@ -32,7 +32,7 @@ export function floorTo(bucket: BucketName, ms: number): number {
 const isoOf = (ms: number) => new Date(ms).toISOString();
 const known = <T>(values: (T | null)[]): T[] => values.filter((value) => value !== null);
 const distinct = <T>(values: (T | null)[]): number => new Set(known(values)).size;
-/** The mean of what is known, over whole millionths. */
+/** The mean of the known values, over whole millionths. */
 const meanOf = (values: (number | null)[]): number | null =>
   known(values).length === 0 ? null : sum(known(values).map((v) => Math.round(v * 1e6))) / known(values).length / 1e6;
 const extremes = (sessions: ModelSession[]) => {
@@ -40,7 +40,7 @@ const extremes = (sessions: ModelSession[]) => {
   return { firstSeenAt: times[0]!, lastSeenAt: times.at(-1)! };
 };
 
-/** An answer with its fractions rounded to ten digits: means of the same numbers may differ beyond. */
+/** Rounds the fractions of an answer to ten digits. Means of the same numbers may differ after that. */
 export function rounded(value: unknown): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(10));
   if (Array.isArray(value)) return value.map(rounded);
@@ -149,7 +149,7 @@ export function expectedStats(model: TenantModel, generatedAt: string, activeWeb
   };
 }
 
-/** Users that a session stands correlated with, by id. */
+/** The users that sessions are correlated with, by id. */
 export function expectedUsers(model: TenantModel) {
   const all = [...model.sessions.values()];
   return [...model.users.keys()]
@@ -179,7 +179,7 @@ export function expectedUsers(model: TenantModel) {
     });
 }
 
-/** Courses, by id. */
+/** The courses, by id. */
 export function expectedCourses(model: TenantModel) {
   const all = [...model.sessions.values()];
   const courses = new Map(all.flatMap(({ place: { course } }) => (course ? [[course.id, course] as const] : [])));

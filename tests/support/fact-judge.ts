@@ -2,15 +2,18 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { ingestInput } from '../../server/pipeline/facts';
 
-/** The door's input as JSON Schema. */
+/** The input of the pipeline's endpoint as JSON Schema. */
 export const INGEST_SCHEMA = z.toJSONSchema(ingestInput, { io: 'input', unrepresentable: 'any' });
 
 const validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(INGEST_SCHEMA);
 
-/** What the schema says of a batch: refused as a whole, because of the fact with this index, or for its rules to judge. */
+/**
+ * The schema's judgement of a batch: refused as a whole, refused because of the fact with this index, or left to the
+ * rules.
+ */
 export interface BatchJudgement {
   verdict: 'refused' | 'refused for a fact' | 'fine';
-  /** The first fact that is wrong in itself. */
+  /** The first fact that is invalid without regard to others. */
   factIndex: number;
   integrationId: unknown;
   factCount: number;
@@ -32,7 +35,7 @@ export function judgeBatch(bytes: Uint8Array): BatchJudgement {
   return { ...named, verdict: 'refused for a fact', factIndex: Math.min(...indices.map(Number)) };
 }
 
-/** A severity is a word in any case. */
+/** Lower-cases severities, which are accepted in any case. */
 function inLowerCase(batch: unknown): unknown {
   const facts = (batch as { facts?: unknown } | null)?.facts;
   if (!Array.isArray(facts)) return batch;

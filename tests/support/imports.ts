@@ -5,16 +5,19 @@ export interface SourceFile {
   /** Relative to the project, with slashes: `server/rest/request.ts`. */
   path: string;
   text: string;
-  /** What it imports from us, as paths of files. */
+  /** Paths of the project's files that it imports. */
   internal: string[];
-  /** What it imports from packages and from Node, as it is written. */
+  /** Imports from packages and from Node, as they are written. */
   external: string[];
 }
 
 /** Where our own sources are. */
 export const SOURCE_ROOTS = ['app', 'proxy.ts', 'next.config.js', 'server', 'db', 'inngest', 'contract'];
 
-/** Static, side-effect and dynamic imports, and re-exports; of types too. Biome writes them all so that this finds them. */
+/**
+ * Static, side-effect and dynamic imports, and re-exports, of types too. Biome formats all of them so that these
+ * patterns match.
+ */
 const IMPORTS = [
   /^(?:import|export)\b[^'";]*?\bfrom\s+'([^']+)'/gm,
   /^import\s+'([^']+)'/gm,
@@ -22,12 +25,12 @@ const IMPORTS = [
   /\brequire\(\s*'([^']+)'\s*\)/g,
 ];
 
-/** The specifiers that a source text imports. */
+/** Finds the specifiers that a source text imports. */
 export function findImports(text: string): string[] {
   return IMPORTS.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]!));
 }
 
-/** Reads source files, and all below directories. Throws for an import of ours that leads nowhere. */
+/** Reads source files, and all files below directories. Throws if an import of the project's files leads nowhere. */
 export function readSources(roots: string[]): SourceFile[] {
   const paths = roots.flatMap((root) =>
     statSync(root).isFile()
@@ -59,7 +62,7 @@ function resolveFile(from: string, specifier: string): string {
   return found;
 }
 
-/** Finds a cycle in a graph, as the path around it; null when there is none. */
+/** Finds a cycle in a graph. Answers the path around it, or null if there is none. */
 export function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] | null {
   const done = new Set<string>();
   const visit = (node: string, trail: string[]): string[] | null => {

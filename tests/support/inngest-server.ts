@@ -20,14 +20,14 @@ export interface InngestServer {
 }
 
 export interface FoundInngest {
-  /** For the report: what was found. */
+  /** What was found, for the report. */
   description: string;
   start(): Promise<InngestServer>;
 }
 
 /**
  * Finds the server that INNGEST_BASE_URL names (with INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY, or with INNGEST_DEV),
- * or the program to start one: INNGEST_CLI_PATH, an installed `inngest-cli` or `inngest`. Null where there is neither.
+ * or a program to start one: INNGEST_CLI_PATH, an installed `inngest-cli` or `inngest`. Null if there is neither.
  */
 export function findInngest(env: NodeJS.ProcessEnv): FoundInngest | null {
   const { INNGEST_BASE_URL: baseUrl, INNGEST_EVENT_KEY: eventKey, INNGEST_SIGNING_KEY: signingKey } = env;
@@ -79,7 +79,7 @@ async function startServer(program: string): Promise<InngestServer> {
   };
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn(program, ['start', ...args, '--no-ui'], {
-    // The settings of a server elsewhere are not this one's; it keeps what it keeps for its user in the directory too.
+    // It must not take the settings of another server. What it stores for its user is in the directory too.
     env: { NODE_ENV: 'test', PATH: process.env.PATH, HOME: directory, DO_NOT_TRACK: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

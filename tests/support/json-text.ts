@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** JSON as it is written, so that it may hold what no value does: a key twice, `1e400`, half an escape. */
+/** JSON as text, so that it can contain what no value can: a repeated key, `1e400`, half an escape. */
 type JsonNode = { raw: string } | { items: JsonNode[] } | { entries: [key: string, node: JsonNode][] };
 
-/** One change to a JSON text, at the `at`th of its places (counted around). */
+/** One change to a JSON text. `at` is the index of the place, modulo the number of places. */
 interface Mutation {
   kind: 'replace' | 'remove' | 'wrap' | 'add' | 'repeat';
   at: number;
@@ -100,7 +100,7 @@ const HOSTILE_KEYS = [
   'data',
 ];
 
-/** JSON text of what no schema expects: a hostile value, or just any. */
+/** JSON texts that no schema expects: a hostile value, or any value. */
 export const hostileText = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(...HOSTILE_VALUES) },
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)) },
@@ -131,7 +131,7 @@ function writeNode(node: JsonNode): string {
   return `{${node.entries.map(([key, item]) => `${JSON.stringify(key)}:${writeNode(item)}`).join()}}`;
 }
 
-/** A place in a text: the list or the object that holds it, and where. */
+/** A place in a text: the list or object that contains it, and the index there. */
 interface Place {
   parent: JsonNode;
   index: number;

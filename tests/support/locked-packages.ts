@@ -1,19 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** A package of package-lock.json. Optional ones may be of another platform, and are not installed here then. */
+/** A package of package-lock.json. An optional one may be for another platform; then it is not installed here. */
 export interface LockedPackage {
   /** Where it is installed: `node_modules/a/node_modules/b`. */
   path: string;
   name: string;
   version: string;
-  /** An SPDX expression, or what its author wrote instead; null where it names none. */
+  /** An SPDX expression, or what its author wrote instead. Null if it names no licence. */
   licence: string | null;
   /** Installed without development packages, on every platform. */
   isProduction: boolean;
   hasInstallScript: boolean;
   /** Where it was fetched from, if the file says so. */
   resolved: string | null;
-  /** Packages that it needs, or takes where the platform fits. */
+  /** Packages that it requires, or uses if the platform fits. */
   asksFor: string[];
 }
 
@@ -30,7 +30,7 @@ type Entry = {
   optionalDependencies?: object;
 };
 
-/** Reads the packages of the lock file, and the licences of those that are installed from themselves. */
+/** Reads the packages of the lock file, and the licences of the installed ones from their own files. */
 export function readLockedPackages(): LockedPackage[] {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Entry> };
   const entries = Object.entries(lock.packages).filter(([path]) => path !== '');
@@ -53,7 +53,10 @@ function readLicence(path: string): string | null {
   return typeof license === 'string' ? license : null;
 }
 
-/** What the packages ask for and the file does not hold, as `path → name`: `npm ci` refuses a file with such a gap. */
+/**
+ * Finds packages that others ask for and the file does not contain, as `path → name`: `npm ci` refuses a file with such
+ * a gap.
+ */
 export function findMissingPackages(packages: Pick<LockedPackage, 'path' | 'asksFor'>[]): string[] {
   const paths = new Set(packages.map(({ path }) => path));
   /** Node looks for a package next to the one that asks, then one level up, and so on. */
@@ -69,7 +72,7 @@ export function findMissingPackages(packages: Pick<LockedPackage, 'path' | 'asks
 /** Licences that bind what uses the package, and no licence at all, which allows nothing. */
 const FORBIDDEN = /\b[AL]?GPL|\bSSPL|\bBUSL|^UNLICENSED$|^SEE LICEN[CS]E/i;
 
-/** The packages that have a forbidden licence, as `name version: licence`. */
+/** Finds the packages that have a forbidden licence, as `name version: licence`. */
 export function findForbiddenLicences(packages: Pick<LockedPackage, 'name' | 'version' | 'licence'>[]): string[] {
   return packages
     .filter(({ licence }) => licence === null || FORBIDDEN.test(licence))

@@ -7,17 +7,17 @@ import { type Client, createClient, startTestServer, type TestServer } from './s
 /** The API as one of its servers answers it. */
 export interface Mount extends Client {
   url: string;
-  /** What it serves as its document. */
+  /** The document that it serves. */
   document: OpenApiDocument;
   /** A server that is not under test, on the same database with the same secret. */
   base: TestServer;
-  /** The way of the server under test to the database; the base has its own. */
+  /** The way of the server under test to the database. The base has a separate one. */
   databaseRelay: Relay;
-  /** Between that relay and Postgres; null where there is none. */
+  /** Between that relay and Postgres. Null if there is no pooler. */
   pooler: Pooler | null;
-  /** What the server under test has written to its streams; empty where it runs in this process. */
+  /** What the server under test has written to its streams. Empty if it runs in this process. */
   output(): string;
-  /** Ends the server under test alone. */
+  /** Ends only the server under test. */
   end(): Promise<void>;
   /** Ends everything. */
   stop(): Promise<void>;
@@ -30,16 +30,16 @@ interface Server {
   stop(): Promise<void>;
 }
 
-/** Starts the self-hosted server: node:http in front, its own connection to Postgres. */
+/** Starts the self-hosted server: node:http in front, with a direct connection to Postgres. */
 export const startSelfHosted = (settings: Settings, baseSettings: Settings = settings): Promise<Mount> =>
   startMount(baseSettings, null, (database) => startTestServer(settings, database));
 
 /**
- * Starts plain `next start`, which answers through Next's route handlers, behind a transaction pooler where there is a
- * PgBouncer. Needs the build.
+ * Starts plain `next start`, which answers through Next's route handlers, behind a transaction pooler if PgBouncer is
+ * installed. Needs the build.
  */
 export function startRouteHandlers(settings: Settings, baseSettings: Settings = settings): Promise<Mount> {
-  // Also without a pooler as they run behind one.
+  // Without a pooler, they run with the same setting as behind one.
   const pooled = { ...settings, DATABASE_POOLER: 'transaction' };
   return startMount(baseSettings, findPgBouncer(process.env), (database) => startNextServer(database, pooled));
 }

@@ -8,13 +8,13 @@ const START_LIMIT_MS = 30_000;
 
 export interface NextServer {
   url: string;
-  /** What it has written to its streams. */
+  /** Everything it has written to its streams. */
   output(): string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts plain `next start` on a test server's database, with its secret: what one of them signs, the other can read.
+ * Starts plain `next start` on a test server's database, with its secret, so that each can read what the other signs.
  * Needs the build.
  */
 export async function startNextServer(
@@ -39,7 +39,7 @@ export async function startNextServer(
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
-  // Apart: a line may come in two pieces, with a piece of the other stream between them.
+  // Each stream separately: a line may come in two pieces, with a piece of the other stream between them.
   const streams = [next.stdout, next.stderr].map((stream) => {
     const read = { text: '' };
     stream.setEncoding('utf8').on('data', (text) => (read.text += text));

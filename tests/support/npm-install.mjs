@@ -1,16 +1,16 @@
 #!/usr/bin/env node
-// The `npm` and `npx` of those who follow the documents in a test, where no registry may be reached: `npm install` takes
-// packages from the repository's node_modules, in the versions that a document names, and refuses any other; `npx` runs what
-// is installed; the rest is npm's own.
+// The `npm` and `npx` of a reader who follows the documents in a test, where no registry may be reached. `npm install`
+// takes packages from the repository's node_modules, in the versions that a document names, and refuses any other.
+// `npx` runs what is installed. Everything else is done by npm.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const INSTALLED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'node_modules');
-/** The repository's compiler has no programming interface any more, which openapi-typescript needs. */
+/** The repository's compiler no longer has a programming interface, which openapi-typescript needs. */
 const INSTEAD = { typescript: 'typescript-5' };
-/** Looks for its compiler beside itself, so a link into the repository would find the wrong one. */
+/** This package looks for its compiler next to itself, so a link into the repository would find the wrong one. */
 const COPIED = ['openapi-typescript'];
 const COMMANDS = {
   'openapi-typescript': 'openapi-typescript/bin/cli.js',
@@ -25,7 +25,7 @@ else if (verb !== 'install') run('npm', process.argv.slice(2));
 else if (packages.length > 0) install();
 
 function run(command, parameters) {
-  // Past this file, which comes first.
+  // Skips this file, which comes first in the path.
   const PATH = process.env.PATH.split(':').slice(1).join(':');
   const { status, error } = spawnSync(command, parameters, { stdio: 'inherit', env: { ...process.env, PATH } });
   if (error) process.stderr.write(`${error.message}\n`);
@@ -40,7 +40,7 @@ function install() {
     const found = JSON.parse(readFileSync(join(INSTALLED, INSTEAD[name] ?? name, 'package.json'), 'utf8')).version;
     if (!`${found}.`.startsWith(`${version}.`)) throw new Error(`${spec}: tried with ${found}`);
   }
-  // With all they need: a link each.
+  // Links everything that the package needs.
   for (const name of readdirSync(INSTALLED)) {
     const to = join('node_modules', name);
     if (name.startsWith('.') || existsSync(to)) continue;

@@ -2,15 +2,18 @@ import { Connection, type RawAnswer } from './connection';
 
 /** A request that no well-behaved client sends. */
 export interface OddRequest {
-  /** The key it comes with; absent for none. */
+  /** The key to send. Absent: none. */
   key?: string;
-  /** Lines of the head besides `Host` and the key, in Latin-1. */
+  /** Lines of the head in addition to `Host` and the key, in Latin-1. */
   headers?: string[];
   hasHost?: boolean;
   body?: string | Uint8Array;
 }
 
-/** The answer to a request of exactly these bytes, an interim one aside. `line` is the first line but for the version. */
+/**
+ * Sends a request of exactly these bytes and reads its answer, skipping an interim one. `line` is the first line
+ * without the version.
+ */
 export async function sendOdd(
   url: string,
   line: string,
@@ -30,10 +33,10 @@ export async function sendOdd(
 }
 
 const VOLATILE = new Set(['date', 'x-request-id', 'ratelimit']);
-/** Node and Next each frame an answer in their own way. */
+/** Headers of framing: Node and Next frame an answer differently. */
 const FRAMING = ['connection', 'keep-alive', 'content-length', 'transfer-encoding', 'vary'];
 
-/** All that a client sees, apart from the framing and from what differs between any two requests. */
+/** What a client sees, without the framing and without what differs between any two requests. */
 export function describeAnswer({ status, rawHeaders, text }: RawAnswer) {
   const headers = rawHeaders
     .map(([name, value]): [string, string] => [name.toLowerCase(), value])

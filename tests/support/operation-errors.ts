@@ -3,20 +3,20 @@ import type { Plan } from '../../contract/tiers';
 import type { Fixture, Ids } from './fixture';
 import type { CallOptions } from './server';
 
-/** A call of an operation that is refused; what it leaves out is as in the operation's success. */
+/** A call of an operation that is refused. What it leaves out is as in the operation's success. */
 export interface Refusal {
   /** What is wrong. */
   with: string;
-  /** What `details` names. */
+  /** The field that `details` names. */
   field?: string;
   ids?: Partial<Ids> | ((fixture: Fixture) => Partial<Ids>);
   query?: string;
-  /** `call.body` undefined: none is sent. */
+  /** If `call.body` is undefined, no body is sent. */
   call?: Pick<CallOptions, 'body' | 'headers'>;
   plan?: Plan;
 }
 
-/** The codes that need a state of the caller or of the server rather than another request. */
+/** The codes that need a certain state of the caller or the server instead of another request. */
 export const UNIVERSAL_CODES = [
   'MISSING_API_KEY',
   'INVALID_API_KEY',
@@ -25,8 +25,8 @@ export const UNIVERSAL_CODES = [
   'SERVICE_UNAVAILABLE',
 ] as const satisfies ErrorCode[];
 
-// What a rule refuses that several routes share is in the rule's own tests (tests/rest/requests.test.ts for paths and
-// bodies, cursors.test.ts, tests/unit/address-guard.test.ts); here each route shows once that it follows the rule.
+// Rules that several routes share have separate tests for what they refuse (tests/rest/requests.test.ts for paths and
+// bodies, cursors.test.ts, tests/unit/address-guard.test.ts). Here each route shows once that it follows the rule.
 
 const TOO_LONG = 'x'.repeat(257);
 const badPath = (name: keyof Ids): Refusal[] => [
@@ -65,7 +65,7 @@ const BAD_URL = [
 ].map((url) => bodyFault(url, 'url', { ...HOOK, url }));
 const BAD_EVENT_TYPE = [bodyFault('an event that is none', 'eventType', { ...HOOK, eventType: 'BotsDetected' })];
 
-/** The documented codes of every operation besides the universal ones. */
+/** The documented codes of every operation, without the universal ones. */
 export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
   listSessions: {
     INVALID_REQUEST: [
@@ -97,7 +97,7 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
   listUserSessions: { INVALID_REQUEST: [...badPath('userId'), ...BAD_PAGE], NOT_FOUND: unknown('userId') },
   confirmDevice: {
     INVALID_REQUEST: [...badPath('userId'), ...badPath('fingerprint')],
-    // It may have no body: what it has must be right.
+    // The body is optional, but a body that is sent must be valid.
     INVALID_BODY: [
       { with: 'text', field: 'body', call: { body: '{}', headers: { 'content-type': 'text/plain' } } },
       bodyFault('a number as notes', 'notes', { notes: 1 }),
@@ -113,7 +113,7 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
     UNSUPPORTED_OPERATION: [{ with: '24 hours by week', query: 'period=24h&groupBy=week' }],
   },
   getUsage: {
-    // Its range: contract-effects.test.ts.
+    // contract-effects.test.ts tests its range.
     INVALID_REQUEST: [{ with: 'a date that is none', field: 'startDate', query: 'startDate=2026-02-30' }],
   },
   updateRiskThresholds: { INVALID_BODY: [...NO_BODY, ...BAD_THRESHOLDS] },
@@ -149,11 +149,11 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
   testWebhook: { INVALID_REQUEST: badPath('id'), NOT_FOUND: unknown('id') },
 };
 
-/** A fault of our own, made in the database, and its repair. */
+/** A fault on our side, made in the database, and its repair. */
 export interface Fault {
   damage: string;
   repair: string;
-  /** It strikes before the caller is known. */
+  /** Whether the fault strikes before the caller is known. */
   isInLookUp?: boolean;
 }
 
@@ -162,7 +162,7 @@ const missing = (table: string): Fault => ({
   repair: `alter table ${table}_away rename to ${table}`,
 });
 
-/** What makes every operation fail with INTERNAL_ERROR. */
+/** Faults that make every operation fail with INTERNAL_ERROR. */
 export const FAULTS: Record<string, Fault> = {
   listSessions: missing('sessions'),
   getSession: missing('sessions'),
@@ -177,7 +177,7 @@ export const FAULTS: Record<string, Fault> = {
   getStats: missing('row_counts'),
   getUsage: missing('usage_daily'),
   getIntegration: missing('webhook_subscriptions'),
-  // The look-up of the key has all that it answers.
+  // The look-up of the key reads everything that this route answers.
   getRiskThresholds: { ...missing('rate_windows'), isInLookUp: true },
   updateRiskThresholds: {
     damage: 'alter table integrations add constraint untouchable check (medium_at <> 20) not valid',

@@ -5,12 +5,12 @@ import type { Fixture } from './fixture';
 import { expectSigned } from './receiver';
 import type { Answer } from './server';
 
-/** A call of an operation that succeeds: for a fixture's own ids, unless the query or the body says more. */
+/** A call of an operation that succeeds, for a fixture's own ids unless the query or the body says more. */
 export interface Success {
   status: 200 | 204;
   query?: string;
   body?: (fixture: Fixture) => unknown;
-  /** Checks real values: of the answer, and of what the call has changed. */
+  /** Checks real values: those of the answer, and what the call has changed. */
   check(answer: Answer, fixture: Fixture): void | Promise<void>;
 }
 
@@ -112,7 +112,7 @@ export const SUCCESSES: Record<string, Success> = {
       expect(data.timeline.filter(({ eventCount }: { eventCount: number }) => eventCount > 0)).toEqual([
         { timestamp: time(590), eventCount: 6, dominantEventType: 'mouse', activityLevel: 1 },
         { timestamp: time(580), eventCount: 1, dominantEventType: 'navigation', activityLevel: 1 / 6 },
-        // A stretch is a second: the clipboard's event half a second later is in it.
+        // A stretch is a second, so it includes the clipboard's event half a second later.
         { timestamp: time(570), eventCount: 4, dominantEventType: 'keyboard', activityLevel: 4 / 6 },
       ]);
       expect(data.timeline[0]).toEqual({
@@ -357,7 +357,7 @@ export const SUCCESSES: Record<string, Success> = {
         clientErrors: 0,
         serverErrors: 0,
         rateLimitedRequests: 0,
-        // What made the fixture.
+        // The requests that made the fixture.
         byEndpoint: [{ method: 'POST', path: '/v1/webhooks', requests: 2, errors: 0 }],
         timeSeries: expect.any(Array),
         webhookDeliveries: { delivered: 0, failed: 0 },

@@ -8,17 +8,17 @@ import { FAULTS, REFUSALS, UNIVERSAL_CODES } from './operation-errors';
 import { SUCCESSES } from './operation-successes';
 import type { Answer, CallOptions } from './server';
 
-/** An operation of a document, as it is called. */
+/** An operation of a document and how it is called. */
 export interface Operation {
   id: string;
   method: string;
   path: string;
   needsKey: boolean;
-  /** `200`, `NOT_FOUND`: what it can answer. */
+  /** What it can answer: `200`, `NOT_FOUND`. */
   outcomes: string[];
 }
 
-/** Reads the operations off a document. */
+/** Reads the operations of a document. */
 export function listOperations(document: OpenApiDocument): Operation[] {
   return document.listOperations().map(({ method, path, operation }) => ({
     id: operation.operationId,
@@ -34,7 +34,7 @@ export function listOperations(document: OpenApiDocument): Operation[] {
   }));
 }
 
-/** Operations that the tables have a case for, and what each is seen to answer. */
+/** Lists the operations that the tables have a case for, and the answers that the cases expect. */
 export function listCases(): { id: string; outcomes: string[] }[] {
   return Object.entries(SUCCESSES).map(([id, { status }]) => ({
     id,
@@ -46,7 +46,7 @@ export function listCases(): { id: string; outcomes: string[] }[] {
   }));
 }
 
-/** Each refusal of the tables by itself. */
+/** Lists the refusals of the tables one by one. */
 export const listRefusals = () =>
   Object.entries(REFUSALS).flatMap(([id, byCode]) =>
     Object.entries(byCode).flatMap(([code, refusals]) =>
@@ -54,7 +54,7 @@ export const listRefusals = () =>
     ),
   );
 
-/** The operation of a mount's document that has an id. */
+/** Finds the operation with an id in a mount's document. */
 export function findOperation({ document }: Mount, id: string): Operation {
   const operation = listOperations(document).find((one) => one.id === id);
   if (!operation) throw new Error(`${id} is not in the document`);
@@ -69,7 +69,7 @@ export interface Change extends CallOptions {
   query?: string;
 }
 
-/** Sends the request that succeeds for a fixture, but for what is changed. */
+/** Sends the request that succeeds for a fixture, with the given changes. */
 export function sendOperation(
   mount: Mount,
   id: string,
@@ -84,7 +84,7 @@ export function sendOperation(
   return mount.call(method, target, { key: fixture.key, ...(body === undefined ? {} : { body }), ...options });
 }
 
-/** Sends the request of an operation that succeeds, and checks its answer and what it has done. */
+/** Sends the request of an operation that succeeds, and checks its answer and its effects. */
 export async function expectSuccess(mount: Mount, id: string, fixture: Fixture): Promise<void> {
   const answer = await sendOperation(mount, id, fixture);
   expect([answer.status, answer.status < 300 ? '' : answer.text]).toEqual([SUCCESSES[id]!.status, '']);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** Pages that anybody may ask for, and what they answer to nobody in particular. */
+/** Pages that anyone may request, and their status for a client without a session. */
 export const OPEN_PAGES: [path: string, status: number][] = [
   ['/', 200],
   ['/sign-in', 200],
@@ -11,7 +11,9 @@ export const OPEN_PAGES: [path: string, status: number][] = [
   ['/api/trpc/no/such', 404],
 ];
 
-/** Asks for a page three times: each answer has the headers of pages, a nonce of its own and it on every script. */
+/**
+ * Requests a page three times. Each answer must have the headers of pages and a new nonce, which is on every script.
+ */
 export async function expectPageHeaders(url: string, path: string, status: number): Promise<Headers[]> {
   const nonces = new Set<string>();
   const seen: Headers[] = [];
@@ -53,7 +55,7 @@ export async function expectPageHeaders(url: string, path: string, status: numbe
   return seen;
 }
 
-/** The files that a page loads, and one that there is not, say what they are. */
+/** Checks that the files of a page, and a file that does not exist, have the right content type. */
 export async function expectFileHeaders(url: string): Promise<void> {
   const html = await (await fetch(url)).text();
   const [, file = ''] = /src="(\/_next\/static\/[^"]+\.js)"/.exec(html) ?? [];

@@ -15,8 +15,8 @@ export interface PlanNode {
 }
 
 /**
- * Runs a statement with its own parameters and answers the nodes of its plan: one made for these parameters, or
- * (`generic`) the one for all that Postgres may turn to after five executions of a prepared statement.
+ * Runs a statement with its own parameters and answers the nodes of its plan: one for these parameters (`custom`), or
+ * the `generic` one, which Postgres may use after five executions of a prepared statement.
  */
 export async function explainStatement(
   sql: postgres.Sql,
@@ -43,7 +43,7 @@ function quote(value: unknown): string {
 
 const flatten = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(flatten)];
 
-/** How many rows a node took up, those that it then left out included. */
+/** Counts the rows that a node read, including those that it then filtered out. */
 export const countRead = (node: PlanNode) =>
   node['Actual Loops'] *
   (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0));

@@ -13,12 +13,12 @@ const START_LIMIT_MS = 10_000;
 /** A real PgBouncer in transaction mode in front of one Postgres. */
 export interface Pooler {
   port: number;
-  /** The transactions that it has carried for a database. */
+  /** Counts the transactions that it has carried for a database. */
   countTransactions(database: string): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** The program `pgbouncer`, on the PATH or where Debian puts it; null where there is none. */
+/** Finds the program `pgbouncer`, on the PATH or where Debian installs it. Null if there is none. */
 export function findPgBouncer(env: NodeJS.ProcessEnv): string | null {
   const directories = [...(env.PATH ?? '').split(delimiter).filter(Boolean), '/usr/sbin', '/usr/local/sbin'];
   const isProgram = (path: string) => {
@@ -32,12 +32,12 @@ export function findPgBouncer(env: NodeJS.ProcessEnv): string | null {
   return directories.map((directory) => join(directory, 'pgbouncer')).find(isProgram) ?? null;
 }
 
-/** Starts a pooler to the server of `databaseUrl`, whose user everybody is behind it. */
+/** Starts a pooler to the server of `databaseUrl`. Behind it, every client is the user of that URL. */
 export async function startPooler(program: string, databaseUrl: string): Promise<Pooler> {
   const { hostname, port: serverPort, username, password } = new URL(databaseUrl);
   const directory = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
   const [file, port] = [join(directory, 'pgbouncer.ini'), await findFreePort()];
-  // Everything else as it comes: no startup parameter is ignored for our sake.
+  // All other settings keep their defaults: no startup parameter is ignored for our sake.
   await writeFile(
     file,
     `[databases]
@@ -55,7 +55,7 @@ server_login_retry = 1
 query_wait_timeout = 2
 `,
   );
-  // It refuses to be root.
+  // PgBouncer refuses to run as root.
   await Promise.all([chmod(directory, 0o755), chmod(file, 0o644)]);
   const isRoot = process.getuid?.() === 0;
   const child = spawn(program, ['-q', file], {
@@ -86,7 +86,7 @@ query_wait_timeout = 2
   return { port, countTransactions: (database) => countTransactions(port, database), stop };
 }
 
-/** From its console, which speaks only the simple protocol. */
+/** Reads from its console, which speaks only the simple protocol. */
 async function countTransactions(port: number, database: string): Promise<number> {
   const console = postgres({
     ...{ host: '127.0.0.1', port, user: 'admin', database: 'pgbouncer', max: 1 },

@@ -17,8 +17,8 @@ declare module 'vitest' {
 const TEMPLATE = 'template_migrated';
 
 /**
- * Nothing here has to survive a crash, so commits do not wait for the disk. Tests of crashes and outages have clusters
- * of their own, with the product's settings.
+ * Nothing here has to survive a crash, so commits do not wait for the disk. Tests of crashes and outages have separate
+ * clusters with the product's settings.
  */
 const VOLATILE_SETTINGS = ['fsync', 'synchronous_commit', 'full_page_writes'];
 
@@ -45,7 +45,7 @@ async function prepareCluster(url: string): Promise<void> {
   await sql.unsafe(`create database ${TEMPLATE}`);
   const template = Object.assign(new URL(url), { pathname: `/${TEMPLATE}` });
   await migrateDatabase({ url: template.href, directory: 'db/migrations', region: 'us' });
-  // A database that is being cloned must have no connection.
+  // A database can be cloned only while it has no connection.
   await sql.unsafe(`alter database ${TEMPLATE} allow_connections false`);
   await sql.end();
 }

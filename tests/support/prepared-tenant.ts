@@ -7,20 +7,20 @@ import type { IssuedCursor } from './request-rules';
 import type { KnownValues } from './schema-values';
 import type { TestServer } from './server';
 
-/** A tenant that has one of everything, so that requests about it get somewhere. */
+/** A tenant that has one of everything, so that requests about it find something. */
 export interface PreparedTenant {
   id: string;
   key: string;
-  /** What exists, by the name of the field that takes it. */
+  /** Values that exist, by the name of the field that takes them. */
   known: KnownValues;
-  /** The subscription that may be tested: nothing else changes its address, which is on the loopback. */
+  /** The subscription that may be tested. Nothing else changes its address, which is on the loopback. */
   testable: string;
   cursors: IssuedCursor[];
-  /** Puts the subscriptions back that were deleted, and takes away those that were added. */
+  /** Restores the subscriptions that were deleted, and removes those that were added. */
   restoreWebhooks(): Promise<void>;
 }
 
-// No resolver knows the names: what is generated is never called.
+// No resolver knows these names, so generated subscriptions are never called.
 const ADDRESSES = [
   'https://receiver.invalid/',
   'http://receiver.invalid:80/hook?a=b',
@@ -91,7 +91,7 @@ export async function prepareTenant(server: TestServer, receiverUrl: string): Pr
       id: changeable,
       url: ADDRESSES,
       eventType: [...EVENT_TYPE_NAMES, 'botDETECTED'],
-      // Pairs about which the rules between fields just agree, and just not.
+      // Pairs that the rules between fields just accept or just refuse.
       mediumAt: [40, 65],
       botAt: [44, 45, 69, 70],
       minBotScore: [0.5],
@@ -109,8 +109,10 @@ async function restore({ db }: TestDatabase, ids: string[]): Promise<void> {
   await db.sql`update webhook_subscriptions set deleted_at = null where deleted_at is not null`;
 }
 
-/** One digest of all rows of all tables, counts folded, but for what counts requests, when a key was
- * last used, and what the engine was told. */
+/**
+ * Computes one digest of all rows of all tables, with counts folded. It leaves out the counts of requests, the last use
+ * of keys, and what was sent to the engine.
+ */
 export async function digestTables({ db }: TestDatabase): Promise<string> {
   await foldCounts(db);
   const tables = await db.sql<{ name: string }[]>`

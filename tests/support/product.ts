@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { findFreePort } from './ports';
 
-// The product as an operator runs it: its own commands, in processes of their own, on data directories of their own.
+// The product as an operator runs it: its commands in separate processes, each with its own data directory.
 
 const START_LIMIT_MS = 60_000;
 const COMMAND_LIMIT_MS = 60_000;
@@ -23,13 +23,13 @@ export interface Ended {
   stderr: string;
 }
 
-/** A started `npm start`. It leads a process group of its own, as a job of a terminal does. */
+/** A started `npm start`. It leads its own process group, like a job of a terminal. */
 export interface Started {
   pid: number;
   dataDir: string;
   stdout(): string;
   stderr(): string;
-  /** Resolves when the process has ended and so has everything that held its output. */
+  /** Resolves when the process has ended and everything that held its output has ended too. */
   ended: Promise<Ended>;
   /** The same with a limit. */
   endWithin(limitMs: number): Promise<Ended & { afterMs: number }>;
@@ -43,7 +43,7 @@ export interface Product extends Started {
   port: number;
   readyAfterMs: number;
   call(method: string, path: string, options?: { key?: string; body?: unknown }): Promise<Answer>;
-  /** Posts facts to the pipeline's door with the generated token. */
+  /** Posts facts to the pipeline's endpoint with the generated token. */
   ingest(integrationId: string, facts: unknown[]): Promise<Answer>;
 }
 
@@ -65,7 +65,7 @@ export interface Screen {
 const children = new Map<ChildProcess, string>();
 const directories: string[] = [];
 
-/** Only what a program needs of its surroundings: no setting, and no configuration of npm, comes from outside. */
+/** Only what a program needs of its environment. No setting and no npm configuration comes from outside. */
 function makeEnvironment(settings: Settings): Record<string, string | undefined> {
   const names = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'TMPDIR'];
   const inherited = Object.fromEntries(names.map((name) => [name, process.env[name]]));
@@ -73,7 +73,7 @@ function makeEnvironment(settings: Settings): Record<string, string | undefined>
   return { ...inherited, ...npm, ...settings };
 }
 
-/** A directory of the tests, removed by `endProducts`. */
+/** Makes a directory that `endProducts` removes. */
 export async function makeDataDir(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'bot-detection-e2e-'));
   directories.push(directory);
@@ -81,7 +81,7 @@ export async function makeDataDir(): Promise<string> {
 }
 
 const NPM_START = ['npm', 'start'];
-/** What `npm start` runs: the process with the returned pid is the server itself. */
+/** What `npm start` runs. The process with the returned pid is the server itself. */
 export const BARE_SERVER = [process.execPath, '--max-old-space-size=1024', 'server/start.mjs', 'main'];
 
 export function spawnProduct(dataDir: string, settings: Settings = {}, command: string[] = NPM_START): Started {
@@ -121,7 +121,7 @@ export function spawnProduct(dataDir: string, settings: Settings = {}, command: 
   };
 }
 
-/** Starts the product on a free port, and waits until it has printed its screen and answers. */
+/** Starts the product on a free port and waits until it has printed its first lines and answers. */
 export async function startProduct(
   dataDir: string,
   settings: Settings = {},
@@ -175,13 +175,13 @@ const answers = (url: string) =>
   );
 
 async function request(url: string, init: RequestInit): Promise<Answer> {
-  // A connection of its own each time: none is left to a server that has been stopped or killed.
+  // A new connection each time, so that none remains to a server that has been stopped or killed.
   const response = await fetch(url, { ...init, headers: { ...init.headers, connection: 'close' } });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** Reads the screen of a first start; throws when something is missing. */
+/** Reads the output of a first start. Throws if something is missing. */
 export function readScreen({ stdout, url }: Product): Screen {
   const text = stdout();
   const find = (pattern: RegExp) => {
@@ -203,12 +203,12 @@ export function runAdmin(dataDir: string, args: string[], settings: Settings = {
   return spawnProduct(dataDir, settings, ['npm', 'run', '-s', 'admin', '--', ...args]).endWithin(COMMAND_LIMIT_MS);
 }
 
-/** Runs a line that the product printed, through the shell, in the directory and environment of its operator. */
+/** Runs a line that the product printed, through the shell, in its operator's directory and environment. */
 export function runPrinted(line: string, dataDir: string): Promise<Ended> {
   return spawnProduct(dataDir, {}, ['sh', '-c', line]).endWithin(COMMAND_LIMIT_MS);
 }
 
-/** The pid of the embedded Postgres on a data directory, found by its command line; null when none runs. */
+/** Finds the pid of the embedded Postgres on a data directory by its command line. Null if none runs. */
 export async function findPostgres(dataDir: string): Promise<number | null> {
   const directory = join(dataDir, 'postgres');
   const file = await readFile(join(directory, 'postmaster.pid'), 'utf8').catch(() => '');
@@ -233,7 +233,7 @@ export async function waitForNoPostgres(dataDir: string, limitMs: number): Promi
   }
 }
 
-/** Ends everything that was started, politely first, and removes the data. For `afterAll`. */
+/** Ends everything that was started, first with SIGTERM, and removes the data. For `afterAll`. */
 export async function endProducts(): Promise<void> {
   const running = [...children.keys()];
   signalGroups(running, 'SIGTERM');
@@ -262,6 +262,6 @@ function signalOne(pid: number, signal: NodeJS.Signals) {
   } catch {} // it has just ended
 }
 
-// The run itself may be ended in the middle of a test: what was started ends with it.
+// The run may be ended in the middle of a test. Then everything it started ends too.
 process.once('exit', () => signalGroups([...children.keys()], 'SIGTERM'));
 process.once('SIGTERM', () => process.exit(1));

@@ -13,15 +13,15 @@ export interface RawReceiver {
   greet: (socket: Socket) => void;
   stop(): void;
 }
-/** Answers one whole request on one socket; `count` is how many came before on all sockets. */
+/** Answers one complete request on one socket. `count` is how many came before on all sockets. */
 export type Reply = (socket: Socket, request: Received, count: number) => void;
 
-/** The text of an answer; `headers` end in a line break each. */
+/** Makes the text of an answer. Each line in `headers` ends in a line break. */
 export const answer = (status: number, body = '', headers = '') =>
   `HTTP/1.1 ${status} X\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 export const ok: Reply = (socket) => socket.write(answer(200, 'ok'));
 
-/** A customer's receiver that writes the very bytes of its answer itself, and so may write anything. */
+/** A customer's receiver that writes the exact bytes of its answers, so that it can write anything. */
 export async function startRawReceiver(
   reply: Reply,
   { host = '127.0.0.1', tls = null }: { host?: string; tls?: TlsOptions | null } = {},

@@ -10,11 +10,11 @@ const BLOCK_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 15_000;
 const POLL_MS = 30;
 
-/** Somebody who follows a document at a terminal: block after block in one shell, so that variables stay. */
+/** A reader who follows a document at a terminal: block after block in one shell, so that variables stay. */
 export interface Reader {
-  /** Where files of the document are written. */
+  /** The directory for the document's files. */
   directory: string;
-  /** Does what a block says, and answers what it printed. Throws when a command fails. */
+  /** Does what a block says and answers what it printed. Throws if a command fails. */
   follow(block: Block): Promise<string>;
   /** Ends the shell and what keeps running, and removes the files. */
   leave(): Promise<void>;
@@ -26,8 +26,8 @@ interface Running {
 }
 
 /**
- * Opens a shell in `workingDirectory`, or in the directory for the document's files. `ports` are those that a document
- * names, with the free ones to use instead.
+ * Opens a shell in `workingDirectory`, or in the directory for the document's files. `ports` are the ports that a
+ * document names, with the free ones to use instead.
  */
 export function openReader(options: {
   workingDirectory?: string;
@@ -66,21 +66,21 @@ export function openReader(options: {
     try {
       const isServer = block.code.includes('npm start');
       const port = options.ports[isServer || block.name === 'server-stopped' ? '3000' : '9000'];
-      // What listened there before ends first, as Ctrl-C would.
+      // Ends the server that listened there before, as Ctrl-C would.
       const isOver = block.name === 'server-stopped' || block.name === 'keep-running';
       for (const before of isOver ? running.filter((each) => each.port === port) : []) await end(before);
       if (block.name !== 'keep-running') {
         await shell.run(`. '${script}' ${output}`);
         return read();
       }
-      // In a process group of its own, as a job of a terminal is.
+      // In a separate process group, like a job of a terminal.
       const pid = Number(await shell.run(`set -m; ( . '${script}' ) ${output} & set +m; printf '%s' $! >&3`));
       running.push({ pid, port: port! });
       for (const until = Date.now() + BLOCK_LIMIT_MS; ; await sleep(POLL_MS)) {
         if ((await isOpen(port!)) && (!isServer || read().includes('/swagger'))) break;
         if (!isAlive(pid) || Date.now() > until) throw new Error('does not keep running');
       }
-      // The first start shows, once, what the reader then uses.
+      // Only the first start shows these values, which the reader uses later.
       const key = /Demo API key\s+(\S+)/.exec(read())?.[1];
       const integration = /--integration (\S+)/.exec(read())?.[1];
       if (key && integration) await shell.run(`export KEY='${key}' INTEGRATION='${integration}'`);
@@ -110,7 +110,9 @@ export function openReader(options: {
   };
 }
 
-/** A bash that ends with the first command that fails. What is written to its descriptor 3 is a command's answer. */
+/**
+ * Opens a bash that ends with the first command that fails. What is written to its descriptor 3 is a command's answer.
+ */
 function openShell(cwd: string, env: Record<string, string>) {
   const child: ChildProcess = spawn('bash', ['--noprofile', '--norc', '-e', '-o', 'pipefail'], {
     cwd,

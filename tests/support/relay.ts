@@ -1,19 +1,19 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { findFreePort } from './ports';
 
-/** A TCP relay: what is behind it fails for those who go through it while it is cut. */
+/** A TCP relay. While it is cut, the server behind it fails for its clients. */
 export interface Relay {
   port: number;
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>;
-  /** Passes nothing on any more, of what is connected and of what connects, without a word to anybody. */
+  /** Passes nothing on any more, on old and new connections, and tells no client. */
   stall(): void;
-  /** The same for what is connected; what connects is served. So is a server that moved without a word to its clients. */
+  /** Stalls old connections, while new ones are served: the server moved without telling its clients. */
   forget(): void;
-  /** Ends every connection, and accepts new ones only to hang up on them, as balancers do whose backend is down. */
+  /** Ends every connection, then accepts new ones only to close them, as a balancer does if its backend is down. */
   hangUp(): Promise<void>;
   restore(): Promise<void>;
-  /** Leads what connects from now on to another port. */
+  /** Leads new connections to another port. */
   lead(targetPort: number): void;
 }
 
@@ -39,7 +39,7 @@ export async function startRelay(firstTargetPort: number): Promise<Relay> {
       [target, client],
     ] as const) {
       sockets.add(from);
-      // What has been said before an end still arrives.
+      // Bytes that were sent before an end still arrive.
       from.setNoDelay(true).pipe(to);
       from.on('error', () => to.destroy()).on('close', () => sockets.delete(from));
     }
@@ -83,7 +83,7 @@ export async function startRelay(firstTargetPort: number): Promise<Relay> {
       await listen();
     },
     async restore() {
-      // What was stalled stays silent.
+      // Stalled connections stay silent.
       isHangingUp = false;
       isStalled = false;
       await listen();

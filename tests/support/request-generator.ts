@@ -13,11 +13,13 @@ export interface GeneratedRequest {
   target: string;
   headers: Record<string, string>;
   body: Uint8Array | null;
-  /** Whether the body goes in chunks, without its length. */
+  /** Whether the body is sent in chunks, without its length. */
   isChunked: boolean;
 }
 
-/** Requests to an operation of the document: about half of them as it wants them, the others wrong in one or more ways. */
+/**
+ * Generates requests to an operation of the document: about half of them valid, the others wrong in one or more ways.
+ */
 export function requestsOf({ method, path, operation }: Operation, known: KnownValues): fc.Arbitrary<GeneratedRequest> {
   const parameters: Json[] = operation.parameters ?? [];
   const placed = (place: string) => parameters.filter((parameter) => parameter.in === place);
@@ -41,7 +43,7 @@ export function requestsOf({ method, path, operation }: Operation, known: KnownV
     }));
 }
 
-/** POST requests of a target with bodies by a schema. */
+/** Generates POST requests to a target with bodies by a schema. */
 export const postsOf = (target: string, schema: Json, known: KnownValues): fc.Arbitrary<GeneratedRequest> =>
   contentsOf(schema, known).map((content) => ({
     method: 'POST',
@@ -53,7 +55,7 @@ export const postsOf = (target: string, schema: Json, known: KnownValues): fc.Ar
 
 const SHOWN_LENGTH = 600;
 
-/** A request as a failure prints it: its body as text. */
+/** Shows a request when a test fails, with its body as text. */
 function showRequest(this: GeneratedRequest): string {
   const { method, target, headers, body, isChunked } = this;
   const text = Buffer.from(body ?? '').toString('latin1');
@@ -61,7 +63,7 @@ function showRequest(this: GeneratedRequest): string {
   return `${method} ${target}\n${JSON.stringify(headers)}${isChunked ? ' in chunks' : ''}\n${shown}`;
 }
 
-/** Percent-encodes a text in one of the ways that mean the same. */
+/** Functions that percent-encode a text in different ways with the same meaning. */
 const encodings: ((text: string) => string)[] = [
   (text) => encodeURIComponent(text),
   (text) =>
@@ -110,7 +112,7 @@ function pathsOf(template: string, parameters: Json[], known: KnownValues): fc.A
     const name = /^\{(.+)\}$/.exec(segment)?.[1];
     if (name === undefined) return fc.constant(segment);
     const { schema } = parameters.find((parameter) => parameter.name === name);
-    // A plus is a plus in a path.
+    // In a path, a plus is a plus.
     const valid = fc.tuple(valuesOf(schema, known, name), fc.constantFrom(encodings[0]!, encodings[2]!));
     return fc.oneof(
       { weight: 8, arbitrary: valid.map(([value, encode]) => encode(String(value))) },
@@ -202,7 +204,10 @@ const BAD_PAIRS = [
   'PAGESIZE=0',
 ];
 
-/** A query; null for none. Its parameters are a choice of the operation's, one of them may be spoilt or come twice. */
+/**
+ * Generates a query, or null for none. It has some of the operation's parameters; one of them may be invalid or
+ * repeated.
+ */
 function queriesOf(parameters: Json[], known: KnownValues): fc.Arbitrary<string | null> {
   const stray = fc.oneof(
     { weight: 6, arbitrary: fc.constant([]) },
@@ -220,7 +225,7 @@ function queriesOf(parameters: Json[], known: KnownValues): fc.Arbitrary<string 
   return fc
     .tuple(fc.array(fc.constantFrom(...parameters).chain(pairOf), { maxLength: 4 }), fc.nat(9), stray)
     .map(([pairs, repeats, strays]) => {
-      // Each parameter once, but for every tenth query.
+      // Each parameter once, except in every tenth query.
       const names = pairs.map((pair) => pair.split('=')[0]);
       const given = repeats === 0 ? pairs : pairs.filter((_, index) => names.indexOf(names[index]) === index);
       return [...given, ...strays].join('&');
@@ -269,7 +274,7 @@ const BAD_TEXTS = [
   '['.repeat(60_000),
 ];
 
-/** Bodies by a schema, as text, then as bytes, then as HTTP names them. */
+/** Generates bodies by a schema: first as text, then as bytes, then with their HTTP headers. */
 function contentsOf(schema: Json, known: KnownValues): fc.Arbitrary<Content> {
   const values = valuesOf(schema, known);
   const text = fc.oneof(
@@ -298,7 +303,7 @@ function contentsOf(schema: Json, known: KnownValues): fc.Arbitrary<Content> {
   });
 }
 
-/** What can be wrong with a body's bytes. */
+/** Functions that make a body's bytes invalid. */
 const spoiling: fc.Arbitrary<(bytes: Buffer) => Uint8Array | null> = fc.oneof(
   fc.constant(() => null),
   fc.nat(200).map((at) => (bytes: Buffer) => bytes.subarray(0, Math.max(0, bytes.length - 1 - at))),

@@ -6,12 +6,15 @@ import { type Fault, findRuleFaults, type IssuedCursor } from './request-rules';
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked freely
 type Json = any;
 
-/** What the document says of a request: `faults` are what one of must be named; without any it must not be called invalid. */
+/**
+ * The document's judgement of a request. An error must name one of the `faults`. If there are none, the request must
+ * not be called invalid.
+ */
 export interface Judgement {
-  /** Null: no operation of the document. */
+  /** Null if the document has no such operation. */
   operation: Operation | null;
   faults: Fault[];
-  /** The values that were read, where there is no fault. */
+  /** The values that were read and have no fault. */
   values: Record<string, unknown>;
 }
 
@@ -19,7 +22,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 const NUMBER_FORMS: Record<string, RegExp> = { integer: /^\d+$/, number: /^\d+(\.\d+)?$/ };
 
-/** Judges a request by the document alone, as far as path, query and body go: in that order. */
+/** Judges a request by the document alone, in this order: path, query, body. */
 export function judgeRequest(
   document: OpenApiDocument,
   request: GeneratedRequest,
@@ -44,7 +47,7 @@ export function judgeRequest(
   return { operation, faults: [], values };
 }
 
-/** Finds the operation of a path as it was sent; a fixed segment goes before a parameter. */
+/** Finds the operation of a path as it was sent. A fixed segment wins over a parameter. */
 function findOperation(document: OpenApiDocument, method: string, path: string): Operation | null {
   const segments = path.split('/');
   const fits = (template: string) => {
@@ -103,7 +106,7 @@ function judgeQuery(
   return [...faults, ...findRuleFaults(operation, values, faulty, cursors)];
 }
 
-/** Whether a parameter's schema takes its value; null, which could not be read, never. */
+/** Whether a parameter's schema accepts its value. Null, which means unreadable, is never accepted. */
 function isParameterFine(document: OpenApiDocument, operation: Operation, name: string, value: unknown): boolean {
   if (value === null || hasBadText(value)) return false;
   const index = operation.operation.parameters.findIndex((parameter: Json) => parameter.name === name);
@@ -149,7 +152,10 @@ function judgeBody(
   ];
 }
 
-/** Where the schema's complaint is; a URL and an event type have codes of their own for all but a wrong type. */
+/**
+ * Finds the place of the schema's complaint. A URL and an event type have separate codes for everything except a wrong
+ * type.
+ */
 function toFault({ instancePath, keyword, params }: ErrorObject): Fault {
   const path = instancePath
     .split('/')
@@ -162,7 +168,7 @@ function toFault({ instancePath, keyword, params }: ErrorObject): Fault {
   return { code: 'INVALID_BODY', field };
 }
 
-/** U+0000 and lone surrogates, which no text may hold and a schema does not say. */
+/** U+0000 and lone surrogates, which no text may contain. A schema cannot say that. */
 const hasBadText = (value: unknown) => typeof value === 'string' && (value.includes('\0') || !value.isWellFormed());
 
 function findTextFaults(schema: Json, value: unknown, path = ''): Fault[] {
@@ -183,7 +189,7 @@ function findTextFaults(schema: Json, value: unknown, path = ''): Fault[] {
   });
 }
 
-/** Words of a list come in any case (decisions): here they get the list's own. */
+/** Words of a list are accepted in any case (decisions). Here they get the case of the list. */
 function inCase(schema: Json, value: unknown): unknown {
   if (schema.anyOf) return schema.anyOf.reduce((changed: unknown, choice: Json) => inCase(choice, changed), value);
   if (typeof value === 'string')

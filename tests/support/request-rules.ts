@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from './document';
 
-/** A place of a request that is wrong, and the code that must name it. */
+/** A wrong place in a request, and the code that must name it. */
 export interface Fault {
   code: 'INVALID_REQUEST' | 'INVALID_BODY' | 'INVALID_URL' | 'INVALID_EVENT_TYPE';
   field: string;
 }
 
-/** A cursor, with the walk that issued it: it is valid there alone. */
+/** A cursor with the walk that issued it. It is valid only there. */
 export interface IssuedCursor {
   operationId: string;
   values: Record<string, unknown>;
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 const MIN_GAP = 5;
 const NUMERIC_TEXT = /^-?\d{1,30}(\.\d{1,30})?$/;
 
-/** The rules that hold between the fields of a request, which its schema cannot say: each names the field it blames. */
+/** Rules between the fields of a request, which its schema cannot express. Each answers the field that it refuses. */
 const RULES: Record<string, Rule[]> = {
   listSessions: [
     yearOf('startDate'),
@@ -46,7 +46,7 @@ const RULES: Record<string, Rule[]> = {
   updateWebhook: [findThresholdFault],
 };
 
-/** Finds what the rules between the fields of a request say. Rules about fields that are wrong in themselves say nothing. */
+/** Finds what the rules between the fields of a request refuse. A rule skips fields that are invalid by themselves. */
 export function findRuleFaults(
   { operation }: Operation,
   values: Values,
@@ -62,7 +62,7 @@ export function findRuleFaults(
   });
 }
 
-/** A cursor is valid only in the walk that issued it, whatever the size of the page. */
+/** A cursor is valid only in the walk that issued it, whatever the page size. */
 const cursorRule =
   (operationId: string, cursors: readonly IssuedCursor[]): Rule =>
   ({ cursor, pageSize: _, ...values }) => {
@@ -76,14 +76,14 @@ const cursorRule =
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The instant that a bound means: a date as the end is the end of its day. */
+/** Finds the instant of a bound. A date as the end means the end of its day. */
 function toMs(bound: unknown, edge: 'start' | 'end'): number | null {
   if (typeof bound !== 'string') return null;
   const ms = Date.parse(bound);
   return edge === 'end' && DATE.test(bound) ? ms + DAY_MS : ms;
 }
 
-/** Times are of the years 1 to 9998, in UTC. */
+/** Times must be in the years 1 to 9998, in UTC. */
 function yearOf(name: string): Rule {
   return ({ [name]: bound }) => {
     const ms = toMs(bound, 'start');
@@ -100,7 +100,7 @@ function isReversed({ startDate, endDate }: Values): boolean {
   return start > end || (DATE.test(String(endDate)) && start === end);
 }
 
-/** A range of usage is at most 366 days long, and ends now by default. */
+/** A range of usage is at most 366 days long and by default ends now. */
 function findRangeFault({ startDate, endDate }: Values): string | null {
   const end = toMs(endDate, 'end') ?? Date.now();
   const start = toMs(startDate, 'start') ?? end - 30 * DAY_MS;
@@ -112,7 +112,7 @@ function findThresholdFault({ threshold }: Values): string | null {
   const { operator, value } = threshold as Values;
   const field = 'threshold.value';
   const items = Array.isArray(value) ? value : [value];
-  // 1e400 is a number in JSON, and none in a double.
+  // 1e400 is a number in JSON but not in a double.
   if (items.some((item) => typeof item === 'number' && !Number.isFinite(item))) return field;
   switch (typeof operator === 'string' ? operator.toLowerCase() : '') {
     case 'in':

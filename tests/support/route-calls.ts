@@ -1,6 +1,6 @@
 import { ROUTES } from '../../server/rest/routes';
 
-/** What calls name: things of one integration. */
+/** Things of one integration that the calls name. */
 export interface Subject {
   sessionId: string;
   userId: string;
@@ -9,7 +9,7 @@ export interface Subject {
   origin: string;
   detectionFlag: string;
   webhookId: string;
-  /** Where the webhooks of the calls go. */
+  /** Where the webhooks of the calls post to. */
   webhookUrl: string;
 }
 
@@ -23,8 +23,9 @@ export interface RouteCall {
 type Example = { path?: Record<string, string>; query?: Record<string, string>; body?: unknown };
 
 /**
- * Calls of every route under `/v1` with every query parameter and field of a body, by `METHOD /template`. Those that
- * change something follow in an order in which each finds what it names; the subject's webhook is deleted by the last.
+ * Lists calls of every route under `/v1`, with every query parameter and every field of a body, by `METHOD /template`.
+ * Calls that change something are in an order in which each finds what it names. The last one deletes the subject's
+ * webhook.
  */
 export function listRouteCalls(subject: Subject): Map<string, RouteCall[]> {
   const { sessionId, userId, fingerprint, courseId, origin, detectionFlag, webhookUrl } = subject;
@@ -109,7 +110,7 @@ function makeCall(method: string, template: string, { path = {}, query, body }: 
   return { method, path: target, ...(body === undefined ? {} : { body }) };
 }
 
-/** What the product's routes have and the calls leave out: routes, query parameters, fields of bodies. */
+/** Finds what the product's routes have and the calls leave out: routes, query parameters, fields of bodies. */
 export function findUncalled(calls: Map<string, RouteCall[]>): string[] {
   return ROUTES.filter(({ template }) => template.startsWith('/v1/')).flatMap(({ method, template, query, body }) => {
     const route = `${method} ${template}`;
@@ -118,7 +119,7 @@ export function findUncalled(calls: Map<string, RouteCall[]>): string[] {
     const asked = new Set(made.flatMap(({ path }) => [...new URL(path, 'http://localhost').searchParams.keys()]));
     const given = new Set(made.flatMap((call) => Object.keys(call.body ?? {})));
     return [
-      // A walk goes on by itself.
+      // Walks use the cursor themselves.
       ...[...query.keys()].filter((name) => name !== 'cursor' && !asked.has(name)).map((name) => `${route} ?${name}`),
       ...(body?.fields ?? []).filter((name) => !given.has(name)).map((name) => `${route} {${name}}`),
     ];

@@ -4,7 +4,8 @@ import { BUCKET_MS, type BucketName, floorTo, PERIOD_MS } from './expected-count
 import { anomaly, closed, correlated, failed, happened, scored, started } from './facts';
 import { AGENTS, canvasPage, pageAt, TenantModel } from './tenant-model';
 
-// Random customers: what the pipeline tells of them and what they do, in a random order, through the door and the API.
+// Random customers: the facts that the pipeline sends about them and what they do, in random order, through the
+// pipeline's endpoint and the API.
 
 const ORIGINS = [
   'https://lms.example.edu',
@@ -22,11 +23,11 @@ const SCORES = [0, 1, 0.29, 0.28999, 0.7, 0.69999, 0.4, 0.39999, 0.9, 0.89999, 0
 const ANOMALY_TYPES = ['SharedDevice', 'DeviceSwitch', 'ImpossibleTravel', 'shareddevice'];
 const MINUTE = 60_000;
 
-/** Times of which a session's facts take a few, so that they meet. */
+/** Times shared by the facts of a session, so that several facts have the same time. */
 const moment = fc.integer({ min: 1, max: 5 });
 const score = fc.oneof(fc.constantFrom(...SCORES), fc.double({ min: 0, max: 1, noNaN: true }));
 
-/** When a session began: somewhere in 100 days, on the edge of a bucket or of a window, or a little ahead. */
+/** When a session began: anywhere in 100 days, on the edge of a bucket or of a window, or slightly in the future. */
 const beginning = fc.oneof(
   fc.record({ kind: fc.constant('any' as const), backMs: fc.integer({ min: 10 * MINUTE, max: 100 * BUCKET_MS.day }) }),
   fc.record({ kind: fc.constant('any' as const), backMs: fc.integer({ min: 10 * MINUTE, max: BUCKET_MS.day * 2 }) }),
@@ -110,7 +111,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 export const scenario = fc.record({
   sessions: fc.array(session, { minLength: 60, maxLength: 60 }),
   steps: fc.array(step, { minLength: 5, maxLength: 40 }),
-  /** Where each of the facts and steps comes in the order of all. */
+  /** Decides the position of each fact and step in the overall order. */
   order: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
 });
 export type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
@@ -137,7 +138,7 @@ function factsOf(spec: SessionSpec, n: number, now: number): unknown[] {
   ];
 }
 
-/** Lets a scenario happen to a customer; answers what must have come of it. Each batch's counts are checked too. */
+/** Plays a scenario for a customer and checks the counts of each batch. Answers the model of the expected result. */
 export async function play(
   { sessions, steps, order }: Scenario,
   customer: Customer,
@@ -191,7 +192,7 @@ export async function play(
   return model;
 }
 
-/** What the customer does. */
+/** Does one step of the customer. */
 async function act(
   one: Exclude<Step, { kind: 'anomaly' }>,
   customer: Customer,

@@ -1,10 +1,13 @@
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked freely
 export type Json = any;
 
-/** Which way a value goes: `in` to us, where taking less breaks a client, or `out` to it, where promising less does. */
+/**
+ * The direction of a value: `in` to us, where accepting less breaks a client, or `out` to the client, where promising
+ * less does.
+ */
 export type Direction = 'in' | 'out';
 
-/** A schema of one type: what `anyOf`, `oneOf`, `allOf`, lists of types and references come down to. */
+/** A schema of one type. `anyOf`, `oneOf`, `allOf`, lists of types and references are resolved to these. */
 interface Variant extends Record<string, Json> {
   type: string;
 }
@@ -14,9 +17,9 @@ const TEXT = { type: 'string' };
 
 const FLOORS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
 const CEILINGS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
-/** What a number that we send says of its scale. The lengths that we send may grow with those that we take. */
+/** Keywords for the scale of a number that we send. The lengths that we send may grow with those that we accept. */
 const SCALE = ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum'];
-/** Constraints that are the same or not: which of two is narrower, nobody can tell. */
+/** Constraints that are either equal or different: nobody can tell which of two is narrower. */
 const OPAQUE = ['format', 'pattern', 'multipleOf', 'uniqueItems', 'not', 'if', 'then', 'else', 'contains']
   .concat(['prefixItems', 'patternProperties', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'])
   .concat(['contentEncoding', 'contentMediaType']);
@@ -25,7 +28,7 @@ export const show = (value: unknown) => (value === undefined ? 'none' : JSON.str
 export const entriesOf = (object: Json): [string, Json][] => Object.entries(object ?? {});
 export const get = (object: Json, name: string): Json => (Object.hasOwn(object ?? {}, name) ? object[name] : undefined);
 
-/** A finding, or a place within a place; a place ends in `: ` until it names something within. */
+/** Makes a finding, or a place within a place. A place ends in `: ` until it names something inside. */
 const say = (place: string, text: string) => (place.endsWith(': ') ? place + text : `${place} ${text}`);
 const nest = (place: string, name: string) => (place.endsWith(': ') ? place + name : `${place}.${name}`);
 
@@ -33,7 +36,7 @@ const nest = (place: string, name: string) => (place.endsWith(': ') ? place + na
 export class SchemaComparison {
   readonly #before: Json;
   readonly #after: Json;
-  /** The pairs under comparison, so that a schema which holds itself comes to an end. */
+  /** The pairs under comparison, so that a recursive schema comes to an end. */
   readonly #trail: [Json, Json][] = [];
 
   constructor(before: Json, after: Json) {
@@ -41,7 +44,7 @@ export class SchemaComparison {
     this.#after = after;
   }
 
-  /** What breaks where a schema of the one document is followed by one of the other. */
+  /** Finds what breaks if a schema of the first document is followed by one of the second. */
   compare(place: string, before: Json, after: Json, direction: Direction): string[] {
     if (this.#trail.some(([b, a]) => b === before && a === after)) return [];
     this.#trail.push([before, after]);
@@ -53,9 +56,9 @@ export class SchemaComparison {
       const table = old
         .filter((variant) => variant.type === type)
         .map((variant) => candidates.map((candidate) => this.#compareVariants(place, variant, candidate, direction)));
-      // Of several variants of a type, the nearest is the one that is meant.
+      // Of several variants of a type, the nearest one is compared.
       findings.push(...table.flatMap(pickShortest));
-      // Whatever we send has to be something that we sent before.
+      // Everything that we send must be something that we sent before.
       if (direction === 'out')
         findings.push(...candidates.flatMap((_, n) => pickShortest(table.map((row) => row[n]!))));
     }
@@ -93,9 +96,9 @@ export class SchemaComparison {
     return [...findings, ...broken.map((name) => say(nest(place, name), text))];
   }
 
-  /** Compares what an object holds under names of its own: a map from browsers to counts, for example. */
+  /** Compares the fields of an object whose names are data: a map from browsers to counts, for example. */
   #compareFurtherFields(place: string, before: Variant, after: Variant, direction: Direction): string[] {
-    // An answer may gain fields that a client did not know of; only a map promises what it holds.
+    // An answer may gain fields that a client does not know. Only a map makes a promise about its values.
     if (direction === 'in' ? before.additionalProperties === false : typeof before.additionalProperties !== 'object')
       return [];
     if (after.additionalProperties === false)
@@ -147,7 +150,7 @@ function compareConstraints(place: string, before: Variant, after: Variant, dire
     to !== undefined && (from === undefined || (FLOORS.includes(keyword) ? to > from : to < from));
   const isBroken = (keyword: string) => {
     const [old, now] = [before[keyword], after[keyword]];
-    // Who leaves a value out relies on what stands for it.
+    // A client that leaves a value out relies on the default.
     if (keyword === 'default') return direction === 'in' && old !== undefined && show(old) !== show(now);
     if (OPAQUE.includes(keyword)) return (direction === 'in' ? now : old) !== undefined && show(old) !== show(now);
     return direction === 'in'
@@ -159,7 +162,7 @@ function compareConstraints(place: string, before: Variant, after: Variant, dire
     .map((keyword) => say(place, `has ${keyword} ${show(after[keyword])} instead of ${show(before[keyword])}`));
 }
 
-/** Follows references; what stands beside one counts too. */
+/** Follows references. Keywords next to a reference count too. */
 export function resolve(document: Json, node: Json): Json {
   if (!node?.$ref) return node;
   const { $ref, ...beside } = node;
@@ -169,7 +172,7 @@ export function resolve(document: Json, node: Json): Json {
   return resolve(document, { ...target, ...beside });
 }
 
-/** Takes a schema apart into variants of one type each. */
+/** Splits a schema into variants of one type each. */
 function listVariants(document: Json, schema: Json): Variant[] {
   if (typeof schema === 'boolean') return schema ? [{ type: 'any' }] : [];
   const { allOf, anyOf, oneOf, ...rest } = resolve(document, schema);

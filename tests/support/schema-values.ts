@@ -3,10 +3,13 @@ import fc from 'fast-check';
 // biome-ignore lint/suspicious/noExplicitAny: a schema is walked freely
 type Schema = any;
 
-/** Values that exist, by the name of the field that takes them: without them a run would meet nothing but 404. */
+/** Values that exist, by the name of the field that takes them. Without them a run would get only 404. */
 export type KnownValues = Record<string, readonly unknown[]>;
 
-/** Values that a JSON Schema takes, its limits and hard spellings more often than others. Throws where it knows no way. */
+/**
+ * Generates values that a JSON Schema accepts, with its limits and difficult spellings more often than others. Throws
+ * for an unknown schema.
+ */
 export function valuesOf(schema: Schema, known: KnownValues, name = ''): fc.Arbitrary<unknown> {
   const own = ownValuesOf(schema, known, name);
   const existing = Object.hasOwn(known, name) ? known[name]! : [];
@@ -43,7 +46,7 @@ function ownValuesOf(schema: Schema, known: KnownValues, name: string): fc.Arbit
   throw new Error(`no values for ${JSON.stringify(schema)}`);
 }
 
-/** A choice stands under what is said beside it (`type`); not under the words about it. */
+/** A choice inherits the `type` next to it, but not the descriptions. */
 const restOf = ({ type }: Schema) => (type === undefined ? {} : { type });
 
 function objectsOf(schema: Schema, known: KnownValues): fc.Arbitrary<unknown> {
@@ -92,19 +95,22 @@ function stringsOf({ format, minLength = 0, maxLength = 60 }: Schema): fc.Arbitr
     { weight: 3, arbitrary: fc.constantFrom(...HARD_TEXTS) },
     { weight: 3, arbitrary: fc.string({ ...size, unit: 'grapheme-ascii' }) },
     { weight: 2, arbitrary: fc.string({ ...size, unit: 'binary' }) },
-    // Counted in code points, both are as long as may be.
+    // Counted in code points, both are as long as allowed.
     { weight: 1, arbitrary: fc.constantFrom('x'.repeat(maxLength), '😀'.repeat(Math.min(maxLength, 300))) },
     { weight: 1, arbitrary: fc.constantFrom('x'.repeat(minLength), 'ä'.repeat(Math.max(1, minLength))) },
   );
 }
 
-/** A value that a schema just refuses, at a place within what it describes. */
+/** A value that a schema just refuses, at a place within the schema. */
 export interface NearMiss {
   path: string[];
   value: unknown;
 }
 
-/** What lies one step beyond the limits of a schema, at each of its places: a character more, an item less, another word. */
+/**
+ * Lists values one step beyond the limits of a schema, at each of its places: a character more, an item less, another
+ * word.
+ */
 export function listNearMisses(schema: Schema): NearMiss[] {
   const { type, minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
   const here = (...values: unknown[]): NearMiss[] => values.map((value) => ({ path: [], value }));
@@ -126,7 +132,7 @@ export function listNearMisses(schema: Schema): NearMiss[] {
   ];
 }
 
-/** Values of a schema, each with one near miss in it. */
+/** Generates values of a schema, each with one near miss in it. */
 export function nearMissesOf(schema: Schema, known: KnownValues): fc.Arbitrary<unknown> {
   const misses = listNearMisses(schema);
   if (misses.length === 0) return valuesOf(schema, known);
@@ -135,7 +141,7 @@ export function nearMissesOf(schema: Schema, known: KnownValues): fc.Arbitrary<u
     .map(([value, miss]) => place(value, miss.path, miss.value));
 }
 
-/** A copy of a value with another at a path; what is missing on the way there is made. */
+/** Copies a value with another value at a path. Missing objects and lists on the way are created. */
 function place(value: unknown, [name, ...rest]: string[], miss: unknown): unknown {
   if (name === undefined) return miss;
   if (name === '0') return [place(Array.isArray(value) ? value[0] : undefined, rest, miss)];
@@ -146,7 +152,7 @@ function place(value: unknown, [name, ...rest]: string[], miss: unknown): unknow
 
 const year = { min: new Date('0001-01-02T00:00:00Z'), max: new Date('9998-12-30T00:00:00Z'), noInvalidDate: true };
 
-/** Date-times of all years, with and without milliseconds and offset, most of them of the last days. */
+/** Date-times of all years, with and without milliseconds and offset, most of them within the last days. */
 const instants = fc
   .tuple(
     fc.oneof(

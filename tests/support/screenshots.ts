@@ -6,8 +6,8 @@ import sharp from 'sharp';
 import { createRandom, makeSessionFacts } from '../../server/demo/session-facts';
 import { type Dashboard, settle, startDashboard } from './dashboard';
 
-// The pictures of the README's tour (`npm run screenshots`): every page of the dashboard in light and dark, as the demo
-// integration fills it, with webhooks that a receiver on this machine takes or refuses.
+// Takes the pictures of the README's tour (`npm run screenshots`): every page of the dashboard in light and dark,
+// filled with the demo integration and with webhooks that a receiver on this machine accepts or refuses.
 
 const DIRECTORY = 'docs/tour';
 const RECEIVER = { host: '127.0.0.1', port: 9_000 };
@@ -22,7 +22,7 @@ type Shown = { userId: string | null; riskLevel: string | null };
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** A receiver that refuses every fourth request, and takes some milliseconds for each. */
+/** Starts a receiver that refuses every fourth request and takes some milliseconds for each. */
 async function startReceiver() {
   let count = 0;
   const server = createServer((request, response) => {
@@ -41,7 +41,7 @@ async function startReceiver() {
   };
 }
 
-/** Webhooks with a history, labels and a second colleague; answers the ids that the pages' paths need. */
+/** Adds webhooks with a history, labels and a second colleague. Answers the ids that the pages' paths need. */
 async function furnish({ api, product, integrationId, open, change }: Dashboard, receiverUrl: string) {
   const subscribe = async (name: string, path: string, eventType: string, more: object = {}): Promise<string> =>
     (await api('POST', '/v1/webhooks', { name, url: `${receiverUrl}${path}`, eventType, ...more })).body.data.id;
@@ -83,7 +83,7 @@ async function furnish({ api, product, integrationId, open, change }: Dashboard,
   return { session: known[1].id as string, user, course, webhook, delivery };
 }
 
-/** The pages by the names of their pictures. */
+/** Lists the pages by the names of their pictures. */
 function listPages({ session, user, course, webhook, delivery }: Awaited<ReturnType<typeof furnish>>) {
   return {
     overview: '/overview',
@@ -116,7 +116,7 @@ async function waitFor(isDone: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** A picture with few colours, small enough. */
+/** Reduces the colours of a picture until it is small enough. */
 async function shrink(picture: Buffer): Promise<Buffer> {
   for (const colours of COLOURS) {
     const small = await sharp(picture).png({ palette: true, colours, dither: 0, effort: 10 }).toBuffer();

@@ -22,11 +22,11 @@ export interface Answer {
   body: any;
 }
 
-/** What a server is asked through, wherever it listens. */
+/** A client of a server, wherever the server listens. */
 export interface Client {
-  /** A request to the API with a Bearer key; `body` is sent as JSON. */
+  /** Sends a request to the API with a Bearer key. `body` is sent as JSON. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Posts facts to the pipeline's door. */
+  /** Posts facts to the pipeline's endpoint. */
   ingest(integrationId: string, facts: unknown[]): Promise<Answer>;
 }
 
@@ -34,7 +34,7 @@ export interface TestServer extends Client {
   url: string;
   service: Service;
   database: TestDatabase;
-  /** An integration with a key. */
+  /** Creates an integration with a key. */
   createTenant(plan?: Plan): Promise<{ id: string; key: string; keyId: string }>;
   stop(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface CallOptions {
   body?: unknown;
 }
 
-/** Starts the self-hosted server's own parts on a database of its own, on a free port of the loopback. */
+/** Starts the self-hosted server's parts in this process, on a new database and a free port of the loopback. */
 export async function startTestServer(
   settings: Record<string, string> = {},
   shared?: TestServer,

@@ -21,33 +21,35 @@ export interface Delivery {
   subscriptionId: string;
   status: string;
   attempts: number;
-  /** When the lease of the attempt that is under way ends; null where none is. */
+  /** When the lease of the running attempt ends. Null if none runs. */
   leaseEndsAt: number | null;
-  /** The attempts in the log. */
+  /** How many attempts are in the log. */
   logged: number;
-  /** Those of them that the receiver answered too late. */
+  /** How many of them the receiver answered too late. */
   late: number;
 }
 
 /** A database that outlives the server's processes on it. */
 export interface Site {
   db: Database;
-  /** Starts a process; with the same port each time unless `settings` has another. */
+  /** Starts a process, with the same port each time unless `settings` has another. */
   start(settings?: Settings): Promise<Server>;
   createTenant(): Promise<Tenant>;
   /** Subscribes a receiver's URL to BotDetected. */
   subscribe(server: Client, tenant: Tenant, url: string): Promise<{ id: string; secret: string }>;
   listDeliveries(tenant: Tenant): Promise<Delivery[]>;
-  /** Resolves when nothing works any more for a process that was killed. */
+  /** Resolves when Postgres does no more work for a process that was killed. */
   waitForQuiet(): Promise<void>;
 }
 
-/** What lies between the end of an attempt's timeout and the end of its lease (architecture: A delivery). */
+/** The time between the end of an attempt's timeout and the end of its lease (architecture: A delivery). */
 export const LEASE_MARGIN_MS = 15_000;
-/** How long after the first healthy answer, or after a lost lease's end, its attempt is made again at the latest. */
+/**
+ * How long it takes at most until a lost attempt is repeated, after the first healthy answer or after its lease ended.
+ */
 export const RECOVERY_LIMIT_MS = 15_000;
 
-/** Opens a site on a migrated database; `url` is the processes' way to it. */
+/** Opens a site on a migrated database. `url` is how the processes reach it. */
 export async function openSite({ db, url }: { db: Database; url: string }, settings: Settings): Promise<Site> {
   const common = {
     DATABASE_URL: url,

@@ -10,7 +10,7 @@ import { type Answer, startTestServer, type TestServer } from './server';
 
 export const PASSWORD = 'correct horse battery';
 
-/** Somebody at a browser: their cookie goes with every request. */
+/** A staff member at a browser. Their cookie is sent with every request. */
 export interface StaffClient {
   id: string;
   email: string;
@@ -19,7 +19,7 @@ export interface StaffClient {
   mutate(procedure: string, input?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
-/** The dashboard's routes as Next would call them, for a test server, which has no Next. */
+/** Answers the dashboard's routes as Next would, for a test server, which has no Next. */
 export const answerDashboard = (service: Service) => async (request: IncomingMessage, response: ServerResponse) => {
   const url = `http://${request.headers.host}${request.url}`;
   const headers = new Headers();
@@ -37,7 +37,7 @@ export const answerDashboard = (service: Service) => async (request: IncomingMes
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
 };
 
-/** A test server with the dashboard's routes. */
+/** Starts a test server with the dashboard's routes. */
 export const startStaffServer = (settings: Record<string, string> = {}, shared?: TestServer) =>
   startTestServer(settings, shared, answerDashboard);
 
@@ -48,7 +48,7 @@ export const trySignIn = (
   headers: Record<string, string> = {},
 ) => server.call('POST', '/api/auth/sign-in', { body, headers: { origin: server.url, ...headers } });
 
-/** The cookie of an answer, as a browser sends it back. */
+/** Reads the cookie of an answer, as a browser sends it back. */
 export const readCookie = ({ headers }: Answer) => headers.get('set-cookie')?.split(';')[0] ?? '';
 
 /** Creates an account and signs it in. */
@@ -60,7 +60,7 @@ export async function createStaffClient(server: TestServer, role: StaffRole): Pr
   return { id, email, ...openStaffClient(server, readCookie(signedIn)) };
 }
 
-/** Calls procedures with a cookie. */
+/** Opens a client that calls procedures with a cookie. */
 export function openStaffClient(
   server: Pick<TestServer, 'url' | 'call'>,
   cookie: string,

@@ -1,14 +1,17 @@
 import { loadModule, parseSync } from 'libpg-query';
 import { TENANT_TABLES } from './tenant-tables';
 
-// Whether a statement keeps to the integrations that its parameters name, judged on the tree of Postgres' own parser. A
-// reference to a tenant's table is scoped when its integration equals a parameter, an integration of a list in a
-// parameter, or that of another scoped reference. What the judge does not understand counts against the statement.
+// Judges whether a statement stays within the integrations that its parameters name, on the tree of Postgres' own
+// parser. A reference to a tenant's table is scoped if its integration equals a parameter, an integration of a list in
+// a parameter, or the integration of another scoped reference. What the judge does not understand counts against the
+// statement.
 
 // biome-ignore lint/suspicious/noExplicitAny: a syntax tree is walked freely
 type Tree = any;
 
-/** Where integrations come from: a parameter itself, or a field of the rows (null: the items) of the JSON list in it. */
+/**
+ * Where integrations come from: a parameter itself, or the JSON list in it (a field of its rows; null means its items).
+ */
 export interface Anchor {
   parameter: number;
   list: { field: string | null } | null;
@@ -17,12 +20,12 @@ export interface Anchor {
 export interface Judgement {
   /** Tenant tables that the statement names. */
   tables: string[];
-  /** What is wrong with it. */
+  /** What is wrong with the statement. */
   faults: string[];
   anchors: Anchor[];
 }
 
-/** A column that carries an integration's id. Columns that must be equal lead to the same one through `same`. */
+/** A column with an integration's id. Columns that must be equal lead to the same one through `same`. */
 interface Key {
   isScoped: boolean;
   same: Key | null;
@@ -33,13 +36,13 @@ interface Column {
   key: Key | null;
 }
 
-/** Something that rows come from in one query: a table, a function, a subquery. */
+/** A source of rows in one query: a table, a function, a subquery. */
 interface Source {
   alias: string;
   label: string;
   isTable: boolean;
   columns: Column[];
-  /** Reads the columns anew, for a subquery: what surrounds it may have come to be known. */
+  /** Reads the columns of a subquery again, when more is known about the query around it. */
   refresh?: () => void;
 }
 
@@ -54,7 +57,7 @@ interface Level extends Scope {
   path: string;
   rules: { key: Key; from: () => Key | null }[];
   expressions: Tree[];
-  /** Says whether something exists for a row of the query around it. */
+  /** Whether the query only says if something exists for a row of the query around it. */
   isAboutRow: boolean;
 }
 
@@ -64,12 +67,12 @@ const RECORD_KEYS = ['integrationId', 'integration_id'];
 
 await loadModule();
 
-/** A statement's tree. */
+/** Parses a statement into its tree. */
 export const parseStatement = (text: string): Tree => parseSync(text);
 
 /**
- * Judges a statement. `spans` names references that may stand for all tenants, by their path (`dead/d`: alias d in the
- * CTE dead); everything else must still follow from them.
+ * Judges a statement. `spans` names references that may read all tenants, by their path (`dead/d`: alias d in the CTE
+ * dead). Everything else must still follow from them.
  */
 export function judgeStatement(statement: string | Tree, spans: string[] = []): Judgement {
   const tree = typeof statement === 'string' ? parseStatement(statement) : statement;
@@ -233,7 +236,7 @@ class Judge {
     return source;
   }
 
-  /** A key of one more reference to the same rows: equal to the other one only where both equal a parameter. */
+  /** Makes a key for another reference to the same rows. It equals the first one only if both equal a parameter. */
   #instance(key: Key): Key {
     const instance = createKey(key.isScoped);
     for (const parameter of this.#parameters.values())
@@ -241,7 +244,7 @@ class Judge {
     return instance;
   }
 
-  /** Adds what a FROM item brings; answers its sources. */
+  /** Adds the sources of a FROM item and answers them. */
   #addFrom(item: Tree, level: Level): Source[] {
     if (item.RangeVar) return [this.#addRelation(item.RangeVar, level)];
     if (item.RangeSubselect) return [this.#addSubquery(item.RangeSubselect, level)];
@@ -255,7 +258,7 @@ class Judge {
     const left = this.#addFrom(larg, level);
     const right = this.#addFrom(rarg, level);
     const both = [...left, ...right];
-    // What an outer join's condition does not meet stays, on the side that it keeps.
+    // An outer join keeps the rows of one side that do not meet its condition.
     const bound = { JOIN_INNER: both, JOIN_LEFT: right, JOIN_RIGHT: left }[jointype as string] ?? [];
     this.#addConditions(quals, level, bound);
     level.expressions.push(quals);
@@ -358,7 +361,7 @@ class Judge {
     if (isBound(a, bound) || isBound(b, bound)) equate(a, b);
   }
 
-  /** The key that an expression is, if it is one. */
+  /** Finds the key that an expression stands for, if it stands for one. */
   #keyOf(expression: Tree, scope: Scope): Key | null {
     const { ColumnRef, FuncCall } = strip(expression);
     const parameter = readParameter(expression);
@@ -399,7 +402,7 @@ class Judge {
     }
   }
 
-  /** Lets what is known spread until nothing more follows, then says what is left. */
+  /** Spreads what is known until nothing more follows, then reports the faults. */
   #close(level: Level) {
     for (let hasChanged = true; hasChanged; ) {
       hasChanged = false;
@@ -430,7 +433,7 @@ class Judge {
       if (columns.some(({ key }) => key && !key.isScoped)) this.#fault(`${label} is not bound to an integration`);
       if (this.#spans.includes(span)) this.spansSeen.add(span);
     }
-    // Rows of one tenant must not meet rows of another, where a list names several.
+    // If a list names several tenants, rows of one must not meet rows of another.
     const around = level.isAboutRow && keyed.length > 0 ? listKeyed(level.outer!) : [];
     const [first, ...others] = [...keyed, ...around].map(
       ({ columns }) => new Set(columns.flatMap(({ key }) => (key ? [rootOf(key)] : []))),
@@ -439,7 +442,7 @@ class Judge {
       this.#fault(`${keyed.map(({ label }) => label).join(', ')}: joined, but not by the integration`);
   }
 
-  /** The columns of a select list or of RETURNING. */
+  /** Finds the columns of a select list or of RETURNING. */
   #project(targets: Tree[], level: Level): Column[] {
     return targets.flatMap(({ ResTarget: { name, val } }: Tree): Column[] => {
       const fields: Tree[] = val.ColumnRef?.fields ?? [];
@@ -455,7 +458,7 @@ class Judge {
   }
 }
 
-/** Integrations of several rows: scoped where all are. */
+/** Merges the integrations of several rows: scoped if all are. */
 function merge(name: string, keys: (Key | null)[]): Column {
   if (keys.some((key) => key === null)) return { name, key: null };
   if (keys.length === 1) return { name, key: keys[0]! };
@@ -477,7 +480,7 @@ function strip(expression: Tree): Tree {
     else return inner;
   }
 }
-/** `(select $1)`, which is that value and nothing else. */
+/** `(select $1)`, which is only that value. */
 function isBareValue({ subLinkType, subselect: { SelectStmt: query } }: Tree): boolean {
   const { targetList = [], ...rest } = query;
   const isOther = Object.keys(rest).some((clause) => !['limitOption', 'op'].includes(clause));
@@ -485,11 +488,11 @@ function isBareValue({ subLinkType, subselect: { SelectStmt: query } }: Tree): b
 }
 const readParameter = (expression: Tree): number | null => strip(expression).ParamRef?.number ?? null;
 
-/** The sources with a key. */
+/** Lists the sources with a key. */
 const listKeyed = ({ sources }: Scope) =>
   sources.filter(({ alias, columns }) => alias !== 'excluded' && columns.some(({ key }) => key));
 
-/** The queries inside expressions, not those inside of them. */
+/** Finds the queries inside expressions, without those nested in them. */
 function findSubqueries(tree: Tree): Tree[] {
   if (typeof tree !== 'object' || tree === null) return [];
   if (tree.SubLink) return [tree.SubLink, ...findSubqueries(tree.SubLink.testexpr)];

@@ -1,14 +1,14 @@
 import type { Database, Query } from '../../db/client';
 
-/** A statement as it went to Postgres. */
+/** A statement as it was sent to Postgres. */
 export interface Statement {
   text: string;
   parameters: unknown[];
-  /** Whether it stays prepared on its connection, so that its plan may come to serve all parameters. */
+  /** Whether it stays prepared on its connection, so that Postgres may use a generic plan for it. */
   isPrepared: boolean;
 }
 
-/** Records what a pool sends, from now on. `take` answers what came since the last time. */
+/** Records from now on what a pool sends. `take` answers the statements since its last call. */
 export function recordStatements(db: Database): { take(): Statement[]; stop(): void } {
   const { sql, query, transact } = db;
   const prepared = new Set<string>();
@@ -20,7 +20,7 @@ export function recordStatements(db: Database): { take(): Statement[]; stop(): v
       return send(text, parameters);
     };
   db.query = watch(query);
-  // Transactions have connections of their own.
+  // Transactions use separate connections.
   const note =
     (send: Query): Query =>
     (text, parameters) => {
@@ -28,7 +28,7 @@ export function recordStatements(db: Database): { take(): Statement[]; stop(): v
       return send(text, parameters);
     };
   db.transact = (work) => transact((queryWithin, commitWith) => work(note(queryWithin), note(commitWith)));
-  // postgres.js turns parameters into text in place, later.
+  // postgres.js later replaces parameters by text in the same array.
   sql.options.debug = (_connection, text, parameters) => {
     statements.push({ text, parameters: [...parameters], isPrepared: prepared.has(text) });
   };

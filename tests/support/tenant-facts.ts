@@ -2,7 +2,7 @@ import { findCourse } from '../../server/domain/courses';
 import type { Fact } from '../../server/pipeline/facts';
 import { CHROME, secondsAgo } from './facts';
 
-/** What is shared by tenants: ids, devices and the addresses of courses. */
+/** Ids, devices and addresses of courses that tenants share. */
 export const SHARED = {
   sessions: ['session-1', 'session-2', 'session-3', 'session-4', 'session-5', 'session-6'],
   users: ['user-1', 'user-2', 'user-3'],
@@ -16,8 +16,9 @@ export const SHARED_COURSE = findCourse(SHARED.origin + COURSES[0])!.id;
 const pick = <T>(list: T[], index: number) => list[index % list.length]!;
 
 /**
- * Facts of every kind about the shared things, with the tenant's marker in every text that is free, and about some that
- * nobody else has. Groups may be sent one by one in their order. `variety` makes scores, users and counts differ.
+ * Makes facts of every kind about the shared things, with the tenant's marker in every free text, and about some things
+ * that only this tenant has. Groups may be sent one by one in their order. `variety` makes scores, users and counts
+ * differ.
  */
 export function makeTenantFacts(marker: string, variety: number): Fact[][] {
   const own = [`${marker}-session-1`, `${marker}-session-2`];

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { CHROME } from './facts';
 
-// What the decisions page says of facts, labels, scores and counts, written down once more in the plainest way, so that
-// the product's answers can be compared with it. Knows nothing of the product's code.
+// What the decisions page says about facts, labels, scores and counts, written again in the simplest way, to compare
+// the product's answers with it. It uses none of the product's code.
 
 const IPHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
@@ -16,7 +16,7 @@ export interface Agent {
   browser: string;
 }
 
-/** User agents, and what they are. */
+/** User agents and their classification. */
 export const AGENTS: Agent[] = [
   { userAgent: CHROME, deviceType: 'desktop', browser: 'Chrome' },
   { userAgent: IPHONE, deviceType: 'mobile', browser: 'Safari' },
@@ -37,10 +37,10 @@ export interface Place {
   course: ModelCourse | null;
 }
 
-/** A page outside of courses. */
+/** Makes a page outside of courses. */
 export const pageAt = (origin: string): Place => ({ pageUrl: `${origin}/home?x=1`, origin, course: null });
 
-/** A page of a course, as Canvas addresses it. */
+/** Makes a page of a course, as Canvas addresses it. */
 export function canvasPage(origin: string, number: number): Place {
   const url = `${origin}/courses/${number}`;
   const id = createHash('sha256').update(url).digest('hex').slice(0, 16);
@@ -74,13 +74,13 @@ type Result = 'accepted' | 'duplicates' | 'suppressed';
 
 const SUPPRESSED_TYPES = ['SharedDevice', 'DeviceSwitch'];
 
-/** One integration, as its facts and requests made it. Times are ISO strings of one form, which sort as text. */
+/** One integration, as its facts and requests made it. All times are ISO strings of one form, which sort as text. */
 export class TenantModel {
   thresholds = { mediumAt: 40, botAt: 70 };
   readonly sessions = new Map<string, ModelSession>();
   readonly users = new Map<string, ModelUser>();
   readonly anomalies = new Map<string, { userId: string | null }>();
-  /** Of each user, the devices that are confirmed. */
+  /** The confirmed devices of each user. */
   readonly confirmations = new Map<string, Set<string>>();
   readonly #places: Map<string, Place>;
   readonly #agents = new Map(AGENTS.map((agent) => [agent.userAgent, agent]));
@@ -89,7 +89,7 @@ export class TenantModel {
     this.#places = new Map(places.map((place) => [place.pageUrl, place]));
   }
 
-  /** Applies a fact that the door takes. */
+  /** Applies a fact that the pipeline's endpoint accepts. */
   apply(fact: Fact): Result {
     if (fact.kind === 'sessionStarted') return this.#start(fact);
     if (fact.kind === 'anomalyDetected') return this.#notice(fact);
@@ -166,7 +166,7 @@ export class TenantModel {
     this.confirmations.set(userId, devices.add(fingerprint));
   }
 
-  /** The largest integer n with `botScore >= n/100`; 101 and −1 by label; null before both. */
+  /** The largest integer n with `botScore >= n/100`; 101 and −1 by label; null if there is neither. */
   effectiveBin(session: ModelSession): number | null {
     if (session.label !== null) return session.label === 'bot' ? 101 : -1;
     const botScore = scoreOf(session);
@@ -187,7 +187,7 @@ export class TenantModel {
   }
 }
 
-/** What came with the latest time, in whatever order. */
+/** Finds the value with the latest time, whatever the order of arrival. */
 export function latest<T>(byTime: Map<string, T>): T | null {
   const times = [...byTime.keys()].sort();
   return times.length === 0 ? null : byTime.get(times.at(-1)!)!;
@@ -207,9 +207,9 @@ export function statusOf(session: ModelSession): 'Active' | 'Closed' | 'Scored' 
 
 export const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
 
-/** Texts by their UTF-8 bytes, as every order of the API has them. */
+/** Compares texts by their UTF-8 bytes, as every order of the API does. */
 export const compareBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** Sessions as every list of them has them: newest first, then by id, descending. */
+/** Compares sessions as every list orders them: newest first, then by id, descending. */
 export const newestFirst = (a: { createdAt: string; id: string }, b: { createdAt: string; id: string }) =>
   a.createdAt === b.createdAt ? compareBytes(b.id, a.id) : a.createdAt < b.createdAt ? 1 : -1;

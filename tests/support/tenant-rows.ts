@@ -1,7 +1,7 @@
 import type { Database } from '../../db/client';
 import { foldCounts } from './count-rows';
 
-/** A hash of all rows of an integration, by table: of every table that names integrations, counts folded. */
+/** Hashes all rows of an integration by table: of every table that names integrations, with counts folded. */
 export async function hashTenantRows(db: Database, integrationId: string): Promise<Record<string, string>> {
   await foldCounts(db);
   const { sql } = db;

@@ -2,7 +2,7 @@ import { is } from 'drizzle-orm';
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core';
 import * as schema from '../../db/schema';
 
-/** A table that holds rows of tenants, by the column that says whose a row is. */
+/** A table with rows of tenants, and the column that says whose a row is. */
 export interface TenantTable {
   name: string;
   key: string;
@@ -22,7 +22,10 @@ export const TABLES = Object.values(schema)
     };
   });
 
-/** The tables with an `integration_id`, and the integrations themselves: read off the schema, so that a new one counts. */
+/**
+ * The tables with an `integration_id`, and the integrations themselves. They are read from the schema, so that a new
+ * table is included.
+ */
 export const TENANT_TABLES: TenantTable[] = TABLES.flatMap(({ name, columns }) => {
   const key = name === 'integrations' ? 'id' : 'integration_id';
   return columns.includes(key) ? [{ name, key, columns }] : [];

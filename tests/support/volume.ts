@@ -6,27 +6,27 @@ export interface Volume {
   sessions: number;
 }
 
-/** What everybody's volume has: named alike in all of them. */
+/** Contents of every volume, with the same names in each. */
 export const IN_VOLUME = {
   // Primes, so that their members are scattered.
   users: 401,
   courses: 211,
   devices: 1_009,
   origin: 'https://lms1.example.edu',
-  /** One of many events; the others have one. */
+  /** A session with many events. The others have one. */
   longSession: 'ses-1',
   eventsOfLongSession: 300,
-  /** They have about a tenth of all sessions each. */
+  /** Each of these has about a tenth of all sessions. */
   busiest: { userId: 'user-00000', courseId: 'course-00000', fingerprint: 'device-00000' },
 };
 
 /**
- * Fills tenants straight in the tables: sessions of 90 days in a random order of times, a tenth of them of one user, one
+ * Fills tenants directly in the tables: sessions of 90 days in random order of time, a tenth of them with one user, one
  * course and one device. Renews the statistics.
  */
 export async function loadVolumes({ sql }: Database, volumes: Volume[]): Promise<void> {
   await sql.begin(async (tx) => {
-    // Built at once afterwards, which takes a part of the time.
+    // Building them at once afterwards takes a fraction of the time.
     const indexes = await tx<{ name: string; definition: string }[]>`
       select i.indexname as name, i.indexdef as definition from pg_indexes i
        where i.tablename = 'sessions' and not exists (select 1 from pg_constraint c where c.conname = i.indexname)`;
@@ -41,7 +41,7 @@ export async function loadVolumes({ sql }: Database, volumes: Volume[]): Promise
 const parametersOf = (statement: string, { integrationId, sessions }: Volume) =>
   statement.includes('$2') ? [integrationId, sessions] : [integrationId];
 
-/** A tenth fall on the first one. */
+/** Gives a tenth of the rows to the first value. */
 const spread = (prefix: string, count: number, salt: number) =>
   `'${prefix}-' || lpad((case when n % 10 = ${salt} then 0 else (n * 7919 + ${salt}) % ${count} end)::text, 5, '0')`;
 

@@ -7,18 +7,18 @@ type Item = any;
 export interface Walk {
   /** The collection, with its filters. */
   path: string;
-  /** Sizes of the pages, from the first on, over and over. */
+  /** Sizes of the pages from the first on, used in turn. */
   pageSizes: number[];
   keyOf(item: Item): unknown;
-  /** The keys that must come after an item, in their order; all of them after null. */
+  /** The keys that must come after an item, in order. After null: all keys. */
   expectAfter(item: Item | null): unknown[];
-  /** What happens between two pages. */
+  /** Runs between two pages. */
   between?(page: number): Promise<void>;
 }
 
 const MAX_PAGES = 1_000;
 
-/** Walks a collection to its end: at every page, what comes is what must come next. Answers how many pages there were. */
+/** Walks a collection to its end and checks that each page has what must come next. Answers the number of pages. */
 export async function expectWalk(customer: Customer, walk: Walk): Promise<number> {
   const { path, pageSizes, keyOf, expectAfter } = walk;
   let cursor: string | undefined;
@@ -46,7 +46,7 @@ export async function expectWalk(customer: Customer, walk: Walk): Promise<number
   throw new Error(`${path} has no end`);
 }
 
-/** A path with more of a query; what is undefined stays out. */
+/** Adds parameters to a path's query, without undefined ones. */
 export function withQuery(path: string, more: Record<string, string | undefined>): string {
   const given = Object.entries(more).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return given.length === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(given)}`;

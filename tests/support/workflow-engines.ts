@@ -14,7 +14,7 @@ import type { InngestServer } from './inngest-server';
 
 const MINUTE_MS = 60_000;
 
-/** Defines an application's functions; called again when the application comes back, as by a new process. */
+/** Defines an application's functions. It is called again when the application comes back, as a new process would. */
 export type DefineFunctions = (client: Inngest) => InngestFunction.Any[];
 
 /** What runs workflow functions: the embedded engine or a real Inngest server. */
@@ -23,17 +23,17 @@ export interface WorkflowEngine {
   latenessMs: number;
   /** How early a sleep until an instant may end. */
   earlinessMs: number;
-  /** How long a rule waits for what must come to pass: attempts of a function that failed are some time apart. */
+  /** How long a rule waits for an expected result. The attempts of a failing function are some time apart. */
   patienceMs: number;
-  /** Starts an application; resolves when events start its functions. */
+  /** Starts an application. Resolves when events start its functions. */
   startApp(define: DefineFunctions): Promise<EngineApp>;
 }
 
 export interface EngineApp {
   client: Inngest;
-  /** Sends events, also while the application is away; answers their ids. */
+  /** Sends events, also while the application is away. Answers their ids. */
   send(events: EventPayload | EventPayload[]): Promise<string[]>;
-  /** Ends at once, as a process that is killed does: calls that run come to nothing. */
+  /** Ends at once, like a killed process: running calls have no result. */
   leave(): Promise<void>;
   comeBack(): Promise<void>;
   /** Resolves when a minute has begun and crons are due. */
@@ -42,10 +42,10 @@ export interface EngineApp {
 }
 
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
-// As in inngest/client.ts.
+// The same as in inngest/client.ts.
 const CLIENT_OPTIONS = { logger: silent, checkpointing: false } as const;
 
-/** Every application gets a database of its own, and an engine for each of its lives. */
+/** Every application gets a new database, and a new engine each time it comes back. */
 export function createEmbeddedEngines(): WorkflowEngine {
   return {
     latenessMs: 400,
@@ -57,7 +57,7 @@ export function createEmbeddedEngines(): WorkflowEngine {
       let life = await startEmbeddedLife(url, db, define);
       return {
         client: life.client,
-        // From a process that runs no functions, where there is no other.
+        // Sent by a process that runs no functions, if there is no other.
         send: async (events) => (await life.client.send(events)).ids,
         async leave() {
           await life.engine.stop(0);
@@ -67,7 +67,7 @@ export function createEmbeddedEngines(): WorkflowEngine {
           await life.engine.stop(0);
           life = await startEmbeddedLife(url, db, define);
         },
-        // That an engine does this once when the minute changes is held by its own tests.
+        // The embedded engine's own tests check that it does this once when the minute changes.
         async passMinute() {
           const functions = await listFunctions(life.handler);
           await new Store(db.sql).startRuns(cronRuns(functions, Math.floor(Date.now() / MINUTE_MS)));
@@ -100,11 +100,11 @@ async function startEmbeddedLife(databaseUrl: string, db: Database, define: Defi
   return life;
 }
 
-/** Applications that a real server calls over HTTP, each under a name and at a port of its own. */
+/** Applications that a real server calls over HTTP. Each has its own name and port. */
 export function createServerEngine(server: InngestServer): WorkflowEngine {
   return {
     latenessMs: 2000,
-    // Inngest sleeps for the time that is left, rounded to whole seconds.
+    // Inngest sleeps for the remaining time, rounded to whole seconds.
     earlinessMs: 500,
     patienceMs: server.patienceMs,
     async startApp(define) {
@@ -126,12 +126,12 @@ export function createServerEngine(server: InngestServer): WorkflowEngine {
         },
         async passMinute() {
           const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
-          // A cron that was made known just before a minute may begin with the next one.
+          // A cron that was registered just before a minute may begin with the next one.
           await delay(leftMs < 2000 ? leftMs + MINUTE_MS : leftMs);
         },
         async stop() {
           if (http.listening) await leave();
-          // A server that lives on must not call its crons for ever.
+          // A server that keeps running must not call the application's crons for ever.
           http = await serveApp(client, [], port);
           await leave();
         },
@@ -140,7 +140,7 @@ export function createServerEngine(server: InngestServer): WorkflowEngine {
   };
 }
 
-/** Serves functions on the loopback and has the server learn them. */
+/** Serves functions on the loopback and registers them with the server. */
 async function serveApp(client: Inngest, functions: InngestFunction.Any[], port = 0): Promise<Server> {
   const http = createServer(serveNode({ client, functions }));
   await new Promise<void>((resolve, reject) => {
@@ -149,7 +149,7 @@ async function serveApp(client: Inngest, functions: InngestFunction.Any[], port 
   const { port: ownPort } = http.address() as AddressInfo;
   const answer = await fetch(`http://127.0.0.1:${ownPort}/api/inngest`, {
     method: 'PUT',
-    // A connection that is kept would not survive the application, which comes back at the same port.
+    // A kept connection would not survive the application, which comes back at the same port.
     headers: { connection: 'close' },
   });
   if (answer.ok) return http;
@@ -157,7 +157,7 @@ async function serveApp(client: Inngest, functions: InngestFunction.Any[], port 
   throw new Error(`the Inngest server does not take the functions: ${answer.status} ${await answer.text()}`);
 }
 
-/** A name that no other test and no earlier run of the tests has used: a real server remembers. */
+/** Creates a name that no other test and no earlier run has used, because a real server remembers names. */
 export function createName(what: string): string {
   return `contract-${what}-${crypto.randomUUID()}`;
 }

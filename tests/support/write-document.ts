@@ -2,8 +2,8 @@ import { readEnv } from '../../server/platform/env';
 import { readDocument } from '../../server/rest/document';
 import { releaseDocument } from './released-document';
 
-// The command of a release (`npm run openapi`): writes the current document to docs/openapi.json, or to the file that is
-// named, unless it breaks the one that is there or differs from it under the same version.
+// The release command (`npm run openapi`): writes the current document to docs/openapi.json, or to the file that is
+// named. It refuses if that breaks the document there, or differs from it under the same version.
 const path = process.argv[2] ?? 'docs/openapi.json';
 const current = JSON.parse(readDocument(readEnv({})).body as string);
 const objections = releaseDocument(path, current);

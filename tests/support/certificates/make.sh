@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the certificates of this folder anew (OpenSSL 3). The authority's key is thrown away.
+# Makes the certificates of this folder again (OpenSSL 3). The authority's key is thrown away.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)

@@ -26,7 +26,7 @@ const isQuick = process.argv.includes('--quick');
 const args = isQuick ? ['tests/unit/', 'tests/domain/'] : process.argv.slice(2);
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const skipped = [];
-/** What passed only when it was tried again, and why not at first. */
+/** Tests that passed only at the second try, and why the first failed. */
 const unsteady = [];
 const say = (line) => process.stdout.write(`${line}\n`);
 
@@ -84,7 +84,9 @@ async function runCheck(name, ...commands) {
   say(`\n— ${name}\n${printed}${fault ? `✗ ${name}: ${fault}` : `✓ ${name}`}`);
 }
 
-/** A registry that audits nothing is no fault of ours: the step is then among the skipped ones, and says so. */
+/**
+ * If the registry offers no audit, that is not a fault of this project. The step then counts as skipped and says why.
+ */
 async function runAudit() {
   const name = 'audit of dependencies';
   const { outcome, why } = await auditDependencies(ROOT);
@@ -102,7 +104,7 @@ async function runTests(chromiumPath) {
   const directory = await mkdtemp(join(tmpdir(), 'test-report-'));
   const report = join(directory, 'report.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  // Five thousand tests of real time on a machine that others use: one late answer is not a fault. It is told all the same.
+  // There are five thousand tests in real time on a shared machine, so one late answer is not a fault. It is reported.
   const tries = process.env.CI ? ['--retry=1'] : [];
   const command = [modules('vitest', 'vitest.mjs'), 'run', ...reporters, ...tries, ...args];
   const env = chromiumPath ? { CHROMIUM_PATH: chromiumPath } : {};
@@ -112,12 +114,14 @@ async function runTests(chromiumPath) {
   const before = counts.failed;
   const counted = text === null ? 0 : countReport(JSON.parse(text));
   if (counted === 0) say('✗ tests: no test was counted');
-  // What no test reports: a crash, an error outside of any test, a run without tests.
+  // Faults that no test reports: a crash, an error outside of any test, a run without tests.
   if (counts.failed === before && (fault || counted === 0)) counts.failed++;
   if (fault) say(`✗ tests: ${fault}`);
 }
 
-/** Adds vitest's JSON report to the counts. A file that failed without a failed test (it did not load) counts as one. */
+/**
+ * Adds vitest's JSON report to the counts. A file that failed without a failed test (it did not load) counts as one.
+ */
 function countReport({ testResults }) {
   let counted = 0;
   for (const file of testResults) {
@@ -137,7 +141,7 @@ function countReport({ testResults }) {
   return counted;
 }
 
-/** Paths given as arguments may leave the end-to-end tests out; then no browser is needed. */
+/** If the given paths leave out the end-to-end tests, no browser is needed. */
 function needsBrowser() {
   const paths = args.filter((arg) => !arg.startsWith('-')).map((arg) => resolve(ROOT, arg));
   if (paths.length === 0 || !paths.every((path) => existsSync(path))) return true;

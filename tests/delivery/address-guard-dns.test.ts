@@ -20,17 +20,17 @@ const RETRY_DELAYS_MS = [0, 60_000];
 
 let dns: DnsServer;
 /** The same for tests of silence: it tries only once, so that they end sooner. */
-let hasty: DnsServer;
+let impatient: DnsServer;
 const cleanups: (() => unknown)[] = [];
 beforeAll(async () => {
-  [dns, hasty] = await Promise.all([startDnsServer(), startDnsServer({ tries: 1 })]);
+  [dns, impatient] = await Promise.all([startDnsServer(), startDnsServer({ tries: 1 })]);
 });
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   dns.queries.length = 0;
   resetConnector();
 });
-afterAll(() => Promise.all([dns.stop(), hasty.stop()]));
+afterAll(() => Promise.all([dns.stop(), impatient.stop()]));
 
 /** Makes a client that posts to a name. Every address in `addresses` leads to the one receiver. */
 async function setUp({
@@ -70,13 +70,13 @@ async function expectBlocked(result: PostResult, address: string, receiver: RawR
 }
 
 /** Sets the records of one name. Other names do not exist. */
-const tell = (...records: DnsRecord[]) => {
+const setRecords = (...records: DnsRecord[]) => {
   dns.answer = ({ name }) => (name === 'hooks.example.com' ? records : { rcode: 'NXDOMAIN' });
 };
 
 describe('the name server of the tests', () => {
   it('answers as set, over UDP and TCP', async () => {
-    tell(PUBLIC, PUBLIC_IPV6);
+    setRecords(PUBLIC, PUBLIC_IPV6);
     expect(await dns.resolve('hooks.example.com')).toEqual([PUBLIC, PUBLIC_IPV6]);
     expect(asked()).toEqual(['A udp', 'AAAA udp']);
     await expect(dns.resolve('other.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
@@ -103,9 +103,9 @@ describe('the address of an attempt is judged and then dialled', () => {
       addresses: [PUBLIC, METADATA],
       reply: (socket) => socket.end(answer(200, '', 'connection: close\r\n')),
     });
-    tell(PUBLIC);
+    setRecords(PUBLIC);
     expect(await post()).toEqual(answered(PUBLIC));
-    tell(METADATA);
+    setRecords(METADATA);
     const result = await post();
     expect(result).toEqual(refused(METADATA));
     expect(judge(result)).toEqual(BLOCKED);
@@ -117,7 +117,7 @@ describe('the address of an attempt is judged and then dialled', () => {
     const addresses = [PUBLIC, '1.0.0.1', PUBLIC_IPV6];
     const { receiver, post } = await setUp({ addresses });
     receiver.stop();
-    tell(...addresses);
+    setRecords(...addresses);
     expect(await post()).toEqual({ kind: 'network', address: PUBLIC_IPV6, reason: 'ECONNREFUSED' });
     expect(dialled).toEqual(addresses.map((address) => `${address} 80`));
     expect(asked()).toEqual(['A udp', 'AAAA udp']);
@@ -127,7 +127,7 @@ describe('the address of an attempt is judged and then dialled', () => {
     const addresses = Array.from({ length: 200 }, (_, n) => `1.2.3.${n}`);
     const { receiver, post } = await setUp({ addresses });
     receiver.stop();
-    tell(...addresses);
+    setRecords(...addresses);
     expect(await post()).toMatchObject({ kind: 'network', reason: 'ECONNREFUSED' });
     expect(dialled).toEqual(addresses.slice(0, 10).map((address) => `${address} 80`));
   });
@@ -147,7 +147,7 @@ describe('the address of an attempt is judged and then dialled', () => {
 describe('a name that leads to a forbidden address is blocked permanently, and nothing is contacted', () => {
   it.each(vectors.rejectAddresses)('%s of the shared vectors', async (address) => {
     const { receiver, post } = await setUp({ addresses: vectors.rejectAddresses });
-    tell(address);
+    setRecords(address);
     const result = await post();
     // Resolvers may spell addresses differently.
     const [spelled] = await dns.resolve('hooks.example.com');
@@ -167,7 +167,7 @@ describe('a name that leads to a forbidden address is blocked permanently, and n
     ['metadata of a cloud', [PUBLIC, METADATA], METADATA],
   ])('mixed answers as a whole: %s', async (_what, records, forbidden) => {
     const { receiver, post } = await setUp({ addresses: records });
-    tell(...records);
+    setRecords(...records);
     await expectBlocked(await post(), forbidden, receiver);
   });
 
@@ -203,14 +203,14 @@ describe('a name that leads to a forbidden address is blocked permanently, and n
     ['loopback by IPv6 alone', ['::1'], '::1'],
   ])('%s', async (_what, records, forbidden) => {
     const { receiver, post } = await setUp({ addresses: [PUBLIC, '10.0.0.5', '127.0.0.1', '::1', METADATA] });
-    tell(...records);
+    setRecords(...records);
     await expectBlocked(await post(), forbidden, receiver);
   });
 
   it('one forbidden address at the end of an answer of 1,500 addresses, which comes over TCP', async () => {
     const many = Array.from({ length: 1_500 }, (_, n) => `1.2.${n >> 8}.${n & 255}`);
     const { receiver, post } = await setUp({ addresses: [...many, '10.0.0.1'] });
-    tell(...many, '10.0.0.1');
+    setRecords(...many, '10.0.0.1');
     await expectBlocked(await post(), '10.0.0.1', receiver);
     expect(asked()).toEqual(['A tcp', 'A udp', 'AAAA udp']);
   });
@@ -227,7 +227,7 @@ describe('a name that leads to a forbidden address is blocked permanently, and n
 describe('a name with only IPv6 addresses', () => {
   it('is judged and dialled like any other', async () => {
     const { post } = await setUp({ addresses: [PUBLIC_IPV6] });
-    tell(PUBLIC_IPV6);
+    setRecords(PUBLIC_IPV6);
     expect(await post()).toEqual(answered(PUBLIC_IPV6));
     expect(dialled).toEqual([`${PUBLIC_IPV6} 80`]);
   });
@@ -236,7 +236,7 @@ describe('a name with only IPv6 addresses', () => {
     const receiver = await startRawReceiver(ok, { host: '::1' });
     cleanups.push(() => receiver.stop());
     const { post } = await setUp({ allowedHosts: [`hooks.example.com:${receiver.port}`] });
-    tell('::1');
+    setRecords('::1');
     expect(await post(`http://hooks.example.com:${receiver.port}/`)).toEqual(answered('::1'));
     expect(await post()).toEqual(refused('::1'));
     expect(receiver.requests.length).toBe(1);
@@ -267,8 +267,8 @@ describe('a look-up that fails is class Network, retried, and nothing is contact
       ({ transport }) => (transport === 'udp' ? { truncated: true } : { raw: Buffer.from([1, 2, 3]) }),
     ],
   ])('%s', async (_what, code, reply) => {
-    const { receiver, post } = await setUp({ addresses: [PUBLIC], names: hasty });
-    hasty.answer = reply;
+    const { receiver, post } = await setUp({ addresses: [PUBLIC], names: impatient });
+    impatient.answer = reply;
     const result = await post();
     expect(result).toEqual(failed(code));
     expect(judge(result)).toEqual({ ...RETRIED, failureClass: 'Network' });
@@ -285,7 +285,7 @@ describe('a look-up that fails is class Network, retried, and nothing is contact
     const { post } = await setUp({ addresses: [PUBLIC] });
     dns.answer = () => ({ rcode: 'SERVFAIL' });
     expect(await post()).toEqual(failed('EAI_AGAIN'));
-    tell(PUBLIC);
+    setRecords(PUBLIC);
     expect(await post()).toEqual(answered(PUBLIC));
   });
 });

@@ -309,10 +309,10 @@ describe('several processes', () => {
     await sql`create table note (id serial, text text, pid int, at timestamptz default now())`;
     const victim = await startChild({ SEND: 'work', HANG: '1' });
     await eventually(async () => expect(await notes()).toContain('second'));
-    const heir = await startChild({});
+    const successor = await startChild({});
     await kill(victim);
     await eventually(async () => expect(await notes()).toEqual(['first', 'second', 'second', 'third']), 8000);
-    expect((await sql`select distinct pid from note where text = 'third'`)[0]!.pid).toBe(heir.pid);
+    expect((await sql`select distinct pid from note where text = 'third'`)[0]!.pid).toBe(successor.pid);
   });
 
   it('take over the running call of a stopping process as soon as its grace period ends', async () => {

@@ -53,7 +53,7 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
 
   describe.concurrent.each(['plain next start', 'next start with VERCEL=1'])('%s', (name) => {
     /** Makes a tenant with a subscription to a new path, and sends facts of so many bot sessions. */
-    async function tell(events: number, failures: number) {
+    async function sendBots(events: number, failures: number) {
       const { site, server } = stacks.get(name)!;
       const path = `/fails-${failures}/${randomBytes(4).toString('hex')}`;
       const tenant = await site.createTenant();
@@ -70,7 +70,7 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
       }, engine.patienceMs);
 
     it('sends failed deliveries again by the schedule, each newly signed, under one delivery id', async () => {
-      const { tenant, subscription, arrived } = await tell(1, 2);
+      const { tenant, subscription, arrived } = await sendBots(1, 2);
       await waitForEnd(tenant);
       expect(arrived().map(({ headers }) => headers['x-webhook-delivery-id'])).toEqual(
         Array(3).fill(arrived()[0]!.headers['x-webhook-delivery-id']),
@@ -84,7 +84,7 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
     });
 
     it('sends many at once, each of them once', async () => {
-      const { tenant, arrived } = await tell(60, 0);
+      const { tenant, arrived } = await sendBots(60, 0);
       await waitForEnd(tenant);
       await sleep(500);
       expect([arrived().length, new Set(arrived().map(({ body }) => body)).size]).toEqual([60, 60]);
@@ -92,7 +92,7 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
 
     it('finds deliveries without a wake-up by its crons, and folds the counts', async () => {
       const { site, server } = stacks.get(name)!;
-      const { tenant, arrived } = await tell(1, 1);
+      const { tenant, arrived } = await sendBots(1, 1);
       await waitUntil(async () => (await site.listDeliveries(tenant))[0]?.logged === 1, engine.patienceMs);
       // As if the process that began the second attempt had died: its lease is over and no wake-up will come.
       await site.db.query(

@@ -86,9 +86,9 @@ const listDescendants = (pid: number) =>
 /** Starts a server that answers every connection as Postgres does when all its connections are taken. */
 async function startFullServer() {
   const fields = ['SFATAL', 'VFATAL', 'C53300', 'Msorry, too many clients already', ''].map((field) => `${field}\0`);
-  const said = Buffer.from(`E\0\0\0\0${fields.join('')}`);
-  said.writeInt32BE(said.length - 1, 1);
-  const full = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(said)));
+  const refusal = Buffer.from(`E\0\0\0\0${fields.join('')}`);
+  refusal.writeInt32BE(refusal.length - 1, 1);
+  const full = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(refusal)));
   await new Promise<void>((resolve) => full.listen(0, '127.0.0.1', resolve));
   return { port: (full.address() as AddressInfo).port, stop: () => full.close() };
 }
@@ -164,7 +164,7 @@ function keepAsking(beganAt: number) {
   const ask = async (what: string, answering: Promise<{ status: number; body: unknown; text: string }>) => {
     const at = performance.now();
     const { status, body } = await answering;
-    // biome-ignore lint/suspicious/noExplicitAny: the doors have shapes of their own
+    // biome-ignore lint/suspicious/noExplicitAny: the endpoints have different shapes
     const { error } = (body ?? {}) as any;
     const code = error?.code === undefined || typeof error.code === 'number' ? error?.data?.code : error.code;
     return { what, status, code: String(code), tookMs: performance.now() - at, atMs: at - beganAt };

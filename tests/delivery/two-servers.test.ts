@@ -51,7 +51,7 @@ const senderOf = ({ headers, at }: Received) =>
   Number(headers['x-webhook-timestamp']) * 1_000 - at > HOUR_MS / 2 ? 1 : 0;
 
 /** Makes a tenant whose subscriptions all receive every event. The events are posted to both servers in turn. */
-async function tellBoth(subscriptions: number, events: number) {
+async function sendToBoth(subscriptions: number, events: number) {
   const tenant = await site.createTenant();
   const ids: string[] = [];
   for (let n = 0; n < subscriptions; n++) {
@@ -69,7 +69,7 @@ async function tellBoth(subscriptions: number, events: number) {
 
 it('two servers share the work, and no attempt is made by both', async () => {
   receiver.answer = (request) => (attemptOf(request) === 1 ? 500 : 200);
-  const { tenant, arrived } = await tellBoth(10, 24);
+  const { tenant, arrived } = await sendToBoth(10, 24);
   await waitUntil(async () => (await site.listDeliveries(tenant)).every(({ status }) => status === 'Delivered'));
   await sleep(500);
   // 240 deliveries of two attempts each.
@@ -81,7 +81,7 @@ it('two servers share the work, and no attempt is made by both', async () => {
   // Chance decides which server takes a subscription, so more rounds may be needed.
   const senders = new Set(arrived().map(senderOf));
   for (let round = 0; senders.size < 2 && round < 12; round++) {
-    const more = await tellBoth(4, 2);
+    const more = await sendToBoth(4, 2);
     await waitUntil(async () => (await site.listDeliveries(more.tenant)).every(({ status }) => status === 'Delivered'));
     for (const request of more.arrived()) senders.add(senderOf(request));
   }
@@ -102,7 +102,7 @@ it('simultaneous failures on two servers are all counted, and the third disables
     if (attemptOf(request) === 1) return 500;
     return new Promise((answer) => waiting.set(request.path, [...(waiting.get(request.path) ?? []), answer]));
   };
-  const { tenant, ids, arrived } = await tellBoth(SUBSCRIPTIONS, EVENTS);
+  const { tenant, ids, arrived } = await sendToBoth(SUBSCRIPTIONS, EVENTS);
   const readHealth = () =>
     database.db.sql<{ id: string; n: number; enabled: boolean; reason: string | null; class: string | null }[]>`
       select id, consecutive_failures as n, enabled, disabled_reason as reason, disabled_failure_class as class

@@ -101,7 +101,7 @@ describeReaches(
       expect([procedures[path]!.meta, procedures[path]!._def.type]).toEqual([{ told: true }, 'mutation']);
     },
 
-    '`_def.middlewares` holds the steps of a procedure, which call each other as in its own caller': async () => {
+    '`_def.middlewares` holds the steps of a procedure, which call each other as in the public caller': async () => {
       const procedure = listProcedures(router)[path]!;
       const settle = (result: Promise<unknown>) =>
         result.then(
@@ -158,7 +158,7 @@ describeReaches(
       expect(parse).toHaveBeenCalledOnce();
     },
 
-    'the asynchronous parser is not compiled (where it is, the file can go)': async () => {
+    'the asynchronous parser is not compiled (if it is one day, the file can go)': async () => {
       const compile = vi.spyOn(globalThis, 'Function');
       await z.object({ id: z.string() }).parseAsync({ id: 'a' });
       expect(compile).not.toHaveBeenCalled();
@@ -177,31 +177,31 @@ async function withPool(
   drive: (pool: {
     sql: postgres.Sql;
     waiting: ReturnType<typeof followStatements>;
-    told: { asked: number; answers: number; failures: unknown[]; sent: string[] };
+    recorded: { asked: number; answers: number; failures: unknown[]; sent: string[] };
     sockets: Set<WatchedSocket>;
   }) => Promise<void>,
   { url = inject('postgresUrl'), refuse = () => null }: { url?: string; refuse?: StatementListener['refuse'] } = {},
 ) {
   const sockets = new Set<WatchedSocket>();
-  const told = { asked: 0, answers: 0, failures: [] as unknown[], sent: [] as string[] };
+  const recorded = { asked: 0, answers: 0, failures: [] as unknown[], sent: [] as string[] };
   const sql = postgres(url, {
     max: 1,
     fetch_types: false,
     onnotice: () => {},
     socket: openSocket(url, sockets)!,
     debug: (_id: number, text: string, parameters: unknown[]) =>
-      told.sent.push(`${text} ${JSON.stringify(parameters)}`),
+      recorded.sent.push(`${text} ${JSON.stringify(parameters)}`),
   } as object);
   const waiting = followStatements(sql, {
     refuse(count) {
-      told.asked++;
+      recorded.asked++;
       return refuse(count);
     },
-    onAnswer: () => told.answers++,
-    onFailure: (error) => told.failures.push(error),
+    onAnswer: () => recorded.answers++,
+    onFailure: (error) => recorded.failures.push(error),
   });
   try {
-    await drive({ sql, waiting, told, sockets });
+    await drive({ sql, waiting, recorded, sockets });
   } finally {
     await sql.end({ timeout: 1 });
   }
@@ -212,13 +212,13 @@ describeReaches(
   { version: readVersion('postgres'), writtenFor: /^3\.4\./, file: 'db/postgres-internals.ts' },
   {
     'a statement is sent by its `handler`, and ends by its `resolve` or `reject`': () =>
-      withPool(async ({ sql, waiting, told }) => {
+      withPool(async ({ sql, waiting, recorded }) => {
         const slow = sql.unsafe('select pg_sleep(0.2)').execute();
         await turn();
-        expect([waiting.count(), told.asked]).toEqual([1, 1]);
+        expect([waiting.count(), recorded.asked]).toEqual([1, 1]);
         await slow;
         await expect(sql.unsafe('select 1 / 0')).rejects.toMatchObject({ code: '22012' });
-        expect([waiting.count(), told.answers, told.failures]).toMatchObject([0, 1, [{ code: '22012' }]]);
+        expect([waiting.count(), recorded.answers, recorded.failures]).toMatchObject([0, 1, [{ code: '22012' }]]);
       }),
 
     'a statement whose `handler` is replaced is not sent': () =>
@@ -231,9 +231,9 @@ describeReaches(
       ),
 
     '`begin` sends its first statement through `unsafe`': () =>
-      withPool(async ({ sql, told }) => {
+      withPool(async ({ sql, recorded }) => {
         await sql.begin((tx) => tx`select 1`);
-        expect(told.asked).toBe(1);
+        expect(recorded.asked).toBe(1);
       }),
 
     'the `state` of a statement is null until a connection has it': () =>
@@ -252,7 +252,7 @@ describeReaches(
       }),
 
     'a queued statement can be emptied of its `strings` and `args`': () =>
-      withPool(async ({ sql, waiting, told }) => {
+      withPool(async ({ sql, waiting, recorded }) => {
         // The connection is not open yet. It holds the first statement for later, and the pool holds the others.
         const asked = [1, 2].map((n) => sql.unsafe('select $1::int', [n]).execute() as Promise<unknown>);
         // `begin` gives back the connection that it would otherwise reserve.
@@ -263,7 +263,7 @@ describeReaches(
         for (const statement of asked) await expect(statement).rejects.toThrow('withdrawn');
         expect(waiting.count()).toBe(0);
         expect(await sql.unsafe('select 3 as n')).toEqual([{ n: 3 }]);
-        expect(told.sent).toEqual(['select 1 []', 'select 1 []', 'select 1 []', 'select 3 as n []']);
+        expect(recorded.sent).toEqual(['select 1 []', 'select 1 []', 'select 1 []', 'select 3 as n []']);
       }),
 
     'a connection is what the option `socket` opens, written by `write` and heard through `emit`': () =>
@@ -334,7 +334,7 @@ describeReaches(
         expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
       }),
 
-    '`options.parsers` is read for each answer; Drizzle replaces in it what was given as an option': async () => {
+    '`options.parsers` is read for each answer; Drizzle replaces the given option in it': async () => {
       const types = { time: { to: 1184, from: [1184], serialize: String, parse: () => 'by the option' } };
       const sql = postgres(inject('postgresUrl'), { max: 1, types });
       drizzle(sql);

@@ -73,8 +73,8 @@ describe('the self-hosted process', () => {
       });
     const list = () => fetch(`${url}/v1/sessions`, { headers: { authorization: `Bearer ${key}` } });
     // The entry point knows the pipeline's endpoint by one spelling of its path. Next's bundle answers any other.
-    const doors = () => [post('/api/trpc/pipeline.ingest'), post('/api/trpc/pipeline%2Eingest')];
-    const answers = await Promise.all(Array.from({ length: 12 }, () => [...doors(), list()]).flat());
+    const ingestTwice = () => [post('/api/trpc/pipeline.ingest'), post('/api/trpc/pipeline%2Eingest')];
+    const answers = await Promise.all(Array.from({ length: 12 }, () => [...ingestTwice(), list()]).flat());
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     const { sql } = database.db;
     const own = await Promise.all(

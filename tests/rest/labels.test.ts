@@ -196,7 +196,7 @@ describe('a label beats the score', () => {
     for (const id of ['low', 'later']) await one.label(id, { verdict: 'bot' });
     const close = (id: string, botScore: number) => [closed(id), scored(id, botScore)];
     await one.accept([...close('high', 0.99), ...close('low', 0.01)]);
-    const told = await server.database.db.sql`select natural_key from domain_events where integration_id = ${one.id}`;
-    expect(told.map((row) => row.natural_key)).toEqual(['low']);
+    const fired = await server.database.db.sql`select natural_key from domain_events where integration_id = ${one.id}`;
+    expect(fired.map((row) => row.natural_key)).toEqual(['low']);
   });
 });

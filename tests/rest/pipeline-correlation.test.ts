@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterAll(() => server.stop());
 
 /** The payloads that were told of a type, by natural key: anomalies by id, correlations by time and session. */
-async function readTold(type: 'SessionAnomaly' | 'SessionCorrelated', of = customer) {
+async function readPayloads(type: 'SessionAnomaly' | 'SessionCorrelated', of = customer) {
   const rows = await server.database.db.sql`
     select payload from domain_events where integration_id = ${of.id} and type = ${type} order by natural_key`;
   return rows.map((row) => JSON.parse(row.payload));
@@ -85,7 +85,7 @@ describe('a correlation or anomaly', () => {
     await expectRefused([started('new'), ...good, bad, started('later')], 3);
     expect(await readStats()).toMatchObject({ totalSessions: 1, totalUsers: 0, matchedSessions: 0, anomalies: 0 });
     expect(await customer.session('s')).toMatchObject({ userId: null, updatedAt: null });
-    expect([await readTold('SessionCorrelated'), await readTold('SessionAnomaly')]).toEqual([[], []]);
+    expect([await readPayloads('SessionCorrelated'), await readPayloads('SessionAnomaly')]).toEqual([[], []]);
   });
 
   it('of another integration’s session is refused like that of an unknown session', async () => {
@@ -122,7 +122,7 @@ describe('a correlation sent again', () => {
   it('is a duplicate, within its batch too', async () => {
     expect(await customer.tell([started('s'), first, first])).toEqual({ accepted: 2, duplicates: 1, suppressed: 0 });
     expect(await customer.tell([first])).toEqual({ accepted: 0, duplicates: 1, suppressed: 0 });
-    expect(await readTold('SessionCorrelated')).toHaveLength(1);
+    expect(await readPayloads('SessionCorrelated')).toHaveLength(1);
   });
 
   it.each([
@@ -137,13 +137,13 @@ describe('a correlation sent again', () => {
     const before = [await customer.session('s'), await customer.read('/v1/users')];
     expect(await customer.tell([{ ...first, ...fields }])).toEqual({ accepted: 0, duplicates: 1, suppressed: 0 });
     expect([await customer.session('s'), await customer.read('/v1/users')]).toEqual(before);
-    expect(await readTold('SessionCorrelated')).toMatchObject([{ userId: 'u', contextId: 'c' }]);
+    expect(await readPayloads('SessionCorrelated')).toMatchObject([{ userId: 'u', contextId: 'c' }]);
   });
 
   it('with another time, or of another session, is a new one', async () => {
     await customer.accept([started('s'), started('t'), first, { ...first, sessionId: 't' }]);
     await customer.accept([{ ...first, correlatedAt: secondsAgo(19) }]);
-    expect(await readTold('SessionCorrelated')).toHaveLength(3);
+    expect(await readPayloads('SessionCorrelated')).toHaveLength(3);
   });
 });
 
@@ -166,9 +166,9 @@ describe('an anomaly sent again', () => {
     ['other metadata', { metadata: { n: 2 } }],
   ])('with %s is a duplicate and changes nothing', async (_what, fields) => {
     await customer.accept([started('s'), first, started('t'), correlated('t', 'u')]);
-    const before = [await readTold('SessionAnomaly'), await customer.read('/v1/users')];
+    const before = [await readPayloads('SessionAnomaly'), await customer.read('/v1/users')];
     expect(await customer.tell([{ ...first, ...fields }])).toEqual({ accepted: 0, duplicates: 1, suppressed: 0 });
-    expect([await readTold('SessionAnomaly'), await customer.read('/v1/users')]).toEqual(before);
+    expect([await readPayloads('SessionAnomaly'), await customer.read('/v1/users')]).toEqual(before);
     expect((await readStats()).anomalies).toBe(1);
   });
 
@@ -183,7 +183,7 @@ describe('an anomaly sent again', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => customer.tell([anomaly('a')])));
     expect(answers.filter(({ accepted }) => accepted === 1)).toHaveLength(1);
     expect(answers.filter(({ duplicates }) => duplicates === 1)).toHaveLength(9);
-    expect([(await readStats()).anomalies, (await readTold('SessionAnomaly')).length]).toEqual([1, 1]);
+    expect([(await readStats()).anomalies, (await readPayloads('SessionAnomaly')).length]).toEqual([1, 1]);
   });
 });
 
@@ -198,7 +198,7 @@ describe('a field that an anomaly leaves out', () => {
       anomaly('bare', { anomalyType: 'SharedDevice' }),
     ]);
     await customer.accept([anomaly('later', { sessionId: 's', anomalyType: 'SharedDevice' })]);
-    expect(await readTold('SessionAnomaly')).toMatchObject([
+    expect(await readPayloads('SessionAnomaly')).toMatchObject([
       { anomalyId: 'after', sessionId: 's', userId: 'u', metadata: { deviceFingerprint: 'fp-of-th' } },
       { anomalyId: 'bare', sessionId: null, userId: null, metadata: null },
       { anomalyId: 'before', sessionId: 's', userId: null, metadata: { deviceFingerprint: 'fp-of-th' } },
@@ -238,8 +238,8 @@ describe('a confirmed device', () => {
       shared('c', { anomalyType: 'ImpossibleTravel' }),
     ];
     expect(await customer.tell(facts)).toEqual({ accepted: 8, duplicates: 1, suppressed: 2 });
-    const told = (await readTold('SessionAnomaly')).map(({ anomalyId }) => anomalyId);
-    expect(told).toEqual(['c', 'd', 'e', 'f', 'g', 'h', 'i']);
+    const ids = (await readPayloads('SessionAnomaly')).map(({ anomalyId }) => anomalyId);
+    expect(ids).toEqual(['c', 'd', 'e', 'f', 'g', 'h', 'i']);
     expect((await readStats()).anomalies).toBe(7);
   });
 
@@ -248,7 +248,7 @@ describe('a confirmed device', () => {
     expect(await customer.tell([shared('a', { sessionId: 's' })])).toMatchObject({ suppressed: 1 });
     expect((await readStats()).anomalies).toBe(0);
     expect(await customer.read('/v1/users')).toMatchObject([{ anomalyCount: 0 }]);
-    expect(await readTold('SessionAnomaly')).toEqual([]);
+    expect(await readPayloads('SessionAnomaly')).toEqual([]);
   });
 
   it('suppresses it again when it is sent again, in the same batch too', async () => {
@@ -266,7 +266,7 @@ describe('a confirmed device', () => {
     expect(counts).toEqual({ accepted: 2, duplicates: 0, suppressed: 1 });
     await customer.accept([correlated('t', 'u')]);
     expect(await customer.tell([silent('c', 't')])).toEqual({ accepted: 0, duplicates: 0, suppressed: 1 });
-    expect((await readTold('SessionAnomaly')).map(({ anomalyId }) => anomalyId)).toEqual(['a']);
+    expect((await readPayloads('SessionAnomaly')).map(({ anomalyId }) => anomalyId)).toEqual(['a']);
   });
 
   it('does not hide an anomaly that was recorded before', async () => {

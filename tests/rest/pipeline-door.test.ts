@@ -617,7 +617,7 @@ describe('16 connections with overlapping sessions', () => {
         .sort(([a], [b]) => a - b)
         .map(([, item]) => item);
     // Each connection sends every fact, in a random order and in random batches.
-    const told = await Promise.all(
+    const answered = await Promise.all(
       Array.from({ length: 16 }, async (_, connection) => {
         const totals = { accepted: 0, duplicates: 0, facts: 0 };
         const facts = shuffle(ids.flatMap(factsOf));
@@ -635,7 +635,7 @@ describe('16 connections with overlapping sessions', () => {
         return totals;
       }),
     );
-    const accepted = told.reduce((sum, totals) => sum + totals.accepted, 0);
+    const accepted = answered.reduce((sum, totals) => sum + totals.accepted, 0);
     expect(accepted).toBe(SESSIONS * (1 + SEQUENCES + scoreTimes.length + 1));
     for (const id of ids) {
       expect(await readSession(tenant, id)).toMatchObject({ status: 'Scored', botScore: 0.9, riskLevel: 'bot' });
@@ -650,12 +650,12 @@ describe('16 connections with overlapping sessions', () => {
     for (let round = 0; round < 30; round++) {
       const tenant = await server.createTenant();
       const ids = Array.from({ length: 160 }, (_, n) => `s-${n}`);
-      const tell = (on: TestServer, order: string[]) =>
+      const send = (on: TestServer, order: string[]) =>
         on.ingest(
           tenant.id,
           order.flatMap((id) => scoredSession(0.9, id).facts),
         );
-      const answers = await Promise.all([tell(server, ids), tell(second, ids.toReversed())]);
+      const answers = await Promise.all([send(server, ids), send(second, ids.toReversed())]);
       expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
         [200, undefined],
         [200, undefined],

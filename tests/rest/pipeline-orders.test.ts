@@ -32,15 +32,15 @@ const EVENT_TYPES = [
 let server: TestServer;
 let receiver: Receiver;
 /** The processes that take the facts. */
-let doors: TestServer[];
+let servers: TestServer[];
 beforeAll(async () => {
   receiver = await startReceiver();
   const settings = { WEBHOOK_ALLOW_HOSTS: receiver.host };
   server = await startTestServer(settings);
-  doors = [await startTestServer(settings, server), await startTestServer(settings, server)];
+  servers = [await startTestServer(settings, server), await startTestServer(settings, server)];
 });
 afterAll(async () => {
-  for (const door of doors) await door.stop();
+  for (const each of servers) await each.stop();
   await server.stop();
   await receiver.stop();
 });
@@ -150,9 +150,9 @@ async function readRows({ id }: Customer): Promise<Record<string, unknown[]>> {
     return rows.flatMap(({ row }) => {
       if (COUNT_TABLES.includes(name)) return readCounts(row) ?? [];
       if (name !== 'domain_events') return row;
-      const { id: _, payload, ...told } = row;
+      const { id: _, payload, ...rest } = row;
       // The order decides which of several scores was current, and whose session it was by then.
-      return row.type === 'BotDetected' ? told : { ...told, payload };
+      return row.type === 'BotDetected' ? rest : { ...rest, payload };
     });
   };
   const entries = tables.map(async (name) => [name, (await read(name)).map((row) => JSON.stringify(row)).sort()]);
@@ -179,8 +179,8 @@ async function expectDelivered({ id }: Customer) {
   const events = await sql<{ event: string }[]>`
     select type || ' ' || payload as event from domain_events where integration_id = ${id}`;
   const arrived = receiver.received.filter(({ path }) => path === `/${id}`);
-  const told = arrived.map(({ headers, body }) => `${headers['x-webhook-event']} ${body}`);
-  expect(told.sort()).toEqual(events.map(({ event }) => event).sort());
+  const received = arrived.map(({ headers, body }) => `${headers['x-webhook-event']} ${body}`);
+  expect(received.sort()).toEqual(events.map(({ event }) => event).sort());
 }
 
 describe('facts in any order, repeated, in other batches and at the same time', () => {
@@ -189,18 +189,18 @@ describe('facts in any order, repeated, in other batches and at the same time', 
     async () => {
       const kinds = new Set<string>();
       await fc.assert(
-        fc.asyncProperty(story, async (told) => {
-          const facts = factsOf(told);
+        fc.asyncProperty(story, async (drawn) => {
+          const facts = factsOf(drawn);
           const all = [...facts.starts, ...facts.rest];
           for (const { kind } of all) kinds.add(kind);
           const inOrder = await Customer.create(server, all);
           const customer = await createSubscriber();
-          const dealt = dealFacts(facts, told.chance);
+          const dealt = dealFacts(facts, drawn.chance);
           const accepted = await Promise.all(
             dealt.map(async (batches, connection) => {
               let count = 0;
               for (const batch of batches) {
-                const { status, body } = await doors[connection % 2]!.ingest(customer.id, batch);
+                const { status, body } = await servers[connection % 2]!.ingest(customer.id, batch);
                 expect([status, body.error]).toEqual([200, undefined]);
                 count += body.result.data.accepted;
               }
@@ -239,20 +239,20 @@ describe('facts in any order, repeated, in other batches and at the same time', 
           alert(`a-${n}`, { triggeredAt: at }),
         ];
         const more = (n: number): Fact[] => [scored(`s-${n}`, 0.1, { scoredAt: secondsAgo(0) })];
-        const tell = async (door: TestServer, told: Fact[]) => {
-          const { status, body } = await door.ingest(customer.id, told);
+        const send = async (on: TestServer, batch: Fact[]) => {
+          const { status, body } = await on.ingest(customer.id, batch);
           expect([status, body.error]).toEqual([200, undefined]);
           return body.result.data.accepted;
         };
         // At first all rows are new, and only keys can be locked. The second time the sessions exist.
         for (const make of [facts, more]) {
-          const told = [numbers, numbers.toReversed()].map((order) => order.flatMap(make));
-          const accepted = await Promise.all(told.map((batch, n) => tell(doors[n]!, batch)));
-          if (make === facts) expect(accepted.reduce((sum, count) => sum + count, 0)).toBe(told[0]!.length);
+          const batches = [numbers, numbers.toReversed()].map((order) => order.flatMap(make));
+          const accepted = await Promise.all(batches.map((batch, n) => send(servers[n]!, batch)));
+          if (make === facts) expect(accepted.reduce((sum, count) => sum + count, 0)).toBe(batches[0]!.length);
         }
       }
       // When a connection ends, it has reported its statistics to Postgres.
-      for (const door of doors.splice(0)) await door.stop();
+      for (const each of servers.splice(0)) await each.stop();
       const [row] = await server.database.db.sql`
         select deadlocks::int from pg_stat_database where datname = current_database()`;
       expect(row).toEqual({ deadlocks: 0 });

@@ -36,7 +36,7 @@ type Fact = Record<string, unknown> & { kind: string };
 
 const statusOf = async (sessionId: string) => (await customer.session(sessionId)).status;
 /** Reads the payloads of the recorded events of a type. */
-async function readTold(type: EventTypeName, of = customer) {
+async function readPayloads(type: EventTypeName, of = customer) {
   const rows = await server.database.db.sql`
     select payload from domain_events where integration_id = ${of.id} and type = ${type} order by natural_key`;
   return rows.map((row) => JSON.parse(row.payload));
@@ -131,11 +131,11 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
   it('has null for fields that the fact leaves out', async () => {
     const { kind, ...rest } = other;
     await customer.accept([other]);
-    const [told] = await readTold(type);
+    const [sent] = await readPayloads(type);
     const left = Object.keys(payload).filter((name) => !(name in rest));
     expect(left.length).toBeGreaterThan(0);
-    expect(told).toEqual({ ...rest, ...Object.fromEntries(left.map((name) => [name, null])) });
-    const spelled = { kind, ...told };
+    expect(sent).toEqual({ ...rest, ...Object.fromEntries(left.map((name) => [name, null])) });
+    const spelled = { kind, ...sent };
     expect(await customer.tell([spelled])).toEqual(DUPLICATE);
   });
 
@@ -153,21 +153,21 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
     await receiver.waitFor(1);
     const now = await hashTenantRows(server.database.db, customer.id);
     expect([now[table], now.domain_events]).toEqual([rows[table], rows.domain_events]);
-    expect(await readTold(type)).toEqual([payload]);
+    expect(await readPayloads(type)).toEqual([payload]);
     expect(receiver.received).toHaveLength(1);
   });
 
   it('fires once if its fact is sent over many connections and processes at once', async () => {
     await subscribe(type);
-    const tell = async (n: number) => {
+    const send = async (n: number) => {
       const { status, body } = await (n % 2 ? server : second).ingest(customer.id, [fact]);
       expect([status, body.error]).toEqual([200, undefined]);
       return body.result.data.accepted;
     };
-    const accepted = await Promise.all(Array.from({ length: 16 }, (_, n) => tell(n)));
+    const accepted = await Promise.all(Array.from({ length: 16 }, (_, n) => send(n)));
     expect(accepted.filter((count) => count === 1)).toHaveLength(1);
     await receiver.waitFor(1);
-    expect([await countRows(), await readTold(type)]).toEqual([1, [payload]]);
+    expect([await countRows(), await readPayloads(type)]).toEqual([1, [payload]]);
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -175,7 +175,7 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
     const neighbour = await Customer.create(server, [other]);
     const before = await hashTenantRows(server.database.db, neighbour.id);
     await customer.accept([fact]);
-    expect(await readTold(type)).toEqual([payload]);
+    expect(await readPayloads(type)).toEqual([payload]);
     expect(await countRows(neighbour)).toBe(1);
     expect(await hashTenantRows(server.database.db, neighbour.id)).toEqual(before);
   });
@@ -185,8 +185,8 @@ describe('a writing score', () => {
   it('fires for each time, whatever was sent before, for a session that exists or not', async () => {
     await customer.accept([started('s'), writing('s', 0.5), writing('none', 0.5)]);
     await customer.accept([writing('s', 0.1, { scoredAt: secondsAgo(60) }), writing('s', 0.9, { scoredAt: AT })]);
-    const told = await readTold('WritingSessionScored');
-    expect(told.map(({ sessionId, aiScore }) => `${sessionId} ${aiScore}`).sort()).toEqual([
+    const payloads = await readPayloads('WritingSessionScored');
+    expect(payloads.map(({ sessionId, aiScore }) => `${sessionId} ${aiScore}`).sort()).toEqual([
       'none 0.5',
       's 0.1',
       's 0.5',
@@ -221,7 +221,7 @@ describe('a failure', () => {
       if (inOneBatch) await customer.accept(all);
       else for (const fact of all) await customer.accept([fact]);
       expect(await statusOf('s')).toBe(status);
-      expect(await readTold('BotDetected')).toHaveLength(detections);
+      expect(await readPayloads('BotDetected')).toHaveLength(detections);
       expect(await customer.tell(all)).toEqual({ accepted: 0, duplicates: all.length, suppressed: 0 });
       expect(await statusOf('s')).toBe(status);
     }
@@ -325,8 +325,8 @@ describe('a batch', () => {
         alertUrl: 'x'.repeat(8_192),
       }),
     ]);
-    expect(await readTold('ReportReady')).toMatchObject([{ reportId: id, fileSize: Number.MAX_SAFE_INTEGER }]);
-    expect(await readTold('AlertTriggered')).toMatchObject([{ alertId: id, severity: 'ä'.repeat(64) }]);
+    expect(await readPayloads('ReportReady')).toMatchObject([{ reportId: id, fileSize: Number.MAX_SAFE_INTEGER }]);
+    expect(await readPayloads('AlertTriggered')).toMatchObject([{ alertId: id, severity: 'ä'.repeat(64) }]);
     const [row] = await server.database.db.sql`select file_size from reports where integration_id = ${customer.id}`;
     expect(row!.file_size).toBe(Number.MAX_SAFE_INTEGER);
   });

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 /** Reads the payloads of a type of event by natural key: anomalies by id, correlations by time and session. */
-async function readTold(type: 'SessionAnomaly' | 'SessionCorrelated', of = customer) {
+async function readPayloads(type: 'SessionAnomaly' | 'SessionCorrelated', of = customer) {
   const rows = await server.database.db.sql`
     select payload from domain_events where integration_id = ${of.id} and type = ${type} order by natural_key`;
   return rows.map((row) => JSON.parse(row.payload));
@@ -32,7 +32,7 @@ describe('the metadata of an anomaly', () => {
   const FINGERPRINT = '0123456789abcdef';
   const tellOne = async (fields: Record<string, unknown>) => {
     await customer.accept([anomaly('a', { anomalyType: 'SharedDevice', deviceFingerprint: FINGERPRINT, ...fields })]);
-    const [payload] = await readTold('SessionAnomaly');
+    const [payload] = await readPayloads('SessionAnomaly');
     return payload.metadata;
   };
 
@@ -63,7 +63,7 @@ describe('the metadata of an anomaly', () => {
     expect(await tellOne({ deviceFingerprint: '😀'.repeat(10) })).toEqual({ deviceFingerprint: '😀'.repeat(8) });
     const other = await Customer.create(server);
     await other.accept([anomaly('a', { anomalyType: 'SharedDevice', deviceFingerprint: 'short' })]);
-    expect(await readTold('SessionAnomaly', other)).toMatchObject([{ metadata: { deviceFingerprint: 'short' } }]);
+    expect(await readPayloads('SessionAnomaly', other)).toMatchObject([{ metadata: { deviceFingerprint: 'short' } }]);
   });
 
   it('of SharedDevice also cuts the session’s fingerprint if the fact names another', async () => {
@@ -74,8 +74,8 @@ describe('the metadata of an anomaly', () => {
         metadata: { devices: [FINGERPRINT, 'fingerprint-of-s'] },
       }),
     ]);
-    const [told] = await readTold('SessionAnomaly');
-    expect(told).toMatchObject({ metadata: { devices: ['01234567', 'fingerpr'], deviceFingerprint: '01234567' } });
+    const [payload] = await readPayloads('SessionAnomaly');
+    expect(payload).toMatchObject({ metadata: { devices: ['01234567', 'fingerpr'], deviceFingerprint: '01234567' } });
   });
 
   it('of SharedDevice cuts the fingerprint that it names, if the fact names none or another', async () => {
@@ -84,7 +84,7 @@ describe('the metadata of an anomaly', () => {
     expect(await tellOne({ metadata })).toEqual({ deviceFingerprint: 'fedcba98', copies: ['fedcba98', '01234567'] });
     const other = await Customer.create(server);
     await other.accept([anomaly('a', { anomalyType: 'SharedDevice', metadata })]);
-    expect(await readTold('SessionAnomaly', other)).toMatchObject([
+    expect(await readPayloads('SessionAnomaly', other)).toMatchObject([
       { metadata: { deviceFingerprint: 'fedcba98', copies: ['fedcba98', FINGERPRINT] } },
     ]);
   });
@@ -93,12 +93,12 @@ describe('the metadata of an anomaly', () => {
     const metadata = { deviceFingerprint: FINGERPRINT, list: [FINGERPRINT], [FINGERPRINT]: 1 };
     expect(await tellOne({ anomalyType: 'DeviceSwitch', metadata })).toEqual(metadata);
     await customer.accept([anomaly('b', { deviceFingerprint: FINGERPRINT })]);
-    expect(await readTold('SessionAnomaly')).toMatchObject([{}, { metadata: null }]);
+    expect(await readPayloads('SessionAnomaly')).toMatchObject([{}, { metadata: null }]);
   });
 
   it.each(['High', 'MEDIUM', 'low'])('comes with the severity %s in lower case', async (severity) => {
     await tellOne({ severity });
-    expect(await readTold('SessionAnomaly')).toMatchObject([{ severity: severity.toLowerCase() }]);
+    expect(await readPayloads('SessionAnomaly')).toMatchObject([{ severity: severity.toLowerCase() }]);
   });
 });
 
@@ -115,8 +115,8 @@ describe('the event of a correlation', () => {
     ]);
     const courseId = await courseOf('in-course');
     expect(courseId).toMatch(/^[0-9a-f]{16}$/);
-    const told = (await readTold('SessionCorrelated')).map(({ contextId }) => contextId);
-    expect(told).toEqual(['from-the-fact', null, courseId, 'from-the-fact']);
+    const contextIds = (await readPayloads('SessionCorrelated')).map(({ contextId }) => contextId);
+    expect(contextIds).toEqual(['from-the-fact', null, courseId, 'from-the-fact']);
   });
 
   it('is sent only if the correlation is the latest: an older one that arrives late sends none', async () => {
@@ -124,7 +124,7 @@ describe('the event of a correlation', () => {
     const match = (second: number, id: string) => correlated('s', id, { correlatedAt: `${minute}${second}.000Z` });
     await customer.accept([started('s'), match(20, 'u'), match(10, 'old'), match(40, 'v')]);
     await customer.accept([match(30, 'late')]);
-    expect((await readTold('SessionCorrelated')).map(({ userId }) => userId)).toEqual(['u', 'v']);
+    expect((await readPayloads('SessionCorrelated')).map(({ userId }) => userId)).toEqual(['u', 'v']);
   });
 });
 

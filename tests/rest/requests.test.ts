@@ -369,7 +369,7 @@ describe('what Node would answer without the API', () => {
     ['a broken header', 'GET /v1/sessions HTTP/1.1\r\nHost: x\r\nNo colon\r\n\r\n'],
     ['two lengths', 'POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}'],
     [
-      'a length beside chunks',
+      'a length and chunks',
       'POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
     ],
   ])('%s gets 400 in the envelope with a request id, and the connection closes', async (_what, bytes) => {

@@ -86,8 +86,8 @@ describe('the risk thresholds', () => {
     await customer.accept(facts);
     const listed = async () => (await customer.readAll('/v1/sessions')).sort((a, b) => a.id.localeCompare(b.id));
     const before = await listed();
-    const told = () => server.database.db.sql`select id from domain_events where integration_id = ${customer.id}`;
-    const count = (await told()).length;
+    const listEvents = () => server.database.db.sql`select id from domain_events where integration_id = ${customer.id}`;
+    const count = (await listEvents()).length;
     for (const [mediumAt, botAt] of [
       [29, 69],
       [0, 5],
@@ -102,6 +102,6 @@ describe('the risk thresholds', () => {
         expect(ids.sort()).toEqual(scores.flatMap((_, n) => (levels[n] === level ? [`s-${n}`] : [])));
       }
     }
-    expect(await told()).toHaveLength(count);
+    expect(await listEvents()).toHaveLength(count);
   });
 });

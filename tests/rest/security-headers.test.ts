@@ -47,7 +47,7 @@ const CALLS: [name: string, (url: string) => Promise<Response>, status: number][
       ask(`${url}/api/trpc/pipeline.ingest`, 'POST', { ...json, authorization: `Bearer ${PIPELINE_TOKEN}` }, '{}'),
     400,
   ],
-  ['a call of nobody', (url) => ask(`${url}/api/trpc/staff.me`, 'GET'), 401],
+  ['a call without a session', (url) => ask(`${url}/api/trpc/staff.me`, 'GET'), 401],
   ['a sign-in from elsewhere', (url) => ask(`${url}/api/auth/sign-in`, 'POST', json, '{}'), 403],
 ];
 

@@ -27,12 +27,12 @@ import { TENANT_TABLES } from '../support/tenant-tables';
  */
 const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
   {
-    reason: 'the look-up of a key finds out whose it is',
+    reason: 'the look-up of a key finds its integration',
     text: /^with found as \( select .* from api_keys k join integrations i on i\.id = k\.integration_id where k\.hash = \$1 and k\.revoked_at is null\)/,
     spans: ['found/k'],
   },
   {
-    reason: 'the operator names a key by its id alone',
+    reason: 'the operator names a key only by its id',
     text: /^(update "api_keys" set "revoked_at" = now\(\)|select "revoked_at" from "api_keys") where \(?"api_keys"\."id" = \$1(?! and "api_keys"\."integration_id")/,
     spans: ['api_keys'],
   },
@@ -54,17 +54,17 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['audit_entries'],
   },
   {
-    reason: 'a sweep ends what can never be sent, of whomever',
+    reason: 'a sweep ends what can never be sent, for all tenants',
     text: /^with dead as \( select d\.integration_id, d\.id from webhook_deliveries d join .* update webhook_deliveries d set status = 'PoisonAborted'/,
     spans: ['dead/d'],
   },
   {
-    reason: 'a sweep gives back what dead processes held, of whomever',
+    reason: 'a sweep gives back what dead processes held, for all tenants',
     text: /^with expired as \( select integration_id, id, crashes \+ 1 >= 5 as is_poison from webhook_deliveries where status = 'Pending' and lease is not null/,
     spans: ['expired/webhook_deliveries'],
   },
   {
-    reason: 'a sweep looks for what is overdue, of whomever',
+    reason: 'a sweep looks for what is overdue, for all tenants',
     text: /^select s\.integration_id as "integrationId", s\.id as "subscriptionId" from webhook_subscriptions s where s\.enabled and s\.deleted_at is null and exists/,
     spans: ['s'],
   },
@@ -79,12 +79,12 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['cells/session_deltas'],
   },
   {
-    reason: 'whoever the changes name is counted again',
+    reason: 'users and devices that the changes name are counted again',
     text: /^with changed as materialized \( select integration_id, kind, value, .* from session_deltas/,
     spans: ['changed/session_deltas'],
   },
   {
-    reason: 'counts of rows are added up for everybody',
+    reason: 'counts of rows are added up for all tenants',
     text: /^with folded as \(delete from row_counts/,
     spans: ['folded/row_counts'],
   },

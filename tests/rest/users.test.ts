@@ -116,7 +116,7 @@ describe('a user', () => {
 
   it('has the name, email and url of the latest correlation that names them, in every order of arrival', async () => {
     const times = [secondsAgo(30), secondsAgo(20), secondsAgo(10)];
-    const said = (n: number) =>
+    const correlationOf = (n: number) =>
       correlated(`s-${n}`, 'u', {
         user: [
           { id: 'u', name: 'First', email: 'first@example.edu', url: 'https://x.edu/1' },
@@ -130,8 +130,8 @@ describe('a user', () => {
     for (const order of permute([0, 1, 2]))
       for (const inOneBatch of [true, false]) {
         const customer = await Customer.create(server, starts);
-        if (inOneBatch) await customer.accept(order.map(said));
-        else for (const n of order) await customer.accept([said(n)]);
+        if (inOneBatch) await customer.accept(order.map(correlationOf));
+        else for (const n of order) await customer.accept([correlationOf(n)]);
         expect([order, await customer.read('/v1/users')]).toMatchObject([
           order,
           [{ name: 'Third', email: null, url: null, sessionCount: 3 }],

@@ -54,7 +54,7 @@ const session = fc.record({
 type SessionSpec = typeof session extends fc.Arbitrary<infer T> ? T : never;
 
 /** A customer with its model. Both get the same facts. */
-class Told {
+class ModelledCustomer {
   readonly model = new TenantModel(PLACES);
   readonly customer: Customer;
   #count = 0;
@@ -63,7 +63,7 @@ class Told {
     this.customer = customer;
   }
 
-  async tell(specs: SessionSpec[]) {
+  async send(specs: SessionSpec[]) {
     const facts = specs.flatMap((spec) => {
       const id = `${spec.prefix}${String(this.#count++).padStart(4, '0')}`;
       const later = new Date(Date.parse(spec.startedAt) + 5_000).toISOString();
@@ -163,11 +163,11 @@ const isBehind = (one: ModelSession, last: { createdAt: string; id: string } | n
 const idOf = ({ id }: { id: string }) => id;
 const sortedIds = (sessions: ModelSession[]) => sessions.sort(newestFirst).map(idOf);
 
-async function tellOf(specs: SessionSpec[], labelled: [number, 'bot' | 'human'][]): Promise<Told> {
-  const told = new Told(await Customer.create(server));
-  await told.tell(specs);
-  for (const [nth, verdict] of labelled) await told.label(nth, verdict);
-  return told;
+async function createModelled(specs: SessionSpec[], labelled: [number, 'bot' | 'human'][]): Promise<ModelledCustomer> {
+  const modelled = new ModelledCustomer(await Customer.create(server));
+  await modelled.send(specs);
+  for (const [nth, verdict] of labelled) await modelled.label(nth, verdict);
+  return modelled;
 }
 
 const sessions = fc.array(session, { minLength: 30, maxLength: 60 });
@@ -181,7 +181,7 @@ describe('a walk over sessions', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(sessions, labels, filterSets, pageSizes, async (specs, labelled, sets, sizes) => {
-          const { customer, model } = await tellOf(specs, labelled);
+          const { customer, model } = await createModelled(specs, labelled);
           for (const set of sets) {
             const expectAfter = (last: { createdAt: string; id: string } | null) =>
               sortedIds([...model.sessions.values()].filter((one) => matches(model, one, set) && isBehind(one, last)));
@@ -213,8 +213,8 @@ describe('a walk over sessions', () => {
           immutable,
           pageSizes,
           async (specs, incoming, relabelled, sets, sizes) => {
-            const told = await tellOf(specs, []);
-            const { customer, model } = told;
+            const modelled = await createModelled(specs, []);
+            const { customer, model } = modelled;
             for (const set of sets)
               await expectWalk(customer, {
                 path: withQuery('/v1/sessions', set),
@@ -226,9 +226,9 @@ describe('a walk over sessions', () => {
                   ),
                 async between(page) {
                   // A walk does not end while more sessions arrive ahead of it than it shows.
-                  if (page < 20) await told.tell(incoming[page % incoming.length]!);
+                  if (page < 20) await modelled.send(incoming[page % incoming.length]!);
                   const [nth, verdict] = relabelled[page] ?? [];
-                  if (nth !== undefined) await told.label(nth, verdict!);
+                  if (nth !== undefined) await modelled.label(nth, verdict!);
                 },
               });
           },
@@ -244,8 +244,8 @@ describe('a walk over sessions', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(sessions, inserts, pageSizes, async (specs, incoming, sizes) => {
-          const told = await tellOf(specs, []);
-          const { customer, model } = told;
+          const modelled = await createModelled(specs, []);
+          const { customer, model } = modelled;
           for (const id of new Set([...model.sessions.values()].map(userOf).filter((one) => one !== null)))
             await expectWalk(customer, {
               path: `${pathOf('v1', 'users', id)}/sessions`,
@@ -253,7 +253,7 @@ describe('a walk over sessions', () => {
               keyOf: idOf,
               expectAfter: (last) =>
                 sortedIds([...model.sessions.values()].filter((one) => userOf(one) === id && isBehind(one, last))),
-              between: (page) => told.tell((incoming[page] ?? []).map((spec) => ({ ...spec, userId: id }))),
+              between: (page) => modelled.send((incoming[page] ?? []).map((spec) => ({ ...spec, userId: id }))),
             });
         }),
         settings,
@@ -278,7 +278,7 @@ describe('a walk by id', () => {
           const users = new Set<string>();
           const courses = new Set<string>();
           let count = 0;
-          async function tell(names: string[]) {
+          async function send(names: string[]) {
             const facts = names.flatMap((name) => {
               const { pageUrl, course } = canvasPage('https://lms.example.edu', ++count);
               users.add(name);
@@ -287,7 +287,7 @@ describe('a walk by id', () => {
             });
             if (facts.length > 0) await customer.accept(facts);
           }
-          await tell(known);
+          await send(known);
           for (const [path, all] of [
             ['/v1/users', users],
             ['/v1/courses', courses],
@@ -297,7 +297,7 @@ describe('a walk by id', () => {
               pageSizes: sizes,
               keyOf: idOf,
               expectAfter: (last) => [...all].filter((id) => !last || compareBytes(id, last.id) > 0).sort(compareBytes),
-              between: (page) => tell(incoming.slice(page * 2, page * 2 + 2)),
+              between: (page) => send(incoming.slice(page * 2, page * 2 + 2)),
             });
         }),
         settings,
@@ -317,18 +317,18 @@ describe('a walk by id', () => {
         fc.asyncProperty(sequences, sequences, pageSizes, async (known, incoming, sizes) => {
           const customer = await Customer.create(server, [started('s'), started('t')]);
           const all = new Set<number>();
-          const tell = async (list: number[]) => {
+          const send = async (list: number[]) => {
             const events = list.filter((sequence) => !all.has(sequence)).map((sequence) => ({ sequence }));
             for (const { sequence } of events) all.add(sequence);
             if (events.length > 0) await customer.accept([happened('s', events), happened('t', events)]);
           };
-          await tell(known);
+          await send(known);
           await expectWalk(customer, {
             path: '/v1/sessions/s/events',
             pageSizes: sizes,
             keyOf: ({ sequence }) => sequence,
             expectAfter: (last) => [...all].filter((one) => !last || one > last.sequence).sort((a, b) => a - b),
-            between: (page) => tell(incoming.slice(page * 3, page * 3 + 3)),
+            between: (page) => send(incoming.slice(page * 3, page * 3 + 3)),
           });
         }),
         settings,

@@ -67,18 +67,18 @@ export async function startDnsServer({ tries = 5 } = {}): Promise<DnsServer> {
   });
   let isStopped = false;
   /** Replies by question and number. A resolver that asks again gets the same reply, and is not counted twice. */
-  const said = new Map<string, { answer: DnsServer['answer']; reply: DnsReply | null }>();
+  const replies = new Map<string, { answer: DnsServer['answer']; reply: DnsReply | null }>();
 
   async function reply(message: Buffer, transport: DnsQuery['transport']): Promise<Buffer | null> {
     const question = readQuestion(message);
     const query: DnsQuery = { name: question.name.toLowerCase(), type: question.type, transport };
     const key = `${transport} ${message.readUInt16BE(0)} ${query.type} ${query.name}`;
-    let entry = said.get(key);
+    let entry = replies.get(key);
     if (entry?.answer !== server.answer) {
       server.queries.push(query);
-      const told = server.answer(query);
-      entry = { answer: server.answer, reply: Array.isArray(told) ? { records: told } : told };
-      said.set(key, entry);
+      const decided = server.answer(query);
+      entry = { answer: server.answer, reply: Array.isArray(decided) ? { records: decided } : decided };
+      replies.set(key, entry);
     }
     const full = entry.reply;
     if (full?.afterMs) await sleep(full.afterMs);

@@ -34,7 +34,7 @@ const badPath = (name: keyof Ids): Refusal[] => [
 ];
 const BAD_PAGE: Refusal[] = [
   { with: 'pageSize=101', field: 'pageSize', query: 'pageSize=101' },
-  { with: 'a cursor of nobody', field: 'cursor', query: 'cursor=AXkP0mZ2' },
+  { with: 'a cursor that was never issued', field: 'cursor', query: 'cursor=AXkP0mZ2' },
 ];
 const NO_BODY: Refusal[] = [{ with: 'no body', field: 'body', call: { body: undefined } }];
 const UNKNOWN_ID = 'that-exists-nowhere';
@@ -52,7 +52,7 @@ const HOOK = { url: 'https://example.com/hook', eventType: 'BotDetected', enable
 const BAD_HOOK = [
   bodyFault('enabled in quotes', 'enabled', { ...HOOK, enabled: 'false' }),
   bodyFault('an empty name', 'name', { ...HOOK, name: '' }),
-  bodyFault('an operator that is none', 'threshold.operator', {
+  bodyFault('an unknown operator', 'threshold.operator', {
     ...HOOK,
     threshold: { field: 'botScore', operator: 'like', value: 1 },
   }),
@@ -63,7 +63,7 @@ const BAD_URL = [
   'https://a:b@example.com/',
   'https://example.com:8443/',
 ].map((url) => bodyFault(url, 'url', { ...HOOK, url }));
-const BAD_EVENT_TYPE = [bodyFault('an event that is none', 'eventType', { ...HOOK, eventType: 'BotsDetected' })];
+const BAD_EVENT_TYPE = [bodyFault('an unknown event type', 'eventType', { ...HOOK, eventType: 'BotsDetected' })];
 
 /** The documented codes of every operation, without the universal ones. */
 export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
@@ -72,9 +72,9 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
       ...BAD_PAGE,
       { with: 'pageSize=0', field: 'pageSize', query: 'pageSize=0' },
       { with: 'pageSize twice', field: 'pageSize', query: 'pageSize=1&pageSize=1' },
-      { with: 'a date that is none', field: 'startDate', query: 'startDate=2026-02-30' },
+      { with: 'an impossible date', field: 'startDate', query: 'startDate=2026-02-30' },
       { with: 'an end before the start', field: 'endDate', query: 'startDate=2026-01-02&endDate=2026-01-01' },
-      { with: 'a status that is none', field: 'status', query: 'status=Open' },
+      { with: 'an unknown status', field: 'status', query: 'status=Open' },
       { with: 'a score over 1', field: 'minBotScore', query: 'minBotScore=1.01' },
       { with: 'scores the wrong way round', field: 'maxBotScore', query: 'minBotScore=0.5&maxBotScore=0.4' },
     ],
@@ -87,8 +87,8 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
     INVALID_BODY: [
       ...NO_BODY,
       bodyFault('no verdict', 'verdict', { confidence: 'high' }),
-      bodyFault('a verdict that is none', 'verdict', { verdict: 'robot' }),
-      bodyFault('a confidence that is none', 'confidence', { verdict: 'bot', confidence: 'sure' }),
+      bodyFault('an unknown verdict', 'verdict', { verdict: 'robot' }),
+      bodyFault('an unknown confidence', 'confidence', { verdict: 'bot', confidence: 'sure' }),
       bodyFault('notes of 1001 characters', 'notes', { verdict: 'bot', notes: 'x'.repeat(1001) }),
     ],
     NOT_FOUND: unknown('sessionId'),
@@ -106,15 +106,15 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
   listCourses: { INVALID_REQUEST: BAD_PAGE },
   getAnalytics: {
     INVALID_REQUEST: [
-      { with: 'a period that is none', field: 'period', query: 'period=1y' },
-      { with: 'a bucket that is none', field: 'groupBy', query: 'groupBy=month' },
+      { with: 'an unknown period', field: 'period', query: 'period=1y' },
+      { with: 'an unknown bucket', field: 'groupBy', query: 'groupBy=month' },
       { with: 'groupBy twice', field: 'groupBy', query: 'groupBy=day&groupBy=day' },
     ],
     UNSUPPORTED_OPERATION: [{ with: '24 hours by week', query: 'period=24h&groupBy=week' }],
   },
   getUsage: {
     // contract-effects.test.ts tests its range.
-    INVALID_REQUEST: [{ with: 'a date that is none', field: 'startDate', query: 'startDate=2026-02-30' }],
+    INVALID_REQUEST: [{ with: 'an impossible date', field: 'startDate', query: 'startDate=2026-02-30' }],
   },
   updateRiskThresholds: { INVALID_BODY: [...NO_BODY, ...BAD_THRESHOLDS] },
   createWebhook: {

@@ -147,10 +147,10 @@ export async function play(
 ): Promise<TenantModel> {
   const now = Date.now();
   const model = new TenantModel(PLACES);
-  const told: { fact: unknown; answer: ReturnType<TenantModel['apply']> }[] = [];
+  const gathered: { fact: unknown; answer: ReturnType<TenantModel['apply']> }[] = [];
   /** Sends what the pipeline has gathered. */
   async function send() {
-    const batch = told.splice(0);
+    const batch = gathered.splice(0);
     if (batch.length === 0) return;
     const counts = { accepted: 0, duplicates: 0, suppressed: 0 };
     for (const { answer } of batch) counts[answer]++;
@@ -159,10 +159,10 @@ export async function play(
     if (JSON.stringify(answered) !== JSON.stringify(counts))
       throw new Error(`answered ${JSON.stringify(answered)} for ${JSON.stringify(counts)}: ${JSON.stringify(facts)}`);
   }
-  const tell = (fact: unknown) => told.push({ fact, answer: model.apply(fact) });
+  const gather = (fact: unknown) => gathered.push({ fact, answer: model.apply(fact) });
 
   for (const [n, { beginning: when, place, agent, fingerprint }] of sessions.entries())
-    tell(
+    gather(
       started(idOf(n), {
         startedAt: new Date(timeOf(when, now)).toISOString(),
         pageUrl: place.pageUrl,
@@ -179,10 +179,10 @@ export async function play(
     .sort((a, b) => a.at - b.at)
     .map(({ one }) => one);
   for (const one of shuffled) {
-    if (one.kind === 'fact') tell(one.fact);
+    if (one.kind === 'fact') gather(one.fact);
     else if (one.kind === 'anomaly') {
       const { id, session: index, kind: _, ...fields } = one;
-      tell(anomaly(`a-${id}`, { ...fields, sessionId: index === null ? null : idOf(index) }));
+      gather(anomaly(`a-${id}`, { ...fields, sessionId: index === null ? null : idOf(index) }));
     } else {
       await send();
       await act(one, customer, model, fold);

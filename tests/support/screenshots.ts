@@ -54,7 +54,7 @@ async function furnish({ api, product, integrationId, open, change }: Dashboard,
   for (let n = 0; n < BOTS; n++) {
     const { facts } = makeSessionFacts('bot', Date.now() - (BOTS - n) * 60_000, random);
     const { status } = await product.ingest(integrationId, facts);
-    if (status !== 200) throw new Error(`the door answered ${status}`);
+    if (status !== 200) throw new Error(`the endpoint answered ${status}`);
   }
   await waitFor(async () => {
     const { data } = (await api('GET', '/v1/webhooks')).body;

@@ -68,7 +68,7 @@ interface ModelUser {
   describedAt: string;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: facts are whatever the door takes
+// biome-ignore lint/suspicious/noExplicitAny: facts have many shapes
 type Fact = any;
 type Result = 'accepted' | 'duplicates' | 'suppressed';
 

@@ -94,14 +94,14 @@ export function registerEventRules(bench: RuleBench) {
   });
 
   it('starts the functions of events that a function sends, by a step or by the client', async ({ startApp }) => {
-    const [go, told] = [createName('go'), createName('told')];
+    const [go, next] = [createName('go'), createName('next')];
     const seen: string[] = [];
     const app = await startApp((client) => [
       client.createFunction({ id: 'f', triggers: [{ event: go }] }, async ({ step }) => {
-        await step.sendEvent('tell', { name: told, data: { by: 'step' } });
-        await step.run('tell-too', () => client.send({ name: told, data: { by: 'client' } }));
+        await step.sendEvent('send', { name: next, data: { by: 'step' } });
+        await step.run('send-too', () => client.send({ name: next, data: { by: 'client' } }));
       }),
-      client.createFunction({ id: 'g', triggers: [{ event: told }] }, async ({ event }) => {
+      client.createFunction({ id: 'g', triggers: [{ event: next }] }, async ({ event }) => {
         seen.push(event.data.by);
       }),
     ]);

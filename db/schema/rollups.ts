@@ -144,7 +144,7 @@ export const entityOthers = pgTable(
 );
 
 /**
- * What the counts cannot tell about sessions removed by retention: of a user, a course, or (`all`, '') the integration.
+ * Data that the counts do not contain, of sessions removed by retention: by user, by course, or (`all`, '') of the integration.
  */
 export const prunedEnds = pgTable(
   'pruned_ends',

@@ -58,7 +58,7 @@ export const webhookSubscriptions = pgTable(
     disabledFailureClass: text('disabled_failure_class'),
     lastDeliveryAt: instant('last_delivery_at'),
     lastDeliveryStatus: text('last_delivery_status').$type<DeliveryStatus>(),
-    /** When the engine was last told to look. The drain clears it before it claims. */
+    /** When the last wake-up was sent to the engine. The drain clears it before it claims. */
     nudgedAt: instant('nudged_at'),
     createdAt: instant('created_at').notNull().defaultNow(),
     deletedAt: instant('deleted_at'),

@@ -32,7 +32,7 @@ export class Driver {
     await this.drive(job, run, fn);
   }
 
-  /** Calls the function again and again, as long as its steps finish at once. */
+  /** Calls the function repeatedly, as long as its steps finish at once. */
   private async drive(job: Job, run: Run, fn: EngineFunction): Promise<void> {
     let attempt = job.step ? (job.attempt ?? 0) : run.attempt;
     for (;;) {
@@ -98,7 +98,7 @@ export class Driver {
   }
 }
 
-/** The event that starts `onFailure` handlers. A failure while handling a failure starts nothing. */
+/** Makes the event that starts `onFailure` handlers. Returns null if the failed run was itself such a handler. */
 function failedEvent(job: Job, run: Run, fn: EngineFunction, error: StepError): Record<string, unknown> | null {
   const event = JSON.parse(run.event) as { name: string };
   if (event.name === FAILED_EVENT) return null;

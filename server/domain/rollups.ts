@@ -149,7 +149,7 @@ const FOLD_COUNTS = `
   set ${addTally('session_rollups', 'sessions')}, ${addTally('session_rollups', 'deviceless')},
       ${COUNT_NAMES.map((name) => `${name} = session_rollups.${name} + excluded.${name}`).join(', ')}`;
 
-/** The dimensions of a delta. */
+/** Splits a delta into rows for its origin, device type and browser. */
 export const DIMENSIONS = `cross join lateral (
   values ('origin', origin, bin), ('device', device_type, -2::smallint), ('browser', browser, -2::smallint)) d(dimension, value, level)`;
 

@@ -8,7 +8,7 @@ import { listProcedures } from './trpc-internals';
 /** How the text of a query parameter is converted. */
 export type QueryKind = 'string' | 'integer' | 'decimal';
 
-/** The fields of a body, and whether the body itself may be left out. */
+/** The fields of a body, and whether the body may be missing. */
 export interface BodyShape {
   fields: string[];
   isOptional: boolean;

@@ -1,6 +1,6 @@
 import type { ClaimedDelivery } from './deliveries';
 
-/** How many attempts one subscription may always have in flight. */
+/** The smallest window: how many attempts one subscription may have in flight, even if its receiver keeps failing. */
 const WINDOW = 25;
 /** The window grows up to this while the receiver accepts deliveries. */
 const MAX_WINDOW = 100;

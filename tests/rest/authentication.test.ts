@@ -34,7 +34,7 @@ describe('a valid key', () => {
     expect([answer.status, answer.body.data.id]).toEqual([200, tenant.id]);
   });
 
-  it.each(['is taken after the scheme %s', 'BEARER', 'bEaReR'])('is taken after the scheme %s', async (scheme) => {
+  it.each(['bearer', 'BEARER', 'bEaReR'])('is taken after the scheme %s', async (scheme) => {
     expect((await whoAmI({ authorization: `${scheme} ${tenant.key}` })).status).toBe(200);
   });
 

@@ -1,6 +1,6 @@
-// The test command (`npm test`): formatting and lint, the build and the audit of dependencies at once, then types and every test.
-// Ends with the one line `N passed, N failed`. Arguments are handed to vitest: `npm test -- tests/unit`. With `--quick` it
-// does what needs no build: formatting and lint, types, and the tests of `unit` and `domain`.
+// The test command (`npm test`): formatting and lint, the build and the audit of dependencies at the same time, then
+// types and every test. Its last line is `N passed, N failed`. It passes arguments to vitest: `npm test -- tests/unit`.
+// With `--quick` it runs what needs no build: formatting and lint, types, and the tests of `unit` and `domain`.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const TESTS_LIMIT_MS = 40 * 60_000;
 const modules = (...path) => join(ROOT, 'node_modules', ...path);
 const LINT = [modules('@biomejs', 'biome', 'bin', 'biome'), 'check', '.'];
 const BUILD = [join(ROOT, 'server', 'start.mjs'), 'build'];
-/** The types of the routes, which the build writes too. */
+/** Generates the types of the routes, as the build does too. */
 const TYPEGEN = [modules('next', 'dist', 'bin', 'next'), 'typegen'];
 const TYPES = [modules('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.'];
 
@@ -26,11 +26,13 @@ const isQuick = process.argv.includes('--quick');
 const args = isQuick ? ['tests/unit/', 'tests/domain/'] : process.argv.slice(2);
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const skipped = [];
-/** Tests that passed only at the second try, and why the first failed. */
+/** What passed only when it was tried again, and why not at first. */
 const unsteady = [];
 const say = (line) => process.stdout.write(`${line}\n`);
 
-/** The running steps. Each leads its own process group, so that one that hangs is ended with all it started. */
+/**
+ * The running steps. Each leads its own process group, so that a step that hangs is ended with everything it started.
+ */
 const running = new Set();
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
@@ -45,7 +47,7 @@ function endGroup(child, signal) {
   } catch {} // it has just ended
 }
 
-/** Runs a script of Node to its end; answers what went wrong, or null. What it prints goes to `onOutput`, if given. */
+/** Runs a script of Node to its end. Answers what went wrong, or null. Its output goes to `onOutput`, if given. */
 function runNode(scriptAndArgs, limitMs, { env = {}, onOutput } = {}) {
   return new Promise((resolve) => {
     const output = onOutput ? 'pipe' : 'inherit';
@@ -72,7 +74,7 @@ function runNode(scriptAndArgs, limitMs, { env = {}, onOutput } = {}) {
   });
 }
 
-/** Runs the commands of a check, one after the other; tells what they printed when they are over, in one piece. */
+/** Runs the commands of a check one after the other, and prints their output in one piece when they have ended. */
 async function runCheck(name, ...commands) {
   let printed = '';
   let fault = null;
@@ -104,7 +106,7 @@ async function runTests(chromiumPath) {
   const directory = await mkdtemp(join(tmpdir(), 'test-report-'));
   const report = join(directory, 'report.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  // There are five thousand tests in real time on a shared machine, so one late answer is not a fault. It is reported.
+  // Five thousand tests of real time on a machine that others use: one late answer is not a fault. It is told all the same.
   const tries = process.env.CI ? ['--retry=1'] : [];
   const command = [modules('vitest', 'vitest.mjs'), 'run', ...reporters, ...tries, ...args];
   const env = chromiumPath ? { CHROMIUM_PATH: chromiumPath } : {};

@@ -39,7 +39,7 @@ beforeAll(async () => {
     INNGEST_BASE_URL: `http://127.0.0.1:${(inngest.address() as AddressInfo).port}`,
     INNGEST_EVENT_KEY: randomBytes(8).toString('hex'),
   };
-  // Inngest's SDK reads its own.
+  // Inngest's SDK reads its own environment.
   for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
   base = await startTestServer(settings);
   const env = readEnv({

@@ -135,7 +135,7 @@ describe('the window of the analytics', () => {
   });
 
   it('is [startDate, endDate): its first instant counts, the one before and the future do not', async () => {
-    // The days of the window are the same when it is asked for again.
+    // The window must have the same days when it is requested again.
     await beginWindow(server.database.db, BUCKET_MS.day, 10_000);
     const other = await Customer.create(server);
     const { startDate } = await analyze(other);

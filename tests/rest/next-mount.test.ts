@@ -252,7 +252,7 @@ describe.each<[string, Record<string, string>]>([
     expect((await createClient(next.url).ingest(tenant.id, scoredSession(0.95).facts)).status).toBe(200);
     await waitUntil(() => /could not tell the engine about due deliveries/.test(next.output()));
     expect(receiver.received).toEqual([]);
-    // As if the sweep came a minute later.
+    // Does what the sweep would do a minute later.
     await server.database.db.sql`update webhook_deliveries set next_attempt_at = now() - interval '1 minute'`;
     await server.service.dispatcher.sweep();
     await waitUntil(() => receiver.received.length > 0);

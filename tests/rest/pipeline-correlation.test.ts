@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterAll(() => server.stop());
 
-/** The payloads that were told of a type, by natural key: anomalies by id, correlations by time and session. */
+/** Reads the payloads of a type of event by natural key: anomalies by id, correlations by time and session. */
 async function readPayloads(type: 'SessionAnomaly' | 'SessionCorrelated', of = customer) {
   const rows = await server.database.db.sql`
     select payload from domain_events where integration_id = ${of.id} and type = ${type} order by natural_key`;

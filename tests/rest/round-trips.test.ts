@@ -12,7 +12,7 @@ import { IN_VOLUME, loadVolumes } from '../support/volume';
 const SESSIONS = 12_000;
 const OTHERS = 10;
 const SESSIONS_OF_EACH = 6_000;
-/** After the look-up of the key, which counts the request too. */
+/** The look-up of the key, which counts the request too, is not included. */
 const MAX_STATEMENTS = 2;
 const LARGE_TABLES = ['sessions', 'session_flags', 'session_events', 'webhook_deliveries'];
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   for (let n = 0; n < OTHERS; n++)
     volumes.push({ integrationId: (await server.createTenant()).id, sessions: SESSIONS_OF_EACH });
   await loadVolumes(server.database.db, volumes);
-  // As a minute later, when all is folded. The counts of the others are never read.
+  // The state a minute later, when everything is folded. The counts of the other tenants are never read.
   const { sql } = server.database.db;
   await sql`delete from session_deltas where integration_id <> ${tenant.id}`;
   await foldSessionDeltas(server.database.db);

@@ -144,7 +144,7 @@ describe('sign-in', () => {
 });
 
 describe('guessing', () => {
-  /** Counts more tries wherever some are counted: each real one costs the work of a password. */
+  /** Adds tries to every bucket that has some, because each real try costs the work of a password hash. */
   const addTries = (count: number) => server.database.db.sql`update sign_in_windows set tries = tries + ${count}`;
   beforeEach(() => beginWindow(server.database.db, 15 * 60_000, 30_000));
 
@@ -188,7 +188,7 @@ describe('guessing', () => {
         { email: `guess-${n}@example.com`, password: 'a wrong password' },
         { 'x-forwarded-for': forwarded },
       );
-    // What the client itself claims stands before what the proxy adds, and changes nothing.
+    // The proxy appends to the addresses that the client claims. The claimed ones have no effect.
     const guessBehindProxy = (n: number) => guess(n, `10.0.0.${n}, 2001:db8:1:2::${n}`).then(({ status }) => status);
     expect(await guessBehindProxy(0)).toBe(401);
     await addTries(39);

@@ -6,7 +6,9 @@ export const CHROME =
 /** An ISO time some seconds from now. */
 export const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
-/** A time some minutes ahead of the moment at which it is sent: a table of cases is made long before the last of them. */
+/**
+ * A time some minutes after the moment at which it is sent. A table of cases is made long before its last case is sent.
+ */
 export const minutesAhead = (minutes: number) => ({ toJSON: () => secondsAgo(-60 * minutes) });
 
 export const started = (sessionId: string, fields: Record<string, unknown> = {}) => ({

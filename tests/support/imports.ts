@@ -11,7 +11,7 @@ export interface SourceFile {
   external: string[];
 }
 
-/** Where our own sources are. */
+/** Where the project's sources are. */
 export const SOURCE_ROOTS = ['app', 'proxy.ts', 'next.config.js', 'server', 'db', 'inngest', 'contract'];
 
 /**

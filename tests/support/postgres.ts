@@ -22,9 +22,9 @@ const TEMPLATE = 'template_migrated';
  */
 const VOLATILE_SETTINGS = ['fsync', 'synchronous_commit', 'full_page_writes'];
 
-/** Starts one real Postgres for the whole run; each test file makes its own databases in it. */
+/** Starts one real Postgres for the whole run. Each test file makes its own databases in it. */
 export default async function setup({ vitest }: TestProject) {
-  // What the root project provides, all projects have. The first of them that needs Postgres starts it.
+  // All projects have what the root project provides. The first project that needs Postgres starts it.
   const root = vitest.getRootProject();
   if (root.getProvidedContext().postgresUrl !== undefined) return;
   const dataDir = await mkdtemp(join(tmpdir(), 'bot-detection-tests-'));

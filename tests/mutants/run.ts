@@ -65,6 +65,8 @@ function runVitest(directory: string, args: string[], env: Record<string, string
     timeout: limitMs,
     killSignal: 'SIGTERM',
   });
+  // A run that could not begin says nothing about a fault.
+  if (result.error && (result.error as NodeJS.ErrnoException).code !== 'ETIMEDOUT') throw result.error;
   return result.status === 0;
 }
 

@@ -117,7 +117,7 @@ it('attempts are made once, at the database’s due times, and no lease is stole
 }, 90_000);
 
 it('a clock that stepped back does not keep the engine from repairing itself after an outage of the database', async () => {
-  const countRepairs = () => server.stderr().split('workers replaced after trouble').length - 1;
+  const countRepairs = () => server.stderr().split('replaced the workers after database errors').length - 1;
   for (const [n, aheadMs] of [2 * HOUR_MS, -2 * HOUR_MS].entries()) {
     // The engine repairs itself at most every five seconds.
     if (n > 0) await sleep(5_000);

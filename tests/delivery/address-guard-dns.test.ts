@@ -315,20 +315,20 @@ describe('a slow look-up', () => {
   it('leaves only the remaining time to the receiver', async () => {
     const { post } = await setUp({
       addresses: [PUBLIC],
-      reply: (socket) => setTimeout(() => ok(socket, null!, 0), 150),
+      reply: (socket) => setTimeout(() => ok(socket, null!, 0), 900),
     });
     dns.answer = slowly(150);
-    expect(await post(undefined, 200)).toEqual({ kind: 'timeout', address: PUBLIC });
-    expect(await post(undefined, 2_000)).toEqual(answered(PUBLIC));
+    expect(await post(undefined, 1_000)).toEqual({ kind: 'timeout', address: PUBLIC });
+    expect(await post(undefined, 10_000)).toEqual(answered(PUBLIC));
   });
 
   it('does not delay another host', async () => {
     const { post } = await setUp({ addresses: [PUBLIC] });
-    dns.answer = ({ name }) => (name === 'slow.example.com' ? slowly(600)() : [PUBLIC]);
+    dns.answer = ({ name }) => (name === 'slow.example.com' ? slowly(1_500)() : [PUBLIC]);
     const slow = post('http://slow.example.com/');
     const from = performance.now();
     expect(await post()).toEqual(answered(PUBLIC));
-    expect(performance.now() - from).toBeLessThan(500);
+    expect(performance.now() - from).toBeLessThan(1_200);
     expect(await slow).toEqual(answered(PUBLIC));
   });
 });

@@ -24,11 +24,37 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-it('an engine event that comes several times makes one attempt', async () => {
+/** Makes a tenant with a subscription. */
+async function subscribe() {
   const tenant = await server.createTenant();
   const body = { url: receiver.url, eventType: 'BotDetected' };
   const created = await server.call('POST', '/v1/webhooks', { key: tenant.key, body });
-  const subscription = { integrationId: tenant.id, subscriptionId: created.body.data.id as string };
+  return { tenant, subscription: { integrationId: tenant.id, subscriptionId: created.body.data.id as string } };
+}
+
+it('300 events to one subscription are delivered once each', async () => {
+  const { tenant } = await subscribe();
+  const sessions = Array.from({ length: 300 }, () => scoredSession(0.9));
+  await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      server.ingest(
+        tenant.id,
+        sessions.slice(n * 10, n * 10 + 10).flatMap(({ facts }) => facts),
+      ),
+    ),
+  );
+  await waitUntil(async () => {
+    const [row] = await server.database.db.sql`select count(*)::int as n from webhook_deliveries
+      where integration_id = ${tenant.id} and status = 'Delivered'`;
+    return row!.n === 300;
+  });
+  const ids = receiver.received.map(({ body }) => JSON.parse(body).sessionId);
+  expect(ids.sort()).toEqual(sessions.map(({ sessionId }) => sessionId).sort());
+  receiver.received.length = 0;
+});
+
+it('an engine event that comes several times makes one attempt', async () => {
+  const { tenant, subscription } = await subscribe();
   const answers: ((status: number) => void)[] = [];
   receiver.answer = () => new Promise((answer) => answers.push(answer));
   /** Gives the engine copies of an event, in one request and one by one. */
@@ -61,23 +87,21 @@ it('an engine event that comes several times makes one attempt', async () => {
 
   answers[0]!(500);
   await waitUntil(async () => (await readRow()).lease === null);
-  const { id: deliveryId, dueAt } = await readRow();
-  const retry = { ...subscription, deliveryId, attempt: 2 };
-  await repeat('webhook/delivery.retry', { ...retry, dueAt });
+  const { dueAt } = await readRow();
+  await repeat('webhook/retry.scheduled', { ...subscription, dueAt });
   await repeat('webhook/subscription.due', subscription);
   // An event with an earlier time changes nothing either.
-  await repeat('webhook/delivery.retry', { ...retry, dueAt: new Date(Date.now() - 1_000).toISOString() });
+  await repeat('webhook/retry.scheduled', { ...subscription, dueAt: new Date(Date.now() - 1_000).toISOString() });
   await receiver.waitFor(2);
   expect(receiver.received[1]!.at - Date.parse(dueAt)).toBeGreaterThanOrEqual(-10);
   expect(receiver.received[1]!.at - Date.parse(dueAt)).toBeLessThan(1_500);
-  await repeat('webhook/delivery.retry', { ...retry, dueAt });
+  await repeat('webhook/retry.scheduled', { ...subscription, dueAt });
   await sleep(500);
   expect(await readRow()).toMatchObject({ status: 'Pending', attempts: 2, logged: 1 });
 
   answers[1]!(200);
   await waitUntil(async () => (await readRow()).status === 'Delivered');
-  await repeat('webhook/delivery.retry', { ...retry, dueAt });
-  await repeat('webhook/delivery.retry', { ...retry, attempt: 3, dueAt });
+  await repeat('webhook/retry.scheduled', { ...subscription, dueAt });
   await repeat('webhook/subscription.due', subscription);
   await sleep(1_000);
   expect(await readRow()).toMatchObject({ status: 'Delivered', attempts: 2, logged: 2 });

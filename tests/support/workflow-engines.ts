@@ -50,7 +50,7 @@ export function createEmbeddedEngines(): WorkflowEngine {
   return {
     latenessMs: 400,
     earlinessMs: 0,
-    patienceMs: 10_000,
+    patienceMs: 25_000,
     async startApp(define) {
       const { url, drop } = await createEmptyDatabase();
       const db = openDatabase({ url, maxConnections: 4 });

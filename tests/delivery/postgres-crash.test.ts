@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase } from '../../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../db/embedded';
@@ -65,9 +64,10 @@ it('if Postgres dies in the middle of deliveries and comes back, nothing is lost
   const traffic = await Traffic.open(site, server, receiver, createRandom(1), EVENTS);
   const posted = traffic.post(server, deadline);
   posted.catch(() => {}); // awaited below
-  await sleep(350);
   const postgres = await findPostgres(dataDir);
-  expect((await site.listDeliveries(traffic.tenant)).length).toBeLessThan(2 * EVENTS);
+  const list = () => site.listDeliveries(traffic.tenant);
+  await waitUntil(async () => (await list()).some(({ leaseEndsAt }) => leaseEndsAt !== null));
+  expect((await list()).length).toBeLessThan(2 * EVENTS);
   process.kill(postgres!, 'SIGKILL');
   // Keeps Postgres away from the server until the test has read what was in flight.
   await relay.cut();

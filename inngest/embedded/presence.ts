@@ -12,7 +12,7 @@ export interface Pulse {
 
 /**
  * Makes a process visible to others. Its row names its graphile-worker workers, and its session lock shows that it lives.
- * `session` must be a single connection of its own that is never recycled, because the lock ends with it.
+ * `session` must be a single, separate connection that is never recycled, because the lock ends with it.
  */
 export class Presence {
   private processId = 0;

@@ -18,7 +18,7 @@ afterEach(async () => {
 afterAll(() => dashboard?.stop(), LIMIT_MS);
 
 describe('a page of the self-hosted server', () => {
-  it.each(OPEN_PAGES)('%s (%i) has the headers of pages, a nonce of its own and a request id', async (path, status) => {
+  it.each(OPEN_PAGES)('%s (%i) has the headers of pages, its own nonce and a request id', async (path, status) => {
     const answers = await expectPageHeaders(dashboard.product.url, path, status);
     if (path.startsWith('/api/')) return;
     const ids = answers.map((headers) => headers.get('x-request-id'));

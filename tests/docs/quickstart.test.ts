@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { createDemoSettings } from '../support/database';
 import { followDocument } from '../support/followed-document';
 import { endProducts, makeDataDir, readScreen, startProduct } from '../support/product';
 import { openReader, type Reader } from '../support/reader';
@@ -15,7 +16,7 @@ import { openReader, type Reader } from '../support/reader';
 let reader: Reader;
 
 beforeAll(async () => {
-  const product = await startProduct(await makeDataDir());
+  const product = await startProduct(await makeDataDir(), await createDemoSettings());
   reader = openReader({ ports: {}, variables: { BASE: product.url, KEY: readScreen(product).demoKey } });
 });
 afterAll(async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
+import { createDemoSettings } from '../support/database';
 import { followDocument } from '../support/followed-document';
 import { findFreePort } from '../support/ports';
 import { endProducts, makeDataDir, readScreen, startProduct } from '../support/product';
@@ -10,7 +11,10 @@ let reader: Reader;
 
 beforeAll(async () => {
   const port = await findFreePort();
-  const product = await startProduct(await makeDataDir(), { WEBHOOK_ALLOW_HOSTS: `127.0.0.1:${port}` });
+  const product = await startProduct(await makeDataDir(), {
+    ...(await createDemoSettings()),
+    WEBHOOK_ALLOW_HOSTS: `127.0.0.1:${port}`,
+  });
   const { demoKey } = readScreen(product);
   reader = openReader({ ports: { 9000: port }, variables: { BASE: product.url, KEY: demoKey } });
 });

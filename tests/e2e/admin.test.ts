@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endProducts, findPostgres, makeDataDir, type Product, runAdmin, startProduct } from '../support/product';
+import {
+  endProducts,
+  findPostgres,
+  makeDataDir,
+  type Product,
+  runAdmin,
+  runNpmAdmin,
+  startProduct,
+} from '../support/product';
 import { expectSigned, type Receiver, startReceiver } from '../support/receiver';
 
 const KEY = /^aik_v1_[A-Za-z0-9_-]{40}$/;
@@ -217,11 +225,8 @@ describe('next to a running server', () => {
   it(
     'without --json it prints readable lines',
     async () => {
-      const ended = await runAdmin(
-        dataDir,
-        ['integration', 'create', '--name', 'Reader', '--plan', 'free'],
-        settings(),
-      );
+      const args = ['integration', 'create', '--name', 'Reader', '--plan', 'free'];
+      const ended = await runNpmAdmin(dataDir, args, settings());
       expect(ended).toMatchObject({ code: 0, stderr: '' });
       expect(ended.stdout).toMatch(/^id: \S+\n$/);
     },

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Dashboard, settle, startDashboard } from '../support/dashboard';
+import { createDemoSettings } from '../support/database';
 
 const LIMIT_MS = 90_000;
 vi.setConfig({ testTimeout: LIMIT_MS });
@@ -7,7 +8,7 @@ const KEY = /aik_v1_[\w-]{40}/;
 
 let dashboard: Dashboard;
 beforeAll(async () => {
-  dashboard = await startDashboard();
+  dashboard = await startDashboard(await createDemoSettings());
 }, LIMIT_MS);
 afterEach(async () => expect(await dashboard.closePages()).toEqual([]));
 afterAll(() => dashboard?.stop(), LIMIT_MS);

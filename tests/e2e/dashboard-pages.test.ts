@@ -4,6 +4,7 @@ import axe, { type AxeResults } from 'axe-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createRandom, makeSessionFacts } from '../../server/demo/session-facts';
 import { type Dashboard, type Look, settle, startDashboard } from '../support/dashboard';
+import { createDemoSettings } from '../support/database';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 
 // Rules that hold for every page, with the data of the demo integration.
@@ -22,7 +23,7 @@ let ids: Record<string, string>;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  dashboard = await startDashboard({ WEBHOOK_ALLOW_HOSTS: receiver.host });
+  dashboard = await startDashboard({ ...(await createDemoSettings()), WEBHOOK_ALLOW_HOSTS: receiver.host });
   const { api, product, integrationId } = dashboard;
   const first = async (path: string): Promise<string> => (await api('GET', `${path}?pageSize=1`)).body.data[0].id;
   const subscription = { url: `${receiver.url}/hook`, eventType: 'BotDetected' };

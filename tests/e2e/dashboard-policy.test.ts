@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Dashboard, settle, startDashboard } from '../support/dashboard';
+import { createDemoSettings } from '../support/database';
 import { expectFileHeaders, expectPageHeaders, OPEN_PAGES } from '../support/page-headers';
 
 // Checks the Content-Security-Policy of pages in a real browser. dashboard-pages.test.ts checks that no page violates
@@ -10,7 +11,7 @@ const REFUSED = /Content Security Policy/;
 
 let dashboard: Dashboard;
 beforeAll(async () => {
-  dashboard = await startDashboard();
+  dashboard = await startDashboard(await createDemoSettings());
 }, LIMIT_MS);
 afterEach(async () => {
   expect(await dashboard.closePages()).toEqual([]);

@@ -1,13 +1,14 @@
 import type { Page } from '@playwright/test';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Dashboard, settle, startDashboard } from '../support/dashboard';
+import { createDemoSettings } from '../support/database';
 
 const LIMIT_MS = 90_000;
 vi.setConfig({ testTimeout: LIMIT_MS });
 
 let dashboard: Dashboard;
 beforeAll(async () => {
-  dashboard = await startDashboard();
+  dashboard = await startDashboard(await createDemoSettings());
 }, LIMIT_MS);
 afterEach(async () => expect(await dashboard.closePages()).toEqual([]));
 afterAll(() => dashboard?.stop(), LIMIT_MS);

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createRandom, makeSessionFacts } from '../../server/demo/session-facts';
 import { type Dashboard, startDashboard } from '../support/dashboard';
+import { createDemoSettings } from '../support/database';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 
 const LIMIT_MS = 90_000;
@@ -17,6 +18,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
   receiver.answer = ({ path }) => (broken.has(path) ? 500 : 200);
   dashboard = await startDashboard({
+    ...(await createDemoSettings()),
     WEBHOOK_ALLOW_HOSTS: receiver.host,
     WEBHOOK_RETRY_DELAYS: '0s,20ms,20ms,20ms,20ms,20ms',
   });

@@ -45,6 +45,16 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
+/**
+ * The settings of a server in another process, on a migrated database of its own in the run's Postgres, with the demo
+ * integration. Much cheaper than a first start on a new data directory. The database goes with the run.
+ */
+export async function createDemoSettings(): Promise<Record<string, string>> {
+  const { url } = await createDatabase(inject('templateDatabase'));
+  const secrets = { APP_SECRET: randomBytes(32).toString('base64'), PIPELINE_TOKEN: randomBytes(24).toString('hex') };
+  return { DATABASE_URL: url, DEMO: '1', ...secrets };
+}
+
 /** Removes a database while it is in use, as during the restore of a backup. Answers a function that brings it back. */
 export async function withdrawDatabase(url: string): Promise<() => Promise<void>> {
   const name = new URL(url).pathname.slice(1);

@@ -4,7 +4,7 @@ import { asOperator } from '../../server/audit/acts';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
 import { findFreePort } from './ports';
-import { BARE_SERVER, makeDataDir, type Product, type Settings, startProduct } from './product';
+import { makeDataDir, type Product, type Settings, startProduct } from './product';
 import { waitUntil } from './receiver';
 import { type Client, createClient, PIPELINE_TOKEN } from './server';
 
@@ -63,7 +63,7 @@ export async function openSite({ db, url }: { db: Database; url: string }, setti
   return {
     db,
     async start(more = {}) {
-      const product = await startProduct(dataDir, { ...common, ...more }, BARE_SERVER);
+      const product = await startProduct(dataDir, { ...common, ...more });
       return { ...product, ...createClient(product.url) };
     },
     async createTenant() {

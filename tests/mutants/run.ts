@@ -11,8 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { createVitest, type Reporter, type TestModule, type Vitest } from 'vitest/node';
 import { chooseMutants, listMutants, type Mutant, writeSwitches } from './mutants';
 
 // Puts small faults into a copy of the sources, one at a time, and reports those that no test notices. All faults are
@@ -36,6 +37,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
+const outPath = values.out && resolve(values.out);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 /** Copies the project into a directory of the system's temporary ones; what was built and installed is linked. */
@@ -55,19 +57,36 @@ function copyProject(): string {
   return directory;
 }
 
-function runVitest(directory: string, args: string[], env: Record<string, string>, limitMs: number): boolean {
-  const vitest = join('node_modules', 'vitest', 'vitest.mjs');
-  const command = [vitest, 'run', '--config', 'tests/mutants/vitest.config.ts', '--reporter=dot', ...args];
-  const result = spawnSync(process.execPath, command, {
-    cwd: directory,
-    env: { ...process.env, ...env },
-    stdio: 'ignore',
-    timeout: limitMs,
-    killSignal: 'SIGTERM',
-  });
-  // A run that could not begin says nothing about a fault.
-  if (result.error && (result.error as NodeJS.ErrnoException).code !== 'ETIMEDOUT') throw result.error;
-  return result.status === 0;
+/**
+ * Vitest in this process. It keeps its Postgres and what it has compiled from run to run; each run has new workers,
+ * which take their environment from this process.
+ */
+class Runner {
+  #vitest: Vitest | null = null;
+  #ended: TestModule[] = [];
+
+  /** Runs test files until one fails, or to the end without `bail`. Answers the modules that ended; null if they hang. */
+  async run(files: string[], { bail, limitMs }: { bail: number; limitMs: number }): Promise<TestModule[] | null> {
+    const reporter: Reporter = { onTestModuleEnd: (module) => void this.#ended.push(module) };
+    const options = { config: 'tests/mutants/vitest.config.ts', watch: false, reporters: [reporter] };
+    this.#vitest ??= await createVitest('test', options);
+    for (const { config } of [this.#vitest, ...this.#vitest.projects]) config.bail = bail;
+    await this.#vitest.globTestSpecifications(files);
+    this.#ended = [];
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((answer) => {
+      timer = setTimeout(answer, limitMs, null);
+    });
+    const run = this.#vitest.runTestFiles(files.map((file) => resolve(file)));
+    const result = await Promise.race([run, late]).finally(() => clearTimeout(timer));
+    if (result === null) await this.close();
+    return result && this.#ended;
+  }
+
+  async close(): Promise<void> {
+    await this.#vitest?.close();
+    this.#vitest = null;
+  }
 }
 
 /** Lists the test files that run the sources in their own process. */
@@ -82,18 +101,16 @@ function listTests(): string[] {
 }
 
 /** The test files that reach each mutant, the quickest first. */
-function findTests(directory: string): Map<number, string[]> {
-  const reachedPath = join(directory, 'reached.tsv');
-  const reportPath = join(directory, 'report.json');
+async function findTests(runner: Runner): Promise<Map<number, string[]>> {
+  const reachedPath = resolve('reached.tsv');
   writeFileSync(reachedPath, '');
-  const report = ['--reporter=json', `--outputFile.json=${reportPath}`];
-  runVitest(directory, [...report, ...listTests()], { MUTANTS_REACHED: reachedPath }, RUN_LIMIT_MS);
-  const { testResults } = JSON.parse(readFileSync(reportPath, 'utf8')) as {
-    testResults: { name: string; status: string; startTime: number; endTime: number }[];
-  };
-  const failed = testResults.filter(({ status }) => status !== 'passed').map(({ name }) => name);
+  process.env.MUTANTS_REACHED = reachedPath;
+  const modules = await runner.run(listTests(), { bail: 0, limitMs: RUN_LIMIT_MS });
+  delete process.env.MUTANTS_REACHED;
+  if (modules === null) throw new Error('the tests hang without any fault');
+  const failed = modules.filter((module) => !module.ok()).map(({ moduleId }) => moduleId);
   if (failed.length > 0) say(`left out, failed without any fault: ${failed.join(', ')}`);
-  const durations = new Map(testResults.map(({ name, startTime, endTime }) => [name, endTime - startTime]));
+  const durations = new Map(modules.map((module) => [module.moduleId, module.diagnostic().duration]));
   const found = new Map<number, string[]>();
   for (const line of readFileSync(reachedPath, 'utf8').trim().split('\n')) {
     const [id, path] = line.split('\t');
@@ -105,9 +122,19 @@ function findTests(directory: string): Map<number, string[]> {
   return found;
 }
 
-function isNoticed(directory: string, { id }: Mutant, files: string[]): boolean {
-  const rounds = [files.slice(0, FIRST_FILES), files.slice(FIRST_FILES)].filter((round) => round.length > 0);
-  return rounds.some((round) => !runVitest(directory, ['--bail=1', ...round], { MUTANT: String(id) }, MUTANT_LIMIT_MS));
+/** What noticed a mutant: the first failed test and its message. Null if nothing did. */
+async function findNotice(runner: Runner, { id }: Mutant, files: string[]): Promise<string | null> {
+  process.env.MUTANT = String(id);
+  for (let from = 0, size = FIRST_FILES; from < files.length; from += size, size *= 4) {
+    const modules = await runner.run(files.slice(from, from + size), { bail: 1, limitMs: MUTANT_LIMIT_MS });
+    if (modules === null) return 'the tests hang';
+    const module = modules.find((module) => module.state() === 'failed');
+    if (!module) continue;
+    const [test] = module.children.allTests('failed');
+    const error = test?.result().errors?.[0] ?? module.errors()[0];
+    return [relative(process.cwd(), module.moduleId), test?.fullName, error?.message.slice(0, 300)].join(': ');
+  }
+  return null;
 }
 
 const paths = SOURCES.flatMap((source) =>
@@ -120,25 +147,32 @@ const mutants = chooseMutants(candidates, Number(values.count), Number(values.se
 say(`${mutants.length} of ${candidates.length} possible faults, seed ${values.seed}`);
 
 const directory = copyProject();
-const outcomes: (Mutant & { outcome: 'noticed' | 'survived' | 'not reached' })[] = [];
+process.chdir(directory);
+const runner = new Runner();
+const outcomes: (Mutant & { outcome: 'noticed' | 'survived' | 'not reached'; notice: string | null })[] = [];
 try {
   for (const path of new Set(mutants.map((mutant) => mutant.path))) {
     const own = mutants.filter((mutant) => mutant.path === path);
-    writeFileSync(join(directory, path), writeSwitches(readFileSync(path, 'utf8'), own));
+    writeFileSync(path, writeSwitches(readFileSync(path, 'utf8'), own));
   }
-  const reaching = findTests(directory);
+  const reaching = await findTests(runner);
   for (const mutant of mutants) {
     const files = reaching.get(mutant.id) ?? [];
-    const outcome = files.length === 0 ? 'not reached' : isNoticed(directory, mutant, files) ? 'noticed' : 'survived';
-    outcomes.push({ ...mutant, outcome });
+    const notice = await findNotice(runner, mutant, files);
+    const outcome = files.length === 0 ? 'not reached' : notice === null ? 'survived' : 'noticed';
+    outcomes.push({ ...mutant, outcome, notice });
     if (outcome !== 'noticed')
       say(
         `${outcome}: ${mutant.path}:${mutant.line}  ${mutant.original.slice(0, 80)} → ${mutant.mutated.slice(0, 80) || '(left out)'}`,
       );
-    if (values.out) writeFileSync(values.out, JSON.stringify(outcomes, null, 1));
+    if (outPath) writeFileSync(outPath, JSON.stringify(outcomes, null, 1));
   }
 } finally {
+  await runner.close();
+  process.chdir('/');
   rmSync(directory, { recursive: true, force: true });
 }
 const count = (wanted: string) => outcomes.filter(({ outcome }) => outcome === wanted).length;
 say(`${count('noticed')} noticed, ${count('survived')} survived, ${count('not reached')} not reached`);
+// Workers that a fault keeps alive do not hold the report back.
+process.exit(0);

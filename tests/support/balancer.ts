@@ -53,6 +53,8 @@ export async function startBalancer(ports: number[]): Promise<Balancer> {
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => pass(incoming, Buffer.concat(chunks), response));
   });
+  // Only clients close idle connections, so no request is lost on one that the balancer is closing.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

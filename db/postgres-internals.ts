@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type postgres from 'postgres';
+import postgres from 'postgres';
 
 // Everything that uses internals of postgres.js 3.4: its statements, its sockets and its parsers.
 // `tests/domain/library-internals.test.ts` fails if an upgrade changes one of them.
@@ -28,6 +28,8 @@ interface Statement {
   handler(statement: Statement): void;
   resolve(value: unknown): void;
   reject(error: unknown): void;
+  /** Takes each row. Without it, postgres.js adds the rows to the result itself. */
+  forEachFn?(row: unknown, result: unknown[]): void;
   /** Our own property, set while the statement waits for an answer. */
   waiting?: Waiting;
 }
@@ -48,6 +50,7 @@ interface Waiting {
 export function followStatements(sql: postgres.Sql, listener: StatementListener): WaitingStatements {
   const pool: Waiting['pool'] = { waiting: [], listener };
   const { unsafe } = sql;
+  Object.getPrototypeOf(unsafe('')).forEachFn = appendRow;
   sql.unsafe = ((...args: Parameters<typeof unsafe>) => {
     const statement = unsafe(...args) as unknown as Statement;
     const { handler } = statement;
@@ -70,6 +73,15 @@ export function followStatements(sql: postgres.Sql, listener: StatementListener)
   };
 }
 
+/**
+ * Adds a row to the result of its statement. Every statement of postgres.js inherits this function. Without it, postgres.js
+ * writes each row at an index that the connection counts and does not reset when an error ends a result
+ * (porsager/postgres#1119): the result of the connection's next statement would begin with holes.
+ */
+function appendRow(row: unknown, result: unknown[]): void {
+  result[result.length] = row;
+}
+
 function beginWaiting(pool: Waiting['pool'], statement: Statement): void {
   const { resolve, reject } = statement;
   statement.waiting = { pool, since: performance.now(), place: pool.waiting.length, resolve, reject };
@@ -88,9 +100,21 @@ function resolveWaiting(this: Statement, value: unknown): void {
 
 function rejectWaiting(this: Statement, error: unknown): void {
   const { listener } = endWaiting(this);
+  if (isLeftBehind(this, error)) {
+    this.handler(this);
+    return;
+  }
   listener.onFailure(error);
   this.reject(error);
 }
+
+/**
+ * Whether an error belongs to an earlier statement of the connection. If Postgres ends a connection with an error, postgres.js
+ * keeps this error and rejects the first statement of the next connection with it, before it sends that statement. It writes
+ * into each error the text of the first statement that it rejects with it.
+ */
+const isLeftBehind = ({ state }: Statement, error: unknown): boolean =>
+  state === null && error instanceof postgres.PostgresError && error.query !== undefined;
 
 /** Removes a statement from the waiting ones and restores the functions of postgres.js. */
 function endWaiting(statement: Statement): Waiting['pool'] {

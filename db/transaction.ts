@@ -61,6 +61,17 @@ export function openTransactions(
     return connection;
   }
 
+  /**
+   * Takes an idle connection or opens one. A lost one is not used again: postgres.js may reject its next `begin` with the error
+   * that ended it, and then run the statements behind that `begin` outside of a transaction.
+   */
+  function takeConnection(): Connection {
+    const connection = idle.pop();
+    if (!connection?.isLost) return connection ?? openConnection();
+    void closeConnection(connection);
+    return takeConnection();
+  }
+
   async function closeConnection(connection: Connection): Promise<void> {
     all.delete(connection);
     await connection.sql.end({ timeout: 0 });
@@ -68,8 +79,7 @@ export function openTransactions(
 
   async function transact<Result>(work: Work<Result>, options: TransactOptions = {}): Promise<Result> {
     watch.check();
-    const connection = idle.pop() ?? openConnection();
-    connection.isLost = false;
+    const connection = takeConnection();
     connection.limitMs = options.isLong ? null : LIMIT_MS;
     let isBegun = false;
     let isEnded = false;

@@ -266,6 +266,47 @@ describeReaches(
         expect(recorded.sent).toEqual(['select 1 []', 'select 1 []', 'select 1 []', 'select 3 as n []']);
       }),
 
+    'every statement hands its rows to the `forEachFn` that it inherits, and the result, which is new for each': () =>
+      withPool(async ({ sql }) => {
+        // The fourth row fails, after three rows were received.
+        const breakOff = () => sql.unsafe('select 1 / (4 - n) from generate_series(1, 9) n');
+        const text = 'select n from generate_series(1, 3) n where n > $1';
+        const kinds: Record<string, (on: postgres.Sql) => Promise<unknown>> = {
+          simple: (on) => on.unsafe('select n from generate_series(2, 3) n'),
+          unnamed: (on) => on.unsafe(text, [1]),
+          prepared: (on) => on.unsafe(text, [1], { prepare: true }),
+          'a template': (on) => on`select n from generate_series(2, 3) n`,
+          'several results': async (on) => (await on.unsafe('select; select n from generate_series(2, 3) n'))[1],
+          'a cursor': async (on) => {
+            const rows: unknown[] = [];
+            for await (const part of on.unsafe(text, [1]).cursor(1)) rows.push(...part);
+            return rows;
+          },
+          'inside `begin`': (on) => on.begin((tx) => tx.unsafe(text, [1])) as Promise<unknown>,
+        };
+        for (const [kind, ask] of Object.entries(kinds)) {
+          // Once after the failure, and once sent together with the statement that fails.
+          await expect(breakOff()).rejects.toMatchObject({ code: '22012' });
+          expect([kind, await ask(sql)]).toEqual([kind, [{ n: 2 }, { n: 3 }]]);
+          const [broken, rows] = await Promise.allSettled([breakOff(), ask(sql)]);
+          expect([kind, broken.status, rows]).toMatchObject([kind, 'rejected', { value: [{ n: 2 }, { n: 3 }] }]);
+        }
+      }),
+
+    'an error that ended a connection has the `query` of its statement when the next one is rejected with it': () =>
+      withPool(async ({ sql, recorded, sockets }) => {
+        const text =
+          'select n, pg_terminate_backend(case n when 4 then pg_backend_pid() end) from generate_series(1, 9) n';
+        for (const ask of [() => sql.unsafe('select 1 as n'), () => sql.begin((tx) => tx`select 1 as n`)]) {
+          await expect(sql.unsafe(text)).rejects.toMatchObject({ code: 'ECONNRESET' });
+          await expect.poll(() => sockets.size).toBe(0);
+          await delay(50);
+          recorded.failures = [];
+          expect(await ask()).toEqual([{ n: 1 }]);
+          expect(recorded.failures).toEqual([]);
+        }
+      }),
+
     'a connection is what the option `socket` opens, written by `write` and heard through `emit`': () =>
       withPool(async ({ sql, sockets }) => {
         await sql`select 1`;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isUnavailable } from '../../db/client';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -81,7 +82,7 @@ describe('a transaction', () => {
         const ended = end(row!.pid);
         if (kind === 'already noticed') {
           await ended;
-          await new Promise((resolve) => setTimeout(resolve, 50));
+          await delay(50);
         }
         await commitWith(INSERT, [2]);
       });
@@ -110,5 +111,26 @@ describe('a transaction', () => {
         ),
     );
     expect(await readNumbers()).toEqual([1]);
+  });
+
+  it('runs no statement outside of a transaction when the connection was lost during a rollback', async () => {
+    let pid = 0;
+    const failing = database.db.transact(async (query) => {
+      pid = (await query<{ pid: number }>(PID, []))[0]!.pid;
+      // The stopped backend does not answer the rollback.
+      await query('select 1 / 0', []).finally(() => process.kill(pid, 'SIGSTOP'));
+    });
+    await expect(failing).rejects.toMatchObject({ code: '22012' });
+    await delay(50);
+    const ended = end(pid).execute();
+    await delay(50);
+    process.kill(pid, 'SIGCONT');
+    await ended;
+    await delay(100);
+    const next = database.db.transact(async (query, commitWith) => {
+      await Promise.all([query('insert into numbers values (1)', []), commitWith('select 1 / 0', [])]);
+    });
+    await expect(next).rejects.toThrow();
+    expect(await readNumbers()).toEqual([]);
   });
 });

@@ -66,7 +66,11 @@ const header = (description: string, schema: object, example: string | number) =
 
 /** The response headers, by name. */
 export const RESPONSE_HEADERS = {
-  'x-service-tier': header('The tier of the calling key.', { type: 'string', enum: TIER_NAMES }, 'pro'),
+  'x-service-tier': header(
+    'The tier of the calling key. Absent from a 401, and from a 500 or 503 that came before the key was known.',
+    { type: 'string', enum: TIER_NAMES },
+    'pro',
+  ),
   'x-request-id': header('Names the request in our logs.', { type: 'string' }, 'req_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
   RateLimit: header(
     'What remains of the window, and the seconds until the next.',

@@ -28,7 +28,8 @@ const DESCRIPTION = `Scored browsing sessions of an AI-agent and bot detection p
 
 Every route under \`/v1\` needs an API key (\`aik_v1_…\`), as \`Authorization: Bearer <key>\` or as \`x-api-key: <key>\`; the key
 names the integration. Bearer keys have a rate limit each; requests with \`x-api-key\` share one bucket per tier. Times are
-ISO 8601, scores and confidences are 0 to 1. On 429 wait \`Retry-After\` seconds; on 5xx retry with backoff and jitter.`;
+ISO 8601, scores and confidences are 0 to 1. Bodies are JSON in UTF-8; one byte order mark before them is ignored. On 429
+wait \`Retry-After\` seconds; on 5xx retry with backoff and jitter.`;
 
 /** Codes that every authenticated operation can return. */
 const UNIVERSAL_CODES: ErrorCode[] = [

@@ -131,6 +131,12 @@ describe('the input', () => {
     expect((await post(Buffer.from([0x22, 0xff, 0x22]))).status).toBe(400);
   });
 
+  it('may begin with a byte order mark', async () => {
+    const { id } = await server.createTenant();
+    const text = `\ufeff${JSON.stringify({ integrationId: id, facts: [started('s')] })}`;
+    expect([(await post(text)).status, (await post(`\ufeff${text}`)).status]).toEqual([200, 400]);
+  });
+
   it('never shows a stack', async () => {
     for (const body of ['{', '{}', JSON.stringify({ integrationId: 'unknown', facts: [started('s')] })])
       expect((await post(body)).text).not.toMatch(/stack|node_modules|\.ts/);

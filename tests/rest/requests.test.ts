@@ -102,6 +102,20 @@ describe('a body', () => {
     expectError(await post(body), 'INVALID_BODY', 'body');
   });
 
+  it('may begin with a byte order mark', async () => {
+    expect((await post(`\ufeff${VALID}`)).status).toBe(200);
+  });
+
+  it.each<[string, string | Uint8Array]>([
+    ['two of them', `\ufeff\ufeff${VALID}`],
+    ['one after a space', ` \ufeff${VALID}`],
+    ['one at the end', `${VALID}\ufeff`],
+    ['nothing else', '\ufeff'],
+    ['that of UTF-16', Buffer.from(`\ufeff${VALID}`, 'utf16le')],
+  ])('with another byte order mark is refused: %s', async (_what, body) => {
+    expectError(await post(body), 'INVALID_BODY', 'body');
+  });
+
   it('that is missing is refused', async () => {
     const headers = { 'Content-Type': 'application/json' };
     expectError(await send('POST', '/v1/webhooks', { headers }), 'INVALID_BODY', 'body');

@@ -84,8 +84,13 @@ export const sessionDetailsSchema = z
   .meta({ id: 'SessionDetails' });
 export type SessionDetails = z.infer<typeof sessionDetailsSchema>;
 
-/** The same for staff, whose chart shows the types of each interval. Types without events are left out. */
+/**
+ * The same for staff, whose chart shows the types of each interval. Types without events are left out. Staff also see who
+ * set the label of `labeledAt`: the address of an account or a masked key, null if it is not known.
+ */
 export const staffSessionDetailsSchema = sessionDetailsSchema.extend({
+  labeledAt: wireInstant().nullable(),
+  labeledBy: z.string().nullable(),
   timeline: z.array(stretchSchema.extend({ countsByType: z.partialRecord(z.enum(SESSION_EVENT_TYPES), z.number()) })),
 });
 export type StaffSessionDetails = z.infer<typeof staffSessionDetailsSchema>;

@@ -100,8 +100,29 @@ export const labelSessionInput = z.object({
 });
 export type LabelSessionInput = z.infer<typeof labelSessionInput>;
 
+/** What a key press in the dashboard sets. Confidence and notes of an existing label stay. */
+export const setVerdictInput = labelSessionInput.pick({ sessionId: true, verdict: true });
+export type SetVerdictInput = z.infer<typeof setVerdictInput>;
+
+/** Undoes the label of that time: `verdict` is the one before it, null if there was none. */
+export const undoVerdictInput = z.object({
+  ...sessionIdInput.shape,
+  labeledAt: wireInstant(),
+  verdict: word(VERDICTS).nullable(),
+});
+export type UndoVerdictInput = z.infer<typeof undoVerdictInput>;
+
 /** The current label of a session (specification: Session label request). */
 export const sessionLabelSchema = z
   .object({ sessionId: wireText('ses_5Hk2mQ'), ...labelFields })
   .meta({ id: 'SessionLabel' });
 export type SessionLabel = z.infer<typeof sessionLabelSchema>;
+
+/** The label after a key press, and the one before it. */
+export const setVerdictSchema = sessionLabelSchema.extend({
+  previous: z.object(labelFields).pick({ verdict: true, labeledAt: true }).nullable(),
+});
+export type SetVerdict = z.infer<typeof setVerdictSchema>;
+
+/** The label that is left after an undo. */
+export const undoVerdictSchema = sessionSchema.pick({ label: true });

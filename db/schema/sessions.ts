@@ -37,6 +37,8 @@ export const sessions = pgTable(
     labelConfidence: text('label_confidence').$type<Confidence>(),
     labelNotes: text('label_notes'),
     labeledAt: instant('labeled_at'),
+    /** The address of the account, or the masked key, as it was then. */
+    labeledBy: text('labeled_by'),
     effectiveBin: smallint('effective_bin').generatedAlwaysAs(
       sql`CASE label WHEN 1 THEN 101 WHEN -1 THEN -1 ELSE score_bin END`,
     ),

@@ -71,6 +71,8 @@ export interface StretchCount {
 }
 
 interface DetailsRow {
+  labeledAt: string | null;
+  labeledBy: string | null;
   startTime: string;
   endTime: string;
   pageUrl: string;
@@ -80,8 +82,8 @@ interface DetailsRow {
 }
 
 /**
- * Reads the course of a session (specification: Session details), with the counts by type of each stretch, which only staff
- * see. NOT_FOUND as getSession.
+ * Reads the course of a session (specification: Session details), with the counts by type of each stretch and who labelled it,
+ * which only staff see. NOT_FOUND as getSession.
  */
 export async function getSessionDetails(
   context: DomainContext,
@@ -94,6 +96,8 @@ export async function getSessionDetails(
   const countOf = (type: SessionEventType) => sum(counts.filter((one) => one.type === type));
   return {
     sessionId: input.sessionId,
+    labeledAt: row.labeledAt,
+    labeledBy: row.labeledBy,
     startTime,
     endTime,
     durationSeconds,
@@ -126,12 +130,12 @@ const READ_DETAILS = `
     select type, timestamp, sequence, url, duration_ms, event_count from session_events
      where integration_id = $1 and session_id = $2),
   s as (
-    select page_url, created_at,
+    select page_url, created_at, labeled_at, labeled_by,
            greatest(created_at, coalesce(closed_at, (select max(timestamp) from e))) as end_at
       from sessions where integration_id = $1 and id = $2),
   span as (
     select *, greatest(1, ceil(extract(epoch from end_at - created_at) / 60))::int as stretch_seconds from s)
-  select created_at as "startTime", end_at as "endTime", page_url as "pageUrl", stretch_seconds as "stretchSeconds",
+  select labeled_at as "labeledAt", labeled_by as "labeledBy", created_at as "startTime", end_at as "endTime", page_url as "pageUrl", stretch_seconds as "stretchSeconds",
          (select coalesce(json_agg(c), '[]') from (
             select greatest(-1, least(${MAX_STRETCHES}, floor(extract(epoch from timestamp - created_at) / stretch_seconds)))::int
                      as stretch,

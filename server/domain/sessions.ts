@@ -1,11 +1,10 @@
-import { and, eq, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
 import type { Page } from '../../contract/pagination';
-import type { LabelSessionInput, ListSessionsInput, Session, SessionLabel } from '../../contract/sessions';
+import type { ListSessionsInput, Session } from '../../contract/sessions';
 import type { ListUserSessionsInput } from '../../contract/users';
-import { sessions } from '../../db/schema';
 import type { DomainContext } from './context';
 import type { Walk } from './cursors';
+import { showLabel } from './labels';
 import { type PageInput, readPage } from './pages';
 import { classifyRisk } from './risk';
 import {
@@ -16,9 +15,6 @@ import {
   type ShownSession,
   walkSessions,
 } from './session-walks';
-
-const isSession = (context: DomainContext, sessionId: string) =>
-  and(eq(sessions.integrationId, context.integration.id), eq(sessions.id, sessionId));
 
 /** Finds one session (specification: GET /v1/sessions/{sessionId}). NOT_FOUND if the integration has no such session. */
 export async function getSession(context: DomainContext, input: { sessionId: string }): Promise<Session> {
@@ -69,35 +65,6 @@ async function isPruned({ db, integration }: DomainContext, userId: string): Pro
   return found.length > 0;
 }
 
-/** Labels a session as bot or human. A new label replaces the old one (specification: Rule 3). NOT_FOUND as getSession. */
-export async function labelSession(context: DomainContext, input: LabelSessionInput): Promise<SessionLabel> {
-  const [labeled] = await context.db.orm
-    .update(sessions)
-    .set({
-      label: input.verdict === 'bot' ? 1 : -1,
-      labelConfidence: input.confidence ?? null,
-      labelNotes: input.notes ?? null,
-      labeledAt: sql`now()`,
-      updatedAt: sql`now()`,
-    })
-    .where(isSession(context, input.sessionId))
-    .returning();
-  const label = labeled && showLabel(labeled);
-  if (!label) throw new ApiError('NOT_FOUND', 'Session not found');
-  return { sessionId: input.sessionId, ...label };
-}
-
-/** Removes a session's label, if it has one, so that its score decides again. NOT_FOUND as getSession. */
-export async function unlabelSession(context: DomainContext, input: { sessionId: string }): Promise<Session> {
-  const [session] = await context.db.orm
-    .update(sessions)
-    .set({ label: null, labelConfidence: null, labelNotes: null, labeledAt: null, updatedAt: sql`now()` })
-    .where(isSession(context, input.sessionId))
-    .returning();
-  if (!session) throw new ApiError('NOT_FOUND', 'Session not found');
-  return getSession(context, input);
-}
-
 async function listPage(
   context: DomainContext,
   walk: Walk,
@@ -120,13 +87,6 @@ async function listPage(
     locate: ({ createdAt, id }: ListedSession) => [createdAt, id],
     show: (row) => showSession(context, row),
   });
-}
-
-type Labelled = Pick<ShownSession, 'label' | 'labelConfidence' | 'labelNotes' | 'labeledAt'>;
-
-function showLabel({ label, labelConfidence, labelNotes, labeledAt }: Labelled): Session['label'] {
-  if (label === null || labeledAt === null) return null;
-  return { verdict: label === 1 ? 'bot' : 'human', confidence: labelConfidence, notes: labelNotes, labeledAt };
 }
 
 function showSession({ integration }: DomainContext, session: ShownSession): Session {

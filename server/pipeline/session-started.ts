@@ -63,6 +63,7 @@ export const sessionStartedFact = defineFact({
       labelConfidence: null,
       labelNotes: null,
       labeledAt: null,
+      labeledBy: null,
       userId: null,
       correlationConfidence: null,
       correlatedAt: null,

@@ -12,9 +12,14 @@ import {
   sessionIdInput,
   sessionLabelSchema,
   sessionSchema,
+  setVerdictInput,
+  setVerdictSchema,
+  undoVerdictInput,
+  undoVerdictSchema,
 } from '../../contract/sessions';
+import { labelSession, setVerdict, undoVerdict } from '../domain/labels';
 import { getSessionDetails, listSessionEvents } from '../domain/session-events';
-import { getSession, labelSession, listSessions, unlabelSession } from '../domain/sessions';
+import { getSession, listSessions } from '../domain/sessions';
 import { listSessionDeliveries } from '../webhooks/delivery-log';
 import { integrationProcedure, router } from './trpc';
 
@@ -111,9 +116,15 @@ export const sessionsRouter = router({
     .output(staffSessionDetailsSchema)
     .query(({ ctx, input }) => getSessionDetails(ctx.domain, input)),
 
-  /** Removes a label. For staff, not part of the public API. */
-  unlabel: integrationProcedure
-    .input(sessionIdInput)
-    .output(sessionSchema)
-    .mutation(({ ctx, input }) => unlabelSession(ctx.domain, input)),
+  /** `label` for the keys of the dashboard: sets the verdict and keeps the rest. For staff, not part of the public API. */
+  setVerdict: integrationProcedure
+    .input(setVerdictInput)
+    .output(setVerdictSchema)
+    .mutation(({ ctx, input }) => setVerdict(ctx.domain, input)),
+
+  /** Undoes `setVerdict`. For staff, not part of the public API. */
+  undoVerdict: integrationProcedure
+    .input(undoVerdictInput)
+    .output(undoVerdictSchema)
+    .mutation(({ ctx, input }) => undoVerdict(ctx.domain, input)),
 });

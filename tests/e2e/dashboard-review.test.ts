@@ -68,6 +68,41 @@ describe('review', () => {
     await page.getByRole('figure').first().waitFor();
   });
 
+  it('keeps the notes and the confidence that somebody wrote, and shows who labelled', async () => {
+    const { data } = (await dashboard.api('GET', '/v1/sessions?pageSize=3')).body;
+    const { id } = data[2];
+    const readLabel = async () => (await dashboard.api('GET', `/v1/sessions/${id}`)).body.data.label;
+    const written = { confidence: 'low', notes: 'types like a person' };
+    const page = await dashboard.visit('/sessions', { role: 'admin', provokes: /status of 400/ });
+    // The page was loaded before somebody labels the session with a key.
+    const body = { verdict: 'human', ...written };
+    expect((await dashboard.api('POST', `/v1/sessions/${id}/label`, body)).status).toBe(200);
+    for (const key of 'jjjb') await page.keyboard.press(key);
+    await expect.poll(readLabel).toMatchObject({ verdict: 'bot', ...written });
+    await page.keyboard.press('k');
+    await expect.poll(() => findSelected(page)).toBe(id);
+    const panel = page.getByRole('complementary').filter({ hasText: written.notes });
+    await panel.getByText(`Labelled bot by ${dashboard.demo.email}`).waitFor();
+    await panel.getByText('low confidence').waitFor();
+
+    await page.keyboard.press('u');
+    await expect.poll(readLabel).toMatchObject({ verdict: 'human', ...written });
+    await panel.getByText(`Labelled human by ${dashboard.demo.email}`).waitFor();
+
+    // An undo leaves alone what somebody has written since.
+    await page.keyboard.press('b');
+    await expect.poll(readLabel).toMatchObject({ verdict: 'bot' });
+    await dashboard.api('POST', `/v1/sessions/${id}/label`, { verdict: 'human', notes: 'asked them' });
+    await page.keyboard.press('u');
+    await page.getByText('somebody has labelled the session since').waitFor();
+    expect(await readLabel()).toMatchObject({ verdict: 'human', notes: 'asked them' });
+    await page.getByText('“asked them”').waitFor();
+    await page.getByText(/^Labelled human by aik_v1_/).waitFor();
+    const { labeledAt } = await readLabel();
+    const input = { sessionId: id, labeledAt, verdict: null };
+    expect((await dashboard.change(page.context(), 'sessions.undoVerdict', input)).status()).toBe(200);
+  });
+
   it('shows the shortcuts at ?', async () => {
     const page = await dashboard.visit('/sessions');
     await page.keyboard.press('?');

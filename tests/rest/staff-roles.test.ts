@@ -135,13 +135,16 @@ describe('staff', () => {
 
   it('find nothing of one integration while they look at another', async () => {
     const other = await server.createTenant();
+    const label = await admin.mutate('sessions.label', { sessionId: 'session-1', verdict: 'human' }, of(tenant.id));
+    const { labeledAt } = label.body.result.data;
     const before = await hashTenantRows(server.database.db, tenant.id);
     const calls: [string, object][] = [
       ['sessions.get', { sessionId: 'session-1' }],
       ['sessions.getDetails', { sessionId: 'session-1' }],
       ['sessions.listEvents', { sessionId: 'session-1' }],
       ['sessions.label', { sessionId: 'session-1', verdict: 'bot' }],
-      ['sessions.unlabel', { sessionId: 'session-1' }],
+      ['sessions.setVerdict', { sessionId: 'session-1', verdict: 'bot' }],
+      ['sessions.undoVerdict', { sessionId: 'session-1', labeledAt, verdict: null }],
     ];
     for (const [name, input] of calls) {
       const ask = MUTATIONS.includes(name) ? admin.mutate : admin.query;

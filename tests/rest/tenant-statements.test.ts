@@ -250,7 +250,9 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   await staff.analytics.getScoreDistribution();
   await staff.sessions.listDeliveries({ sessionId });
   await staff.sessions.getTimeline({ sessionId });
-  await staff.sessions.unlabel({ sessionId });
+  const { labeledAt } = await staff.sessions.setVerdict({ sessionId, verdict: 'bot' });
+  await staff.sessions.undoVerdict({ sessionId, labeledAt, verdict: null });
+  await expect(staff.sessions.undoVerdict({ sessionId, labeledAt, verdict: 'bot' })).rejects.toThrow('since');
   await staff.webhooks.previewThreshold({ eventType: 'BotDetected' });
   await staff.webhooks.getHealth({ id: webhookId });
   await staff.deliveries.get({ id: deliveryId });

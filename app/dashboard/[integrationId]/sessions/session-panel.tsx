@@ -32,6 +32,7 @@ export function SessionPanel({ sessionId, listed, base, labeling, onClose }: Ses
         <div className="space-y-4">
           <VerdictBar
             session={session}
+            details={details.data}
             canWrite={labeling.canWrite}
             onLabel={(verdict) => labeling.label(session, verdict)}
           />

@@ -1,4 +1,5 @@
 'use client';
+import type { StaffSessionDetails } from '../../../../contract/session-events';
 import type { Session, Verdict } from '../../../../contract/sessions';
 import { Badge, RiskBadge, RiskShape } from '../../components/badge';
 import { Button } from '../../components/button';
@@ -21,13 +22,17 @@ const FLAG_LEVEL = { bot: 'text-bot', medium: 'text-medium', human: 'text-human'
 
 interface VerdictBarProps {
   session: Session;
+  /** Say who labelled it. Undefined while they load. */
+  details: StaffSessionDetails | undefined;
   canWrite: boolean;
   onLabel(verdict: Verdict): void;
 }
 
 /** The session's class, the reasons for it, and the reviewer's label. */
-export function VerdictBar({ session, canWrite, onLabel }: VerdictBarProps) {
+export function VerdictBar({ session, details, canWrite, onLabel }: VerdictBarProps) {
   const { botScore, riskLevel, label, detectionFlags } = session;
+  // The two were not read at the same time.
+  const labeledBy = details?.labeledAt === label?.labeledAt ? details?.labeledBy : null;
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
@@ -65,7 +70,8 @@ export function VerdictBar({ session, canWrite, onLabel }: VerdictBarProps) {
         </div>
         {label && (
           <span className="text-muted text-xs">
-            Labelled {label.verdict} <Time at={label.labeledAt} />
+            Labelled {label.verdict} {labeledBy && `by ${labeledBy} `}
+            <Time at={label.labeledAt} />
             {label.confidence && `, ${label.confidence} confidence`}
           </span>
         )}

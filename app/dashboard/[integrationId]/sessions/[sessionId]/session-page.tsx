@@ -51,6 +51,7 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
           <Section title="Verdict">
             <VerdictBar
               session={session}
+              details={details.data}
               canWrite={labeling.canWrite}
               onLabel={(verdict) => labeling.label(session, verdict)}
             />

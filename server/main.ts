@@ -38,6 +38,8 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
     }
   };
   try {
+    // First, because it takes a moment until a process that died is taken for dead.
+    await service.dispatcher.start();
     await service.engine?.start();
     void service.dispatcher.requestSweep();
     // Listen before loading the demo: a start that finds the port taken must not use up the only display of the demo

@@ -2,6 +2,7 @@ import { serve } from 'inngest/edge';
 import { countMigrations, type Database, openDatabase } from '../db/client';
 import journal from '../db/migrations/meta/_journal.json';
 import { openSocket } from '../db/postgres-internals';
+import { openSession } from '../db/session';
 import { createInngestClient, createMessages } from '../inngest/client';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
 import { createFunctions, type Jobs } from '../inngest/functions';
@@ -19,6 +20,7 @@ import { obtainService, releaseService } from './platform/service';
 import { readBacklog } from './webhooks/deliveries';
 import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
 import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
+import { LeasePresence } from './webhooks/lease-presence';
 import { pruneDeliveries, pruneEvents } from './webhooks/retention';
 
 export { isUnavailable } from '../db/client';
@@ -86,7 +88,7 @@ export function createService(options: ServiceOptions): Service {
   const isEmbedded = options.canRunEngine && !env.usesInngest;
   // The engine calls the handler, and the handler's functions send through the engine, so the handler is set later.
   let handler: (request: Request) => Promise<Response> = () => Promise.reject(new Error('not ready'));
-  // The engine uses LISTEN and session locks, which a transaction pooler does not support.
+  // The engine and the presence use LISTEN and session locks, which a transaction pooler does not support.
   const directUrl = env.DATABASE_DIRECT_URL ?? options.databaseUrl;
   const engine = isEmbedded
     ? createEmbeddedEngine({
@@ -110,6 +112,7 @@ export function createService(options: ServiceOptions): Service {
     secrets,
     client: webhookClient,
     messages: createMessages(client),
+    presence: new LeasePresence({ openSession: (onEnd) => openSession(directUrl, onEnd), log }),
     retryDelaysMs: env.WEBHOOK_RETRY_DELAYS,
     timeoutMs: env.WEBHOOK_TIMEOUT,
     isLongLived: options.canRunEngine,

@@ -88,6 +88,8 @@ export const webhookDeliveries = pgTable(
     /** While an attempt runs: the end of its lease. */
     nextAttemptAt: instant('next_attempt_at'),
     lease: uuid('lease'),
+    /** The process that holds the lease. Null: only the end of the lease says that the process is gone. */
+    leaseOwner: integer('lease_owner'),
     failureClass: text('failure_class'),
     createdAt: instant('created_at').notNull().defaultNow(),
     finishedAt: instant('finished_at'),
@@ -106,6 +108,16 @@ export const webhookDeliveries = pgTable(
     index('webhook_deliveries_sweep').on(table.nextAttemptAt).where(sql`status = 'Pending'`),
   ],
 );
+
+/**
+ * Processes that may hold leases. Each holds the session lock of its id, so that others see when it dies
+ * (`server/webhooks/lease-presence.ts`). The process that takes over from a dead one removes its row.
+ */
+export const leaseOwners = pgTable('lease_owners', {
+  id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+  /** How often the process has taken its lock. It takes it again after it lost its connection. */
+  locks: integer('locks').notNull().default(1),
+});
 
 /** Every finished attempt of a delivery. Response bodies are never stored. */
 export const webhookAttempts = pgTable(

@@ -111,7 +111,7 @@ export function createIngester(dependencies: {
       const state = await readState(query, batches, publicUrl);
       const answers = batches.map((batch) => applyBatch(batch, state, rows, log, reserve));
       collectSessions(state, rows);
-      const written = await writeRows(commitWith, rows, firstDelayMs, handover.leaseMs);
+      const written = await writeRows(commitWith, rows, firstDelayMs, handover);
       return { answers, written };
     });
   }

@@ -37,7 +37,7 @@ export const createRows = (): IngestRows => ({
 /** A written delivery. If this process sends it at once, it has a lease, the URL and the secret. */
 export type WrittenDelivery = SubscriptionKey & { deliveryId: string; eventId: string } & (
     | { lease: null }
-    | { lease: string; url: string; secretSealed: Buffer }
+    | { lease: string; leaseOwner: number | null; url: string; secretSealed: Buffer }
   );
 
 /** The part of the statement that writes one table: the rows, and the SQL that writes them from a JSON parameter. */
@@ -122,12 +122,12 @@ const PARTS: Part[] = [
     table: webhookDeliveries,
     list: (rows) => rows.deliveries,
     write: (parameter) => `
-      insert into webhook_deliveries (integration_id, id, subscription_id, event_id, attempts, lease, next_attempt_at)
+      insert into webhook_deliveries (integration_id, id, subscription_id, event_id, attempts, lease, lease_owner, next_attempt_at)
       select r."integrationId", r.id, r."subscriptionId", r."eventId", case when r.lease is null then 0 else 1 end, r.lease,
-             now() + case when r.lease is null then $1::int else $2::int end * interval '1 ms'
+             case when r.lease is not null then $3::int end, now() + case when r.lease is null then $1::int else $2::int end * interval '1 ms'
         from ${recordset(webhookDeliveries, parameter, 'r', DELIVERY_COLUMNS)}
         join told on told.integration_id = r."integrationId" and told.id = r."eventId"
-      returning integration_id, id, subscription_id, event_id, lease`,
+      returning integration_id, id, subscription_id, event_id, lease, lease_owner`,
   },
 ];
 
@@ -136,11 +136,11 @@ export const WRITTEN_TABLES = [...new Set(PARTS.map(({ table }) => getTableName(
 
 const READ_SENT = `
   select d.integration_id as "integrationId", d.subscription_id as "subscriptionId", d.id as "deliveryId",
-         d.event_id as "eventId", d.lease, s.url, s.secret_sealed as "secretSealed"
+         d.event_id as "eventId", d.lease, d.lease_owner as "leaseOwner", s.url, s.secret_sealed as "secretSealed"
     from sent d
     left join webhook_subscriptions s on d.lease is not null and s.integration_id = d.integration_id and s.id = d.subscription_id`;
-/** Uses the delays, which are parameters of every statement, in a query that returns no rows. */
-const READ_NOTHING = 'select 1 where $1::int < 0 and $2::int < 0';
+/** Uses the first parameters, which every statement has, in a query that returns no rows. */
+const READ_NOTHING = 'select 1 where $1::int < 0 and $2::int < 0 and $3::int < 0';
 
 /** Composed statements by the names of their parts. Only few combinations occur. */
 const statements = new Map<string, string>();
@@ -151,7 +151,7 @@ function composeStatement(parts: Part[]): string {
   const key = names.join();
   let text = statements.get(key);
   if (text === undefined) {
-    const writes = parts.map(({ name, write }, index) => `${name} as (${write(`$${index + 3}`)})`);
+    const writes = parts.map(({ name, write }, index) => `${name} as (${write(`$${index + 4}`)})`);
     text = `with ${writes.join(',\n')} ${names.includes('sent') ? READ_SENT : READ_NOTHING}`;
     statements.set(key, text);
   }
@@ -163,12 +163,13 @@ export async function writeRows(
   commitWith: Query,
   rows: IngestRows,
   firstDelayMs: number,
-  leaseMs: number,
+  { leaseMs, leaseOwner }: { leaseMs: number; leaseOwner: number | null },
 ): Promise<WrittenDelivery[]> {
   const filled = PARTS.map((part) => ({ part, list: part.list(rows) })).filter(({ list }) => list.length > 0);
   if (filled.length === 0) return [];
   const text = composeStatement(filled.map(({ part }) => part));
-  return commitWith<WrittenDelivery>(text, [firstDelayMs, leaseMs, ...filled.map(({ list }) => JSON.stringify(list))]);
+  const lists = filled.map(({ list }) => JSON.stringify(list));
+  return commitWith<WrittenDelivery>(text, [firstDelayMs, leaseMs, leaseOwner, ...lists]);
 }
 
 /**

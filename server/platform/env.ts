@@ -64,7 +64,9 @@ export const settingsSchema = z.object({
   DATABASE_DIRECT_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
     .optional()
-    .describe('The address past a pooler, for migrations and the embedded engine. Unset: `DATABASE_URL`.'),
+    .describe(
+      'The address past a pooler, for migrations, the embedded engine and the connection that shows that a process lives. Unset: `DATABASE_URL`.',
+    ),
   DATABASE_POOL_MAX: integer(1, 1_000).prefault('10').describe('Connections in the pool of a process.'),
   DATABASE_POOLER: z
     .enum(['transaction'], { error: 'must be transaction or unset' })

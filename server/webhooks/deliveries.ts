@@ -1,6 +1,7 @@
 import type { EventTypeName } from '../../contract/events';
 import type { DeliveryStatus } from '../../contract/webhooks';
 import type { Database } from '../../db/client';
+import { type LostOwner, REMOVE_LOST_OWNER } from './lease-presence';
 
 /** A lease lasts this much longer than an attempt's timeout, for signing, recording and a busy machine. */
 export const LEASE_MARGIN_MS = 15_000;
@@ -14,6 +15,8 @@ export type SubscriptionKey = {
 export interface ClaimedDelivery extends SubscriptionKey {
   deliveryId: string;
   lease: string;
+  /** See `LeasePresence.owner`. */
+  leaseOwner: number | null;
   /** Counts from 1. */
   attempt: number;
   eventType: EventTypeName;
@@ -26,7 +29,7 @@ export interface ClaimedDelivery extends SubscriptionKey {
 
 // The claim reads the subscription, so that a changed URL or secret is used from the next attempt on.
 const CLAIMED_COLUMNS = `
-  c.integration_id as "integrationId", c.subscription_id as "subscriptionId", c.id as "deliveryId", c.lease,
+  c.integration_id as "integrationId", c.subscription_id as "subscriptionId", c.id as "deliveryId", c.lease, c.lease_owner as "leaseOwner",
   c.attempts as attempt, e.type as "eventType", e.payload, s.url, s.secret_sealed as "secretSealed", c.is_test as "isTest"
     from claimed c
     join domain_events e on e.integration_id = c.integration_id and e.id = c.event_id
@@ -41,8 +44,9 @@ export function claimDueAttempts(
   key: SubscriptionKey,
   limit: number,
   leaseMs: number,
+  leaseOwner: number | null,
 ): Promise<ClaimedDelivery[]> {
-  return db.query<ClaimedDelivery>(CLAIM_DUE, [key.integrationId, key.subscriptionId, limit, leaseMs]);
+  return db.query<ClaimedDelivery>(CLAIM_DUE, [key.integrationId, key.subscriptionId, limit, leaseMs, leaseOwner]);
 }
 
 const CLAIM_DUE = `
@@ -55,12 +59,13 @@ const CLAIM_DUE = `
      order by d.next_attempt_at limit $3 for update skip locked),
   claimed as (
     update webhook_deliveries d
-       set attempts = d.attempts + 1, lease = gen_random_uuid(), next_attempt_at = now() + $4 * interval '1 ms'
+       set attempts = d.attempts + 1, lease = gen_random_uuid(), lease_owner = $5::int,
+           next_attempt_at = now() + $4 * interval '1 ms'
      where d.integration_id = $1 and d.ctid = any (array(select row from due))
     returning d.*)
   select ${CLAIMED_COLUMNS}`;
 
-/** Releases attempts that our own shutdown aborted. They do not count and are due at once. */
+/** Releases attempts that our own shutdown aborted, or that we may not begin. They do not count and are due at once. */
 export async function releaseClaims(
   db: Database,
   claims: Pick<ClaimedDelivery, 'integrationId' | 'deliveryId' | 'lease'>[],
@@ -69,7 +74,7 @@ export async function releaseClaims(
 }
 
 const RELEASE = `
-  update webhook_deliveries d set attempts = d.attempts - 1, lease = null, next_attempt_at = now()
+  update webhook_deliveries d set attempts = d.attempts - 1, lease = null, lease_owner = null, next_attempt_at = now()
     from json_to_recordset($1::text::json) r("integrationId" text, "deliveryId" text, lease uuid)
    where d.integration_id = r."integrationId" and d.id = r."deliveryId" and d.lease = r.lease and d.status = 'Pending'`;
 
@@ -86,10 +91,40 @@ const MAX_CRASHES = 5;
  * and those whose attempts ended several processes in a row. Returns the subscriptions that have overdue deliveries.
  */
 export async function sweepDeliveries(db: Database): Promise<SubscriptionKey[]> {
-  await db.query(ABORT_UNSENDABLE, []);
-  await db.query(GIVE_BACK_EXPIRED, []);
+  await endExpiredLeases(db);
   return db.query<SubscriptionKey>(FIND_OVERDUE, []);
 }
+
+async function endExpiredLeases(db: Database): Promise<void> {
+  await db.query(ABORT_UNSENDABLE, []);
+  await db.query(GIVE_BACK_EXPIRED, []);
+}
+
+/**
+ * Takes over from a dead process: ends its leases as if they had expired, and forgets the process. Returns the subscriptions
+ * that have released deliveries. Returns none if the process is back, or if another one has taken over.
+ */
+export async function takeOverLeases(db: Database, owner: LostOwner): Promise<SubscriptionKey[]> {
+  const subscriptions = await db.query<SubscriptionKey>(EXPIRE_LEASES, [owner.id, owner.locks]);
+  if (subscriptions.length > 0) await endExpiredLeases(db);
+  return subscriptions;
+}
+
+// Reads the index of pending deliveries by time from now on, so that no backlog is read. A delivery during which a process
+// died before keeps its lease: if it is the cause, it would otherwise end all processes within seconds. Locks in the
+// recorder's order, so that the two cannot deadlock.
+const EXPIRE_LEASES = `
+  with lost as (${REMOVE_LOST_OWNER}),
+  leased as materialized (
+    select d.integration_id, d.id from webhook_deliveries d
+     where d.status = 'Pending' and d.lease is not null and d.lease_owner = (select id from lost) and d.crashes = 0
+       and d.next_attempt_at > now()
+     order by d.integration_id, d.id for update),
+  expired as (
+    update webhook_deliveries d set next_attempt_at = now() - interval '1 ms'
+      from leased l where d.integration_id = l.integration_id and d.id = l.id
+    returning d.integration_id, d.subscription_id)
+  select distinct integration_id as "integrationId", subscription_id as "subscriptionId" from expired`;
 
 const GIVE_BACK_EXPIRED = `
   with expired as (
@@ -97,7 +132,7 @@ const GIVE_BACK_EXPIRED = `
      where status = 'Pending' and lease is not null and next_attempt_at < now() and not is_test
      order by next_attempt_at limit ${SWEEP_LIMIT} for update skip locked)
   update webhook_deliveries d
-     set attempts = d.attempts - 1, crashes = d.crashes + 1, lease = null,
+     set attempts = d.attempts - 1, crashes = d.crashes + 1, lease = null, lease_owner = null,
          status = case when is_poison then 'PoisonAborted' else 'Pending' end,
          finished_at = case when is_poison then now() end,
          next_attempt_at = case when is_poison then null else now() - interval '${OVERDUE_GRACE_S} s' end
@@ -113,7 +148,8 @@ const ABORT_UNSENDABLE = `
                and (s.deleted_at is not null
                     or (not s.enabled and d.next_attempt_at < now() - interval '${MAX_HELD_HOURS} h')))
      order by d.next_attempt_at limit ${SWEEP_LIMIT} for update of d skip locked)
-  update webhook_deliveries d set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null
+  update webhook_deliveries d
+     set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null, lease_owner = null
     from dead x where d.integration_id = x.integration_id and d.id = x.id`;
 
 const FIND_OVERDUE = `

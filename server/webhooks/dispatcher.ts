@@ -10,8 +10,10 @@ import {
   releaseClaims,
   type SubscriptionKey,
   sweepDeliveries,
+  takeOverLeases,
 } from './deliveries';
 import { Drain } from './drain';
+import type { LeasePresence, LostOwner } from './lease-presence';
 import { clearNudge, createPublisher, type EngineMessages, type Publisher, type WakeUp } from './publisher';
 import { createRecorder } from './recorder';
 import { sendTestDelivery } from './test-delivery';
@@ -36,6 +38,8 @@ export interface Handover {
   release(key: SubscriptionKey): void;
   /** How long the lease of such a delivery lasts. */
   leaseMs: number;
+  /** The owner of a lease that begins now. */
+  readonly leaseOwner: number | null;
 }
 
 /** The delivery work of the process: what the engine's functions call, and the publisher that triggers them. */
@@ -50,6 +54,11 @@ export interface Dispatcher {
   sendTest(key: SubscriptionKey): Promise<WebhookTestResult | null>;
   /** Finds lost deliveries and wakes their drains. Never rejects, so that the following sweeps run. */
   sweep(): Promise<void>;
+  /**
+   * Shows other processes that this one lives, and takes over from those that die. For processes that keep working between
+   * requests. Never rejects.
+   */
+  start(): Promise<void>;
   /** Starts the sweeper at once, when the process starts. Never rejects, because the cron starts it anyway. */
   requestSweep(): Promise<void>;
   /** Resolves when all messages to the engine so far are sent. */
@@ -62,6 +71,7 @@ export interface DispatcherDependencies extends AttemptDependencies {
   db: Database;
   log: Logger;
   messages: EngineMessages;
+  presence: LeasePresence;
   /** Called after each attempt. `outcome` is Delivered, or the failure class. */
   onAttempt: (attempt: { outcome: string; durationMs: number }) => void;
   /** Whether the process keeps working between runs of the engine. False on a serverless platform. */
@@ -70,7 +80,7 @@ export interface DispatcherDependencies extends AttemptDependencies {
 
 /** Creates the process's dispatcher. */
 export function createDispatcher(dependencies: DispatcherDependencies): Dispatcher {
-  const { db, log, messages, onAttempt, timeoutMs, isLongLived } = dependencies;
+  const { db, log, messages, presence, onAttempt, timeoutMs, isLongLived } = dependencies;
   const recorder = createRecorder(db);
   const drains = new Map<string, Drain>();
   const inFlight = new Set<Promise<unknown>>();
@@ -107,10 +117,16 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   async function deliver(delivery: ClaimedDelivery, onAnswered: (isDelivered: boolean) => void): Promise<void> {
     const { integrationId, subscriptionId, deliveryId } = delivery;
     try {
-      const record = await attemptDelivery(dependencies, delivery, shutdown.signal);
+      // Not if others may have taken over since the claim.
+      const mayBegin = delivery.leaseOwner === null || delivery.leaseOwner === presence.owner;
+      const record = mayBegin ? await attemptDelivery(dependencies, delivery, shutdown.signal) : null;
       onAnswered(record?.status === 'Delivered');
       if (record) onAttempt({ outcome: record.failureClass ?? record.status, durationMs: record.durationMs });
-      if (record === null) return await releaseClaims(db, [delivery]);
+      if (record === null) {
+        await releaseClaims(db, [delivery]);
+        if (!mayBegin) publisher.publish([{ integrationId, subscriptionId }]);
+        return;
+      }
       const { nextAttemptAt } = await recorder.record(record);
       if (nextAttemptAt !== null) scheduleWakeUp({ integrationId, subscriptionId, dueAt: nextAttemptAt });
     } catch (error) {
@@ -142,7 +158,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
 
   function createDrain(key: SubscriptionKey): Drain {
     const drain = new Drain({
-      claim: (limit) => claimDueAttempts(db, key, limit, leaseMs),
+      claim: (limit) => claimDueAttempts(db, key, limit, leaseMs, presence.owner),
       deliver: (delivery, onAnswered) => track(deliver(delivery, onAnswered)),
       allow(own, window) {
         const share = Math.max(MIN_ATTEMPTS, Math.floor(MAX_ATTEMPTS / drains.size));
@@ -161,6 +177,34 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     if (drain.mayHaveMore && drain.hasPlace && !isStopping) publisher.publish([key]);
   }
 
+  async function drainSubscription(key: SubscriptionKey): Promise<void> {
+    if (isStopping) return;
+    await clearNudge(db, key);
+    // A run that began now would outlive the stop and keep claiming the attempts that the stop aborts.
+    if (isStopping) return;
+    const drain = drains.get(keyOf(key)) ?? createDrain(key);
+    if (drain.isRunning) return drain.wake();
+    try {
+      await track(drain.run());
+      if (!isLongLived) await drain.settle();
+    } finally {
+      leaveDrain(key, drain);
+    }
+  }
+
+  /** Drains here and at once: the engine may still wait for a run of the dead process. */
+  async function takeOver(owner: LostOwner): Promise<void> {
+    if (isStopping) return;
+    const subscriptions = await takeOverLeases(db, owner);
+    if (subscriptions.length === 0) return;
+    log.warn({ leaseOwner: owner.id }, 'a process has died; sending its deliveries again');
+    for (const key of subscriptions) {
+      drainSubscription(key).catch((error: unknown) =>
+        log.warn({ err: error, ...key }, 'could not send what a dead process left; the sweeper will find it'),
+      );
+    }
+  }
+
   return {
     publisher,
 
@@ -169,29 +213,20 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       start: (delivery) => drains.get(keyOf(delivery))!.start(delivery),
       release: (key) => drains.get(keyOf(key))!.release(),
       leaseMs,
+      get leaseOwner() {
+        return presence.owner;
+      },
     },
 
-    async drainSubscription(key) {
-      if (isStopping) return;
-      await clearNudge(db, key);
-      // A run that began now would outlive the stop and keep claiming the attempts that the stop aborts.
-      if (isStopping) return;
-      const drain = drains.get(keyOf(key)) ?? createDrain(key);
-      if (drain.isRunning) return drain.wake();
-      try {
-        await track(drain.run());
-        if (!isLongLived) await drain.settle();
-      } finally {
-        leaveDrain(key, drain);
-      }
-    },
+    drainSubscription,
 
     async wakeSubscription(key) {
       publisher.publish([key]);
       await publisher.flush();
     },
 
-    sendTest: (key) => track(sendTestDelivery({ ...dependencies, recorder, leaseMs }, key, shutdown.signal)),
+    sendTest: (key) =>
+      track(sendTestDelivery({ ...dependencies, recorder, leaseMs, leaseOwner: presence.owner }, key, shutdown.signal)),
 
     async sweep() {
       try {
@@ -200,6 +235,8 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
         log.warn({ err: error }, 'a sweep failed; the next one runs within ten seconds');
       }
     },
+
+    start: () => presence.start(takeOver),
 
     async requestSweep() {
       try {
@@ -220,6 +257,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       shutdown.abort();
       await Promise.all(inFlight);
       await publisher.flush();
+      await presence.stop();
     },
   };
 }

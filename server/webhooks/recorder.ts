@@ -76,7 +76,7 @@ const writeRecorded = (after: string) => `
      where ${after}),
   recorded as (
     update webhook_deliveries d
-       set status = l.status, failure_class = l."failureClass", lease = null, crashes = 0,
+       set status = l.status, failure_class = l."failureClass", lease = null, lease_owner = null, crashes = 0,
            next_attempt_at = now() + l."retryDelayMs" * interval '1 ms',
            finished_at = case when l.status = 'Pending' then null else now() end
       from locked l

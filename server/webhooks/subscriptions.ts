@@ -132,7 +132,7 @@ export async function deleteWebhook(context: DomainContext, input: { id: string 
       .for('update');
     await tx
       .update(webhookDeliveries)
-      .set({ status: 'PoisonAborted', finishedAt: sql`now()`, nextAttemptAt: null, lease: null })
+      .set({ status: 'PoisonAborted', finishedAt: sql`now()`, nextAttemptAt: null, lease: null, leaseOwner: null })
       .where(isPending);
   });
 }

@@ -13,13 +13,13 @@ import type { Recorder } from './recorder';
  * subscription's health. Returns null if there is no such subscription. SERVICE_UNAVAILABLE if our own shutdown aborted it.
  */
 export async function sendTestDelivery(
-  dependencies: AttemptDependencies & { db: Database; recorder: Recorder; leaseMs: number },
+  dependencies: AttemptDependencies & { db: Database; recorder: Recorder; leaseMs: number; leaseOwner: number | null },
   { integrationId, subscriptionId }: SubscriptionKey,
   signal: AbortSignal,
 ): Promise<WebhookTestResult | null> {
-  const { db, recorder, leaseMs } = dependencies;
+  const { db, recorder, leaseMs, leaseOwner } = dependencies;
   const deliveryId = createId('dlv');
-  const [begun] = await db.query<BegunRow>(BEGIN, [integrationId, subscriptionId, deliveryId, leaseMs]);
+  const [begun] = await db.query<BegunRow>(BEGIN, [integrationId, subscriptionId, deliveryId, leaseMs, leaseOwner]);
   if (!begun) return null;
   const { lease, eventType, url, secretSealed, createdAt } = begun;
   const body: TestDelivery = {
@@ -36,6 +36,7 @@ export async function sendTestDelivery(
       subscriptionId,
       deliveryId,
       lease,
+      leaseOwner,
       attempt: 1,
       eventType,
       payload,
@@ -72,8 +73,9 @@ const BEGIN = `
     select integration_id, id, event_type, url, secret_sealed from webhook_subscriptions
      where integration_id = $1 and id = $2 and deleted_at is null),
   begun as (
-    insert into webhook_deliveries (integration_id, id, subscription_id, is_test, attempts, lease, next_attempt_at)
-    select integration_id, $3, id, true, 1, gen_random_uuid(), now() + $4 * interval '1 ms' from s
+    insert into webhook_deliveries
+      (integration_id, id, subscription_id, is_test, attempts, lease, lease_owner, next_attempt_at)
+    select integration_id, $3, id, true, 1, gen_random_uuid(), $5::int, now() + $4 * interval '1 ms' from s
     returning lease, created_at)
   select begun.lease, begun.created_at as "createdAt", s.event_type as "eventType", s.url,
          s.secret_sealed as "secretSealed"
@@ -81,5 +83,5 @@ const BEGIN = `
 
 const GIVE_UP = `
   update webhook_deliveries
-     set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null
+     set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null, lease_owner = null
    where integration_id = $1 and id = $2 and status = 'Pending'`;

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LeasePresence } from '../../server/webhooks/lease-presence';
 import { scored, scoredSession, secondsAgo, started } from '../support/facts';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
@@ -253,6 +254,29 @@ describe('webhook deliveries', () => {
     } finally {
       server.service.log.warn = warn;
     }
+  });
+
+  it('begins no attempt that others may have taken over since its claim, and sends it later', async () => {
+    const { id } = await subscribe();
+    let asked = 0;
+    // As if the process lost its id between a claim and the attempt, again and again.
+    const owner = vi.spyOn(LeasePresence.prototype, 'owner', 'get').mockImplementation(() => ++asked);
+    try {
+      await server.ingest(tenant.id, scoredSession(0.9).facts);
+      await waitUntil(() => asked > 10);
+      expect(receiver.received).toEqual([]);
+    } finally {
+      owner.mockRestore();
+    }
+    await receiver.waitFor(1);
+    const readDelivery = async () => {
+      const [row] = await server.service.db.sql`
+        select status, attempts, crashes, lease_owner from webhook_deliveries where subscription_id = ${id}`;
+      return row;
+    };
+    await waitUntil(async () => (await readDelivery())!.status === 'Delivered');
+    expect(await readDelivery()).toEqual({ status: 'Delivered', attempts: 1, crashes: 0, lease_owner: null });
+    expect(receiver.received).toHaveLength(1);
   });
 
   it('does not let a tenant with hundreds of hanging retries delay another', async () => {

@@ -275,6 +275,7 @@ describe('Retry-After', () => {
       ...context,
       deliveryId: 'dlv_1',
       lease: 'a',
+      leaseOwner: null,
       eventType: 'BotDetected' as const,
       payload: '{}',
       url,

@@ -5,7 +5,7 @@ import { scoredSession } from '../support/facts';
 import { endProducts } from '../support/product';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { type Relay, startRelay } from '../support/relay';
-import { LEASE_MARGIN_MS, openSite, RECOVERY_LIMIT_MS } from '../support/site';
+import { LEASE_MARGIN_MS, openSite, RECOVERY_LIMIT_MS, TAKE_OVER_LIMIT_MS } from '../support/site';
 
 // kill -9 of the server at the critical moments of a delivery, each reached on purpose. Postgres keeps running.
 
@@ -86,7 +86,7 @@ it('kill -9 loses nothing, and repeats only attempts in flight, under the same d
 
   await waitUntil(
     async () => (await site.listDeliveries(tenant)).every(({ status }) => status === 'Delivered'),
-    45_000,
+    RECOVERY_LIMIT_MS,
   );
   await sleep(500);
   const counts = PATHS.map((path) => [path, arrived(path).length, countIds(path)]);
@@ -97,12 +97,10 @@ it('kill -9 loses nothing, and repeats only attempts in flight, under the same d
     ['/unrecorded', 2 * EVENTS, EVENTS],
   ]);
   for (const { at } of arrived('/sleeping').slice(EVENTS)) expect(at - healthyAt).toBeLessThan(RECOVERY_LIMIT_MS);
-  const leaseEnd = Math.max(...leases);
   for (const path of ['/in-post', '/unrecorded']) {
     for (const request of arrived(path).slice(EVENTS)) {
-      // Never before the lease ends: until then the attempt might still be running.
-      expect(request.at).toBeGreaterThan(Math.min(...leases));
-      expect(request.at - Math.max(healthyAt, leaseEnd)).toBeLessThan(RECOVERY_LIMIT_MS);
+      // Long before the lease ends: nothing shows any more that the server lives.
+      expect(request.at - healthyAt).toBeLessThan(TAKE_OVER_LIMIT_MS);
       expectSigned(request, subscriptions.get(path)!.secret);
     }
   }

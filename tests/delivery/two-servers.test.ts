@@ -9,7 +9,7 @@ import { scoredSession } from '../support/facts';
 import { findFreePort } from '../support/ports';
 import { endProducts } from '../support/product';
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
-import { openSite, type Server, type Site } from '../support/site';
+import { openSite, type Server, type Site, TAKE_OVER_LIMIT_MS } from '../support/site';
 
 // Two processes on one database. The clock of the second is an hour ahead, so a signature's timestamp shows which
 // process sent it.
@@ -121,4 +121,68 @@ it('simultaneous failures on two servers are all counted, and the third disables
   expect(disablings.map(({ id }) => id)).toEqual(ids);
   await sleep(500);
   expect(arrived()).toHaveLength(2 * SUBSCRIPTIONS * EVENTS);
+}, 60_000);
+
+/** Makes deliveries that wait for an answer at both servers. The answers are given by the test. */
+async function holdDeliveries() {
+  const answers = new Map<Received, (status: number) => void>();
+  receiver.answer = (request) =>
+    attemptOf(request) > 1 ? 200 : new Promise<number>((answer) => answers.set(request, answer));
+  const { tenant, arrived } = await sendToBoth(10, 2);
+  await waitUntil(() => answers.size === 20);
+  const deliveryIdOf = ({ headers }: Received) => String(headers['x-webhook-delivery-id']);
+  /** The ids of the deliveries in flight, by the process that sends them. */
+  const held = new Map<number, Set<string>>();
+  for (const { id, leaseOwner } of await site.listDeliveries(tenant))
+    held.set(leaseOwner!, (held.get(leaseOwner!) ?? new Set()).add(id));
+  expect([...held.keys()]).not.toContain(null);
+  return { tenant, arrived, answers, deliveryIdOf, held };
+}
+
+it('a server that loses only the connection by which others see it keeps its deliveries and sends nothing twice', async () => {
+  const { tenant, arrived, answers, held } = await holdDeliveries();
+  for (let n = 0; n < 3; n++) {
+    for (const owner of held.keys()) await site.endPresence(owner);
+    await sleep(700);
+  }
+  const owners = (await site.listDeliveries(tenant)).map(({ leaseOwner }) => leaseOwner!);
+  expect(new Set(owners)).toEqual(new Set(held.keys()));
+  for (const answer of answers.values()) answer(200);
+  await waitUntil(async () => (await site.listDeliveries(tenant)).every(({ status }) => status === 'Delivered'));
+  expect(arrived()).toHaveLength(20);
+}, 60_000);
+
+it('a paused server changes nothing after another one took over from it', async () => {
+  const { tenant, arrived, answers, deliveryIdOf, held } = await holdDeliveries();
+  const [paused, ids] = [...held].sort(([, a], [, b]) => b.size - a.size)[0]!;
+  const [first] = [...answers.keys()].filter((request) => ids.has(deliveryIdOf(request)));
+  const server = servers[senderOf(first!)]!;
+  server.signal('SIGSTOP');
+  try {
+    // A paused process keeps its connection, and so its deliveries. Without it, another process takes over.
+    await sleep(2_000);
+    expect((await site.listDeliveries(tenant)).filter(({ leaseOwner }) => leaseOwner === paused)).toHaveLength(
+      ids.size,
+    );
+    const endedAt = Date.now();
+    await site.endPresence(paused);
+    const listPaused = async () => (await site.listDeliveries(tenant)).filter(({ id }) => ids.has(id));
+    await waitUntil(async () => (await listPaused()).every(({ status }) => status === 'Delivered'));
+    expect(Date.now() - endedAt).toBeLessThan(TAKE_OVER_LIMIT_MS);
+    // The paused server finds answers that would end its deliveries and disable the subscriptions.
+    for (const answer of answers.values()) answer(404);
+    await waitUntil(async () => (await site.listDeliveries(tenant)).every(({ status }) => status !== 'Pending'));
+    const read = () => database.db.sql`
+      select d.*, s.consecutive_failures, s.enabled, s.last_delivery_at from webhook_deliveries d
+        join webhook_subscriptions s on s.integration_id = d.integration_id and s.id = d.subscription_id
+       where d.id in ${database.db.sql([...ids])} order by d.id`;
+    const before = await read();
+    server.signal('SIGCONT');
+    await waitUntil(async () => (await server.call('GET', '/health')).status === 200);
+    await sleep(1_000);
+    expect(await read()).toEqual(before);
+    expect(arrived()).toHaveLength(20 + ids.size);
+  } finally {
+    server.signal('SIGCONT');
+  }
 }, 60_000);

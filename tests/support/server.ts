@@ -69,6 +69,7 @@ export async function startTestServer(
   });
   const server = createHttpServer(service, dashboard(service), limits);
   await service.engine?.start();
+  await service.dispatcher.start();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {

@@ -23,6 +23,8 @@ export interface Delivery {
   attempts: number;
   /** When the lease of the running attempt ends. Null if none runs. */
   leaseEndsAt: number | null;
+  /** The process that runs the attempt. */
+  leaseOwner: number | null;
   /** How many attempts are in the log. */
   logged: number;
   /** How many of them the receiver answered too late. */
@@ -38,10 +40,16 @@ export interface Site {
   /** Subscribes a receiver's URL to BotDetected. */
   subscribe(server: Client, tenant: Tenant, url: string): Promise<{ id: string; secret: string }>;
   listDeliveries(tenant: Tenant): Promise<Delivery[]>;
+  /** Lists the processes of which nothing shows any more that they live. */
+  listDeadOwners(): Promise<number[]>;
+  /** Ends the connection by which a process shows that it lives. */
+  endPresence(leaseOwner: number): Promise<void>;
   /** Resolves when Postgres does no more work for a process that was killed. */
   waitForQuiet(): Promise<void>;
 }
 
+/** How long it takes at most until other servers send again what was in flight when a server was killed. */
+export const TAKE_OVER_LIMIT_MS = 3_000;
 /** The time between the end of an attempt's timeout and the end of its lease (architecture: A delivery). */
 export const LEASE_MARGIN_MS = 15_000;
 /**
@@ -84,6 +92,13 @@ export async function openSite({ db, url }: { db: Database; url: string }, setti
     async listDeliveries(tenant) {
       return db.query<Delivery>(LIST_DELIVERIES, [tenant.id]);
     },
+    async listDeadOwners() {
+      const rows = await db.query<{ id: number }>(LIST_DEAD_OWNERS, []);
+      return rows.map(({ id }) => id);
+    },
+    async endPresence(leaseOwner) {
+      await db.query(END_PRESENCE, [leaseOwner]);
+    },
     async waitForQuiet() {
       await waitUntil(async () => {
         const [row] = await db.query<{ busy: number }>(COUNT_BUSY, []);
@@ -96,11 +111,18 @@ export async function openSite({ db, url }: { db: Database; url: string }, setti
 const LIST_DELIVERIES = `
   select d.id, d.subscription_id as "subscriptionId", d.status, d.attempts,
          case when d.lease is not null then (extract(epoch from d.next_attempt_at) * 1000)::float8 end as "leaseEndsAt",
-         a.logged, a.late
+         d.lease_owner as "leaseOwner", a.logged, a.late
     from webhook_deliveries d cross join lateral (
          select count(*)::int as logged, count(*) filter (where failure_class = 'Timeout')::int as late
            from webhook_attempts where integration_id = d.integration_id and delivery_id = d.id) a
    where d.integration_id = $1 order by d.created_at, d.id`;
+
+const PRESENCE_LOCKS = `pg_locks where locktype = 'advisory' and classid = 7201005
+   and database = (select oid from pg_database where datname = current_database())`;
+
+const LIST_DEAD_OWNERS = `select id from lease_owners where id not in (select objid::int from ${PRESENCE_LOCKS})`;
+
+const END_PRESENCE = `select pg_terminate_backend(pid, 1000) from ${PRESENCE_LOCKS} and objid = $1`;
 
 const COUNT_BUSY = `
   select count(*)::int as busy from pg_stat_activity

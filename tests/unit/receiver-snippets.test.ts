@@ -167,6 +167,7 @@ async function captureDelivery(url = 'http://hooks.example.com/', key = secret):
       ...owner,
       deliveryId: 'dlv_1',
       lease: 'a',
+      leaseOwner: null,
       attempt: 1,
       eventType: 'BotDetected',
       payload: BODY,

@@ -7,6 +7,7 @@ const OTHERS: Record<string, string> = {
   integrations: 'the tenants themselves',
   api_keys: 'found by their hash before the tenant is known',
   rate_windows: 'counted per bucket, which the tenants of a tier may share',
+  lease_owners: 'processes, each of which works for all tenants',
   audit_entries: 'changes to accounts belong to no tenant, and entries are found by their time',
   staff: 'employees of the platform, who belong to no tenant',
   staff_sessions: 'found by the hash of their token',
@@ -27,7 +28,7 @@ describe('the tables', () => {
   it('belong to tenants if they name an integration', () => {
     const without = TABLES.filter(({ name }) => !TENANT_TABLES.some((table) => table.name === name));
     expect(without.map(({ name }) => name).sort()).toEqual([
-      ...['meta', 'rate_windows', 'sign_in_windows', 'staff', 'staff_sessions'],
+      ...['lease_owners', 'meta', 'rate_windows', 'sign_in_windows', 'staff', 'staff_sessions'],
     ]);
     expect(TENANT_TABLES.length).toBeGreaterThan(10);
   });

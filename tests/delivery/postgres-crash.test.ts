@@ -87,6 +87,7 @@ it('if Postgres dies in the middle of deliveries and comes back, nothing is lost
   expect(inFlight.length).toBeGreaterThan(0);
   await posted;
   await traffic.settle(deadline);
-  expect(findFaults(await traffic.judge(inFlight, recoveredAt))).toEqual([]);
+  // The server lives and keeps its leases; what it could not record waits for their end.
+  expect(findFaults(await traffic.judge(inFlight, recoveredAt, false))).toEqual([]);
   expect((await server.call('GET', '/health')).status).toBe(200);
 }, 90_000);

@@ -13,6 +13,8 @@ const REPEAT_PAUSE_MS = 100;
 const SLOWEST_MS = 400;
 const PATHS = ['/one', '/two'];
 
+const FIND_PENDING = `select 1 from webhook_deliveries where integration_id = $1 and status = 'Pending' limit 1`;
+
 /** The arrivals of one event at one subscription. */
 interface Arrivals {
   deliveryIds: Set<string>;
@@ -36,8 +38,8 @@ export interface Account {
   unexplained: string[];
   /** Deliveries that arrived under more than one id. */
   secondIds: string[];
-  /** The longest wait after the recovery, or after the end of a lease. */
-  latestMs: number;
+  /** The longest wait after the recovery, of what was in flight and of all else. */
+  longestWaitMs: { inFlight: number; others: number };
 }
 
 /** A tenant's pipeline and receiver. Both keep working, whatever happens to the server between them. */
@@ -109,17 +111,21 @@ export class Traffic {
 
   /** Waits until every delivery is over, plus a moment in which a repeat would arrive, or until the deadline. */
   async settle(deadline: number): Promise<void> {
-    const isOver = async () => {
-      const deliveries = await this.#site.listDeliveries(this.tenant).catch(() => null);
-      return deliveries?.every(({ status }) => status !== 'Pending') ?? false;
-    };
-    while (!(await isOver()) && Date.now() < deadline) await sleep(50);
+    const isOver = () =>
+      this.#site.db.query(FIND_PENDING, [this.tenant.id]).then(
+        (rows) => rows.length === 0,
+        () => false,
+      );
+    while (!(await isOver()) && Date.now() < deadline) await sleep(100);
     await sleep(1_000);
   }
 
-  /** Judges what arrived, after a recovery at `recoveredAt` from a fault that interrupted `inFlight`. */
-  async judge(inFlight: Delivery[], recoveredAt: number): Promise<Account> {
-    const leaseEnds = new Map(inFlight.map(({ id, leaseEndsAt }) => [id, leaseEndsAt!]));
+  /**
+   * Judges what arrived, after a recovery at `recoveredAt` from a fault that interrupted `inFlight`. `isTakenOver`: those are
+   * due at the recovery, and not only when their leases end.
+   */
+  async judge(inFlight: Delivery[], recoveredAt: number, isTakenOver: boolean): Promise<Account> {
+    const interrupted = new Map(inFlight.map(({ id, leaseEndsAt }) => [id, isTakenOver ? recoveredAt : leaseEndsAt!]));
     const rows = await this.#site.listDeliveries(this.tenant);
     const byId = new Map(rows.map((row) => [row.id, row]));
     const account: Account = {
@@ -130,7 +136,7 @@ export class Traffic {
       repeated: [],
       unexplained: [],
       secondIds: [],
-      latestMs: 0,
+      longestWaitMs: { inFlight: 0, others: 0 },
     };
     for (const path of this.#paths) {
       for (const { sessionId } of this.#sessions) {
@@ -145,12 +151,14 @@ export class Traffic {
         const { logged, late } = row ?? { logged: 0, late: 0 };
         if (times.length > Math.min(logged, refused + late + 1)) {
           account.repeated.push(name);
-          if (!ids.some((id) => leaseEnds.has(id))) account.unexplained.push(name);
+          if (!ids.some((id) => interrupted.has(id))) account.unexplained.push(name);
         }
         if (ids.length > 1) account.secondIds.push(name);
         const next = times.find((at) => at > recoveredAt);
-        const dueAt = Math.max(recoveredAt, ...ids.map((id) => leaseEnds.get(id) ?? 0));
-        if (next !== undefined) account.latestMs = Math.max(account.latestMs, next - dueAt);
+        if (next === undefined) continue;
+        const kind = ids.some((id) => interrupted.has(id)) ? 'inFlight' : 'others';
+        const dueAt = Math.max(recoveredAt, ...ids.map((id) => interrupted.get(id) ?? 0));
+        account.longestWaitMs[kind] = Math.max(account.longestWaitMs[kind], next - dueAt);
       }
     }
     if (rows.length > account.deliveries) account.secondIds.push(`${rows.length} rows for ${account.deliveries}`);

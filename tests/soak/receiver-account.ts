@@ -6,15 +6,28 @@ import type { SoakTenant } from './tenant';
 
 const REFUSED_SHARE = 0.05;
 const SLOWEST_MS = 100;
+/** The timeout of an attempt in the soak. */
+export const ATTEMPT_LIMIT_MS = 2_000;
 /** Attempts of a delivery (specification: Retries). After the last one it is given up. */
 const MAX_ATTEMPTS = 6;
 
 export type ReceiverMode = 'well' | 'failing' | 'silent';
 
+/** A delivery as the product has recorded it. */
+export interface RecordedDelivery {
+  /** The path of the receiver's URL, and the session that the event is about. */
+  path: string;
+  sessionId: string;
+  status: string;
+  /** When each logged attempt began, and why it failed. */
+  attempts: { at: number; failureClass: string | null }[];
+}
+
 export interface DeliveryAccount {
   expected: number;
+  /** Never accepted, and not given up for a reason that this account knows. */
   lost: string[];
-  /** Refused here so often that no further attempt was left. */
+  /** Never accepted, and recorded as given up after six attempts, each of which was refused here or hit by a fault. */
   givenUp: number;
   repeated: number;
   /** Repeats that no fault explains by cutting off the first arrival. */
@@ -48,26 +61,36 @@ export class ReceiverAccount {
     return 200;
   }
 
-  /** Counts the tenants' deliveries that have not been accepted yet. */
-  countMissing(tenants: SoakTenant[], paths: string[]): number {
-    return listExpected(tenants, paths).filter((name) => this.#isMissing(name)).length;
+  /**
+   * Whether the product was right to give a delivery up. The count of refusals alone does not tell: an attempt may fail before
+   * it arrives, and one that arrived does not count if the process died before it was recorded.
+   */
+  #isGivenUp(name: string, { status, attempts }: RecordedDelivery, ledger: Ledger): boolean {
+    if (status !== 'MaxRetriesExceeded' || attempts.length !== MAX_ATTEMPTS) return false;
+    const refused = attempts.filter(({ failureClass }) => failureClass === '5xx');
+    const cutOff = attempts.filter(({ failureClass }) => failureClass === 'Timeout' || failureClass === 'Network');
+    return (
+      refused.length + cutOff.length === MAX_ATTEMPTS &&
+      refused.length <= (this.#refused.get(name) ?? 0) &&
+      cutOff.every(({ at }) => ledger.findFaults(at, at + ATTEMPT_LIMIT_MS).length > 0)
+    );
   }
 
-  #isGivenUp(name: string): boolean {
-    return !this.#accepted.has(name) && (this.#refused.get(name) ?? 0) >= MAX_ATTEMPTS;
-  }
-
-  #isMissing(name: string): boolean {
-    return !this.#accepted.has(name) && !this.#isGivenUp(name);
-  }
-
-  judge(tenants: SoakTenant[], paths: string[], ledger: Ledger): DeliveryAccount {
+  judge(tenants: SoakTenant[], paths: string[], recorded: RecordedDelivery[], ledger: Ledger): DeliveryAccount {
     const expected = listExpected(tenants, paths);
+    const rows = new Map(recorded.map((row) => [`${row.path} ${row.sessionId}`, row]));
+    const missing = expected.filter((name) => !this.#accepted.has(name));
+    const isGivenUp = (name: string) => rows.has(name) && this.#isGivenUp(name, rows.get(name)!, ledger);
     const again = [...this.#accepted].filter(([, times]) => times.length > 1);
     return {
       expected: expected.length,
-      lost: expected.filter((name) => this.#isMissing(name)),
-      givenUp: expected.filter((name) => this.#isGivenUp(name)).length,
+      lost: missing
+        .filter((name) => !isGivenUp(name))
+        .map(
+          (name) =>
+            `${name}: ${JSON.stringify(rows.get(name) ?? 'no delivery')}, refused ${this.#refused.get(name) ?? 0}`,
+        ),
+      givenUp: missing.filter(isGivenUp).length,
       repeated: again.length,
       unexplained: again
         .filter(([, times]) => ledger.findFaults(times[0]!, times[0]! + SLOWEST_MS).length === 0)

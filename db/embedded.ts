@@ -25,7 +25,8 @@ const POLL_MS = 30;
 const RETRY_PAUSE_MS = 200;
 /** Backends of a killed server may remain for a moment. */
 const RETRY_LIMIT_MS = 15_000;
-const TEMPORARY = /Address already in use|lock file .* (already exists|is empty)|shared memory block .* still in use/;
+/** What Postgres prints about addresses, lock files and shared memory of a server that has just ended. */
+const TEMPORARY = ['Address already in use', '" already exists', '" is empty', 'is still in use'];
 /** Crash recovery may have a lot of WAL to replay. */
 const READY_LIMIT_MS = 5 * 60_000;
 /** During an immediate shutdown, Postgres itself kills remaining backends after 5 s. */
@@ -91,7 +92,7 @@ async function joinServer(cluster: Cluster, log: Log): Promise<{ port: number; r
       } else if (hasEnded(started)) {
         const output = (await readFile(cluster.logFile)).subarray(started.logOffset).toString();
         retryUntil ??= Date.now() + RETRY_LIMIT_MS;
-        const isTemporary = TEMPORARY.test(output) && Date.now() < retryUntil;
+        const isTemporary = TEMPORARY.some((sign) => output.includes(sign)) && Date.now() < retryUntil;
         if (!isTemporary) throw new Error(output || 'postgres exited without output');
         started = undefined;
         await sleep(RETRY_PAUSE_MS);

@@ -113,10 +113,14 @@ function failedEvent(job: Job, run: Run, fn: EngineFunction, error: StepError): 
   return { name: FAILED_EVENT, id: `failed:${job.run}`, ts: Date.now(), data };
 }
 
-const AWAY_CODE =
-  /^(08...|57P0[1-5]|57014|25006|53[123]00|40001|40P01|CONNECTION_(CLOSED|DESTROYED)|CONNECT_TIMEOUT|DATABASE_(AWAY|BUSY)|E[A-Z]+)$/;
+const AWAY_CODES = new Set([
+  ...['57P01', '57P02', '57P03', '57P04', '57P05', '57014', '25006', '53100', '53200', '53300', '40001', '40P01'],
+  ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'DATABASE_AWAY', 'DATABASE_BUSY'],
+]);
+/** SQLSTATE class 08 (connection exception), and error codes of the system. */
+const AWAY_CLASS = /^(?:08...|E[A-Z]+)$/;
 
 function isDatabaseAway(error: unknown): boolean {
   const { code } = error as { code?: unknown };
-  return typeof code === 'string' && AWAY_CODE.test(code);
+  return typeof code === 'string' && (AWAY_CODES.has(code) || AWAY_CLASS.test(code));
 }

@@ -131,7 +131,7 @@ const UNIT_MS: Record<string, number> = { w: 604_800_000, d: 86_400_000, h: 3_60
 /** Parses a sleep, which the SDK sends as an instant or as a duration such as `1h30m`. */
 function readSleep(name: string): Pick<PendingOp, 'at' | 'delayMs'> {
   if (/^\d{4}-/.test(name)) return { at: name, delayMs: 0 };
-  const parts = [...name.matchAll(/(\d+)([wdhms])/g)];
+  const parts = [...name.matchAll(/(\d+)([wdhms])/gy)];
   return { at: null, delayMs: parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0) };
 }
 

@@ -8,7 +8,7 @@ import { defineFact } from './fact-kind';
 import { defineRecords, type RecordRow } from './records';
 
 // Customers append it to the dashboard's host, so it must not lead to another host.
-const HOST_PATH = /^\/(?![/\\])[^\s\p{Cc}]*$/u;
+const HOST_PATH = /^\/(?:[^\s\p{Cc}/\\][^\s\p{Cc}]*)?$/u;
 
 const REPORTS = defineRecords({ table: reports, key: ['id'], isOfSession: false });
 

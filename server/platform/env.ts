@@ -25,9 +25,13 @@ const integer = (min: number, max: number) =>
 
 const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
-const origin = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-  .transform((value) => value.replace(/\/+$/, ''));
+function trimEndSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '/') end--;
+  return text.slice(0, end);
+}
+
+const origin = z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).transform(trimEndSlashes);
 
 const retryDelays = z
   .string()

@@ -3,7 +3,7 @@ import { type PresentedKey, type VerifiedKey, verifyKey } from '../domain/api-ke
 import type { Service } from '../service';
 import type { RestRequest } from './request';
 
-const BEARER = /^bearer[ \t]+(.+)$/i;
+const BEARER = /^bearer[ \t]+([^ \t].*)$/i;
 
 /** Reads the presented key. If both headers are present, Authorization wins (specification: Authentication). */
 function readPresentedKey(request: RestRequest): PresentedKey | null {

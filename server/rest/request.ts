@@ -1,4 +1,5 @@
 import { ApiError } from '../../contract/errors';
+import { isJsonType } from './media-type';
 import type { BodyShape, QueryKind, Route } from './routes';
 
 /** A request, independent of the server that received it. */
@@ -101,12 +102,10 @@ export async function readJsonBody(shape: BodyShape, request: RestRequest): Prom
   return shape.fields.filter((field) => Object.hasOwn(body, field)).map((field) => [field, body[field]]);
 }
 
-const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
-
 function isJson(request: RestRequest): boolean {
   const encoding = request.header('content-encoding');
   const isPlain = encoding === null || encoding.toLowerCase() === 'identity';
-  return isPlain && JSON_TYPE.test(request.header('content-type') ?? '');
+  return isPlain && isJsonType(request.header('content-type'));
 }
 
 /** Percent-decodes once. Returns null if an escape is invalid. */

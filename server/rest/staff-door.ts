@@ -10,6 +10,7 @@ import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
 import { readClientAddress } from './client-address';
 import { readWebBody } from './fetch-adapter';
+import { isJsonType } from './media-type';
 import { listProcedures } from './trpc-internals';
 
 // The dashboard's endpoints: sign-in, sign-out, and its tRPC calls, with a session cookie.
@@ -54,7 +55,7 @@ function isSameHost({ env }: Service, request: Request): boolean {
   return hosts.includes(new URL(origin).host);
 }
 
-const isJson = (request: Request) => /^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? '');
+const isJson = (request: Request) => isJsonType(request.headers.get('content-type'));
 
 type Fault = keyof typeof STATUSES;
 const STATUSES = {

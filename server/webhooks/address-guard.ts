@@ -22,8 +22,26 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{White_Space}\u180e\u200b\u2060\ufeff]/u;
  */
 const WEB_URL = /^https?:\/\/(?<authority>[^/?#\\]+)(?:[/?#]|$)/i;
 const HOST_LABEL = /^[a-z0-9_-]{1,63}$/;
-/** Host names of this machine, of link-local discovery and of the clouds' metadata services. */
-const FORBIDDEN_HOST = /^(?:metadata|instance-data|(?:.+\.)?localhost|.+\.(?:local|internal))$/;
+/** Zones that the public DNS does not have: of hosts files, link-local discovery, private networks and Kubernetes. */
+const FORBIDDEN_ZONES: ReadonlySet<string> = new Set([
+  'local',
+  'localdomain',
+  'localdomain4',
+  'localdomain6',
+  'internal',
+  'home.arpa',
+  'lan',
+  'svc',
+]);
+/** Hosts that are refused together with all names below them. */
+const FORBIDDEN_HOSTS: ReadonlySet<string> = new Set([
+  // This machine, as hosts files name it.
+  ...['localhost', 'localhost4', 'localhost6', 'ip6-localhost', 'ip6-loopback', 'loopback', 'broadcasthost'],
+  // Metadata services whose addresses DNS or a hosts file gives only inside of a cloud.
+  ...['metadata', 'metadata.goog', 'metadata.azure.com', 'instance-data', 'rancher-metadata'],
+  ...['metadata.tencentyun.com', 'metadata.oraclecloud.com', 'metadata.cloud.ibm.com'],
+  ...['metadata.packet.net', 'metadata.platformequinix.com'],
+]);
 
 type Block = readonly [cidr: string, reachable: boolean];
 
@@ -140,10 +158,18 @@ function findHostFault(hostname: string): string | null {
     return isForbiddenAddress(hostname) ? 'The URL must not point to a private, local or reserved address.' : null;
   }
   const name = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
-  if (FORBIDDEN_HOST.test(name)) return 'The URL must not point to a local or cloud metadata host.';
   const isDnsName = name.length <= MAX_HOST_LENGTH && name.split('.').every((label) => HOST_LABEL.test(label));
   if (!isDnsName || !hasTruePunycode(name)) return 'The URL must have a valid host name.';
-  return null;
+  return isForbiddenName(name) ? 'The URL must not point to a local or cloud metadata host.' : null;
+}
+
+/** Whether a name is a forbidden host, or lies below one or in a forbidden zone. */
+function isForbiddenName(name: string): boolean {
+  const labels = name.split('.');
+  return labels.some((_, at) => {
+    const suffix = labels.slice(at).join('.');
+    return FORBIDDEN_HOSTS.has(suffix) || (at > 0 && FORBIDDEN_ZONES.has(suffix));
+  });
 }
 
 /**

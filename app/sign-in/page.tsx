@@ -1,19 +1,15 @@
 import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
 import { getStaff } from '../dashboard/staff-session';
+import { readNextPath } from './next-path';
 import { SignInForm } from './sign-in-form';
 
 export const metadata: Metadata = { title: 'Sign in' };
 
 type Props = { searchParams: Promise<{ next?: string | string[] }> };
 
-/** Accepts a dashboard path on this host; anything else becomes the start page. */
-function readNext(next: string | string[] | undefined): string {
-  return typeof next === 'string' && /^\/dashboard(?:[/?]|$)/.test(next) ? next : '/dashboard';
-}
-
 export default async function SignIn({ searchParams }: Props) {
-  const next = readNext((await searchParams).next);
+  const next = readNextPath((await searchParams).next);
   if (await getStaff()) redirect(next);
   return (
     <main className="flex min-h-dvh items-center justify-center p-4">

@@ -45,6 +45,18 @@ describe('sign-in', () => {
     await page.waitForURL(`${dashboard.base}/overview`);
   });
 
+  it('leads on if the address has line breaks', async () => {
+    const page = await dashboard.open({ role: 'admin' });
+    for (const odd of ['%0d%0aSet-Cookie:x', '%E2%80%A8', '%F0%9F%98%80']) {
+      const answer = await page.request.get(`/sign-in?next=/dashboard/${odd}`, { maxRedirects: 0 });
+      expect([odd, answer.status(), answer.headers().location]).toEqual([
+        odd,
+        307,
+        expect.stringMatching(/^\/dashboard\/[ -~]+$/),
+      ]);
+    }
+  });
+
   it('ends on the server with sign-out', async () => {
     const page = await dashboard.open();
     const account = { headers: { origin: dashboard.product.url }, data: dashboard.demo };

@@ -72,6 +72,13 @@ function cutIdleReaders(server: Server, answerTimeoutMs: number, checkEveryMs: n
 export const hasTooManyFields = ({ rawHeaders }: IncomingMessage, { maxHeaderFields }: ConnectionLimits) =>
   rawHeaders.length > 2 * maxHeaderFields;
 
+/**
+ * Whether a request names two hosts, or one host twice. node:http silently takes the first, and a proxy in front may have
+ * taken the last (RFC 9112, 3.2).
+ */
+export const hasTwoHosts = ({ rawHeaders }: IncomingMessage) =>
+  rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === 'host').length > 1;
+
 /** The maximum bytes of a call's body. The engine's calls carry the state of runs; other endpoints set lower limits. */
 const MAX_CALL_BYTES = 4 * 1024 * 1024;
 const MAX_PAGE_BODY_BYTES = 64 * 1024;

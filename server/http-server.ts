@@ -1,6 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { boundBody, CONNECTION_LIMITS, type ConnectionLimits, hasTooManyFields, limitConnections } from './http-limits';
+import {
+  boundBody,
+  CONNECTION_LIMITS,
+  type ConnectionLimits,
+  hasTooManyFields,
+  hasTwoHosts,
+  limitConnections,
+} from './http-limits';
 import { stopListening } from './node-http-internals';
 import { beginAccess, endAccess } from './rest/access-log';
 import { noteClientAddress } from './rest/client-address';
@@ -32,6 +39,7 @@ export function createHttpServer(
   const refuse = (error: Error, socket: Duplex) => refuseUnreadableRequest(service, error, socket);
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (hasTooManyFields(request, limits)) return refuse(new Error('too many header fields'), request.socket);
+    if (hasTwoHosts(request)) return refuse(new Error('two Host headers'), request.socket);
     answerRequest(service, dashboard, request, response).catch((error: unknown) => {
       service.log.error({ err: error }, 'a response could not be sent');
       response.destroy();

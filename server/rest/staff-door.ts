@@ -44,15 +44,23 @@ export async function findSignedIn(service: Service, cookies: string | null): Pr
 
 /**
  * Whether a request that changes something comes from a page of this host. Browsers send the origin with every POST, and a
- * page of another host cannot forge it.
+ * page of another host cannot forge it. The scheme counts too: anyone on the network can serve a page without TLS.
  */
-function isSameHost({ env }: Service, request: Request): boolean {
+function isSameOrigin({ env }: Service, request: Request): boolean {
   const origin = request.headers.get('origin');
-  const host = request.headers.get('host');
   if (origin === null || !URL.canParse(origin)) return false;
-  // A proxy in front may send another Host header, so the public address counts too.
-  const hosts = [host?.toLowerCase(), env.publicUrl && new URL(env.publicUrl).host];
-  return hosts.includes(new URL(origin).host);
+  const own = readOwnOrigin(request);
+  // A proxy in front may send another Host header, so the public address counts too. For its host, nothing else does.
+  const publicUrl = env.publicUrl === null ? null : new URL(env.publicUrl);
+  const accepted = [publicUrl, own?.host === publicUrl?.host ? null : own];
+  return accepted.some((url) => url?.origin === new URL(origin).origin);
+}
+
+/** Reads the address at which the client reached the server. A proxy with TLS says so in `X-Forwarded-Proto`. */
+function readOwnOrigin({ headers }: Request): URL | null {
+  const scheme = headers.get('x-forwarded-proto')?.split(',')[0]?.trim() === 'https' ? 'https' : 'http';
+  const address = `${scheme}://${headers.get('host')}`;
+  return URL.canParse(address) ? new URL(address) : null;
 }
 
 const isJson = (request: Request) => isJsonType(request.headers.get('content-type'));
@@ -85,7 +93,7 @@ export const answerSignIn = (service: Service, request: Request): Promise<Respon
   logAccess(service, request, '/api/auth/sign-in', (access) => checkSignIn(service, request, access));
 
 async function checkSignIn(service: Service, request: Request, access: Access): Promise<Response> {
-  if (!isSameHost(service, request)) return refuseForeign();
+  if (!isSameOrigin(service, request)) return refuseForeign();
   const input = isJson(request) ? signInInput.safeParse(await readJson(request)) : null;
   if (!input?.success) return refuse('BAD_REQUEST', 'Send email and password as JSON');
   try {
@@ -111,7 +119,7 @@ export const answerSignOut = (service: Service, request: Request): Promise<Respo
   logAccess(service, request, '/api/auth/sign-out', (access) => endSession(service, request, access));
 
 async function endSession(service: Service, request: Request, access: Access): Promise<Response> {
-  if (!isSameHost(service, request)) return refuseForeign();
+  if (!isSameOrigin(service, request)) return refuseForeign();
   try {
     await closeSession(service, request);
     const headers = { 'cache-control': 'no-store', 'set-cookie': makeCookie(service, '', 0) };
@@ -132,7 +140,8 @@ async function answerProcedure(service: Service, request: Request, access: Acces
   try {
     const staff = await findSignedIn(service, request.headers.get('cookie'));
     // The cookie alone proves nothing: browsers may send it with a request that another site's page makes.
-    if (staff && request.method !== 'GET' && !(isSameHost(service, request) && isJson(request))) return refuseForeign();
+    if (staff && request.method !== 'GET' && !(isSameOrigin(service, request) && isJson(request)))
+      return refuseForeign();
     const integrationId = request.headers.get(INTEGRATION_HEADER);
     if (staff) access.staffId = staff.id;
     if (staff)

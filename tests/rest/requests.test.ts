@@ -381,6 +381,9 @@ describe('what Node would answer without the API', () => {
     ['what is no HTTP', 'HELLO\r\n\r\n'],
     ['bytes that a target may not have', 'GET /v1/sessions/é HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a broken header', 'GET /v1/sessions HTTP/1.1\r\nHost: x\r\nNo colon\r\n\r\n'],
+    ['two hosts', 'GET /v1/integration HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
+    ['the same host twice', 'GET /health HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n'],
+    ['two hosts for a page', 'GET /sign-in HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
     ['two lengths', 'POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}'],
     [
       'a length and chunks',

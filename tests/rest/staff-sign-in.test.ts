@@ -127,9 +127,11 @@ describe('sign-in', () => {
     ['a host that begins like ours', 'http://127.0.0.1:1.evil.example.com'],
     ['no readable origin', 'null'],
     ['another port', 'http://127.0.0.1:1'],
+    ['another scheme', () => server.url.replace('http:', 'https:')],
   ])('from %s is 403', async (_case, origin) => {
     const { email } = await createAccount();
-    const answer = await trySignIn(server, { email, password: PASSWORD }, { origin });
+    const headers = { origin: typeof origin === 'string' ? origin : origin() };
+    const answer = await trySignIn(server, { email, password: PASSWORD }, headers);
     expect([answer.status, answer.body]).toEqual([403, refusal('FORBIDDEN')]);
     expect(answer.headers.get('set-cookie')).toBeNull();
   });
@@ -140,6 +142,17 @@ describe('sign-in', () => {
     expect((await server.call('POST', '/api/auth/sign-in', { body })).status).toBe(403);
     expect((await trySignIn(deployed, body, { origin: 'https://us.example.com' })).status).toBe(200);
     expect((await trySignIn(server, body, { origin: 'https://us.example.com' })).status).toBe(403);
+  });
+
+  it('from a page without TLS is 403 where the proxy has TLS', async () => {
+    const { email } = await createAccount();
+    const body = { email, password: PASSWORD };
+    const { host } = new URL(server.url);
+    const proxied = { 'x-forwarded-proto': 'https' };
+    expect((await trySignIn(server, body, { ...proxied, origin: `https://${host}` })).status).toBe(200);
+    expect((await trySignIn(server, body, { ...proxied, origin: `http://${host}` })).status).toBe(403);
+    expect((await trySignIn(server, body, { 'x-forwarded-proto': 'file', origin: 'file:///' })).status).toBe(403);
+    expect((await trySignIn(deployed, body, { origin: 'http://us.example.com' })).status).toBe(403);
   });
 });
 

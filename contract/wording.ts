@@ -1,17 +1,20 @@
 import type { z } from 'zod';
 
 /** Names of types for error messages. */
-const NOUNS: Record<string, string> = {
-  string: 'a string',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'an array',
-  object: 'an object',
-  record: 'an object',
-  null: 'null',
-};
-const UNITS: Record<string, string> = { string: 'characters', array: 'items' };
+const NOUNS = new Map([
+  ['string', 'a string'],
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['boolean', 'true or false'],
+  ['array', 'an array'],
+  ['object', 'an object'],
+  ['record', 'an object'],
+  ['null', 'null'],
+]);
+const UNITS = new Map([
+  ['string', 'characters'],
+  ['array', 'items'],
+]);
 
 /**
  * Words an issue that the schema does not word itself. The text follows the field's name: `enabled must be true or
@@ -21,7 +24,7 @@ export function wordIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is required';
   switch (issue.code) {
     case 'invalid_type':
-      return `must be ${NOUNS[issue.expected] ?? 'of another type'}`;
+      return `must be ${NOUNS.get(issue.expected) ?? 'of another type'}`;
     case 'too_small':
       return wordLimit('at least', issue.minimum, issue.origin);
     case 'too_big':
@@ -36,7 +39,7 @@ export function wordIssue(issue: z.core.$ZodRawIssue): string {
 }
 
 function wordLimit(bound: string, limit: number | bigint, origin: string): string {
-  const unit = UNITS[origin];
+  const unit = UNITS.get(origin);
   if (unit && bound === 'at least' && limit === 1) return 'must not be empty';
   return unit ? `must have ${bound} ${limit} ${unit}` : `must be ${bound} ${limit}`;
 }

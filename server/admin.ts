@@ -48,59 +48,61 @@ const limit = z
   .default('50')
   .transform(Number);
 
-const COMMANDS: Record<string, Command> = {
-  'integration create': command(
-    '--name N --plan free|starter|pro|enterprise [--origin https://…]',
-    z.object({ name: integrationNameInput, plan: planInput, origin: originInput.optional() }),
-    ({ db }, flags) =>
-      createIntegration(asOperator(db), {
-        name: flags.name,
-        plan: flags.plan,
-        allowedOrigins: flags.origin ? [flags.origin] : [],
+const COMMANDS = new Map<string, Command>(
+  Object.entries({
+    'integration create': command(
+      '--name N --plan free|starter|pro|enterprise [--origin https://…]',
+      z.object({ name: integrationNameInput, plan: planInput, origin: originInput.optional() }),
+      ({ db }, flags) =>
+        createIntegration(asOperator(db), {
+          name: flags.name,
+          plan: flags.plan,
+          allowedOrigins: flags.origin ? [flags.origin] : [],
+        }),
+    ),
+    'integration set-plan': command('--id I --plan P', setPlanInput, ({ db }, flags) =>
+      setIntegrationPlan(asOperator(db), flags),
+    ),
+    'integration list': command('', z.object({}), async ({ db }) => ({ integrations: await listIntegrations(db) })),
+    'key mint': command(
+      '--integration I [--name N]',
+      z.object({ integration: id, name: apiKeyNameInput }),
+      ({ db }, flags) => mintKey(asOperator(db), { integrationId: flags.integration, name: flags.name }),
+    ),
+    'key revoke': command('--id K', keyIdInput, ({ db }, flags) => revokeKey(asOperator(db), flags)),
+    'staff create': command(
+      '--email E --password P [--role admin|analyst|viewer] [--name N]',
+      createStaffInput,
+      ({ db }, flags) => createStaff(asOperator(db), flags),
+    ),
+    'staff set-password': command('--email E --password P', setStaffPasswordInput, ({ db }, flags) =>
+      setStaffPassword(asOperator(db), flags),
+    ),
+    'audit list': command(
+      '[--integration I] [--limit N]',
+      z.object({ integration: id.optional(), limit }),
+      async ({ db }, flags) => ({
+        entries: await listLatestAuditEntries(db, { integrationId: flags.integration, limit: flags.limit }),
       }),
-  ),
-  'integration set-plan': command('--id I --plan P', setPlanInput, ({ db }, flags) =>
-    setIntegrationPlan(asOperator(db), flags),
-  ),
-  'integration list': command('', z.object({}), async ({ db }) => ({ integrations: await listIntegrations(db) })),
-  'key mint': command(
-    '--integration I [--name N]',
-    z.object({ integration: id, name: apiKeyNameInput }),
-    ({ db }, flags) => mintKey(asOperator(db), { integrationId: flags.integration, name: flags.name }),
-  ),
-  'key revoke': command('--id K', keyIdInput, ({ db }, flags) => revokeKey(asOperator(db), flags)),
-  'staff create': command(
-    '--email E --password P [--role admin|analyst|viewer] [--name N]',
-    createStaffInput,
-    ({ db }, flags) => createStaff(asOperator(db), flags),
-  ),
-  'staff set-password': command('--email E --password P', setStaffPasswordInput, ({ db }, flags) =>
-    setStaffPassword(asOperator(db), flags),
-  ),
-  'audit list': command(
-    '[--integration I] [--limit N]',
-    z.object({ integration: id.optional(), limit }),
-    async ({ db }, flags) => ({
-      entries: await listLatestAuditEntries(db, { integrationId: flags.integration, limit: flags.limit }),
-    }),
-  ),
-  'db migrate': command('', z.object({}), async (_service, _flags, { migrated }) => ({ applied: migrated })),
-  'demo session': command(
-    '--integration I [--kind bot|human]',
-    z.object({ integration: id, kind: z.enum(['bot', 'human'], { error: 'must be bot or human' }).default('bot') }),
-    async ({ ingester }, flags) => {
-      const { sessionId, facts } = makeSessionFacts(flags.kind, Date.now(), createRandom(Date.now()));
-      await ingester.ingestFacts({ integrationId: flags.integration, facts });
-      return { sessionId };
-    },
-  ),
-};
+    ),
+    'db migrate': command('', z.object({}), async (_service, _flags, { migrated }) => ({ applied: migrated })),
+    'demo session': command(
+      '--integration I [--kind bot|human]',
+      z.object({ integration: id, kind: z.enum(['bot', 'human'], { error: 'must be bot or human' }).default('bot') }),
+      async ({ ingester }, flags) => {
+        const { sessionId, facts } = makeSessionFacts(flags.kind, Date.now(), createRandom(Date.now()));
+        await ingester.ingestFacts({ integrationId: flags.integration, facts });
+        return { sessionId };
+      },
+    ),
+  }),
+);
 
 class UsageError extends Error {}
 
 function parseCommand(args: string[]) {
   const name = args.slice(0, 2).join(' ');
-  const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  const found = COMMANDS.get(name);
   if (!found) throw new UsageError(`usage: npm run -s admin -- <command> [--json]\n${listCommands()}`);
   const names = Object.keys(found.flags.shape);
   const options = Object.fromEntries(names.map((flag) => [flag, { type: 'string' as const }]));
@@ -122,9 +124,7 @@ function parseCommand(args: string[]) {
 }
 
 function listCommands(): string {
-  return Object.entries(COMMANDS)
-    .map(([name, { usage }]) => `  ${name} ${usage}`.trimEnd())
-    .join('\n');
+  return [...COMMANDS].map(([name, { usage }]) => `  ${name} ${usage}`.trimEnd()).join('\n');
 }
 
 async function runCommand(args: string[]): Promise<string> {

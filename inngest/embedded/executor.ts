@@ -126,13 +126,13 @@ function readRetryAfter(header: string | null): number | null {
   return Number.isFinite(ms) ? Math.max(ms, 0) : null;
 }
 
-const UNIT_MS: Record<string, number> = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 };
+const UNIT_MS = new Map(Object.entries({ w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 }));
 
 /** Parses a sleep, which the SDK sends as an instant or as a duration such as `1h30m`. */
 function readSleep(name: string): Pick<PendingOp, 'at' | 'delayMs'> {
   if (/^\d{4}-/.test(name)) return { at: name, delayMs: 0 };
   const parts = [...name.matchAll(/(\d+)([wdhms])/gy)];
-  return { at: null, delayMs: parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0) };
+  return { at: null, delayMs: parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS.get(unit!)!, 0) };
 }
 
 /** Reads an error of the SDK or a thrown value. Truncates its texts, because they are stored and logged. */

@@ -32,11 +32,11 @@ const START = `fetch('/openapi/v3.json').then((response) => response.json()).the
 const HEADERS = { ...PAGE_HEADERS, 'content-security-policy': SWAGGER_POLICY };
 
 /** The files of swagger-ui-dist that the page loads, with their content types. */
-const FILES: Record<string, string> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
-};
+const FILES = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['favicon-32x32.png', 'image/png'],
+]);
 
 /** Reads a file of the interactive documentation at `/swagger`. Returns null for any other path. */
 export async function readSwaggerAsset(path: string): Promise<RestResponse | null> {
@@ -44,7 +44,7 @@ export async function readSwaggerAsset(path: string): Promise<RestResponse | nul
   const name = path.slice('/swagger/'.length);
   if (!path.startsWith('/swagger/')) return null;
   if (name === 'start.js') return respond('text/javascript; charset=utf-8', START);
-  const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+  const type = FILES.get(name);
   return type === undefined ? null : respond(type, await readFile(join(DIRECTORY, name)));
 }
 

@@ -11,7 +11,10 @@ import { MAX_URL_LENGTH } from '../../contract/webhooks';
 export type AllowedHosts = ReadonlySet<string>;
 
 const MAX_HOST_LENGTH = 253;
-const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
+const DEFAULT_PORTS: ReadonlyMap<string, string> = new Map([
+  ['http:', '80'],
+  ['https:', '443'],
+]);
 const WEB_PORTS: ReadonlySet<string> = new Set(['80', '443']);
 
 /** Control characters, lone surrogates, Unicode whitespace, and four blank characters that are not in White_Space. */
@@ -191,7 +194,7 @@ function parseUrl(url: string): URL | null {
 }
 
 function portOf(url: URL): string {
-  return url.port || (DEFAULT_PORTS[url.protocol] ?? '');
+  return url.port || (DEFAULT_PORTS.get(url.protocol) ?? '');
 }
 
 /** Counts code points, but only if the number of code units does not decide. */

@@ -3,8 +3,8 @@ import { Badge, RiskBadge } from '../../components/badge';
 import type { Column } from '../../components/data-table';
 import { ScoreBar } from '../../components/score-bar';
 import { Time } from '../../components/time';
+import { describeFlag } from './flag-words';
 import { showPath } from './session-facts';
-import { describeFlag } from './verdict-bar';
 
 /** The columns of a session list. */
 export const SESSION_COLUMNS: Column<Session>[] = [

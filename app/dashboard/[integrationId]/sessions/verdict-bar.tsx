@@ -5,18 +5,7 @@ import { Badge, RiskBadge, RiskShape } from '../../components/badge';
 import { Button } from '../../components/button';
 import { showScore } from '../../components/score-bar';
 import { Time } from '../../components/time';
-
-const FLAG_WORDS: Record<string, string> = {
-  webdriver: 'Driven by automation (webdriver)',
-  'linear-mouse-path': 'Mouse moves in straight lines',
-  'superhuman-typing': 'Types faster than people can',
-  'no-scroll': 'Never scrolls',
-  'datacenter-network': 'Comes from a data centre',
-  'agent-tool-calls': 'Makes the tool calls of an agent',
-};
-
-/** Describes a detection flag in plain words. An unknown flag is shown as it is, without dashes. */
-export const describeFlag = (flag: string) => FLAG_WORDS[flag] ?? flag.replace(/[-_]/g, ' ');
+import { describeFlag } from './flag-words';
 
 const FLAG_LEVEL = { bot: 'text-bot', medium: 'text-medium', human: 'text-human' };
 

@@ -9,16 +9,16 @@ const CUTS = [
   { cut: 'botAt', name: 'Bot from', color: 'bg-bot', line: 'border-bot' },
 ] as const;
 const LARGE_STEP = 5;
-const STEPS: Record<string, number> = {
-  ArrowLeft: -1,
-  ArrowDown: -1,
-  ArrowRight: 1,
-  ArrowUp: 1,
-  PageDown: -LARGE_STEP,
-  PageUp: LARGE_STEP,
-  Home: -BINS,
-  End: BINS,
-};
+const STEPS = new Map([
+  ['ArrowLeft', -1],
+  ['ArrowDown', -1],
+  ['ArrowRight', 1],
+  ['ArrowUp', 1],
+  ['PageDown', -LARGE_STEP],
+  ['PageUp', LARGE_STEP],
+  ['Home', -BINS],
+  ['End', BINS],
+]);
 
 interface CutHandlesProps {
   thresholds: RiskThresholds;
@@ -45,7 +45,7 @@ export function CutHandles({ thresholds, minGap, isDisabled, onChange }: CutHand
     if (box) move(cut, Math.round(((event.clientX - box.left) / box.width) * BINS));
   };
   const press = (cut: keyof RiskThresholds) => (event: KeyboardEvent) => {
-    const step = STEPS[event.key];
+    const step = STEPS.get(event.key);
     if (step === undefined || isDisabled) return;
     event.preventDefault();
     move(cut, thresholds[cut] + step);

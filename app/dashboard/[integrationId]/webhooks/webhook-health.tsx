@@ -3,16 +3,19 @@ import type { Webhook, WebhookHealth } from '../../../../contract/webhooks';
 import { Badge } from '../../components/badge';
 
 /** Why the service disabled a subscription. */
-const DISABLED_WORDS: Record<string, (webhook: Webhook) => string> = {
-  'auto:consecutive-failures': ({ disabledFailureClass }) =>
-    `Disabled after too many failures in a row${disabledFailureClass ? `, the last of class ${disabledFailureClass}` : ''}. Fix the receiver, test it, then enable it again.`,
-  'auto:plan-limit': () => 'Disabled because the plan allows fewer active webhooks than there were.',
-};
+const DISABLED_WORDS = new Map<string, (webhook: Webhook) => string>([
+  [
+    'auto:consecutive-failures',
+    ({ disabledFailureClass }) =>
+      `Disabled after too many failures in a row${disabledFailureClass ? `, the last of class ${disabledFailureClass}` : ''}. Fix the receiver, test it, then enable it again.`,
+  ],
+  ['auto:plan-limit', () => 'Disabled because the plan allows fewer active webhooks than there were.'],
+]);
 
 /** Describes a subscription's health, and how close it is to being disabled. */
 export function describeHealth(webhook: Webhook, health: WebhookHealth | undefined): string {
   if (!webhook.enabled) {
-    const explain = DISABLED_WORDS[webhook.disabledReason ?? ''];
+    const explain = DISABLED_WORDS.get(webhook.disabledReason ?? '');
     return explain ? explain(webhook) : 'Disabled by hand. New events are skipped until it is enabled again.';
   }
   if (!health) return webhook.lastDeliveryStatus === null ? 'Nothing was sent yet.' : '';

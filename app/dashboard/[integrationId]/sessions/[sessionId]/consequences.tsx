@@ -10,7 +10,10 @@ import { PAGES } from '../../../list-pages';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 
-const STATUS_TONES: Record<string, Tone> = { Delivered: 'human', Pending: 'accent' };
+const STATUS_TONES = new Map<string, Tone>([
+  ['Delivered', 'human'],
+  ['Pending', 'accent'],
+]);
 
 /** The anomalies that the pipeline reported for the session. */
 export function SessionAnomalies({ sessionId }: { sessionId: string }) {
@@ -46,7 +49,7 @@ export function SessionDeliveries({ sessionId, base }: { sessionId: string; base
           >
             {eventType}
           </HoverLink>
-          <Badge tone={STATUS_TONES[status] ?? 'danger'}>{status}</Badge>
+          <Badge tone={STATUS_TONES.get(status) ?? 'danger'}>{status}</Badge>
           <span className="text-muted">
             <Time at={createdAt} />
           </span>

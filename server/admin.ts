@@ -13,6 +13,7 @@ import {
 import { createStaffInput, setStaffPasswordInput } from '../contract/staff';
 import { asOperator } from './audit/acts';
 import { createStaff, setStaffPassword } from './auth/accounts';
+import { readPassword } from './auth/password-input';
 import { createRandom, makeSessionFacts } from './demo/session-facts';
 import { mintKey, revokeKey } from './domain/api-keys';
 import { listLatestAuditEntries } from './domain/audit-entries';
@@ -71,11 +72,11 @@ const COMMANDS = new Map<string, Command>(
     ),
     'key revoke': command('--id K', keyIdInput, ({ db }, flags) => revokeKey(asOperator(db), flags)),
     'staff create': command(
-      '--email E --password P [--role admin|analyst|viewer] [--name N]',
+      '--email E [--password P] [--role admin|analyst|viewer] [--name N]',
       createStaffInput,
       ({ db }, flags) => createStaff(asOperator(db), flags),
     ),
-    'staff set-password': command('--email E --password P', setStaffPasswordInput, ({ db }, flags) =>
+    'staff set-password': command('--email E [--password P]', setStaffPasswordInput, ({ db }, flags) =>
       setStaffPassword(asOperator(db), flags),
     ),
     'audit list': command(
@@ -100,7 +101,7 @@ const COMMANDS = new Map<string, Command>(
 
 class UsageError extends Error {}
 
-function parseCommand(args: string[]) {
+async function parseCommand(args: string[]) {
   const name = args.slice(0, 2).join(' ');
   const found = COMMANDS.get(name);
   if (!found) throw new UsageError(`usage: npm run -s admin -- <command> [--json]\n${listCommands()}`);
@@ -113,6 +114,8 @@ function parseCommand(args: string[]) {
     throw new UsageError((error as Error).message.split('\n')[0]);
   }
   const { json, ...flags } = values;
+  if ('password' in found.flags.shape)
+    flags.password ??= (await readPassword(process.stdin, process.stderr)) ?? undefined;
   const parsed = found.flags.safeParse(flags);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
@@ -128,7 +131,7 @@ function listCommands(): string {
 }
 
 async function runCommand(args: string[]): Promise<string> {
-  const { command, flags, isJson } = parseCommand(args);
+  const { command, flags, isJson } = await parseCommand(args);
   const env = readEnv(process.env);
   const log = createLogger({
     LOG_LEVEL: env.LOG_LEVEL === 'info' ? 'warn' : env.LOG_LEVEL,

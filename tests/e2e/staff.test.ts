@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endProducts, makeDataDir, type Product, readScreen, runAdmin, startProduct } from '../support/product';
+import { endProducts, makeDataDir, type Product, readScreen, runAdmin, runPrinted, startProduct } from '../support/product';
 import { type Client, createClient } from '../support/server';
 import { openStaffClient, readCookie, trySignIn } from '../support/staff-client';
 
@@ -104,6 +104,18 @@ describe('staff create', () => {
     'with %s is one clear line and exit code 1',
     async (_case, args, line) => {
       expect(await runStaff(...args)).toMatchObject({ code: 1, stdout: '', stderr: `${line}\n` });
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'takes the password from its input, so that it is not in the list of processes',
+    async () => {
+      const email = 'piped@example.com';
+      const command = `npm run -s admin -- staff create --email ${email} --json`;
+      const ended = await runPrinted(`printf 'from a pipe \\303\\244\\nnext line\\n' | ${command}`, product.dataDir);
+      expect(ended).toMatchObject({ code: 0, stderr: '' });
+      expect((await trySignIn(client, { email, password: 'from a pipe ä' })).status).toBe(200);
     },
     LIMIT_MS,
   );

@@ -69,7 +69,10 @@ export const analyticsSchema = z
       mobile: int32(210),
       tablet: int32(40),
       desktop: int32(1000),
-      browserCounts: z.record(z.string(), int32(900)).meta({ example: { Chrome: 900, Safari: 350 } }),
+      browserCounts: z
+        .record(z.string(), int32(900))
+        .describe('The 20 browsers with the most sessions; `Other` counts all others.')
+        .meta({ example: { Chrome: 900, Safari: 350, Other: 4 } }),
     }),
   })
   .meta({ id: 'Analytics' });

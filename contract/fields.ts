@@ -25,6 +25,10 @@ export const text = (min: number, max: number) =>
     )
     .meta({ minLength: min === 0 ? undefined : min, maxLength: max });
 
+/** Cuts text to a number of code points. */
+export const cutText = (value: string, max: number) =>
+  value.length <= max ? value : [...value.slice(0, 2 * max)].slice(0, max).join('');
+
 /** An identifier from the pipeline or a path: 1 to 256 characters. */
 export const idText = (example?: string) =>
   example === undefined ? text(1, 256) : text(1, 256).meta({ minLength: 1, maxLength: 256, example });

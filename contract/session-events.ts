@@ -79,7 +79,7 @@ export const sessionDetailsSchema = z
           durationMs: int32(1800).nullable().describe('Milliseconds; null where unknown.'),
         }),
       )
-      .describe('The first page, then every navigation.'),
+      .describe('The first page, then the navigations: the first 500 pages. The events have all of them.'),
   })
   .meta({ id: 'SessionDetails' });
 export type SessionDetails = z.infer<typeof sessionDetailsSchema>;

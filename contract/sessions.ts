@@ -53,7 +53,7 @@ export const sessionSchema = z
     courseId: wireText('9f2c1b7de0a84c55').nullable(),
     deviceFingerprint: wireText('4be81f0c9a7d2210').nullable(),
     deviceType: z.enum(DEVICE_TYPES),
-    browser: wireText('Chrome'),
+    browser: wireText('Chrome').describe('One of the well-known names; `Other` for any other browser.'),
     origin: wireText('https://lms.example.edu').describe('scheme://host[:port] of the first page.'),
     country: wireText('US').nullable(),
     correlationConfidence: double(0.97).nullable().describe('0 to 1; null until correlated.'),

@@ -13,13 +13,17 @@ import {
   IS_SEEN,
   SEEN,
 } from './rollups';
+import { BROWSERS, OTHER_BROWSER } from './user-agents';
 
 // Each function runs one statement over the folded counts and the changes that are not folded yet (docs/counts.md).
 
 interface AnalyticsRow extends Omit<Analytics, 'period' | 'groupBy' | 'generatedAt' | 'deviceBreakdown'> {
   devices: Omit<Analytics['deviceBreakdown'], 'browserCounts'>;
-  browserCounts: Record<string, number>;
+  browsers: { name: string; sessions: number }[];
 }
+
+/** An answer names at most this many browsers, those with the most sessions. The others count as `Other`. */
+const MAX_BROWSERS = 20;
 
 /**
  * Counts the sessions of a window that ends now, by time, class, user, origin and device (specification: Analytics;
@@ -31,14 +35,23 @@ export async function getAnalytics(context: DomainContext, input: AnalyticsInput
   if (period === '24h' && groupBy === 'week')
     throw new ApiError('UNSUPPORTED_OPERATION', 'A period of 24h cannot be grouped by week');
   const [row] = await context.db.query<AnalyticsRow>(READ_ANALYTICS, [id, PERIODS[period], groupBy, mediumAt, botAt]);
-  const { devices, browserCounts, ...counted } = row!;
+  const { devices, browsers, ...counted } = row!;
   return {
     period,
     groupBy,
     generatedAt: counted.endDate,
     ...counted,
-    deviceBreakdown: { ...devices, browserCounts },
+    deviceBreakdown: { ...devices, browserCounts: countBrowsers(browsers) },
   };
+}
+
+/** `browsers` is sorted, those with the most sessions first. */
+function countBrowsers(browsers: AnalyticsRow['browsers']): Record<string, number> {
+  const named = browsers.filter(({ name }) => name !== OTHER_BROWSER).slice(0, MAX_BROWSERS);
+  const sum = (counts: AnalyticsRow['browsers']) => counts.reduce((total, { sessions }) => total + sessions, 0);
+  const others = sum(browsers) - sum(named);
+  const counts = named.map(({ name, sessions }): [string, number] => [name, sessions]);
+  return Object.fromEntries(others > 0 ? [...counts, [OTHER_BROWSER, others]] : counts);
 }
 
 /** Formats an instant inside of JSON as in our API. */
@@ -87,6 +100,9 @@ const countSeen = (kind: 'user' | 'device', bin: string) => `
                       and h.value in (select value from changes ${SEEN} where kind = '${kind}' and ${IS_SEEN})) u
             where hour >= (select start_at from span) and level >= ${bin}
             group by value, hour, level) hours)`;
+
+/** Rows may have other names: a process of an older version takes any. */
+const BROWSER_NAMES = [...BROWSERS].map((name) => `'${name}'`).join(', ');
 
 /** The lowest bin of each class of sessions. Bots count as certain from bin 90 on, but never below the cut point. */
 const CLASSES = {
@@ -143,9 +159,10 @@ const READ_ANALYTICS = `
             select value as origin, sum(sessions) as "sessionCount", 100.0 * sum(bots) / sum(sessions) as "botPercentage"
               from parts where dimension = 'origin' group by value having sum(sessions) > 0
              order by 2 desc, value collate "C" limit 10) o) as "topOrigins",
-         (select coalesce(json_object_agg(value, n), '{}') from (
-            select value, sum(sessions) as n from parts where dimension = 'browser'
-             group by value having sum(sessions) > 0) b) as "browserCounts",
+         (select coalesce(json_agg(b order by sessions desc, name collate "C"), '[]') from (
+            select case when value in (${BROWSER_NAMES}) then value else '${OTHER_BROWSER}' end as name, sum(sessions) as sessions
+              from (select value, sum(sessions) as sessions from parts where dimension = 'browser' group by value) v
+             group by 1 having sum(sessions) > 0) b) as browsers,
          (select json_build_object(
                    'mobile', coalesce(sum(sessions) filter (where value = 'mobile'), 0), 'tablet', coalesce(sum(sessions) filter (where value = 'tablet'), 0),
                    'desktop', coalesce(sum(sessions) filter (where value = 'desktop'), 0))

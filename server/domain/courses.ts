@@ -14,6 +14,9 @@ const COURSE_QUERIES: { path: RegExp; parameter: string }[] = [
   { path: /^\/webapps\/blackboard\//, parameter: 'course_id' }, // Blackboard Learn
 ];
 
+/** A longer path is not that of a course: a visitor has invented it. */
+const MAX_COURSE_PATH_LENGTH = 512;
+
 const OPEN_EDX_KEY = /^course-v1:(.+)$/;
 
 /** What a page's address says about a course. */
@@ -33,7 +36,7 @@ export function findCourse(pageUrl: string): CourseIdentity | null {
   if (!URL.canParse(pageUrl)) return null;
   const url = new URL(pageUrl);
   const path = findCoursePath(url);
-  if (path === null) return null;
+  if (path === null || path.length > MAX_COURSE_PATH_LENGTH) return null;
   const key = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('=')) + 1);
   const code = OPEN_EDX_KEY.exec(key)?.[1] ?? null;
   return {

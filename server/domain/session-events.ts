@@ -125,6 +125,9 @@ export async function getSessionDetails(
 /** A stretch is a sixtieth of the session, rounded up to seconds, so there are at most this many. */
 const MAX_STRETCHES = 60;
 
+/** The page history has the first page and at most this many navigations, because a visitor can cause any number. */
+const MAX_NAVIGATIONS = 499;
+
 const READ_DETAILS = `
   with e as materialized (
     select type, timestamp, sequence, url, duration_ms, event_count from session_events
@@ -143,7 +146,8 @@ const READ_DETAILS = `
               from e group by 1, 2) c) as counts,
          (select coalesce(json_agg(json_build_object('url', url, 'timestamp', timestamp, 'durationMs', duration_ms)
                                    order by timestamp, sequence), '[]')
-            from e where type = 'navigation' and url is not null) as navigations
+            from (select * from e where type = 'navigation' and url is not null
+                   order by timestamp, sequence limit ${MAX_NAVIGATIONS}) n) as navigations
     from span`;
 
 const sum = (counts: { count: number }[]) => counts.reduce((total, { count }) => total + count, 0);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { text } from '../../contract/fields';
 import { alerts } from '../../db/schema';
-import { factId, factTime } from './fact-fields';
+import { factId, factTime, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { defineRecords, type RecordRow } from './records';
 
@@ -17,7 +17,7 @@ export const alertFiredFact = defineFact({
     severity: text(1, 64).transform((severity) => severity.toLowerCase()),
     message: text(1, 4096),
     triggeredAt: factTime(),
-    alertUrl: text(1, 8192).nullish(),
+    alertUrl: webUrl().nullish(),
   }),
   records: ALERTS,
   nameKeys(fact, keys) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instantText, isStorableText, text } from '../../contract/fields';
+import { cutText, instantText, isStorableText, text } from '../../contract/fields';
 
 // Ids must not contain control characters. The ids `.` and `..` would vanish from a path.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
@@ -12,8 +12,22 @@ export const factId = () =>
     'must be free of control characters and not . or ..',
   );
 
-/** An address of a page. */
-export const pageUrl = () => text(1, 8192);
+// A host name has at most 253 characters; a longer origin would not fit its index.
+const MAX_ORIGIN_LENGTH = 300;
+
+function isWebUrl(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, origin } = new URL(url);
+  return (protocol === 'http:' || protocol === 'https:') && origin.length <= MAX_ORIGIN_LENGTH;
+}
+
+/** An absolute http or https address. Customers and staff open it, so it must not be a script or a file. */
+export const webUrl = () => text(1, 8192).refine(isWebUrl, 'must be an http or https address');
+
+const MAX_PAGE_URL_LENGTH = 2048;
+
+/** Cuts the address of a page, which a visitor can make as long as the fact allows, to what is stored and shown. */
+export const cutPageUrl = (url: string) => cutText(url, MAX_PAGE_URL_LENGTH);
 
 /** A time of the pipeline. */
 export const factTime = instantText;
@@ -26,12 +40,20 @@ export const MAX_INT32 = 2_147_483_647;
 export const count = (max = MAX_INT32) => z.int().min(0).max(max);
 
 const MAX_DEPTH = 16;
+const MAX_JSON_BYTES = 16 * 1024;
 
-/** A free-form JSON object: storable text all the way down, at most 16 levels. */
+/** A free-form JSON object: storable text all the way down, at most 16 levels and 16 KiB. */
 export const jsonObject = () =>
   z
     .record(z.string(), z.unknown())
-    .refine((value) => isStorable(value, MAX_DEPTH), 'is nested too deeply or holds what cannot be stored');
+    .refine((value) => isStorable(value, MAX_DEPTH), {
+      error: 'is nested too deeply or holds what cannot be stored',
+      abort: true,
+    })
+    .refine(
+      (value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_JSON_BYTES,
+      `must have at most ${MAX_JSON_BYTES} bytes as JSON`,
+    );
 
 function isStorable(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return isStorableText(value);

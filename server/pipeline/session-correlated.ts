@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { text } from '../../contract/fields';
 import { sessionCorrelations } from '../../db/schema';
-import { factId, factTime, unitInterval } from './fact-fields';
+import { factId, factTime, unitInterval, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { defineRecords, type RecordRow } from './records';
 
@@ -21,7 +21,7 @@ export const sessionCorrelatedFact = defineFact({
       id: factId(),
       name: text(1, 512),
       email: text(1, 320).nullish(),
-      url: text(1, 8192).nullish(),
+      url: webUrl().nullish(),
     }),
     confidence: unitInterval(),
     contextId: text(1, 256).nullish(),

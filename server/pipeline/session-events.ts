@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SESSION_EVENT_TYPES } from '../../contract/session-events';
 import { sessionEvents } from '../../db/schema';
 import { FactRefusal } from './draft';
-import { count, factId, factTime, jsonObject, MAX_INT32, pageUrl } from './fact-fields';
+import { count, cutPageUrl, factId, factTime, jsonObject, MAX_INT32, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { defineRecords, type RecordRow } from './records';
 
@@ -13,7 +13,7 @@ const eventSchema = z.object({
   sequence: count(),
   type: z.enum(SESSION_EVENT_TYPES),
   timestamp: factTime(),
-  url: pageUrl().nullish(),
+  url: webUrl().nullish(),
   durationMs: count().nullish(),
   eventCount: count(MAX_EVENT_COUNT).nullish(),
   metadata: jsonObject().nullish(),
@@ -45,7 +45,7 @@ export const sessionEventsFact = defineFact({
         sequence: event.sequence,
         type: event.type,
         timestamp: event.timestamp,
-        url: event.url ?? null,
+        url: event.url == null ? null : cutPageUrl(event.url),
         durationMs: event.durationMs ?? null,
         eventCount: event.eventCount ?? 1,
         metadata: event.metadata ?? null,

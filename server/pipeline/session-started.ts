@@ -1,13 +1,16 @@
 import { z } from 'zod';
-import { text } from '../../contract/fields';
+import { cutText, text } from '../../contract/fields';
 import { findCourse } from '../domain/courses';
 import { readUserAgent } from '../domain/user-agents';
-import { FactRefusal } from './draft';
-import { factId, factTime, pageUrl } from './fact-fields';
+import { cutPageUrl, factId, factTime, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
 
-// A host name has at most 253 characters; a longer origin would not fit its index.
-const MAX_ORIGIN_LENGTH = 300;
+const MAX_USER_AGENT_LENGTH = 2048;
+/** More than servers accept as one header. */
+const MAX_SENT_LENGTH = 65_536;
+
+/** A User-Agent header. A longer one is cut and not refused, because a visitor could make the pipeline's batch fail. */
+const userAgent = () => text(0, MAX_SENT_LENGTH).transform((header) => cutText(header, MAX_USER_AGENT_LENGTH));
 
 /** A session started; its status is `Active`. This must be the first fact about a session. */
 export const sessionStartedFact = defineFact({
@@ -15,8 +18,8 @@ export const sessionStartedFact = defineFact({
     kind: z.literal('sessionStarted'),
     sessionId: factId(),
     startedAt: factTime(),
-    pageUrl: pageUrl(),
-    userAgent: text(0, 2048),
+    pageUrl: webUrl(),
+    userAgent: userAgent(),
     deviceFingerprint: factId().nullish(),
     country: text(1, 64).nullish(),
   }),
@@ -24,11 +27,12 @@ export const sessionStartedFact = defineFact({
     keys.nameNewSession(fact.sessionId);
   },
   apply(fact, draft) {
+    const pageUrl = cutPageUrl(fact.pageUrl);
     const existing = draft.findSession(fact.sessionId)?.row;
     if (existing) {
       const isSame =
         existing.createdAt === fact.startedAt &&
-        existing.pageUrl === fact.pageUrl &&
+        existing.pageUrl === pageUrl &&
         existing.userAgent === fact.userAgent &&
         existing.fingerprint === (fact.deviceFingerprint ?? null) &&
         existing.country === (fact.country ?? null);
@@ -47,8 +51,8 @@ export const sessionStartedFact = defineFact({
       failedAt: null,
       failureReason: null,
       status: 'Active',
-      pageUrl: fact.pageUrl,
-      origin: readOrigin(fact.pageUrl),
+      pageUrl,
+      origin: new URL(fact.pageUrl).origin,
       userAgent: fact.userAgent,
       userAgentSummary: summary,
       deviceType,
@@ -73,11 +77,3 @@ export const sessionStartedFact = defineFact({
     return 'accepted';
   },
 });
-
-function readOrigin(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.origin.length > MAX_ORIGIN_LENGTH) {
-    throw new FactRefusal('pageUrl: must be an http or https address');
-  }
-  return parsed.origin;
-}

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../db/client';
 import { migrateDatabase, RegionMismatchError } from '../../db/migrate';
 import { findCourse } from '../../server/domain/courses';
+import { foldSessionDeltas } from '../../server/domain/rollups';
 import { createEmptyDatabase } from '../support/database';
 
 const directory = 'db/migrations';
@@ -136,6 +138,65 @@ describe('migrations', () => {
            union all select kind, start, count from seen_steps) t using (name, start)
        where coalesce(n, 0) <> coalesce(tally[level + 3], 0)`;
     expect([...differing]).toEqual([]);
+    await sql.end();
+  });
+
+  it('bound what visitors invented before, and keep every count', async () => {
+    const { url } = database;
+    await migrateBy(
+      url,
+      journal.entries.findIndex(({ tag }) => tag.endsWith('_bounded_values')),
+    );
+    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    const browsers = ['Chrome', 'Chrome', 'Other', `x${'y'.repeat(2_000)}`, '__proto__', ''];
+    for (const [index, browser] of browsers.entries())
+      await sql`insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent,
+                                      user_agent_summary, device_type, browser, bot_score, score_bin)
+        values ('i', ${index}, '2026-03-01T10:00:00Z', 'Active', ${`https://x.edu/${'p'.repeat(8_000)}`}, 'https://x.edu', '',
+                ${`${browser} 1`}, 'desktop', ${browser}, 0.9, 90)`;
+    const longMetadata = { text: 'x'.repeat(30_000) };
+    for (const [sequence, metadata] of [longMetadata, { text: 'short' }].entries())
+      await sql`insert into session_events (integration_id, session_id, sequence, type, timestamp, event_count, metadata)
+                values ('i', '0', ${sequence}, 'mouse', now(), 1, ${sql.json(metadata)})`;
+    await sql`insert into anomalies (integration_id, id, type, severity, detected_at, metadata)
+              values ('i', 'a', 'SharedDevice', 'low', now(), ${sql.json(longMetadata)})`;
+    // Half of the changes are folded, by the statements of the product.
+    const db = openDatabase({ url, maxConnections: 2 });
+    await foldSessionDeltas(db);
+    await sql`update sessions set bot_score = 0.1, score_bin = 10 where id in ('0', '3', '4')`;
+    const countBrowsers = async () => {
+      const counts = await sql<{ name: string; n: number }[]>`
+        select name, sum(n)::int as n from (
+          select value as name, sessions[1] as n from dimension_rollups where dimension = 'browser' and grain = 'day'
+           union all select browser, sign from session_deltas) c group by name having sum(n) <> 0`;
+      return Object.fromEntries(counts.map(({ name, n }) => [name, n]));
+    };
+    expect(Object.keys(await countBrowsers())).toHaveLength(5);
+    const [pending] = await sql`select count(*)::int as n from session_deltas`;
+    await migrateDatabase({ url, directory, region: 'us' });
+    expect(await countBrowsers()).toEqual({ Chrome: 2, Other: 4 });
+    expect(await sql`select count(*)::int as n from session_deltas`).toEqual([pending]);
+    await foldSessionDeltas(db);
+    expect(await countBrowsers()).toEqual({ Chrome: 2, Other: 4 });
+    // Triggers work again: a change is counted.
+    await sql`update sessions set browser = 'Chrome' where id = '5'`;
+    expect(await countBrowsers()).toEqual({ Chrome: 3, Other: 3 });
+    const [longest] = await sql`
+      select max(length(browser)) as browser, max(length(user_agent_summary)) as summary, max(length(page_url)) as page from sessions`;
+    expect(longest).toEqual({ browser: 6, summary: 128, page: 2048 });
+    const [{ sessions }] = (await sql`
+      select sessions from dimension_rollups where dimension = 'browser' and value = 'Other' and grain = 'hour'`) as unknown as [
+      { sessions: number[] },
+    ];
+    expect(sessions).toHaveLength(1);
+    const metadata = await sql`
+      select metadata from session_events union all select metadata from anomalies`;
+    expect(metadata.map((row) => Object.keys(row.metadata)[0]).sort()).toEqual([
+      'omittedBytes',
+      'omittedBytes',
+      'text',
+    ]);
+    await db.close();
     await sql.end();
   });
 });

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endProducts, makeDataDir, type Product, readScreen, runAdmin, runPrinted, startProduct } from '../support/product';
+import {
+  endProducts,
+  makeDataDir,
+  type Product,
+  readScreen,
+  runAdmin,
+  runPrinted,
+  startProduct,
+} from '../support/product';
 import { type Client, createClient } from '../support/server';
 import { openStaffClient, readCookie, trySignIn } from '../support/staff-client';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldSessionDeltas } from '../../server/domain/rollups';
+import { BROWSERS } from '../../server/domain/user-agents';
 import { expectError } from '../support/answers';
 import { beginWindow } from '../support/clock-window';
 import { Customer } from '../support/customer';
@@ -345,6 +346,78 @@ describe('the top origins', () => {
       { origin: 'http://lms.edu', sessionCount: 1, botPercentage: 0 },
       { origin: 'https://lms.edu:8443', sessionCount: 1, botPercentage: 0 },
     ]);
+  });
+});
+
+describe('the browsers', () => {
+  const invented = (n: number) =>
+    `${['__proto__', 'constructor', 'toString'][n] ?? `visitor-${n}-${'x'.repeat(1_990)}`}/1 (x)`;
+  const startedBy = (userAgent: string, n: number) => started(`s-${n}`, { userAgent });
+
+  it('have names of a list, so that visitors cannot make the answer grow', async () => {
+    const customer = await Customer.create(server);
+    for (let batch = 0; batch < 3; batch++) {
+      const facts = Array.from({ length: 400 }, (_, n) => startedBy(invented(batch * 400 + n), batch * 400 + n));
+      await customer.accept(facts);
+      // The last ones are not folded yet.
+      if (batch < 2) await foldSessionDeltas(server.database.db);
+    }
+    await customer.accept([started('chrome')]);
+    const answer = await customer.get('/v1/analytics');
+    expect(answer.body.data.deviceBreakdown).toEqual({
+      ...{ mobile: 0, tablet: 0, desktop: 1_201 },
+      browserCounts: { Other: 1_200, Chrome: 1 },
+    });
+    expect(answer.text.length).toBeLessThan(4_000);
+    const [first] = await customer.read('/v1/sessions?pageSize=1');
+    expect(JSON.stringify(first).length).toBeLessThan(1_000);
+    const names = await server.database.db.query(
+      `select distinct value from dimension_rollups where integration_id = $1 and dimension = 'browser'`,
+      [customer.id],
+    );
+    expect(names).toEqual([{ value: 'Other' }]);
+  });
+
+  it('are the twenty with the most sessions; Other counts the others', async () => {
+    const agents = [...BROWSERS].filter((name) => !['Bot', 'Unknown', 'Other'].includes(name)).slice(0, 23);
+    const customer = await Customer.create(
+      server,
+      [...agents.keys()].map((n) => started(`s-${n}`)),
+    );
+    await customer.accept(agents.slice(0, 20).map((_, n) => started(`t-${n}`)));
+    const sql = server.database.db.sql;
+    for (const [n, name] of agents.entries())
+      await sql`update sessions set browser = ${name} where integration_id = ${customer.id} and id in (${`s-${n}`}, ${`t-${n}`})`;
+    await sql`update sessions set browser = '__proto__' where integration_id = ${customer.id} and id = 's-22'`;
+    const { browserCounts } = (await analyze(customer)).deviceBreakdown;
+    expect(browserCounts).toEqual({ ...Object.fromEntries(agents.slice(0, 20).map((name) => [name, 2])), Other: 3 });
+  });
+});
+
+describe('names that every object has', () => {
+  it.each(['__proto__', 'constructor', 'toString'])('count like others: %s', async (name) => {
+    const [session] = [
+      started('s', {
+        pageUrl: `https://${name.replaceAll('_', '')}/courses/42`,
+        country: name,
+        deviceFingerprint: name,
+      }),
+    ];
+    const customer = await Customer.create(server, [session, correlated('s', name, { user: { id: name, name } })]);
+    await customer.accept([
+      happened('s', [{ sequence: 1, metadata: JSON.parse(`{"a":{"${name}":1}}`) }]),
+      closed('s'),
+      scored('s', 0.9, { detectionFlags: [name] }),
+    ]);
+    expect(await customer.session('s')).toMatchObject({ userId: name, country: name, detectionFlags: [name] });
+    expect((await customer.read(`/v1/sessions?detectionFlag=${name}`)).map(({ id }: { id: string }) => id)).toEqual([
+      's',
+    ]);
+    expect(await customer.read('/v1/users')).toMatchObject([{ id: name, name, deviceCount: 1 }]);
+    expect(await customer.read(`/v1/users/${name}/sessions`)).toHaveLength(1);
+    expect((await analyze(customer)).topOrigins).toMatchObject([{ sessionCount: 1, botPercentage: 100 }]);
+    const [event] = await customer.read('/v1/sessions/s/events');
+    expect(JSON.stringify(event.metadata)).toBe(`{"a":{"${name}":1}}`);
   });
 });
 

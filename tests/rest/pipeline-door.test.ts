@@ -245,6 +245,7 @@ describe('a fact', () => {
     ['an empty page', started('new', { pageUrl: '' })],
     ['a page that is no URL', started('new', { pageUrl: 'lms.example.edu/x' })],
     ['a page of another scheme', started('new', { pageUrl: 'javascript:alert(1)' })],
+    ['a page with an endless origin', started('new', { pageUrl: `https://${'x'.repeat(300)}.edu/` })],
     ['a page with U+0000', started('new', { pageUrl: 'https://x.edu/\0' })],
     ['no user agent', started('new', { userAgent: undefined })],
     ['a user agent that is a number', started('new', { userAgent: 5 })],
@@ -265,6 +266,12 @@ describe('a fact', () => {
     ['a negative duration', event({ durationMs: -1 })],
     ['a negative count', event({ eventCount: -1 })],
     ['a broken count', event({ eventCount: 0.5 })],
+    ['an event at a script', event({ url: 'javascript:alert(1)' })],
+    ['an event at a disguised script', event({ url: ' java\nscript:alert(1)' })],
+    ['an event at data', event({ url: 'data:text/html,x' })],
+    ['an event at a path', event({ url: '/x' })],
+    ['an event at an address of 8,193 characters', event({ url: `https://x.edu/${'x'.repeat(8_179)}` })],
+    ['metadata of 16 KiB and a byte', event({ metadata: { a: 'x'.repeat(16_384 - 7) } })],
     ['metadata that is text', event({ metadata: 'x' })],
     ['metadata that is a list', event({ metadata: [1] })],
     ['metadata with U+0000', event({ metadata: { a: { b: ['\0'] } } })],
@@ -392,6 +399,32 @@ describe('metadata', () => {
     const [row] = await sql()`select metadata from session_events where integration_id = ${tenant.id}`;
     expect(row!.metadata).toEqual(metadata);
     expectCounts(await server.ingest(tenant.id, facts), 0, 2);
+  });
+
+  it('keeps what a visitor made too long up to a limit, and knows it again', async () => {
+    const tenant = await server.createTenant();
+    const pageUrl = `https://x.edu/courses/7?${'p'.repeat(5_000)}`;
+    const facts = [
+      started('s', { pageUrl, userAgent: `Chrome/142.0 ${'😀'.repeat(3_000)}` }),
+      started('t', { pageUrl: `https://x.edu/ultra/courses/${'c'.repeat(600)}/outline` }),
+      events('s', [1], { url: pageUrl }),
+    ];
+    await accept(tenant, facts);
+    const [row] = await sql()`
+      select length(page_url) as page, length(user_agent) as agent, length(user_agent_summary) as summary, browser,
+             (select array_agg(name) from courses c where c.integration_id = s.integration_id) as courses,
+             (select length(url) from session_events e where e.integration_id = s.integration_id) as event
+        from sessions s where integration_id = ${tenant.id} and id = 's'`;
+    expect(row).toEqual({
+      page: 2_048,
+      agent: 2_048,
+      summary: 10,
+      browser: 'Chrome',
+      courses: ['Course 7'],
+      event: 2_048,
+    });
+    const repeated = await server.ingest(tenant.id, facts);
+    expect(repeated.body.result.data).toEqual({ accepted: 0, duplicates: 3, suppressed: 0 });
   });
 
   it('of null is no metadata', async () => {

@@ -296,7 +296,8 @@ describe('a batch', () => {
     ...each(fired, 'severity', [undefined, null, '', 3, '\0', 'x'.repeat(65)]),
     ...each(fired, 'message', [undefined, null, '', 5, '\0', 'x'.repeat(4_097)]),
     ...each(fired, 'triggeredAt', TIMES),
-    ...each(fired, 'alertUrl', ['', 5, '\0', 'x'.repeat(8_193)]),
+    ...each(fired, 'alertUrl', ['', 5, '\0', `https://x.edu/${'x'.repeat(8_179)}`]),
+    ...each(fired, 'alertUrl', ['javascript:alert(1)', 'JavaScript:alert(1)', 'data:,x', 'alerts/a', '//x.edu/a']),
   ])('with %s is 400 and names the fact; nothing of it is stored', async (_what, bad) => {
     await customer.accept([started('s'), started('t')]);
     const before = await hashTenantRows(server.database.db, customer.id);
@@ -322,7 +323,7 @@ describe('a batch', () => {
       }),
       alert(id, {
         ...{ severity: 'Ä'.repeat(64), message: '😀'.repeat(4_096), triggeredAt: soon },
-        alertUrl: 'x'.repeat(8_192),
+        alertUrl: `https://x.edu/${'x'.repeat(8_178)}`,
       }),
     ]);
     expect(await readPayloads('ReportReady')).toMatchObject([{ reportId: id, fileSize: Number.MAX_SAFE_INTEGER }]);

@@ -232,6 +232,19 @@ describe('pageHistory', () => {
   });
 });
 
+describe('the page history', () => {
+  it('has the first 500 pages, however often a visitor navigates', async () => {
+    const navigations = Array.from({ length: 700 }, (_, n) => {
+      return { sequence: n, type: 'navigation', timestamp: at(n / 10), url: `https://x.edu/${n + 1}` };
+    });
+    const customer = await Customer.create(server, [begun(), happened('s', navigations.toReversed())]);
+    const { pageHistory, eventCounts } = await customer.read(detailsPath('s'));
+    expect(pageHistory).toHaveLength(500);
+    expect(pageHistory.at(-1)).toMatchObject({ url: 'https://x.edu/499', timestamp: at(49.8) });
+    expect(eventCounts.total).toBe(700);
+  });
+});
+
 describe('the events of a session', () => {
   it('have every field, with null for what the pipeline did not say', async () => {
     const metadata = { trusted: false, nested: [{ deep: { empty: {} } }, null, 'ä😀'], '': 0 };

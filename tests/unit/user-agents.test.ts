@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEVICE_TYPES } from '../../contract/sessions';
-import { readUserAgent } from '../../server/domain/user-agents';
+import { BROWSERS, readUserAgent } from '../../server/domain/user-agents';
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 const SAFARI = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
@@ -66,6 +66,42 @@ describe('readUserAgent', () => {
     expect(readUserAgent('python-requests/2.32').summary).not.toBe('');
   });
 
+  it.each([
+    'MyBrowser/1.0 (x)',
+    '__proto__/1 (x)',
+    'constructor/1 (x)',
+    `${'x'.repeat(2_000)}/1 (x)`,
+    `Chrome/${'9'.repeat(2_000)}.1 Safari/1`,
+    `${'😀'.repeat(1_000)}/1 (x)`,
+  ])('bounds what a visitor invents: %s', (header) => {
+    const { summary, browser } = readUserAgent(header);
+    expect(browser).toBe(header.startsWith('Chrome') ? 'Chrome' : 'Other');
+    expect([...summary].length).toBeLessThanOrEqual(128);
+    expect(summary.isWellFormed()).toBe(true);
+  });
+
+  it('takes milliseconds for the longest header, whatever it repeats', () => {
+    const pieces = [
+      'slackbot-',
+      'chrome/',
+      'version/1',
+      '/',
+      '(',
+      '; ',
+      'android ',
+      ' like gecko',
+      'mobile ',
+      ' ',
+      '1.',
+    ];
+    for (const piece of pieces) {
+      const header = piece.repeat(2_048 / piece.length);
+      const from = performance.now();
+      readUserAgent(header);
+      expect([piece, performance.now() - from < 250]).toEqual([piece, true]);
+    }
+  });
+
   it('gives the same result again, even after thousands of others', () => {
     const header = `Mozilla/5.0 (X11; Linux x86_64) ${WEBKIT} HeadlessChrome/141.0.0.0 Safari/537.36`;
     const first = readUserAgent(header);
@@ -96,7 +132,7 @@ describe('readUserAgent', () => {
         (header) => {
           const { summary, browser, deviceType } = readUserAgent(header);
           expect(summary).not.toBe('');
-          expect(browser).not.toBe('');
+          expect(BROWSERS).toContain(browser);
           expect(DEVICE_TYPES).toContain(deviceType);
         },
       ),

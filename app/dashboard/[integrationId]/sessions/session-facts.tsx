@@ -11,16 +11,18 @@ import { Time } from '../../components/time';
 
 const LINK = 'text-accent underline-offset-2 hover:underline';
 
-/** Shows path and query of a URL. */
+const WEB_URL = /^https?:\/\//i;
+
+/** Shows path and query of a URL. Anything but http and https is shown as it is. */
 export const showPath = (url: string) => {
-  if (!URL.canParse(url)) return url;
+  if (!WEB_URL.test(url) || !URL.canParse(url)) return url;
   const { pathname, search } = new URL(url);
   return pathname + search;
 };
 
-/** A link to an external URL. Only http and https URLs become links. */
+/** A link to an external URL. Only http and https become links. Older facts may have others, which are shown as text. */
 export function OutsideLink({ url, children }: { url: string; children: ReactNode }) {
-  if (!/^https?:\/\//i.test(url)) return <>{children}</>;
+  if (!WEB_URL.test(url)) return <span className="break-all">{url}</span>;
   return (
     <a href={url} target="_blank" rel="noreferrer" className={`inline-flex items-center gap-1 break-all ${LINK}`}>
       {children}

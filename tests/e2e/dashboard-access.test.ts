@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Dashboard, settle, startDashboard } from '../support/dashboard';
 import { createDemoSettings } from '../support/database';
+import { closed, correlated, happened, scored, started } from '../support/facts';
 
 const LIMIT_MS = 90_000;
 vi.setConfig({ testTimeout: LIMIT_MS });
@@ -72,6 +73,51 @@ describe('sign-in', () => {
     expect((await dashboard.ask(page.context(), 'staff.me')).status()).toBe(401);
     await page.goto(`${dashboard.base}/overview`);
     expect(new URL(page.url()).pathname).toBe('/sign-in');
+  });
+});
+
+describe('what visitors invent', () => {
+  it('does not make the overview grow', async () => {
+    const { product, integrationId } = dashboard;
+    const facts = Array.from({ length: 400 }, (_, n) =>
+      started(`invented-${n}`, { userAgent: `visitor-${n}-${'x'.repeat(2_000)}/1 (x)` }),
+    );
+    const page = await dashboard.open({ role: 'admin' });
+    const measure = async () => (await (await page.request.get(`${dashboard.base}/overview?period=24h`)).text()).length;
+    const before = await measure();
+    expect((await product.ingest(integrationId, facts)).status).toBe(200);
+    expect(await measure()).toBeLessThan(before + 5_000);
+    await page.goto(`${dashboard.base}/overview?period=24h`);
+    await settle(page);
+    await page.getByText('Other', { exact: true }).first().waitFor();
+  });
+
+  it('may be named like a property of every object', async () => {
+    const { product, integrationId, base } = dashboard;
+    const flags = ['constructor', '__proto__', 'toString', 'webdriver'];
+    const facts = [
+      started('odd', { deviceFingerprint: '__proto__', country: 'constructor', userAgent: 'toString/1 (x)' }),
+      happened('odd', [{ sequence: 1, metadata: { constructor: 1, toString: { hasOwnProperty: 2 } } }]),
+      correlated('odd', '__proto__', { user: { id: '__proto__', name: 'constructor' } }),
+      closed('odd'),
+      scored('odd', 0.95, { detectionFlags: flags }),
+    ];
+    expect((await product.ingest(integrationId, facts)).status).toBe(200);
+    const page = await dashboard.open({ role: 'admin' });
+    for (const path of [
+      '/sessions',
+      '/sessions?selected=odd',
+      '/sessions/odd',
+      '/users/__proto__',
+      '/overview',
+      '/courses',
+    ]) {
+      expect((await page.goto(base + path))?.status()).toBe(200);
+      await settle(page);
+      if (path === '/sessions/odd')
+        for (const flag of ['constructor', 'toString', '  proto  '])
+          await page.getByRole('list', { name: 'What was noticed' }).getByText(flag).waitFor();
+    }
   });
 });
 

@@ -28,6 +28,8 @@ const MUTANT_LIMIT_MS = 5 * 60_000;
 /** The quickest test files first: most faults end there. */
 const FIRST_FILES = 3;
 
+type Outcome = Mutant & { outcome: 'noticed' | 'survived' | 'not reached'; notice: string | null };
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -146,17 +148,22 @@ const candidates = paths.flatMap(listMutants);
 const mutants = chooseMutants(candidates, Number(values.count), Number(values.seed));
 say(`${mutants.length} of ${candidates.length} possible faults, seed ${values.seed}`);
 
+/** A run that was interrupted goes on with the mutants that its file does not have. */
+const outcomes: Outcome[] = outPath && existsSync(outPath) ? JSON.parse(readFileSync(outPath, 'utf8')) : [];
+const findOutcome = (mutant: Mutant) => outcomes.find(({ id }) => id === mutant.id);
+if (!mutants.every((mutant) => (findOutcome(mutant)?.original ?? mutant.original) === mutant.original))
+  throw new Error(`${outPath} is of another run`);
+
 const directory = copyProject();
 process.chdir(directory);
 const runner = new Runner();
-const outcomes: (Mutant & { outcome: 'noticed' | 'survived' | 'not reached'; notice: string | null })[] = [];
 try {
   for (const path of new Set(mutants.map((mutant) => mutant.path))) {
     const own = mutants.filter((mutant) => mutant.path === path);
     writeFileSync(path, writeSwitches(readFileSync(path, 'utf8'), own));
   }
   const reaching = await findTests(runner);
-  for (const mutant of mutants) {
+  for (const mutant of mutants.filter((mutant) => !findOutcome(mutant))) {
     const files = reaching.get(mutant.id) ?? [];
     const notice = await findNotice(runner, mutant, files);
     const outcome = files.length === 0 ? 'not reached' : notice === null ? 'survived' : 'noticed';

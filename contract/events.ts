@@ -4,6 +4,9 @@ import { idText } from './fields';
 const timestamp = () => z.string().meta({ type: 'string', format: 'date-time' });
 const unitInterval = () => z.number().min(0).max(1).meta({ type: 'number', format: 'double' });
 const integer = () => z.number().meta({ type: 'integer' });
+/** Without a format, clients in Go and Java take a whole number for one of 32 bits, and a decimal one for a single. */
+const int64 = () => z.number().meta({ type: 'integer', format: 'int64' });
+const double = () => z.number().meta({ type: 'number', format: 'double' });
 const text = () => z.string();
 
 export const SEVERITIES = ['low', 'medium', 'high'] as const;
@@ -109,7 +112,7 @@ export const EVENTS = {
       templateId: text(),
       format: z.enum(REPORT_FORMATS),
       recordCount: integer().nullable(),
-      fileSize: integer().nullable().describe('Bytes.'),
+      fileSize: int64().nullable().describe('Bytes.'),
       completedAt: timestamp(),
       expiresAt: timestamp().nullable(),
       downloadUrl: text().describe('A relative path, to be prefixed with the region’s dashboard API host.'),
@@ -147,8 +150,8 @@ export const EVENTS = {
     description: 'A metric crosses a customer-defined threshold (reserved; not yet emitted).',
     payload: z.object({
       metric: text(),
-      value: z.number(),
-      threshold: z.number(),
+      value: double(),
+      threshold: double(),
       occurredAt: timestamp(),
       reason: text().nullable(),
     }),

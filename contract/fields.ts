@@ -71,6 +71,8 @@ export interface RangeBound {
   isWholeDay: boolean;
 }
 
+const EXAMPLE_BOUNDS = { start: '2026-01-01', end: '2026-01-31T09:30:00Z' };
+
 const rangeBound = (edge: 'start' | 'end', description: string) =>
   z
     .string()
@@ -85,7 +87,8 @@ const rangeBound = (edge: 'start' | 'end', description: string) =>
       const endsLater = isWholeDay && edge === 'end';
       return { at: endsLater ? new Date(Date.parse(parsed.data) + DAY_MS).toISOString() : parsed.data, isWholeDay };
     })
-    .meta({ type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }], description })
+    // Without a format: generated clients would send only one of the two forms.
+    .meta({ type: 'string', example: EXAMPLE_BOUNDS[edge], description })
     .optional();
 
 /** The query parameters `startDate` and `endDate`. `things` names what falls into the range. */
@@ -103,7 +106,11 @@ export const isReversed = (start: RangeBound, end: RangeBound) =>
 
 /** A score or a confidence in a query. */
 export const scoreBound = (description: string) =>
-  z.number().min(0, 'must be between 0 and 1').max(1, 'must be between 0 and 1').describe(description);
+  z
+    .number()
+    .min(0, 'must be between 0 and 1')
+    .max(1, 'must be between 0 and 1')
+    .meta({ format: 'double', description });
 
 /** A date-time in an answer. */
 export const wireInstant = (example = '2026-01-31T09:30:00.000Z') =>

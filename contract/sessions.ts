@@ -49,7 +49,11 @@ export const sessionSchema = z
       .enum(RISK_LEVELS)
       .nullable()
       .describe('The class under the integration’s risk thresholds and the label; null before scoring.'),
-    label: z.object(labelFields).nullable().describe('The reviewer’s verdict, which overrides the score.'),
+    label: z
+      .object(labelFields)
+      .meta({ id: 'Label' })
+      .nullable()
+      .describe('The reviewer’s verdict, which overrides the score.'),
     courseId: wireText('9f2c1b7de0a84c55').nullable(),
     deviceFingerprint: wireText('4be81f0c9a7d2210').nullable(),
     deviceType: z.enum(DEVICE_TYPES),

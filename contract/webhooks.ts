@@ -24,9 +24,15 @@ const EXAMPLE_URL = 'https://example.com/hooks/bots';
 export const MAX_URL_LENGTH = 2048;
 
 const MAX_VALUES = 100;
-const scalar = z.union([text(0, 256), z.number(), z.boolean()], {
+const scalar = z.union([text(0, 256), z.number().meta({ format: 'double' }), z.boolean()], {
   error: unlessMissing('must be a string, a number or a boolean'),
 });
+
+/**
+ * A list of scalars. The document does not say of what: generated clients read a list of a union wrongly, and one without types
+ * as it is.
+ */
+const scalars = z.array(scalar).meta({ items: {} });
 
 /** A decimal number as text: no exponent, no spaces, and no sign except a minus. */
 const NUMERIC_TEXT = /^-?\d{1,30}(\.\d{1,30})?$/;
@@ -40,7 +46,13 @@ export const thresholdSchema = z
     operator: word(THRESHOLD_OPERATORS),
     value: z
       .union(
-        [scalar, z.array(scalar).min(1, 'must not be empty').max(MAX_VALUES, `must have at most ${MAX_VALUES} items`)],
+        [
+          scalar,
+          scalars
+            .min(1, 'must not be empty')
+            .max(MAX_VALUES, `must have at most ${MAX_VALUES} items`)
+            .meta({ items: {} }),
+        ],
         {
           error: unlessMissing('must be a scalar or an array of scalars'),
         },
@@ -61,7 +73,8 @@ export const thresholdSchema = z
     } else if (Array.isArray(value)) {
       refuse(`must be a scalar for the operator ${operator}`);
     }
-  });
+  })
+  .meta({ id: 'ThresholdInput' });
 export type Threshold = z.infer<typeof thresholdSchema>;
 
 /** A webhook subscription, without its secret (specification: Webhook subscription). */
@@ -74,8 +87,9 @@ export const webhookSchema = z
       .object({
         field: wireText('botScore'),
         operator: z.enum(THRESHOLD_OPERATORS),
-        value: z.union([scalar, z.array(scalar)]).meta({ example: 0.9 }),
+        value: z.union([scalar, scalars]).meta({ example: 0.9 }),
       })
+      .meta({ id: 'Threshold' })
       .nullable()
       .describe('Events whose payload fails it are skipped; null for none.'),
     name: wireText('Bots to the review queue'),

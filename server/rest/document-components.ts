@@ -9,45 +9,46 @@ export const TAGS = [
   { name: 'Analytics', description: 'Detections over time, and their summary.' },
   { name: 'Stats', description: 'Counters of the whole integration.' },
   { name: 'Usage', description: 'The integration’s own use of this API.' },
-  { name: 'Webhooks', description: 'Subscriptions to events, and what the events carry.' },
+  { name: 'Webhooks', description: 'Subscriptions to events.' },
+  { name: 'Events', description: 'What the service sends to the URLs of subscriptions.' },
   { name: 'Risk thresholds', description: 'The scores from which a session counts as medium or bot.' },
   { name: 'Self', description: 'The integration of the calling key.' },
   { name: 'Health', description: 'Whether the service answers.' },
 ];
 
-/** The error envelope. */
-export const ERROR_SCHEMA = {
-  type: 'object',
-  properties: {
-    error: {
-      type: 'object',
-      properties: {
-        code: {
-          type: 'string',
-          description: 'A stable identifier; new ones may be added.',
-          examples: Object.keys(ERROR_CODES),
+/** The error envelope. Further fields may come, as in every answer. */
+export const ERROR_SCHEMAS = {
+  Error: {
+    type: 'object',
+    properties: {
+      error: {
+        type: 'object',
+        properties: {
+          code: {
+            type: 'string',
+            description: 'A stable identifier; new ones may be added.',
+            examples: Object.keys(ERROR_CODES),
+          },
+          message: { type: 'string', description: 'Text for people; not stable.' },
+          details: {
+            description: 'Names the offending field of a validation error; null for every other.',
+            anyOf: [{ $ref: '#/components/schemas/ErrorDetails' }, { type: 'null' }],
+          },
         },
-        message: { type: 'string', description: 'Text for people; not stable.' },
-        details: {
-          description: 'Names the offending field of a validation error; null for every other.',
-          anyOf: [
-            {
-              type: 'object',
-              properties: { field: { type: 'string' } },
-              required: ['field'],
-              additionalProperties: false,
-            },
-            { type: 'null' },
-          ],
-        },
+        required: ['code', 'message', 'details'],
+        additionalProperties: true,
       },
-      required: ['code', 'message', 'details'],
-      additionalProperties: false,
     },
+    required: ['error'],
+    additionalProperties: true,
   },
-  required: ['error'],
-  additionalProperties: false,
-} as const;
+  ErrorDetails: {
+    type: 'object',
+    properties: { field: { type: 'string' } },
+    required: ['field'],
+    additionalProperties: true,
+  },
+};
 
 /** Returns an example of the error envelope with a code. */
 export function errorExample(code: ErrorCode) {

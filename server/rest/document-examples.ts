@@ -1,14 +1,4 @@
-/** The part of JSON Schema that the document's schemas are made of. */
-export interface JsonSchema {
-  $ref?: string;
-  type?: string;
-  example?: unknown;
-  const?: unknown;
-  enum?: unknown[];
-  anyOf?: JsonSchema[];
-  items?: JsonSchema;
-  properties?: Record<string, JsonSchema>;
-}
+import type { JsonSchema } from './document-schemas';
 
 /**
  * Builds the example of a schema from the examples of its fields, so that each is written once, next to its field. Throws if
@@ -21,7 +11,8 @@ export function buildExample(schema: JsonSchema, components: Record<string, Json
   if (schema.enum) return schema.enum[0];
   if (schema.anyOf) return buildExample(schema.anyOf[0]!, components);
   if (schema.type === 'array') return [buildExample(schema.items!, components)];
-  if (schema.type !== 'object') throw new Error(`a field of the document has no example: ${JSON.stringify(schema)}`);
+  if (![schema.type].flat().includes('object'))
+    throw new Error(`a field of the document has no example: ${JSON.stringify(schema)}`);
   const fields = Object.entries(schema.properties ?? {});
   return Object.fromEntries(fields.map(([name, field]) => [name, buildExample(field, components)]));
 }

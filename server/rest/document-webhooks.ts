@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { EVENTS } from '../../contract/events';
 import { testDeliverySchema } from '../../contract/webhooks';
-import { buildExample, type JsonSchema } from './document-examples';
+import { buildExample } from './document-examples';
+import type { JsonSchema, SchemaNames } from './document-schemas';
 
 const header = (name: string, description: string, example: string, isRequired = true) => ({
   name,
@@ -41,17 +42,26 @@ interface Delivery {
   isTest?: boolean;
 }
 
-const describeDelivery = (name: string, { eventType, description, payload, sample, isTest = false }: Delivery) => ({
+const describeDelivery = (
+  name: string,
+  { eventType, description, payload, sample, isTest = false }: Delivery,
+  names: SchemaNames,
+) => ({
   post: {
     operationId: `on${name}`,
-    tags: ['Webhooks'],
+    tags: ['Events'],
     summary: name,
     description: `${description} Answer any 2xx within 30 seconds; the body of the answer is ignored and redirects are not followed.`,
     security: [],
     parameters: deliveryHeaders(eventType, isTest),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: toJsonSchema(payload), examples: { [name]: { value: sample } } } },
+      content: {
+        'application/json': {
+          schema: names.add(`${name}Payload`, toJsonSchema(payload)),
+          examples: { [name]: { value: sample } },
+        },
+      },
     },
     responses: {
       '2XX': { description: 'Delivered.' },
@@ -64,24 +74,23 @@ const describeDelivery = (name: string, { eventType, description, payload, sampl
 });
 
 /** The `webhooks` section: one entry for each event type, from the table of events, and one for test deliveries. */
-export function describeWebhooks(): Record<string, unknown> {
+export function describeWebhooks(names: SchemaNames): Record<string, unknown> {
   const events = Object.entries(EVENTS).map(([eventType, event]) => [
     eventType,
-    describeDelivery(eventType, { eventType, ...event }),
+    describeDelivery(eventType, { eventType, ...event }, names),
   ]);
-  const test = describeDelivery('TestDelivery', {
+  const test: Delivery = {
     eventType: 'BotDetected',
     description:
       'A synthetic delivery that `POST /v1/webhooks/{id}/test` sends, under the subscription’s own event type and with `X-Webhook-Test: true`. It is not retried.',
     payload: testDeliverySchema,
-    sample: buildExample(z.toJSONSchema(testDeliverySchema) as JsonSchema, {}),
+    sample: buildExample(toJsonSchema(testDeliverySchema), {}),
     isTest: true,
-  });
-  return { ...Object.fromEntries(events), TestDelivery: test };
+  };
+  return { ...Object.fromEntries(events), TestDelivery: describeDelivery('TestDelivery', test, names) };
 }
 
-function toJsonSchema(schema: z.ZodType): unknown {
+function toJsonSchema(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12' });
-  // New optional fields may be added (specification: Delivery payloads).
-  return { ...rest, additionalProperties: true };
+  return rest as JsonSchema;
 }

@@ -4,20 +4,22 @@ import { ERROR_CODES, type ErrorCode } from '../../contract/errors';
 import { API_VERSION } from '../../contract/version';
 import type { Env } from '../platform/env';
 import { appRouter } from '../procedures/router';
-import { ERROR_SCHEMA, errorExample, RESPONSE_HEADERS, TAGS } from './document-components';
-import { buildExample, type JsonSchema } from './document-examples';
+import { ERROR_SCHEMAS, errorExample, RESPONSE_HEADERS, TAGS } from './document-components';
+import { buildExample } from './document-examples';
+import { type JsonSchema, SchemaNames, simplifySchema } from './document-schemas';
 import { describeWebhooks } from './document-webhooks';
 import type { RestResponse } from './responses';
 import { ROUTES, type Route } from './routes';
 
 type Operation = {
+  operationId: string;
   security?: object[];
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: JsonContent };
   responses: Record<string, Response>;
 };
 type JsonContent = { 'application/json': { schema: JsonSchema; example?: unknown; examples?: unknown } };
-type Parameter = { description?: string; schema: { description?: string } };
+type Parameter = { description?: string; schema: JsonSchema & { description?: string } };
 type Response = {
   description: string;
   headers?: unknown;
@@ -40,8 +42,10 @@ const UNIVERSAL_CODES: ErrorCode[] = [
   'SERVICE_UNAVAILABLE',
 ];
 
+type DocumentEnv = Pick<Env, 'REGION' | 'PUBLIC_URL_US' | 'PUBLIC_URL_EU'>;
+
 /** Generates the OpenAPI document of the public procedures (specification: Versioning 4). */
-export function generateDocument(env: Pick<Env, 'PUBLIC_URL_US' | 'PUBLIC_URL_EU'>): OpenAPIObject {
+export function generateDocument(env: DocumentEnv): OpenAPIObject {
   const document = generateOpenApiDocument(appRouter, {
     title: 'Bot Detection API',
     version: API_VERSION,
@@ -63,43 +67,55 @@ export function generateDocument(env: Pick<Env, 'PUBLIC_URL_US' | 'PUBLIC_URL_EU
       },
     },
   });
-  document.info.license = { name: 'Proprietary' };
+  document.info.license = { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' };
   document.servers = listServers(env);
   document.tags = TAGS;
-  const schemas = Object.fromEntries(
-    Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.')),
-  ) as Record<string, JsonSchema>;
+  const generated = Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.'));
+  const names = new SchemaNames({ ...Object.fromEntries(generated), ...ERROR_SCHEMAS } as Record<string, JsonSchema>);
   for (const route of ROUTES) {
     const operation = document.paths?.[route.template]?.[route.method.toLowerCase() as 'get'] as unknown as Operation;
-    for (const parameter of operation.parameters ?? []) hoistDescription(parameter);
+    for (const parameter of operation.parameters ?? []) finishParameter(parameter);
     if (route.body && operation.requestBody) operation.requestBody.required = !route.body.isOptional;
     describeResponses(route, operation);
-    for (const content of [operation.requestBody?.content, operation.responses['200']?.content]) {
-      const json = content?.['application/json'];
-      if (json) json.example = buildExample(json.schema, schemas);
-    }
+    finishContent(operation, 'Request', operation.requestBody?.content, names);
+    finishContent(operation, 'Response', operation.responses['200']?.content, names);
   }
-  document.components = {
-    ...document.components,
-    schemas: { ...schemas, Error: ERROR_SCHEMA } as never,
-    headers: RESPONSE_HEADERS as never,
-  };
-  document.webhooks = describeWebhooks() as OpenAPIObject['webhooks'];
+  document.webhooks = describeWebhooks(names) as OpenAPIObject['webhooks'];
+  const { schemas } = names;
+  document.components = { ...document.components, schemas: schemas as never, headers: RESPONSE_HEADERS as never };
   return document;
 }
 
-function listServers(env: Pick<Env, 'PUBLIC_URL_US' | 'PUBLIC_URL_EU'>): { url: string; description: string }[] {
+function listServers(env: DocumentEnv): { url: string; description: string }[] {
   const regional = [
-    { url: env.PUBLIC_URL_US, description: 'United States' },
-    { url: env.PUBLIC_URL_EU, description: 'European Union' },
-  ].filter((server): server is { url: string; description: string } => server.url !== undefined);
-  return regional.length > 0 ? regional : [{ url: '/', description: 'This server' }];
+    { region: 'us', url: env.PUBLIC_URL_US, description: 'United States' },
+    { region: 'eu', url: env.PUBLIC_URL_EU, description: 'European Union' },
+  ];
+  // Clients take the first server, and a key is valid in its own region only.
+  const sorted = regional.sort((a, b) => Number(b.region === env.REGION) - Number(a.region === env.REGION));
+  const servers = sorted.flatMap(({ url, description }) => (url === undefined ? [] : [{ url, description }]));
+  return servers.length > 0 ? servers : [{ url: '/', description: 'This server' }];
 }
 
 /** Moves a parameter's description next to its name, because tools that read the document do not look in the schema. */
-function hoistDescription(parameter: Parameter) {
+function finishParameter(parameter: Parameter) {
   const { description, ...schema } = parameter.schema;
-  if (description !== undefined) Object.assign(parameter, { description, schema });
+  parameter.schema = simplifySchema(schema);
+  if (description !== undefined) parameter.description = description;
+}
+
+/** Gives the schema of a body a name, and the body an example. */
+function finishContent(
+  { operationId }: Operation,
+  suffix: string,
+  content: JsonContent | undefined,
+  names: SchemaNames,
+) {
+  const json = content?.['application/json'];
+  if (!json) return;
+  const name = operationId.charAt(0).toUpperCase() + operationId.slice(1) + suffix;
+  json.schema = names.add(name, json.schema);
+  json.example = buildExample(json.schema, names.schemas);
 }
 
 /** Sent with every response to a valid key. */
@@ -149,7 +165,7 @@ function describeResponses(route: Route, operation: Operation) {
 const wrapInEnvelope = (schema: JsonSchema) =>
   schema.properties?.pagination
     ? schema
-    : { type: 'object', properties: { data: schema }, required: ['data'], additionalProperties: false };
+    : { type: 'object', properties: { data: schema }, required: ['data'], additionalProperties: true };
 
 /** Lists all codes that an operation can return. Some depend on its parameters and body. */
 function listCodes(route: Route): ErrorCode[] {

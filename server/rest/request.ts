@@ -62,7 +62,8 @@ export function readPathParameters(route: Route, parameters: [name: string, enco
 
 const NUMBER_FORMS: Record<Exclude<QueryKind, 'string'>, { pattern: RegExp; message: string }> = {
   integer: { pattern: /^\d+$/, message: 'must be a whole number' },
-  decimal: { pattern: /^\d+(\.\d+)?$/, message: 'must be a decimal number' },
+  // As JSON writes numbers: Go and Java send small ones with an exponent.
+  decimal: { pattern: /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i, message: 'must be a decimal number' },
 };
 
 /** Reads the query parameters that the route knows, and ignores others. */

@@ -163,6 +163,7 @@ describe('the document', () => {
       generateDocument(readEnv(settings)).servers?.map(({ url }) => url);
     expect(serversOf(urls)).toEqual(['https://us.example.com', 'https://eu.example.com']);
     expect(serversOf({ PUBLIC_URL_EU: urls.PUBLIC_URL_EU })).toEqual(['https://eu.example.com']);
+    expect(serversOf({ ...urls, REGION: 'eu' })).toEqual(['https://eu.example.com', 'https://us.example.com']);
   });
 
   it('gives an example of every error that an operation can answer, and each is valid', () => {
@@ -197,6 +198,51 @@ describe('the document', () => {
       expect([path, codesOf('401').sort()]).toEqual([path, ['INVALID_API_KEY', 'MISSING_API_KEY']]);
       expect([path, codesOf('429'), codesOf('503')]).toEqual([path, ['RATE_LIMITED'], ['SERVICE_UNAVAILABLE']]);
     }
+  });
+});
+
+describe('code generators', () => {
+  interface Node {
+    [keyword: string]: unknown;
+    type?: unknown;
+    anyOf?: Node[];
+    items?: Node;
+  }
+  /** What one of the generators makes no working client of. */
+  const FAULTS: Record<string, (node: Node) => unknown> = {
+    'null next to a type': ({ anyOf }) =>
+      anyOf?.some(({ type }) => type === 'null') &&
+      anyOf.some(({ $ref }) => !$ref) &&
+      anyOf.some(({ type }) => type !== undefined && type !== 'null'),
+    'anyOf within anyOf': ({ anyOf }) => anyOf?.some((choice) => choice.anyOf),
+    'a list of a union': ({ items }) => items?.anyOf,
+    'a constant boolean': (node) => typeof node.const === 'boolean',
+    'an object that may get no fields': ({ additionalProperties }) => additionalProperties === false,
+    'names of a map': ({ propertyNames }) => propertyNames,
+    'a body without a name': (node) => {
+      const json = (node['application/json'] as { schema: Node } | undefined)?.schema;
+      return json && !json.$ref;
+    },
+  };
+
+  it('find only forms that they understand', () => {
+    const found: string[] = [];
+    const visit = (node: unknown, path: string) => {
+      if (typeof node !== 'object' || node === null) return;
+      for (const [fault, isFaulty] of Object.entries(FAULTS))
+        if (isFaulty(node as Node)) found.push(`${fault}: ${path}`);
+      for (const [key, child] of Object.entries(node)) visit(child, `${path}/${key}`);
+    };
+    visit(document.json, '');
+    expect(found).toEqual([]);
+  });
+
+  it('find a licence identifier, and no tag that operations and events share', () => {
+    expect(document.json.info.license.identifier).toMatch(/^LicenseRef-/);
+    const tagsOf = (items: object) =>
+      Object.values(items).flatMap((item) => Object.values<{ tags: string[] }>(item).flatMap(({ tags }) => tags));
+    const ofOperations = tagsOf(document.json.paths);
+    expect(tagsOf(document.json.webhooks).filter((tag) => ofOperations.includes(tag))).toEqual([]);
   });
 });
 
@@ -406,7 +452,8 @@ describe('the webhooks section', () => {
 
   it.each(Object.entries(PAYLOADS))('describes the payload of %s as the specification does', (name, fields) => {
     const { post } = document.json.webhooks[name];
-    const { schema, examples } = post.requestBody.content['application/json'];
+    const { examples } = post.requestBody.content['application/json'];
+    const schema = document.schemaAt(...schemaOf(name));
     const names = fields.map((field) => field.replace('?', ''));
     expect(Object.keys(schema.properties).sort()).toEqual(names.toSorted());
     expect(schema.required).toEqual(expect.arrayContaining(fields.filter((field) => !field.endsWith('?'))));
@@ -446,10 +493,11 @@ describe('the test delivery in the webhooks section', () => {
   it('is the wrapper of the specification, with the test header', () => {
     const { parameters, requestBody } = document.json.webhooks.TestDelivery.post;
     expect(parameters.find((p: { name: string }) => p.name === 'X-Webhook-Test').required).toBe(true);
-    const { schema, examples } = requestBody.content['application/json'];
+    const { examples } = requestBody.content['application/json'];
+    const keys = ['webhooks', 'TestDelivery', 'post', 'requestBody', 'content', 'application/json', 'schema'];
+    const schema = document.schemaAt(...keys);
     expect(schema.required).toEqual(['eventType', 'integrationId', 'timestamp', 'data']);
     expect(schema.properties.data.required).toEqual(['test', 'message', 'subscriptionId', 'deliveryId']);
-    const keys = ['webhooks', 'TestDelivery', 'post', 'requestBody', 'content', 'application/json', 'schema'];
     document.expectValid(examples.TestDelivery.value, ...keys);
   });
 });

@@ -20,7 +20,7 @@ export interface Judgement {
 
 const MAX_BODY_BYTES = 64 * 1024;
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
-const NUMBER_FORMS: Record<string, RegExp> = { integer: /^\d+$/, number: /^\d+(\.\d+)?$/ };
+const NUMBER_FORMS: Record<string, RegExp> = { integer: /^\d+$/, number: /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i };
 
 /** Judges a request by the document alone, in this order: path, query, body. */
 export function judgeRequest(
@@ -193,7 +193,10 @@ function findTextFaults(schema: Json, value: unknown, path = ''): Fault[] {
 function inCase(schema: Json, value: unknown): unknown {
   if (schema.anyOf) return schema.anyOf.reduce((changed: unknown, choice: Json) => inCase(choice, changed), value);
   if (typeof value === 'string')
-    return schema.enum?.find((word: unknown) => String(word).toLowerCase() === value.toLowerCase()) ?? value;
+    return (
+      schema.enum?.find((word: unknown) => typeof word === 'string' && word.toLowerCase() === value.toLowerCase()) ??
+      value
+    );
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Operation } from './document';
+import { isDateOrTime, type Operation } from './document';
 
 /** A wrong place in a request, and the code that must name it. */
 export interface Fault {
@@ -76,10 +76,10 @@ const cursorRule =
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Finds the instant of a bound. A date as the end means the end of its day. */
+/** Finds the instant of a bound; NaN if it is no date. A date as the end means the end of its day. */
 function toMs(bound: unknown, edge: 'start' | 'end'): number | null {
   if (typeof bound !== 'string') return null;
-  const ms = Date.parse(bound);
+  const ms = isDateOrTime(bound) ? Date.parse(bound) : Number.NaN;
   return edge === 'end' && DATE.test(bound) ? ms + DAY_MS : ms;
 }
 
@@ -107,6 +107,12 @@ function findRangeFault({ startDate, endDate }: Values): string | null {
   return start > end || end - start > 366 * DAY_MS ? (endDate === undefined ? 'startDate' : 'endDate') : null;
 }
 
+/** The document does not say what a list of scalars holds. */
+const isScalar = (item: unknown) =>
+  typeof item === 'string'
+    ? [...item].length <= 256 && item.isWellFormed() && !item.includes('\0')
+    : typeof item === 'number' || typeof item === 'boolean';
+
 function findThresholdFault({ threshold }: Values): string | null {
   if (typeof threshold !== 'object' || threshold === null) return null;
   const { operator, value } = threshold as Values;
@@ -114,6 +120,7 @@ function findThresholdFault({ threshold }: Values): string | null {
   const items = Array.isArray(value) ? value : [value];
   // 1e400 is a number in JSON but not in a double.
   if (items.some((item) => typeof item === 'number' && !Number.isFinite(item))) return field;
+  if (Array.isArray(value) && !items.every(isScalar)) return field;
   switch (typeof operator === 'string' ? operator.toLowerCase() : '') {
     case 'in':
       return Array.isArray(value) ? null : field;

@@ -151,6 +151,8 @@ function compareConstraints(place: string, before: Variant, after: Variant, dire
   const isBroken = (keyword: string) => {
     const [old, now] = [before[keyword], after[keyword]];
     // A client that leaves a value out relies on the default.
+    // Every JSON number is a double.
+    if (keyword === 'format' && before.type === 'number' && old === undefined && now === 'double') return false;
     if (keyword === 'default') return direction === 'in' && old !== undefined && show(old) !== show(now);
     if (OPAQUE.includes(keyword)) return (direction === 'in' ? now : old) !== undefined && show(old) !== show(now);
     return direction === 'in'
@@ -181,8 +183,12 @@ function listVariants(document: Json, schema: Json): Variant[] {
   if (allOf) return listVariants(document, { ...allOf.reduce(merge, rest), ...(members && { anyOf: members }) });
   if (members) return members.flatMap((each) => listVariants(document, merge(rest, each)));
   const types: string[] = rest.type === undefined ? inferTypes(rest) : [rest.type].flat();
-  return types.map((type) => ({ ...rest, type }));
+  // Of the keywords next to `null`, only a list of values concerns it.
+  return types.flatMap((type) => (type !== 'null' ? { ...rest, type } : allowsNull(rest) ? { type } : []));
 }
+
+const allowsNull = ({ enum: values, const: value }: Json) =>
+  values ? values.includes(null) : value === undefined || value === null;
 
 function mergeSchemas(a: Json, b: Json): Json {
   const required = [...(a.required ?? []), ...(b.required ?? [])];

@@ -11,11 +11,14 @@ export type KnownValues = Record<string, readonly unknown[]>;
  * for an unknown schema.
  */
 export function valuesOf(schema: Schema, known: KnownValues, name = ''): fc.Arbitrary<unknown> {
-  const own = ownValuesOf(schema, known, name);
+  const own = DATES.includes(name) ? fc.oneof(days, instants, stringsOf(schema)) : ownValuesOf(schema, known, name);
   const existing = Object.hasOwn(known, name) ? known[name]! : [];
   if (existing.length === 0) return own;
   return fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...existing) }, { weight: 1, arbitrary: own });
 }
+
+/** Dates that the document describes as plain text, because both forms are fine and clients know only one format. */
+const DATES = ['startDate', 'endDate'];
 
 function ownValuesOf(schema: Schema, known: KnownValues, name: string): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
@@ -23,6 +26,8 @@ function ownValuesOf(schema: Schema, known: KnownValues, name: string): fc.Arbit
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices)
     return fc.oneof(...choices.map((choice: Schema) => valuesOf({ ...restOf(schema), ...choice }, known, name)));
+  if (Array.isArray(schema.type))
+    return fc.oneof(...schema.type.map((type: string) => valuesOf({ ...schema, type }, known, name)));
   switch (schema.type) {
     case 'null':
       return fc.constant(null);
@@ -88,7 +93,7 @@ const HARD_TEXTS = [
 ];
 
 function stringsOf({ format, minLength = 0, maxLength = 60 }: Schema): fc.Arbitrary<string> {
-  if (format === 'date') return instants.map((at) => at.slice(0, 10));
+  if (format === 'date') return days;
   if (format === 'date-time') return instants;
   const size = { minLength, maxLength: Math.min(maxLength, 60) };
   return fc.oneof(
@@ -162,3 +167,4 @@ const instants = fc
     fc.constantFrom('.000Z', 'Z', '.123456789Z', '+00:00', '-00:00', '+23:59', '-23:59', '.5+05:30'),
   )
   .map(([date, ending]) => date.toISOString().replace(/\.\d+Z$/, '') + ending);
+const days = instants.map((at) => at.slice(0, 10));

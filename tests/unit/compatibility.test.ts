@@ -36,10 +36,15 @@ const at = (document: Json, ...keys: string[]): Json =>
 const bodyOf = ['content', 'application/json', 'schema'];
 const integration = (document: Json) => document.components.schemas.Integration;
 const created = (document: Json) => at(document, 'paths', '/v1/webhooks', 'post', 'requestBody', ...bodyOf);
-const threshold = (document: Json) => created(document).properties.threshold.anyOf[0];
+/** The threshold of a create request alone: an update request refers to the same schema. */
+const threshold = (document: Json) => {
+  const choices = created(document).properties.threshold.anyOf;
+  if (choices[0].$ref) choices[0] = structuredClone(document.components.schemas.ThresholdInput);
+  return choices[0];
+};
 const sessions = (document: Json) => document.paths['/v1/sessions'].get;
 const botDetected = (document: Json) => document.webhooks.BotDetected.post;
-const payload = (document: Json) => at(botDetected(document), 'requestBody', ...bodyOf);
+const payload = (document: Json) => at(document, 'webhooks', 'BotDetected', 'post', 'requestBody', ...bodyOf);
 const query = (document: Json, name: string) => sessions(document).parameters.find((each: Json) => each.name === name);
 const drop = (list: unknown[], isIt: (item: Json) => boolean) => list.splice(list.findIndex(isIt), 1);
 const rename = (holder: Json, from: string, to: string) => {
@@ -105,16 +110,17 @@ const BREAKING: Record<string, Record<string, (document: Json) => unknown>> = {
       created(d).required.push('later');
     },
     ': url no longer takes string': (d) => Object.assign(created(d).properties.url, { type: 'array' }),
-    ': name no longer takes null': (d) => created(d).properties.name.anyOf.pop(),
-    ': name has maxLength 99 instead of 100': (d) =>
-      Object.assign(created(d).properties.name.anyOf[0], { maxLength: 99 }),
+    ': name no longer takes null': (d) => created(d).properties.name.type.pop(),
+    ': enabled no longer takes null': (d) => Object.assign(created(d).properties.enabled, { enum: [true, false] }),
+    ': name has maxLength 99 instead of 100': (d) => Object.assign(created(d).properties.name, { maxLength: 99 }),
     ': url has minLength 9 instead of none': (d) => Object.assign(created(d).properties.url, { minLength: 9 }),
-    ': name has minLength 2 instead of 1': (d) => Object.assign(created(d).properties.name.anyOf[0], { minLength: 2 }),
+    ': name has minLength 2 instead of 1': (d) => Object.assign(created(d).properties.name, { minLength: 2 }),
     ': url has pattern "^https:" instead of none': (d) =>
       Object.assign(created(d).properties.url, { pattern: '^https:' }),
     ': threshold.operator lost the value "in"': (d) => threshold(d).properties.operator.enum.pop(),
     ': threshold.value no longer takes array': (d) => threshold(d).properties.value.anyOf.pop(),
-    ': threshold.value[] no longer takes boolean': (d) => threshold(d).properties.value.anyOf[1].items.anyOf.pop(),
+    ': threshold.value[] takes only string now': (d) =>
+      Object.assign(threshold(d).properties.value.anyOf.at(-1).items, { type: 'string' }),
     ': threshold takes no further fields now': (d) => Object.assign(threshold(d), { additionalProperties: false }),
   },
   'GET /v1/integration: response 200: data.': {
@@ -182,7 +188,7 @@ const ADDITIONS: [title: string, mutate: (document: Json) => void][] = [
       Object.assign(query(d, 'pageSize').schema, { type: 'number', minimum: 0, maximum: 1000 });
       query(d, 'label').schema.enum.push('unsure');
       delete query(d, 'riskLevel').schema.enum;
-      Object.assign(created(d).properties.name.anyOf[0], { maxLength: 200, minLength: 0 });
+      Object.assign(created(d).properties.name, { maxLength: 200, minLength: 0 });
       delete threshold(d).properties.field.maxLength;
       created(d).properties.url = { anyOf: [{ type: 'null' }, created(d).properties.url] };
       threshold(d).properties.operator = {};
@@ -209,7 +215,7 @@ const ADDITIONS: [title: string, mutate: (document: Json) => void][] = [
     'a response field that is no longer null',
     (d) => {
       d.components.schemas.Session.properties.userName.type = 'string';
-      d.components.schemas.Session.properties.botScore.anyOf.pop();
+      d.components.schemas.Session.properties.botScore.type.pop();
     },
   ],
   [
@@ -255,7 +261,7 @@ const ADDITIONS: [title: string, mutate: (document: Json) => void][] = [
       };
       d.paths['/v1/sessions'].parameters = sessions(d).parameters.splice(0, 3);
       const { responses } = d.paths['/v1/integration'].get;
-      responses['200'].content['application/json'].schema.properties.data = structuredClone(integration(d));
+      at(d, 'components', 'schemas', 'GetIntegrationResponse').properties.data = structuredClone(integration(d));
       responses['200'].headers['X-Request-Id'] = responses['200'].headers['x-request-id'];
       delete responses['200'].headers['x-request-id'];
       const { properties } = d.components.schemas.Session;
@@ -397,7 +403,13 @@ describe('in the whole document', () => {
     ['error code', removeItems('', null, code, 'examples')],
     ['security scheme', removeMembers('', null, document.components.securitySchemes)],
     ['field', schemas.flatMap(({ schema, place, operation }) => removeMembers(place, operation, schema.properties))],
-    ['value', schemas.flatMap(({ schema, place, operation }) => removeItems(place, operation, schema, 'enum'))],
+    [
+      'value',
+      schemas.flatMap(({ schema, place, operation, direction }) =>
+        // An answer that is no longer null breaks nothing.
+        removeItems(place, operation, schema, 'enum').filter((_, n) => direction === 'in' || schema.enum[n] !== null),
+      ),
+    ],
     [
       'alternative of what we take',
       schemasOf('in').flatMap(({ schema, place, operation }) => removeItems(place, operation, schema, 'anyOf')),
@@ -535,6 +547,19 @@ describe('a release', () => {
     expect(read()).toEqual(before);
     write((d) => delete d.paths['/health']);
     expect(releaseDocument(path, current)).toEqual([expect.stringContaining(`its version is still ${API_VERSION}`)]);
+  });
+
+  it('takes a breaking change that is accepted for its version, and for no other', () => {
+    const items = (d: Json) => d.components.schemas.Threshold.properties.value.anyOf.at(-1);
+    write((d) => {
+      items(d).items = { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] };
+      d.info.version = '1.5.0.0';
+    });
+    const later = structuredClone(current);
+    later.info.version = '1.99.0.0';
+    expect(releaseDocument(path, later)).toHaveLength(4);
+    later.info.version = '1.6.0.0';
+    expect(releaseDocument(path, later)).toEqual([]);
   });
 
   it('has a command, which exits with 1 and names what it refuses', () => {

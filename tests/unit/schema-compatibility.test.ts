@@ -58,6 +58,11 @@ describe('the comparison of schemas', () => {
     expect(compareTaken(number, integer)).toEqual(['POST /x: request: no longer takes number']);
     expect(compareGiven(integer, number)).toEqual(['POST /x: response 200: is number instead of integer']);
     expect(compareTaken({}, number)).toEqual(['POST /x: request: takes only number now']);
+    // Every JSON number is a double. Generators need to be told.
+    expect(compareTaken(number, { ...number, format: 'double' })).toEqual([]);
+    expect(compareTaken(number, { ...number, format: 'float' })).toEqual([
+      'POST /x: request: has format "float" instead of none',
+    ]);
     expect(compareGiven({}, number)).toEqual([]);
   });
 

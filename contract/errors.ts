@@ -40,7 +40,8 @@ export const ERROR_CODES = {
   RATE_LIMITED: {
     status: 429,
     hasField: false,
-    description: 'The quota of this minute is used up; `Retry-After` says in how many seconds the next begins.',
+    description:
+      'The quota of this minute is used up, or too many test deliveries of the integration are under way; `Retry-After` says in how many seconds to try again.',
   },
   UNSUPPORTED_OPERATION: {
     status: 400,
@@ -69,12 +70,20 @@ export class ApiError extends Error {
   readonly [BRAND] = true;
   readonly code: ErrorCode;
   readonly field: string | null;
+  /** When it makes sense to try again. Sent as `Retry-After`. */
+  readonly retryAfterSeconds: number | null;
   constructor(code: FieldCode, message: string, options: { field: string; cause?: unknown });
-  constructor(code: PlainCode, message: string, options?: { cause?: unknown });
-  constructor(code: ErrorCode, message: string, options: { field?: string; cause?: unknown } = {}) {
+  constructor(code: 'RATE_LIMITED', message: string, options: { retryAfterSeconds: number });
+  constructor(code: Exclude<PlainCode, 'RATE_LIMITED'>, message: string, options?: { cause?: unknown });
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { field?: string; retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.field = options.field ?? null;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 }
 

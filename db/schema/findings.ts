@@ -16,7 +16,10 @@ export const writingScores = pgTable(
     documentId: identifier('document_id'),
     wordCount: integer('word_count'),
   },
-  (table) => [primaryKey({ columns: [table.integrationId, table.sessionId, table.scoredAt] })],
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.sessionId, table.scoredAt] }),
+    index('writing_scores_recent').on(table.integrationId, table.scoredAt),
+  ],
 );
 
 /** Reports that are Ready. After `expiresAt` they count as Expired. */

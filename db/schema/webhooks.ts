@@ -105,6 +105,9 @@ export const webhookDeliveries = pgTable(
       .on(table.integrationId, table.subscriptionId, table.createdAt, table.id)
       .where(sql`status not in ('Pending', 'Delivered')`),
     index('webhook_deliveries_finished').on(table.integrationId, table.finishedAt).where(sql`status <> 'Pending'`),
+    index('webhook_deliveries_tests')
+      .on(table.integrationId, table.nextAttemptAt)
+      .where(sql`is_test and status = 'Pending'`),
     index('webhook_deliveries_sweep').on(table.nextAttemptAt).where(sql`status = 'Pending'`),
   ],
 );

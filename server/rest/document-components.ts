@@ -79,6 +79,6 @@ export const RESPONSE_HEADERS = {
     '"key";r=599;t=42',
   ),
   'RateLimit-Policy': header('The quota of a window of 60 seconds.', { type: 'string' }, '"key";q=600;w=60'),
-  'Retry-After': header('Whole seconds until the next window.', { type: 'integer', minimum: 1 }, 42),
+  'Retry-After': header('Whole seconds after which to try again.', { type: 'integer', minimum: 1 }, 42),
   'WWW-Authenticate': header('The scheme that is expected.', { type: 'string' }, 'Bearer'),
 };

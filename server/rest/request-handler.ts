@@ -97,8 +97,8 @@ async function answerKnown(
     Object.assign(headers, identityHeaders(verified));
     const { rateLimit } = verified;
     if (rateLimit.isExceeded) {
-      headers['retry-after'] = String(rateLimit.resetSeconds);
-      throw new ApiError('RATE_LIMITED', rateLimitedMessage(rateLimit));
+      const retryAfterSeconds = rateLimit.resetSeconds;
+      throw new ApiError('RATE_LIMITED', rateLimitedMessage(rateLimit), { retryAfterSeconds });
     }
     if (!found) throw new ApiError('NOT_FOUND', 'No such route');
     const { route, parameters } = found;

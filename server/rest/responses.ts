@@ -25,9 +25,11 @@ export function errorResponse(headers: Record<string, string>, error: ApiError):
   const { status } = ERROR_CODES[error.code];
   const details = error.field === null ? null : { field: error.field };
   const authenticate: Record<string, string> = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+  const retry: Record<string, string> =
+    error.retryAfterSeconds === null ? {} : { 'retry-after': String(error.retryAfterSeconds) };
   return jsonResponse(
     status,
-    { ...headers, ...authenticate },
+    { ...headers, ...authenticate, ...retry },
     { error: { code: error.code, message: error.message, details } },
   );
 }

@@ -7,10 +7,14 @@ import { type AttemptDependencies, attemptDelivery } from './attempt';
 import type { SubscriptionKey } from './deliveries';
 import type { Recorder } from './recorder';
 
+/** How many test deliveries of an integration may be under way, in all processes together. Each holds a connection for 30 s. */
+export const MAX_TESTS = 5;
+
 /**
  * Sends one synthetic delivery to a subscription, enabled or not, and returns its outcome (specification: Test delivery). It
  * is handled like every other attempt (lease, guard, signature, log), but is not retried and does not change the
- * subscription's health. Returns null if there is no such subscription. SERVICE_UNAVAILABLE if our own shutdown aborted it.
+ * subscription's health. Returns null if there is no such subscription. RATE_LIMITED if five tests of the integration are under
+ * way. SERVICE_UNAVAILABLE if our own shutdown aborted it.
  */
 export async function sendTestDelivery(
   dependencies: AttemptDependencies & { db: Database; recorder: Recorder; leaseMs: number; leaseOwner: number | null },
@@ -19,7 +23,19 @@ export async function sendTestDelivery(
 ): Promise<WebhookTestResult | null> {
   const { db, recorder, leaseMs, leaseOwner } = dependencies;
   const deliveryId = createId('dlv');
-  const [begun] = await db.query<BegunRow>(BEGIN, [integrationId, subscriptionId, deliveryId, leaseMs, leaseOwner]);
+  const begun = await db.transact(async (query) => {
+    // The count must see what others committed before they released the lock, so it is a statement of its own.
+    const [locked] = await query<{ isKnown: boolean }>(LOCK, [integrationId, subscriptionId]);
+    if (!locked?.isKnown) return null;
+    const [count] = await query<{ running: number; retryAfterSeconds: number }>(COUNT_RUNNING, [integrationId]);
+    const { running, retryAfterSeconds } = count!;
+    if (running >= MAX_TESTS) {
+      const message = `${MAX_TESTS} test deliveries of this integration are under way. Try again when one has ended.`;
+      throw new ApiError('RATE_LIMITED', message, { retryAfterSeconds });
+    }
+    const [row] = await query<BegunRow>(BEGIN, [integrationId, subscriptionId, deliveryId, leaseMs, leaseOwner]);
+    return row;
+  });
   if (!begun) return null;
   const { lease, eventType, url, secretSealed, createdAt } = begun;
   const body: TestDelivery = {
@@ -67,6 +83,19 @@ interface BegunRow {
   secretSealed: Buffer;
   createdAt: string;
 }
+
+const LOCK = `
+  select exists (
+           select 1 from webhook_subscriptions s
+            where s.integration_id = i.id and s.id = $2 and s.deleted_at is null) as "isKnown"
+    from integrations i where i.id = $1 for no key update of i`;
+
+/** A test whose process has died counts until its lease ends. */
+const COUNT_RUNNING = `
+  select count(*)::int as running,
+         coalesce(greatest(1, ceil(extract(epoch from min(next_attempt_at) - now()))), 1)::int as "retryAfterSeconds"
+    from webhook_deliveries
+   where integration_id = $1 and is_test and status = 'Pending' and next_attempt_at > now()`;
 
 const BEGIN = `
   with s as (

@@ -1,0 +1,2 @@
+CREATE INDEX "writing_scores_recent" ON "writing_scores" USING btree ("integration_id","scored_at");--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_tests" ON "webhook_deliveries" USING btree ("integration_id","next_attempt_at") WHERE is_test and status = 'Pending';

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectError } from '../support/answers';
+import { type Receiver, startReceiver } from '../support/receiver';
+import { type Answer, startTestServer, type TestServer } from '../support/server';
+
+// Two servers on one database, like two processes of a deployment.
+let receiver: Receiver;
+let first: TestServer;
+let second: TestServer;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  const settings = { WEBHOOK_ALLOW_HOSTS: receiver.host };
+  first = await startTestServer(settings);
+  second = await startTestServer(settings, first);
+});
+afterAll(async () => {
+  await receiver.stop();
+  await second.stop();
+  await first.stop();
+});
+
+it('at most five test deliveries of an integration are under way in all processes; the rest get 429', async () => {
+  const open: ((status: number) => void)[] = [];
+  receiver.answer = () => new Promise((answer) => open.push(answer));
+  const subscribe = async () => {
+    const { key } = await first.createTenant();
+    const body = { url: `${receiver.url}/hook`, eventType: 'BotDetected' };
+    const { id } = (await first.call('POST', '/v1/webhooks', { key, body })).body.data;
+    return (server: TestServer, path = id) => server.call('POST', `/v1/webhooks/${path}/test`, { key });
+  };
+  const test = await subscribe();
+  const neighbour = await subscribe();
+  const answers: Answer[] = [];
+  const running = Array.from({ length: 40 }, async (_, n) => answers.push(await test(n % 2 ? first : second)));
+  await expect.poll(() => answers.length).toBe(35);
+  await receiver.waitFor(5);
+  for (const answer of answers) {
+    expectError(answer, 'RATE_LIMITED');
+    const seconds = Number(answer.headers.get('retry-after'));
+    expect([seconds >= 1 && seconds <= 45, answer.headers.get('ratelimit')]).toEqual([true, expect.any(String)]);
+  }
+  expect(receiver.received).toHaveLength(5);
+  expectError(await test(first, 'unknown'), 'NOT_FOUND');
+  const other = neighbour(second);
+  await receiver.waitFor(6);
+  // The place of one that ended is free at once.
+  open.shift()!(204);
+  await expect.poll(() => answers.length).toBe(36);
+  const next = test(second);
+  await receiver.waitFor(7);
+  for (const answer of open) answer(204);
+  await Promise.all(running);
+  const delivered = [...answers.slice(35), await other, await next];
+  expect(delivered.map(({ body }) => body.data.status)).toEqual(Array(7).fill('Delivered'));
+});

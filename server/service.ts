@@ -6,8 +6,10 @@ import { openSession } from '../db/session';
 import { createInngestClient, createMessages } from '../inngest/client';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
 import { createFunctions, type Jobs } from '../inngest/functions';
+import { pruneSignInWindows } from './auth/sign-in';
+import { pruneAuditEntries } from './domain/audit-entries';
 import { pruneRateWindows } from './domain/rate-windows';
-import { pruneSessions } from './domain/retention';
+import { pruneFindings, pruneSessions } from './domain/retention';
 import { createFolder, foldSessionDeltas } from './domain/rollups';
 import { createUsageMeter, type UsageMeter } from './domain/usage';
 import { createIngester, type Ingester } from './pipeline/ingest';
@@ -21,7 +23,7 @@ import { readBacklog } from './webhooks/deliveries';
 import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
 import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
 import { LeasePresence } from './webhooks/lease-presence';
-import { pruneDeliveries, pruneEvents } from './webhooks/retention';
+import { pruneDeliveries, pruneEvents, pruneSubscriptions } from './webhooks/retention';
 
 export { isUnavailable } from '../db/client';
 
@@ -155,10 +157,14 @@ const createJobs = (db: Database, dispatcher: Dispatcher): Jobs => ({
   wakeSubscription: dispatcher.wakeSubscription,
   sweep: dispatcher.sweep,
   pruneRateWindows: () => pruneRateWindows(db),
+  pruneSignInWindows: () => pruneSignInWindows(db),
   pruneDeliveries: () => pruneDeliveries(db),
+  pruneSubscriptions: () => pruneSubscriptions(db),
   pruneEvents: () => pruneEvents(db),
   foldSessionDeltas: () => foldSessionDeltas(db),
   pruneSessions: () => pruneSessions(db),
+  pruneFindings: () => pruneFindings(db),
+  pruneAuditEntries: () => pruneAuditEntries(db),
 });
 
 /** Stops the work of a service within about `graceMs` and closes its connections. */

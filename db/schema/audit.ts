@@ -4,7 +4,7 @@ import { identifier, instant } from './columns';
 
 /**
  * Who changed keys, plans, thresholds and accounts. Each row is written in the transaction of its change and kept
- * forever. There are no foreign keys, because an entry outlives its subject.
+ * forever, except for old changes by API keys (`pruneAuditEntries`). There are no foreign keys, because an entry outlives its subject.
  */
 export const auditEntries = pgTable(
   'audit_entries',

@@ -3,10 +3,14 @@ import type { Inngest } from 'inngest';
 /** What the housekeeping functions call. Each job returns the number of affected rows. */
 export interface HousekeepingJobs {
   pruneRateWindows: () => Promise<number>;
+  pruneSignInWindows: () => Promise<number>;
   pruneDeliveries: () => Promise<number>;
+  pruneSubscriptions: () => Promise<number>;
   pruneEvents: () => Promise<number>;
   foldSessionDeltas: () => Promise<number>;
   pruneSessions: () => Promise<number>;
+  pruneFindings: () => Promise<number>;
+  pruneAuditEntries: () => Promise<number>;
 }
 
 /** The functions that keep the tables small. */
@@ -14,11 +18,14 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
   const pruneWindows = client.createFunction(
     {
       id: 'prune-rate-windows',
-      name: 'Remove past rate-limit windows',
+      name: 'Remove past windows of rate limits and sign-in attempts',
       triggers: [{ cron: '*/5 * * * *' }],
       retries: 0,
     },
-    ({ step }) => step.run('prune', () => jobs.pruneRateWindows()),
+    async ({ step }) => {
+      await step.run('prune', () => jobs.pruneRateWindows());
+      await step.run('prune-sign-in', () => jobs.pruneSignInWindows());
+    },
   );
   const pruneLog = client.createFunction(
     {
@@ -30,6 +37,7 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
     async ({ step }) => {
       await step.run('prune', () => jobs.pruneDeliveries());
       await step.run('prune-events', () => jobs.pruneEvents());
+      await step.run('prune-subscriptions', () => jobs.pruneSubscriptions());
     },
   );
   const foldCounts = client.createFunction(
@@ -44,11 +52,15 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
   const pruneOldSessions = client.createFunction(
     {
       id: 'prune-sessions',
-      name: 'Remove sessions beyond the retention of their plan',
+      name: 'Remove sessions and findings beyond the retention of their plan',
       triggers: [{ cron: '47 * * * *' }],
       retries: 0,
     },
-    ({ step }) => step.run('prune', () => jobs.pruneSessions()),
+    async ({ step }) => {
+      await step.run('prune', () => jobs.pruneSessions());
+      await step.run('prune-findings', () => jobs.pruneFindings());
+      await step.run('prune-audit', () => jobs.pruneAuditEntries());
+    },
   );
   return [pruneWindows, pruneLog, foldCounts, pruneOldSessions];
 }

@@ -18,7 +18,8 @@ export type SignIn =
 
 /**
  * Signs in with email and password. Attempts are counted in the database before the password is checked, so that
- * parallel guesses at several processes count, too. A success takes back the account's attempts.
+ * parallel guesses at several processes count, too. A success takes back the account's attempts. An attempt beyond a limit
+ * writes no row, so that nobody fills the table with names of accounts.
  */
 export async function signIn(context: AuthContext, input: SignInInput, clientAddress: string): Promise<SignIn> {
   const { db } = context;
@@ -27,8 +28,7 @@ export async function signIn(context: AuthContext, input: SignInInput, clientAdd
   const account = `account:${createHash('sha256').update(email).digest('base64url')}`;
   const buckets = [account, `address:${clientAddress.slice(0, 64)}`];
   const tries = await countTries(db, buckets);
-  if (tries.account > TRIES.account || tries.address > TRIES.address)
-    return { outcome: 'throttled', retryAfterSeconds: tries.resetSeconds };
+  if (!tries.isCounted) return { outcome: 'throttled', retryAfterSeconds: tries.resetSeconds };
   const [found] = await db.orm.select().from(staff).where(eq(staff.email, email));
   const isRight = await verifyPassword(input.password, found?.passwordHash ?? null);
   if (!found || !isRight || found.disabled) return { outcome: 'refused' };
@@ -38,19 +38,22 @@ export async function signIn(context: AuthContext, input: SignInInput, clientAdd
 }
 
 async function countTries(db: Database, buckets: string[]) {
-  const [counted] = await db.query<{ account: number; address: number; resetSeconds: number }>(COUNT, buckets);
+  const [counted] = await db.query<{ isCounted: boolean; resetSeconds: number }>(COUNT, buckets);
   return counted!;
 }
 
 const WINDOW = `to_timestamp(floor(extract(epoch from now()) / ${WINDOW_SECONDS}) * ${WINDOW_SECONDS})`;
-// The account always comes before the address, so that two attempts cannot deadlock.
+// The address always comes before the account: it decides if the account is written, and two attempts cannot deadlock.
 const COUNT = `
-  with past as (delete from sign_in_windows where window_start < now() - interval '1 day'),
-  counted as (
-    insert into sign_in_windows as w (bucket, window_start, tries) values ($1, ${WINDOW}, 1), ($2, ${WINDOW}, 1)
-        on conflict (bucket, window_start) do update set tries = w.tries + 1
-    returning bucket, tries)
-  select (select tries from counted where bucket = $1) as account, (select tries from counted where bucket = $2) as address,
+  with address as (
+    insert into sign_in_windows as w (bucket, window_start, tries) values ($2, ${WINDOW}, 1)
+        on conflict (bucket, window_start) do update set tries = w.tries + 1 where w.tries < ${TRIES.address}
+    returning 1),
+  account as (
+    insert into sign_in_windows as w (bucket, window_start, tries) select $1, ${WINDOW}, 1 from address
+        on conflict (bucket, window_start) do update set tries = w.tries + 1 where w.tries < ${TRIES.account}
+    returning 1)
+  select exists (select 1 from account) as "isCounted",
          ceil(${WINDOW_SECONDS} - mod(extract(epoch from now()), ${WINDOW_SECONDS}))::int as "resetSeconds"`;
 
 /**
@@ -58,6 +61,12 @@ const COUNT = `
  * taken back.
  */
 const FORGIVE = `
-  insert into sign_in_windows as w (bucket, window_start, tries) values ($1, ${WINDOW}, 0), ($2, ${WINDOW}, 0)
+  insert into sign_in_windows as w (bucket, window_start, tries) values ($2, ${WINDOW}, 0), ($1, ${WINDOW}, 0)
       on conflict (bucket, window_start) do update
      set tries = case when w.bucket = $1 then 0 else greatest(w.tries - 1, 0) end`;
+
+/** Removes the windows of sign-in attempts that have ended. Returns how many. */
+export async function pruneSignInWindows(db: Database): Promise<number> {
+  const { count } = await db.sql`delete from sign_in_windows where window_start < now() - interval '1 hour'`;
+  return count;
+}

@@ -59,3 +59,23 @@ export async function listLatestAuditEntries(
     .limit(limit);
   return rows.map(showEntry);
 }
+
+/** How many changes that customers made with API keys are kept for each integration. */
+export const MAX_KEY_ENTRIES = 10_000;
+
+/**
+ * Removes the oldest changes that customers made with API keys, beyond the newest ones of each integration. What staff and
+ * operators did stays forever. Returns how many were removed.
+ */
+export async function pruneAuditEntries(db: Database): Promise<number> {
+  let pruned = 0;
+  const integrations = await db.query<{ id: string }>('select id from integrations order by id', []);
+  for (const { id } of integrations) pruned += (await db.query(PRUNE, [id, MAX_KEY_ENTRIES])).length;
+  return pruned;
+}
+
+const PRUNE = `
+  delete from audit_entries e using (
+    select id from audit_entries where integration_id = $1 and actor_kind = 'ApiKey'
+     order by occurred_at desc, id desc offset $2) old
+   where e.integration_id = $1 and e.id = old.id returning 1`;

@@ -38,6 +38,35 @@ export async function pruneSessions(db: Database): Promise<number> {
   return pruned;
 }
 
+/**
+ * Removes writing scores, alerts and reports that are older than the retention of their integration's plan, in small
+ * transactions. A report that can still be downloaded stays. Returns how many rows were removed.
+ */
+export async function pruneFindings(db: Database): Promise<number> {
+  let pruned = 0;
+  const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
+  for (const { id, plan } of integrations) {
+    for (const statement of PRUNE_FINDINGS) {
+      pruned += await removeBatches(db, statement, [id, PLANS[plan].retentionDays], MAX_REMOVED);
+    }
+  }
+  return pruned;
+}
+
+const pruneFinding = (table: string, key: string, time: string, condition = 'true') => `
+  with old as (
+    select ${key} from ${table}
+     where integration_id = $1 and ${time} < now() - $2::int * interval '1 day' and ${condition}
+     order by ${time} limit ${BATCH_SIZE} for update skip locked)
+  delete from ${table} t using old where t.integration_id = $1 and (${key.replace(/\w+/g, 't.$&')}) = (${key.replace(/\w+/g, 'old.$&')})
+  returning 1`;
+
+const PRUNE_FINDINGS = [
+  pruneFinding('writing_scores', 'session_id, scored_at', 'scored_at'),
+  pruneFinding('alerts', 'id', 'triggered_at'),
+  pruneFinding('reports', 'id', 'completed_at', 'coalesce(expires_at < now(), true)'),
+];
+
 const removeOf = (table: string) => `
     delete from ${table} t using old where t.integration_id = old.integration_id and t.session_id = old.id`;
 

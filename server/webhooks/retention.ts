@@ -38,6 +38,29 @@ const PRUNE = `
   returning 1`;
 
 /**
+ * Removes deleted subscriptions that the delivery log no longer shows. One that was deleted within the last hour stays, because
+ * an attempt may still be under way. Returns how many were removed.
+ */
+export async function pruneSubscriptions(db: Database): Promise<number> {
+  let pruned = 0;
+  const integrations = await db.query<{ id: string }>('select id from integrations order by id', []);
+  for (const { id } of integrations) {
+    pruned += await removeBatches(db, PRUNE_SUBSCRIPTIONS, [id], MAX_REMOVED - pruned);
+  }
+  return pruned;
+}
+
+const PRUNE_SUBSCRIPTIONS = `
+  with old as (
+    select integration_id, id from webhook_subscriptions s
+     where integration_id = $1 and deleted_at < now() - interval '1 hour'
+       and not exists (
+         select 1 from webhook_deliveries d where d.integration_id = s.integration_id and d.subscription_id = s.id)
+     limit ${BATCH_SIZE} for update skip locked)
+  delete from webhook_subscriptions s using old where s.integration_id = old.integration_id and s.id = old.id
+  returning 1`;
+
+/**
  * Removes events that are older than the retention of their integration's plan, in small transactions. Events that the
  * delivery log still shows stay. Returns how many were removed.
  */

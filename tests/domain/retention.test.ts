@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pruneSessions } from '../../server/domain/retention';
+import { MAX_KEY_ENTRIES, pruneAuditEntries } from '../../server/domain/audit-entries';
+import { pruneFindings, pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
-import { pruneEvents } from '../../server/webhooks/retention';
+import { pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
 import { Customer } from '../support/customer';
 import { closed, correlated, happened, scored, started } from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
+import { TABLE_BOUNDS } from '../support/table-bounds';
 
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
@@ -134,5 +136,85 @@ describe('events that fired longer ago than the plan’s retention', () => {
       ]),
     );
     expect(await listEvents(neighbour)).toEqual([{ days: `${days}`, count: 4 }]);
+  });
+});
+
+describe('findings older than the plan’s retention', () => {
+  it('are removed in batches, except reports that can still be downloaded', async () => {
+    const customer = await Customer.create(server, [], 'free');
+    const neighbour = await Customer.create(server, [], 'enterprise');
+    const { sql } = server.database.db;
+    for (const { id } of [customer, neighbour]) {
+      await sql`
+        insert into writing_scores (integration_id, session_id, scored_at, ai_score)
+        select ${id}, 'w-' || n, now() - interval '31 days' + n * interval '1 ms', 0.5 from generate_series(1, 1234) n
+        union all select ${id}, 'w-1', now() - interval '29 days', 0.5`;
+      await sql`
+        insert into alerts (integration_id, id, severity, message, triggered_at)
+        select ${id}, 'alr-' || days, 'high', '', now() - days * interval '1 day' from generate_series(29, 31) days`;
+      await sql`
+        insert into reports (integration_id, id, name, template_id, format, completed_at, expires_at, download_url)
+        select ${id}, 'rep-' || coalesce(left_days, 0), '', '', 'csv', now() - interval '31 days', now() + left_days * interval '1 day', '/'
+          from (values (-1), (1), (null)) r(left_days)`;
+    }
+    const list = async ({ id }: Customer) => {
+      const [row] = await sql`
+        select (select count(*)::int from writing_scores where integration_id = ${id}) as scores,
+               (select string_agg(id, ' ' order by id) from alerts where integration_id = ${id}) as alerts,
+               (select string_agg(id, ' ' order by id) from reports where integration_id = ${id}) as reports`;
+      return row;
+    };
+    const before = await list(neighbour);
+    expect(await pruneFindings(server.database.db)).toBe(1234 + 2 + 2);
+    expect(await list(customer)).toEqual({ scores: 1, alerts: 'alr-29', reports: 'rep-1' });
+    expect(await list(neighbour)).toEqual(before);
+    expect(await pruneFindings(server.database.db)).toBe(0);
+  });
+});
+
+describe('deleted subscriptions', () => {
+  it('are removed after an hour, once the log of deliveries shows nothing of them', async () => {
+    const customer = await Customer.create(server, [], 'enterprise');
+    const { sql } = server.database.db;
+    await sql`
+      insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed, deleted_at)
+      select ${customer.id}, name, 'https://example.com/', 'BotDetected', '', false, '', now() - minutes * interval '1 minute'
+        from (values ('gone', 61), ('logged', 61), ('fresh', 59), ('live', null)) s(name, minutes)`;
+    await sql`
+      insert into webhook_deliveries (integration_id, id, subscription_id, status, finished_at)
+      values (${customer.id}, 'dlv', 'logged', 'Delivered', now())`;
+    expect(await pruneSubscriptions(server.database.db)).toBe(1);
+    const left = await sql`select id from webhook_subscriptions where integration_id = ${customer.id} order by id`;
+    expect(left.map(({ id }) => id)).toEqual(['fresh', 'live', 'logged']);
+  });
+});
+
+describe('the audit log', () => {
+  it('keeps what staff and operators did, and the newest changes by API keys of each integration', async () => {
+    const customer = await Customer.create(server, [], 'enterprise');
+    const { sql } = server.database.db;
+    await sql`
+      insert into audit_entries (id, occurred_at, action, actor_kind, integration_id, subject_id, details)
+      select ${customer.id} || kind || n, now() - n * interval '1 s', 'ThresholdsChanged', kind, ${customer.id}, '', '{}'
+        from generate_series(1, ${MAX_KEY_ENTRIES + 7}) n, (values ('ApiKey'), ('Staff')) k(kind)`;
+    expect(await pruneAuditEntries(server.database.db)).toBe(7);
+    const left = await sql`
+      select actor_kind as kind, count(*)::int, min(occurred_at) > now() - ${MAX_KEY_ENTRIES + 5} * interval '1 s' as "isNewest"
+        from audit_entries where integration_id = ${customer.id} and actor_kind <> 'Operator' group by 1 order by 1`;
+    expect(left).toEqual([
+      { kind: 'ApiKey', count: MAX_KEY_ENTRIES, isNewest: true },
+      { kind: 'Staff', count: MAX_KEY_ENTRIES + 7, isNewest: false },
+    ]);
+  });
+});
+
+describe('docs/operating.md', () => {
+  it('says what bounds each table of the database', async () => {
+    const tables = await server.database.db.sql<{ schema: string; name: string }[]>`
+      select table_schema as schema, table_name as name from information_schema.tables
+       where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema', 'graphile_worker')`;
+    const names = tables.map(({ schema, name }) => (schema === 'engine' ? `engine.${name}` : name));
+    expect(names.length).toBeGreaterThan(30);
+    expect(Object.keys(TABLE_BOUNDS).sort()).toEqual(names.sort());
   });
 });

@@ -8,6 +8,7 @@ import {
   revokeStaffSessions,
   setStaffPassword,
 } from '../../server/auth/accounts';
+import { pruneSignInWindows } from '../../server/auth/sign-in';
 import { beginWindow } from '../support/clock-window';
 import type { TestServer } from '../support/server';
 import {
@@ -213,6 +214,30 @@ describe('guessing', () => {
     expect((await trySignIn(server, { email: 'x@example.com', password: PASSWORD }, spoofed)).status).toBe(429);
     await forget();
   }, 120_000);
+
+  it('beyond the limit of an address writes no row, whatever accounts it names', async () => {
+    await forget();
+    const headers = { 'x-forwarded-for': '198.51.100.9' };
+    const guess = (n: number) =>
+      trySignIn(n % 2 ? server : second, { email: `${n}@example.com`, password: 'no' }, headers);
+    const listWindows = () => server.database.db.sql`select bucket, tries from sign_in_windows order by bucket`;
+    expect((await guess(0)).status).toBe(401);
+    await addTries(49);
+    const before = await listWindows();
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => guess(1 + n)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
+    expect(await listWindows()).toEqual(before);
+    await forget();
+  });
+
+  it('leaves no windows that ended an hour ago', async () => {
+    await forget();
+    await trySignIn(server, { email: 'past@example.com', password: 'no' });
+    await server.database.db.sql`update sign_in_windows set window_start = window_start - interval '2 hours'`;
+    await trySignIn(server, { email: 'now@example.com', password: 'no' });
+    expect(await pruneSignInWindows(server.database.db)).toBe(2);
+    expect(await server.database.db.sql`select 1 from sign_in_windows`).toHaveLength(2);
+  });
 
   it('a success resets the account’s tries, but takes only its own try off those of the address', async () => {
     await forget();

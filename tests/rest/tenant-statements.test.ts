@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { revokeKey } from '../../server/domain/api-keys';
-import { listLatestAuditEntries } from '../../server/domain/audit-entries';
+import { listLatestAuditEntries, pruneAuditEntries } from '../../server/domain/audit-entries';
 import { listIntegrations } from '../../server/domain/integrations';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
-import { pruneSessions } from '../../server/domain/retention';
+import { pruneFindings, pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { factSchema } from '../../server/pipeline/facts';
 import { appRouter } from '../../server/procedures/router';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
-import { pruneDeliveries, pruneEvents } from '../../server/webhooks/retention';
+import { pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { findUncalled, listRouteCalls, type RouteCall, type Subject } from '../support/route-calls';
 import { startTestServer, type TestServer } from '../support/server';
@@ -228,6 +228,9 @@ async function lookAfterDeliveries(id: string) {
   await pruneEvents(server.service.db);
   await foldSessionDeltas(server.service.db);
   await pruneSessions(server.service.db);
+  await pruneFindings(server.service.db);
+  await pruneSubscriptions(server.service.db);
+  await pruneAuditEntries(server.service.db);
 }
 
 /** What else staff see and do. */

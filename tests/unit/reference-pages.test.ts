@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Env, readEnv, settingsSchema } from '../../server/platform/env';
 import { createMetrics } from '../../server/platform/metrics';
+import { TABLE_BOUNDS } from '../support/table-bounds';
 
-// docs/settings.md and docs/metrics.md are generated from the code. After a change of the code write them again:
+// docs/settings.md, docs/metrics.md and a table of docs/operating.md are generated from the code. After a change of the code write them again:
 // npx vitest run tests/unit/reference-pages.test.ts -u
 
 const NOTE = '<!-- Generated. To write it again: npx vitest run tests/unit/reference-pages.test.ts -u -->';
@@ -70,5 +72,19 @@ Node (\`bot_detection_process_…\`, \`bot_detection_nodejs_…\`: memory, CPU, 
 ${writeTable(['metric', 'type', 'labels', 'what'], rows)}
 `;
     await expect(page).toMatchFileSnapshot('../../docs/metrics.md');
+  });
+});
+
+describe('docs/operating.md', () => {
+  it('has every table and what bounds it', async () => {
+    const path = 'docs/operating.md';
+    const rows = Object.entries(TABLE_BOUNDS).map(([name, bound]) => [code(name), bound]);
+    const section = `${NOTE}\n\n${writeTable(['table', 'what bounds it'], rows)}\n\n<!-- End of the generated table. -->`;
+    const page = readFileSync(path, 'utf8').replace(
+      /<!-- Generated.*<!-- End of the generated table. -->/s,
+      () => section,
+    );
+    expect(page).toContain(section);
+    await expect(page).toMatchFileSnapshot(`../../${path}`);
   });
 });

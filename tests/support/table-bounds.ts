@@ -1,0 +1,52 @@
+/**
+ * What keeps each table of the database from growing without end: how long its rows stay, or what there is one row of. Written
+ * into docs/operating.md by `npx vitest run tests/unit/reference-pages.test.ts -u`.
+ */
+export const TABLE_BOUNDS: Record<string, string> = {
+  sessions: 'Removed after the retention of the plan.',
+  session_events: 'Removed with their session.',
+  session_flags: 'Removed with their session.',
+  session_scores: 'Removed with their session.',
+  session_correlations: 'Removed with their session.',
+  session_deltas: 'Removed when they are folded, every minute.',
+  session_rollups: 'One row for each hour and day of the last 100 days, and one of all time.',
+  dimension_rollups:
+    'One row for each origin, device type and browser, and each hour, day and week of the last 100 days.',
+  seen_hours: 'One row for each hour in which a user or a device had sessions. Stays.',
+  seen_steps: 'One row for each hour and day of the last 100 days.',
+  entity_rollups: 'At most 103 rows for each user and course. Stays.',
+  entity_pairs: 'One row for each device of a user and each user of a course. Stays.',
+  entity_others: 'One row for each user and course. Stays.',
+  pruned_ends: 'One row for each user and course. Stays.',
+  row_counts: 'Folded into three rows for each integration, every minute.',
+  users: 'One row for each user of an LMS. Stays.',
+  courses: 'One row for each course. Stays.',
+  device_confirmations: 'One row for each pair of user and device that a customer confirmed. Stays.',
+  anomalies: 'One row for each anomaly that the pipeline reports. Stays, because the counts of users include them.',
+  writing_scores: 'Removed after the retention of the plan.',
+  alerts: 'Removed after the retention of the plan.',
+  reports: 'Removed after the retention of the plan, and not before they expire.',
+  domain_events: 'Removed after the retention of the plan, and not before their deliveries.',
+  webhook_subscriptions:
+    'At most 100 for each integration. Deleted ones are removed after an hour, and not before their deliveries.',
+  webhook_deliveries:
+    'Removed 30 days after their end. A pending one ends after 10.6 hours of attempts, or after a day if its subscription is disabled.',
+  webhook_attempts: 'Removed with their delivery.',
+  pruned_outcomes: 'One row for each integration and day. Stays.',
+  usage_daily: 'One row for each integration, day, method and documented route. Stays.',
+  rate_windows: 'Removed after 5 minutes.',
+  sign_in_windows:
+    'Removed after an hour. An attempt beyond a limit writes none, so a client address makes at most 51 in 15 minutes.',
+  audit_entries:
+    'What staff and operators did stays. Of what customers did with API keys, the newest 10,000 of each integration.',
+  integrations: 'Made by operators and admins.',
+  api_keys: 'Made by operators and admins. Revoked ones stay, so that the audit log can name them.',
+  staff: 'Made by operators and admins.',
+  staff_sessions: 'Removed at the first sign-in after they expired, 12 hours after their last use.',
+  meta: 'One row.',
+  __drizzle_migrations: 'One row for each migration.',
+  'engine.process': 'One row for each running process. Rows of dead ones are removed after an hour.',
+  'engine.event': 'Removed after 24 hours.',
+  'engine.run': 'Removed when the run completes; a failed one after a week.',
+  'engine.step': 'Removed with their run.',
+};

@@ -6,7 +6,7 @@ WORKDIR /app
 ENV NEXT_TELEMETRY_DISABLED=1
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund --no-progress
-COPY tsconfig.json next.config.js postcss.config.mjs proxy.ts ./
+COPY tsconfig.json next.config.js postcss.config.mjs proxy.ts instrumentation.ts ./
 COPY app app
 COPY contract contract
 COPY db db

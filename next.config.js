@@ -5,6 +5,8 @@ const config = {
   // `/v1/sessions/` is an unknown path of the API, not a redirect.
   skipTrailingSlashRedirect: true,
   poweredByHeader: false,
+  // Nothing uses the optimizer: `/_next/image` is an unknown path.
+  images: { unoptimized: true },
   // For platforms that serve files and routes themselves. Our own servers set these headers on every response.
   headers: async () => [
     { source: '/:path*', headers: Object.entries(ANSWER_HEADERS).map(([key, value]) => ({ key, value })) },

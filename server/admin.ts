@@ -20,6 +20,7 @@ import { listLatestAuditEntries } from './domain/audit-entries';
 import { createIntegration, listIntegrations } from './domain/integrations';
 import { readEnv, SettingError } from './platform/env';
 import { createLogger, serializeError } from './platform/log';
+import { escapeControls, escapeLines } from './platform/terminal';
 import { createCommandService, prepareRuntime, type Runtime } from './runtime';
 import { closeService, type Service } from './service';
 import { setIntegrationPlan } from './webhooks/plans';
@@ -142,7 +143,7 @@ async function runCommand(args: string[]): Promise<string> {
     const service = createCommandService(runtime);
     try {
       const result = await command.run(service, flags, runtime);
-      return isJson ? JSON.stringify(result) : showResult(result);
+      return isJson ? escapeControls(JSON.stringify(result)) : showResult(result);
     } finally {
       await closeService(service, GRACE_MS);
     }
@@ -151,20 +152,21 @@ async function runCommand(args: string[]): Promise<string> {
   }
 }
 
+/** Names may hold anything. In a table they must not end a line or steer the terminal. */
 const showValue = (value: unknown) =>
-  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
+  escapeControls(typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? ''));
 
 /** Formats a result for people: one `name: value` per line, lists as tab-separated rows. */
 function showResult(result: Record<string, unknown>): string {
   return Object.entries(result)
-    .map(([name, value]) => (Array.isArray(value) ? showList(value) : `${name}: ${String(value)}`))
+    .map(([name, value]) => (Array.isArray(value) ? showList(value) : `${name}: ${showValue(value)}`))
     .join('\n');
 }
 
 function showList(items: unknown[]): string {
   return items
     .map((item) =>
-      typeof item === 'object' && item !== null ? Object.values(item).map(showValue).join('\t') : String(item),
+      typeof item === 'object' && item !== null ? Object.values(item).map(showValue).join('\t') : showValue(item),
     )
     .join('\n');
 }
@@ -176,6 +178,6 @@ runCommand(process.argv.slice(2)).then(
   (error: unknown) => {
     const isExpected = error instanceof UsageError || error instanceof SettingError || findApiError(error) !== null;
     const message = isExpected && error instanceof Error ? error.message : JSON.stringify(serializeError(error));
-    process.stderr.write(`${message}\n`, () => process.exit(1));
+    process.stderr.write(`${escapeLines(message)}\n`, () => process.exit(1));
   },
 );

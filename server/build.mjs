@@ -13,6 +13,7 @@ const SOURCES = [
   'db',
   'inngest',
   'proxy.ts',
+  'instrumentation.ts',
   'next.config.js',
   'postcss.config.mjs',
   'tsconfig.json',

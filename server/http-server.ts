@@ -9,6 +9,7 @@ import {
   limitConnections,
 } from './http-limits';
 import { stopListening } from './node-http-internals';
+import { runRequest } from './platform/console';
 import { beginAccess, endAccess } from './rest/access-log';
 import { noteClientAddress } from './rest/client-address';
 import {
@@ -72,8 +73,8 @@ async function answerRequest(
   }
   if (service.readiness.isDraining) response.setHeader('connection', 'close');
   // The staff endpoint writes its own log lines.
-  if (!path.startsWith('/api/')) {
-    const access = beginAccess(request.method ?? 'GET', '(page)');
+  const access = path.startsWith('/api/') ? null : beginAccess(request.method ?? 'GET', '(page)');
+  if (access) {
     response.setHeader('x-request-id', access.requestId);
     response.once('finish', () => endAccess(service, access, response.statusCode));
   }
@@ -86,7 +87,7 @@ async function answerRequest(
   }
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   noteClientAddress(request);
-  return handler(request, response);
+  return access ? runRequest(access.requestId, () => handler(request, response)) : handler(request, response);
 }
 
 /** How long clients with a keep-alive connection may still send requests. The answer tells them to close it. */

@@ -4,9 +4,11 @@ import next from 'next';
 import { type Demo, loadDemoIntegration } from './demo/integration';
 import { createHttpServer, type Handler, stopHttpServer } from './http-server';
 import { startMetricsServer } from './metrics-server';
+import { redirectConsole } from './platform/console';
 import { type Env, readEnv, SettingError } from './platform/env';
 import { createLogger, type Logger } from './platform/log';
 import { obtainService } from './platform/service';
+import { escapeLines } from './platform/terminal';
 import { prepareRuntime } from './runtime';
 import { closeService, createService } from './service';
 
@@ -130,6 +132,7 @@ function endOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Logger)
 async function main() {
   const env = readEnv(process.env);
   const log = createLogger(env);
+  if (process.env.NODE_ENV === 'production') redirectConsole(log);
   const starting = start(env, log);
   endOnSignals(starting, log);
   await starting;
@@ -138,6 +141,6 @@ async function main() {
 main().catch((error: unknown) => {
   const isExpected = error instanceof SettingError;
   const text = error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${escapeLines(text)}\n`);
   process.exit(1);
 });

@@ -1,5 +1,6 @@
 import pino from 'pino';
 import type { Env } from './env';
+import { escapeControls, escapeLines } from './terminal';
 
 export type Logger = pino.Logger;
 
@@ -20,7 +21,12 @@ export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'LOG_FORMAT'> & { VERC
 const FLUSH_MS = 100;
 const BUFFER_CHARACTERS = 8 * 1024;
 
-const openStderr = () => pino.destination({ fd: 2, sync: true });
+/** JSON escapes only some of the characters that a terminal obeys. */
+function openStderr(): pino.DestinationStream {
+  const stderr = pino.destination({ fd: 2, sync: true });
+  return { write: (lines) => void stderr.write(escapeLines(lines)) };
+}
+
 /** One buffer for all loggers of the process. */
 let buffer: pino.DestinationStream | null = null;
 
@@ -80,7 +86,9 @@ const prettyStream = {
       err?: { stack?: string };
     };
     const details = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
-    const stack = err?.stack ? `\n${err.stack}` : '';
-    process.stderr.write(`${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(msg)}${details}${stack}\n`);
+    const text = `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(msg)}${details}`;
+    // Indented, so that a message cannot look like a record.
+    const stack = err?.stack ? `\n${escapeLines(err.stack)}`.replaceAll('\n', '\n  ') : '';
+    process.stderr.write(`${escapeControls(text)}${stack}\n`);
   },
 };

@@ -136,6 +136,11 @@ describe('next to a running server', () => {
       await refuse('audit', 'list', '--integration', 'int_unknown');
       const plain = await runAdmin(dataDir, ['audit', 'list', '--integration', id, '--limit', '1'], settings());
       expect(plain.stdout.split('\t')).toContain('KeyRevoked');
+      // A name cannot steer the terminal or end its row.
+      await admin('integration', 'create', '--name', 'a\u001b[2J\u009b\nb\tc', '--plan', 'free');
+      const table = await runAdmin(dataDir, ['integration', 'list'], settings());
+      expect(table.stdout).toContain('\ta\\u001b[2J\\u009b\\nb\\u0009c\t');
+      expect((await refuse('key', 'revoke', '--id', '\u001b[2J')).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
     },
     LIMIT_MS,
   );

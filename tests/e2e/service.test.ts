@@ -8,6 +8,7 @@ import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { scoredSession } from '../support/facts';
+import { makeNextPrint, readRecords } from '../support/next-prints';
 import { PIPELINE_TOKEN } from '../support/server';
 
 const POOL_MAX = 3;
@@ -16,6 +17,7 @@ describe('the self-hosted process', () => {
   let database: TestDatabase;
   let product: ChildProcess;
   let url: string;
+  let log = '';
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -29,8 +31,9 @@ describe('the self-hosted process', () => {
         PIPELINE_TOKEN,
         DATABASE_POOL_MAX: String(POOL_MAX),
       },
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
+    product.stderr!.setEncoding('utf8').on('data', (text) => (log += text));
     let printed = '';
     for await (const chunk of product.stdout!) {
       printed += chunk;
@@ -56,6 +59,26 @@ describe('the self-hosted process', () => {
         .end();
     });
     expect(answered).toBe(200);
+  });
+
+  it('logs what Next prints, one JSON object per line, with the id of the request', async () => {
+    const answers = await makeNextPrint(url);
+    expect(answers.map(({ status }) => status)).toEqual([409, 500]);
+    const idsOf = (records: Record<string, unknown>[]) => records.map(({ requestId }) => requestId);
+    const listPrinted = () => readRecords(log.slice(0, log.lastIndexOf('\n'))).filter(({ err }) => err);
+    await expect.poll(() => idsOf(listPrinted())).toEqual(expect.arrayContaining(answers.map((one) => one.requestId)));
+    for (const record of listPrinted()) {
+      expect(answers.map((one) => one.requestId)).toContain(record.requestId);
+      expect(record).toMatchObject({
+        level: expect.stringMatching(/^(warn|error)$/),
+        err: { stack: expect.any(String) },
+      });
+    }
+  });
+
+  it('has no image optimizer', async () => {
+    for (const query of ['', '?url=%2Ficon.svg&w=640&q=75', '?url=http%3A%2F%2F127.0.0.1%2F&w=640&q=75'])
+      expect([query, (await fetch(`${url}/_next/image${query}`)).status]).toEqual([query, 404]);
   });
 
   it('has one pool, which its entry point and Next’s bundles share', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RawAnswer } from '../support/connection';
+import { makeNextPrint, readRecords } from '../support/next-prints';
 import { type NextServer, startNextServer } from '../support/next-server';
 import { describeAnswer, type OddRequest, sendOdd } from '../support/odd-requests';
 import { startTestServer, type TestServer } from '../support/server';
@@ -380,5 +381,18 @@ describe('a body', () => {
     );
     expect(await askBoth('GET /v1/sessions', { headers: [long(9_999)], body: '{' })).toBe('200');
     expect(await askBoth('GET /v1/sessions', { headers: [long(2)], body: '{}' })).toBe('200');
+  });
+});
+
+describe('plain next start', () => {
+  it('logs what Next prints, one JSON object per line, and has no image optimizer', async () => {
+    expect((await fetch(`${next.url}/_next/image?url=%2Ficon.svg&w=640&q=75`)).status).toBe(404);
+    const before = next.output().length;
+    expect((await makeNextPrint(next.url)).map(({ status }) => status)).toEqual([409, 500]);
+    const listPrinted = () => {
+      const text = next.output().slice(before);
+      return readRecords(text.slice(0, text.lastIndexOf('\n')));
+    };
+    await expect.poll(() => listPrinted().map(({ level }) => level)).toEqual(expect.arrayContaining(['warn', 'error']));
   });
 });

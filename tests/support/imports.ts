@@ -12,7 +12,16 @@ export interface SourceFile {
 }
 
 /** Where the project's sources are. */
-export const SOURCE_ROOTS = ['app', 'proxy.ts', 'next.config.js', 'server', 'db', 'inngest', 'contract'];
+export const SOURCE_ROOTS = [
+  'app',
+  'proxy.ts',
+  'instrumentation.ts',
+  'next.config.js',
+  'server',
+  'db',
+  'inngest',
+  'contract',
+];
 
 /**
  * Static, side-effect and dynamic imports, and re-exports, of types too. Biome formats all of them so that these

@@ -13,10 +13,10 @@ import { findCycle, findImports, readSources, SOURCE_ROOTS, type SourceFile } fr
 const LAW: [room: string, files: string, mayImport: string][] = [
   // Files that Next finds by name.
   ['app', 'app/ proxy.ts next.config.js', 'rest procedures service contract'],
-  // The commands that start a process. They put everything together.
+  // What starts a process: the commands, which put everything together, and what Next calls first.
   [
     'entries',
-    'server/main.ts server/admin.ts server/runtime.ts server/start.mjs server/build.mjs',
+    'server/main.ts server/admin.ts server/runtime.ts server/start.mjs server/build.mjs instrumentation.ts',
     'http-server demo service webhooks domain auth audit platform db contract',
   ],
   [
@@ -27,7 +27,7 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   ['rest', 'server/rest/', 'procedures service domain auth platform db contract'],
   ['procedures', 'server/procedures/', 'service pipeline webhooks domain auth audit contract'],
   ['demo', 'server/demo/', 'service pipeline domain auth audit contract'],
-  ['service', 'server/service.ts', 'pipeline webhooks domain platform db inngest engine'],
+  ['service', 'server/service.ts', 'pipeline webhooks domain auth platform db inngest engine'],
   ['pipeline', 'server/pipeline/', 'webhooks domain platform db contract'],
   ['webhooks', 'server/webhooks/', 'domain audit platform db contract'],
   ['domain', 'server/domain/', 'audit platform db contract'],

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { describe, expect, it } from 'vitest';
 import { serializeError } from '../../server/platform/log';
+import { escapeControls, escapeLines } from '../../server/platform/terminal';
 
 describe('an error in the log', () => {
   const failed = new DrizzleQueryError('insert into t values ($1)', ['whsec_secret'], new Error('connection lost'));
@@ -66,6 +67,49 @@ describe('the log of a process', () => {
       expect(await once(logging, 'exit', { signal: AbortSignal.timeout(15_000) })).toEqual([0, null]);
     } finally {
       logging.kill('SIGKILL');
+    }
+  });
+});
+
+/** Characters that clear a terminal, begin a sequence of 8 bits, end a line or turn the direction of text. */
+const CONTROLS = '\u001b[2J\u009b31m\u0007\r\u0085\u007f\u2028\u2029\u202e\u2066';
+const isObeyed = /(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
+describe('control characters', () => {
+  it('are escaped, and the JSON stays the same', () => {
+    const record = { msg: `a${CONTROLS}\n\tb` };
+    expect(escapeLines(JSON.stringify(record))).not.toMatch(isObeyed);
+    expect(JSON.parse(escapeLines(JSON.stringify(record)))).toEqual(record);
+    expect(escapeControls('a\tb\nc\u009b')).toBe('a\\u0009b\\nc\\u009b');
+    expect(escapeLines('Käthe 日本 😀\nnext')).toBe('Käthe 日本 😀\nnext');
+  });
+
+  it.each(['json', 'pretty'])('do not reach a terminal through the log in the format %s', async (format) => {
+    const code = `
+      import { redirectConsole } from './server/platform/console.ts';
+      import { createLogger } from './server/platform/log.ts';
+      const log = createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: '${format}' });
+      const text = ${JSON.stringify(`${CONTROLS}\n{"level":"info"}`)};
+      log.error({ err: new Error(text), field: text }, text);
+      redirectConsole(log);
+      redirectConsole(log);
+      console.error('\\u001b[31m \\u2a2f \\u001b[39m', new Error(text), text);
+      console.log('%s of %d', text, 2);
+      process.emitWarning(text);
+    `;
+    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', code]);
+    const read = { out: '', err: '' };
+    child.stdout.setEncoding('utf8').on('data', (text) => (read.out += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (read.err += text));
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(read.out).toBe('');
+    expect(read.err).not.toMatch(isObeyed);
+    const lines = read.err.trimEnd().split('\n');
+    // A line of a message never looks like a record.
+    if (format === 'pretty') expect(lines.filter((line) => !/^(\d\d:\d\d:\d\d | )/.test(line))).toEqual([]);
+    else {
+      expect(lines.map((line) => JSON.parse(line).level)).toEqual(['error', 'error', 'info', 'warn']);
+      expect(lines.map((line) => JSON.parse(line).err?.message.includes('[2J'))).toEqual([true, true, undefined, true]);
     }
   });
 });

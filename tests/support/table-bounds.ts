@@ -32,6 +32,7 @@ export const TABLE_BOUNDS: Record<string, string> = {
   webhook_deliveries:
     'Removed 30 days after their end. A pending one ends after 10.6 hours of attempts, or after a day if its subscription is disabled.',
   webhook_attempts: 'Removed with their delivery.',
+  lease_owners: 'One row for each running process. The process that takes over from a dead one removes its row.',
   pruned_outcomes: 'One row for each integration and day. Stays.',
   usage_daily: 'One row for each integration, day, method and documented route. Stays.',
   rate_windows: 'Removed after 5 minutes.',

@@ -1,6 +1,6 @@
 'use client';
 import { useSearchParams } from 'next/navigation';
-import { useCallback } from 'react';
+import { useCallback, useEffect } from 'react';
 
 export type UrlPatch = Record<string, string | null>;
 
@@ -24,7 +24,13 @@ export function useUrlState() {
 }
 
 const SELECTED = 'selected';
-const readSelected = () => new URLSearchParams(window.location.search).get(SELECTED);
+
+/**
+ * The selection that is not rendered yet. Next writes the address of what it renders, so the address can go back for a moment
+ * while keys are pressed quickly, and a step would be lost.
+ */
+let coming: { key: string | null } | null = null;
+const readSelected = () => (coming ? coming.key : new URLSearchParams(window.location.search).get(SELECTED));
 
 /**
  * The selected row of a page's list, kept in the URL. Moving the selection adds no history entries. `selected` is the
@@ -32,6 +38,27 @@ const readSelected = () => new URLSearchParams(window.location.search).get(SELEC
  */
 export function useSelection() {
   const { params, change } = useUrlState();
-  const select = useCallback((key: string | null) => change({ [SELECTED]: key }, { replace: true }), [change]);
-  return { selected: params.get(SELECTED), select, readSelected };
+  const selected = params.get(SELECTED);
+  const select = useCallback(
+    (key: string | null) => {
+      if (key === readSelected()) return;
+      coming = { key };
+      change({ [SELECTED]: key }, { replace: true });
+    },
+    [change],
+  );
+  useEffect(() => {
+    if (coming?.key === selected) coming = null;
+  }, [selected]);
+  useEffect(() => {
+    const forget = () => {
+      coming = null;
+    };
+    window.addEventListener('popstate', forget);
+    return () => {
+      forget();
+      window.removeEventListener('popstate', forget);
+    };
+  }, []);
+  return { selected, select, readSelected };
 }

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DatabaseSession } from '../../db/session';
 import type { Logger } from '../platform/log';
 
-const BEAT_MS = 400;
+const BEAT_MS = 250;
 /**
  * How long a proof that we hold our lock is valid: without a newer one, others may take us for dead. Equally long must a lock
  * have been free until its process is taken for dead. So a process that lost only its connection stops before others begin.
  */
-const PROOF_MS = 1_200;
+const PROOF_MS = 1_500;
 /** If a statement takes longer, the connection is given up and opened again. */
 const ANSWER_LIMIT_MS = 2_000;
 /** The first number of the advisory locks of lease owners. The second is the owner's id. */

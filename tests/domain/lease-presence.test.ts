@@ -12,7 +12,7 @@ import { type Relay, startRelay } from '../support/relay';
 
 const log = createLogger({ LOG_LEVEL: 'silent' });
 /** How long a lock must have been free until its process is taken for dead. */
-const GRACE_MS = 1_200;
+const GRACE_MS = 1_500;
 /** Others notice a dead process within this time. */
 const NOTICE_LIMIT_MS = 2_000;
 

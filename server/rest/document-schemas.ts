@@ -15,7 +15,7 @@ export interface JsonSchema {
 /**
  * Rewrites a schema in the forms that all code generators understand:
  *
- * - A nullable value has a list of types. Generators make a class of its own for each part of an `anyOf`.
+ * - A nullable value has a list of types. Generators make a separate class for each part of an `anyOf`.
  * - An `anyOf` is never inside of another.
  * - An object that we send takes further fields. Generated clients refuse unknown fields otherwise, and every release may
  *   add some.

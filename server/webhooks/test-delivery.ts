@@ -24,7 +24,7 @@ export async function sendTestDelivery(
   const { db, recorder, leaseMs, leaseOwner } = dependencies;
   const deliveryId = createId('dlv');
   const begun = await db.transact(async (query) => {
-    // The count must see what others committed before they released the lock, so it is a statement of its own.
+    // The count must see what others committed before they released the lock, so it is a separate statement.
     const [locked] = await query<{ isKnown: boolean }>(LOCK, [integrationId, subscriptionId]);
     if (!locked?.isKnown) return null;
     const [count] = await query<{ running: number; retryAfterSeconds: number }>(COUNT_RUNNING, [integrationId]);

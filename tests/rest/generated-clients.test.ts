@@ -26,7 +26,7 @@ const EXPECTED: ProgramOutput = {
 };
 
 const modules = (...path: string[]) => resolve('node_modules', ...path);
-/** A run is too short for the second compiler of the virtual machine, and for a collector with threads of its own. */
+/** A run is too short for the second compiler of the virtual machine, and for a garbage collector with several threads. */
 const QUICK_JAVA = { JDK_JAVA_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' };
 const RUN_OPENAPI_GENERATOR =
   'import sys, openapi_generator_cli as generator; sys.exit(generator.run(sys.argv[1:]).returncode)';

@@ -46,7 +46,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * The settings of a server in another process, on a migrated database of its own in the run's Postgres, with the demo
+ * The settings of a server in another process, on a new migrated database in the run's Postgres, with the demo
  * integration. Much cheaper than a first start on a new data directory. The database goes with the run.
  */
 export async function createDemoSettings(): Promise<Record<string, string>> {

@@ -1,4 +1,5 @@
 export * from './audit';
+export * from './collector';
 export * from './findings';
 export * from './integrations';
 export * from './rollups';

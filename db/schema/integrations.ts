@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
+import { boolean, index, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
 import type { Plan } from '../../contract/tiers';
 import { bytes, identifier, instant } from './columns';
 
@@ -13,6 +13,10 @@ export const integrations = pgTable('integrations', {
   plan: text('plan').$type<Plan>().notNull(),
   status: text('status').$type<'Active'>().notNull().default('Active'),
   allowedOrigins: text('allowed_origins').array().notNull().default(sql`'{}'`),
+  /** Encrypted. If there is one, users that a page names need a signature. */
+  identitySecret: bytes('identity_secret'),
+  /** Whether a tag may ask to collect in spite of Global Privacy Control. */
+  mayIgnorePrivacyControl: boolean('may_ignore_privacy_control').notNull().default(false),
   mediumAt: smallint('medium_at').notNull().default(40),
   botAt: smallint('bot_at').notNull().default(70),
   createdAt: instant('created_at').notNull().defaultNow(),

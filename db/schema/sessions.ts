@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { doublePrecision, index, integer, jsonb, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
+import type { Finding } from '../../contract/evidence';
 import type { SessionEventType } from '../../contract/session-events';
 import type { Confidence, DeviceType, SessionStatus } from '../../contract/sessions';
 import { identifier, instant } from './columns';
@@ -114,6 +115,8 @@ export const sessionScores = pgTable(
     scoredAt: instant('scored_at').notNull(),
     botScore: doublePrecision('bot_score').notNull(),
     detectionFlags: text('detection_flags').array().notNull(),
+    ruleSetVersion: text('rule_set_version'),
+    evidence: jsonb('evidence').$type<Finding[]>(),
   },
   (table) => [primaryKey({ columns: [table.integrationId, table.sessionId, table.scoredAt] })],
 );

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { evidenceInput } from '../../contract/evidence';
 import { text } from '../../contract/fields';
 import { sessionScores } from '../../db/schema';
 import { computeScoreBin } from '../domain/risk';
@@ -18,6 +19,9 @@ export const sessionScoredFact = defineFact({
     botScore: unitInterval(),
     detectionFlags: z.array(text(1, 256)).max(100),
     scoredAt: factTime(),
+    /** What the rules say, and which rules. */
+    evidence: evidenceInput.nullish(),
+    ruleSetVersion: text(1, 64).nullish(),
   }),
   records: SCORES,
   nameKeys(fact, keys) {
@@ -35,6 +39,8 @@ export const sessionScoredFact = defineFact({
       scoredAt,
       botScore,
       detectionFlags,
+      ruleSetVersion: fact.ruleSetVersion ?? null,
+      evidence: fact.evidence ?? null,
     };
     const existing = draft.findRecord(SCORES, score);
     if (existing) return draft.repeat(fact.kind, fact.sessionId, isDeepStrictEqual(existing, score));

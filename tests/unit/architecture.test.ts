@@ -27,10 +27,14 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   ['rest', 'server/rest/', 'procedures service domain auth platform db contract'],
   ['procedures', 'server/procedures/', 'service pipeline webhooks domain auth audit contract'],
   ['demo', 'server/demo/', 'service pipeline domain auth audit contract'],
-  ['service', 'server/service.ts', 'pipeline webhooks domain auth platform db inngest engine'],
+  ['service', 'server/service.ts', 'collector pipeline webhooks domain auth platform db inngest engine'],
+  // Takes what the pixel sends, keeps the sessions and turns them into facts.
+  ['collector', 'server/collector/', 'pipeline detection domain audit platform db contract'],
   ['pipeline', 'server/pipeline/', 'webhooks domain platform db contract'],
   ['webhooks', 'server/webhooks/', 'domain audit platform db contract'],
   ['domain', 'server/domain/', 'audit platform db contract'],
+  // Pure: from a trace to findings and a score. No input or output, no clock, no randomness.
+  ['detection', 'server/detection/', 'contract'],
   // Staff accounts and staff sessions. They stand next to the domain, which knows integrations only.
   ['auth', 'server/auth/', 'audit platform db contract'],
   // Audit records are written in the transactions of domain and auth.
@@ -38,6 +42,8 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   ['platform', 'server/platform/', 'contract'],
   // The schema takes its words (plans, statuses, event types) from the contract.
   ['db', 'db/', 'contract'],
+  // What browsers run on a customer's page.
+  ['pixel', 'pixel/', 'contract'],
   // The functions say when something runs. The service gives them what to run.
   ['inngest', 'inngest/', 'contract'],
   // Speaks Inngest's protocol and knows nothing of the product.
@@ -99,10 +105,11 @@ export * from './e';\nexport { f } from 'f';\nconst g = await import('./g');\nco
       'app',
       'server',
       'db',
+      'pixel',
       'inngest',
       'contract',
     ]);
-    const onOneFloor = ROOMS.filter(({ name }) => ['db', 'inngest', 'engine'].includes(name));
+    const onOneFloor = ROOMS.filter(({ name }) => ['db', 'pixel', 'inngest', 'engine'].includes(name));
     expect(new Set(onOneFloor.flatMap(({ mayImport }) => mayImport))).toEqual(new Set(['contract']));
   });
 

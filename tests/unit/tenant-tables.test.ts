@@ -6,6 +6,10 @@ const OTHERS: Record<string, string> = {
   meta: 'one row for the whole database',
   integrations: 'the tenants themselves',
   api_keys: 'found by their hash before the tenant is known',
+  sites: 'found by their key before the tenant is known',
+  collected_sessions: 'found by a number, which is shorter in the tables of their batches',
+  session_batches: 'found by the number of their session',
+  session_traces: 'found by the number of their session',
   rate_windows: 'counted per bucket, which the tenants of a tier may share',
   lease_owners: 'processes, each of which works for all tenants',
   audit_entries: 'changes to accounts belong to no tenant, and entries are found by their time',
@@ -28,7 +32,16 @@ describe('the tables', () => {
   it('belong to tenants if they name an integration', () => {
     const without = TABLES.filter(({ name }) => !TENANT_TABLES.some((table) => table.name === name));
     expect(without.map(({ name }) => name).sort()).toEqual([
-      ...['lease_owners', 'meta', 'rate_windows', 'sign_in_windows', 'staff', 'staff_sessions'],
+      ...[
+        'lease_owners',
+        'meta',
+        'rate_windows',
+        'session_batches',
+        'session_traces',
+        'sign_in_windows',
+        'staff',
+        'staff_sessions',
+      ],
     ]);
     expect(TENANT_TABLES.length).toBeGreaterThan(10);
   });

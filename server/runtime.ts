@@ -24,7 +24,7 @@ export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
       throw new SettingError('DATABASE_DIRECT_URL: is required with DATABASE_POOLER where the database is migrated');
     const migrated = await migrate(env, env.DATABASE_DIRECT_URL ?? env.DATABASE_URL);
     return {
-      options: { env, log, databaseUrl: env.DATABASE_URL, appSecret: env.APP_SECRET, canRunEngine: true },
+      options: { env, log, databaseUrl: env.DATABASE_URL, appSecret: env.APP_SECRET, isSelfHosted: true },
       embedded: null,
       migrated,
     };
@@ -38,7 +38,7 @@ export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
     const pipelineToken = env.PIPELINE_TOKEN ?? (await obtainSecretFile(dataDir, 'pipeline-token', 'base64url'));
     const complete: Env = { ...env, PIPELINE_TOKEN: pipelineToken };
     return {
-      options: { env: complete, log, databaseUrl: embedded.url, appSecret, canRunEngine: true },
+      options: { env: complete, log, databaseUrl: embedded.url, appSecret, isSelfHosted: true },
       embedded,
       migrated,
     };

@@ -42,7 +42,7 @@ export interface Service {
   inngestHandler: ((request: Request) => Promise<Response>) | null;
   engine: EmbeddedEngine | null;
   webhookClient: WebhookClient;
-  /** Whether our own server stands in front of Next. If not, Next's pages and route handlers run alone. */
+  /** Whether our own server stands in front of Next, as its options say. */
   isSelfHosted: boolean;
 }
 
@@ -52,10 +52,10 @@ export interface ServiceOptions {
   databaseUrl: string;
   appSecret: Buffer;
   /**
-   * Whether the process may run timers and loops, as our own server may. If Next runs alone, the functions need an Inngest
-   * server.
+   * Whether our own server stands in front of Next, so that the process may run timers and loops. If not, Next's pages and
+   * route handlers run alone, and the functions need an Inngest server.
    */
-  canRunEngine: boolean;
+  isSelfHosted: boolean;
 }
 
 /** Whether we and an Inngest server can reach each other. Its development server needs no keys. */
@@ -87,7 +87,7 @@ export function createService(options: ServiceOptions): Service {
   const secrets = createSecrets(options.appSecret);
   const webhookClient = createWebhookClient({ allowedHosts: env.WEBHOOK_ALLOW_HOSTS });
 
-  const isEmbedded = options.canRunEngine && !env.usesInngest;
+  const isEmbedded = options.isSelfHosted && !env.usesInngest;
   // The engine calls the handler, and the handler's functions send through the engine, so the handler is set later.
   let handler: (request: Request) => Promise<Response> = () => Promise.reject(new Error('not ready'));
   // The engine and the presence use LISTEN and session locks, which a transaction pooler does not support.
@@ -117,7 +117,7 @@ export function createService(options: ServiceOptions): Service {
     presence: new LeasePresence({ openSession: (onEnd) => openSession(directUrl, onEnd), log }),
     retryDelaysMs: env.WEBHOOK_RETRY_DELAYS,
     timeoutMs: env.WEBHOOK_TIMEOUT,
-    isLongLived: options.canRunEngine,
+    isLongLived: options.isSelfHosted,
   });
   handler = serve({ client, functions: createFunctions(client, createJobs(db, dispatcher)) });
 
@@ -141,13 +141,13 @@ export function createService(options: ServiceOptions): Service {
       firstDelayMs: env.WEBHOOK_RETRY_DELAYS[0]!,
       publicUrl: env.publicUrl,
       // Other processes do no work between requests; there only the cron of each minute folds.
-      onSessionsChanged: options.canRunEngine ? createFolder(db, log) : () => {},
+      onSessionsChanged: options.isSelfHosted ? createFolder(db, log) : () => {},
     }),
     usage: createUsageMeter({ db, log }),
     inngestHandler: env.usesInngest ? handler : null,
     engine,
     webhookClient,
-    isSelfHosted: options.canRunEngine,
+    isSelfHosted: options.isSelfHosted,
   };
 }
 
@@ -194,6 +194,6 @@ export function getService(): Service {
     if (!env.DATABASE_URL || !env.APP_SECRET)
       throw new SettingError('DATABASE_URL: is required where Next runs by itself');
     const log = createLogger(env);
-    return createService({ env, log, databaseUrl: env.DATABASE_URL, appSecret: env.APP_SECRET, canRunEngine: false });
+    return createService({ env, log, databaseUrl: env.DATABASE_URL, appSecret: env.APP_SECRET, isSelfHosted: false });
   });
 }

@@ -53,7 +53,7 @@ beforeAll(async () => {
     log: createLogger(env),
     databaseUrl: base.database.url,
     appSecret: env.APP_SECRET!,
-    canRunEngine: false,
+    isSelfHosted: false,
   });
 });
 afterAll(async () => {

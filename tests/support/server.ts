@@ -65,7 +65,7 @@ export async function startTestServer(
     log: createLogger(env),
     databaseUrl: database.url,
     appSecret: env.APP_SECRET!,
-    canRunEngine: true,
+    isSelfHosted: true,
   });
   const server = createHttpServer(service, dashboard(service), limits);
   await service.engine?.start();

@@ -19,7 +19,7 @@ import {
   refuseUnreadableRequest,
   sendNodeResponse,
 } from './rest/node-adapter';
-import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PATH } from './rest/pipeline-door';
+import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PATH } from './rest/pipeline-endpoint';
 import { decodeOrNull, splitTarget } from './rest/request';
 import { findApiArea } from './rest/request-handler';
 import { plainResponse } from './rest/responses';

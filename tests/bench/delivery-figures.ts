@@ -29,7 +29,7 @@ export const makeNotes = ({ sessions, pairs, seconds }: BenchOptions) => [
   `Throughput: ${sessions} bot sessions, one fact batch each, one subscription; delivered = first post → last distinct`,
   'arrival, all on record. Floor: a loop without engine that reads 25 rows of the same Postgres, signs them, posts them together',
   '(undici) to the same receiver and records them, until as many are done; nothing is accepted or planned in it.',
-  `Latency: from the door's answer to the arrival at ${EVENTS_PER_SECOND} events/s for ${seconds} s, one clock.`,
+  `Latency: from the endpoint's answer to the arrival at ${EVENTS_PER_SECOND} events/s for ${seconds} s, one clock.`,
   `Neighbour: ${pairs} pair(s) of runs, with and without ${HANGING} deliveries that wait for another tenant's hung receiver.`,
 ];
 

@@ -29,11 +29,11 @@ export async function measureIngest({ sessions, say }: BenchOptions): Promise<Re
       say(`${name}: warm-up`);
       await measureBatches(bench, WARM_UP, size);
       say(`${name}: ${sessions} sessions through the endpoint, and the same rows in plain inserts`);
-      const { door, floor } = await measureBatches(bench, sessions, size);
-      const perSecond = (ms: number) => (door.facts * 1_000) / ms;
-      const rate = { name, value: perSecond(door.ms), unit: '/s', floor: perSecond(floor.ms) };
+      const { endpoint, floor } = await measureBatches(bench, sessions, size);
+      const perSecond = (ms: number) => (endpoint.facts * 1_000) / ms;
+      const rate = { name, value: perSecond(endpoint.ms), unit: '/s', floor: perSecond(floor.ms) };
       figures.push(...(goal ? compareToFloor(rate, goal) : [rate]));
-      details[name] = { door, floor };
+      details[name] = { endpoint, floor };
     }
     return { figures, details, notes: NOTES };
   } finally {
@@ -44,8 +44,8 @@ export async function measureIngest({ sessions, say }: BenchOptions): Promise<Re
 async function measureBatches(bench: ProductBench, sessions: number, size: number) {
   const tenant = await bench.createTenant('ingest');
   const copy = await bench.createTenant('floor');
-  const door = await postSessions(bench, tenant, sessions, size);
-  return { door, floor: await copyRows(bench, tenant, copy, size * CONNECTIONS) };
+  const endpoint = await postSessions(bench, tenant, sessions, size);
+  return { endpoint, floor: await copyRows(bench, tenant, copy, size * CONNECTIONS) };
 }
 
 async function postSessions(

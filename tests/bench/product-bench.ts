@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { startEmbeddedDatabase } from '../../db/embedded';
-import { PIPELINE_PATH } from '../../server/rest/pipeline-door';
+import { PIPELINE_PATH } from '../../server/rest/pipeline-endpoint';
 import { BARE_SERVER, makeDataDir, type Product, runAdmin, type Settings, startProduct } from '../support/product';
 import { createPoster, type Poster } from './poster';
 
@@ -17,7 +17,7 @@ export interface ProductBench {
   databaseUrl: string;
   sql: postgres.Sql;
   createTenant(name: string): Promise<Tenant>;
-  /** Posts to the pipeline's door. */
+  /** Posts to the pipeline's endpoint. */
   openPoster(connections: number): Poster;
   /** Closes the Postgres connections. `endProducts` stops the product itself. */
   close(): Promise<void>;

@@ -190,10 +190,10 @@ const listAsStaff = () => staff.query('webhooks.list', {}, { 'x-integration-id':
 
 /** Waits until the endpoints work. Connections that were given up are replaced within moments. */
 async function expectToWork() {
-  await waitUntil(async () => (await tryDoors()).every((status) => status === 200), RECOVERY_LIMIT_MS);
+  await waitUntil(async () => (await tryEndpoints()).every((status) => status === 200), RECOVERY_LIMIT_MS);
 }
 
-async function tryDoors() {
+async function tryEndpoints() {
   const answers = await Promise.all([
     server.call('GET', '/v1/sessions', { key: tenant.key }),
     server.ingest(tenant.id, scoredSession(0.2).facts),

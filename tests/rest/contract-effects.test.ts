@@ -3,17 +3,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { asOperator } from '../../server/audit/acts';
 import { revokeKey } from '../../server/domain/api-keys';
 import { expectError } from '../support/answers';
+import { type ApiServer, startSelfHosted } from '../support/api-servers';
 import { Connection, sendRaw } from '../support/connection';
 import { scoredSession } from '../support/facts';
 import { createFixture, type Fixture } from '../support/fixture';
-import { type Mount, startSelfHosted } from '../support/mounts';
 import { findFreePort } from '../support/ports';
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { Answer } from '../support/server';
 
 // Effects of calls beyond their answers, on the self-hosted server: test deliveries, bodies that are not needed, usage.
 
-let mount: Mount;
+let api: ApiServer;
 let receiver: Receiver;
 /** A receiver that only the base server may call. */
 let hidden: Receiver;
@@ -24,13 +24,13 @@ beforeAll(async () => {
   deadHost = `127.0.0.1:${await findFreePort()}`;
   const settings = { WEBHOOK_TIMEOUT: '1500ms', QUOTA_FREE: '3' };
   const allowed = [receiver.host, deadHost];
-  mount = await startSelfHosted(
+  api = await startSelfHosted(
     { ...settings, WEBHOOK_ALLOW_HOSTS: allowed.join() },
     { ...settings, WEBHOOK_ALLOW_HOSTS: [...allowed, hidden.host].join() },
   );
 });
 afterAll(async () => {
-  await mount?.stop();
+  await api?.stop();
   await Promise.all([receiver.stop(), hidden.stop()]);
 });
 
@@ -43,12 +43,12 @@ function signatureOf({ headers, body }: Received, secret: string) {
 }
 
 const readSubscription = async (id: string) =>
-  (await mount.base.database.db.sql`select * from webhook_subscriptions where id = ${id}`)[0];
+  (await api.base.database.db.sql`select * from webhook_subscriptions where id = ${id}`)[0];
 
 describe('a test delivery', () => {
   let fixture: Fixture;
   beforeEach(async () => {
-    fixture = await createFixture({ base: mount.base, mount, receiver });
+    fixture = await createFixture({ base: api.base, api, receiver });
   });
   afterEach(() => {
     receiver.received.length = 0;
@@ -57,7 +57,7 @@ describe('a test delivery', () => {
 
   async function expectOutcome(id: string, expected: Record<string, unknown>) {
     const answer = await postTest(fixture, id);
-    mount.document.expectDocumented(answer, 'POST', '/v1/webhooks/{id}/test');
+    api.document.expectDocumented(answer, 'POST', '/v1/webhooks/{id}/test');
     expect(answer.body).toEqual({ data: { deliveryId: expect.stringMatching(/^dlv_/), attempts: 1, ...expected } });
     return answer.body.data.deliveryId as string;
   }
@@ -101,7 +101,7 @@ describe('a test delivery', () => {
     async (code, status, errorClass) => {
       const { ids, get } = fixture;
       // One more counted failure would disable it. A success would reset the failures.
-      await mount.base.database.db.sql`
+      await api.base.database.db.sql`
       update webhook_subscriptions
          set consecutive_failures = 2, last_delivery_at = '2026-01-01', last_delivery_status = 'PoisonAborted'
        where id = ${ids.id}`;
@@ -127,10 +127,10 @@ describe('a test delivery', () => {
 
   it('to an address that is forbidden here is PermanentFailure as BlockedSsrf and sends nothing', async () => {
     const body = { url: `${hidden.url}/`, eventType: 'ReportReady' };
-    const { id } = (await mount.base.call('POST', '/v1/webhooks', { key: fixture.key, body })).body.data;
+    const { id } = (await api.base.call('POST', '/v1/webhooks', { key: fixture.key, body })).body.data;
     await expectOutcome(id, { status: 'PermanentFailure', responseCode: 0, errorClass: 'BlockedSsrf' });
     expect(hidden.received).toHaveLength(0);
-    const allowed = await mount.base.call('POST', `/v1/webhooks/${id}/test`, { key: fixture.key });
+    const allowed = await api.base.call('POST', `/v1/webhooks/${id}/test`, { key: fixture.key });
     expect(allowed.body.data.status).toBe('Delivered');
     hidden.received.length = 0;
   });
@@ -168,7 +168,7 @@ describe('a test delivery', () => {
   it('does not count as a delivery in the usage, as real ones do', async () => {
     const { id, ids, get } = fixture;
     await postTest(fixture, ids.id);
-    await mount.base.ingest(id, scoredSession(0.95).facts);
+    await api.base.ingest(id, scoredSession(0.95).facts);
     const readDeliveries = async () => (await get('/v1/usage')).body.data.webhookDeliveries;
     await waitUntil(async () => (await readDeliveries()).delivered > 0);
     expect(await readDeliveries()).toEqual({ delivered: 1, failed: 0 });
@@ -204,9 +204,9 @@ describe('an action that needs no body', () => {
   it.each(['rotate-secret', 'test', 'confirm'] as const)(
     '%s works without a body and with an empty one',
     async (action) => {
-      const fixture = await createFixture({ base: mount.base, mount, receiver });
+      const fixture = await createFixture({ base: api.base, api, receiver });
       for (const [what, headers, body] of EMPTY) {
-        const connection = await Connection.open(mount.url);
+        const connection = await Connection.open(api.url);
         connection.writeHead('POST', toPath[action](fixture), { Authorization: `Bearer ${fixture.key}`, ...headers });
         connection.write(body);
         const answer = await connection.read();
@@ -226,20 +226,20 @@ describe('an action that needs no body', () => {
   );
 
   it.each(['rotate-secret', 'test'] as const)('%s ignores the body', async (action) => {
-    const fixture = await createFixture({ base: mount.base, mount, receiver });
+    const fixture = await createFixture({ base: api.base, api, receiver });
     for (const [type, body] of UNREAD) {
       const headers = { Authorization: `Bearer ${fixture.key}`, 'Content-Type': type };
-      const answer = await sendRaw(mount.url, 'POST', toPath[action](fixture), { headers, body });
+      const answer = await sendRaw(api.url, 'POST', toPath[action](fixture), { headers, body });
       expect([type, answer.status, answer.body?.error]).toEqual([type, 200, undefined]);
     }
   });
 });
 
 /** Asks by `x-api-key`. No test here uses up the shared bucket. */
-const askShared = (mount: Mount | Mount['base'], key: string, path: string) =>
-  mount.call('GET', path, { headers: { 'x-api-key': key } });
-const readUsage = async (mount: Mount | Mount['base'], key: string, query = '') => {
-  const answer = await askShared(mount, key, `/v1/usage${query}`);
+const askShared = (api: ApiServer | ApiServer['base'], key: string, path: string) =>
+  api.call('GET', path, { headers: { 'x-api-key': key } });
+const readUsage = async (api: ApiServer | ApiServer['base'], key: string, query = '') => {
+  const answer = await askShared(api, key, `/v1/usage${query}`);
   expect([answer.status, answer.body.error]).toEqual([200, undefined]);
   return answer.body.data;
 };
@@ -250,15 +250,15 @@ const sumSeries = (series: Record<string, number>[]) =>
 
 describe('usage', () => {
   it('counts requests by route, and those over the limit as client errors', async () => {
-    const { key } = await mount.base.createTenant('free');
-    const ask = async (path: string) => (await mount.call('GET', path, { key })).status;
+    const { key } = await api.base.createTenant('free');
+    const ask = async (path: string) => (await api.call('GET', path, { key })).status;
     expect(await ask('/v1/sessions/one?x=1')).toBe(404);
     expect(await ask('/v1/sessions/other')).toBe(404);
     // The quota is 3. A new minute may begin in between.
     const statuses: number[] = [];
     while (statuses.filter((status) => status === 429).length < 2) statuses.push(await ask('/v1/stats'));
     const served = statuses.length - 2;
-    const usage = await readUsage(mount, key);
+    const usage = await readUsage(api, key);
     expect(usage).toMatchObject({
       totalRequests: statuses.length + 2,
       successfulRequests: served,
@@ -273,17 +273,17 @@ describe('usage', () => {
     });
     expect(sumSeries(usage.timeSeries)).toEqual({ requests: statuses.length + 2, errors: 4, rateLimited: 2 });
     // The next answer counts the request of this one.
-    expect((await readUsage(mount, key)).totalRequests).toBe(usage.totalRequests + 1);
+    expect((await readUsage(api, key)).totalRequests).toBe(usage.totalRequests + 1);
   });
 
   it('does not count failed authentication', async () => {
-    const { id, key, keyId } = await mount.base.createTenant();
-    const { sql } = mount.base.database.db;
-    await revokeKey(asOperator(mount.base.service.db), { id: keyId });
+    const { id, key, keyId } = await api.base.createTenant();
+    const { sql } = api.base.database.db;
+    await revokeKey(asOperator(api.base.service.db), { id: keyId });
     for (const headers of [{ authorization: `Bearer ${key}` }, { 'x-api-key': key }, { 'x-integration-id': id }, {}])
-      expect((await mount.call('GET', '/v1/stats', { headers: headers as Record<string, string> })).status).toBe(401);
-    const witness = await mount.base.createTenant();
-    expect((await readUsage(mount, witness.key)).totalRequests).toBe(0);
+      expect((await api.call('GET', '/v1/stats', { headers: headers as Record<string, string> })).status).toBe(401);
+    const witness = await api.base.createTenant();
+    expect((await readUsage(api, witness.key)).totalRequests).toBe(0);
     const strayed = await sql`
       select * from usage_daily u
        where u.integration_id = ${id} or not exists (select 1 from integrations i where i.id = u.integration_id)`;
@@ -292,8 +292,8 @@ describe('usage', () => {
   });
 
   it('covers the last 30 days by default, in whole UTC days', async () => {
-    const { key } = await mount.base.createTenant();
-    const { startDate, endDate, timeSeries } = await readUsage(mount, key);
+    const { key } = await api.base.createTenant();
+    const { startDate, endDate, timeSeries } = await readUsage(api, key);
     expect(Math.abs(Date.parse(endDate) - Date.now())).toBeLessThan(60_000);
     const day = 86_400_000;
     const firstDay = Math.floor(Date.parse(endDate) / day) * day - 30 * day;
@@ -312,16 +312,16 @@ describe('usage', () => {
     ['endDate=2026-03-02', '2026-02-01', '2026-03-03T00:00:00.000Z', 11, 30],
     ['startDate=2025-03-04&endDate=2026-03-04', '2025-03-04', '2026-03-05T00:00:00.000Z', 111, 366],
   ])('of %s counts its UTC days', async (query, startDay, endDate, totalRequests, days) => {
-    const { id, key } = await mount.base.createTenant();
+    const { id, key } = await api.base.createTenant();
     for (const [day, requests] of [
       ['2026-03-01', 1],
       ['2026-03-02', 10],
       ['2026-03-03', 100],
     ] as const)
-      await mount.base.database.db.sql`
+      await api.base.database.db.sql`
         insert into usage_daily (integration_id, day, method, path, requests, client_errors, server_errors, rate_limited)
         values (${id}, ${day}, 'GET', '/v1/stats', ${requests}, 0, 0, 0)`;
-    const usage = await readUsage(mount, key, `?${query}`);
+    const usage = await readUsage(api, key, `?${query}`);
     expect(usage).toMatchObject({ startDate: `${startDay}T00:00:00.000Z`, endDate, totalRequests });
     expect(usage.timeSeries).toHaveLength(days);
     expect(sumSeries(usage.timeSeries).requests).toBe(totalRequests);
@@ -337,21 +337,21 @@ describe('usage', () => {
     ['startDate', 'a start over 366 days ago', `startDate=${inDays(-367)}`],
     ['startDate', 'a start to come', `startDate=${inDays(1)}`],
   ])('names %s for %s', async (field, _what, query) => {
-    const { key } = await mount.base.createTenant();
-    expectError(await askShared(mount, key, `/v1/usage?${query}`), 'INVALID_REQUEST', field);
+    const { key } = await api.base.createTenant();
+    expectError(await askShared(api, key, `/v1/usage?${query}`), 'INVALID_REQUEST', field);
   });
 });
 
 // This test is the last one because it ends the server.
 it('the server writes its counts when it ends', async () => {
-  const { id, key } = await mount.base.createTenant();
-  await Promise.all(Array.from({ length: 20 }, () => mount.call('GET', '/v1/courses', { key })));
-  await mount.call('PUT', '/v1/courses', { key });
-  await mount.end();
-  expect((await readUsage(mount.base, key)).byEndpoint).toEqual([
+  const { id, key } = await api.base.createTenant();
+  await Promise.all(Array.from({ length: 20 }, () => api.call('GET', '/v1/courses', { key })));
+  await api.call('PUT', '/v1/courses', { key });
+  await api.end();
+  expect((await readUsage(api.base, key)).byEndpoint).toEqual([
     { method: 'GET', path: '/v1/courses', requests: 20, errors: 0 },
     { method: 'PUT', path: '(unmatched)', requests: 1, errors: 1 },
   ]);
-  const rows = await mount.base.database.db.sql`select day from usage_daily where integration_id = ${id}`;
+  const rows = await api.base.database.db.sql`select day from usage_daily where integration_id = ${id}`;
   expect(rows.length).toBeGreaterThanOrEqual(2);
 });

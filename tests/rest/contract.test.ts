@@ -4,10 +4,10 @@ import { asOperator } from '../../server/audit/acts';
 import { revokeKey } from '../../server/domain/api-keys';
 import { ANSWER_HEADERS } from '../../server/rest/security-headers.mjs';
 import { expectError, fingerprintOf } from '../support/answers';
+import { type ApiServer, startSelfHosted } from '../support/api-servers';
 import { Connection } from '../support/connection';
 import { withdrawDatabase } from '../support/database';
 import { createFixture, type Fixture, makeUnknownIds, viewTenant } from '../support/fixture';
-import { type Mount, startSelfHosted } from '../support/mounts';
 import { FAULTS } from '../support/operation-errors';
 import { SUCCESSES } from '../support/operation-successes';
 import {
@@ -24,7 +24,7 @@ import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { Answer } from '../support/server';
 
 // Every operation with every answer that its document lists, from one table of cases, on the self-hosted server.
-// next-mount.test.ts tests what Next's route handlers do themselves.
+// next-adapter.test.ts tests what Next's route handlers do themselves.
 
 const ALL = Object.keys(SUCCESSES);
 const KEYED = Object.keys(FAULTS);
@@ -37,29 +37,29 @@ const UNKNOWN_ROUTES = [
   'OPTIONS /v1/users',
 ];
 
-let mount: Mount;
+let api: ApiServer;
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
-  mount = await startSelfHosted({ WEBHOOK_ALLOW_HOSTS: receiver.host, QUOTA_FREE: '1' });
+  api = await startSelfHosted({ WEBHOOK_ALLOW_HOSTS: receiver.host, QUOTA_FREE: '1' });
 });
 afterAll(async () => {
-  await mount?.stop();
+  await api?.stop();
   await receiver.stop();
 });
 
 /** Sends the request of an operation, or of a route that does not exist, without a key. */
 function sendAnonymous(route: string, fixture: Fixture, headers: Record<string, string>) {
   const [method = '', target = ''] = route.split(' ');
-  if (target) return mount.call(method, target, { headers });
-  const operation = findOperation(mount, route);
-  return mount.call(operation.method, fillPath(operation.path, fixture.ids), { headers });
+  if (target) return api.call(method, target, { headers });
+  const operation = findOperation(api, route);
+  return api.call(operation.method, fillPath(operation.path, fixture.ids), { headers });
 }
 
 it('every operation and every answer that the document lists has a case', () => {
   const toPairs = (operations: { id: string; outcomes: string[] }[]) =>
     operations.flatMap(({ id, outcomes }) => outcomes.map((outcome) => `${id} ${outcome}`)).sort();
-  expect(toPairs(listCases())).toEqual(toPairs(listOperations(mount.document)));
+  expect(toPairs(listCases())).toEqual(toPairs(listOperations(api.document)));
 });
 
 describe('the self-hosted server', () => {
@@ -67,15 +67,15 @@ describe('the self-hosted server', () => {
   let known: Fixture;
   let onPro: Fixture;
   let before: unknown;
-  const make = (plan?: 'pro') => createFixture({ base: mount.base, mount, receiver }, plan);
-  const viewAll = () => Promise.all([known, onPro].map((fixture) => viewTenant(mount.base, fixture)));
+  const make = (plan?: 'pro') => createFixture({ base: api.base, api, receiver }, plan);
+  const viewAll = () => Promise.all([known, onPro].map((fixture) => viewTenant(api.base, fixture)));
   beforeAll(async () => {
     [known, onPro] = await Promise.all([make(), make('pro')]);
     before = await viewAll();
   });
 
   it.each(ALL)('%s answers as documented and does what it says', async (id) => {
-    await expectSuccess(mount, id, await make());
+    await expectSuccess(api, id, await make());
   });
 
   it.each(listRefusals().map(({ id, code, refusal }) => [id, code, refusal.with, refusal] as const))(
@@ -83,12 +83,12 @@ describe('the self-hosted server', () => {
     async (id, code, _with, { field, ids, query, call, plan }) => {
       const fixture = plan === 'pro' ? onPro : known;
       const changedIds = typeof ids === 'function' ? ids(fixture) : ids;
-      const answer = await sendOperation(mount, id, fixture, {
+      const answer = await sendOperation(api, id, fixture, {
         ...(changedIds ? { ids: changedIds } : {}),
         ...(query === undefined ? {} : { query }),
         ...call,
       });
-      expectDocumentedError(mount, id, answer, code, field);
+      expectDocumentedError(api, id, answer, code, field);
       expect(answer.headers.get('x-service-tier')).toBe(plan ?? 'enterprise');
     },
   );
@@ -106,7 +106,7 @@ describe('the self-hosted server', () => {
     const seen = new Set<string>();
     for (const route of [...KEYED, ...UNKNOWN_ROUTES]) {
       const answer = await sendAnonymous(route, known, headers);
-      if (KEYED.includes(route)) expectDocumentedError(mount, route, answer, code);
+      if (KEYED.includes(route)) expectDocumentedError(api, route, answer, code);
       else expectError(answer, code);
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
       for (const absent of ['x-service-tier', 'ratelimit', 'ratelimit-policy'])
@@ -117,8 +117,8 @@ describe('the self-hosted server', () => {
   });
 
   it('answers a revoked key as a key that never existed, on every route', async () => {
-    const { key, keyId } = await mount.base.createTenant();
-    await revokeKey(asOperator(mount.base.service.db), { id: keyId });
+    const { key, keyId } = await api.base.createTenant();
+    await revokeKey(asOperator(api.base.service.db), { id: keyId });
     const fingerprints = await Promise.all(
       [key, 'nonsense'].flatMap((one) =>
         [...KEYED, ...UNKNOWN_ROUTES].map(async (route) =>
@@ -130,50 +130,50 @@ describe('the self-hosted server', () => {
   });
 
   it.each(KEYED)('%s answers RATE_LIMITED with Retry-After when the quota is used up', async (id) => {
-    const { key } = await mount.base.createTenant('free');
+    const { key } = await api.base.createTenant('free');
     let answer: Answer;
     // The quota is 1. A new minute may begin in between.
     let calls = 0;
-    do answer = await sendOperation(mount, id, known, { key, ids: makeUnknownIds() });
+    do answer = await sendOperation(api, id, known, { key, ids: makeUnknownIds() });
     while (answer.status !== 429 && ++calls < 4);
-    expectDocumentedError(mount, id, answer, 'RATE_LIMITED');
+    expectDocumentedError(api, id, answer, 'RATE_LIMITED');
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
     expect(answer.headers.get('x-service-tier')).toBe('free');
   });
 
-  const withId = (mount: Mount) => listOperations(mount.document).filter(({ path }) => path.includes('{'));
+  const withId = (api: ApiServer) => listOperations(api.document).filter(({ path }) => path.includes('{'));
 
   it('answers another tenant’s id as an id that exists nowhere, and changes nothing of that tenant', async () => {
     const other = await make();
-    const otherBefore = await viewTenant(mount.base, other);
+    const otherBefore = await viewTenant(api.base, other);
     const asked: string[] = [];
-    for (const { id } of withId(mount).filter(({ outcomes }) => outcomes.includes('NOT_FOUND'))) {
+    for (const { id } of withId(api).filter(({ outcomes }) => outcomes.includes('NOT_FOUND'))) {
       // The body is the caller's: for `update` it contains nothing of the other tenant.
-      const foreign = await sendOperation(mount, id, known, { ids: other.ids });
-      const unknown = await sendOperation(mount, id, known, { ids: makeUnknownIds() });
-      expectDocumentedError(mount, id, foreign, 'NOT_FOUND');
+      const foreign = await sendOperation(api, id, known, { ids: other.ids });
+      const unknown = await sendOperation(api, id, known, { ids: makeUnknownIds() });
+      expectDocumentedError(api, id, foreign, 'NOT_FOUND');
       expect([id, fingerprintOf(foreign)]).toEqual([id, fingerprintOf(unknown)]);
       asked.push(id);
     }
     expect(asked.sort()).toEqual(
-      withId(mount)
+      withId(api)
         .map(({ id }) => id)
         .filter((id) => id !== 'confirmDevice')
         .sort(),
     );
-    expect(await viewTenant(mount.base, other)).toEqual(otherBefore);
+    expect(await viewTenant(api.base, other)).toEqual(otherBefore);
   });
 
   it('registers another tenant’s device for the caller only', async () => {
     const [caller, other] = [await make(), await make()];
-    const otherBefore = await viewTenant(mount.base, other);
-    const foreign = await sendOperation(mount, 'confirmDevice', caller, { ids: other.ids });
-    const unknown = await sendOperation(mount, 'confirmDevice', caller, { ids: makeUnknownIds() });
+    const otherBefore = await viewTenant(api.base, other);
+    const foreign = await sendOperation(api, 'confirmDevice', caller, { ids: other.ids });
+    const unknown = await sendOperation(api, 'confirmDevice', caller, { ids: makeUnknownIds() });
     expect([foreign.status, unknown.status]).toEqual([200, 200]);
     expect(Object.keys(foreign.body.data)).toEqual(Object.keys(unknown.body.data));
     expect((await caller.get('/v1/stats')).body.data).toMatchObject({ confirmedDevices: 2, totalUsers: 1 });
     expect((await caller.get('/v1/users')).body.data).toHaveLength(1);
-    expect(await viewTenant(mount.base, other)).toEqual(otherBefore);
+    expect(await viewTenant(api.base, other)).toEqual(otherBefore);
     const anomaly = {
       kind: 'anomalyDetected',
       anomalyId: 'shared',
@@ -189,7 +189,7 @@ describe('the self-hosted server', () => {
   });
 
   it('answers HEAD like GET on every GET route, without the body', async () => {
-    const connection = await Connection.open(mount.url);
+    const connection = await Connection.open(api.url);
     const headers = { Authorization: `Bearer ${known.key}` };
     // Days whose counts no longer change.
     const queries: Record<string, string> = { getUsage: '?startDate=2020-01-01&endDate=2020-01-31' };
@@ -199,7 +199,7 @@ describe('the self-hosted server', () => {
       const isVolatile = ([header]: [string, string]) => /^(date|x-request-id|ratelimit)$/i.test(header);
       return { status, headers: rawHeaders.filter((header) => !isVolatile(header)), text, rawHeaders };
     };
-    const gets = listOperations(mount.document).filter(({ method }) => method === 'GET');
+    const gets = listOperations(api.document).filter(({ method }) => method === 'GET');
     expect(gets.length).toBeGreaterThan(10);
     for (const { id, path } of gets) {
       for (const ids of path.includes('{') ? [known.ids, makeUnknownIds()] : [known.ids]) {
@@ -220,7 +220,7 @@ describe('the self-hosted server', () => {
   it('answers NOT_FOUND to every wrong method and unknown path, and counts them as (unmatched)', async () => {
     const { key, ids } = await make();
     const methodsOf = new Map<string, string[]>();
-    for (const { method, path, needsKey } of listOperations(mount.document))
+    for (const { method, path, needsKey } of listOperations(api.document))
       if (needsKey) methodsOf.set(path, [...(methodsOf.get(path) ?? []), method]);
     const wrong = [...methodsOf].flatMap(([path, methods]) =>
       ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -230,14 +230,14 @@ describe('the self-hosted server', () => {
     const unknown = UNKNOWN_ROUTES.map((route) => route.split(' ') as [string, string]);
     const counts: Record<string, number> = {};
     for (const [method, target] of [...wrong, ...unknown]) {
-      const answer = await mount.call(method, target, { key });
+      const answer = await api.call(method, target, { key });
       if (method === 'HEAD') expect([target, answer.status, answer.text]).toEqual([target, 404, '']);
       else expectError(answer, 'NOT_FOUND');
       expect(answer.headers.get('allow')).toBeNull();
       const counted = method === 'HEAD' ? 'GET' : method;
       counts[counted] = (counts[counted] ?? 0) + 1;
     }
-    const { data } = (await mount.call('GET', '/v1/usage', { key })).body;
+    const { data } = (await api.call('GET', '/v1/usage', { key })).body;
     const unmatched = data.byEndpoint.filter(({ path }: { path: string }) => path === '(unmatched)');
     expect(
       unmatched.toSorted((a: { method: string }, b: { method: string }) => (a.method < b.method ? -1 : 1)),
@@ -254,10 +254,10 @@ describe('the self-hosted server', () => {
 
     it.each(KEYED)('%s answers INTERNAL_ERROR', async (id) => {
       const { damage, repair, isInLookUp = false } = FAULTS[id]!;
-      const { sql } = mount.base.database.db;
+      const { sql } = api.base.database.db;
       await sql.unsafe(damage);
-      const answer = await sendOperation(mount, id, known).finally(() => sql.unsafe(repair));
-      expectDocumentedError(mount, id, answer, 'INTERNAL_ERROR');
+      const answer = await sendOperation(api, id, known).finally(() => sql.unsafe(repair));
+      expectDocumentedError(api, id, answer, 'INTERNAL_ERROR');
       expect(answer.headers.get('x-service-tier')).toBe(isInLookUp ? null : 'enterprise');
       seen.add(answer.text);
       const names = [...answer.headers.keys()].filter((header) => !/^ratelimit/.test(header));
@@ -284,9 +284,9 @@ describe('the self-hosted server', () => {
 
 /** Each one begins an outage and answers a function that ends it. */
 const OUTAGES: [what: string, begin: () => Promise<() => Promise<void>>][] = [
-  ['cannot be reached', () => mount.databaseRelay.cut().then(() => mount.databaseRelay.restore)],
-  ['is behind a balancer that hangs up', () => mount.databaseRelay.hangUp().then(() => mount.databaseRelay.restore)],
-  ['is not there', () => withdrawDatabase(mount.base.database.url)],
+  ['cannot be reached', () => api.databaseRelay.cut().then(() => api.databaseRelay.restore)],
+  ['is behind a balancer that hangs up', () => api.databaseRelay.hangUp().then(() => api.databaseRelay.restore)],
+  ['is not there', () => withdrawDatabase(api.base.database.url)],
 ];
 
 describe.each(OUTAGES)('while the database %s', (_what, begin) => {
@@ -294,14 +294,14 @@ describe.each(OUTAGES)('while the database %s', (_what, begin) => {
   let fixture: Fixture;
 
   beforeAll(async () => {
-    fixture = await createFixture({ base: mount.base, mount, receiver });
+    fixture = await createFixture({ base: api.base, api, receiver });
     const end = await begin();
-    await Promise.all(ALL.map(async (id) => answers.set(id, await sendOperation(mount, id, fixture)))).finally(end);
+    await Promise.all(ALL.map(async (id) => answers.set(id, await sendOperation(api, id, fixture)))).finally(end);
   });
 
   it.each(KEYED)('%s answers SERVICE_UNAVAILABLE', (id) => {
     const answer = answers.get(id)!;
-    expectDocumentedError(mount, id, answer, 'SERVICE_UNAVAILABLE');
+    expectDocumentedError(api, id, answer, 'SERVICE_UNAVAILABLE');
     expect(answer.text).toBe(
       '{"error":{"code":"SERVICE_UNAVAILABLE","message":"The service is temporarily unavailable","details":null}}',
     );

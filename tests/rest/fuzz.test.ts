@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PIPELINE_PATH } from '../../server/rest/pipeline-door';
+import { PIPELINE_PATH } from '../../server/rest/pipeline-endpoint';
 import { ROUTES } from '../../server/rest/routes';
 import { expectAgreement, expectNothingInternal } from '../support/answer-judge';
 import { expectError, fingerprintOf } from '../support/answers';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiServer, startRouteHandlers } from '../support/api-servers';
 import { withdrawDatabase } from '../support/database';
 import { createFixture, type Fixture, makeUnknownIds, viewTenant } from '../support/fixture';
-import { type Mount, startRouteHandlers } from '../support/mounts';
 import { FAULTS } from '../support/operation-errors';
 import { SUCCESSES } from '../support/operation-successes';
 import {
@@ -16,48 +16,48 @@ import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { Answer } from '../support/server';
 
 // Every operation through Next's route handlers, behind a transaction pooler: its success, and one refusal of each
-// code. contract.test.ts tests the whole contract, next-mount.test.ts what the handlers' adapter does with a request.
+// code. contract.test.ts tests the whole contract, next-adapter.test.ts what the handlers' adapter does with a request.
 
-let mount: Mount;
+let api: ApiServer;
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
-  mount = await startRouteHandlers({ WEBHOOK_ALLOW_HOSTS: receiver.host, QUOTA_FREE: '1' });
+  api = await startRouteHandlers({ WEBHOOK_ALLOW_HOSTS: receiver.host, QUOTA_FREE: '1' });
 }, 90_000);
 afterAll(async () => {
-  await mount?.stop();
+  await api?.stop();
   await receiver.stop();
 });
 
-const make = (plan?: 'pro') => createFixture({ base: mount.base, mount, receiver }, plan);
+const make = (plan?: 'pro') => createFixture({ base: api.base, api, receiver }, plan);
 
 const PGBOUNCER = findPgBouncer(process.env);
 const found = PGBOUNCER ?? 'none: no pgbouncer on the PATH';
 it.skipIf(!PGBOUNCER)(`the server stands behind a real transaction pooler (${found})`, async () => {
-  const database = new URL(mount.base.database.url).pathname.slice(1);
-  const { key } = await mount.base.createTenant();
-  const before = await mount.pooler!.countTransactions(database);
-  await mount.call('GET', '/v1/stats', { key });
-  expect(await mount.pooler!.countTransactions(database)).toBeGreaterThan(before);
+  const database = new URL(api.base.database.url).pathname.slice(1);
+  const { key } = await api.base.createTenant();
+  const before = await api.pooler!.countTransactions(database);
+  await api.call('GET', '/v1/stats', { key });
+  expect(await api.pooler!.countTransactions(database)).toBeGreaterThan(before);
 });
 
 it('the document lists the operations that are called here', () => {
   expect(
-    listOperations(mount.document)
+    listOperations(api.document)
       .map(({ id }) => id)
       .sort(),
   ).toEqual(Object.keys(SUCCESSES).sort());
 });
 
 it.each(Object.keys(SUCCESSES))('%s answers as documented and does what it says', async (id) => {
-  await expectSuccess(mount, id, await make());
+  await expectSuccess(api, id, await make());
 });
 
 describe('a refusal', () => {
   let known: Fixture;
   let onPro: Fixture;
   let before: unknown;
-  const viewAll = () => Promise.all([known, onPro].map((fixture) => viewTenant(mount.base, fixture)));
+  const viewAll = () => Promise.all([known, onPro].map((fixture) => viewTenant(api.base, fixture)));
   beforeAll(async () => {
     [known, onPro] = await Promise.all([make(), make('pro')]);
     before = await viewAll();
@@ -71,8 +71,8 @@ describe('a refusal', () => {
       const fixture = plan === 'pro' ? onPro : known;
       const changedIds = typeof ids === 'function' ? ids(fixture) : ids;
       const changes = { ...(changedIds ? { ids: changedIds } : {}), ...(query === undefined ? {} : { query }) };
-      const answer = await sendOperation(mount, id, fixture, { ...changes, ...call });
-      expectDocumentedError(mount, id, answer, code, field);
+      const answer = await sendOperation(api, id, fixture, { ...changes, ...call });
+      expectDocumentedError(api, id, answer, code, field);
       expect(answer.headers.get('x-service-tier')).toBe(plan ?? 'enterprise');
     },
   );
@@ -81,29 +81,29 @@ describe('a refusal', () => {
     ['MISSING_API_KEY', {}],
     ['INVALID_API_KEY', { 'x-api-key': 'aik_v1_' }],
   ] as const)('has the code %s', async (code, headers) => {
-    const answer = await mount.call('GET', '/v1/sessions', { headers });
-    expectDocumentedError(mount, 'listSessions', answer, code);
+    const answer = await api.call('GET', '/v1/sessions', { headers });
+    expectDocumentedError(api, 'listSessions', answer, code);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
   it('has the code RATE_LIMITED, with Retry-After', async () => {
-    const { key } = await mount.base.createTenant('free');
+    const { key } = await api.base.createTenant('free');
     let answer: Answer;
     // The quota is 1. A new minute may begin in between.
     let calls = 0;
-    do answer = await sendOperation(mount, 'getSession', known, { key, ids: makeUnknownIds() });
+    do answer = await sendOperation(api, 'getSession', known, { key, ids: makeUnknownIds() });
     while (answer.status !== 429 && ++calls < 4);
-    expectDocumentedError(mount, 'getSession', answer, 'RATE_LIMITED');
+    expectDocumentedError(api, 'getSession', answer, 'RATE_LIMITED');
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
   });
 
   it.each(['listSessions', 'updateWebhook'])('has the code INTERNAL_ERROR if a table is missing: %s', async (id) => {
     const { damage, repair } = FAULTS[id]!;
-    const { sql } = mount.base.database.db;
+    const { sql } = api.base.database.db;
     await sql.unsafe(damage);
-    const answer = await sendOperation(mount, id, known).finally(() => sql.unsafe(repair));
-    expectDocumentedError(mount, id, answer, 'INTERNAL_ERROR');
-    await waitUntil(() => mount.output().includes('a request failed'));
+    const answer = await sendOperation(api, id, known).finally(() => sql.unsafe(repair));
+    expectDocumentedError(api, id, answer, 'INTERNAL_ERROR');
+    await waitUntil(() => api.output().includes('a request failed'));
   });
 
   it('changes nothing', async () => {
@@ -113,10 +113,10 @@ describe('a refusal', () => {
 
 /** Each one begins an outage and answers a function that ends it. */
 const OUTAGES: [what: string, begin: () => Promise<() => Promise<void>>][] = [
-  ['cannot be reached', () => mount.databaseRelay.cut().then(() => mount.databaseRelay.restore)],
-  ['is behind a balancer that hangs up', () => mount.databaseRelay.hangUp().then(() => mount.databaseRelay.restore)],
+  ['cannot be reached', () => api.databaseRelay.cut().then(() => api.databaseRelay.restore)],
+  ['is behind a balancer that hangs up', () => api.databaseRelay.hangUp().then(() => api.databaseRelay.restore)],
   // The pooler answers for the missing database.
-  ['is not there', () => withdrawDatabase(mount.base.database.url)],
+  ['is not there', () => withdrawDatabase(api.base.database.url)],
 ];
 
 describe.each(OUTAGES)('while the database %s', (_what, begin) => {
@@ -125,10 +125,10 @@ describe.each(OUTAGES)('while the database %s', (_what, begin) => {
   it('calls that need it answer SERVICE_UNAVAILABLE, /health answers, and all calls work when it is back', async () => {
     const fixture = await make();
     const end = await begin();
-    const answers = await Promise.all(IDS.map((id) => sendOperation(mount, id, fixture))).finally(end);
+    const answers = await Promise.all(IDS.map((id) => sendOperation(api, id, fixture))).finally(end);
     for (const [n, id] of IDS.entries())
       if (id === 'getHealth') expect(answers[n]!.status).toBe(200);
-      else expectDocumentedError(mount, id, answers[n]!, 'SERVICE_UNAVAILABLE');
+      else expectDocumentedError(api, id, answers[n]!, 'SERVICE_UNAVAILABLE');
     await waitUntil(async () => (await fixture.get('/v1/stats')).status === 200);
     expect((await fixture.get('/v1/sessions')).body.data).toHaveLength(3);
   });

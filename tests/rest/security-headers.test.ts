@@ -5,21 +5,21 @@ import { expectFileHeaders, expectPageHeaders, OPEN_PAGES } from '../support/pag
 import { PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 import { answerDashboard } from '../support/staff-client';
 
-// The headers that protect browsers, on every answer of both mounts. tests/e2e/dashboard-policy.test.ts tests the pages
+// The headers that protect browsers, on every answer of both adapters. tests/e2e/dashboard-policy.test.ts tests the pages
 // of the self-hosted server and a browser.
 
 const PUBLIC_URL = { PUBLIC_URL_US: 'https://us.example.com' };
 const HSTS = 'max-age=63072000';
 
 let server: TestServer;
-let mounts: Record<string, { url: string }>;
+let adapters: Record<string, { url: string }>;
 let next: NextServer;
 let key: string;
 beforeAll(async () => {
   server = await startTestServer(PUBLIC_URL, undefined, answerDashboard);
   ({ key } = await server.createTenant());
   next = await startNextServer(server, PUBLIC_URL);
-  mounts = { 'the self-hosted server': server, 'Next’s route handlers': next };
+  adapters = { 'the self-hosted server': server, 'Next’s route handlers': next };
 }, 60_000);
 afterAll(async () => {
   await next?.stop();
@@ -55,7 +55,7 @@ describe.each(['the self-hosted server', 'Next’s route handlers'])('%s', (name
   const isOfNext = name === 'Next’s route handlers';
 
   it.each(CALLS)('answers %s with the headers of every answer', async (_name, call, status) => {
-    const answer = await call(mounts[name]!.url);
+    const answer = await call(adapters[name]!.url);
     expect(answer.status).toBe(status);
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(answer.headers.get('referrer-policy')).toBe('same-origin');
@@ -67,7 +67,7 @@ describe.each(['the self-hosted server', 'Next’s route handlers'])('%s', (name
   });
 
   it('forbids framing the interactive documentation, and its policy allows no inline script', async () => {
-    const { headers } = await get(`${mounts[name]!.url}/swagger`);
+    const { headers } = await get(`${adapters[name]!.url}/swagger`);
     expect(headers.get('x-frame-options')).toBe('DENY');
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");

@@ -38,15 +38,15 @@ export const makeUnknownIds = (): Ids => ({
   id: `whk_${randomUUID().replaceAll('-', '')}`,
 });
 
-/** Makes a tenant through the pipeline's endpoint and the API of a mount. */
+/** Makes a tenant through the pipeline's endpoint and the API. */
 export async function createFixture(
-  { base, mount, receiver }: { base: TestServer; mount: { url: string }; receiver: Receiver },
+  { base, api, receiver }: { base: TestServer; api: { url: string }; receiver: Receiver },
   plan: Plan = 'enterprise',
 ): Promise<Fixture> {
   const { id, key } = await base.createTenant(plan);
   const names = makeUnknownIds();
   const now = Date.now();
-  const client = createClient(mount.url);
+  const client = createClient(api.url);
   const fixture: Omit<Fixture, 'disabledWebhookId' | 'secret'> = {
     id,
     key,

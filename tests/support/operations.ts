@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { ErrorCode } from '../../contract/errors';
 import { expectError } from './answers';
+import type { ApiServer } from './api-servers';
 import type { OpenApiDocument } from './document';
 import type { Fixture, Ids } from './fixture';
-import type { Mount } from './mounts';
 import { FAULTS, REFUSALS, UNIVERSAL_CODES } from './operation-errors';
 import { SUCCESSES } from './operation-successes';
 import type { Answer, CallOptions } from './server';
@@ -54,8 +54,8 @@ export const listRefusals = () =>
     ),
   );
 
-/** Finds the operation with an id in a mount's document. */
-export function findOperation({ document }: Mount, id: string): Operation {
+/** Finds the operation with an id in the document that a server serves. */
+export function findOperation({ document }: ApiServer, id: string): Operation {
   const operation = listOperations(document).find((one) => one.id === id);
   if (!operation) throw new Error(`${id} is not in the document`);
   return operation;
@@ -71,33 +71,33 @@ export interface Change extends CallOptions {
 
 /** Sends the request that succeeds for a fixture, with the given changes. */
 export function sendOperation(
-  mount: Mount,
+  api: ApiServer,
   id: string,
   fixture: Fixture,
   { ids, query, ...options }: Change = {},
 ): Promise<Answer> {
-  const { method, path } = findOperation(mount, id);
+  const { method, path } = findOperation(api, id);
   const success = SUCCESSES[id]!;
   const body = success.body?.(fixture);
   const search = query ?? success.query;
   const target = fillPath(path, { ...fixture.ids, ...ids }) + (search === undefined ? '' : `?${search}`);
-  return mount.call(method, target, { key: fixture.key, ...(body === undefined ? {} : { body }), ...options });
+  return api.call(method, target, { key: fixture.key, ...(body === undefined ? {} : { body }), ...options });
 }
 
 /** Sends the request of an operation that succeeds, and checks its answer and its effects. */
-export async function expectSuccess(mount: Mount, id: string, fixture: Fixture): Promise<void> {
-  const answer = await sendOperation(mount, id, fixture);
+export async function expectSuccess(api: ApiServer, id: string, fixture: Fixture): Promise<void> {
+  const answer = await sendOperation(api, id, fixture);
   expect([answer.status, answer.status < 300 ? '' : answer.text]).toEqual([SUCCESSES[id]!.status, '']);
-  const { method, path, needsKey } = findOperation(mount, id);
-  mount.document.expectDocumented(answer, method, path);
+  const { method, path, needsKey } = findOperation(api, id);
+  api.document.expectDocumented(answer, method, path);
   expect(answer.headers.get('x-service-tier')).toBe(needsKey ? 'enterprise' : null);
   await SUCCESSES[id]!.check(answer, fixture);
 }
 
 /** Checks an error against the envelope and against the document, which must list it. */
-export function expectDocumentedError(mount: Mount, id: string, answer: Answer, code: ErrorCode, field?: string) {
-  const { method, path, outcomes } = findOperation(mount, id);
+export function expectDocumentedError(api: ApiServer, id: string, answer: Answer, code: ErrorCode, field?: string) {
+  const { method, path, outcomes } = findOperation(api, id);
   expectError(answer, code, field ?? null);
-  mount.document.expectDocumented(answer, method, path);
+  api.document.expectDocumented(answer, method, path);
   expect(outcomes).toContain(code);
 }

@@ -8,7 +8,7 @@ import type { ConnectionLimits } from '../../server/http-limits';
 import { createHttpServer, type Handler, stopHttpServer } from '../../server/http-server';
 import { readEnv } from '../../server/platform/env';
 import { createLogger } from '../../server/platform/log';
-import { PIPELINE_PATH } from '../../server/rest/pipeline-door';
+import { PIPELINE_PATH } from '../../server/rest/pipeline-endpoint';
 import { closeService, createService, type Service } from '../../server/service';
 import { createTestDatabase, type TestDatabase } from './database';
 

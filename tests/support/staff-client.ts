@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { StaffRole } from '../../contract/staff';
 import { asOperator } from '../../server/audit/acts';
 import { createStaff } from '../../server/auth/accounts';
-import { answerSignIn, answerSignOut, answerStaffCall } from '../../server/rest/staff-door';
+import { answerSignIn, answerSignOut, answerStaffCall } from '../../server/rest/staff-endpoints';
 import type { Service } from '../../server/service';
 import { type Answer, startTestServer, type TestServer } from './server';
 

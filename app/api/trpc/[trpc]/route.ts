@@ -1,7 +1,7 @@
 import { after } from 'next/server';
 import { readWebBody, toWebResponse } from '../../../../server/rest/fetch-adapter';
-import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PROCEDURE } from '../../../../server/rest/pipeline-door';
-import { answerStaffCall } from '../../../../server/rest/staff-door';
+import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PROCEDURE } from '../../../../server/rest/pipeline-endpoint';
+import { answerStaffCall } from '../../../../server/rest/staff-endpoints';
 import { getService, settleService } from '../../../../server/service';
 
 type Parameters = { params: Promise<{ trpc: string }> };
@@ -11,11 +11,11 @@ async function answer(request: Request, { params }: Parameters): Promise<Respons
   const service = getService();
   after(() => settleService(service));
   if (request.method === 'POST' && (await params).trpc === PIPELINE_PROCEDURE) {
-    const door = {
+    const factsRequest = {
       header: (name: string) => request.headers.get(name),
       readBody: () => readWebBody(request, MAX_FACTS_BYTES),
     };
-    return toWebResponse(await answerPipeline(service, door));
+    return toWebResponse(await answerPipeline(service, factsRequest));
   }
   return answerStaffCall(service, request);
 }

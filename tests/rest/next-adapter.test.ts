@@ -14,7 +14,7 @@ import { openStaffClient, PASSWORD, readCookie, trySignIn } from '../support/sta
 describe.each<[string, Record<string, string>]>([
   ['plain next start', {}],
   ['next start with VERCEL=1', { VERCEL: '1', WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION: '1' }],
-])('the API through %s', (_mount, settings) => {
+])('the API through %s', (_adapter, settings) => {
   let server: TestServer;
   let receiver: Receiver;
   let next: NextServer;
@@ -50,7 +50,7 @@ describe.each<[string, Record<string, string>]>([
 
   const bearer = () => ({ authorization: `Bearer ${tenant.key}` });
 
-  it('answers every kind of request as the self-hosted mount does', async () => {
+  it('answers every kind of request as the self-hosted server does', async () => {
     await server.ingest(tenant.id, scoredSession(0.9, 'session é 1').facts);
     const json = { ...bearer(), 'content-type': 'application/json' };
     const cases: [method: string, path: string, init?: RequestInit][] = [
@@ -94,7 +94,7 @@ describe.each<[string, Record<string, string>]>([
     }
   });
 
-  it('accepts a cursor that the self-hosted mount has signed', async () => {
+  it('accepts a cursor that the self-hosted server has signed', async () => {
     await server.ingest(tenant.id, [...scoredSession(0.1).facts, ...scoredSession(0.1).facts]);
     const { body } = await server.call('GET', '/v1/sessions?pageSize=1', { key: tenant.key });
     const rest = `/v1/sessions?pageSize=1&cursor=${body.pagination.nextCursor}`;

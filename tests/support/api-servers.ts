@@ -4,8 +4,8 @@ import { findPgBouncer, type Pooler, startPooler } from './pooler';
 import { type Relay, startRelay } from './relay';
 import { type Client, createClient, startTestServer, type TestServer } from './server';
 
-/** The API as one of its servers answers it. */
-export interface Mount extends Client {
+/** The API as one of its servers answers it: the self-hosted one, or Next with its route handlers. */
+export interface ApiServer extends Client {
   url: string;
   /** The document that it serves. */
   document: OpenApiDocument;
@@ -31,24 +31,24 @@ interface Server {
 }
 
 /** Starts the self-hosted server: node:http in front, with a direct connection to Postgres. */
-export const startSelfHosted = (settings: Settings, baseSettings: Settings = settings): Promise<Mount> =>
-  startMount(baseSettings, null, (database) => startTestServer(settings, database));
+export const startSelfHosted = (settings: Settings, baseSettings: Settings = settings): Promise<ApiServer> =>
+  startApiServer(baseSettings, null, (database) => startTestServer(settings, database));
 
 /**
  * Starts plain `next start`, which answers through Next's route handlers, behind a transaction pooler if PgBouncer is
  * installed. Needs the build.
  */
-export function startRouteHandlers(settings: Settings, baseSettings: Settings = settings): Promise<Mount> {
+export function startRouteHandlers(settings: Settings, baseSettings: Settings = settings): Promise<ApiServer> {
   // Without a pooler, they run with the same setting as behind one.
   const pooled = { ...settings, DATABASE_POOLER: 'transaction' };
-  return startMount(baseSettings, findPgBouncer(process.env), (database) => startNextServer(database, pooled));
+  return startApiServer(baseSettings, findPgBouncer(process.env), (database) => startNextServer(database, pooled));
 }
 
-async function startMount(
+async function startApiServer(
   baseSettings: Settings,
   poolerProgram: string | null,
   startServer: (database: TestServer) => Promise<Server>,
-): Promise<Mount> {
+): Promise<ApiServer> {
   const base = await startTestServer(baseSettings);
   const pooler = poolerProgram === null ? null : await startPooler(poolerProgram, base.database.url);
   const databaseRelay = await startRelay(pooler?.port ?? Number(new URL(base.database.url).port));

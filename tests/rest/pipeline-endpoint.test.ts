@@ -4,7 +4,7 @@ import { Connection, sendRaw } from '../support/connection';
 import { closed, minutesAhead, scored, scoredSession, secondsAgo, started } from '../support/facts';
 import { type Answer, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 
-const DOOR = '/api/trpc/pipeline.ingest';
+const ENDPOINT = '/api/trpc/pipeline.ingest';
 const MIB = 1024 * 1024;
 
 let server: TestServer;
@@ -23,7 +23,7 @@ type Tenant = { id: string; key: string };
 const sql = () => server.database.db.sql;
 const authorized = { Authorization: `Bearer ${PIPELINE_TOKEN}`, 'Content-Type': 'application/json' };
 const post = (body: string | Uint8Array, headers: Record<string, string> = authorized, url = server.url) =>
-  sendRaw(url, 'POST', DOOR, { headers, body });
+  sendRaw(url, 'POST', ENDPOINT, { headers, body });
 
 const events = (sessionId: string, sequences: number[], fields: Record<string, unknown> = {}) => ({
   kind: 'sessionEvents',
@@ -164,7 +164,7 @@ describe('the input', () => {
     const text = JSON.stringify({ integrationId: id, facts: [started('s')] });
     for (const query of ['?', '?x=1', '?batch=1', '?origin=%zz']) {
       const ask = (body: string, headers = authorized) =>
-        sendRaw(server.url, 'POST', `${DOOR}${query}`, { headers, body });
+        sendRaw(server.url, 'POST', `${ENDPOINT}${query}`, { headers, body });
       expect((await ask(text, { ...authorized, Authorization: 'Bearer wrong' })).status).toBe(401);
       expect((await ask(text + ' '.repeat(MIB))).status).toBe(413);
       expect((await ask(text)).body.result.data).toMatchObject({ suppressed: 0 });
@@ -173,7 +173,7 @@ describe('the input', () => {
 
   it('of much more than 1 MiB is 413, and then the connection closes', async () => {
     const connection = await Connection.open(server.url);
-    connection.writeHead('POST', DOOR, { ...authorized, 'Content-Length': String(50 * MIB) });
+    connection.writeHead('POST', ENDPOINT, { ...authorized, 'Content-Length': String(50 * MIB) });
     connection.write(' '.repeat(2 * MIB));
     expect((await connection.read()).status).toBe(413);
     await connection.closed;

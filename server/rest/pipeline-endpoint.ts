@@ -19,7 +19,7 @@ export const MAX_FACTS_BYTES = 1024 * 1024;
 
 const BEARER = /^bearer[ \t]+(\S+)[ \t]*$/i;
 
-export interface DoorRequest {
+export interface FactsRequest {
   header(name: string): string | null;
   /** Reads the body. Returns null if it is longer than MAX_FACTS_BYTES. Called only if the token is valid. */
   readBody(): Promise<Uint8Array | null>;
@@ -31,7 +31,7 @@ function readBearerToken(authorization: string | null): string | null {
 }
 
 /** Answers a POST to the pipeline's endpoint as tRPC answers a call without batching. Never rejects. */
-export async function answerPipeline(service: Service, request: DoorRequest): Promise<RestResponse> {
+export async function answerPipeline(service: Service, request: FactsRequest): Promise<RestResponse> {
   const access = beginAccess('POST', PIPELINE_PROCEDURE);
   const response = await answerFacts(service, request, access);
   response.headers['x-request-id'] = access.requestId;
@@ -39,7 +39,7 @@ export async function answerPipeline(service: Service, request: DoorRequest): Pr
   return response;
 }
 
-async function answerFacts(service: Service, request: DoorRequest, access: Access): Promise<RestResponse> {
+async function answerFacts(service: Service, request: FactsRequest, access: Access): Promise<RestResponse> {
   const ctx: Context = { service, caller: { kind: 'bearer', token: readBearerToken(request.header('authorization')) } };
   try {
     const data = await ingestFacts(ctx, () => readInput(request));
@@ -54,7 +54,7 @@ async function answerFacts(service: Service, request: DoorRequest, access: Acces
   }
 }
 
-async function readInput(request: DoorRequest): Promise<unknown> {
+async function readInput(request: FactsRequest): Promise<unknown> {
   const bytes = await request.readBody();
   if (bytes === null)
     throw new TRPCError({ code: 'PAYLOAD_TOO_LARGE', message: `The body is longer than ${MAX_FACTS_BYTES} bytes` });

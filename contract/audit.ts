@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { wireInstant, word } from './fields';
 import { pageOf, pageQuery } from './pagination';
 
-// Who changed keys, plans, thresholds and accounts. For admins; no route of the public API shows it.
+// Who changed keys, plans, thresholds, sites and accounts. For admins; no route of the public API shows it.
 
 /** The audited actions. `details` hold the values before and after, never a secret. */
 export const AUDIT_ACTIONS = [
   ...(['IntegrationCreated', 'PlanChanged', 'KeyMinted', 'KeyRevoked', 'ThresholdsChanged'] as const),
+  ...(['SiteCreated', 'SiteRevoked', 'OriginsChanged', 'IdentitySecretRotated', 'PrivacyControlChanged'] as const),
   ...(['StaffCreated', 'StaffRoleChanged', 'StaffPasswordSet', 'StaffDisabled', 'StaffEnabled'] as const),
   'StaffSessionsEnded',
 ] as const;
@@ -27,7 +28,7 @@ export const auditEntrySchema = z.object({
     clientAddress: z.string().nullable().describe('Of staff; an IPv6 address by its /64.'),
   }),
   integrationId: z.string().nullable().describe('Null for what is done to accounts.'),
-  subjectId: z.string().describe('The integration, key or account that was changed.'),
+  subjectId: z.string().describe('The integration, key, site or account that was changed.'),
   details: z.record(z.string(), z.unknown()),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;

@@ -33,16 +33,23 @@ export type IntegrationEntry = z.infer<typeof integrationEntrySchema>;
 
 /** A plan by its name. */
 export const planInput = z.enum(PLAN_NAMES, { error: `must be one of ${PLAN_NAMES.join(', ')}` });
-/** An origin. Anything after the origin in a URL is cut off. */
+/** An origin as browsers write it. Anything after the origin in a URL is cut off. A pattern would match no page. */
 export const originInput = z
   .url({ protocol: /^https?$/, error: 'must be an http or https origin' })
-  .transform((url) => new URL(url).origin);
+  .transform((url) => new URL(url).origin)
+  .refine((origin) => !origin.includes('*'), 'must be an exact origin without *')
+  .refine((origin) => origin.length <= 300, 'must have at most 300 characters');
+/** The origins whose pages may send what they see. */
+export const originsInput = z
+  .array(originInput)
+  .max(100, 'must have at most 100 items')
+  .transform((origins) => [...new Set(origins)]);
 export const integrationNameInput = text(1, 100);
 
 export const createIntegrationInput = z.object({
   name: integrationNameInput,
   plan: planInput,
-  allowedOrigins: z.array(originInput).max(100, 'must have at most 100 items').default([]),
+  allowedOrigins: originsInput.default([]),
 });
 export const setPlanInput = z.object({ id: idText(), plan: planInput });
 

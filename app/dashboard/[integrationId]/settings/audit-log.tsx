@@ -22,6 +22,8 @@ const showPoints = (points: unknown) => {
   return `${mediumAt}/${botAt}`;
 };
 
+const showOrigins = (origins: unknown) => (origins as string[]).join(', ') || 'none';
+
 /** Describes each action in words. The reader knows which integration they look at. */
 const WORDS: Record<AuditAction, (details: Details) => string> = {
   IntegrationCreated: ({ name, plan }) => `Integration ${name} created on ${plan}`,
@@ -34,6 +36,11 @@ const WORDS: Record<AuditAction, (details: Details) => string> = {
   KeyRevoked: ({ name, masked }) => `Key ${name} (${masked}) revoked`,
   ThresholdsChanged: ({ before, after }) =>
     `Thresholds (medium/bot) changed from ${showPoints(before)} to ${showPoints(after)}`,
+  SiteCreated: ({ name, siteKey }) => `Site ${name} (${siteKey}) created`,
+  SiteRevoked: ({ name, siteKey }) => `Site ${name} (${siteKey}) revoked`,
+  OriginsChanged: ({ before, after }) => `Origins changed from ${showOrigins(before)} to ${showOrigins(after)}`,
+  IdentitySecretRotated: ({ isFirst }) => `Identity secret ${isFirst ? 'created' : 'rotated'}`,
+  PrivacyControlChanged: ({ after }) => `Ignoring Global Privacy Control ${after ? 'permitted' : 'forbidden'}`,
   StaffCreated: ({ email, role }) => `${email} created as ${role}`,
   StaffRoleChanged: ({ email, before, after }) => `${email} changed from ${before} to ${after}`,
   StaffPasswordSet: ({ email }) => `Password of ${email} set`,

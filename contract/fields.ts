@@ -10,17 +10,36 @@ const countCodePoints = (text: string) => {
   return count;
 };
 
+/** Whether text has `min` to `max` code points. */
+export function isTextOfLength(value: string, min: number, max: number): boolean {
+  if (value.length < min) return false;
+  // A code point takes at most two UTF-16 units, so most texts need no counting.
+  return value.length <= max || (value.length <= 2 * max && countCodePoints(value) <= max);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** Whether text can be an id in a path: without control characters, and not `.` or `..`, which would vanish from it. */
+export const isPathId = (id: string) => id !== '.' && id !== '..' && !CONTROL_CHARACTERS.test(id);
+
+// A host name has at most 253 characters; a longer origin would not fit its index.
+const MAX_ORIGIN_LENGTH = 300;
+
+/** Whether text is an absolute http or https address. Customers and staff open it, so it must not be a script or a file. */
+export function isWebUrl(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, origin } = new URL(url);
+  return (protocol === 'http:' || protocol === 'https:') && origin.length <= MAX_ORIGIN_LENGTH;
+}
+
 /** Text of `min` to `max` code points that can be stored unchanged. */
 export const text = (min: number, max: number) =>
   z
     .string()
     .refine(isStorableText, 'contains U+0000 or a lone surrogate')
     .refine(
-      (value) => {
-        if (value.length < min) return false;
-        // A code point takes at most two UTF-16 units, so most texts need no counting.
-        return value.length <= max || (value.length <= 2 * max && countCodePoints(value) <= max);
-      },
+      (value) => isTextOfLength(value, min, max),
       `must have ${min === 0 ? 'at most' : `${min} to`} ${max} characters`,
     )
     .meta({ minLength: min === 0 ? undefined : min, maxLength: max });

@@ -1,27 +1,10 @@
 import { z } from 'zod';
-import { cutText, instantText, isStorableText, text } from '../../contract/fields';
-
-// Ids must not contain control characters. The ids `.` and `..` would vanish from a path.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
+import { cutText, instantText, isPathId, isStorableText, isWebUrl, text } from '../../contract/fields';
 
 /** An id of the pipeline: 1 to 256 characters, without control characters, not `.` or `..`. */
-export const factId = () =>
-  text(1, 256).refine(
-    (id) => id !== '.' && id !== '..' && !CONTROL_CHARACTERS.test(id),
-    'must be free of control characters and not . or ..',
-  );
+export const factId = () => text(1, 256).refine(isPathId, 'must be free of control characters and not . or ..');
 
-// A host name has at most 253 characters; a longer origin would not fit its index.
-const MAX_ORIGIN_LENGTH = 300;
-
-function isWebUrl(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, origin } = new URL(url);
-  return (protocol === 'http:' || protocol === 'https:') && origin.length <= MAX_ORIGIN_LENGTH;
-}
-
-/** An absolute http or https address. Customers and staff open it, so it must not be a script or a file. */
+/** An absolute http or https address. */
 export const webUrl = () => text(1, 8192).refine(isWebUrl, 'must be an http or https address');
 
 const MAX_PAGE_URL_LENGTH = 2048;

@@ -1,0 +1,111 @@
+import {
+  type Beacon,
+  type BeaconContent,
+  ENVIRONMENT_BITS,
+  EVENT_FIELDS,
+  EventCode,
+  MAX_SESSION_MS,
+} from '../../contract/beacon';
+
+// A trace is what one session sent. Nothing here depends on the order in which its batches arrived.
+
+/** A batch as it is kept: its content, what else a replay of the session needs, and when it arrived. */
+export interface TraceBatch extends BeaconContent, Pick<Beacon, 'u' | 'x'> {
+  receivedAtMs: number;
+}
+
+/** All batches of one session, in any order. */
+export interface Trace {
+  userAgent: string;
+  batches: readonly TraceBatch[];
+}
+
+/** A decoded event. `timeMs` is of the document's monotonic clock, `atMs` of the server's. */
+export type TraceEvent = {
+  [Code in EventCode]: { code: Code; timeMs: number; atMs: number } & Record<
+    (typeof EVENT_FIELDS)[Code][number],
+    number
+  >;
+}[EventCode];
+
+/** Where a document stands in the server's time, and its pages. */
+export interface DocumentAnchor {
+  /** The server's time at the document's time origin. */
+  originMs: number;
+  /** When its first batch arrived. */
+  firstReceivedAtMs: number;
+  /** Whether its first batch arrived before those of all other documents. */
+  isFirst: boolean;
+  isFramed: boolean;
+  /** The address that each batch with pages ends with, by sequence number. */
+  pages: readonly { sequence: number; url: string }[];
+}
+export type DocumentAnchors = ReadonlyMap<string, DocumentAnchor>;
+
+/** Sorts batches by document and sequence number, and drops repeats: the first to arrive stays. */
+export function sortBatches(batches: readonly TraceBatch[]): TraceBatch[] {
+  const sorted = [...batches].sort(
+    (a, b) => compareText(a.d, b.d) || a.n - b.n || a.receivedAtMs - b.receivedAtMs || compareContent(a, b),
+  );
+  return sorted.filter((batch, i) => i === 0 || batch.d !== sorted[i - 1]!.d || batch.n !== sorted[i - 1]!.n);
+}
+
+/**
+ * Anchors each document in the server's time by the arrival of its first batch. Batches that arrive later change no
+ * anchor, provided that those of a document are passed on from number 0 without gaps.
+ */
+export function anchorDocuments(batches: readonly TraceBatch[]): DocumentAnchors {
+  const anchors = new Map<string, DocumentAnchor & { pages: { sequence: number; url: string }[] }>();
+  for (const batch of sortBatches(batches)) {
+    let anchor = anchors.get(batch.d);
+    if (anchor === undefined) {
+      const isFramed = batch.e !== undefined && (batch.e.b & ENVIRONMENT_BITS.framed) !== 0;
+      const originMs = batch.receivedAtMs - batch.c[0];
+      anchor = { originMs, firstReceivedAtMs: batch.receivedAtMs, isFirst: false, isFramed, pages: [] };
+      anchors.set(batch.d, anchor);
+    }
+    if (batch.p === undefined) continue;
+    const page = readEvents(batch, anchor).findLast((event) => event.code === EventCode.Page);
+    const url = page && batch.p[page.page];
+    if (url !== undefined) anchor.pages.push({ sequence: batch.n, url });
+  }
+  let first: DocumentAnchor | null = null;
+  for (const anchor of anchors.values())
+    if (first === null || anchor.firstReceivedAtMs < first.firstReceivedAtMs) first = anchor;
+  if (first) first.isFirst = true;
+  return anchors;
+}
+
+/** Finds the page that a document shows when a batch begins. */
+export const findPage = (anchor: DocumentAnchor, sequence: number): string | null =>
+  anchor.pages.findLast((page) => page.sequence < sequence)?.url ?? null;
+
+const LAYOUTS: (readonly string[])[] = [];
+for (const [code, names] of Object.entries(EVENT_FIELDS)) LAYOUTS[Number(code)] = names;
+
+/**
+ * Decodes the events of a batch. No event lies in the future of its batch's arrival, nor further in the past of its
+ * document's first batch than a session can last.
+ */
+export function readEvents({ ev, receivedAtMs }: TraceBatch, anchor: DocumentAnchor): TraceEvent[] {
+  const events: TraceEvent[] = [];
+  const earliestMs = anchor.firstReceivedAtMs - MAX_SESSION_MS;
+  let time10 = 0;
+  let at = 0;
+  while (at < ev.length) {
+    const code = ev[at]!;
+    time10 += ev[at + 1]!;
+    const timeMs = time10 / 10;
+    const atMs = Math.floor(Math.min(Math.max(anchor.originMs + timeMs, earliestMs), receivedAtMs));
+    const event: Record<string, number> = { code, timeMs, atMs };
+    at += 2;
+    for (const name of LAYOUTS[code]!) event[name] = ev[at++]!;
+    events.push(event as unknown as TraceEvent);
+  }
+  return events;
+}
+
+/** Compares by code units, which no locale changes. */
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+const compareContent = (a: TraceBatch, b: TraceBatch) => compareText(JSON.stringify(a), JSON.stringify(b));

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Beacon, EventCode, MAX_EVENT_VALUES, MAX_SESSION_BATCHES } from '../../../contract/beacon';
+import { readBeacon } from '../../../server/detection/batch';
+import { DESKTOP, TraceBuilder } from '../../support/trace';
+
+const { receivedAtMs, ...content } = new TraceBuilder().move(10, 20).press(10, 20, 80).key('letter', 70).send()
+  .batches[0]!;
+const BEACON: Beacon = {
+  ...content,
+  v: 1,
+  k: 'site_AAAAAAAAAAAAAAAAAAAAAAAA',
+  s: '0123456789abcdef0123456789abcdef',
+  t: 'svk0x1.AAAAAAAAAAAAAAAAAAAAAA',
+  i: 'fedcba9876543210fedcba9876543210',
+  u: { id: 'u-1', name: 'Ada', email: 'ada@example.edu', url: 'https://lms.example.edu/u/1', context: 'c-1' },
+  m: [0, 1],
+  l: [3, 0],
+  g: 1,
+  x: 1,
+};
+/** A value as the wire brings it. */
+const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const withEvents = (...ev: unknown[]) => ({ ...BEACON, p: ['https://a.example/'], ev });
+const LETTER = [EventCode.KeyDown, 10, 0, 0, 1];
+
+describe('readBeacon', () => {
+  it('reads a whole beacon, and one with nothing optional', () => {
+    expect(readBeacon(onWire(BEACON))).toEqual(BEACON);
+    const { v, k, s, d, n, c } = BEACON;
+    expect(readBeacon({ v, k, s, d, n, c, ev: [] })).toEqual({ v, k, s, d, n, c, ev: [] });
+  });
+
+  it('ignores unknown names, and names of the prototype', () => {
+    const text = `{"constructor":1,"__proto__":{"x":1,"t":"stolen"},"later":[1],${JSON.stringify({ ...BEACON, x: undefined, t: undefined }).slice(1)}`;
+    const beacon = readBeacon(JSON.parse(text));
+    const { x, t, ...expected } = BEACON;
+    expect(beacon).toEqual(expected);
+    expect(beacon?.x).toBeUndefined();
+    expect(Object.getPrototypeOf(beacon)).toBe(Object.prototype);
+    expect(readBeacon(Object.create(BEACON))).toBeNull();
+  });
+
+  it.each<[string, unknown]>([
+    ['another version', { ...BEACON, v: 2 }],
+    ['a site key of another form', { ...BEACON, k: 'site_short' }],
+    ['a nonce in capitals', { ...BEACON, s: BEACON.s.toUpperCase() }],
+    ['a nonce with a line break', { ...BEACON, s: `${BEACON.s}\n` }],
+    ['a short document', { ...BEACON, d: 'abc' }],
+    ['a token with spaces', { ...BEACON, t: 'a b' }],
+    ['a device that is null', { ...BEACON, i: null }],
+    ['a sequence number past the last batch', { ...BEACON, n: MAX_SESSION_BATCHES }],
+    ['a negative sequence number', { ...BEACON, n: -1 }],
+    ['half a sequence number', { ...BEACON, n: 0.5 }],
+    ['a clock without wall time', { ...BEACON, c: [1] }],
+    ['a clock before its origin', { ...BEACON, c: [-1, 0] }],
+    ['a clock of text', { ...BEACON, c: ['1', '2'] }],
+    ['a flag of 2', { ...BEACON, x: 2 }],
+    ['an unknown mark', { ...BEACON, m: [10_000] }],
+    ['a mark that is text', { ...BEACON, m: ['push'] }],
+    ['too many marks', { ...BEACON, m: Array(65).fill(0) }],
+    ['losses below zero', { ...BEACON, l: [-1, 0] }],
+    ['a page that is a script', { ...BEACON, p: ['javascript:alert(1)'] }],
+    ['a page without a host', { ...BEACON, p: ['/quiz'] }],
+    ['a page that is too long', { ...BEACON, p: [`https://a.example/${'x'.repeat(2_048)}`] }],
+    ['a page with U+0000', { ...BEACON, p: ['https://a.example/\0'] }],
+    ['too many pages', { ...BEACON, p: Array(65).fill('https://a.example/') }],
+    ['a user without an id', { ...BEACON, u: { name: 'Ada' } }],
+    ['a user with an empty id', { ...BEACON, u: { id: '' } }],
+    ['a user called ..', { ...BEACON, u: { id: '..' } }],
+    ['a user id with a control character', { ...BEACON, u: { id: 'a\u0007' } }],
+    ['a user name with a lone surrogate', { ...BEACON, u: { id: 'a', name: '\ud800' } }],
+    ['a user whose address is a script', { ...BEACON, u: { id: 'a', url: 'javascript:1' } }],
+    ['a user with a short hash', { ...BEACON, u: { id: 'a', hash: 'ab' } }],
+    ['a long email address', { ...BEACON, u: { id: 'a', email: 'x'.repeat(321) } }],
+    ['an environment without sizes', { ...BEACON, e: { ...DESKTOP, v: [] } }],
+    ['an environment with a size of text', { ...BEACON, e: { ...DESKTOP, v: ['1', 1, 1, 1, 1, 1, 1, 1, 1, 1] } }],
+    ['an environment with long text', { ...BEACON, e: { ...DESKTOP, g: 'x'.repeat(257) } }],
+    ['an environment without text', { ...BEACON, e: { ...DESKTOP, l: undefined } }],
+    ['a webdriver of 3', { ...BEACON, e: { ...DESKTOP, w: 3 } }],
+    ['events that are no list', { ...BEACON, ev: {} }],
+    ['an unknown event', withEvents(99, 0)],
+    ['an event with a negative code', withEvents(-1, 0)],
+    ['an event with a code of text', withEvents('push', 0)],
+    ['an event without time', withEvents(EventCode.Alive)],
+    ['an event that lacks a field', withEvents(...LETTER.slice(0, -1))],
+    ['a field of text', withEvents(EventCode.KeyDown, 10, '0', 0, 1)],
+    ['a fraction', withEvents(EventCode.Scroll, 10, 0.5)],
+    ['a value past 2^40', withEvents(EventCode.Scroll, 10, 2 ** 40 + 1)],
+    ['an unknown class of key', withEvents(EventCode.KeyDown, 10, 99, 0, 1)],
+    ['an index past the pages', withEvents(EventCode.Page, 10, 1, 0)],
+    ['a page event without pages', { ...BEACON, p: undefined, ev: [EventCode.Page, 10, 0, 0] }],
+    ['a count below zero', withEvents(EventCode.MoveSummary, 10, -1, 0, 0, 0)],
+    ['a time that goes back by more than a minute', withEvents(EventCode.Alive, 700_000, EventCode.Alive, -600_001)],
+    ['times that go back in small steps', withEvents(...Array(20).fill([EventCode.Alive, -50_000]).flat())],
+    [
+      'too many values',
+      withEvents(
+        ...Array(MAX_EVENT_VALUES / 2 + 1)
+          .fill([EventCode.Alive, 1])
+          .flat(),
+      ),
+    ],
+  ])('refuses %s', (_, value) => {
+    expect(readBeacon(onWire(value))).toBeNull();
+  });
+
+  it('takes what stands exactly at a bound', () => {
+    const values = Array(MAX_EVENT_VALUES / 2)
+      .fill([EventCode.Alive, 1])
+      .flat();
+    for (const beacon of [
+      { ...BEACON, n: MAX_SESSION_BATCHES - 1 },
+      withEvents(...values),
+      withEvents(EventCode.Scroll, 10, -(2 ** 40)),
+      withEvents(EventCode.Alive, 700_000, EventCode.Alive, -600_000),
+      { ...BEACON, u: { id: '😀'.repeat(256), hash: 'a'.repeat(64) } },
+      { ...BEACON, p: [`https://a.example/${'x'.repeat(2_048 - 18)}`], ev: [] },
+    ]) {
+      expect(readBeacon(onWire(beacon))).toEqual(onWire(beacon));
+    }
+  });
+
+  it('never throws, and answers only what it would accept again', () => {
+    const paths = Object.keys(BEACON);
+    const anything = fc.anything({ withNullPrototype: true, withSparseArray: true, withBigInt: true });
+    const changed = fc
+      .tuple(fc.constantFrom(...paths), anything)
+      .map(([name, value]): unknown => ({ ...BEACON, [name]: value }));
+    const values = fc.array(fc.oneof(fc.integer({ min: -2, max: 20 }), fc.maxSafeInteger(), fc.double()), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          anything,
+          fc.jsonValue(),
+          changed,
+          values.map((ev) => ({ ...BEACON, ev })),
+        ),
+        (value) => {
+          const beacon = readBeacon(value);
+          if (beacon !== null) expect(readBeacon(onWire(beacon))).toEqual(onWire(beacon));
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+});

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EventCode } from '../../../contract/beacon';
+import { readPresence } from '../../../server/detection/presence';
+import { TraceBuilder } from '../../support/trace';
+
+const ORIGIN_MS = 1_800_000_000_000;
+const page = (document: string, laterMs: number) =>
+  new TraceBuilder({ document, originMs: ORIGIN_MS + laterMs, url: `https://lms.example.edu/${laterMs}` }).wait(900);
+const FIRST = '00000000000000d9';
+const SECOND = '00000000000000d1';
+
+describe('readPresence', () => {
+  it('sees a session begin, go on and end', () => {
+    const first = page(FIRST, 0).send();
+    expect(readPresence(first)).toEqual({
+      ...{ startedAtMs: ORIGIN_MS + 140, pageUrl: 'https://lms.example.edu/0', lastSignMs: ORIGIN_MS + 1_040 },
+      ...{ isGone: false, goneSinceMs: null, hasEnded: false, user: null },
+    });
+    first.wait(1_000).add(EventCode.Leave).send();
+    expect(readPresence(first)).toMatchObject({ isGone: true, goneSinceMs: ORIGIN_MS + 2_040 });
+    const second = page(SECOND, 3_000).send({ u: { id: 'ada' } });
+    const batches = [...second.batches, ...first.batches];
+    expect(readPresence({ batches })).toMatchObject({
+      ...{ startedAtMs: ORIGIN_MS + 140, pageUrl: 'https://lms.example.edu/0', lastSignMs: ORIGIN_MS + 4_040 },
+      ...{ isGone: false, goneSinceMs: null, hasEnded: false, user: { id: 'ada' } },
+    });
+    second
+      .wait(10)
+      .add(EventCode.Leave)
+      .send({ u: { id: 'bob' }, x: 1 });
+    expect(readPresence({ batches: [...second.batches, ...first.batches] })).toMatchObject({
+      ...{ isGone: true, goneSinceMs: ORIGIN_MS + 4_050, hasEnded: true, user: { id: 'bob' } },
+    });
+  });
+
+  it('takes a page that the browser restores as there again', () => {
+    const builder = page(FIRST, 0).add(EventCode.Leave, { persisted: 1 }).send();
+    builder.wait(5).add(EventCode.Visibility, { state: 1 }).send();
+    expect(readPresence(builder)).toMatchObject({ isGone: true });
+    builder.page('https://lms.example.edu/0', 2).send();
+    expect(readPresence(builder)).toMatchObject({ isGone: false, goneSinceMs: null });
+    const alive = page(FIRST, 0).add(EventCode.Leave).send().wait(60_000).add(EventCode.Alive).send();
+    expect(readPresence(alive)).toMatchObject({ isGone: false });
+  });
+
+  it('answers null for no batches, and survives batches without events', () => {
+    expect(readPresence({ batches: [] })).toBeNull();
+    expect(readPresence(new TraceBuilder({ url: null }).send())).toMatchObject({
+      ...{ startedAtMs: ORIGIN_MS + 140, pageUrl: null, isGone: false },
+    });
+  });
+
+  it('answers the same for any order and for repeats', () => {
+    const first = page(FIRST, 0)
+      .send({ u: { id: 'ada' } })
+      .wait(500)
+      .add(EventCode.Leave)
+      .send();
+    const second = page(SECOND, 2_000)
+      .send()
+      .wait(100)
+      .key('letter', 50)
+      .send({ u: { id: 'bob' } });
+    const batches = [...first.batches, ...second.batches];
+    const expected = readPresence({ batches });
+    fc.assert(
+      fc.property(fc.shuffledSubarray(batches, { minLength: batches.length }), fc.subarray(batches), (all, some) => {
+        expect(readPresence({ batches: [...some, ...all] })).toEqual(expected);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { AttemptRecord } from '../../server/webhooks/deliveries';
+import { createRecorder } from '../../server/webhooks/recorder';
+import { scoredSession } from '../support/facts';
+import { startTestServer, type TestServer } from '../support/server';
+import { createCaller } from '../support/staff';
+
+// Who is woken when something is due, and what happens to places, records and sweeps when a write fails. No engine runs,
+// and nothing is sent: the tests watch the calls inside of the process.
+
+let server: TestServer;
+let key: { integrationId: string; subscriptionId: string };
+let apiKey: string;
+
+beforeAll(async () => {
+  server = await startTestServer({ INNGEST_DEV: '1' });
+});
+beforeEach(async () => {
+  const tenant = await server.createTenant();
+  apiKey = tenant.key;
+  const body = { url: 'https://example.com/', eventType: 'BotDetected' };
+  const { data } = (await server.call('POST', '/v1/webhooks', { key: apiKey, body })).body;
+  key = { integrationId: tenant.id, subscriptionId: data.id };
+  vi.spyOn(server.service.dispatcher.publisher, 'publish').mockReturnValue();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+afterAll(() => server.stop());
+
+const sql = () => server.database.db.sql;
+const publisher = () => server.service.dispatcher.publisher;
+
+/** Inserts deliveries `dlv-1`, `dlv-2` and so on that have been attempted once and are overdue, or have ended. */
+async function insertDeliveries(count: number, status: string, lease: string | null = null) {
+  await sql()`
+    insert into webhook_deliveries (integration_id, id, subscription_id, event_id, status, attempts, lease, next_attempt_at, finished_at)
+    select ${key.integrationId}, 'dlv-' || n, ${key.subscriptionId}, 'evt-' || n, ${status}, 1, ${lease}, now() - interval '1 hour',
+           case when ${status}::text <> 'Pending' then now() end
+      from generate_series(1, ${count}::int) n`;
+}
+
+describe('the drain of a subscription is woken', () => {
+  it('when its retries are due', async () => {
+    await server.service.dispatcher.wakeSubscription(key);
+    expect(publisher().publish).toHaveBeenCalledExactlyOnceWith([key]);
+  });
+
+  it('at once when its failed deliveries are sent again, if there are any', async () => {
+    const staff = await createCaller(server, apiKey);
+    const recover = () => staff.deliveries.recover({ id: key.subscriptionId, startDate: '2020-01-01' });
+    expect(await recover()).toEqual({ recovered: 0 });
+    expect(publisher().publish).not.toHaveBeenCalled();
+    await insertDeliveries(2, 'Failed');
+    expect(await recover()).toEqual({ recovered: 2 });
+    expect(publisher().publish).toHaveBeenCalledExactlyOnceWith([key]);
+  });
+
+  it('by the sweep when something is overdue; a sweep that fails is logged, and the next one works', async () => {
+    const { dispatcher, log } = server.service;
+    await insertDeliveries(1, 'Pending');
+    const republish = vi.spyOn(publisher(), 'republish').mockResolvedValue();
+    const warn = vi.spyOn(log, 'warn');
+    const fault = new Error('the engine cannot be reached');
+    republish.mockRejectedValueOnce(fault);
+    await dispatcher.sweep();
+    expect(warn).toHaveBeenCalledExactlyOnceWith({ err: fault }, expect.stringContaining('a sweep failed'));
+    await dispatcher.sweep();
+    expect(republish.mock.calls).toEqual([[[key]], [[key]]]);
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a place that a drain reserves for a new delivery', () => {
+  /** Detects a bot while a drain has places. Answers the status, and the places that were reserved, used and released. */
+  async function detectBot(sessionId: string) {
+    const { handover } = server.service.dispatcher;
+    const reserve = vi.spyOn(handover, 'reserve').mockReturnValue(true);
+    const start = vi.spyOn(handover, 'start').mockReturnValue();
+    const release = vi.spyOn(handover, 'release').mockReturnValue();
+    const { status } = await server.ingest(key.integrationId, scoredSession(0.95, sessionId).facts);
+    for (const [released] of release.mock.calls) expect(released).toMatchObject(key);
+    const [reserved, used, released] = [reserve, start, release].map(({ mock }) => mock.calls.length);
+    return { status, reserved, used, released };
+  }
+
+  it('is used by it', async () => {
+    expect(await detectBot('new')).toEqual({ status: 200, reserved: 1, used: 1, released: 0 });
+  });
+
+  it('is released if the event has been told before', async () => {
+    await sql()`
+      insert into domain_events (integration_id, id, type, natural_key, payload)
+      values (${key.integrationId}, 'evt-1', 'BotDetected', 'told', '{}')`;
+    expect(await detectBot('told')).toEqual({ status: 200, reserved: 1, used: 0, released: 1 });
+  });
+
+  it('is released if the database refuses the facts, each time that they are tried', async () => {
+    await sql().unsafe(`
+      alter table domain_events add constraint refused check (integration_id <> '${key.integrationId}') not valid`);
+    // First in their group, then alone.
+    expect(await detectBot('refused')).toEqual({ status: 500, reserved: 2, used: 0, released: 2 });
+    await sql()`alter table domain_events drop constraint refused`;
+    expect(await detectBot('refused')).toMatchObject({ status: 200, used: 1 });
+  });
+});
+
+it('a result that the database refuses does not lose the others of its batch', async () => {
+  const lease = randomUUID();
+  await insertDeliveries(2, 'Pending', lease);
+  const record: AttemptRecord = {
+    ...{ ...key, deliveryId: 'dlv-1', lease, attempt: 1, status: 'Delivered', failureClass: null, retryDelayMs: null },
+    ...{ startedAt: new Date().toISOString(), durationMs: 5, httpStatus: 200, address: '192.0.2.1', retryAfter: null },
+    isTest: false,
+  };
+  const recorder = createRecorder(server.service.db);
+  // More than the column can hold.
+  const refused = { ...record, deliveryId: 'dlv-2', attempt: 40_000 };
+  const results = await Promise.allSettled([refused, record].map((one) => recorder.record(one)));
+  expect(results).toMatchObject([
+    { status: 'rejected', reason: { code: '22003' } },
+    { status: 'fulfilled', value: { isRecorded: true, nextAttemptAt: null } },
+  ]);
+  const rows =
+    await sql()`select id, status from webhook_deliveries where integration_id = ${key.integrationId} order by id`;
+  expect(rows).toEqual([
+    { id: 'dlv-1', status: 'Delivered' },
+    { id: 'dlv-2', status: 'Pending' },
+  ]);
+});

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EVENTS } from '../../contract/events';
 import { Connection, sendRaw } from '../support/connection';
-import { closed, minutesAhead, scored, scoredSession, secondsAgo, started } from '../support/facts';
+import { closed, failed, minutesAhead, scored, scoredSession, secondsAgo, started } from '../support/facts';
 import { type Answer, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 
 const ENDPOINT = '/api/trpc/pipeline.ingest';
@@ -266,6 +266,7 @@ describe('a fact', () => {
     ['a negative duration', event({ durationMs: -1 })],
     ['a negative count', event({ eventCount: -1 })],
     ['a broken count', event({ eventCount: 0.5 })],
+    ['a count over 100,000', event({ eventCount: 100_001 })],
     ['an event at a script', event({ url: 'javascript:alert(1)' })],
     ['an event at a disguised script', event({ url: ' java\nscript:alert(1)' })],
     ['an event at data', event({ url: 'data:text/html,x' })],
@@ -470,6 +471,39 @@ describe('a fact that is sent again', () => {
     expect(await readDetections(tenant)).toEqual([]);
   });
 
+  const START = started('s', { country: 'DE', deviceFingerprint: 'device' });
+  const EVENT = events('s', [1]);
+  const FAILURE = failed('s', { reason: 'timeout' });
+  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['start', START, { startedAt: secondsAgo(3_600) }],
+    ['page', START, { pageUrl: 'https://other.example.edu/' }],
+    ['user agent', START, { userAgent: 'Other/1.0' }],
+    ['fingerprint', START, { deviceFingerprint: 'other' }],
+    ['country', START, { country: 'FR' }],
+    ['event type', EVENT, { events: [{ ...EVENT.events[0], type: 'touch' }] }],
+    ['close', closed('s'), { closedAt: secondsAgo(1) }],
+    ['score', scored('s', 0.2), { botScore: 0.3 }],
+    ['failure', FAILURE, { failedAt: secondsAgo(1) }],
+    ['reason of the failure', FAILURE, { reason: 'other' }],
+  ])('with another %s is logged as a conflict', async (_what, fact, change) => {
+    const tenant = await server.createTenant();
+    expect((await server.ingest(tenant.id, [START, fact])).status).toBe(200);
+    const warn = vi.spyOn(server.service.log, 'warn');
+    try {
+      expectCounts(await server.ingest(tenant.id, [fact]), 0, 1);
+      expect(warn).not.toHaveBeenCalled();
+      expectCounts(await server.ingest(tenant.id, [{ ...fact, ...change }]), 0, 1);
+      expect(warn.mock.calls).toEqual([
+        [
+          { integrationId: tenant.id, kind: fact.kind, id: 's' },
+          'a fact came again with other content and was ignored',
+        ],
+      ]);
+    } finally {
+      warn.mockRestore();
+    }
+  });
+
   it('within its batch is a duplicate too', async () => {
     const tenant = await server.createTenant();
     const facts = [started('s'), events('s', [1]), closed('s'), scored('s', 0.9)];
@@ -512,9 +546,9 @@ describe('a fact that is sent again', () => {
 
   it('counts 1 if eventCount is missing, and eventCount otherwise', async () => {
     const tenant = await server.createTenant();
-    const counts = [events('s', [0], { eventCount: 0 }), events('s', [1], { eventCount: 40 }), events('s', [2])];
+    const counts = [0, 40, undefined, 100_000].map((eventCount, n) => events('s', [n], { eventCount }));
     await accept(tenant, [started('s'), ...counts]);
-    expect(await readEventCount(tenant, 's')).toEqual({ total: 41, rows: 3, sum: 41 });
+    expect(await readEventCount(tenant, 's')).toEqual({ total: 100_041, rows: 4, sum: 100_041 });
   });
 
   it('in two identical batches at once is accepted in one and a duplicate in the other', async () => {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { isUnavailable, openDatabase } from '../../db/client';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { isKnownOutage, isUnavailable, openDatabase } from '../../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../db/embedded';
 import { migrateDatabase } from '../../db/migrate';
 import { scoredSession } from '../support/facts';
@@ -202,10 +202,36 @@ async function tryEndpoints() {
   return answers.map(({ status }) => status);
 }
 
+const REFUSALS = [
+  'a request failed',
+  'the pipeline’s facts could not be written',
+  'a staff session could not be read or changed',
+];
+interface Line {
+  level: string;
+  err: unknown;
+  message: string;
+}
+
+/** Records the log lines about requests that fail from now on. Answers a function that ends this and returns them. */
+function recordLines() {
+  const { log } = server.service;
+  const spies = (['debug', 'warn', 'error'] as const).map((level) => ({ level, spy: vi.spyOn(log, level) }));
+  return (): Line[] =>
+    spies.flatMap(({ level, spy }) => {
+      const { calls } = spy.mock;
+      spy.mockRestore();
+      return calls
+        .map(([fields, message]) => ({ level, err: (fields as { err?: unknown }).err, message: String(message) }))
+        .filter(({ message }) => REFUSALS.includes(message));
+    });
+}
+
 it.each(Object.keys(OUTAGES))(
   'a database that %s is answered with 503 at once, and is used again without a restart when it is back',
   async (name) => {
     await expectToWork();
+    const readLines = recordLines();
     const beganAt = performance.now();
     const stop = keepAsking(beganAt);
     await sleep(200);
@@ -227,6 +253,11 @@ it.each(Object.keys(OUTAGES))(
       RECOVERY_LIMIT_MS - (performance.now() - endedAt),
     );
     await expectToWork();
+    // The outage is one line of the log. What is refused because of it has lines at level debug, at every endpoint.
+    const lines = readLines();
+    const isRefusal = ({ err }: Line) => isKnownOutage(err);
+    expect(lines.filter((line) => isRefusal(line) !== (line.level === 'debug') || line.level === 'error')).toEqual([]);
+    expect(new Set(lines.filter(isRefusal).map(({ message }) => message))).toEqual(new Set(REFUSALS));
     const slowest = (list: Asked[]) => Math.max(...list.map(({ tookMs }) => tookMs));
     const during = asked.filter(({ atMs }) => atMs > 1_500);
     expect(

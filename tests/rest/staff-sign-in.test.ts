@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import {
   createStaff,
@@ -121,6 +121,14 @@ describe('sign-in', () => {
   ])('with %s is 400', async (_case, body, headers) => {
     const answer = await trySignIn(server, body, headers as Record<string, string>);
     expect([answer.status, answer.body]).toEqual([400, refusal('BAD_REQUEST')]);
+  });
+
+  it('with a body of 8 KiB is read, one byte more is 400', async () => {
+    const body = JSON.stringify({ email: 'nobody@example.com', password: PASSWORD });
+    expect((await trySignIn(server, body.padEnd(8 * 1024))).status).toBe(401);
+    const answer = await trySignIn(server, body.padEnd(8 * 1024 + 1));
+    expect([answer.status, answer.body]).toEqual([400, refusal('BAD_REQUEST')]);
+    await forget();
   });
 
   it.each([
@@ -265,6 +273,25 @@ describe('a session', () => {
     expect(answer.status).toBe(204);
     expect(answer.headers.get('set-cookie')).toMatch(/^staff_session=; Path=\/; Max-Age=0;/);
     expect(await isIn(cookie)).toBe(false);
+  });
+
+  it('that cannot be read because of a fault on our side is 500, and the fault is logged', async () => {
+    const { cookie } = await createStaffClient(server, 'viewer');
+    const { sql } = server.database.db;
+    const error = vi.spyOn(server.service.log, 'error');
+    await sql`alter table staff_sessions rename to staff_sessions_gone`;
+    try {
+      const answer = await openStaffClient(server, cookie).query('staff.me');
+      expect([answer.status, answer.body]).toEqual([500, refusal('INTERNAL_SERVER_ERROR')]);
+      const requestId = answer.headers.get('x-request-id');
+      expect(error.mock.calls).toEqual([
+        [{ err: expect.anything(), requestId }, 'a staff session could not be read or changed'],
+      ]);
+    } finally {
+      await sql`alter table staff_sessions_gone rename to staff_sessions`;
+      error.mockRestore();
+    }
+    expect(await isIn(cookie)).toBe(true);
   });
 
   it('ends when the same browser signs in again', async () => {

@@ -208,6 +208,21 @@ describe('an endless answer is cut off long before the timeout, and uses little 
     expect(after.heapUsed + after.external - before.heapUsed - before.external).toBeLessThan(48_000_000);
   });
 
+  it.each([
+    [512 * 1024, 'Delivered null'],
+    [512 * 1024 + 1, 'Pending Network'],
+  ])('an answer of %i bytes with its informational answers: %s', async (bytes, outcome) => {
+    const last = answer(200);
+    const [begin, end] = ['HTTP/1.1 103 X\r\na: ', '\r\n\r\n'];
+    const pieces: string[] = [];
+    for (let left = bytes - last.length; left > 0; left -= pieces.at(-1)!.length) {
+      const length = left < 8_192 ? left : 4_096;
+      pieces.push(begin + 'b'.repeat(length - begin.length - end.length) + end);
+    }
+    const { post } = await setUp(says(pieces.join('') + last));
+    expect(judge(await post(20_000))).toBe(outcome);
+  });
+
   it('but many answers on one connection are not endless', async () => {
     const { receiver, post } = await setUp(says(answer(200, 'a'.repeat(60_000))));
     for (let n = 0; n < 20; n += 1) expect(judge(await post())).toBe('Delivered null');

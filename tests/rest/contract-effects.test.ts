@@ -249,6 +249,20 @@ const sumSeries = (series: Record<string, number>[]) =>
   );
 
 describe('usage', () => {
+  it('counts a fault on our side as a server error alone', async () => {
+    const { key } = await api.base.createTenant();
+    const { sql } = api.base.database.db;
+    await sql`alter table courses rename to courses_gone`;
+    const answer = await api
+      .call('GET', '/v1/courses', { key })
+      .finally(() => sql`alter table courses_gone rename to courses`);
+    expect(answer.status).toBe(500);
+    expect(await readUsage(api, key)).toMatchObject({
+      ...{ totalRequests: 1, successfulRequests: 0, clientErrors: 0, serverErrors: 1 },
+      byEndpoint: [{ method: 'GET', path: '/v1/courses', requests: 1, errors: 1 }],
+    });
+  });
+
   it('counts requests by route, and those over the limit as client errors', async () => {
     const { key } = await api.base.createTenant('free');
     const ask = async (path: string) => (await api.call('GET', path, { key })).status;

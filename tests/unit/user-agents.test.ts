@@ -102,6 +102,17 @@ describe('readUserAgent', () => {
     }
   });
 
+  it('keeps a result only until 2,000 others came, so that invented headers take bounded memory', () => {
+    const [first, second] = [readUserAgent('first/1'), readUserAgent('second/1')];
+    for (let n = 0; n < 1_998; n++) readUserAgent(`invented/${n}`);
+    expect(readUserAgent('first/1')).toBe(first);
+    for (let n = 0; n < 2; n++) readUserAgent(`further/${n}`);
+    for (const [header, kept] of Object.entries({ 'first/1': first, 'second/1': second })) {
+      expect(readUserAgent(header)).not.toBe(kept);
+      expect(readUserAgent(header)).toEqual(kept);
+    }
+  });
+
   it('gives the same result again, even after thousands of others', () => {
     const header = `Mozilla/5.0 (X11; Linux x86_64) ${WEBKIT} HeadlessChrome/141.0.0.0 Safari/537.36`;
     const first = readUserAgent(header);

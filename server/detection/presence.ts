@@ -2,7 +2,7 @@ import { type BeaconUser, EventCode } from '../../contract/beacon';
 import { anchorDocuments, readEvents, sortBatches, type Trace, type TraceBatch, type TraceEvent } from './trace';
 
 /** Whether a session goes on, and what its first and last batches say. All times are the server's. */
-export interface Presence {
+export interface SessionPresence {
   /** When the session's first document noted its first event. */
   startedAtMs: number;
   /** The first page of the first document; null if it named none. */
@@ -20,11 +20,11 @@ export interface Presence {
 }
 
 /** Reads from all batches of a session whether its pages are still there. Answers null for a trace without batches. */
-export function readPresence({ batches }: Pick<Trace, 'batches'>): Presence | null {
+export function readPresence({ batches }: Pick<Trace, 'batches'>): SessionPresence | null {
   if (batches.length === 0) return null;
   const anchors = anchorDocuments(batches);
   const documents = new Map<string, DocumentState>();
-  const presence: Presence = {
+  const presence: SessionPresence = {
     ...{ startedAtMs: 0, pageUrl: null, lastSignMs: Number.NEGATIVE_INFINITY },
     ...{ isGone: false, goneSinceMs: null, hasEnded: false, user: null },
   };

@@ -20,12 +20,16 @@ export interface Trace {
   batches: readonly TraceBatch[];
 }
 
-/** A decoded event. `timeMs` is of the document's monotonic clock, `atMs` of the server's. */
+/**
+ * A decoded event. `timeMs` is of the document's monotonic clock, `atMs` of the server's. A move has its place, `x` and
+ * `y`.
+ */
 export type TraceEvent = {
   [Code in EventCode]: { code: Code; timeMs: number; atMs: number } & Record<
     (typeof EVENT_FIELDS)[Code][number],
     number
-  >;
+  > &
+    (Code extends EventCode.Move ? { x: number; y: number } : unknown);
 }[EventCode];
 
 /** Where a document stands in the server's time, and its pages. */
@@ -84,22 +88,32 @@ const LAYOUTS: (readonly string[])[] = [];
 for (const [code, names] of Object.entries(EVENT_FIELDS)) LAYOUTS[Number(code)] = names;
 
 /**
- * Decodes the events of a batch. No event lies in the future of its batch's arrival, nor further in the past of its
- * document's first batch than a session can last.
+ * Finds the server's time of a moment of a document: not in the future of its batch's arrival, nor further in the past of
+ * the document's first batch than a session can last.
  */
-export function readEvents({ ev, receivedAtMs }: TraceBatch, anchor: DocumentAnchor): TraceEvent[] {
-  const events: TraceEvent[] = [];
+export function findServerTime(timeMs: number, { receivedAtMs }: TraceBatch, anchor: DocumentAnchor): number {
   const earliestMs = anchor.firstReceivedAtMs - MAX_SESSION_MS;
-  let time10 = 0;
-  let at = 0;
+  return Math.floor(Math.min(Math.max(anchor.originMs + timeMs, earliestMs), receivedAtMs));
+}
+
+/** Decodes the events of a batch. */
+export function readEvents(batch: TraceBatch, anchor: DocumentAnchor): TraceEvent[] {
+  const { ev } = batch;
+  const events: TraceEvent[] = [];
+  let [time10, x, y, at] = [0, 0, 0, 0];
   while (at < ev.length) {
     const code = ev[at]!;
     time10 += ev[at + 1]!;
     const timeMs = time10 / 10;
-    const atMs = Math.floor(Math.min(Math.max(anchor.originMs + timeMs, earliestMs), receivedAtMs));
-    const event: Record<string, number> = { code, timeMs, atMs };
+    const event: Record<string, number> = { code, timeMs, atMs: findServerTime(timeMs, batch, anchor) };
     at += 2;
     for (const name of LAYOUTS[code]!) event[name] = ev[at++]!;
+    if (code === EventCode.Move) {
+      x += event.dx!;
+      y += event.dy!;
+      event.x = x;
+      event.y = y;
+    }
     events.push(event as unknown as TraceEvent);
   }
   return events;

@@ -50,6 +50,8 @@ export class TraceBuilder {
       originMs?: number;
       environment?: BeaconEnvironment | null;
       url?: string | null;
+      /** To what the browser rounds times. */
+      clockStepMs?: number;
     } = {},
   ) {
     const { url = 'https://lms.example.edu/quiz' } = options;
@@ -58,7 +60,7 @@ export class TraceBuilder {
 
   /** Adds an event as it stands on the wire. */
   add<Code extends EventCode>(code: Code, fields: Fields<Code> = {}): this {
-    const time10 = Math.round(this.timeMs * 10);
+    const time10 = Math.round(this.readClock() * 10);
     this.ev.push(code, time10 - this.lastTime10);
     this.lastTime10 = time10;
     const given: Record<string, number | undefined> = fields;
@@ -71,17 +73,22 @@ export class TraceBuilder {
     return this;
   }
 
+  private readClock(): number {
+    const { clockStepMs = 0.1 } = this.options;
+    return Math.round(this.timeMs / clockStepMs) * clockStepMs;
+  }
+
   page(url: string, cause: number): this {
     this.pages.push(url);
     return this.add(EventCode.Page, { page: this.pages.length - 1, cause });
   }
 
-  /** Moves the mouse to a place. The options count the moves that are odd. */
+  /** Moves the mouse to a place. The options say what is odd about the move. */
   move(x: number, y: number, odd: { coalesced?: boolean; mismatched?: boolean; fractional?: boolean } = {}): this {
     this.add(EventCode.Move, { dx: Math.round(x) - this.last.x, dy: Math.round(y) - this.last.y });
     this.last = { x: Math.round(x), y: Math.round(y) };
     this.moves.count++;
-    if (odd.coalesced ?? this.moves.count % 2 === 0) this.moves.coalesced++;
+    if (odd.coalesced ?? true) this.moves.coalesced = 2;
     if (odd.mismatched) this.moves.mismatched++;
     if (odd.fractional) this.moves.fractional++;
     return this;
@@ -98,14 +105,22 @@ export class TraceBuilder {
   press(x: number, y: number, heldMs: number, fields: Fields<EventCode.Press> = {}): this {
     const { pointer = 0, flags = EVENT_FLAGS.trusted, role = DEFAULTS.role! } = fields;
     this.summarise().add(EventCode.Press, { x10: Math.round(x * 10), y10: Math.round(y * 10), ...fields });
-    this.wait(heldMs).add(EventCode.Release, { pointer, held10: Math.round(heldMs * 10), flags });
+    const pressedMs = this.readClock();
+    this.wait(heldMs);
+    this.add(EventCode.Release, { pointer, held10: Math.round((this.readClock() - pressedMs) * 10), flags });
     return this.add(EventCode.Click, { role, flags: flags | EVENT_FLAGS.hasPointer });
   }
 
-  /** Presses and releases a key. */
-  key(kind: (typeof KEY_CLASSES)[number], heldMs: number, flags = EVENT_FLAGS.trusted | EVENT_FLAGS.hasCode): this {
+  /** Presses and releases a key. `write` adds what the key writes. */
+  key(
+    kind: (typeof KEY_CLASSES)[number],
+    heldMs: number,
+    flags: number = EVENT_FLAGS.trusted | EVENT_FLAGS.hasCode,
+    write?: () => void,
+  ): this {
     const slot = this.slot++;
     this.add(EventCode.KeyDown, { class: KEY_CLASSES.indexOf(kind), slot, flags });
+    write?.();
     return this.wait(heldMs).add(EventCode.KeyUp, { slot, flags: flags & EVENT_FLAGS.trusted });
   }
 

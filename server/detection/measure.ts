@@ -1,0 +1,266 @@
+import { ELEMENT_ROLES, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES, POINTERS } from '../../contract/beacon';
+import { addMoves, createFeatures, type Features, type FieldFocus, type Keystroke, type Press } from './features';
+import type { Segment } from './segments';
+import type { TraceEvent } from './trace';
+
+type Event<Code extends EventCode> = Extract<TraceEvent, { code: Code }>;
+
+/** What goes on in a document while its segments are measured one after the other. Times are of its own clock. */
+interface DocumentState {
+  /** Where the pointer was at the last press; null where that says nothing about the next one. */
+  rest: { x: number; y: number } | null;
+  /** Moves since then: those that are in the trace, and those that were counted. */
+  moveEvents: number;
+  moveCount: number;
+  press: Press | null;
+  pressMs: number;
+  held: Map<number, { stroke: Keystroke; timeMs: number }>;
+  characterMs: number;
+  lastStroke: Keystroke | null;
+  keyMs: number;
+  /** The last deed that can move the focus: a press, a touch, a click, a key that writes nothing. */
+  deedMs: number;
+  /** The last character or input. */
+  typedMs: number;
+  /** The last event that a person must react to before anything is typed. */
+  noticedMs: number;
+  pageMs: number;
+  visibleMs: number;
+  compositionMs: number;
+  clipboardMs: number;
+  untrustedClickMs: number;
+  isKeyedInput: boolean;
+  valueLengths: Map<number, number>;
+  focusedField: number | null;
+  focus: { focus: FieldFocus; timeMs: number } | null;
+}
+
+const NEVER = Number.NEGATIVE_INFINITY;
+const createState = (): DocumentState => ({
+  ...{ rest: null, moveEvents: 0, moveCount: 0, press: null, pressMs: NEVER, held: new Map() },
+  ...{ characterMs: NEVER, lastStroke: null, keyMs: NEVER, deedMs: NEVER, typedMs: NEVER, noticedMs: NEVER },
+  ...{ pageMs: NEVER, visibleMs: NEVER, compositionMs: NEVER, clipboardMs: NEVER, untrustedClickMs: NEVER },
+  ...{ isKeyedInput: false, valueLengths: new Map(), focusedField: null, focus: null },
+});
+
+/** Measures the segments of a trace, in their order. */
+export function measureSegments(userAgent: string, segments: readonly Segment[]): Features[] {
+  const states = new Map<string, DocumentState>();
+  return segments.map(({ documentId, environments, marks, events }) => {
+    const features = createFeatures(userAgent);
+    features.environments = environments;
+    features.marks = marks;
+    const state = states.get(documentId) ?? createState();
+    states.set(documentId, state);
+    for (const event of events) takeEvent(state, event, features);
+    return features;
+  });
+}
+
+function takeEvent(state: DocumentState, event: TraceEvent, features: Features): void {
+  if (state.pageMs === NEVER) state.pageMs = event.timeMs;
+  switch (event.code) {
+    case EventCode.Move:
+      state.moveEvents++;
+      return;
+    case EventCode.MoveSummary:
+      state.moveCount += event.count;
+      addMoves(features.moves, { ...event, maxCoalesced: event.coalesced });
+      return;
+    case EventCode.Press:
+      takePress(state, event, features);
+      break;
+    case EventCode.Release:
+      if (state.press && event.held10 >= 0 && isTrusted(event)) state.press.heldMs = event.held10 / 10;
+      state.press = null;
+      if (isTrusted(event)) state.deedMs = event.timeMs;
+      break;
+    case EventCode.Click:
+      takeClick(state, event, features);
+      break;
+    case EventCode.KeyDown:
+      takeKeyDown(state, event, features);
+      break;
+    case EventCode.KeyUp: {
+      const held = state.held.get(event.slot);
+      if (held) held.stroke.heldMs = event.timeMs - held.timeMs;
+      state.held.delete(event.slot);
+      break;
+    }
+    case EventCode.Input:
+      takeInput(state, event, features);
+      break;
+    case EventCode.Clipboard:
+      state.clipboardMs = event.timeMs;
+      break;
+    case EventCode.Focus:
+      takeFocus(state, event, features);
+      break;
+    case EventCode.Touch:
+      features.hasTouch = true;
+      state.deedMs = event.timeMs;
+      break;
+    case EventCode.Visibility:
+    case EventCode.Leave:
+      state.visibleMs = event.timeMs;
+      // Where the pointer comes back is unknown.
+      state.rest = null;
+      break;
+    case EventCode.Page:
+      state.pageMs = event.timeMs;
+      break;
+    case EventCode.Composition:
+      state.compositionMs = event.timeMs;
+      break;
+    default:
+      return;
+  }
+  state.noticedMs = event.timeMs;
+}
+
+const isTrusted = ({ flags }: { flags: number }) => (flags & EVENT_FLAGS.trusted) !== 0;
+
+/** A mouse can be pressed again near the place where it rests. */
+const NEAR_PX = 30;
+const DOUBLE_PRESS_MS = 500;
+const MAX_UNAPPROACHED_MOVES = 2;
+/** Smaller elements have few places that are not their centre. */
+const MIN_CENTRED_PX = 10;
+const CENTRE_TENTHS = 5;
+
+function takePress(state: DocumentState, event: Event<EventCode.Press>, features: Features): void {
+  const { x10, y10, width, height, timeMs, atMs } = event;
+  const place = { x: x10 / 10, y: y10 / 10 };
+  const pointer = POINTERS[event.pointer]!;
+  const isFar = state.rest !== null && Math.hypot(place.x - state.rest.x, place.y - state.rest.y) >= NEAR_PX;
+  const isJudged = pointer === 'mouse' && isFar && timeMs - state.pressMs >= DOUBLE_PRESS_MS;
+  const moves = Math.max(state.moveEvents, state.moveCount);
+  const isLarge = Math.min(width, height) >= MIN_CENTRED_PX;
+  const press: Press = {
+    ...{ atMs, pointer, isTrusted: isTrusted(event), hasPressure: event.pressurePercent > 0 },
+    isFractional: x10 % 10 !== 0 || y10 % 10 !== 0,
+    isCentred: isLarge
+      ? Math.abs(event.offsetX10) <= CENTRE_TENTHS && Math.abs(event.offsetY10) <= CENTRE_TENTHS
+      : null,
+    isApproached: isJudged ? moves > MAX_UNAPPROACHED_MOVES : null,
+    ...{ heldMs: null, screenOffset: { x: event.screenX10 / 10, y: event.screenY10 / 10 } },
+  };
+  features.presses.push(press);
+  if (pointer === 'touch') features.hasTouch = true;
+  countTime(features, timeMs);
+  Object.assign(state, { rest: place, moveEvents: 0, moveCount: 0, press, pressMs: timeMs });
+  if (press.isTrusted) state.deedMs = timeMs;
+}
+
+const CONTROL_ROLES = new Set(['input', 'textarea', 'editable', 'select', 'checkbox', 'radio', 'label']);
+/** Scripts of the page set up their controls, and react to people. */
+const PAGE_START_MS = 3_000;
+const REACTION_MS = 1_000;
+const CLICK_SERIES_MS = 300;
+
+function takeClick(state: DocumentState, event: Event<EventCode.Click>, features: Features): void {
+  const { timeMs } = event;
+  if (isTrusted(event)) {
+    state.deedMs = timeMs;
+    return;
+  }
+  const isControl = CONTROL_ROLES.has(ELEMENT_ROLES[event.role]!);
+  const isReaction = timeMs - Math.max(state.deedMs, state.typedMs) < REACTION_MS;
+  const isSeries = timeMs - state.untrustedClickMs < CLICK_SERIES_MS;
+  state.untrustedClickMs = timeMs;
+  if (!isControl || isReaction || isSeries || timeMs - state.pageMs < PAGE_START_MS) return;
+  features.untrustedClicksMs.push(event.atMs);
+}
+
+const CHARACTERS = new Set(['letter', 'capital', 'digit', 'space', 'punctuation']);
+const MAX_INTERVAL_MS = 2_000;
+
+function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, features: Features): void {
+  const { flags, timeMs, atMs } = event;
+  const kind = KEY_CLASSES[event.class]!;
+  const isCharacter = CHARACTERS.has(kind);
+  if (isTrusted(event)) {
+    if (isCharacter) state.typedMs = timeMs;
+    else state.deedMs = timeMs;
+  }
+  state.keyMs = timeMs;
+  state.isKeyedInput = true;
+  if (flags & EVENT_FLAGS.repeated) return;
+  const intervalMs = timeMs - state.characterMs;
+  const stroke: Keystroke = {
+    ...{ atMs, kind, isCharacter, isTrusted: isTrusted(event), isMultiline: false, heldMs: null },
+    hasCode: (flags & EVENT_FLAGS.hasCode) !== 0,
+    hasShift: (flags & EVENT_FLAGS.shift) !== 0,
+    hasCapsLock: (flags & EVENT_FLAGS.capsLock) !== 0,
+    intervalMs: isCharacter && intervalMs < MAX_INTERVAL_MS ? intervalMs : null,
+  };
+  features.keys.push(stroke);
+  countTime(features, timeMs);
+  state.lastStroke = stroke;
+  state.held.set(event.slot, { stroke, timeMs });
+  if (!isCharacter) return;
+  state.characterMs = timeMs;
+  noticeTyping(state, timeMs);
+}
+
+/** Between a key and the text that it writes lies less. */
+const KEY_TO_TEXT_MS = 1_000;
+/** Nobody speaks 40 characters in a second, so text that comes faster was not dictated. */
+const MS_PER_SPOKEN_CHARACTER = 25;
+const MIN_BURST_LENGTH = 10;
+const TYPED = new Set(['insertText', 'insertLineBreak', 'insertComposition', 'none', 'other']);
+const BURSTS = new Set(['insertText', 'none', 'other']);
+
+function takeInput(state: DocumentState, event: Event<EventCode.Input>, features: Features): void {
+  const { field, flags, timeMs, atMs, valueLength } = event;
+  const type = INPUT_TYPES[event.type]!;
+  const before = state.valueLengths.get(field);
+  const grownBy = before === undefined ? event.insertedLength : valueLength - before;
+  const length = Math.max(0, Math.min(event.insertedLength, grownBy));
+  const isKeyed = state.isKeyedInput || timeMs - state.keyMs < KEY_TO_TEXT_MS;
+  state.valueLengths.set(field, valueLength);
+  state.isKeyedInput = false;
+  state.typedMs = timeMs;
+  // A script, or the browser itself, filled the field.
+  if (!isTrusted(event) || (flags & EVENT_FLAGS.autofilled) !== 0 || !TYPED.has(type)) return;
+  if (type === 'insertText') noticeTyping(state, timeMs);
+  if ((flags & EVENT_FLAGS.multiline) === 0) return;
+  if (isKeyed && state.lastStroke) state.lastStroke.isMultiline = true;
+  if (timeMs - state.clipboardMs < KEY_TO_TEXT_MS) return;
+  const isComposed = timeMs - state.compositionMs < KEY_TO_TEXT_MS;
+  const isBurst = length > MIN_BURST_LENGTH && timeMs - state.noticedMs < length * MS_PER_SPOKEN_CHARACTER;
+  features.insertions.push({ atMs, length, isKeyless: BURSTS.has(type) && isBurst && !isKeyed && !isComposed });
+}
+
+const TEXT_ROLES = new Set(['input', 'textarea', 'editable']);
+/** Pages put the focus somewhere when they load, and when they become visible again. */
+const AUTOMATIC_FOCUS_MS = 2_000;
+/** Pages move the focus at once when a field is full, such as a field for one digit. */
+const NEXT_FIELD_MS = 50;
+/** Nobody begins to type so soon after the focus came without doing. */
+const AT_ONCE_MS = 150;
+
+function takeFocus(state: DocumentState, event: Event<EventCode.Focus>, features: Features): void {
+  const { field, role, timeMs, atMs } = event;
+  if (field < 0 || !TEXT_ROLES.has(ELEMENT_ROLES[role]!)) return;
+  const hasCause =
+    timeMs - state.deedMs <= REACTION_MS ||
+    timeMs - state.typedMs <= NEXT_FIELD_MS ||
+    timeMs - Math.max(state.pageMs, state.visibleMs) <= AUTOMATIC_FOCUS_MS ||
+    // A window that gets the focus back gives it to the field that had it.
+    field === state.focusedField;
+  const focus: FieldFocus = { atMs, hasCause, isTypedAtOnce: false };
+  features.focuses.push(focus);
+  state.focusedField = field;
+  state.focus = { focus, timeMs };
+}
+
+function noticeTyping(state: DocumentState, timeMs: number): void {
+  if (state.focus && timeMs - state.focus.timeMs <= AT_ONCE_MS) state.focus.focus.isTypedAtOnce = true;
+  state.focus = null;
+}
+
+function countTime({ times }: Features, timeMs: number): void {
+  times.count++;
+  if (timeMs % 100 === 0) times.coarse++;
+}

@@ -1,0 +1,26 @@
+import { computeMedian } from '../statistics';
+import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
+import { findTypedKeys, isEnoughTyping, isSlowTyping } from './typing';
+
+/**
+ * Sees keys that are released at once: half of them in less than 30 ms. Needs 10 keys in a text area, or 40 in all.
+ * Exempts slow typing (on-screen keyboards, switch access and eye trackers send short keys, but few), keys without a code
+ * (dictation, text expanders), short bursts such as a typed password or a scanned card, and browsers that round times.
+ * Reference: Dhakal et al., Observations on Typing from 136 Million Keystrokes, CHI 2018.
+ */
+export const instantKeysRule: Rule = {
+  ...{ flag: 'instant-keys', group: 'typing', expected: 'a median of 30 ms or more' },
+  judge(features) {
+    const keys = findTypedKeys(features).filter(({ heldMs }) => heldMs !== null);
+    if (!isEnoughTyping(keys) || isSlowTyping(keys) || hasCoarseClock(features)) return NOT_MEASURED;
+    const median = computeMedian(keys.map(({ heldMs }) => heldMs!));
+    const instant = keys.filter(({ heldMs }) => heldMs! < MIN_HELD_MS);
+    return decide(
+      median < MIN_HELD_MS,
+      median,
+      instant.map(({ atMs }) => atMs),
+    );
+  },
+};
+
+const MIN_HELD_MS = 30;

@@ -1,0 +1,82 @@
+import type { Finding } from '../../../contract/evidence';
+import type { Features, Press } from '../features';
+import type { Seen } from '../segments';
+
+// What a rule is. Each rule is one file next to this one. A rule that is in doubt answers that it measured nothing:
+// to accuse a person is the worst fault that this product can have.
+
+export interface Rule {
+  /** The name that `detectionFlags` shows. */
+  flag: string;
+  group: Finding['group'];
+  /** The usual range, in words. */
+  expected: string;
+  judge(features: Features): RuleOutcome;
+}
+
+export type RuleOutcome =
+  | {
+      state: 'found' | 'notFound';
+      measured: number | string;
+      /** When it was seen, in the server's time. */
+      momentsMs: number[];
+      /** What the flag names after a colon. */
+      name?: string;
+    }
+  | { state: 'notMeasured' };
+
+export const NOT_MEASURED: RuleOutcome = { state: 'notMeasured' };
+
+export function decide(isFound: boolean, measured: number | string, momentsMs: number[]): RuleOutcome {
+  return { state: isFound ? 'found' : 'notFound', measured, momentsMs: isFound ? momentsMs : [] };
+}
+
+/** Judges how many of some things are marked: `needed` are enough to judge, `share` of them are too many. */
+export function judgeShare<Thing extends { atMs: number }>(
+  things: readonly Thing[],
+  isMarked: (thing: Thing) => boolean,
+  { needed, share }: { needed: number; share: number },
+): RuleOutcome {
+  if (things.length < needed) return NOT_MEASURED;
+  const marked = things.filter(isMarked);
+  const measured = marked.length / things.length;
+  return decide(
+    measured >= share,
+    measured,
+    marked.map(({ atMs }) => atMs),
+  );
+}
+
+export const listMoments = (seen: readonly Seen<unknown>[]): number[] => seen.map(({ atMs }) => atMs);
+
+/** The presses of a mouse that no script made. */
+export const findMousePresses = ({ presses }: Features): Press[] =>
+  presses.filter(({ pointer, isTrusted }) => pointer === 'mouse' && isTrusted);
+
+export const isChromium = ({ userAgent }: Features): boolean => /Chrome\/|Chromium\//.test(userAgent);
+export const isFirefox = ({ userAgent }: Features): boolean => /Firefox\//.test(userAgent);
+export const isMacintosh = ({ userAgent }: Features): boolean => userAgent.includes('Macintosh');
+
+/** Whether the page is in a frame, whose sizes and scale say nothing about the window. */
+export const isFramed = ({ environments }: Features): boolean => environments.some(({ thing }) => (thing.b & 1) !== 0);
+
+const PINCH_TOLERANCE_PX = 3;
+
+/**
+ * Whether a CSS pixel was a pixel of the screen all the time: pixel ratio 1, no zoom of either kind, no frame, no pen.
+ * Pinching leaves the pixel ratio alone, but the distance between the coordinates of window and screen changes with it.
+ */
+export function hasPlainPixels(features: Features): boolean {
+  const { environments, presses } = features;
+  if (environments.length === 0 || isFramed(features)) return false;
+  if (environments.some(({ thing }) => thing.v[9] !== 1_000) || presses.some(({ pointer }) => pointer === 'pen'))
+    return false;
+  const [first, ...others] = findMousePresses(features).map(({ screenOffset }) => screenOffset);
+  return others.every(({ x, y }) => Math.max(Math.abs(x - first!.x), Math.abs(y - first!.y)) <= PINCH_TOLERANCE_PX);
+}
+
+const COARSE_SHARE = 0.9;
+
+/** Whether the browser rounds times to 100 ms, as some do for privacy. Then no short time can be measured. */
+export const hasCoarseClock = ({ times }: Features): boolean =>
+  times.count > 0 && times.coarse / times.count >= COARSE_SHARE;

@@ -11,6 +11,7 @@ COPY app app
 COPY contract contract
 COPY db db
 COPY inngest inngest
+COPY pixel pixel
 COPY server server
 # Of the optional packages the server needs only its Postgres. The others are compilers or for development.
 RUN npm run build \
@@ -31,6 +32,7 @@ COPY --from=build /app/package.json /app/next.config.js ./
 COPY --from=build /app/server/rest/security-headers.mjs server/rest/security-headers.mjs
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/db/migrations db/migrations
+COPY --from=build /app/pixel/released pixel/released
 COPY --from=build /app/.next .next
 COPY --from=build /app/dist dist
 USER node

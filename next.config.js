@@ -22,7 +22,11 @@ const config = {
     'inngest',
     'swagger-ui-dist',
   ],
-  outputFileTracingIncludes: { '/swagger/[[...path]]': ['./node_modules/swagger-ui-dist/*'] },
+  outputFileTracingIncludes: {
+    '/swagger/[[...path]]': ['./node_modules/swagger-ui-dist/*'],
+    '/pixel/[[...path]]': ['./pixel/released/*'],
+    '/pixel.js': ['./pixel/released/*'],
+  },
   // Types are checked by `npm test`, for the whole project at once.
   typescript: { ignoreBuildErrors: true },
 };

@@ -12,6 +12,7 @@ const SOURCES = [
   'server',
   'db',
   'inngest',
+  'pixel',
   'proxy.ts',
   'instrumentation.ts',
   'next.config.js',

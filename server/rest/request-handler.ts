@@ -7,6 +7,7 @@ import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
 import { authenticate } from './authentication';
 import { readDocument } from './document';
+import { readPixelFile } from './pixel-files';
 import { callProcedure } from './procedure-call';
 import { answerReadiness } from './readiness';
 import { type RestRequest, readJsonBody, readPathParameters, readQuery, splitTarget } from './request';
@@ -22,7 +23,7 @@ import { type FoundRoute, findRoute } from './routes';
 import { listAnswerHeaders } from './security-headers.mjs';
 import { readSwaggerAsset } from './swagger';
 
-const API_PATH = /^\/+(v1|health|ready|openapi|swagger)(\/|$)/;
+const API_PATH = /^\/+(v1|health|ready|openapi|swagger|pixel\.js|pixel)(\/|$)/;
 
 /**
  * Finds the first segment of a path that the public API answers; null for the dashboard's paths. Paths that Next's router
@@ -46,7 +47,7 @@ export async function handleRequest(service: Service, request: RestRequest): Pro
   const response =
     findApiArea(path) === 'v1'
       ? await answerAuthenticated(service, request, { method, path, query, access })
-      : await answerPublic(service, { method, path, query, access });
+      : await answerPublic(service, request, { method, path, query, access });
   response.headers['x-request-id'] = requestId;
   Object.assign(response.headers, listAnswerHeaders(service.env.publicUrl));
   // A HEAD request gets the content-length of the GET response.
@@ -135,17 +136,21 @@ function toFault(service: Service, error: unknown, { method, access: { requestId
   return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: error });
 }
 
-/** Answers `/health`, `/ready`, `/openapi/v3.json` and `/swagger`, which need no key and have no envelope. */
-async function answerPublic(service: Service, call: Call): Promise<RestResponse> {
+/** Answers `/health`, `/ready`, `/openapi/v3.json`, `/swagger` and the pixel, which need no key and have no envelope. */
+async function answerPublic(service: Service, request: RestRequest, call: Call): Promise<RestResponse> {
   try {
-    return (await findPublic(service, call)) ?? plainResponse(404, 'Not found');
+    return (await findPublic(service, request, call)) ?? plainResponse(404, 'Not found');
   } catch (error) {
     toApiError(service, error, call);
     return plainResponse(500, 'Something went wrong on our side');
   }
 }
 
-async function findPublic(service: Service, { method, path, access }: Call): Promise<RestResponse | null> {
+async function findPublic(
+  service: Service,
+  request: RestRequest,
+  { method, path, access }: Call,
+): Promise<RestResponse | null> {
   const found = findRoute(method, path);
   if (found) {
     access.route = found.route.template;
@@ -161,6 +166,11 @@ async function findPublic(service: Service, { method, path, access }: Call): Pro
   if (path === '/openapi/v3.json') {
     access.route = '/openapi/v3.json';
     return readDocument(service.env);
+  }
+  const pixel = await readPixelFile(path, request.header('if-none-match'));
+  if (pixel) {
+    access.route = '/pixel';
+    return pixel;
   }
   const asset = await readSwaggerAsset(path);
   if (asset) access.route = '/swagger';

@@ -11,7 +11,7 @@ export interface SourceFile {
   external: string[];
 }
 
-/** Where the project's sources are. */
+/** Where the project's sources are. The released pixels are built from them. */
 export const SOURCE_ROOTS = [
   'app',
   'proxy.ts',
@@ -21,6 +21,7 @@ export const SOURCE_ROOTS = [
   'db',
   'inngest',
   'contract',
+  'pixel',
 ];
 
 /**
@@ -46,7 +47,7 @@ export function readSources(roots: string[]): SourceFile[] {
       ? [root]
       : readdirSync(root, { recursive: true, encoding: 'utf8' })
           .map((name) => join(root, name).split(sep).join('/'))
-          .filter((path) => /\.(ts|tsx|js|mjs)$/.test(path)),
+          .filter((path) => /\.(ts|tsx|js|mjs)$/.test(path) && !path.startsWith('pixel/released/')),
   );
   return paths.sort().map((path) => {
     const text = readFileSync(path, 'utf8');

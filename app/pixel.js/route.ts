@@ -1,0 +1,1 @@
+export { DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT } from '../api-route';

@@ -1,0 +1,43 @@
+// Builds the pixel (`npm run pixel`). A release is a file named after its content. Released files stay in the repository,
+// because pages with `integrity` ask for them as long as they like.
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const RELEASED = join(HERE, 'released');
+const HASH_LENGTH = 16;
+
+/**
+ * Builds the sources. Answers the bytes, and what `current.json` says of them.
+ * @returns {Promise<{ bytes: Uint8Array, current: { file: string, integrity: string } }>}
+ */
+export async function buildPixel() {
+  const { outputFiles } = await build({
+    entryPoints: [join(HERE, 'main.ts')],
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2020',
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'error',
+    write: false,
+  });
+  const bytes = outputFiles[0].contents;
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, HASH_LENGTH);
+  const integrity = `sha384-${createHash('sha384').update(bytes).digest('base64')}`;
+  return { bytes, current: { file: `${hash}.js`, integrity } };
+}
+
+/** Releases the sources as they are. */
+async function release() {
+  const { bytes, current } = await buildPixel();
+  mkdirSync(RELEASED, { recursive: true });
+  writeFileSync(join(RELEASED, current.file), bytes);
+  writeFileSync(join(RELEASED, 'current.json'), `${JSON.stringify(current, null, 2)}\n`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await release();

@@ -1,0 +1,39 @@
+// The pixel runs on other people's pages: nothing it does may throw into them or write to their console.
+
+/** Takes what `data-debug` shows. */
+let show: ((what: unknown) => void) | undefined;
+
+/** Shows batches, answers and faults in the console, for a page whose tag has `data-debug`. */
+export function startDebugging(): void {
+  // biome-ignore lint/suspicious/noConsole: the page asked for it
+  show = (what) => console.info('[pixel]', what);
+}
+
+export const note = (what: unknown): void => show?.(what);
+
+/** Wraps a callback of the browser, so that no fault leaves it. Every listener, timer and promise of the pixel goes through here. */
+export const guard =
+  <Arguments extends unknown[], T>(run: (...args: Arguments) => T) =>
+  (...args: Arguments): T | undefined => {
+    try {
+      return run(...args);
+    } catch (fault) {
+      note(fault);
+    }
+  };
+
+/** Answers what `read` returns, or nothing if it throws, as storage and new interfaces do where they are refused. */
+export const attempt = <T>(read: () => T): T | undefined => guard(read)();
+
+/** Listens to an event, before the page does and without delaying it. */
+export type Listen = <Name extends keyof WindowEventMap>(
+  name: Name,
+  take: (event: WindowEventMap[Name]) => void,
+  target?: EventTarget,
+) => void;
+
+/** Creates a function that listens until the signal is aborted. */
+export const createListen =
+  (signal: AbortSignal): Listen =>
+  (name, take, target = window) =>
+    target.addEventListener(name, guard(take as (event: Event) => void), { capture: true, passive: true, signal });

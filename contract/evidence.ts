@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { double, isStorableText, text, wireInstant, wireText } from './fields';
+import { double, instantText, isStorableText, text, wireInstant, wireText } from './fields';
 
 /** Groups of findings. Within a group the strongest finding counts most (docs/detection.md). */
 export const FINDING_GROUPS = ['environment', 'integrity', 'pointer', 'typing', 'flow', 'network', 'context'] as const;
@@ -8,6 +8,8 @@ export const FINDING_STATES = ['found', 'notFound', 'notMeasured'] as const;
 export const MAX_EVIDENCE_BYTES = 16 * 1024;
 const MAX_FINDINGS = 100;
 const MAX_MOMENTS = 20;
+/** The most scores of a session that are answered. */
+export const MAX_SHOWN_SCORES = 500;
 
 /** What one rule says of a session. */
 export const findingSchema = z
@@ -29,15 +31,18 @@ export const findingSchema = z
   .meta({ id: 'Finding' });
 export type Finding = z.infer<typeof findingSchema>;
 
+/** Minus zero is stored as zero: a fact that is sent again must equal what is stored. */
+const finite = () => z.number().transform((value) => value + 0);
+
 /** The findings that a fact brings with a score: bounded, because a customer's pipeline may send them too. */
 export const evidenceInput = z
   .array(
     findingSchema.extend({
       flag: text(1, 256),
-      measured: z.union([z.number(), text(0, 256)]).nullable(),
+      measured: z.union([finite(), text(0, 256)]).nullable(),
       expected: text(0, 256).nullable(),
-      weight: z.number(),
-      moments: z.array(z.iso.datetime({ offset: true })).max(MAX_MOMENTS),
+      weight: finite(),
+      moments: z.array(instantText()).max(MAX_MOMENTS),
     }),
   )
   .max(MAX_FINDINGS)
@@ -65,7 +70,7 @@ export const sessionEvidenceSchema = z
           detectionFlags: z.array(wireText('zero-pressure')),
         }),
       )
-      .describe('Every score of the session, oldest first.'),
+      .describe(`The scores of the session, oldest first: the latest ${MAX_SHOWN_SCORES}.`),
   })
   .meta({ id: 'SessionEvidence' });
 export type SessionEvidence = z.infer<typeof sessionEvidenceSchema>;

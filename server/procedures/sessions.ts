@@ -1,4 +1,5 @@
 import { sessionDeliveriesSchema } from '../../contract/deliveries';
+import { sessionEvidenceSchema } from '../../contract/evidence';
 import { pageOf } from '../../contract/pagination';
 import {
   listSessionEventsInput,
@@ -19,6 +20,7 @@ import {
 } from '../../contract/sessions';
 import { labelSession, setVerdict, undoVerdict } from '../domain/labels';
 import { getSessionDetails, listSessionEvents } from '../domain/session-events';
+import { getSessionEvidence } from '../domain/session-evidence';
 import { getSession, listSessions } from '../domain/sessions';
 import { listSessionDeliveries } from '../webhooks/delivery-log';
 import { integrationProcedure, router } from './trpc';
@@ -72,6 +74,23 @@ export const sessionsRouter = router({
     .input(sessionIdInput)
     .output(sessionDetailsSchema)
     .query(({ ctx, input }) => getSessionDetails(ctx.domain, input)),
+
+  getEvidence: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/sessions/{sessionId}/evidence',
+        operationId: 'getSessionEvidence',
+        tags,
+        summary: 'Get the evidence of a session',
+        description:
+          'Why the session has its score: what each rule found, what it measured, when, and how much it counts.',
+      },
+      errors: ['NOT_FOUND'],
+    })
+    .input(sessionIdInput)
+    .output(sessionEvidenceSchema)
+    .query(({ ctx, input }) => getSessionEvidence(ctx.domain, input)),
 
   listEvents: integrationProcedure
     .meta({

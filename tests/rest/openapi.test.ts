@@ -17,6 +17,7 @@ const OPERATIONS = [
   'GET /v1/sessions/{sessionId} getSession',
   'GET /v1/sessions/{sessionId}/details getSessionDetails',
   'GET /v1/sessions/{sessionId}/events listSessionEvents',
+  'GET /v1/sessions/{sessionId}/evidence getSessionEvidence',
   'POST /v1/sessions/{sessionId}/label labelSession',
   'GET /v1/settings/risk-thresholds getRiskThresholds',
   'PUT /v1/settings/risk-thresholds updateRiskThresholds',

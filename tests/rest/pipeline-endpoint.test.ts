@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EVENTS } from '../../contract/events';
 import { Connection, sendRaw } from '../support/connection';
-import { closed, failed, minutesAhead, scored, scoredSession, secondsAgo, started } from '../support/facts';
+import { closed, failed, finding, minutesAhead, scored, scoredSession, secondsAgo, started } from '../support/facts';
 import { type Answer, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 
 const ENDPOINT = '/api/trpc/pipeline.ingest';
@@ -31,7 +31,7 @@ const events = (sessionId: string, sequences: number[], fields: Record<string, u
   events: sequences.map((sequence) => ({ sequence, type: 'mouse', timestamp: secondsAgo(30), ...fields })),
 });
 
-function expectCounts(answer: Answer, accepted: number, duplicates: number) {
+function expectCounts(answer: Pick<Answer, 'status' | 'body'>, accepted: number, duplicates: number) {
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: 200,
     body: { result: { data: { accepted, duplicates, suppressed: 0 } } },
@@ -200,6 +200,19 @@ describe('the input', () => {
   });
 });
 
+/** Makes findings that take so many bytes as JSON. */
+function fillEvidence(bytes: number) {
+  const findings = Array.from({ length: 90 }, (_, n) => ({ ...finding(`flag-${n}`), measured: '' }));
+  let left = bytes - Buffer.byteLength(JSON.stringify(findings));
+  for (const each of findings) {
+    const length = Math.min(256, left);
+    left -= length;
+    each.measured = 'x'.repeat(length);
+  }
+  expect(Buffer.byteLength(JSON.stringify(findings))).toBe(bytes);
+  return findings;
+}
+
 describe('a fact', () => {
   const ID = 's-known';
   let tenant: Tenant;
@@ -209,6 +222,8 @@ describe('a fact', () => {
   });
 
   const event = (fields: Record<string, unknown>) => events(ID, [7], fields);
+  const evidence = (fields: Record<string, unknown>) =>
+    scored(ID, 0.5, { evidence: [finding('f'), finding('g', fields)] });
   const ODD_IDS = [
     '',
     '.',
@@ -291,6 +306,31 @@ describe('a fact', () => {
     ['a flag that is a number', scored(ID, 0.5, { detectionFlags: [1] })],
     ['a flag with U+0000', scored(ID, 0.5, { detectionFlags: ['\0'] })],
     ['no time of a score', scored(ID, 0.5, { scoredAt: undefined })],
+    ['a version of the rules without a character', scored(ID, 0.5, { ruleSetVersion: '' })],
+    ['a version of the rules of 65 characters', scored(ID, 0.5, { ruleSetVersion: 'x'.repeat(65) })],
+    ['a version of the rules that is a number', scored(ID, 0.5, { ruleSetVersion: 2026.1 })],
+    ['evidence that is an object', scored(ID, 0.5, { evidence: {} })],
+    ['101 findings', scored(ID, 0.5, { evidence: Array(101).fill(finding('f')) })],
+    ['a finding of nothing', scored(ID, 0.5, { evidence: [null] })],
+    ['a finding without a flag', evidence({ flag: undefined })],
+    ['a finding with a flag of 257 characters', evidence({ flag: 'x'.repeat(257) })],
+    ['a finding with a flag with U+0000', evidence({ flag: '\0' })],
+    ['a finding of an unknown group', evidence({ group: 'mood' })],
+    ['a finding in an unknown state', evidence({ state: 'Found' })],
+    ['a finding that measured a list', evidence({ measured: [1] })],
+    ['a finding that measured nothing it names', evidence({ measured: undefined })],
+    ['a finding that measured 257 characters', evidence({ measured: 'x'.repeat(257) })],
+    ['a finding that measured a lone surrogate', evidence({ measured: '\ud800' })],
+    ['a finding that expected a number', evidence({ expected: 0.5 })],
+    ['a finding with a weight in text', evidence({ weight: '1' })],
+    [
+      'a finding with an infinite weight',
+      JSON.parse(JSON.stringify(evidence({ weight: 7_001 })).replace('7001', '1e400')),
+    ],
+    ['a finding with 21 moments', evidence({ moments: Array(21).fill(secondsAgo(1)) })],
+    ['a finding with a moment that is no date', evidence({ moments: ['2026-02-30T00:00:00Z'] })],
+    ['a finding with a moment in milliseconds', evidence({ moments: [1_700_000_000_000] })],
+    ['evidence of more than 16 KiB', scored(ID, 0.5, { evidence: fillEvidence(16_385) })],
     ['events of an unknown session', events('unknown', [1])],
     ['the close of an unknown session', closed('unknown')],
     ['the score of an unknown session', scored('unknown', 0.5)],
@@ -502,6 +542,45 @@ describe('a fact that is sent again', () => {
     } finally {
       warn.mockRestore();
     }
+  });
+
+  it('with other evidence or another version of the rules is a duplicate, and the first evidence stays', async () => {
+    const tenant = await server.createTenant();
+    const read = async () => (await server.call('GET', '/v1/sessions/s/evidence', { key: tenant.key })).body.data;
+    const scoredAt = secondsAgo(10);
+    const score = (fields: Record<string, unknown>) => scored('s', 0.9, { scoredAt, ...fields });
+    const first = {
+      evidence: [finding('a', { weight: 7_001, moments: ['2026-01-01T01:00:00+01:00'] })],
+      ruleSetVersion: '1',
+    };
+    // JSON.stringify writes no minus zero, other languages do.
+    const body = JSON.stringify({ integrationId: tenant.id, facts: [score(first)] }).replace('7001', '-0.0');
+    await accept(tenant, [started('s')]);
+    expectCounts(await post(body), 1, 0);
+    const before = await read();
+    expect(before).toMatchObject({
+      ruleSetVersion: '1',
+      findings: [{ weight: 0, moments: ['2026-01-01T00:00:00.000Z'] }],
+    });
+    const warn = vi.spyOn(server.service.log, 'warn');
+    expectCounts(await post(body), 0, 1);
+    expect(warn).toHaveBeenCalledTimes(0);
+    for (const other of [{ ...first, evidence: [] }, { ...first, ruleSetVersion: '2' }, {}])
+      expectCounts(await server.ingest(tenant.id, [score(other)]), 0, 1);
+    expect(warn).toHaveBeenCalledTimes(3);
+    warn.mockRestore();
+    expect(await read()).toEqual(before);
+  });
+
+  it('with 100 findings in 16 KiB is accepted', async () => {
+    const tenant = await server.createTenant();
+    await accept(tenant, [
+      started('s'),
+      scored('s', 0.5, { evidence: fillEvidence(16_384), scoredAt: secondsAgo(9) }),
+      scored('s', 0.5, { evidence: Array(100).fill(finding('f')), ruleSetVersion: 'x'.repeat(64) }),
+    ]);
+    const { body } = await server.call('GET', '/v1/sessions/s/evidence', { key: tenant.key });
+    expect(body.data.findings).toHaveLength(100);
   });
 
   it('within its batch is a duplicate too', async () => {

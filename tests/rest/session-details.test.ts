@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectError } from '../support/answers';
 import { Customer, pathOf } from '../support/customer';
-import { closed, happened, started } from '../support/facts';
+import { closed, finding, happened, scored, started } from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
 
 const START = '2026-03-01T10:00:00.250Z';
@@ -17,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const detailsPath = (id: string) => `${pathOf('v1', 'sessions', id)}/details`;
+const evidencePath = (id: string) => `${pathOf('v1', 'sessions', id)}/evidence`;
 const eventsPath = (id: string) => `${pathOf('v1', 'sessions', id)}/events`;
 /** Sends these facts in this order and reads the details of their session. */
 async function detailsOf(facts: unknown[]) {
@@ -304,5 +305,62 @@ describe('the events of a session', () => {
     expect(await other.read(eventsPath('s'))).toMatchObject([{ sequence: 2 }]);
     expect((await one.read(detailsPath('s'))).eventCounts.total).toBe(5);
     expect((await other.read(detailsPath('s'))).eventCounts.total).toBe(1);
+  });
+});
+
+describe('the evidence of a session', () => {
+  const score = (second: number, botScore: number, fields: Record<string, unknown> = {}) =>
+    scored('s', botScore, { scoredAt: at(second), ...fields });
+
+  it('is that of its latest score, in the order of weight; the scores are in the order of time', async () => {
+    const findings = [
+      finding('act-think', { weight: 0.2, measured: 'steady' }),
+      finding('webdriver', { weight: 4, moments: [at(1), at(2)] }),
+      finding('off-grid-times', { weight: 0, state: 'notMeasured', measured: null, expected: null }),
+      finding('page-jumps', { weight: 0.2, state: 'notFound', group: 'flow' }),
+    ];
+    const customer = await Customer.create(server, [
+      begun(),
+      score(1, 0.2, { evidence: [finding('webdriver')], ruleSetVersion: '2026.0' }),
+      score(3, 0.9, { evidence: findings, ruleSetVersion: '2026.1', detectionFlags: ['webdriver'] }),
+    ]);
+    const [thinking, webdriver, times, jumps] = findings;
+    const evidence = {
+      ...{ sessionId: 's', botScore: 0.9, ruleSetVersion: '2026.1', scoredAt: at(3) },
+      findings: [webdriver, thinking, jumps, times],
+    };
+    const scores = [
+      { scoredAt: at(1), botScore: 0.2, detectionFlags: [] },
+      { scoredAt: at(3), botScore: 0.9, detectionFlags: ['webdriver'] },
+    ];
+    expect(await customer.read(evidencePath('s'))).toEqual({ ...evidence, scores });
+    // An older score that arrives late is listed, but explains nothing.
+    const late = { scoredAt: at(2), botScore: 0.5, detectionFlags: [] };
+    await customer.accept([score(2, 0.5, { evidence: [finding('late')], ruleSetVersion: '2025.9' })]);
+    expect(await customer.read(evidencePath('s'))).toEqual({ ...evidence, scores: [scores[0], late, scores[1]] });
+  });
+
+  it('is empty if the latest score brings none, and before scoring', async () => {
+    const customer = await Customer.create(server, [begun()]);
+    const none = { sessionId: 's', botScore: null, ruleSetVersion: null, scoredAt: null, findings: [], scores: [] };
+    expect(await customer.read(evidencePath('s'))).toEqual(none);
+    await customer.accept([score(1, 0.3, { evidence: [finding('webdriver')] }), score(2, 0.4)]);
+    expect(await customer.read(evidencePath('s'))).toMatchObject({ botScore: 0.4, scoredAt: at(2), findings: [] });
+  });
+
+  it('has the latest 500 scores', async () => {
+    const scores = Array.from({ length: 510 }, (_, n) => score(n, n / 1_000));
+    const customer = await Customer.create(server, [begun(), ...scores.slice(0, 400)]);
+    await customer.accept(scores.slice(400));
+    const evidence = await customer.read(evidencePath('s'));
+    expect(evidence.scores.map(({ scoredAt }: { scoredAt: string }) => scoredAt)).toEqual(
+      scores.slice(10).map(({ scoredAt }) => scoredAt),
+    );
+    expect(evidence.botScore).toBe(0.509);
+  });
+
+  it('of an unknown session is 404', async () => {
+    const customer = await Customer.create(server, []);
+    expectError(await customer.get(evidencePath('unknown')), 'NOT_FOUND');
   });
 });

@@ -401,7 +401,7 @@ describe('a verdict that staff set', () => {
     expect(await readLabeler('z')).toEqual({ labeledAt, labeledBy: apiKeyMasked });
     const own = await set('z', 'human');
     expect(await readLabeler('z')).toEqual({ labeledAt: own.labeledAt, labeledBy: admin.email });
-    for (const path of ['/v1/sessions/z', '/v1/sessions/z/details', '/v1/sessions'])
+    for (const path of ['/v1/sessions/z', '/v1/sessions/z/details', '/v1/sessions/z/evidence', '/v1/sessions'])
       expect((await server.call('GET', path, { key: tenant.key })).text).not.toContain('labeledBy');
   });
 

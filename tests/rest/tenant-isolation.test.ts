@@ -142,7 +142,9 @@ function listReads(tenant: Tenant): string[] {
   const routes = listRouteCalls(subjectOf(tenant));
   expect(findUncalled(routes)).toEqual([]);
   const paths = [...routes.values()].flat().filter(({ method }) => method === 'GET');
-  const sessions = SHARED.sessions.flatMap((id) => ['', '/details', '/events'].map((rest) => `sessions/${id}${rest}`));
+  const sessions = SHARED.sessions.flatMap((id) =>
+    ['', '/details', '/events', '/evidence'].map((rest) => `sessions/${id}${rest}`),
+  );
   const users = SHARED.users.map((id) => `users/${id}/sessions`);
   return [...paths.map(({ path }) => path.slice('/v1/'.length)), ...sessions, ...users];
 }
@@ -188,7 +190,8 @@ describe('of two tenants with the same ids', () => {
       expect([path, tracesOf(other).filter((trace) => text.includes(trace))]).toEqual([path, []]);
     // The markers are where the texts are.
     const marked = ['sessions', 'users', 'courses', 'analytics', 'webhooks', 'integration', ...LISTS];
-    for (const path of [...marked, `sessions/${SHARED.sessions[0]}/details`])
+    const session = `sessions/${SHARED.sessions[0]}`;
+    for (const path of [...marked, `${session}/details`, `${session}/evidence`])
       expect([path, (await get(own, path)).text]).toEqual([path, expect.stringContaining(own.marker)]);
   });
 
@@ -224,7 +227,10 @@ describe('of two tenants with the same ids', () => {
 
   it('something that only the other has is as unknown as something nobody has', async () => {
     const calls = ({ session, user, webhook }: { session: string; user: string; webhook: string }): RouteCall[] => [
-      ...['', '/details', '/events'].map((rest) => ({ method: 'GET', path: `/v1/sessions/${session}${rest}` })),
+      ...['', '/details', '/events', '/evidence'].map((rest) => ({
+        method: 'GET',
+        path: `/v1/sessions/${session}${rest}`,
+      })),
       { method: 'POST', path: `/v1/sessions/${session}/label`, body: { verdict: 'human', notes: ours.marker } },
       { method: 'GET', path: `/v1/users/${user}/sessions` },
       { method: 'GET', path: `/v1/webhooks/${webhook}` },

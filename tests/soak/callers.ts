@@ -75,7 +75,7 @@ export async function read({ choose, tenants, random, ledger }: Callers): Promis
     const path = pick(random, PATHS);
     return void (await ask(ledger, `GET ${path}`, () => choose().call('GET', path, { key })));
   }
-  const suffix = pick(random, ['', '/details', '/events']);
+  const suffix = pick(random, ['', '/details', '/events', '/evidence']);
   const path = `/v1/sessions/${id}${suffix}`;
   const answer = await ask(ledger, `GET /v1/sessions/{id}${suffix}`, () => choose().call('GET', path, { key }));
   const sent = tenant.sessions.get(id)!;

@@ -34,6 +34,12 @@ export const scored = (sessionId: string, botScore: number, fields: Record<strin
   ...fields,
 });
 
+/** What a rule says, as a score brings it. */
+export const finding = (flag: string, fields: Record<string, unknown> = {}) => ({
+  ...{ flag, group: 'pointer', state: 'found', measured: 0.97, expected: 'below 0.5', weight: 1, moments: [] },
+  ...fields,
+});
+
 /** Events of the type mouse, half a minute old, unless `list` says otherwise. */
 export const happened = (sessionId: string, list: Record<string, unknown>[]) => ({
   kind: 'sessionEvents',

@@ -76,6 +76,12 @@ async function succeed(asked: Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
+/** The finding of the fixture's session `ids.sessionId`. */
+export const makeFinding = (moment: string) => ({
+  ...{ flag: 'paste', group: 'typing', state: 'found', measured: 400, expected: 'below 40 characters', weight: 1.5 },
+  moments: [moment],
+});
+
 function makeFacts({
   ids,
   otherFingerprint,
@@ -93,12 +99,13 @@ function makeFacts({
     userAgent: CHROME,
     ...fields,
   });
-  const score = (id: string, botScore: number, detectionFlags: string[]) => ({
+  const score = (id: string, botScore: number, detectionFlags: string[], fields: object = {}) => ({
     kind: 'sessionScored',
     sessionId: id,
     botScore,
     detectionFlags,
     scoredAt: time(300),
+    ...fields,
   });
   const correlate = (id: string, confidence: number) => ({
     kind: 'sessionCorrelated',
@@ -120,7 +127,8 @@ function makeFacts({
       ],
     },
     { kind: 'sessionClosed', sessionId, closedAt: time(540) },
-    score(sessionId, 0.55, ['paste']),
+    score(sessionId, 0.2, [], { scoredAt: time(320) }),
+    score(sessionId, 0.55, ['paste'], { ruleSetVersion: '2026.1', evidence: [makeFinding(time(569.5))] }),
     correlate(sessionId, 0.9),
     start(botSessionId, 500, `${course}/quizzes/2`, { deviceFingerprint: otherFingerprint }),
     { kind: 'sessionClosed', sessionId: botSessionId, closedAt: time(450) },
@@ -149,6 +157,7 @@ export async function viewTenant(base: TestServer, { id, ids, disabledWebhookId,
     `/v1/sessions/${ids.sessionId}`,
     `/v1/sessions/${ids.sessionId}/details`,
     `/v1/sessions/${ids.sessionId}/events`,
+    `/v1/sessions/${ids.sessionId}/evidence`,
     '/v1/users',
     `/v1/users/${user}/sessions`,
     '/v1/courses',

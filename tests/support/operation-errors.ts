@@ -81,6 +81,7 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
   },
   getSession: { INVALID_REQUEST: badPath('sessionId'), NOT_FOUND: unknown('sessionId') },
   getSessionDetails: { INVALID_REQUEST: badPath('sessionId'), NOT_FOUND: unknown('sessionId') },
+  getSessionEvidence: { INVALID_REQUEST: badPath('sessionId'), NOT_FOUND: unknown('sessionId') },
   listSessionEvents: { INVALID_REQUEST: [...badPath('sessionId'), ...BAD_PAGE], NOT_FOUND: unknown('sessionId') },
   labelSession: {
     INVALID_REQUEST: badPath('sessionId'),
@@ -167,6 +168,7 @@ export const FAULTS: Record<string, Fault> = {
   listSessions: missing('sessions'),
   getSession: missing('sessions'),
   getSessionDetails: missing('session_events'),
+  getSessionEvidence: missing('session_scores'),
   listSessionEvents: missing('session_events'),
   labelSession: missing('sessions'),
   listUsers: missing('anomalies'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { API_VERSION } from '../../contract/version';
-import type { Fixture } from './fixture';
+import { type Fixture, makeFinding } from './fixture';
 import { expectSigned } from './receiver';
 import type { Answer } from './server';
 
@@ -121,6 +121,23 @@ export const SUCCESSES: Record<string, Success> = {
         dominantEventType: 'none',
         activityLevel: 0,
       });
+    },
+  },
+  getSessionEvidence: {
+    status: 200,
+    async check({ body }, { ids, time, activeSessionId, get }) {
+      const data = {
+        ...{ sessionId: ids.sessionId, botScore: 0.55, ruleSetVersion: '2026.1', scoredAt: time(300) },
+        findings: [makeFinding(time(569.5))],
+        scores: [
+          { scoredAt: time(320), botScore: 0.2, detectionFlags: [] },
+          { scoredAt: time(300), botScore: 0.55, detectionFlags: ['paste'] },
+        ],
+      };
+      expect(body).toEqual({ data });
+      const unscored = { sessionId: activeSessionId, botScore: null, ruleSetVersion: null, scoredAt: null };
+      const { body: empty } = await get(`/v1/sessions/${activeSessionId}/evidence`);
+      expect(empty).toEqual({ data: { ...unscored, findings: [], scores: [] } });
     },
   },
   listSessionEvents: {

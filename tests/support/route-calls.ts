@@ -50,6 +50,7 @@ export function listRouteCalls(subject: Subject): Map<string, RouteCall[]> {
     ],
     'GET /v1/sessions/{sessionId}': [ofSession],
     'GET /v1/sessions/{sessionId}/details': [ofSession],
+    'GET /v1/sessions/{sessionId}/evidence': [ofSession],
     'GET /v1/sessions/{sessionId}/events': [ofSession, { ...ofSession, query: page }],
     'GET /v1/users': [{}, { query: page }],
     'GET /v1/users/{userId}/sessions': [{ path: { userId } }, { path: { userId }, query: page }],

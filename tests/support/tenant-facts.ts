@@ -13,6 +13,8 @@ export const SHARED = {
 const COURSES = ['/courses/1', '/courses/2', '/courses/3'];
 export const SHARED_COURSE = findCourse(SHARED.origin + COURSES[0])!.id;
 
+const FINDING = { group: 'typing', state: 'found', measured: null, expected: null, weight: 1 } as const;
+
 const pick = <T>(list: T[], index: number) => list[index % list.length]!;
 
 /**
@@ -56,7 +58,10 @@ export function makeTenantFacts(marker: string, variety: number): Fact[][] {
     const end: Fact[] = [
       { kind: 'sessionClosed', sessionId, closedAt: at(20) } as Fact,
       { kind: 'sessionFailed', sessionId, failedAt: at(20), reason: marker },
-      { kind: 'sessionScored', sessionId, botScore, detectionFlags: ['shared', marker], scoredAt: at(21) },
+      {
+        ...{ kind: 'sessionScored', sessionId, botScore, detectionFlags: ['shared', marker], scoredAt: at(21) },
+        ...{ ruleSetVersion: marker, evidence: [{ ...FINDING, flag: marker, measured: marker, moments: [at(15)] }] },
+      },
       {
         kind: 'sessionCorrelated',
         sessionId,

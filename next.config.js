@@ -26,6 +26,7 @@ const config = {
     '/swagger/[[...path]]': ['./node_modules/swagger-ui-dist/*'],
     '/pixel/[[...path]]': ['./pixel/released/*'],
     '/pixel.js': ['./pixel/released/*'],
+    '/dashboard/[integrationId]/settings': ['./pixel/released/current.json'],
   },
   // Types are checked by `npm test`, for the whole project at once.
   typescript: { ignoreBuildErrors: true },

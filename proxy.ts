@@ -22,6 +22,6 @@ export function proxy(request: NextRequest): NextResponse {
  */
 export const config = {
   matcher: [
-    '/((?!(?:v1|openapi|swagger|pixel|pixel\\.js)(?:/|$)|(?:health|ready|api/inngest|api/auth/sign-in|api/auth/sign-out|api/trpc/[^/]+)$|_next/static/).*)',
+    '/((?!(?:v1|openapi|swagger|pixel|pixel\\.js)(?:/|$)|(?:health|ready|collect|collect/check|api/inngest|api/auth/sign-in|api/auth/sign-out|api/trpc/[^/]+)$|_next/static/).*)',
   ],
 };

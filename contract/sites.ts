@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idText, text, wireInstant, wireText } from './fields';
-import { originsInput } from './integrations';
+import { originInput, originsInput } from './integrations';
 
 // Sites, origins and identity as staff and the operator manage them. No route of the public API shows these shapes.
 
@@ -47,7 +47,7 @@ export const SITE_STATES = [
 export type SiteState = (typeof SITE_STATES)[number];
 
 /** The body of `POST /collect/check`: a site key, and the origin of a page as browsers write it. */
-export const checkSiteInput = z.object({ siteKey: text(1, 256), origin: text(1, 2048) });
+export const checkSiteInput = z.object({ siteKey: text(1, 256), origin: originInput });
 export const siteCheckSchema = z.object({
   state: z.enum(SITE_STATES),
   message: z.string().describe('Why pages of that origin send nothing, or what arrived, in words.'),

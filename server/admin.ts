@@ -6,10 +6,11 @@ import {
   apiKeyNameInput,
   integrationNameInput,
   keyIdInput,
-  originInput,
+  originsInput,
   planInput,
   setPlanInput,
 } from '../contract/integrations';
+import { siteNameInput } from '../contract/sites';
 import { createStaffInput, setStaffPasswordInput } from '../contract/staff';
 import { asOperator } from './audit/acts';
 import { createStaff, setStaffPassword } from './auth/accounts';
@@ -17,7 +18,9 @@ import { readPassword } from './auth/password-input';
 import { createRandom, makeSessionFacts } from './demo/session-facts';
 import { mintKey, revokeKey } from './domain/api-keys';
 import { listLatestAuditEntries } from './domain/audit-entries';
+import { rotateIdentitySecret, setAllowedOrigins } from './domain/collecting';
 import { createIntegration, listIntegrations } from './domain/integrations';
+import { createSite, listAllSites, listSites, revokeSite } from './domain/sites';
 import { readEnv, SettingError } from './platform/env';
 import { createLogger, serializeError } from './platform/log';
 import { escapeControls, escapeLines } from './platform/terminal';
@@ -53,19 +56,41 @@ const limit = z
 const COMMANDS = new Map<string, Command>(
   Object.entries({
     'integration create': command(
-      '--name N --plan free|starter|pro|enterprise [--origin https://…]',
-      z.object({ name: integrationNameInput, plan: planInput, origin: originInput.optional() }),
-      ({ db }, flags) =>
-        createIntegration(asOperator(db), {
-          name: flags.name,
-          plan: flags.plan,
-          allowedOrigins: flags.origin ? [flags.origin] : [],
-        }),
+      '--name N --plan free|starter|pro|enterprise [--origin https://… …]',
+      z.object({ name: integrationNameInput, plan: planInput, origin: originsInput.default([]) }),
+      ({ db }, { origin, ...flags }) => createIntegration(asOperator(db), { ...flags, allowedOrigins: origin }),
+    ),
+    'integration set-origins': command(
+      '--integration I --origin https://… …',
+      z.object({ integration: id, origin: originsInput }),
+      ({ db }, { integration, origin }) =>
+        setAllowedOrigins(asOperator(db), { integrationId: integration, allowedOrigins: origin }),
+    ),
+    'integration rotate-identity-secret': command(
+      '--integration I',
+      z.object({ integration: id }),
+      ({ db, secrets }, { integration }) =>
+        rotateIdentitySecret(asOperator(db), secrets, { integrationId: integration }),
     ),
     'integration set-plan': command('--id I --plan P', setPlanInput, ({ db }, flags) =>
       setIntegrationPlan(asOperator(db), flags),
     ),
     'integration list': command('', z.object({}), async ({ db }) => ({ integrations: await listIntegrations(db) })),
+    'site create': command(
+      '--integration I [--name N]',
+      z.object({ integration: id, name: siteNameInput }),
+      ({ db }, flags) => createSite(asOperator(db), { integrationId: flags.integration, name: flags.name }),
+    ),
+    'site list': command(
+      '[--integration I]',
+      z.object({ integration: id.optional() }),
+      async ({ db }, { integration }) => ({
+        sites: await (integration === undefined ? listAllSites(db) : listSites(db, integration)),
+      }),
+    ),
+    'site revoke': command('--site S', z.object({ site: id }), ({ db }, { site }) =>
+      revokeSite(asOperator(db), { id: site }),
+    ),
     'key mint': command(
       '--integration I [--name N]',
       z.object({ integration: id, name: apiKeyNameInput }),
@@ -100,6 +125,9 @@ const COMMANDS = new Map<string, Command>(
   }),
 );
 
+/** Flags that may be given more than once. */
+const REPEATABLE = new Set(['origin']);
+
 class UsageError extends Error {}
 
 async function parseCommand(args: string[]) {
@@ -107,7 +135,9 @@ async function parseCommand(args: string[]) {
   const found = COMMANDS.get(name);
   if (!found) throw new UsageError(`usage: npm run -s admin -- <command> [--json]\n${listCommands()}`);
   const names = Object.keys(found.flags.shape);
-  const options = Object.fromEntries(names.map((flag) => [flag, { type: 'string' as const }]));
+  const options = Object.fromEntries(
+    names.map((flag) => [flag, { type: 'string' as const, multiple: REPEATABLE.has(flag) }]),
+  );
   let values: Record<string, unknown>;
   try {
     values = parseArgs({ args: args.slice(2), options: { ...options, json: { type: 'boolean' } } }).values;
@@ -120,9 +150,8 @@ async function parseCommand(args: string[]) {
   const parsed = found.flags.safeParse(flags);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
-    throw new UsageError(
-      `--${issue.path.join('.')}: ${flags[String(issue.path[0])] === undefined ? 'is required' : issue.message}`,
-    );
+    const flag = String(issue.path[0]);
+    throw new UsageError(`--${flag}: ${flags[flag] === undefined ? 'is required' : issue.message}`);
   }
   return { command: found, flags: parsed.data as never, isJson: json === true };
 }

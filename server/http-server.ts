@@ -72,8 +72,9 @@ async function answerRequest(
     return sendNodeResponse(request, response, answer, service.readiness.isDraining);
   }
   if (service.readiness.isDraining) response.setHeader('connection', 'close');
-  // The staff endpoint writes its own log lines.
-  const access = path.startsWith('/api/') ? null : beginAccess(request.method ?? 'GET', '(page)');
+  // The staff endpoints write their own log lines.
+  const access =
+    path.startsWith('/api/') || path === '/collect/check' ? null : beginAccess(request.method ?? 'GET', '(page)');
   if (access) {
     response.setHeader('x-request-id', access.requestId);
     response.once('finish', () => endAccess(service, access, response.statusCode));

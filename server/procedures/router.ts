@@ -9,6 +9,7 @@ import { apiKeysRouter, integrationsRouter } from './integrations';
 import { pipelineRouter } from './pipeline';
 import { riskThresholdsRouter } from './risk-thresholds';
 import { sessionsRouter } from './sessions';
+import { sitesRouter } from './sites';
 import { staffRouter } from './staff';
 import { router } from './trpc';
 import { usersRouter } from './users';
@@ -29,6 +30,7 @@ export const appRouter = router({
   integration: integrationRouter,
   integrations: integrationsRouter,
   apiKeys: apiKeysRouter,
+  sites: sitesRouter,
   anomalies: anomaliesRouter,
   alerts: alertsRouter,
   reports: reportsRouter,

@@ -1,8 +1,10 @@
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
+import { checkSiteInput } from '../../contract/sites';
 import { type Staff, signInInput } from '../../contract/staff';
 import { isKnownOutage, isUnavailable } from '../../db/client';
 import { closeStaffSession, findStaff, SESSION_MAX_AGE_SECONDS } from '../auth/sessions';
 import { signIn } from '../auth/sign-in';
+import { checkSite } from '../domain/site-checks';
 import { UNMATCHED_PATH } from '../domain/usage';
 import type { Caller } from '../procedures/context';
 import { appRouter } from '../procedures/router';
@@ -13,9 +15,10 @@ import { readWebBody } from './fetch-adapter';
 import { isJsonType } from './media-type';
 import { listProcedures } from './trpc-internals';
 
-// The dashboard's endpoints: sign-in, sign-out, and its tRPC calls, with a session cookie.
+// The dashboard's endpoints: sign-in, sign-out, the check of a site, and its tRPC calls, with a session cookie.
 
-const MAX_SIGN_IN_BYTES = 8 * 1024;
+const MAX_FORM_BYTES = 8 * 1024;
+const SITE_CHECK_PATH = '/collect/check';
 const MAX_CALL_BYTES = 64 * 1024;
 const COOKIE = 'staff_session';
 /** Names the integration that the dashboard shows. */
@@ -129,6 +132,30 @@ async function endSession(service: Service, request: Request, access: Access): P
   }
 }
 
+/**
+ * Answers `POST /collect/check` with `{"siteKey","origin"}` as JSON: 200 with why pages of that origin send nothing, or what
+ * arrived; 401 without a staff session, 400 for any other body, 403 for a request from another host.
+ */
+export const answerSiteCheck = (service: Service, request: Request): Promise<Response> =>
+  logAccess(service, request, SITE_CHECK_PATH, (access) => checkAsked(service, request, access));
+
+async function checkAsked(service: Service, request: Request, access: Access): Promise<Response> {
+  if (!(isSameOrigin(service, request) && isJson(request))) return refuseForeign();
+  try {
+    const staff = await findSignedIn(service, request.headers.get('cookie'));
+    if (!staff) return refuse('UNAUTHORIZED', 'Sign in');
+    access.staffId = staff.id;
+    const input = checkSiteInput.safeParse(await readJson(request));
+    if (!input.success) {
+      const issue = input.error.issues[0]!;
+      return refuse('BAD_REQUEST', `${issue.path.join('.') || 'body'}: ${issue.message}`);
+    }
+    return respond(200, await checkSite(service.db, input.data));
+  } catch (error) {
+    return refuseFault(service, error, access);
+  }
+}
+
 /** Answers a tRPC call over HTTP. Without a valid session cookie, the caller is anonymous. */
 export const answerStaffCall = (service: Service, request: Request): Promise<Response> =>
   logAccess(service, request, UNMATCHED_PATH, (access) => answerProcedure(service, request, access));
@@ -194,7 +221,7 @@ async function closeSession(service: Service, request: Request): Promise<void> {
 }
 
 async function readJson(request: Request): Promise<unknown> {
-  const bytes = await readWebBody(request, MAX_SIGN_IN_BYTES);
+  const bytes = await readWebBody(request, MAX_FORM_BYTES);
   try {
     return bytes && JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { StaffRole } from '../../contract/staff';
 import { asOperator } from '../../server/audit/acts';
 import { createStaff } from '../../server/auth/accounts';
-import { answerSignIn, answerSignOut, answerStaffCall } from '../../server/rest/staff-endpoints';
+import { answerSignIn, answerSignOut, answerSiteCheck, answerStaffCall } from '../../server/rest/staff-endpoints';
 import type { Service } from '../../server/service';
 import { type Answer, startTestServer, type TestServer } from './server';
 
@@ -33,7 +33,9 @@ export const answerDashboard = (service: Service) => async (request: IncomingMes
       ? await answerSignIn(service, asked)
       : pathname === '/api/auth/sign-out'
         ? await answerSignOut(service, asked)
-        : await answerStaffCall(service, asked);
+        : pathname === '/collect/check'
+          ? await answerSiteCheck(service, asked)
+          : await answerStaffCall(service, asked);
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
 };
 

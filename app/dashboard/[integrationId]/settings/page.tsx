@@ -2,6 +2,7 @@ import type { Metadata } from 'next';
 import { MIN_GAP } from '../../../../contract/risk-thresholds';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
 import { PAGES } from '../../list-pages';
+import { readPixelTag } from './pixel-tag';
 import { Settings } from './settings';
 import { readAuditScope, readSettingsTab } from './tabs';
 
@@ -11,6 +12,10 @@ export default async function SettingsPage(props: PageProps) {
   const { search, trpc, queryClient, staff } = await openPage(props, 'settings');
   const fill = {
     'api-keys': () => [queryClient.prefetchQuery(trpc.apiKeys.list.queryOptions())],
+    sites: () => [
+      queryClient.prefetchQuery(trpc.sites.list.queryOptions()),
+      queryClient.prefetchQuery(trpc.sites.getCollecting.queryOptions()),
+    ],
     thresholds: () => [
       queryClient.prefetchQuery(trpc.riskThresholds.get.queryOptions({})),
       queryClient.prefetchQuery(trpc.analytics.getScoreDistribution.queryOptions()),
@@ -26,7 +31,7 @@ export default async function SettingsPage(props: PageProps) {
   await Promise.all(fill[readSettingsTab(search)]());
   return (
     <FirstContent queryClient={queryClient}>
-      <Settings minGap={MIN_GAP} />
+      <Settings minGap={MIN_GAP} tag={await readPixelTag()} />
     </FirstContent>
   );
 }

@@ -8,11 +8,16 @@ import { ApiKeys } from './api-keys';
 import { AuditLog } from './audit-log';
 import { IntegrationSettings } from './integration-settings';
 import { RiskThresholdsEditor } from './risk-thresholds';
+import type { PixelTag } from './site-tag';
+import { Sites } from './sites';
 import { StaffAccounts } from './staff-accounts';
 import { ADMIN_TABS, readSettingsTab, TABS } from './tabs';
 
-/** The settings, one tab each. `minGap` is the smallest allowed distance between the cut points. */
-export function Settings({ minGap }: { minGap: number }) {
+/**
+ * The settings, one tab each. `minGap` is the smallest allowed distance between the cut points, `tag` what every tag of the
+ * pixel has in common.
+ */
+export function Settings({ minGap, tag }: { minGap: number; tag: PixelTag }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const { params } = useUrlState();
   const { isAdmin } = useStaff();
@@ -32,6 +37,7 @@ export function Settings({ minGap }: { minGap: number }) {
       />
       <div className="pt-4">
         {tab === 'api-keys' && <ApiKeys />}
+        {tab === 'sites' && <Sites tag={tag} />}
         {tab === 'thresholds' && <RiskThresholdsEditor minGap={minGap} />}
         {tab === 'integration' && <IntegrationSettings />}
         {tab === 'staff' && <StaffAccounts />}

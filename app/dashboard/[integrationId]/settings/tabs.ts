@@ -3,6 +3,7 @@ import type { AuditScope } from '../../../../contract/audit';
 /** The tabs of the settings, by their name in the URL. */
 export const TABS = {
   'api-keys': 'API keys',
+  sites: 'Sites',
   thresholds: 'Risk thresholds',
   integration: 'Integration',
   staff: 'Staff',

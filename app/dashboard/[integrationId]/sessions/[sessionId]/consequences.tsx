@@ -10,15 +10,24 @@ import { PAGES } from '../../../list-pages';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 
+const REFRESH_MS = 1_500;
+const isPending = ({ status }: { status: string }) => status === 'Pending';
+
+interface RefreshProps {
+  sessionId: string;
+  /** While the session is open. */
+  refetchInterval: number | false;
+}
+
 const STATUS_TONES = new Map<string, Tone>([
   ['Delivered', 'human'],
   ['Pending', 'accent'],
 ]);
 
 /** The anomalies that the pipeline reported for the session. */
-export function SessionAnomalies({ sessionId }: { sessionId: string }) {
+export function SessionAnomalies({ sessionId, refetchInterval }: RefreshProps) {
   const trpc = useTRPC();
-  const list = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions({ sessionId }, PAGES));
+  const list = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions({ sessionId }, { ...PAGES, refetchInterval }));
   const rows = list.data?.pages.flatMap(({ data }) => data);
   return (
     <Findings title="Anomalies" none="None was found." query={list} count={rows?.length}>
@@ -36,9 +45,15 @@ export function SessionAnomalies({ sessionId }: { sessionId: string }) {
 }
 
 /** The webhook deliveries about the session. */
-export function SessionDeliveries({ sessionId, base }: { sessionId: string; base: string }) {
+export function SessionDeliveries({ sessionId, base, refetchInterval }: RefreshProps & { base: string }) {
   const trpc = useTRPC();
-  const list = useQuery(trpc.sessions.listDeliveries.queryOptions({ sessionId }));
+  const list = useQuery(
+    trpc.sessions.listDeliveries.queryOptions(
+      { sessionId },
+      // The last deliveries are still pending when the session has just ended.
+      { refetchInterval: ({ state }) => refetchInterval || (state.data?.some(isPending) ? REFRESH_MS : false) },
+    ),
+  );
   return (
     <Findings title="Sent about it" none="Nothing was sent." query={list} count={list.data?.length}>
       {list.data?.map(({ id, subscriptionId, eventType, status, createdAt }) => (

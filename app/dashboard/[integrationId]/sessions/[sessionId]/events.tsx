@@ -82,9 +82,11 @@ const columnsSince = (startMs: number): Column<SessionEvent>[] => [
 ];
 
 /** Metadata of the events in their order in the session. Typed content is never recorded. */
-export function Events({ session }: { session: Session }) {
+export function Events({ session, refetchInterval }: { session: Session; refetchInterval: number | false }) {
   const trpc = useTRPC();
-  const list = useInfiniteQuery(trpc.sessions.listEvents.infiniteQueryOptions({ sessionId: session.id }, PAGES));
+  const list = useInfiniteQuery(
+    trpc.sessions.listEvents.infiniteQueryOptions({ sessionId: session.id }, { ...PAGES, refetchInterval }),
+  );
   return (
     <section>
       <h2 className="mb-2 font-semibold">Events</h2>

@@ -10,6 +10,7 @@ export default async function Page(props: PageProps<{ sessionId: string }>) {
   const { sessionId } = params;
   await Promise.all([
     orNotFound(queryClient.fetchQuery(trpc.sessions.get.queryOptions({ sessionId }))),
+    queryClient.prefetchQuery(trpc.sessions.getEvidence.queryOptions({ sessionId })),
     queryClient.prefetchQuery(trpc.sessions.getTimeline.queryOptions({ sessionId })),
     queryClient.prefetchInfiniteQuery(trpc.sessions.listEvents.infiniteQueryOptions({ sessionId }, PAGES)),
     queryClient.prefetchInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions({ sessionId }, PAGES)),

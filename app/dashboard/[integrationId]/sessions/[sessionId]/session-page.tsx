@@ -1,6 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from 'next/navigation';
+import { Badge } from '../../../components/badge';
 import { ShortId } from '../../../components/copying';
 import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
 import { Pending } from '../../../components/pending';
@@ -16,14 +17,17 @@ import { VerdictBar } from '../verdict-bar';
 import { ConfirmDevice } from './confirm-device';
 import { SessionAnomalies, SessionDeliveries } from './consequences';
 import { Events, Pages } from './events';
+import { Findings } from './findings';
+import { useLiveSession } from './live-session';
 
-/** Everything about one session: the verdict first, then who it was, what happened, and what followed. */
+/** Everything about one session: the verdict and its reasons first, then who it was, what happened, and what followed. */
 export function SessionPage({ sessionId }: { sessionId: string }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;
   const trpc = useTRPC();
-  const query = useQuery(trpc.sessions.get.queryOptions({ sessionId }));
-  const details = useQuery(trpc.sessions.getTimeline.queryOptions({ sessionId }));
+  const { query, isLive, refetchInterval } = useLiveSession(sessionId);
+  const details = useQuery(trpc.sessions.getTimeline.queryOptions({ sessionId }, { refetchInterval }));
+  const evidence = useQuery(trpc.sessions.getEvidence.queryOptions({ sessionId }, { refetchInterval }));
   const labeling = useLabeling();
   const session = query.data;
   useShortcuts('Session', [
@@ -35,7 +39,12 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
   return (
     <>
       <Breadcrumb above={[{ name: 'Sessions', href: `${base}/sessions` }]}>
-        <ShortId id={session.id} name="session id" />
+        <ShortId id={session.id} name="session id" />{' '}
+        {session.status === 'Active' && (
+          <Badge tone="accent" title="The page refreshes itself while the session is active">
+            Live
+          </Badge>
+        )}
       </Breadcrumb>
       <PageHeader
         title={session.userName ?? 'Unmatched session'}
@@ -57,6 +66,9 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
             />
           </Section>
         </div>
+        <div className="order-1 empty:hidden lg:col-span-12">
+          <Findings query={evidence} startMs={Date.parse(session.createdAt)} isLive={isLive} />
+        </div>
         <div className="contents lg:order-2 lg:col-span-8 lg:flex lg:flex-col lg:gap-4">
           <div className="order-3">
             {details.data ? (
@@ -68,7 +80,7 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
             )}
           </div>
           <div className="order-5">
-            <Events session={session} />
+            <Events session={session} refetchInterval={refetchInterval} />
           </div>
         </div>
         <div className="contents lg:order-3 lg:col-span-4 lg:flex lg:flex-col lg:gap-4">
@@ -79,10 +91,10 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
           </div>
           <div className="order-4">{details.data && <Pages details={details.data} />}</div>
           <div className="order-6">
-            <SessionAnomalies sessionId={sessionId} />
+            <SessionAnomalies sessionId={sessionId} refetchInterval={refetchInterval} />
           </div>
           <div className="order-7">
-            <SessionDeliveries sessionId={sessionId} base={base} />
+            <SessionDeliveries sessionId={sessionId} base={base} refetchInterval={refetchInterval} />
           </div>
         </div>
       </div>

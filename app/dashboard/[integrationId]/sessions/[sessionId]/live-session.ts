@@ -1,0 +1,31 @@
+'use client';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { Session } from '../../../../../contract/sessions';
+import { useTRPC } from '../../../queries';
+
+const REFRESH_MS = 1_500;
+
+/** Whether facts of the session may still arrive: it is open, or it waits for its score. */
+const isOpen = (session: Session | undefined) => session?.status === 'Active' || session?.status === 'Closed';
+
+/**
+ * Reads the session again and again while it is open. `refetchInterval` is for the queries of the page's other parts. When the
+ * session has ended, everything is read once more, so that the page shows what followed.
+ */
+export function useLiveSession(sessionId: string) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const query = useQuery(
+    trpc.sessions.get.queryOptions(
+      { sessionId },
+      { refetchInterval: ({ state }) => (isOpen(state.data) ? REFRESH_MS : false) },
+    ),
+  );
+  const isLive = isOpen(query.data);
+  useEffect(() => {
+    if (!isLive) return;
+    return () => void queryClient.invalidateQueries();
+  }, [isLive, queryClient]);
+  return { query, isLive, refetchInterval: isLive ? REFRESH_MS : (false as const) };
+}

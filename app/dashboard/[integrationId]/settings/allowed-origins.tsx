@@ -1,0 +1,61 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../components/button';
+import { Field, Textarea } from '../../components/field';
+import { Section } from '../../components/page-header';
+import { useToast } from '../../components/toast';
+import { useTRPC } from '../../queries';
+import { describeError, findFault } from '../../query-client';
+import { useStaff } from '../../staff';
+
+/** Edits the origins whose pages may send. */
+export function AllowedOrigins({ allowedOrigins }: { allowedOrigins: string[] }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const { isAdmin } = useStaff();
+  const [draft, setDraft] = useState<string | null>(null);
+  const save = useMutation(
+    trpc.sites.setOrigins.mutationOptions({
+      onSuccess: async () => {
+        toast({ text: 'Origins saved' });
+        await queryClient.invalidateQueries();
+        setDraft(null);
+      },
+    }),
+  );
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    save.mutate({ allowedOrigins: (draft ?? '').split(/\s+/).filter(Boolean) });
+  };
+  return (
+    <Section title="Allowed origins">
+      <form onSubmit={submit} className="space-y-3">
+        <Field
+          label="Origins"
+          hint="Scheme, host and port, one a line, without patterns. Nothing of pages elsewhere is kept; without any origin nothing is collected."
+          error={save.error && (findFault(save.error, 'allowedOrigins') ?? describeError(save.error))}
+        >
+          <Textarea
+            name="allowedOrigins"
+            placeholder="https://lms.example.edu"
+            spellCheck={false}
+            className="w-full font-mono text-xs"
+            disabled={!isAdmin}
+            value={draft ?? allowedOrigins.join('\n')}
+            onChange={({ target }) => setDraft(target.value)}
+          />
+        </Field>
+        <div className="flex justify-end gap-2">
+          <Button disabled={draft === null} onClick={() => setDraft(null)}>
+            Discard
+          </Button>
+          <Button kind="primary" type="submit" disabled={!isAdmin || draft === null || save.isPending}>
+            Save origins
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}

@@ -1,0 +1,121 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Badge } from '../../components/badge';
+import { Button } from '../../components/button';
+import { SecretOnce } from '../../components/copying';
+import { Dialog } from '../../components/dialog';
+import { Switch } from '../../components/field';
+import { FormFault } from '../../components/form-fault';
+import { Section } from '../../components/page-header';
+import { useToast } from '../../components/toast';
+import { useTRPC } from '../../queries';
+import { describeError } from '../../query-client';
+import { useStaff } from '../../staff';
+
+/** The secret under which the customer's server signs the ids of users. */
+export function Identity({ hasSecret }: { hasSecret: boolean }) {
+  const { isAdmin } = useStaff();
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <Section
+      title="Signed identity"
+      actions={hasSecret ? <Badge tone="human">Required</Badge> : <Badge tone="medium">Not required</Badge>}
+    >
+      <div className="space-y-3">
+        <p className="text-muted">
+          {hasSecret
+            ? 'A user that a page names needs a signature of your server. Others are ignored.'
+            : 'Anybody can make a page name any user. With a secret, your server signs the ids, and others are ignored.'}
+        </p>
+        <p className="text-muted">
+          <code className="font-mono text-xs">data-user-hash</code> is the HMAC-SHA256 of the user’s id under the
+          secret, in lower-case hexadecimal digits.
+        </p>
+        <Button disabled={!isAdmin} onClick={() => setAsking(true)}>
+          {hasSecret ? 'Rotate identity secret' : 'Create identity secret'}
+        </Button>
+      </div>
+      <RotateDialog hasSecret={hasSecret} isOpen={isAsking} onClose={() => setAsking(false)} />
+    </Section>
+  );
+}
+
+/** Says what will happen, then shows the new secret once. */
+function RotateDialog({ hasSecret, isOpen, onClose }: { hasSecret: boolean; isOpen: boolean; onClose(): void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const rotate = useMutation(trpc.sites.rotateIdentitySecret.mutationOptions());
+  const secret = rotate.data?.identitySecret;
+  const close = () => {
+    // Drops the last copy of the secret in the browser.
+    rotate.reset();
+    onClose();
+    void queryClient.invalidateQueries({ queryKey: trpc.sites.getCollecting.pathKey() });
+  };
+  return (
+    <Dialog
+      title={secret ? 'Your new identity secret' : 'Identity secret'}
+      isPersistent={secret !== undefined}
+      isOpen={isOpen}
+      onClose={close}
+    >
+      {secret ? (
+        <div className="space-y-4">
+          <SecretOnce name="Identity secret" secret={secret} />
+          <div className="flex justify-end">
+            <Button kind="primary" onClick={close}>
+              I have copied it
+            </Button>
+          </div>
+        </div>
+      ) : (
+        <div className="space-y-4">
+          <p className="text-muted">
+            {hasSecret
+              ? 'Signatures under the present secret are refused at once. Sessions go on, but their users are unknown until your server signs with the new one.'
+              : 'From then on, users without a valid signature are ignored. Sessions go on, but their users are unknown until your server signs.'}
+          </p>
+          <FormFault error={rotate.error} />
+          <div className="flex justify-end gap-2">
+            <Button onClick={close}>Cancel</Button>
+            <Button kind="danger" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
+              {hasSecret ? 'Rotate secret' : 'Create secret'}
+            </Button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+/** Whether tags may ask to collect in spite of Global Privacy Control. */
+export function PrivacyControl({ mayIgnore }: { mayIgnore: boolean }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const { isAdmin } = useStaff();
+  const change = useMutation(
+    trpc.sites.setPrivacyControl.mutationOptions({
+      onSuccess: () => void queryClient.invalidateQueries({ queryKey: trpc.sites.getCollecting.pathKey() }),
+      onError: (error) => toast({ text: `Not changed. ${describeError(error)}`, isError: true }),
+    }),
+  );
+  return (
+    <Section title="Global Privacy Control">
+      <div className="space-y-3">
+        <p className="text-muted">
+          Browsers send it for visitors who refuse to be tracked. Nothing of them is kept, unless a tag says{' '}
+          <code className="font-mono text-xs">data-gpc="ignore"</code> and this permits it. Ask your data-protection
+          officer first.
+        </p>
+        <Switch
+          label="Tags may ignore Global Privacy Control"
+          disabled={!isAdmin || change.isPending}
+          checked={change.isPending ? change.variables.mayIgnorePrivacyControl : mayIgnore}
+          onChange={({ target }) => change.mutate({ mayIgnorePrivacyControl: target.checked })}
+        />
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,1 @@
+CREATE INDEX "collected_sessions_site" ON "collected_sessions" USING btree ("site_id","created_at");

@@ -47,7 +47,8 @@ export function readSources(roots: string[]): SourceFile[] {
       ? [root]
       : readdirSync(root, { recursive: true, encoding: 'utf8' })
           .map((name) => join(root, name).split(sep).join('/'))
-          .filter((path) => /\.(ts|tsx|js|mjs)$/.test(path) && !path.startsWith('pixel/released/')),
+          .filter((path) => /\.(ts|tsx|js|mjs)$/.test(path) && !path.startsWith('pixel/released/'))
+          .filter((path) => statSync(path).isFile()),
   );
   return paths.sort().map((path) => {
     const text = readFileSync(path, 'utf8');

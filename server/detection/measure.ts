@@ -137,18 +137,26 @@ function takePress(state: DocumentState, event: Event<EventCode.Press>, features
   const moves = Math.max(state.moveEvents, state.moveCount);
   const isLarge = Math.min(width, height) >= MIN_CENTRED_PX;
   const press: Press = {
-    ...{ atMs, pointer, isTrusted: isTrusted(event), hasPressure: event.pressurePercent > 0 },
+    atMs,
+    pointer,
+    isTrusted: isTrusted(event),
+    hasPressure: event.pressurePercent > 0,
     isFractional: x10 % 10 !== 0 || y10 % 10 !== 0,
     isCentred: isLarge
       ? Math.abs(event.offsetX10) <= CENTRE_TENTHS && Math.abs(event.offsetY10) <= CENTRE_TENTHS
       : null,
     isApproached: isJudged ? moves > MAX_UNAPPROACHED_MOVES : null,
-    ...{ heldMs: null, screenOffset: { x: event.screenX10 / 10, y: event.screenY10 / 10 } },
+    heldMs: null,
+    screenOffset: { x: event.screenX10 / 10, y: event.screenY10 / 10 },
   };
   features.presses.push(press);
   if (pointer === 'touch') features.hasTouch = true;
   countTime(features, timeMs);
-  Object.assign(state, { rest: place, moveEvents: 0, moveCount: 0, press, pressMs: timeMs });
+  state.rest = place;
+  state.moveEvents = 0;
+  state.moveCount = 0;
+  state.press = press;
+  state.pressMs = timeMs;
   if (press.isTrusted) state.deedMs = timeMs;
 }
 
@@ -188,7 +196,12 @@ function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, feat
   if (flags & EVENT_FLAGS.repeated) return;
   const intervalMs = timeMs - state.characterMs;
   const stroke: Keystroke = {
-    ...{ atMs, kind, isCharacter, isTrusted: isTrusted(event), isMultiline: false, heldMs: null },
+    atMs,
+    kind,
+    isCharacter,
+    isTrusted: isTrusted(event),
+    isMultiline: false,
+    heldMs: null,
     hasCode: (flags & EVENT_FLAGS.hasCode) !== 0,
     hasShift: (flags & EVENT_FLAGS.shift) !== 0,
     hasCapsLock: (flags & EVENT_FLAGS.capsLock) !== 0,

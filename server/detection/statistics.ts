@@ -1,6 +1,6 @@
 /** The middle value; of an even number of values the upper one of the two. NaN of none. */
 export function computeMedian(values: readonly number[]): number {
-  const sorted = Float64Array.from(values).sort();
+  const sorted = new Float64Array(values).sort();
   return sorted[sorted.length >> 1] ?? Number.NaN;
 }
 

@@ -25,6 +25,7 @@ export interface Manner {
   isCentred?: boolean;
   holdMs?: (random: () => number) => number;
   isCoalesced?: boolean;
+  isMismatched?: boolean;
   text?: 'keys' | 'insert' | 'fill' | 'dictation' | 'paste' | 'composition' | 'script';
   dwellMs?: (random: () => number) => number;
   intervalMs?: (random: () => number) => number;
@@ -98,7 +99,7 @@ export class SyntheticTask {
 
   /** Moves the mouse along a bent path with an uneven speed. */
   private moveTo(x: number, y: number): void {
-    const { approach = 'moves', isCoalesced = true, isFractional = false } = this.manner;
+    const { approach = 'moves', isCoalesced = true, isFractional = false, isMismatched = false } = this.manner;
     if (approach === 'none') return;
     const from = this.mouse;
     const steps = approach === 'jump' ? 1 : Math.round(this.between(18, 40));
@@ -108,7 +109,11 @@ export class SyntheticTask {
       const off = step === steps ? 0 : Math.sin(Math.PI * share) * bend + this.between(-1, 1);
       this.builder.wait(approach === 'jump' ? 1 : this.between(7, 18));
       const place = [from.x + share * (x - from.x) + off, from.y + share * (y - from.y) + off / 2] as const;
-      this.builder.move(...place, { coalesced: isCoalesced && this.random() < 0.5, fractional: isFractional });
+      this.builder.move(...place, {
+        coalesced: isCoalesced && this.random() < 0.5,
+        fractional: isFractional,
+        mismatched: isMismatched,
+      });
     }
     this.mouse = { x, y };
   }

@@ -1,5 +1,4 @@
 import type { Features, Keystroke } from '../features';
-import { computeMedian } from '../statistics';
 
 /** The characters that a keyboard wrote. Dictation, input methods and text expanders send keys without a code. */
 export const findTypedKeys = ({ keys }: Features): Keystroke[] =>
@@ -15,5 +14,13 @@ export const isEnoughTyping = (keys: readonly Keystroke[]): boolean =>
 const MIN_SLOW_INTERVAL_MS = 350;
 
 /** Whether somebody chooses key after key, as with a switch, an eye tracker or an on-screen keyboard. */
-export const isSlowTyping = (keys: readonly Keystroke[]): boolean =>
-  computeMedian(keys.flatMap(({ intervalMs }) => intervalMs ?? [])) >= MIN_SLOW_INTERVAL_MS;
+export function isSlowTyping(keys: readonly Keystroke[]): boolean {
+  let count = 0;
+  let slow = 0;
+  for (const { intervalMs } of keys) {
+    if (intervalMs === null) continue;
+    count++;
+    if (intervalMs >= MIN_SLOW_INTERVAL_MS) slow++;
+  }
+  return count > 0 && slow * 2 >= count;
+}

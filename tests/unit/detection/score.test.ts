@@ -1,28 +1,224 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scoreTrace } from '../../../server/detection/score';
-import { AGENTS, imitate, PEOPLE, RECORDED_HUMAN } from '../../support/synthetic-sessions';
+import { EVENT_FIELDS, EVENT_FLAGS, type EventCode } from '../../../contract/beacon';
+import { evidenceInput, MAX_EVIDENCE_BYTES } from '../../../contract/evidence';
+import { readBeacon } from '../../../server/detection/batch';
+import { summariseEvents } from '../../../server/detection/events';
+import { readPresence } from '../../../server/detection/presence';
+import { RULES } from '../../../server/detection/rules/table';
+import { RULE_SET_VERSION, scoreTrace } from '../../../server/detection/score';
+import { anchorDocuments, type TraceBatch } from '../../../server/detection/trace';
+import { AGENTS, imitate, type Manner, PEOPLE, RECORDED_HUMAN, SyntheticTask } from '../../support/synthetic-sessions';
+import { buildTrace, CHROME, DESKTOP, TraceBuilder } from '../../support/trace';
 
-const SEEDS = [1, 2, 3, 4, 5];
+const SEEDS = [1, 2, 3];
 const MEDIUM = 0.4;
 const BOT = 0.7;
-const scoresOf = (manner: (typeof PEOPLE)[string]) => SEEDS.map((seed) => scoreTrace(imitate(manner, seed)));
+const BASE = 0.029;
+const START_MS = 1_800_000_000_000;
+const TASK_MS = 60_000;
+
+/** One task after the other, each in a new document. */
+function imitateTasks(manners: readonly Manner[]) {
+  const documentOf = (index: number) => index.toString(16).padStart(16, 'a');
+  const tasks = manners.map((manner, i) => new SyntheticTask(manner, i + 1, documentOf(i), i * TASK_MS).run());
+  return buildTrace(tasks);
+}
 
 describe('a synthetic program', () => {
-  it.each(Object.keys(AGENTS).filter((name) => name !== 'script in the page'))('is a bot: %s', (name) => {
-    for (const { botScore, detectionFlags } of scoresOf(AGENTS[name]!)) {
-      expect([botScore >= BOT, detectionFlags]).toEqual([true, detectionFlags]);
-    }
+  const { 'script in the page': script, ...others } = AGENTS;
+
+  it.each(Object.entries(others))('is a bot: %s', (_, manner) => {
+    for (const seed of SEEDS) expect(scoreTrace(imitate(manner, seed)).botScore).toBeGreaterThanOrEqual(BOT);
   });
 
-  it('is missed if it replays a recorded person, and known as such', () => {
-    for (const { botScore } of scoresOf(RECORDED_HUMAN)) expect(botScore).toBeLessThan(MEDIUM);
+  it('that replays a recorded person is missed', () => {
+    for (const seed of SEEDS) expect(scoreTrace(imitate(RECORDED_HUMAN, seed)).botScore).toBeLessThan(MEDIUM);
+  });
+
+  it('that is a script of the page is noticed, but not enough', () => {
+    const { botScore, detectionFlags } = scoreTrace(imitate(script!));
+    expect([botScore > BASE, botScore < BOT, detectionFlags]).toEqual([true, true, ['untrusted-events']]);
   });
 });
 
 describe('a synthetic person', () => {
-  it.each(Object.keys(PEOPLE))('is no bot: %s', (name) => {
-    for (const { botScore, detectionFlags } of scoresOf(PEOPLE[name]!)) {
-      expect([botScore < MEDIUM, detectionFlags]).toEqual([true, detectionFlags]);
+  it.each(Object.entries(PEOPLE))('is no bot: %s', (_, manner) => {
+    for (const seed of SEEDS) expect(scoreTrace(imitate(manner, seed)).botScore).toBeLessThan(MEDIUM);
+  });
+
+  it.each(['mouse and keyboard', 'keyboard only', 'touch', 'tap-to-click trackpad', 'screen reader', 'input method'])(
+    'raises nothing: %s',
+    (name) => {
+      for (const seed of SEEDS) {
+        const { botScore, detectionFlags } = scoreTrace(imitate(PEOPLE[name]!, seed));
+        expect([botScore, detectionFlags]).toEqual([BASE, []]);
+      }
+    },
+  );
+
+  it('who works for half an hour is not suspected for one odd minute', () => {
+    const odd = { approach: 'jump', isCentred: true } as const;
+    const { botScore } = scoreTrace(imitateTasks([...Array<Manner>(20).fill({}), odd, ...Array<Manner>(10).fill({})]));
+    expect(botScore).toBeLessThan(MEDIUM);
+  });
+});
+
+describe('a session', () => {
+  it('that a program takes over after ten minutes is a bot, and the evidence says when', () => {
+    const { botScore, findings } = scoreTrace(
+      imitateTasks([...Array<Manner>(10).fill({}), AGENTS['raw cdp keys']!, AGENTS['raw cdp keys']!]),
+    );
+    expect(botScore).toBeGreaterThanOrEqual(BOT);
+    const found = findings.filter(({ state, weight }) => state === 'found' && weight > 0);
+    expect(found.map(({ flag }) => flag)).toEqual(
+      expect.arrayContaining(['zero-pressure', 'no-approach', 'instant-keys']),
+    );
+    for (const moment of found.flatMap(({ moments }) => moments)) {
+      expect(Date.parse(moment)).toBeGreaterThanOrEqual(START_MS + 10 * TASK_MS);
     }
+  });
+
+  it('without anything is not judged', () => {
+    const expected = { botScore: BASE, detectionFlags: [], ruleSetVersion: RULE_SET_VERSION };
+    expect(scoreTrace({ userAgent: '', batches: [] })).toMatchObject(expected);
+    expect(scoreTrace(buildTrace(new TraceBuilder()))).toMatchObject(expected);
+  });
+
+  it('without proof is no bot if the findings are of one group', () => {
+    const environment = { q: [9, 9] as [number, number], v: [1280, 720, 1280, 720, ...DESKTOP.v.slice(4)] };
+    const manner = { environment: { ...environment, v: environment.v as typeof DESKTOP.v, b: 2 + 32 } };
+    const { botScore, detectionFlags } = scoreTrace(imitate(manner));
+    expect([botScore, detectionFlags]).toEqual([0.574, ['headless', 'devtools-protocol', 'synthetic-window']]);
+    const typist = scoreTrace(imitate({ pressurePercent: 0, isFractional: true, isMismatched: true, hasShift: false }));
+    expect([typist.botScore, typist.detectionFlags.length]).toEqual([0.69, 4]);
+  });
+
+  it('without proof is no bot if too little was done', () => {
+    const build = (count: number) => {
+      const builder = new TraceBuilder({ environment: { ...DESKTOP, q: [9, 9], b: 32 } });
+      for (let i = 0; i < count; i++) {
+        builder.wait(900).press(90 * i + 0.5, 300, 0.2, { pressurePercent: 0, offsetX10: 0, offsetY10: 0 });
+      }
+      return scoreTrace(buildTrace(builder)).botScore;
+    };
+    expect([build(4), build(6)]).toEqual([0.69, 0.998]);
+  });
+
+  it('with proof needs nothing else', () => {
+    for (const flag of ['webdriver', 'automation-globals', 'declared-agent']) {
+      expect(RULES.find(({ rule }) => rule.flag === flag)!.isProof).toBe(true);
+    }
+    expect(RULES.filter(({ isProof }) => isProof)).toHaveLength(3);
+    const environment = { ...DESKTOP, w: 1 as const };
+    expect(scoreTrace(buildTrace(new TraceBuilder({ environment }))).botScore).toBe(0.971);
+  });
+});
+
+describe('a judgement', () => {
+  it('is the same for any order of arrival, and for repeats', () => {
+    for (const manner of [AGENTS['puppeteer stealth']!, PEOPLE['mouse and keyboard']!]) {
+      const { batches, userAgent } = imitateTasks([manner, manner]);
+      const expected = JSON.stringify(scoreTrace({ userAgent, batches }));
+      fc.assert(
+        fc.property(
+          fc.shuffledSubarray([...batches], { minLength: batches.length }),
+          fc.subarray([...batches]),
+          (all, some) => {
+            const late = some.map((batch) => ({ ...batch, receivedAtMs: batch.receivedAtMs + 5_000 }));
+            expect(JSON.stringify(scoreTrace({ userAgent, batches: [...late, ...all] }))).toBe(expected);
+          },
+        ),
+        { numRuns: 5 },
+      );
+    }
+  });
+
+  it('lists every rule once, those that count most first, and its flags are those found', () => {
+    const { findings, detectionFlags } = scoreTrace(imitate(AGENTS['playwright fill']!));
+    expect(findings.map(({ flag }) => flag).sort()).toEqual(RULES.map(({ rule }) => rule.flag).sort());
+    const weights = findings.map(({ weight }) => weight);
+    expect(weights).toEqual([...weights].sort((a, b) => b - a));
+    expect(findings[0]).toMatchObject({ flag: 'webdriver', state: 'found', measured: 'true', weight: 7 });
+    expect([...detectionFlags].sort()).toEqual(
+      findings
+        .filter(({ weight }) => weight > 0)
+        .map(({ flag }) => flag)
+        .sort(),
+    );
+    // Others of the group count a quarter.
+    expect(findings.find(({ flag }) => flag === 'headless')).toMatchObject({ state: 'found', weight: 0.75 });
+  });
+
+  it('fits the fact, also when everything is found many times', () => {
+    const everything: Manner = {
+      ...{ ...AGENTS['raw cdp keys'], isCentred: true, isFractional: true, isFocusSudden: true, hasShift: false },
+      environment: { w: 1, q: [9, 9], b: 2 + 32, v: [1280, 720, 1280, 720, ...DESKTOP.v.slice(4)] as typeof DESKTOP.v },
+      marks: ['cdc_*', '__playwright*', '__puppeteer*', 'codex-agent-overlay-root'],
+    };
+    const { findings, detectionFlags } = scoreTrace(imitateTasks(Array(20).fill(everything)));
+    expect(detectionFlags.length).toBeGreaterThan(10);
+    expect(new TextEncoder().encode(JSON.stringify(findings)).length).toBeLessThan(MAX_EVIDENCE_BYTES * 0.75);
+    expect(evidenceInput.parse(findings)).toEqual(findings);
+    for (const manner of [...Object.values(AGENTS), ...Object.values(PEOPLE)])
+      evidenceInput.parse(scoreTrace(imitate(manner)).findings);
+  });
+
+  it('never throws on what readBeacon accepts, and neither do the other readings', () => {
+    const codes = Object.keys(EVENT_FIELDS).map((code) => Number(code) as EventCode);
+    const value = fc.oneof(
+      fc.integer({ min: -1, max: 2 }),
+      fc.integer({ min: -100_000, max: 100_000 }),
+      fc.maxSafeInteger(),
+    );
+    const event = fc
+      .tuple(fc.constantFrom(...codes), value, fc.array(value, { minLength: 13, maxLength: 13 }))
+      .map(([code, time, fields]) => {
+        const names: readonly string[] = EVENT_FIELDS[code];
+        const small = names.map((name, i) => (name === 'flags' ? EVENT_FLAGS.trusted : Math.abs(fields[i]!) % 3));
+        return [
+          code,
+          time % 300_000,
+          ...small.map((field, i) => (/^(dx|dy|y|.*10)$/.test(names[i]!) ? fields[i]! % 2 ** 40 : field)),
+        ];
+      });
+    const batch = fc.record({
+      ...{
+        ev: fc.array(event, { maxLength: 40 }).map((events) => events.flat()),
+        n: fc.nat(9),
+        d: fc.constantFrom('a', 'b'),
+      },
+      ...{
+        c: fc.tuple(
+          fc.double({ min: 0, max: 2 ** 40, noNaN: true }),
+          fc.double({ min: -8e15, max: 8e15, noNaN: true }),
+        ),
+      },
+      ...{ m: fc.array(fc.nat(22), { maxLength: 5 }), receivedAtMs: fc.integer({ min: 0, max: 4_000_000_000_000 }) },
+    });
+    let accepted = 0;
+    fc.assert(
+      fc.property(fc.array(batch, { maxLength: 6 }), (raw) => {
+        const batches: TraceBatch[] = raw.flatMap(({ receivedAtMs, d, ...content }) => {
+          const rest = { v: 1, k: `site_${'A'.repeat(24)}`, s: 'a'.repeat(32), d: d.repeat(16), e: DESKTOP };
+          const beacon = readBeacon({
+            ...rest,
+            ...content,
+            p: ['https://a.example/', 'https://a.example/b', 'https://a.example/c'],
+          });
+          return beacon === null ? [] : [{ ...beacon, receivedAtMs }];
+        });
+        accepted += batches.length;
+        const { botScore, findings } = scoreTrace({ userAgent: CHROME, batches });
+        expect(botScore >= 0 && botScore <= 1).toBe(true);
+        expect(evidenceInput.safeParse(findings).success).toBe(true);
+        readPresence({ batches });
+        for (const { timestampMs, durationMs } of summariseEvents(batches, anchorDocuments(batches))) {
+          expect(Number.isSafeInteger(timestampMs) && (durationMs === null || durationMs >= 0)).toBe(true);
+        }
+      }),
+      { numRuns: 80 },
+    );
+    expect(accepted).toBeGreaterThan(50);
   });
 });

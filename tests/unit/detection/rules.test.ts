@@ -1,0 +1,392 @@
+import { describe, expect, it } from 'vitest';
+import {
+  AUTOMATION_MARKS,
+  type BeaconEnvironment,
+  ELEMENT_ROLES,
+  EVENT_FLAGS,
+  EventCode,
+  INPUT_TYPES,
+} from '../../../contract/beacon';
+import type { Finding } from '../../../contract/evidence';
+import { RULES } from '../../../server/detection/rules/table';
+import { scoreTrace } from '../../../server/detection/score';
+import { buildTrace, CHROME, DESKTOP, FIREFOX, TraceBuilder } from '../../support/trace';
+
+// Each rule on small synthetic traces: what it finds, what not, where it has too little to speak, and whom it exempts.
+
+type Build = (builder: TraceBuilder) => unknown;
+type Case = [
+  what: string,
+  state: Finding['state'],
+  build: Build,
+  environment?: Partial<BeaconEnvironment> | null,
+  userAgent?: string,
+];
+
+const { trusted, hasCode, shift, multiline, autofilled, capsLock }: Record<keyof typeof EVENT_FLAGS, number> =
+  EVENT_FLAGS;
+const nothing = () => undefined;
+const sizes = (v: number[]) => ({ v: v as BeaconEnvironment['v'] });
+const times = (count: number, build: (index: number) => unknown) => {
+  for (let index = 0; index < count; index++) build(index);
+};
+const mark = (name: string) => (builder: TraceBuilder) =>
+  builder.send({ m: [AUTOMATION_MARKS.findIndex(([, other]) => other === name)] });
+/** Presses at changing places, after some moves. */
+const presses =
+  (
+    count: number,
+    fields: Parameters<TraceBuilder['press']>[3] = {},
+    { moves = 8, heldMs = (i: number) => 60 + 17 * i } = {},
+  ): Build =>
+  (builder) =>
+    times(count, (i) => {
+      const x = i % 2 === 0 ? 200 : 600;
+      times(moves, (step) => builder.wait(12).move(x - 10 * (moves - step), 300));
+      builder.wait(900).press(x, 300, heldMs(i), fields);
+    });
+const moves =
+  (count: number, odd: Parameters<TraceBuilder['move']>[2] = {}): Build =>
+  (builder) =>
+    times(count, (i) => builder.wait(15).move(300 + (i % 50), 300, odd));
+/** Keys, each of which writes one character. */
+const keys =
+  (
+    count: number,
+    {
+      kind = 'letter',
+      flags = trusted | hasCode,
+      heldMs = 80,
+      gapMs = (i: number) => 40 + 61 * (i % 7),
+      field = multiline,
+    } = {},
+  ): Build =>
+  (builder) =>
+    times(count, (i) => {
+      const write = () => builder.add(EventCode.Input, { flags: trusted | field, valueLength: i + 1 });
+      builder.wait(gapMs(i)).key(kind as 'letter', heldMs, flags, write);
+    });
+const text =
+  (type: (typeof INPUT_TYPES)[number], length: number, { flags = trusted | multiline, beforeMs = 5 } = {}): Build =>
+  (builder) => {
+    const fields = { field: 1, type: INPUT_TYPES.indexOf(type), insertedLength: length, valueLength: length, flags };
+    builder.wait(3_000).add(EventCode.Focus, { field: 1, role: 5, flags }).wait(beforeMs).add(EventCode.Input, fields);
+  };
+const both =
+  (...builds: Build[]): Build =>
+  (builder) =>
+    builds.map((build) => build(builder));
+const touch: Build = (builder) => builder.add(EventCode.Touch, { touches: 1 });
+const scriptClicks =
+  (count: number, { role = 'radio', gapMs = 2_000, startMs = 5_000 } = {}): Build =>
+  (builder) => {
+    builder.wait(startMs);
+    times(count, () =>
+      builder.wait(gapMs).add(EventCode.Click, { flags: 0, role: ELEMENT_ROLES.indexOf(role as 'radio') }),
+    );
+  };
+const focuses =
+  (count: number, { cause = nothing as Build, laterMs = 5, type = 1, flags = trusted } = {}): Build =>
+  (builder) =>
+    times(count, (i) => {
+      builder.wait(4_000);
+      cause(builder);
+      builder.wait(2).add(EventCode.Focus, { field: i, role: ELEMENT_ROLES.indexOf('input') });
+      builder.wait(laterMs).add(EventCode.Input, { field: i, type, insertedLength: 4, valueLength: 4, flags });
+    });
+
+const WINDOW = [1400, 900, 1385, 813, 1920, 1080, 1053, 120, 40, 1000];
+const FRACTION = { x10: 2_005, y10: 3_005 };
+
+const CASES: Record<string, Case[]> = {
+  webdriver: [
+    ['a browser that says so', 'found', nothing, { w: 1 }],
+    ['one that denies it', 'notFound', nothing],
+    ['one that does not know it', 'notFound', nothing, { w: 2 }],
+    ['no environment', 'notMeasured', nothing, null],
+  ],
+  headless: [
+    ['the word in the user agent', 'found', nothing, {}, CHROME.replace('Chrome', 'HeadlessChrome')],
+    ['the word in the brands', 'found', nothing, { r: 'HeadlessChrome/142' }],
+    ['the bit of the pixel', 'found', nothing, { b: 32 }],
+    ['no such word', 'notFound', nothing],
+    ['nothing known', 'notMeasured', nothing, null, ''],
+  ],
+  'automation-globals': [
+    ['a name of ChromeDriver', 'found', mark('cdc_*')],
+    ['an attribute of the root', 'found', mark('webdriver')],
+    ['no mark', 'notFound', nothing],
+    ['a name that web applications have too', 'notFound', mark('__pw*')],
+    ['the mark of an agent, which has a rule of its own', 'notFound', mark('claude-phantom-cursor')],
+    ['no environment', 'notMeasured', nothing, null],
+  ],
+  'declared-agent': [
+    ['the border of an agent', 'found', mark('claude-agent-glow-border')],
+    ['the overlay of another', 'found', mark('codex-agent-overlay-root')],
+    ['another mark', 'notFound', mark('cdc_*')],
+    ['no environment', 'notMeasured', nothing, null],
+  ],
+  'devtools-protocol': [
+    ['a stack that was read', 'found', nothing, { q: [1, 0] }],
+    ['a name that was read three times', 'found', nothing, { q: [0, 3] }],
+    ['a name that was read twice', 'notFound', nothing, { q: [0, 2] }],
+    ['a browser that cannot count', 'notFound', nothing, { q: [-1, -1] }],
+    [
+      'docked developer tools',
+      'notMeasured',
+      nothing,
+      { q: [1, 3], ...sizes([1400, 900, 1385, 400, ...WINDOW.slice(4)]) },
+    ],
+    [
+      'developer tools at the side',
+      'notMeasured',
+      nothing,
+      { q: [1, 3], ...sizes([1400, 900, 900, 813, ...WINDOW.slice(4)]) },
+    ],
+    ['a frame', 'notMeasured', nothing, { q: [1, 3], b: 1 }],
+    ['Firefox', 'notMeasured', nothing, { q: [1, 3] }, FIREFOX],
+    ['no environment', 'notMeasured', nothing, null],
+  ],
+  'synthetic-window': [
+    ['a window without bars', 'found', nothing, sizes([1300, 800, 1300, 800, ...WINDOW.slice(4)])],
+    ['the viewport of Playwright', 'found', nothing, sizes([1296, 816, 1280, 720, ...WINDOW.slice(4)])],
+    ['the viewport of Puppeteer', 'found', nothing, sizes([816, 700, 800, 600, ...WINDOW.slice(4)])],
+    ['an ordinary window', 'notFound', nothing],
+    ['full screen', 'notMeasured', nothing, sizes([1280, 720, 1280, 720, 1280, 720, 720, 0, 0, 1000])],
+    ['zoom', 'notMeasured', nothing, sizes([1280, 720, 1280, 720, ...WINDOW.slice(4, 9), 1500])],
+    ['a frame', 'notMeasured', nothing, { b: 1, ...sizes([1280, 720, 1280, 720, ...WINDOW.slice(4)]) }],
+    [
+      'a touch device',
+      'notMeasured',
+      nothing,
+      { h: [8, 8, 5, 0], ...sizes([1280, 720, 1280, 720, ...WINDOW.slice(4)]) },
+    ],
+    ['a hidden page', 'notMeasured', nothing, { b: 16, ...sizes([1280, 720, 1280, 720, ...WINDOW.slice(4)]) }],
+    ['a window of no size', 'notMeasured', nothing, sizes([0, 0, 1280, 720, ...WINDOW.slice(4)])],
+    ['no environment', 'notMeasured', nothing, null],
+  ],
+  'untrusted-events': [
+    ['presses that a script made', 'found', presses(3, { flags: 0 })],
+    ['many keys that a script made', 'found', keys(12, { flags: hasCode })],
+    ['clicks on answers that a script made', 'found', scriptClicks(4)],
+    ['a person', 'notFound', presses(3)],
+    ['one press of a script among many', 'notFound', both(presses(5), presses(1, { flags: 0 }))],
+    ['a password manager: a few keys', 'notFound', both(presses(1), keys(4, { flags: hasCode }))],
+    ['a carousel of the page', 'notMeasured', scriptClicks(6, { role: 'button' })],
+    ['answers that the page restores', 'notMeasured', scriptClicks(6, { startMs: 0, gapMs: 100 })],
+    ['too few deeds', 'notMeasured', presses(2)],
+  ],
+  'zero-pressure': [
+    ['presses without pressure', 'found', presses(2, { pressurePercent: 0 })],
+    ['presses of a mouse', 'notFound', presses(2)],
+    ['fewer than half', 'notFound', both(presses(3), presses(1, { pressurePercent: 0 }))],
+    ['one press', 'notMeasured', presses(1, { pressurePercent: 0 })],
+    ['touch', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 2 })],
+    ['a pen', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 1 })],
+    ['presses that a script made', 'notMeasured', presses(3, { pressurePercent: 0, flags: 0 })],
+  ],
+  'fractional-coordinates': [
+    ['a mouse between pixels', 'found', presses(3, FRACTION)],
+    ['whole pixels', 'notFound', presses(3)],
+    ['one press', 'notMeasured', presses(1, FRACTION)],
+    ['another pixel ratio', 'notMeasured', presses(3, FRACTION), sizes([...WINDOW.slice(0, 9), 1250])],
+    [
+      'a page that is pinched larger',
+      'notMeasured',
+      both(presses(2, FRACTION), presses(1, { ...FRACTION, screenX10: 900 })),
+    ],
+    ['a frame', 'notMeasured', presses(3, FRACTION), { b: 1 }],
+    ['a pen', 'notMeasured', both(presses(2, FRACTION), presses(1, { pointer: 1 }))],
+    ['touch', 'notMeasured', presses(3, { ...FRACTION, pointer: 2 })],
+    ['Firefox', 'notMeasured', presses(3, FRACTION), {}, FIREFOX],
+    [
+      'a Macintosh',
+      'notMeasured',
+      presses(3, FRACTION),
+      {},
+      CHROME.replace('X11; Linux x86_64', 'Macintosh; Intel Mac OS X 10_15_7'),
+    ],
+    ['no environment', 'notMeasured', presses(3, FRACTION), null],
+  ],
+  'movement-mismatch': [
+    ['moves that do not add up', 'found', moves(30, { mismatched: true })],
+    ['moves that do', 'notFound', moves(30)],
+    ['few moves', 'notMeasured', moves(29, { mismatched: true })],
+    ['another pixel ratio', 'notMeasured', moves(30, { mismatched: true }), sizes([...WINDOW.slice(0, 9), 2000])],
+    ['Firefox', 'notMeasured', moves(30, { mismatched: true }), {}, FIREFOX],
+  ],
+  'capital-without-shift': [
+    ['capitals without Shift', 'found', keys(3, { kind: 'capital' })],
+    ['capitals with Shift', 'notFound', keys(3, { kind: 'capital', flags: trusted | hasCode | shift })],
+    ['capitals with Caps Lock', 'notFound', keys(3, { kind: 'capital', flags: trusted | hasCode | capsLock })],
+    ['two capitals', 'notMeasured', keys(2, { kind: 'capital' })],
+    ['an on-screen keyboard or dictation', 'notMeasured', keys(5, { kind: 'capital', flags: trusted })],
+    ['touch', 'notMeasured', both(touch, keys(5, { kind: 'capital' }))],
+    ['Firefox', 'notMeasured', keys(5, { kind: 'capital' }), {}, FIREFOX],
+  ],
+  'no-approach': [
+    ['presses out of nowhere', 'found', presses(5, {}, { moves: 0 })],
+    ['presses after one move', 'found', presses(5, {}, { moves: 1 })],
+    ['presses after moves', 'notFound', presses(5)],
+    ['too few presses', 'notMeasured', presses(3, {}, { moves: 0 })],
+    ['presses at one place', 'notMeasured', (builder) => times(8, () => builder.wait(900).press(300, 300, 80))],
+    [
+      'presses after the page was hidden',
+      'notMeasured',
+      (builder) =>
+        times(6, (i) =>
+          builder
+            .wait(900)
+            .add(EventCode.Visibility, { state: 1 })
+            .wait(900)
+            .press(i * 90, 300, 80),
+        ),
+    ],
+    ['touch', 'notMeasured', presses(6, { pointer: 2 }, { moves: 0 })],
+    ['a pen', 'notMeasured', presses(6, { pointer: 1 }, { moves: 0 })],
+    ['keyboard only', 'notMeasured', keys(20)],
+  ],
+  'exact-centre': [
+    ['presses in the middle', 'found', presses(3, { offsetX10: 0, offsetY10: 5 })],
+    ['presses somewhere', 'notFound', presses(3)],
+    ['two presses', 'notMeasured', presses(2, { offsetX10: 0, offsetY10: 0 })],
+    ['small elements', 'notMeasured', presses(3, { offsetX10: 0, offsetY10: 0, width: 9, height: 9 })],
+    ['touch', 'notMeasured', presses(3, { offsetX10: 0, offsetY10: 0, pointer: 2 })],
+  ],
+  'instant-press': [
+    ['no time', 'found', presses(3, {}, { heldMs: () => 0.4 })],
+    ['8 ms', 'found', presses(3, {}, { heldMs: () => 8 })],
+    ['always the same', 'found', presses(5, {}, { heldMs: () => 100 })],
+    ['as people do', 'notFound', presses(5)],
+    ['a tap on a trackpad', 'notMeasured', presses(5, {}, { heldMs: (i) => 1 + i })],
+    ['two presses', 'notMeasured', presses(2, {}, { heldMs: () => 0 })],
+    ['touch', 'notMeasured', presses(5, { pointer: 2 }, { heldMs: () => 0 })],
+  ],
+  'uncoalesced-moves': [
+    ['moves that were never joined', 'found', moves(200, { coalesced: false })],
+    ['moves that were', 'notFound', moves(200)],
+    ['few moves', 'notMeasured', moves(199, { coalesced: false })],
+    ['Firefox', 'notMeasured', moves(200, { coalesced: false }), {}, FIREFOX],
+  ],
+  'instant-keys': [
+    ['keys that are released at once', 'found', keys(10, { heldMs: 2 })],
+    ['many in a single line', 'found', keys(40, { heldMs: 2, field: 0 })],
+    ['keys that are held', 'notFound', keys(10)],
+    ['few keys', 'notMeasured', keys(9, { heldMs: 2 })],
+    ['a password that a program types', 'notMeasured', keys(30, { heldMs: 2, field: 0 })],
+    ['a switch, an eye tracker, an on-screen keyboard', 'notMeasured', keys(40, { heldMs: 2, gapMs: () => 700 })],
+    ['dictation or a text expander', 'notMeasured', keys(40, { heldMs: 0, flags: trusted })],
+    [
+      'a browser that rounds times',
+      'notMeasured',
+      (builder) => {
+        builder.wait(-builder.timeMs + 1_000);
+        keys(20, { heldMs: 0, gapMs: () => 100 })(builder);
+      },
+    ],
+  ],
+  'uniform-typing': [
+    ['keys in a beat', 'found', keys(25, { gapMs: (i) => 60 + (i % 3) })],
+    ['keys without a pause', 'found', keys(25, { heldMs: 1, gapMs: (i) => 5 + 9 * (i % 3) })],
+    ['as people do', 'notFound', keys(25)],
+    ['few keys', 'notMeasured', keys(15, { gapMs: () => 60 })],
+    ['a password that a program types', 'notMeasured', keys(30, { gapMs: () => 5, field: 0 })],
+    ['a switch that keeps a beat', 'notMeasured', keys(40, { gapMs: () => 500 })],
+  ],
+  'text-without-keys': [
+    ['text from nowhere', 'found', text('insertText', 200)],
+    ['typed text', 'notFound', keys(40)],
+    ['dictation', 'notFound', text('insertText', 200, { beforeMs: 12_000 })],
+    ['an input method', 'notFound', text('insertComposition', 60)],
+    ['little text', 'notMeasured', text('insertText', 20)],
+    ['a single line', 'notMeasured', text('insertText', 200, { flags: trusted })],
+    ['autofill', 'notMeasured', text('insertText', 200, { flags: trusted | multiline | autofilled })],
+    ['a password manager or the page', 'notMeasured', text('none', 200, { flags: multiline })],
+    ['a paste', 'notMeasured', text('insertFromPaste', 200)],
+    [
+      'a paste that says insertText',
+      'notMeasured',
+      both(
+        (builder) => builder.wait(2_000).add(EventCode.Clipboard),
+        (builder) => text('insertText', 200)(builder.wait(-2_900)),
+      ),
+    ],
+    ['a drop', 'notMeasured', text('insertFromDrop', 200)],
+    ['a corrected word', 'notMeasured', text('insertReplacement', 60)],
+    ['undo', 'notMeasured', text('history', 200)],
+    ['touch', 'notMeasured', both(touch, text('insertText', 200))],
+  ],
+  'focus-without-cause': [
+    ['fields that are filled out of nowhere', 'found', focuses(2)],
+    ['fields that were pressed', 'notFound', focuses(3, { cause: (builder) => builder.press(100, 100, 80) })],
+    ['keyboard only', 'notFound', focuses(3, { cause: (builder) => builder.key('tab', 80) })],
+    ['touch', 'notFound', focuses(3, { cause: touch })],
+    ['a screen reader or voice control', 'notFound', focuses(3, { laterMs: 400 })],
+    ['autofill', 'notFound', focuses(3, { flags: trusted | autofilled })],
+    ['a password manager', 'notFound', focuses(3, { flags: 0 })],
+    ['one field', 'notMeasured', focuses(1)],
+  ],
+  'telemetry-gap': [
+    ['a batch that is missing', 'found', (builder) => builder.send({ n: 5 })],
+    ['events that were dropped', 'found', (builder) => builder.send({ l: [3, 1] })],
+    ['everything', 'notFound', nothing],
+  ],
+  'clock-inconsistent': [
+    [
+      'a clock that was set back',
+      'found',
+      (builder) =>
+        builder
+          .send()
+          .wait(60_000)
+          .send({ c: [60_100, 1_800_000_010_000] }),
+    ],
+    [
+      'a clock that was set forward',
+      'found',
+      (builder) =>
+        builder
+          .send()
+          .wait(60_000)
+          .send({ c: [60_100, 1_800_009_000_000] }),
+    ],
+    ['clocks that agree', 'notFound', (builder) => builder.send().wait(60_000).send()],
+    [
+      'a computer that slept',
+      'notFound',
+      (builder) =>
+        builder
+          .send()
+          .wait(60_000)
+          .send({ c: [60_100, 1_800_003_660_000], receivedAtMs: 1_800_003_660_040 }),
+    ],
+    [
+      'a batch that came late',
+      'notFound',
+      (builder) => builder.send().wait(60_000).send({ receivedAtMs: 1_800_000_900_000 }),
+    ],
+  ],
+  'insufficient-evidence': [
+    ['little that was done', 'found', presses(4)],
+    ['enough', 'notFound', presses(5)],
+  ],
+};
+
+it('has cases for every rule', () => {
+  expect(Object.keys(CASES).sort()).toEqual(RULES.map(({ rule }) => rule.flag).sort());
+});
+
+describe.each(Object.entries(CASES))('%s', (flag, cases) => {
+  it.each(cases)('%s: %s', (_, state, build, environment = {}, userAgent = CHROME) => {
+    const builder = new TraceBuilder({ environment: environment && { ...DESKTOP, ...environment } });
+    build(builder);
+    const { findings, detectionFlags } = scoreTrace(buildTrace(builder, userAgent));
+    const finding = findings.find((other) => other.flag.split(':')[0] === flag)!;
+    expect(finding.state).toBe(state);
+    const { weight } = RULES.find(({ rule }) => rule.flag === flag)!;
+    expect(detectionFlags.includes(finding.flag)).toBe(state === 'found' && weight > 0);
+    expect(finding.weight > 0).toBe(state === 'found' && weight > 0);
+    if (state === 'notMeasured') expect([finding.measured, finding.moments]).toEqual([null, []]);
+    else expect(finding.measured).not.toBeNull();
+  });
+});

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { EventCode } from '../../../contract/beacon';
+import { RULES } from '../../../server/detection/rules/table';
+import { readTrace } from '../../../server/detection/segments';
+import { buildTrace, DESKTOP, TraceBuilder } from '../../support/trace';
+
+const ORIGIN_MS = 1_800_000_000_000;
+const read = (...builders: TraceBuilder[]) => readTrace(buildTrace(builders));
+const startsOf = (...builders: TraceBuilder[]) => read(...builders).segments.map(({ startMs }) => startMs - ORIGIN_MS);
+
+describe('a segment', () => {
+  it('is a page', () => {
+    const builder = new TraceBuilder().wait(500).key('letter', 80).wait(420).page('https://lms.example.edu/2', 1);
+    const { segments } = read(builder.wait(100).key('letter', 80));
+    // The builder's batches arrive 40 ms after they were made.
+    expect(segments.map(({ startMs, events }) => [startMs - ORIGIN_MS, events.length])).toEqual([
+      [140, 3],
+      [1_140, 3],
+    ]);
+    // What was in effect before is in effect on the next page.
+    expect(segments[1]!.environments).toEqual([{ thing: DESKTOP, atMs: ORIGIN_MS + 1_140 }]);
+  });
+
+  it('has at most a minute of activity, of which long pauses are no part', () => {
+    const busy = new TraceBuilder();
+    for (let i = 0; i < 130; i++) busy.wait(1_000).add(EventCode.Scroll, { y: i });
+    expect(startsOf(busy)).toEqual([140, 61_140, 122_140]);
+    const idle = new TraceBuilder();
+    for (let i = 0; i < 20; i++) idle.wait(60_000).add(EventCode.Scroll, { y: i });
+    expect(startsOf(idle)).toEqual([140]);
+  });
+
+  it('belongs to one document; all are in order of time', () => {
+    const later = new TraceBuilder({ document: '00000000000000a0', originMs: ORIGIN_MS + 5_000 }).wait(900);
+    const earlier = new TraceBuilder({ document: '00000000000000b0' }).wait(900);
+    expect(startsOf(later, earlier)).toEqual([140, 5_140]);
+  });
+
+  it('keeps to the arrival of its batch, and to the length of a session', () => {
+    const lying = new TraceBuilder({ url: null }).send().wait(90_000).add(EventCode.Alive);
+    lying.send({ receivedAtMs: ORIGIN_MS + 1_000 });
+    expect(readTrace(traceOf(lying)).segments.at(-1)!.events[0]!.atMs).toBe(ORIGIN_MS + 1_000);
+    const old = new TraceBuilder({ url: null }).add(EventCode.Alive).send({ c: [10 ** 10, 0] });
+    expect(readTrace(traceOf(old)).segments[0]!.events[0]!.atMs).toBe(ORIGIN_MS + 140 - 8 * 3_600_000);
+  });
+});
+
+const traceOf = ({ batches }: TraceBuilder) => ({ userAgent: '', batches });
+
+describe('telemetry', () => {
+  it('counts batches that are missing and events that were dropped', () => {
+    const builder = new TraceBuilder()
+      .send({ l: [2, 1] })
+      .send({ n: 4 })
+      .send({ n: 5, l: [0, 1] });
+    expect(readTrace(traceOf(builder)).telemetry).toMatchObject({ missingBatches: 3, droppedEvents: 4 });
+    expect(readTrace(traceOf(new TraceBuilder().send({ n: 2 }))).telemetry.missingBatches).toBe(2);
+  });
+});
+
+describe('docs/detection.md', () => {
+  it('shows every rule with its group and weight', () => {
+    const rows = readFileSync('docs/detection.md', 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
+    const shown = rows.map(([, flag, group, , , , weight]) => [flag!.replace(':NAME', ''), group, weight]);
+    const text = (weight: number, isProof?: true) => (isProof ? `${weight}, proof` : String(weight));
+    expect(shown).toEqual(RULES.map(({ rule, weight, isProof }) => [rule.flag, rule.group, text(weight, isProof)]));
+  });
+});

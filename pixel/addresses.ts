@@ -1,15 +1,12 @@
 // Addresses of pages say what a page is about, but also carry secrets: sign-in codes, tokens of links, e-mail addresses.
 
 /** The only parameters that stay: they name courses and activities of learning platforms. */
-const KEPT_PARAMETERS = ['id', 'course', 'course_id', 'cmid', 'attempt'];
-const HIDDEN = '…';
+const KEPT_PARAMETERS = /^(id|course(_id)?|cmid|attempt)$/;
 
 /** An enum, because the bundler writes its values in place. */
 enum Limit {
-  address = 512,
-  part = 128,
-  word = 32,
-  number = 17,
+  length = 512,
+  changes = 3,
 }
 
 /**
@@ -19,42 +16,23 @@ enum Limit {
 export function cleanAddress(href: string): string {
   const { protocol, origin, pathname, searchParams } = new URL(href);
   if (!/^https?:$/.test(protocol)) return '';
-  const path = pathname.split('/').map(cleanPart).join('/');
-  const kept = KEPT_PARAMETERS.filter((name) => searchParams.has(name)).map(
-    (name) => `${name}=${cleanPart(encodeURIComponent(searchParams.get(name)!))}`,
-  );
-  return (origin + path + (kept.length > 0 ? `?${kept.join('&')}` : '')).slice(0, Limit.address);
+  const kept = [...searchParams].filter(([name]) => KEPT_PARAMETERS.test(name));
+  const query = kept.map(([name, value]) => `${name}=${cleanPart(encodeURIComponent(value))}`).join('&');
+  return (origin + pathname.split('/').map(cleanPart).join('/') + (query && `?${query}`)).slice(0, Limit.length);
 }
 
 /** A part of an address in its encoded form, without matrix parameters (`;jsessionid=…`), or `…`. */
 function cleanPart(encoded: string): string {
-  const part = encoded.split(/;|%3B/i)[0]!;
+  const part = encoded.replace(/(;|%3B).*/i, '');
   try {
-    return isSecret(decodeURIComponent(part)) ? HIDDEN : part;
+    const text = decodeURIComponent(part);
+    return SECRET.test(text) || (text.match(CHANGE) ?? []).length > Limit.changes ? '…' : part;
   } catch {
-    return HIDDEN;
+    return '…';
   }
 }
 
-/** Anything but words, numbers and the marks between them: `@`, `=`, a plus before a number, control characters. */
-const ODD = /[@=+&?#<>"\\{}|^`\p{C}]/u;
-const MARKS = /[-_.~,:!()'* ]/;
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
-
-function isSecret(part: string): boolean {
-  return part.length > Limit.part || ODD.test(part) || UUID.test(part) || part.split(MARKS).some(isRandom);
-}
-
-/** Recognises words that nobody writes: long ones with digits all over, or with capitals all over. */
-function isRandom(word: string): boolean {
-  const { length } = word;
-  if (/^\d+$/.test(word)) return length > Limit.number;
-  if (length > Limit.word) return true;
-  const digits = count(word, /\d/g);
-  const changes = count(word, /\d(?=\D)|\D(?=\d)/g);
-  if (length >= 6 && changes > 2) return true;
-  if (length >= 12 && digits > 4 && digits < length) return true;
-  return length >= 10 && count(word, /\p{Ll}(?=\p{Lu})/gu) > length / 6;
-}
-
-const count = (text: string, pattern: RegExp) => (text.match(pattern) ?? []).length;
+/** Characters of e-mail addresses, encodings and telephone numbers; words and numbers that are too long for a name. */
+const SECRET = /[@=+&?#<>"\\{}|^`\p{C}]|[\p{L}\p{N}]{33}|\d{18}|\p{L}\d{7}|\d{7}\p{L}/u;
+/** Where letters and digits meet, or a capital follows a small letter. Random words have many of these. */
+const CHANGE = /\p{L}(?=\d)|\d(?=\p{L})|\p{Ll}(?=\p{Lu})/gu;

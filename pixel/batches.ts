@@ -1,58 +1,58 @@
 import { type BeaconContent, EventCode } from '../contract/beacon';
 
-/** An event before it becomes numbers of the wire: fields are absolute. The field of a page is its index in a list of addresses. */
-export type PixelEvent = [timeMs: number, code: EventCode, ...fields: number[]];
+/** An event before it becomes numbers of the wire: its fields are absolute, and a page's first field is its address. */
+export type PixelEvent = [timeMs: number, code: EventCode, ...fields: (number | string)[]];
 
 /** The buffer holds `buffered` events. A batch takes so many of them that it stays below 60 KB. */
 enum Limit {
   buffered = 3_000,
-  batchEvents = 800,
-  batchCharacters = 36_000,
-  batchPages = 32,
+  batchEvents = 500,
+  batchPages = 16,
 }
 
-/** Adds an event to a buffer. A full buffer drops moves first, then the oldest others. Answers how many of each. */
-export function addBounded(buffer: PixelEvent[], event: PixelEvent): [moves: number, others: number] {
+/** Adds an event to a buffer. A full buffer drops moves first, then the oldest others, and counts both in `dropped`. */
+export function addBounded(buffer: PixelEvent[], event: PixelEvent, dropped: [moves: number, others: number]): void {
   buffer.push(event);
   const { length } = buffer;
-  if (length <= Limit.buffered) return [0, 0];
+  if (length <= Limit.buffered) return;
   const others = buffer.filter(([, code]) => code !== EventCode.Move);
+  dropped[0] += length - others.length;
   const surplus = others.splice(0, others.length - Limit.buffered / 2);
   // Later events belong to the last page.
-  const page = surplus.filter(([, code]) => code === EventCode.Page).pop();
-  if (page) others.unshift(page);
-  const moves = length - others.length - surplus.length + (page ? 1 : 0);
-  buffer.splice(0, length, ...others);
-  return [moves, length - moves - others.length];
+  const pages = surplus.filter(([, code]) => code === EventCode.Page).slice(-1);
+  dropped[1] += surplus.length - pages.length;
+  buffer.splice(0, length, ...pages, ...others);
 }
 
 /** Takes the events of one batch from a buffer, in order of time, as one column of numbers. */
-export function takeEvents(buffer: PixelEvent[], addresses: readonly string[]): Pick<BeaconContent, 'ev' | 'p'> {
+export function takeEvents(buffer: PixelEvent[]): Pick<BeaconContent, 'ev' | 'p'> {
   const ev: number[] = [];
   const p: string[] = [];
-  let [last, lastX, lastY, characters, taken] = [0, 0, 0, 0, 0];
+  let last = 0;
+  let lastX = 0;
+  let lastY = 0;
+  let taken = 0;
   buffer.sort(([a], [b]) => a - b);
   for (const [timeMs, code, ...fields] of buffer) {
-    if (taken >= Limit.batchEvents || characters > Limit.batchCharacters || p.length >= Limit.batchPages) break;
+    if (taken >= Limit.batchEvents || p.length >= Limit.batchPages) break;
     taken++;
-    let written = fields.map(Math.round);
+    if (code === EventCode.Page) {
+      const address = fields[0] as string;
+      if (!p.includes(address)) p.push(address);
+      fields[0] = p.indexOf(address);
+    }
+    const written = (fields as number[]).map(Math.round);
     if (code === EventCode.Move) {
       const [x, y] = written as [number, number];
-      written = [x - lastX, y - lastY];
-      [lastX, lastY] = [x, y];
-    }
-    if (code === EventCode.Page) {
-      const address = addresses[written[0]!]!;
-      if (!p.includes(address)) p.push(address);
-      written[0] = p.indexOf(address);
-      characters += address.length * 3;
+      written[0] = x - lastX;
+      written[1] = y - lastY;
+      lastX = x;
+      lastY = y;
     }
     const time = Math.round(timeMs * 10);
-    written.unshift(code, time - last);
+    ev.push(code, time - last, ...written);
     last = time;
-    ev.push(...written);
-    characters += `${written},`.length;
   }
   buffer.splice(0, taken);
-  return { ev, p: p.length > 0 ? p : undefined };
+  return { ev, p: p.length ? p : undefined };
 }

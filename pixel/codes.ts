@@ -1,5 +1,5 @@
-// The numbers behind the lists of contract/beacon.ts, in the same order (a test compares them). The bundler writes an enum's
-// values in place, so that the names cost a page nothing.
+// The lists of contract/beacon.ts in a form that costs a page less; a test compares them. The bundler writes an enum's values
+// in place.
 
 export enum KeyClass {
   letter,
@@ -56,19 +56,20 @@ export enum Pointer {
   touch,
 }
 
-export enum ClipboardKind {
-  paste,
-  copy,
-  cut,
-  drop,
-}
-
 export enum PageCause {
   load,
   history,
   restored,
   activated,
 }
+
+/** AUTOMATION_MARKS: the first letters of names of window (with `,` the whole name), then selectors of elements. */
+export const MARKS = (
+  'cdc_|__pw|__playwright|__puppeteer|__webdriver|__selenium|_Selenium|__driver_|__fxdriver|__nightmare,|_phantom,|' +
+  'callPhantom,|domAutomation|__stagehand|__browserUse|html[webdriver]|html[selenium]|html[driver]|' +
+  '#playwright-highlight-container|#claude-agent-glow-border|#claude-agent-stop-container|#claude-phantom-cursor|' +
+  '#codex-agent-overlay-root'
+).split('|');
 
 /** Packs flags into a number, the first one as bit 0. The callers follow EVENT_FLAGS and ENVIRONMENT_BITS. */
 export const packBits = (...flags: unknown[]): number =>

@@ -1,101 +1,108 @@
 import { EventCode } from '../contract/beacon';
-import { ClipboardKind, InputType, KeyClass, Pointer, packBits, Role } from './codes';
+import { InputType, KeyClass, Pointer, packBits, Role } from './codes';
 import { attempt, type Listen } from './guard';
 import { createThinner } from './thinning';
 
 // Listeners that turn what happens in the document into numbers. Nothing that is typed, chosen or shown is read, only its length.
 
 export type Report = (code: EventCode, timeMs: number, ...fields: number[]) => void;
+/** Reports an event with its time, its fields and EVENT_FLAGS. */
+type ReportEvent = (code: EventCode, event: Event, ...fields: number[]) => void;
 
 /** An enum, because the bundler writes its values in place. */
 enum Limit {
   moveTolerancePx = 1.5,
   scrollTolerancePx = 4,
-  /** At least every fourth scroll event is reported, so that a smooth movement never looks like a jump. */
-  scrollPending = 3,
+  /** Short, so that a smooth movement never looks like a jump. */
+  scrollStretchMs = 50,
   moveGapMs = 100,
   moveErrorPx = 2,
   wheelGapMs = 200,
-  /** How often the whole length of an editable element is counted: it may be an essay. */
-  editableLengthMs = 500,
 }
 
 /** Listens to everything. Answers a function that reports what is held back: the end of a movement, counts of moves, wheel turns. */
 export function listenToEvents(listen: Listen, report: Report): () => void {
-  const settleMoves = listenToPointers(listen, report);
+  const reportEvent: ReportEvent = (code, event, ...fields) =>
+    report(code, event.timeStamp, ...fields, readFlags(event as never));
+  const settleMoves = listenToMoves(listen, report);
   const settleScrolling = listenToScrolling(listen, report);
-  listenToKeys(listen, report);
-  listenToFields(listen, report);
+  listenToPresses(listen, reportEvent, settleMoves);
+  listenToKeys(listen, reportEvent, report);
+  listenToFields(listen, reportEvent);
   return () => {
     settleMoves();
     settleScrolling();
   };
 }
 
-function listenToPointers(listen: Listen, report: Report): () => void {
-  const thinner = createThinner(([timeMs, x, y]) => report(EventCode.Move, timeMs, x, y), Limit.moveTolerancePx);
-  const pressedMs = new Map<number, number>();
-  let [moves, coalesced, mismatched, fractional] = [0, 0, 0, 0];
-  let [lastMs, lastX, lastY] = [-Infinity, 0, 0];
-
-  function settle(): void {
-    thinner.settle();
-    if (moves > 0) report(EventCode.MoveSummary, lastMs, moves, coalesced, mismatched, fractional);
-    moves = coalesced = mismatched = fractional = 0;
-  }
+function listenToMoves(listen: Listen, report: Report): () => void {
+  const [add, settle] = createThinner(([timeMs, x, y]) => report(EventCode.Move, timeMs, x, y), Limit.moveTolerancePx);
+  let moves = 0;
+  let coalesced = 0;
+  let mismatched = 0;
+  let fractional = 0;
+  let lastMs = 0;
+  let lastX = 0;
+  let lastY = 0;
 
   listen('pointermove', (event) => {
     // Scripts can make events too. What they press and type is reported.
     if (event.pointerType === 'touch' || !event.isTrusted) return;
-    const { timeStamp: timeMs, clientX: x, clientY: y, screenX, screenY, movementX, movementY } = event;
-    const error = Math.abs(movementX - screenX + lastX) + Math.abs(movementY - screenY + lastY);
-    if (timeMs - lastMs < Limit.moveGapMs && error > Limit.moveErrorPx) mismatched++;
-    lastMs = timeMs;
+    const { timeStamp, clientX, clientY, screenX, screenY } = event;
+    const error = Math.abs(event.movementX - screenX + lastX) + Math.abs(event.movementY - screenY + lastY);
+    if (lastMs && timeStamp - lastMs < Limit.moveGapMs && error > Limit.moveErrorPx) mismatched++;
+    lastMs = timeStamp;
     lastX = screenX;
     lastY = screenY;
-    if (x % 1 || y % 1) fractional++;
-    coalesced = Math.max(coalesced, event.getCoalescedEvents?.().length ?? 0);
+    if (clientX % 1 || clientY % 1) fractional++;
+    coalesced = Math.max(coalesced, event.getCoalescedEvents?.().length || 0);
     moves++;
-    thinner.add([timeMs, x, y]);
+    add([timeStamp, clientX, clientY]);
   });
-  listen('pointerdown', (event) => {
+  return () => {
     settle();
-    const { timeStamp, pointerId, button, clientX, clientY, pressure } = event;
-    pressedMs.set(pointerId, timeStamp);
+    if (moves > 0) report(EventCode.MoveSummary, lastMs, moves, coalesced, mismatched, fractional);
+    moves = coalesced = mismatched = fractional = 0;
+  };
+}
+
+function listenToPresses(listen: Listen, reportEvent: ReportEvent, settleMoves: () => void): void {
+  const pressedMs: number[] = [];
+  const findPointer = ({ pointerType }: PointerEvent) => Math.max(Pointer.mouse, POINTERS.indexOf(pointerType));
+
+  listen('pointerdown', (event) => {
+    settleMoves();
+    const { clientX, clientY } = event;
+    pressedMs[event.pointerId] = event.timeStamp;
     const control = findControl(event);
-    const { x, y, width, height } = control?.getBoundingClientRect() ?? new DOMRect(clientX, clientY);
-    report(
-      ...([EventCode.Press, timeStamp, findPointer(event), button, clientX * 10, clientY * 10] as const),
-      ...[(clientX - x - width / 2) * 10, (clientY - y - height / 2) * 10, width, height, pressure * 100],
-      ...[(event.screenX - clientX - screenX) * 10, (event.screenY - clientY - screenY) * 10],
-      ...[findRole(control), readFlags(event)],
+    const { x, y, width, height } = control.getBoundingClientRect();
+    reportEvent(
+      ...([EventCode.Press, event, findPointer(event), event.button, clientX * 10, clientY * 10] as const),
+      ...[(clientX - x - width / 2) * 10, (clientY - y - height / 2) * 10, width, height, event.pressure * 100],
+      ...[(event.screenX - clientX - screenX) * 10, (event.screenY - clientY - screenY) * 10, findRole(control)],
     );
   });
   listen('pointerup', (event) => {
-    const { timeStamp, pointerId } = event;
-    const held10 = (timeStamp - (pressedMs.get(pointerId) ?? NaN)) * 10;
-    pressedMs.delete(pointerId);
-    report(EventCode.Release, timeStamp, findPointer(event), held10 >= 0 ? held10 : -1, readFlags(event));
+    const held10 = (event.timeStamp - pressedMs[event.pointerId]!) * 10;
+    reportEvent(EventCode.Release, event, findPointer(event), held10 >= 0 ? held10 : -1);
   });
-  listen('click', (event) =>
-    report(EventCode.Click, event.timeStamp, event.detail, findRole(findControl(event)), readFlags(event)),
-  );
-  listen('touchstart', (event) => report(EventCode.Touch, event.timeStamp, event.touches.length, readFlags(event)));
-  return settle;
+  listen('click', (event) => reportEvent(EventCode.Click, event, event.detail, findRole(findControl(event))));
+  listen('touchstart', (event) => reportEvent(EventCode.Touch, event, event.touches.length));
 }
 
-const findPointer = ({ pointerType }: PointerEvent) =>
-  pointerType === 'touch' ? Pointer.touch : pointerType === 'pen' ? Pointer.pen : Pointer.mouse;
-
 function listenToScrolling(listen: Listen, report: Report): () => void {
-  const thinner = createThinner(
+  const [add, settle] = createThinner(
     ([timeMs, , y]) => report(EventCode.Scroll, timeMs, y),
     Limit.scrollTolerancePx,
-    Limit.scrollPending,
+    Limit.scrollStretchMs,
   );
   const tops = new WeakMap<EventTarget, number>().set(document, scrollY);
   let total = scrollY;
-  let [turns, turned, mode, firstMs, lastMs] = [0, 0, 0, 0, 0];
+  let turns = 0;
+  let turned = 0;
+  let mode = 0;
+  let firstMs = 0;
+  let lastMs = 0;
 
   function settleWheel(): void {
     if (turns > 0) report(EventCode.Wheel, firstMs, turned, mode, turns);
@@ -103,12 +110,11 @@ function listenToScrolling(listen: Listen, report: Report): () => void {
   }
 
   // Documents and the boxes in them scroll. Their movements are added up, so that a change of the box is no jump.
-  listen('scroll', (event) => {
-    const target = event.target!;
+  listen('scroll', ({ target, timeStamp }) => {
     const top = (target as Element).scrollTop ?? scrollY;
-    total += top - (tops.get(target) ?? 0);
-    tops.set(target, top);
-    thinner.add([event.timeStamp, 0, total]);
+    total += top - (tops.get(target!) ?? 0);
+    tops.set(target!, top);
+    add([timeStamp, 0, total]);
   });
   listen('wheel', ({ timeStamp, deltaY, deltaMode }) => {
     if (timeStamp - lastMs > Limit.wheelGapMs || mode !== deltaMode) settleWheel();
@@ -119,177 +125,90 @@ function listenToScrolling(listen: Listen, report: Report): () => void {
     turns++;
   });
   return () => {
-    thinner.settle();
+    settle();
     settleWheel();
   };
 }
 
-function listenToKeys(listen: Listen, report: Report): void {
-  /** The keys that are down. A key's place is what is told of it. */
-  let held: (string | undefined)[] = [];
+function listenToKeys(listen: Listen, reportEvent: ReportEvent, report: Report): void {
+  /** The keys that are down, and the number that is told of each. */
+  const held = new Map<string, number>();
+  let slots = 0;
 
   listen('keydown', (event) => {
-    const { code, key } = event;
+    const name = event.code || event.key;
     // Autofill dispatches events without a key.
-    if (!key) return;
-    const name = code || key;
-    let slot = held.indexOf(name);
-    if (slot < 0) slot = held.indexOf(undefined);
-    if (slot < 0) slot = held.length;
-    held[slot] = name;
-    report(EventCode.KeyDown, event.timeStamp, classifyKey(event), slot, readFlags(event));
+    if (!name) return;
+    const slot = held.get(name) ?? slots++ % 64;
+    held.set(name, slot);
+    reportEvent(EventCode.KeyDown, event, classifyKey(event), slot);
   });
   listen('keyup', (event) => {
-    const slot = held.indexOf(event.code || event.key);
-    if (slot >= 0) held[slot] = undefined;
-    if (event.key) report(EventCode.KeyUp, event.timeStamp, slot, readFlags(event));
+    const name = event.code || event.key;
+    if (name) reportEvent(EventCode.KeyUp, event, held.get(name) ?? -1);
+    held.delete(name);
   });
-  listen('blur', ({ target }) => {
-    if (target === window) held = [];
+  (['compositionstart', 'compositionend'] as const).forEach((name, phase) => {
+    listen(name, ({ timeStamp, data }) => report(EventCode.Composition, timeStamp, phase, data.length));
   });
-  listen('compositionstart', ({ timeStamp }) => report(EventCode.Composition, timeStamp, 0, 0));
-  listen('compositionend', ({ timeStamp, data }) => report(EventCode.Composition, timeStamp, 1, data.length));
 }
 
-const NAMED_KEYS: Record<string, KeyClass> = {
-  Enter: KeyClass.enter,
-  Backspace: KeyClass.backspace,
-  Delete: KeyClass.delete,
-  Tab: KeyClass.tab,
-  Shift: KeyClass.shift,
-  CapsLock: KeyClass.capsLock,
-  Control: KeyClass.modifier,
-  Alt: KeyClass.modifier,
-  AltGraph: KeyClass.modifier,
-  Meta: KeyClass.modifier,
-  Dead: KeyClass.composition,
-  Process: KeyClass.composition,
-  Unidentified: KeyClass.composition,
-};
+/** In the order of Pointer. */
+const POINTERS = 'mouse,pen,touch'.split(',');
+
+/** The first five letters of the names of keys, in the order of KeyClass from `enter` on. */
+const KEYS = 'Enter,Backs,Delet,Tab,Arrow,Shift,CapsL,Contr Alt AltGr Meta,Dead Proce Unide'.split(',');
 
 /** Finds the class of a key. In a password field all keys that write are alike. */
 function classifyKey(event: KeyboardEvent): KeyClass {
   const { key } = event;
   if (event.isComposing) return KeyClass.composition;
-  if ([...key].length > 1) return NAMED_KEYS[key] ?? (key.startsWith('Arrow') ? KeyClass.arrow : KeyClass.other);
+  if ([...key].length > 1) return findName(KEYS, key.slice(0, 5), KeyClass.other - KeyClass.enter) + KeyClass.enter;
   if (isPassword(findTarget(event))) return KeyClass.other;
   if (key === ' ') return KeyClass.space;
-  if (/\p{Lu}/u.test(key)) return KeyClass.capital;
-  if (/\p{L}/u.test(key)) return KeyClass.letter;
-  return /\d/.test(key) ? KeyClass.digit : KeyClass.punctuation;
+  if (/\d/.test(key)) return KeyClass.digit;
+  return /\p{Lu}/u.test(key) ? KeyClass.capital : /\p{L}/u.test(key) ? KeyClass.letter : KeyClass.punctuation;
 }
 
-/** What is remembered of an input field. */
-type Field = [index: number, length: number, countedMs: number];
+/** Finds the index of the list of names that has a name. */
+function findName(lists: string[], name: string, otherwise: number): number {
+  const index = lists.findIndex((names) => names.split(' ').includes(name));
+  return index < 0 ? otherwise : index;
+}
 
-function listenToFields(listen: Listen, report: Report): void {
-  const fields = new WeakMap<Element, Field>();
+function listenToFields(listen: Listen, reportEvent: ReportEvent): void {
+  const fields = new WeakMap<Element, [index: number, length: number]>();
   let fieldCount = 0;
-  function findField(element: Element): Field {
-    const field = fields.get(element) ?? [fieldCount++, 0, -Infinity];
+  function findField(element: Element) {
+    const field = fields.get(element) ?? [fieldCount++, readLength(element)];
     fields.set(element, field);
     return field;
   }
 
   listen('input', (event) => {
     const element = findTarget(event);
-    if (!element) return;
-    const { timeStamp, inputType, data, dataTransfer } = event as InputEvent;
+    const { inputType = '', data, dataTransfer } = event as InputEvent;
     const field = findField(element);
-    const [index, before, countedMs] = field;
-    const inserted = data ?? dataTransfer?.getData('text/plain');
-    if (!isEditable(element) || timeStamp - countedMs > Limit.editableLengthMs) {
-      field[1] = readLength(element);
-      field[2] = timeStamp;
-    } else field[1] += inserted?.length ?? 0;
-    const length = field[1];
-    const type = classifyInput(inputType ?? '');
-    const lengths = isPassword(element) ? [0, 0] : [inserted?.length ?? Math.max(0, length - before), length];
-    report(EventCode.Input, timeStamp, index, type, ...lengths, readFlags(event, element));
+    const [index, before] = field;
+    const inserted = (data ?? dataTransfer?.getData('text/plain'))?.length;
+    field[1] = readLength(element);
+    const insertedLength = isPassword(element) ? 0 : (inserted ?? Math.max(0, field[1] - before));
+    reportEvent(EventCode.Input, event, index, classifyInput(inputType), insertedLength, field[1]);
   });
   listen('focusin', (event) => {
     const element = findTarget(event);
-    if (!element) return;
     const role = findRole(element);
     const isField = role >= Role.input && role <= Role.radio;
-    if (isField) findField(element)[1] = readLength(element);
-    const index = isField ? findField(element)[0] : -1;
-    report(EventCode.Focus, event.timeStamp, index, role, readFlags(event, element));
+    reportEvent(EventCode.Focus, event, isField ? findField(element)[0] : -1, role);
   });
-  for (const kind of [ClipboardKind.paste, ClipboardKind.copy, ClipboardKind.cut, ClipboardKind.drop]) {
-    listen((['paste', 'copy', 'cut', 'drop'] as const)[kind]!, (event) => {
+  // In the order of CLIPBOARD_KINDS. The length of what is copied or cut is unknown until later.
+  (['paste', 'copy', 'cut', 'drop'] as const).forEach((name, kind) => {
+    listen(name, (event) => {
       const data = (event as ClipboardEvent).clipboardData ?? (event as DragEvent).dataTransfer;
-      const isTaken = kind === ClipboardKind.copy || kind === ClipboardKind.cut;
-      const text = isTaken ? String(getSelection()) : data?.getData('text/plain');
-      const length = isPassword(findTarget(event)) ? -1 : (text?.length ?? -1);
-      report(EventCode.Clipboard, event.timeStamp, kind, length, readFlags(event));
+      const length = isPassword(findTarget(event)) ? 0 : data?.getData('text/plain').length;
+      reportEvent(EventCode.Clipboard, event, kind, length || -1);
     });
-  }
-}
-
-/** The element that an event is about, also inside an open shadow tree. */
-function findTarget(event: Event): Element | undefined {
-  const target = event.composedPath()[0];
-  return target instanceof Element ? target : undefined;
-}
-
-/** The link, button or field that an event is about, or the element itself. */
-function findControl(event: Event): Element | undefined {
-  const target = findTarget(event);
-  return target?.closest('a,button,input,select,textarea,label,summary,[role],[contenteditable]') ?? target;
-}
-
-const isEditable = (element: Element) => (element as HTMLElement).isContentEditable;
-const isPassword = (element: Element | undefined) => (element as HTMLInputElement | undefined)?.type === 'password';
-
-/** Reads EVENT_FLAGS. Those that a kind of event cannot have are 0. `field` is the input field that it is about. */
-function readFlags(event: Event, field?: Element): number {
-  const { code, shiftKey, ctrlKey, metaKey, altKey, repeat, pointerType } = event as KeyboardEvent & PointerEvent;
-  const isCapsLocked = (event as KeyboardEvent).getModifierState?.('CapsLock');
-  const isMultiline = field && (isEditable(field) || findRole(field) === Role.textarea);
-  const isAutofilled = field && event.type === 'input' && attempt(() => field.matches(':autofill'));
-  return packBits(
-    ...[event.isTrusted, code, shiftKey, ctrlKey || metaKey, altKey, isCapsLocked, repeat],
-    ...[isMultiline, pointerType, isAutofilled],
-  );
-}
-
-/** The length of a text field's value. Other fields have none. */
-function readLength(element: Element): number {
-  const role = findRole(element);
-  if (role === Role.editable) return element.textContent!.length;
-  return role === Role.input || role === Role.textarea ? (element as HTMLInputElement).value.length : 0;
-}
-
-/** By tag, type of an input element, or ARIA role. */
-const ROLES: Record<string, Role> = {
-  HTML: Role.page,
-  BODY: Role.page,
-  A: Role.link,
-  BUTTON: Role.button,
-  INPUT: Role.input,
-  TEXTAREA: Role.textarea,
-  SELECT: Role.select,
-  LABEL: Role.label,
-  SUMMARY: Role.summary,
-  VIDEO: Role.media,
-  AUDIO: Role.media,
-  IMG: Role.media,
-  CANVAS: Role.canvas,
-  IFRAME: Role.frame,
-  link: Role.link,
-  button: Role.button,
-  submit: Role.button,
-  checkbox: Role.checkbox,
-  radio: Role.radio,
-};
-
-function findRole(element: Element | undefined): Role {
-  if (!element) return Role.other;
-  if (isEditable(element)) return Role.editable;
-  const { tagName } = element;
-  const name = tagName === 'INPUT' ? (element as HTMLInputElement).type : element.getAttribute('role');
-  return ROLES[name ?? ''] ?? ROLES[tagName] ?? Role.other;
+  });
 }
 
 /** How the names of input types begin, in the order of InputType. */
@@ -302,4 +221,49 @@ function classifyInput(inputType: string): InputType {
     InputType.other,
     INPUT_TYPES.findIndex((start) => name.startsWith(start)),
   );
+}
+
+/** The element that an event is about, also inside an open shadow tree. */
+function findTarget(event: Event): Element {
+  const [target] = event.composedPath();
+  return target instanceof Element ? target : document.documentElement;
+}
+
+/** The link, button or field that an event is about, or the element itself. */
+function findControl(event: Event): Element {
+  const target = findTarget(event);
+  return target.closest('a,button,input,select,textarea,label,summary,[role],[contenteditable]') ?? target;
+}
+
+const isPassword = (element: Element) => (element as HTMLInputElement).type === 'password';
+
+/** Reads EVENT_FLAGS. Those that a kind of event cannot have are 0. */
+function readFlags(event: KeyboardEvent & PointerEvent): number {
+  const target = findTarget(event);
+  const role = findRole(target);
+  return packBits(
+    ...[event.isTrusted, event.code, event.shiftKey, event.ctrlKey || event.metaKey, event.altKey],
+    ...[event.getModifierState?.('CapsLock'), event.repeat, role === Role.textarea || role === Role.editable],
+    ...[event.pointerType, attempt(() => target.matches(':autofill'))],
+  );
+}
+
+/** The length of a text field's value. Other fields have none, and that of a password is nobody's business. */
+function readLength(element: Element): number {
+  const role = findRole(element);
+  if (role === Role.editable) return element.textContent!.length;
+  if (isPassword(element) || (role !== Role.input && role !== Role.textarea)) return 0;
+  return (element as HTMLInputElement).value.length;
+}
+
+/** In the order of Role: tags, types of buttons and input elements, ARIA roles. */
+const ROLES = (
+  ',HTML BODY,A link,BUTTON button submit,INPUT,TEXTAREA,,SELECT,checkbox,radio,' +
+  'LABEL,SUMMARY,VIDEO AUDIO IMG,CANVAS,IFRAME'
+).split(',');
+
+function findRole(element: Element): Role {
+  if ((element as HTMLElement).isContentEditable) return Role.editable;
+  const name = (element as HTMLInputElement).type || element.getAttribute('role') || '?';
+  return findName(ROLES, name, findName(ROLES, element.tagName, Role.other));
 }

@@ -9,6 +9,7 @@ export function startDebugging(): void {
   show = (what) => console.info('[pixel]', what);
 }
 
+export const now = () => performance.now();
 export const note = (what: unknown): void => show?.(what);
 
 /** Wraps a callback of the browser, so that no fault leaves it. Every listener, timer and promise of the pixel goes through here. */

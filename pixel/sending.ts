@@ -1,8 +1,9 @@
+// Keeps events, puts them into batches and sends those until they are answered. There is one sender in a document.
 import { BEACON_VERSION, type Beacon, type BeaconAnswer, type BeaconUser, EventCode } from '../contract/beacon';
 import { addBounded, type PixelEvent, takeEvents } from './batches';
 import { findMarks, readEnvironment } from './environment';
-import { attempt, guard, note } from './guard';
-import { drawDocumentId, forgetSession, keepSession, openSession, type Session } from './session';
+import { attempt, guard, note, now } from './guard';
+import { drawId, keepSession, openSession, type Session } from './session';
 
 /** An enum, because the bundler writes its values in place. */
 enum Limit {
@@ -17,262 +18,252 @@ enum Limit {
   retryAfterS = 3_600,
   /** After so many batches in a row of which nothing was kept, nobody wants more from this page. */
   refusals = 3,
-  /** Browsers send 64 KiB in all after a page has gone. */
-  leavingBytes = 60_416,
 }
 
 /** A batch that is not answered yet. Its content stays the same however often it is sent; the clocks are those of the sending. */
 type Batch = Omit<Beacon, 'c'>;
 
-export interface Sender {
-  add(event: PixelEvent): void;
-  /** Sends everything at once, because the page may go. */
-  leave(): void;
-  /** Ends the session. What happens later belongs to another one. */
-  end(): void;
-  setUser(user: BeaconUser | undefined): void;
-  /** The environment may have changed. */
-  noteEnvironment(isRestored?: boolean): void;
-  readGpu(read: () => string): void;
-  stop(): void;
+/** The fields that are the same in all beacons. */
+export type FixedFields = Pick<Beacon, 'k' | 'i' | 'g'>;
+
+let collectUrl: string;
+let fixed: FixedFields;
+let settle: () => void;
+let openPage: (timeMs: number) => void;
+let onStop: (() => void) | undefined;
+let isStarted = false;
+let session: Session;
+let documentId: string;
+let buffer: PixelEvent[] = [];
+let batches: Batch[] = [];
+const underway = new Set<Batch>();
+let dropped: [moves: number, others: number] = [0, 0];
+let sentMarks: number[] = [];
+let sequence = 0;
+let failures = 0;
+let refusals = 0;
+let retryAtMs = 0;
+let sentAtMs = 0;
+let environmentAtMs = 0;
+let isOpen = false;
+let isEnding = false;
+let isLate = false;
+let isRevived = false;
+let dueAtMs = Infinity;
+let timer: ReturnType<typeof setTimeout>;
+let environment: string | undefined;
+let user: BeaconUser | undefined;
+let newUser: BeaconUser | undefined;
+
+/**
+ * Starts to keep what is added. `settle` adds what the listeners still hold back, such as the end of a movement, and
+ * `openPage` the page, which is the first event of a session.
+ */
+export function startSending(...page: [string, FixedFields, typeof settle, typeof openPage, () => void]): void {
+  [collectUrl, fixed, settle, openPage, onStop] = page;
+  isStarted = true;
+  beginDocument(openSession());
 }
 
-export interface SenderOptions {
-  collectUrl: string;
-  /** Fields that are the same in all beacons. */
-  fixed: Pick<Beacon, 'k' | 'i' | 'g'>;
-  addresses: readonly string[];
-  /** Adds what the listeners still hold back, such as the end of a movement. */
-  settle(): void;
-  /** Adds the page, as the first event of a session. */
-  openPage(timeMs: number): void;
-  onStop(): void;
+/** Stops and forgets everything. */
+export function stopSending(): void {
+  onStop?.();
+  isStarted = isOpen = false;
+  buffer = [];
+  batches = [];
 }
 
-const now = () => performance.now();
-
-/** Creates what keeps events, puts them into batches and sends those until they are answered. */
-export function createSender({ collectUrl, fixed, addresses, settle, openPage, onStop }: SenderOptions): Sender {
-  const { fetch, setTimeout, clearTimeout } = window;
-  const buffer: PixelEvent[] = [];
-  const underway = new Set<Batch>();
-  let batches: Batch[] = [];
-  let session: Session = openSession();
-  let documentId = drawDocumentId();
-  let dropped: [moves: number, others: number] | undefined;
-  let [sequence, failures, refusals, retryAtMs, sentAtMs, environmentAtMs] = [0, 0, 0, 0, 0, 0];
-  let [isStopped, isOpen, isEnding, isLate, isRevived] = [false, false, false, false, false];
-  let dueAtMs = Infinity;
-  let timer: number | undefined;
-  let environment: string | undefined;
-  let user: BeaconUser | undefined;
-  let newUser: BeaconUser | undefined;
-
-  /** Sets the timer, unless it is set to an earlier time. */
-  function plan(delayMs: number): void {
-    const atMs = now() + delayMs;
-    if (isStopped || atMs >= dueAtMs) return;
-    clearTimeout(timer);
-    dueAtMs = atMs;
-    timer = setTimeout(flushInTime, delayMs);
+/** Adds an event. */
+export function addEvent(event: PixelEvent): void {
+  const [timeMs, code] = event;
+  if (!isStarted) return;
+  if (!isOpen && code !== EventCode.Page) {
+    // After the end of a session another one begins when somebody is there again.
+    if (code === EventCode.Leave || document.hidden) return;
+    openPage(timeMs);
   }
-  const planNext = (isMove: boolean) =>
-    plan(sequence === 0 ? Limit.firstMs : isMove ? Limit.movesOnlyMs : Limit.busyMs);
+  isOpen = true;
+  addBounded(buffer, event, dropped);
+  planNext(code);
+  if (buffer.length === Limit.fullEvents) flush();
+}
 
-  const flushInTime = guard(() => {
-    if (isOpen && now() - sentAtMs >= Limit.signMs) add([now(), EventCode.Alive]);
-    flush();
+/** Says who the visitor is. */
+export function setUser(given: BeaconUser | undefined): void {
+  user = newUser = given;
+  if (isOpen) planNext();
+}
+
+/** Notes that the environment may have changed. */
+export function noteEnvironment(isRestored?: boolean): void {
+  isRevived = isRestored ?? isRevived;
+  environmentAtMs = 0;
+}
+
+/** Has the name of the GPU read, once a tab. */
+export function keepGpuName(read: () => string): void {
+  session.gpu = session.gpu ?? attempt(read) ?? '';
+  keepSession(session);
+  environmentAtMs = 0;
+}
+
+/** Sends everything at once, because the page may go. */
+export function leave(): void {
+  if (!isStarted) return;
+  settle();
+  makeBatch();
+  sendAll();
+}
+
+/** Ends the session. What happens later belongs to another one. */
+export function endSession(): void {
+  isEnding = isOpen && mustWait();
+  if (isEnding || !isOpen) return;
+  settle();
+  makeBatch(true);
+  user = undefined;
+  beginDocument(openSession(session));
+  sendAll();
+}
+
+/** Sets the timer, unless it is set to an earlier time. */
+function plan(delayMs: number): void {
+  const atMs = now() + delayMs;
+  if (atMs >= dueAtMs) return;
+  clearTimeout(timer);
+  dueAtMs = atMs;
+  timer = setTimeout(flushInTime, delayMs);
+}
+const planNext = (code?: EventCode) =>
+  plan(sequence === 0 ? Limit.firstMs : code === EventCode.Move ? Limit.movesOnlyMs : Limit.busyMs);
+
+const flushInTime = guard(() => {
+  if (isOpen && now() - sentAtMs >= Limit.signMs) addEvent([now(), EventCode.Alive]);
+  flush();
+});
+
+function flush(): void {
+  dueAtMs = Infinity;
+  if (!isStarted) return;
+  settle();
+  isLate = underway.size > 0;
+  const waitMs = retryAtMs - now();
+  plan(waitMs > 0 ? waitMs : Limit.signMs);
+  if (waitMs > 0 || isLate) return;
+  if (batches.length === 0) makeBatch();
+  if (batches[0]) post(batches[0]);
+}
+
+/** Without a token only the first batch of a document is taken. The others wait for its answer. */
+const mustWait = () => sequence > 0 && session.token === undefined;
+
+/** Makes a batch of what has happened. */
+function makeBatch(isLast?: boolean): void {
+  if (!isOpen || mustWait()) return;
+  const marks = findMarks().filter((mark) => !sentMarks.includes(mark));
+  if (buffer.length + marks.length === 0 && !isLast) return;
+  batches.push({
+    ...{ v: BEACON_VERSION, ...fixed, s: session.nonce, t: session.token, d: documentId, n: sequence++ },
+    ...{ e: readNewEnvironment(), u: newUser, m: marks.length ? marks : undefined },
+    ...{ l: dropped[0] + dropped[1] ? dropped : undefined, x: isLast ? 1 : undefined, ...takeEvents(buffer) },
   });
+  newUser = undefined;
+  dropped = [0, 0];
+  sentMarks.push(...marks);
+}
 
-  function flush(): void {
-    dueAtMs = Infinity;
-    settle();
-    isLate = underway.size > 0;
-    const waitMs = retryAtMs - now();
-    plan(waitMs > 0 ? waitMs : Limit.signMs);
-    if (waitMs > 0 || isLate) return;
-    if (batches.length === 0) makeBatch();
-    if (batches[0]) post(batches[0]);
-  }
+/** Reads the environment from time to time too: a program can take over a page that a person has opened. */
+function readNewEnvironment(): Batch['e'] {
+  if (now() < environmentAtMs) return undefined;
+  environmentAtMs = now() + Limit.timeoutMs;
+  const read = attempt(() => readEnvironment(session.gpu, isRevived));
+  const text = JSON.stringify(read);
+  const isNew = text !== environment;
+  environment = text;
+  return isNew ? read : undefined;
+}
 
-  function add(event: PixelEvent): void {
-    const [timeMs, code] = event;
-    if (isStopped) return;
-    if (!isOpen && code !== EventCode.Page) {
-      // After the end of a session another one begins when somebody is there again.
-      if (code === EventCode.Leave || document.hidden) return;
-      openPage(timeMs);
-    }
-    isOpen = true;
-    const [moves, others] = addBounded(buffer, event);
-    if (moves + others > 0) dropped = [moves + (dropped?.[0] ?? 0), others + (dropped?.[1] ?? 0)];
-    planNext(code === EventCode.Move);
-    if (buffer.length === Limit.fullEvents) flush();
-  }
+const write = (batch: Batch) => JSON.stringify({ ...batch, c: [Math.round(now()), Date.now()] } satisfies Beacon);
+const remove = (answered: Batch) => {
+  batches = batches.filter((batch) => batch !== answered);
+};
 
-  /** Without a token only the first batch of a document is taken. The others wait for its answer. */
-  const mustWait = () => sequence > 0 && session.token === undefined;
-
-  /** Makes a batch of what has happened. */
-  function makeBatch(isLast?: boolean): void {
-    const marks = isOpen && !mustWait() ? findMarks() : [];
-    if (mustWait() || (buffer.length + marks.length === 0 && !isLast)) return;
-    batches.push({
-      ...{ v: BEACON_VERSION, ...fixed, s: session.nonce, t: session.token, d: documentId, n: sequence++ },
-      ...{ e: readNewEnvironment(), u: newUser, m: marks.length > 0 ? marks : undefined, l: dropped },
-      ...{ x: isLast ? 1 : undefined, ...takeEvents(buffer, addresses) },
+/**
+ * Sends a batch. `keepalive` lets it outlive the page. `sendBeacon` would do so too, but tells the page's whole address in
+ * `Referer`, sends cookies, and does not tell whether the batch was taken.
+ */
+async function post(batch: Batch): Promise<void> {
+  sentAtMs = now();
+  underway.add(batch);
+  let status = 0;
+  let retryAfterS = 0;
+  let answer: BeaconAnswer = {};
+  try {
+    const response = await fetch(collectUrl, {
+      method: 'POST',
+      body: write(batch),
+      keepalive: true,
+      credentials: 'omit',
+      referrerPolicy: 'origin',
+      signal: AbortSignal.timeout?.(Limit.timeoutMs),
     });
-    newUser = dropped = undefined;
-  }
+    retryAfterS = Number(response.headers.get('retry-after')) || 0;
+    if (response.status === 200) answer = await response.json();
+    status = response.status;
+  } catch {} // no network, no time, or no JSON
+  guard(takeAnswer)(batch, status, retryAfterS, answer);
+}
 
-  /** Reads the environment from time to time too: a program can take over a page that a person has opened. */
-  function readNewEnvironment() {
-    if (environment !== undefined && now() < environmentAtMs) return undefined;
-    environmentAtMs = now() + Limit.timeoutMs;
-    const read = attempt(() => readEnvironment(session.gpu, isRevived));
-    const text = JSON.stringify(read);
-    if (text === environment) return undefined;
-    environment = text;
-    return read;
-  }
-
-  const write = (batch: Batch) => JSON.stringify({ ...batch, c: [Math.round(now()), Date.now()] } satisfies Beacon);
-
-  /**
-   * Sends a batch. `keepalive` lets it outlive the page. `sendBeacon` would do so too, but tells the page's whole address in
-   * `Referer`, sends cookies, and does not tell whether the batch was taken.
-   */
-  function post(batch: Batch, body = write(batch)): void {
-    sentAtMs = now();
-    underway.add(batch);
-    const take = guard((status: number, retryAfter?: string | null, answer: BeaconAnswer = {}) => {
-      note([status, batch]);
-      underway.delete(batch);
-      if (!batches.includes(batch)) return;
-      if (status === 0 || status === 429 || status >= 500) return retry(Number(retryAfter) || 0);
-      failures = retryAtMs = 0;
-      batches = batches.filter((other) => other !== batch);
-      if (status === 200) accept(batch, answer);
-      else refuse(batch);
-      if (isEnding) end();
-      else if (isLate || batches.length > 0 || buffer.length >= Limit.fullEvents) flush();
-    });
-    const fail = () => take(0);
-    const signal = AbortSignal.timeout?.(Limit.timeoutMs);
-    const keepalive = body.length < Limit.leavingBytes;
-    fetch(collectUrl, { method: 'POST', body, keepalive, credentials: 'omit', referrerPolicy: 'origin', signal })
-      .then((response) => {
-        const { status, headers } = response;
-        const retryAfter = headers.get('retry-after');
-        if (status !== 200) return take(status, retryAfter);
-        return response.json().then((answer) => take(status, retryAfter, answer));
-      })
-      .catch(fail);
-  }
-
-  function retry(retryAfterS: number): void {
-    const waitMs = Math.max(
-      Math.min(Limit.retryMs, Limit.firstMs * 2 ** failures++) * (0.5 + Math.random() / 2),
-      Math.min(Limit.retryAfterS, retryAfterS) * 1_000 * (1 + Math.random() / 4),
-    );
+function takeAnswer(batch: Batch, status: number, retryAfterS: number, answer: BeaconAnswer): void {
+  note([status, batch]);
+  underway.delete(batch);
+  if (!batches.includes(batch)) return;
+  if (!status || status === 429 || status >= 500) {
+    const backOffMs = Math.min(Limit.retryMs, Limit.firstMs * 2 ** failures++);
+    const askedMs = Math.min(Limit.retryAfterS, retryAfterS) * 1_000;
+    // Pages that failed together do not come back together.
+    const waitMs = Math.max(backOffMs, askedMs) * (1 + Math.random() / 2);
     retryAtMs = now() + waitMs;
     plan(waitMs);
+    return;
   }
-
-  function accept({ s }: Batch, { token, ended }: BeaconAnswer): void {
-    refusals = 0;
-    if (s !== session.nonce) return;
-    if (ended) {
-      batches = batches.filter((batch) => batch.s !== s);
-      beginSession();
-    } else if (token) {
+  failures = retryAtMs = 0;
+  remove(batch);
+  // If nothing of it was kept, the site is not set up for this page, or the token is no longer valid.
+  const isKept = status === 200;
+  refusals = isKept ? 0 : refusals + 1;
+  if (refusals >= Limit.refusals) stopSending();
+  if (batch.d === documentId) {
+    const { token, ended } = answer;
+    if (token) {
       session.token = token;
       keepSession(session);
     }
-  }
-
-  /** Nothing of the batch was kept: the site is not set up for this page, or the token is no longer valid. */
-  function refuse({ d }: Batch): void {
-    refusals++;
-    if (refusals >= Limit.refusals) stop();
-    if (d !== documentId) return;
-    batches = batches.filter((batch) => batch.d !== d);
-    session.token = undefined;
-    beginDocument();
-  }
-
-  function beginSession(): void {
-    session = openSession(session);
-    beginDocument();
-  }
-
-  /** Begins to number batches again, with what has happened since the last one. */
-  function beginDocument(): void {
-    documentId = drawDocumentId();
-    sequence = 0;
-    environment = undefined;
-    newUser = user;
-    isOpen = false;
-    if (buffer[0]) openPage(buffer[0][0]);
-  }
-
-  function end(): void {
-    isEnding = isOpen && mustWait();
-    if (isEnding || !isOpen) return;
-    settle();
-    makeBatch(true);
-    user = undefined;
-    beginSession();
-    sendAll();
-  }
-
-  /** Sends all batches that are not underway, as far as a page may that goes. */
-  function sendAll(): void {
-    let bytes = 0;
-    for (const batch of batches) {
-      const body = write(batch);
-      if (underway.has(batch)) continue;
-      bytes += body.length;
-      if (bytes > Limit.leavingBytes) return;
-      if ('keepalive' in Request.prototype) post(batch, body);
-      else if (navigator.sendBeacon(collectUrl, body)) batches = batches.filter((other) => other !== batch);
+    if (!isKept || ended) {
+      batches = [];
+      beginDocument(ended ? openSession(session) : { ...session, token });
     }
   }
+  if (isEnding) endSession();
+  else if (isLate || batches[0] || buffer.length >= Limit.fullEvents) flush();
+}
 
-  function stop(): void {
-    isStopped = true;
-    isOpen = false;
-    clearTimeout(timer);
-    buffer.length = 0;
-    batches = [];
-    onStop();
+/** Begins to number batches again, with what has happened since the last one. */
+function beginDocument(next: Session): void {
+  session = next;
+  documentId = drawId().slice(16);
+  sequence = environmentAtMs = 0;
+  sentMarks = [];
+  environment = undefined;
+  newUser = user;
+  isOpen = false;
+  if (buffer[0]) openPage(buffer[0][0]);
+}
+
+/** Sends all batches that are not underway. Browsers take 64 KiB in all from a page that goes; a batch has about 40 at most. */
+function sendAll(): void {
+  for (const batch of batches.filter((other) => !underway.has(other))) {
+    if ('keepalive' in Request.prototype) post(batch);
+    else if (navigator.sendBeacon(collectUrl, write(batch))) remove(batch);
   }
-
-  return {
-    add,
-    end,
-    leave() {
-      settle();
-      makeBatch();
-      sendAll();
-    },
-    setUser(given) {
-      user = newUser = given;
-      if (isOpen) planNext(false);
-    },
-    noteEnvironment(isRestored) {
-      if (isRestored) isRevived = true;
-      environmentAtMs = 0;
-    },
-    readGpu(read) {
-      if (session.gpu !== undefined) return;
-      session.gpu = read();
-      keepSession(session);
-      environmentAtMs = 0;
-    },
-    stop() {
-      stop();
-      forgetSession();
-    },
-  };
 }

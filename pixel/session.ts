@@ -2,12 +2,10 @@ import { attempt } from './guard';
 
 const KEY = 'botPixel';
 const ID = /^[\da-f]{32}$/;
-const ID_BYTES = 16;
-const DOCUMENT_BYTES = 8;
 
 /**
  * A session is a tab. The tab keeps the nonce, the collector's token for it and the name of the GPU, for its next pages and
- * its frames of the same origin.
+ * its frames of the same origin. Storage that is refused is replaced by memory.
  */
 export interface Session {
   nonce: string;
@@ -15,40 +13,30 @@ export interface Session {
   gpu?: string;
 }
 
-export const drawDocumentId = () => drawId(DOCUMENT_BYTES);
+type Area = 'localStorage' | 'sessionStorage';
+type Use = 'getItem' | 'setItem' | 'removeItem';
+const store = (area: Area, use: Use, text = '') => attempt(() => window[area][use](KEY, text) as string | null);
 
 /** Continues the session of this tab. If there is none, or only the one that is over, begins one. */
 export function openSession(over?: Session): Session {
-  const kept = attempt(() => JSON.parse(sessionStorage.getItem(KEY)!) as Session | null);
+  const kept = attempt(() => JSON.parse(store('sessionStorage', 'getItem')!) as Session | null);
   if (kept && ID.test(kept.nonce) && kept.nonce !== over?.nonce) return kept;
-  const session = { nonce: drawId(ID_BYTES), gpu: over?.gpu };
+  const session = { nonce: drawId(), gpu: over?.gpu };
   keepSession(session);
   return session;
 }
 
-/** Storage that is refused is replaced by memory. */
-export function keepSession(session: Session): void {
-  attempt(() => sessionStorage.setItem(KEY, JSON.stringify(session)));
-}
+export const keepSession = (session: Session) => store('sessionStorage', 'setItem', JSON.stringify(session));
+export const forgetSession = () => store('sessionStorage', 'removeItem');
+/** Answers that there is no id. */
+export const forgetDevice = () => store('localStorage', 'removeItem') as undefined;
 
 /** Finds the device's random id, or draws one. It counts only if it was stored, because another page must find it again. */
 export function findDevice(): string | undefined {
-  return attempt(() => {
-    const kept = localStorage.getItem(KEY) ?? '';
-    if (!ID.test(kept)) localStorage.setItem(KEY, drawId(ID_BYTES));
-    return localStorage.getItem(KEY) ?? undefined;
-  });
+  if (!ID.test(store('localStorage', 'getItem') ?? '')) store('localStorage', 'setItem', drawId());
+  return store('localStorage', 'getItem') ?? undefined;
 }
 
-export function forgetDevice(): void {
-  attempt(() => localStorage.removeItem(KEY));
-}
-
-export function forgetSession(): void {
-  attempt(() => sessionStorage.removeItem(KEY));
-}
-
-function drawId(bytes: number): string {
-  const random = crypto.getRandomValues(new Uint8Array(bytes));
-  return Array.from(random, (byte) => (byte + 256).toString(16).slice(1)).join('');
-}
+/** Draws a random id of 16 bytes in hexadecimal digits. */
+export const drawId = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => (byte + 256).toString(16).slice(1)).join('');

@@ -1,0 +1,88 @@
+import { EventCode } from '../contract/beacon';
+import { cleanAddress } from './addresses';
+import { PageCause } from './codes';
+import { readGpuName } from './environment';
+import { listenToEvents } from './events';
+import { createListen, guard, now } from './guard';
+import { addEvent, endSession, type FixedFields, keepGpuName, leave, noteEnvironment, startSending } from './sending';
+
+/** An enum, because the bundler writes its values in place. */
+enum Limit {
+  hiddenMs = 1_800_000,
+  gpuMs = 5_000,
+}
+
+/** Starts to collect on this page: its events, its addresses, and whether it is shown. Before this nothing is read or stored. */
+export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageCause): void {
+  const abort = new AbortController();
+  const listen = createListen(abort.signal);
+  let href = '';
+  let address = '';
+  let hiddenMs = Infinity;
+  let isGone = false;
+
+  function reportPage(pageCause: PageCause, timeMs = now()): void {
+    href = location.href;
+    address = cleanAddress(href);
+    addEvent([timeMs, EventCode.Page, address, pageCause]);
+  }
+  /** Applications change the address without a new page. Not all browsers tell, so it is compared too. */
+  function compareAddress(): void {
+    if (location.href === href) return;
+    href = location.href;
+    if (cleanAddress(href) !== address) reportPage(PageCause.history);
+  }
+  function report(code: EventCode, timeMs: number, ...fields: number[]): void {
+    if (code !== EventCode.Move) compareAddress();
+    addEvent([timeMs, code, ...fields]);
+  }
+  /** The sender settles at least once a minute, also while the page is hidden. */
+  function settle(): void {
+    if (Date.now() - hiddenMs >= Limit.hiddenMs) {
+      hiddenMs = Infinity;
+      endSession();
+    }
+    compareAddress();
+    settleEvents();
+  }
+
+  const settleEvents = listenToEvents(listen, report);
+  listen('popstate', compareAddress);
+  // Without the Navigation API this listens to window, where it never happens.
+  listen('currententrychange' as 'popstate', compareAddress, window.navigation);
+  listen('resize', () => noteEnvironment());
+  listen('visibilitychange' as 'popstate', ({ timeStamp }) => {
+    const { hidden } = document;
+    // A page that is left is hidden too, after it has said so.
+    if (isGone) return;
+    settle();
+    hiddenMs = hidden ? Date.now() : Infinity;
+    report(EventCode.Visibility, timeStamp, hidden ? 1 : 0);
+    if (hidden) leave();
+    else noteEnvironment();
+  });
+  listen('pagehide', ({ timeStamp, persisted }) => {
+    isGone = true;
+    hiddenMs = Date.now();
+    report(EventCode.Leave, timeStamp, persisted ? 1 : 0);
+    leave();
+  });
+  listen('pageshow', ({ timeStamp, persisted }) => {
+    if (!persisted) return;
+    isGone = false;
+    settle();
+    hiddenMs = Infinity;
+    noteEnvironment(true);
+    reportPage(PageCause.restored, timeStamp);
+  });
+
+  const openPage = (timeMs: number) => reportPage(PageCause.load, timeMs);
+  startSending(collectUrl, fixed, settle, openPage, () => abort.abort());
+  noteEnvironment(cause === PageCause.activated);
+  reportPage(cause);
+  // Some browsers have no idle callbacks.
+  (window.requestIdleCallback ?? setTimeout)(
+    guard(() => keepGpuName(readGpuName)),
+    { timeout: Limit.gpuMs } as never,
+  );
+}

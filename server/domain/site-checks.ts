@@ -81,5 +81,6 @@ const READ = `
     left join lateral (
          select coalesce((select max(b.received_at) from session_batches b
                            where b.day = c.day and b.session_key = c.key), c.created_at) as received_at
-           from collected_sessions c where c.site_id = s.id order by c.created_at desc limit 1) newest on true
+           from collected_sessions c where c.integration_id = s.integration_id and c.site_id = s.id
+          order by c.created_at desc limit 1) newest on true
    where s.site_key = $1`;

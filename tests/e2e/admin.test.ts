@@ -122,6 +122,35 @@ describe('next to a running server', () => {
   );
 
   it(
+    'site create shows a public key; list and revoke know it; the secret of identities is shown once',
+    async () => {
+      const origins = ['--origin', 'https://lms.example.edu/', '--origin', 'http://127.0.0.1:8080'];
+      const { id } = await admin('integration', 'create', '--name', 'Sites', '--plan', 'free', ...origins);
+      const site = await admin('site', 'create', '--integration', id, '--name', 'Campus');
+      expect(site).toEqual({ id: expect.any(String), siteKey: expect.stringMatching(/^site_[\w-]{24}$/) });
+      const { sites } = await admin('site', 'list', '--integration', id);
+      const entry = { ...site, name: 'Campus', createdAt: expect.stringMatching(ISO), firstReceivedAt: null };
+      expect(sites).toEqual([{ ...entry, revokedAt: null }]);
+      const revoked = await admin('site', 'revoke', '--site', site.id);
+      expect(revoked).toEqual({ id: site.id, revokedAt: expect.stringMatching(ISO) });
+      expect((await admin('site', 'list')).sites).toContainEqual({ ...entry, ...revoked, integrationId: id });
+      const set = await admin('integration', 'set-origins', '--integration', id, '--origin', 'https://b.example.edu');
+      expect(set).toEqual({ allowedOrigins: ['https://b.example.edu'] });
+      const rotated = await admin('integration', 'rotate-identity-secret', '--integration', id);
+      expect(rotated).toEqual({ identitySecret: expect.stringMatching(/^idsec_[\w-]{43}$/) });
+      const { entries } = await admin('audit', 'list', '--integration', id);
+      expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+        ...['IdentitySecretRotated', 'OriginsChanged', 'SiteRevoked', 'SiteCreated', 'IntegrationCreated'],
+      ]);
+      expect(entries.at(-1).details.allowedOrigins).toEqual(['https://lms.example.edu', 'http://127.0.0.1:8080']);
+      expect(JSON.stringify(entries)).not.toContain(rotated.identitySecret);
+      const plain = await runAdmin(dataDir, ['site', 'create', '--integration', id], settings());
+      expect(plain.stdout).toMatch(/^id: ste_\w+\nsiteKey: site_[\w-]{24}\n$/);
+    },
+    LIMIT_MS,
+  );
+
+  it(
     'audit list shows who did what, for all integrations or one, latest first',
     async () => {
       const { id, keyId } = await createTenant('pro');
@@ -247,6 +276,20 @@ describe('next to a running server', () => {
     ['a wrong plan', ['integration', 'create', '--name', 'X', '--plan', 'gold', '--json'], /--plan.*enterprise/],
     ['a wrong origin', ['integration', 'create', '--name', 'X', '--plan', 'pro', '--origin', 'lms'], /--origin/],
     ['a wrong kind', ['demo', 'session', '--integration', 'int_x', '--kind', 'robot', '--json'], /--kind/],
+    [
+      'an origin with a pattern',
+      ['integration', 'set-origins', '--integration', 'x', '--origin', 'https://*.edu'],
+      /--origin.*\*/,
+    ],
+    ['no origin to set', ['integration', 'set-origins', '--integration', 'x'], /--origin: is required/],
+    ['two integrations', ['site', 'create', '--integration', 'x', '--name', 'y', 'z'], /z/],
+    ['an unknown integration for a site', ['site', 'create', '--integration', 'nope', '--json'], /not found/i],
+    ['an unknown site', ['site', 'revoke', '--site', 'nope', '--json'], /not found/i],
+    [
+      'an unknown integration’s secret',
+      ['integration', 'rotate-identity-secret', '--integration', 'nope'],
+      /not found/i,
+    ],
     ['an unknown integration to plan', ['integration', 'set-plan', '--id', 'nope', '--plan', 'pro'], /not found/i],
     ['an unknown integration to mint for', ['key', 'mint', '--integration', 'nope', '--json'], /not found/i],
     ['an unknown key', ['key', 'revoke', '--id', 'nope', '--json'], /not found/i],

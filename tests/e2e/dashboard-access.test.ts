@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../db/client';
+import { markReceiving } from '../../server/domain/sites';
 import { type Dashboard, settle, startDashboard } from '../support/dashboard';
 import { createDemoSettings } from '../support/database';
 import { closed, correlated, happened, scored, started } from '../support/facts';
@@ -6,10 +8,14 @@ import { closed, correlated, happened, scored, started } from '../support/facts'
 const LIMIT_MS = 90_000;
 vi.setConfig({ testTimeout: LIMIT_MS });
 const KEY = /aik_v1_[\w-]{40}/;
+const SECRET = /idsec_[\w-]{43}/;
 
 let dashboard: Dashboard;
+let databaseUrl: string;
 beforeAll(async () => {
-  dashboard = await startDashboard(await createDemoSettings());
+  const settings = await createDemoSettings();
+  databaseUrl = settings.DATABASE_URL!;
+  dashboard = await startDashboard(settings);
 }, LIMIT_MS);
 afterEach(async () => expect(await dashboard.closePages()).toEqual([]));
 afterAll(() => dashboard?.stop(), LIMIT_MS);
@@ -157,6 +163,7 @@ describe('a viewer', () => {
       [`/webhooks/${webhookId}`, 'Send test', 'Edit', 'Rotate secret', 'Delete', 'Recover since …'],
       ['/webhooks/new', 'Create webhook'],
       ['/settings?tab=api-keys', 'Mint a key', /^Revoke /],
+      ['/settings?tab=sites', 'Create a site', 'Save origins', 'Create identity secret'],
       ['/settings?tab=thresholds', 'Save thresholds'],
     ] as [string, ...(string | RegExp)[]][]) {
       await page.goto(`${dashboard.base}${path}`);
@@ -254,5 +261,63 @@ describe('an API key', () => {
     const refused = await readStats(key);
     expect([refused.status, (await refused.json()).error.code]).toEqual([401, 'INVALID_API_KEY']);
     await page.getByRole('row').filter({ hasText: 'Nightly export' }).getByText('Revoked', { exact: true }).waitFor();
+  });
+});
+
+describe('the sites', () => {
+  it('take origins, make a key and a tag, and say why a page sends nothing, until something arrives', async () => {
+    const page = await dashboard.visit('/settings?tab=sites');
+    await page.getByLabel('Origins').fill('https://*.example.edu');
+    await page.getByRole('button', { name: 'Save origins' }).click();
+    await page.getByText('must be an exact origin without *').waitFor();
+    await page.getByLabel('Origins').fill('https://lms.example.edu/start\nhttp://127.0.0.1:8080');
+    await page.getByRole('button', { name: 'Save origins' }).click();
+    await expect
+      .poll(() => page.getByLabel('Origins').inputValue())
+      .toBe('https://lms.example.edu\nhttp://127.0.0.1:8080');
+
+    await page.getByRole('button', { name: 'Create a site' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Campus LMS');
+    await page.getByRole('button', { name: 'Create site' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'Campus LMS' });
+    await row.getByText('waiting').waitFor();
+    const [site] = (await (await dashboard.ask(page.context(), 'sites.list')).json()).result.data;
+    const tag = await page.locator('pre').filter({ hasText: '<script' }).textContent();
+    expect(tag).toMatch(/^<script async src="http:\/\/127\.0\.0\.1:\d+\/pixel[^"]*\.js"/);
+    expect(tag).toContain(`data-site="${site.siteKey}"`);
+
+    const check = page.getByRole('region', { name: 'Why does a page send nothing?' });
+    await check.getByRole('button', { name: 'Check' }).click();
+    await check.getByText('Nothing received').waitFor();
+    await check.getByLabel('Address of the page').fill('https://other.example.edu/courses/1');
+    await check.getByRole('button', { name: 'Check' }).click();
+    await check.getByText('Origin not allowed').waitFor();
+    await check.getByLabel('Site key').fill('site_unknown');
+    await check.getByRole('button', { name: 'Check' }).click();
+    await check.getByText('No site has this key').waitFor();
+
+    // What the collector does with the first batch. The open page notices it.
+    const db = openDatabase({ url: databaseUrl, maxConnections: 1 });
+    await markReceiving(db, site.id);
+    await db.close();
+    await row.getByText('just now').nth(1).waitFor();
+    await row.getByRole('button', { name: 'Revoke Campus LMS' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke site' }).click();
+    await row.getByText('Revoked').waitFor();
+    expect(await page.locator('pre').filter({ hasText: site.siteKey }).count()).toBe(0);
+  });
+
+  it('show the identity secret once, and permit tags to ignore Global Privacy Control', async () => {
+    const page = await dashboard.visit('/settings?tab=sites');
+    await page.getByRole('button', { name: 'Create identity secret' }).click();
+    await page.getByRole('button', { name: 'Create secret' }).click();
+    const secret = (await page.getByRole('dialog').getByText(SECRET).textContent())!;
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('button', { name: 'Rotate identity secret' }).waitFor();
+    await page.getByLabel('Tags may ignore Global Privacy Control').check();
+    const read = async () => (await (await dashboard.ask(page.context(), 'sites.getCollecting')).json()).result.data;
+    await expect.poll(read).toMatchObject({ hasIdentitySecret: true, mayIgnorePrivacyControl: true });
+    for (const content of [await page.content(), await (await page.goto(page.url()))!.text()])
+      expect(content).not.toContain(secret);
   });
 });

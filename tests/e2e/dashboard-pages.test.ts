@@ -63,6 +63,7 @@ const PAGES = [
   '/reports',
   '/usage',
   '/settings?tab=api-keys',
+  '/settings?tab=sites',
   '/settings?tab=thresholds',
   '/settings?tab=integration',
   '/settings?tab=staff',

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Dashboard, settle, startDashboard } from '../support/dashboard';
 import { createDemoSettings } from '../support/database';
+import { closed, finding, scored, secondsAgo, started } from '../support/facts';
 
 const LIMIT_MS = 90_000;
 vi.setConfig({ testTimeout: LIMIT_MS });
@@ -66,6 +67,38 @@ describe('review', () => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect.poll(() => readVerdict(id)).toBe(null);
     await page.getByRole('figure').first().waitFor();
+  });
+
+  it('shows the findings of an open session as they form, and what followed when it ends', async () => {
+    const { product, integrationId } = dashboard;
+    const send = async (...facts: unknown[]) => expect((await product.ingest(integrationId, facts)).status).toBe(200);
+    const startedAt = secondsAgo(60);
+    const at = (second: number) => new Date(Date.parse(startedAt) + second * 1000).toISOString();
+    await send(started('live', { startedAt }));
+    const page = await dashboard.visit('/sessions/live');
+    const findings = page.getByRole('region', { name: 'Findings' });
+    await findings.getByText('Nothing is scored yet.').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    const moments = [at(12)];
+    const rules = [
+      finding('page-jumps', { group: 'flow', state: 'notFound', measured: 0, weight: 0.3 }),
+      finding('zero-pressure', { group: 'integrity', measured: 0.98765, moments, weight: 2.5 }),
+      finding('uniform-typing', { group: 'typing', state: 'notMeasured', measured: null, expected: null }),
+    ];
+    const evidence = { evidence: rules, ruleSetVersion: '2026.1', detectionFlags: ['zero-pressure'] };
+    await send(scored('live', 0.91, { scoredAt: at(30), ...evidence }));
+    const found = findings.getByRole('listitem').filter({ hasText: 'Presses without pressure' });
+    await found.getByText('measured 0.988 · expected below 0.5 · at 0:12').waitFor();
+    await findings.getByText('Rules 2026.1').waitFor();
+    expect(await findings.getByText('Changes pages without a click').isVisible()).toBe(false);
+    await findings.getByText('Not found: 1').click();
+    await findings.getByText('Changes pages without a click').waitFor();
+    await findings.getByText('Not measured: 1').click();
+    await findings.getByText('Types at an even pace').waitFor();
+    await page.getByText('91', { exact: true }).waitFor();
+    await send(scored('live', 0.95, { scoredAt: at(40), ...evidence }), closed('live'));
+    await findings.getByText('Scores: 91 at 0:30 → 95 at 0:40').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor({ state: 'detached' });
   });
 
   it('keeps the notes and the confidence that somebody wrote, and shows who labelled', async () => {

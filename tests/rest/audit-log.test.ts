@@ -76,6 +76,24 @@ describe('a change by staff writes one entry', () => {
     expect((await act('apiKeys.revoke', { id: minted.result.id })).left).toEqual([]);
   });
 
+  it('on a site, and on what holds for all sites', async () => {
+    const created = await act('sites.create', { name: 'Campus' });
+    const { id, siteKey } = created.result;
+    expect(created.left).toEqual([ofTenant('SiteCreated', id, { name: 'Campus', siteKey })]);
+    expect((await act('sites.revoke', { id })).left).toEqual([
+      ofTenant('SiteRevoked', id, { name: 'Campus', siteKey }),
+    ]);
+    expect((await act('sites.revoke', { id })).left).toEqual([]);
+    const origins = { allowedOrigins: ['https://lms.example.edu'] };
+    const changed = { before: [], after: origins.allowedOrigins };
+    expect((await act('sites.setOrigins', origins)).left).toEqual([ofTenant('OriginsChanged', tenant.id, changed)]);
+    const rotated = await act('sites.rotateIdentitySecret', {});
+    expect(rotated.left).toEqual([ofTenant('IdentitySecretRotated', tenant.id, { isFirst: true })]);
+    expect((await act('sites.setPrivacyControl', { mayIgnorePrivacyControl: true })).left).toEqual([
+      ofTenant('PrivacyControlChanged', tenant.id, { before: false, after: true }),
+    ]);
+  });
+
   it('on a plan, with the webhooks that it disabled', async () => {
     const subscribe = async (path: string) => {
       const body = { url: `https://example.com/${path}`, eventType: 'BotDetected' };
@@ -174,9 +192,11 @@ describe('no entry is written', () => {
       await admin.mutate('staff.setRole', { id: 'stf_nobody', role: 'viewer' }),
       await admin.mutate('riskThresholds.update', { mediumAt: 50, botAt: 51 }, at(tenant.id)),
       await analyst.mutate('apiKeys.mint', { name: 'x' }, at(tenant.id)),
+      await admin.mutate('sites.setOrigins', { allowedOrigins: ['https://*.example.edu'] }, at(tenant.id)),
+      await analyst.mutate('sites.rotateIdentitySecret', {}, at(tenant.id)),
       await server.call('PUT', '/v1/settings/risk-thresholds', { key: tenant.key, body: { mediumAt: 1 } }),
     ];
-    expect(refused.map(({ status }) => status)).toEqual([400, 404, 404, 400, 404, 400, 403, 400]);
+    expect(refused.map(({ status }) => status)).toEqual([400, 404, 404, 400, 404, 400, 403, 400, 403, 400]);
     expect(await listNew()).toEqual([]);
   });
 
@@ -194,7 +214,9 @@ it('nothing is changed if its entry cannot be written', async () => {
   const count = async () =>
     (
       await sql`select (select count(*) from api_keys) || ' ' || (select count(*) from staff) || ' ' ||
-      (select string_agg(plan || medium_at, ',' order by id) from integrations) as state`
+      (select string_agg(plan || medium_at || allowed_origins::text || (identity_secret is null)::text ||
+                         may_ignore_privacy_control::text, ',' order by id) from integrations) || ' ' ||
+      (select count(*) from sites) as state`
     )[0]!.state;
   const before = await count();
   await sql`alter table audit_entries add constraint full_disk check (action = '') not valid`;
@@ -204,6 +226,10 @@ it('nothing is changed if its entry cannot be written', async () => {
       await admin.mutate('apiKeys.revoke', { id: tenant.keyId }, at(tenant.id)),
       await admin.mutate('integrations.create', { name: 'New', plan: 'pro' }),
       await admin.mutate('integrations.setPlan', { id: tenant.id, plan: 'free' }),
+      await admin.mutate('sites.create', {}, at(tenant.id)),
+      await admin.mutate('sites.setOrigins', { allowedOrigins: [] }, at(tenant.id)),
+      await admin.mutate('sites.rotateIdentitySecret', {}, at(tenant.id)),
+      await admin.mutate('sites.setPrivacyControl', { mayIgnorePrivacyControl: false }, at(tenant.id)),
       await admin.mutate('staff.create', { email: 'x@example.com', password: PASSWORD }),
       await server.call('PUT', '/v1/settings/risk-thresholds', { key: tenant.key, body: { mediumAt: 1, botAt: 9 } }),
     ];

@@ -223,6 +223,11 @@ describe.each<[string, Record<string, string>]>([
     const cookie = readCookie(signedIn);
     const me = await openStaffClient(client, cookie).query('staff.me');
     expect([me.status, me.body.result.data.email]).toEqual([200, email]);
+    const headers = { cookie, origin: next.url };
+    const body = { siteKey: 'site_unknown', origin: 'https://lms.example.edu' };
+    const checked = await client.call('POST', '/collect/check', { body, headers });
+    expect([checked.status, checked.body.state]).toEqual([200, 'UnknownKey']);
+    expect(checked.headers.get('content-security-policy')).toBeNull();
     const signedOut = await client.call('POST', '/api/auth/sign-out', { headers: { cookie, origin: next.url } });
     expect([signedOut.status, signedOut.text]).toEqual([204, '']);
     expect((await openStaffClient(client, cookie).query('staff.me')).status).toBe(401);

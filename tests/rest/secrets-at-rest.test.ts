@@ -47,6 +47,7 @@ async function tour() {
   };
   const { id } = await create('integrations.create', { name: 'Toured', plan: 'enterprise' });
   const { key } = await create('apiKeys.mint', { name: 'Toured' }, id);
+  const { identitySecret } = await create('sites.rotateIdentitySecret', {}, id);
   await create('staff.create', { email: 'other@example.com', password, role: 'viewer' });
   await setStaffPassword(asOperator(db), { email: 'other@example.com', password: another });
   const call = async (method: string, path: string, body?: object) => {
@@ -80,6 +81,7 @@ async function tour() {
     'wrong key': WRONG_KEY,
     'first webhook secret': webhook.secret,
     'second webhook secret': rotated.secret,
+    'identity secret': identitySecret,
     'session token': token,
     'pipeline token': PIPELINE_TOKEN,
     'application secret': server.service.env.APP_SECRET!.toString('base64'),
@@ -102,7 +104,7 @@ async function fail(act: () => Promise<{ status: number }[]>) {
  * encodes.
  */
 function spell(secret: string): string[] {
-  const body = secret.replace(/^(aik_v1_|whsec_)/, '');
+  const body = secret.replace(/^(aik_v1_|whsec_|idsec_)/, '');
   const bytes = [Buffer.from(secret), Buffer.from(body), Buffer.from(body, 'base64')].filter(
     ({ length }) => length > 11,
   );

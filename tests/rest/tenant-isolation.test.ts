@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { mintKey, revokeKey } from '../../server/domain/api-keys';
+import { createSite } from '../../server/domain/sites';
 import type { Fact } from '../../server/pipeline/facts';
 import { expectError, fingerprintOf } from '../support/answers';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
@@ -88,6 +89,9 @@ async function createTenant(marker: string, variety: number): Promise<Tenant> {
             values (${created.id}, (now() - interval '40 days')::date, ${variety}, 0)`;
   await sql`insert into pruned_ends (integration_id, kind, value, first_seen_at, last_seen_at)
             values (${created.id}, 'all', '', now() - interval '900 days', now() - interval '800 days')`;
+  const site = await createSite(asOperator(server.service.db), { integrationId: created.id, name: marker });
+  await sql`insert into collected_sessions (integration_id, session_id, site_id, created_at, day, user_agent)
+            values (${created.id}, 'session-1', ${site.id}, now(), now()::date, ${marker})`;
   const tenant = { ...created, marker, webhooks: [], groups: makeTenantFacts(marker, variety) } as Tenant;
   for (const eventType of EVENT_TYPES) {
     const body = { url: `${receiver.url}/${marker}`, eventType, name: marker };

@@ -6,6 +6,8 @@ import { listIntegrations } from '../../server/domain/integrations';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
 import { pruneFindings, pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
+import { checkSite } from '../../server/domain/site-checks';
+import { findSite, listAllSites, markReceiving, revokeSite } from '../../server/domain/sites';
 import { factSchema } from '../../server/pipeline/facts';
 import { appRouter } from '../../server/procedures/router';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
@@ -40,6 +42,26 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     reason: 'the operator sees the youngest key of every integration',
     text: /^select "integration_id", "first4", "last4" from "api_keys" where "api_keys"\."revoked_at" is null order by/,
     spans: ['api_keys'],
+  },
+  {
+    reason: 'the key of a site finds its integration',
+    text: /^select s\.id as "siteId", s\.integration_id as "integrationId", .* from sites s join integrations i on i\.id = s\.integration_id .*where s\.site_key = \$1$/,
+    spans: ['s'],
+  },
+  {
+    reason: 'a site that was found is known by its id',
+    text: /^update sites set first_batch_at = now\(\) where id = \$1/,
+    spans: ['sites'],
+  },
+  {
+    reason: 'the operator names a site only by its id',
+    text: /^(update "sites" set "revoked_at" = now\(\)|select "revoked_at" from "sites") where \(?"sites"\."id" = \$1(?! and "sites"\."integration_id")/,
+    spans: ['sites'],
+  },
+  {
+    reason: 'the operator sees the sites of every integration',
+    text: /^select "id", "integration_id", "site_key", .* from "sites" order by/,
+    spans: ['sites'],
   },
   {
     reason:
@@ -247,6 +269,14 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   const { id } = await staff.apiKeys.mint({});
   await staff.apiKeys.list();
   await staff.apiKeys.revoke({ id });
+  await staff.sites.setOrigins({ allowedOrigins: [SHARED.origin] });
+  await staff.sites.rotateIdentitySecret();
+  await staff.sites.setPrivacyControl({ mayIgnorePrivacyControl: true });
+  await staff.sites.getCollecting();
+  const site = await staff.sites.create({});
+  await checkSite(service.db, { siteKey: site.siteKey, origin: SHARED.origin });
+  await staff.sites.list();
+  await staff.sites.revoke({ id: site.id });
   await staff.users.get({ userId });
   await staff.users.listDevices({ userId });
   await staff.courses.get({ courseId: SHARED_COURSE });
@@ -295,6 +325,10 @@ async function operate() {
   await listLatestAuditEntries(db, { limit: 1 });
   await listLatestAuditEntries(db, { integrationId: tenant.id, limit: 1 });
   await pruneRateWindows(db);
+  const [site] = await listAllSites(db);
+  await findSite(db, server.service.secrets, site!.siteKey);
+  await markReceiving(db, site!.id);
+  await revokeSite(asOperator(db), { id: site!.id });
   const [{ id }] = (await server.database.db.sql`select id from api_keys`) as unknown as [{ id: string }];
   await server.service.usage.flush();
   spare = id;

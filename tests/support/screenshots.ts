@@ -102,6 +102,7 @@ function listPages({ session, user, course, webhook, delivery }: Awaited<ReturnT
     reports: '/reports',
     usage: '/usage',
     'settings-keys': '/settings?tab=api-keys',
+    'settings-sites': '/settings?tab=sites',
     'settings-thresholds': '/settings?tab=thresholds',
     'settings-integration': '/settings?tab=integration',
     'settings-staff': '/settings?tab=staff',

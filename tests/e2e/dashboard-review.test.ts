@@ -76,7 +76,7 @@ describe('review', () => {
     const at = (second: number) => new Date(Date.parse(startedAt) + second * 1000).toISOString();
     await send(started('live', { startedAt }));
     const page = await dashboard.visit('/sessions/live');
-    const findings = page.getByRole('region', { name: 'Findings' });
+    const findings = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Findings' }) });
     await findings.getByText('Nothing is scored yet.').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     const moments = [at(12)];

@@ -17,7 +17,7 @@ export function PageHeader({ title, about, children }: { title: ReactNode; about
 /** A framed section of a page. */
 export function Section({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
   return (
-    <section aria-label={title} className="min-w-0 rounded border border-line bg-surface">
+    <section className="min-w-0 rounded border border-line bg-surface">
       <div className="flex min-h-10 flex-wrap items-center justify-between gap-2 border-b px-4 py-1">
         <h2 className="font-semibold text-sm">{title}</h2>
         {actions}

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closed, scored, started } from '../support/facts';
+import { closed, finding, scored, started } from '../support/facts';
 import { type ClientKind, PROGRAMS, type ProgramOutput } from '../support/generators/programs';
 import { INSTALL_LIMIT_MS, installPythonTools, run } from '../support/generators/python-tools';
 import { startTestServer, type TestServer } from '../support/server';
@@ -17,9 +17,11 @@ import { startTestServer, type TestServer } from '../support/server';
 const SETUP_LIMIT_MS = INSTALL_LIMIT_MS + 120_000;
 const CLIENT_LIMIT_MS = 240_000;
 
+const MEASURED = [0.5, 'a word', null];
 const EXPECTED: ProgramOutput = {
   pages: [['newest', 'scored'], ['oldest']],
   session: [0.75, 'bot'],
+  measured: MEASURED,
   label: ['bot', null, 'n'],
   webhook: ['BotDetected', [0.5, 'x', true], true],
   error: [400, 'INVALID_REQUEST', 'cursor'],
@@ -48,7 +50,7 @@ beforeAll(async () => {
     started('oldest', { startedAt: at(0) }),
     started('scored', { startedAt: at(1) }),
     closed('scored', { closedAt: at(2) }),
-    scored('scored', 0.75, { scoredAt: at(3) }),
+    scored('scored', 0.75, { scoredAt: at(3), evidence: MEASURED.map((measured) => finding('f', { measured })) }),
     started('newest', { startedAt: at(4), deviceFingerprint: 'fp', country: 'DE' }),
   ]);
   later = await startLaterVersion(server.url);

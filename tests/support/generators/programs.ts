@@ -1,12 +1,15 @@
 /**
  * What a program has to print for each of the addresses BASES, in a list as JSON, after it has called them with KEY through
- * a generated client: two pages of sessions, a label, a new subscription with a threshold, and an error.
+ * a generated client: two pages of sessions, a label, the evidence of
+ * a session, a new subscription with a threshold, and an error.
  */
 export interface ProgramOutput {
   /** The ids of each page. */
   pages: string[][];
   /** `botScore` and `label.verdict` of the session `scored`, read after the label was set. */
   session: [botScore: number | null, verdict: string | null];
+  /** What each finding of the session `scored` measured. */
+  measured: (number | string | null)[];
   label: [verdict: string, confidence: string | null, notes: string | null];
   webhook: [eventType: string, threshold: unknown, hasSecret: boolean];
   error: [status: number, code: string, field: string | null];
@@ -30,6 +33,7 @@ async function callAll(baseUrl: string) {
   const body = { verdict: 'bot', confidence: null, notes: 'n' } as const;
   const label = (await api.POST('/v1/sessions/{sessionId}/label', { params: { path }, body })).data!.data;
   const { data: session } = (await api.GET('/v1/sessions/{sessionId}', { params: { path } })).data!;
+  const { data: evidence } = (await api.GET('/v1/sessions/{sessionId}/evidence', { params: { path } })).data!;
   const webhook = (await api.POST('/v1/webhooks', { body: {
     url: 'https://example.com/hook', eventType: 'BotDetected', threshold: { field: 'botScore', operator: 'in', value: [0.5, 'x', true] },
   } })).data!.data;
@@ -37,6 +41,7 @@ async function callAll(baseUrl: string) {
   return {
     pages: [first, second].map((page) => page.data.map(({ id }) => id)),
     session: [session.botScore, session.label?.verdict],
+    measured: evidence.findings.map(({ measured }) => measured),
     label: [label.verdict, label.confidence, label.notes],
     webhook: [webhook.eventType, webhook.threshold?.value, webhook.secret.startsWith('whsec_')],
     error: [response.status, error!.error.code, error!.error.details?.field],
@@ -62,6 +67,7 @@ async function callAll(basePath: string) {
     sessionId: 'scored', labelSessionRequest: { verdict: LabelSessionRequestVerdictEnum.Bot, confidence: null, notes: 'n' },
   });
   const { data: session } = await sessions.getSession({ sessionId: 'scored' });
+  const { data: evidence } = await sessions.getSessionEvidence({ sessionId: 'scored' });
   const { data: webhook } = await new WebhooksApi(configuration).createWebhook({ createWebhookRequest: {
     url: 'https://example.com/hook', eventType: 'BotDetected', threshold: { field: 'botScore', operator: 'in', value: [0.5, 'x', true] },
   } });
@@ -71,6 +77,7 @@ async function callAll(basePath: string) {
   return {
     pages: [first, second].map((page) => page.data.map(({ id }) => id)),
     session: [session.botScore, session.label?.verdict],
+    measured: evidence.findings.map(({ measured }) => measured),
     label: [label.verdict, label.confidence, label.notes],
     webhook: [webhook.eventType, webhook.threshold?.value, webhook.secret.startsWith('whsec_')],
     error: [refused.response.status, error.code, error.details?.field],
@@ -96,6 +103,7 @@ def call_all(base):
     request = client.LabelSessionRequest(verdict="bot", confidence=None, notes="n")
     label = sessions.label_session("scored", request).data
     session = sessions.get_session("scored").data
+    evidence = sessions.get_session_evidence("scored").data
     threshold = client.ThresholdInput(field="botScore", operator="in", value=client.ThresholdInputValue([0.5, "x", True]))
     webhook = client.WebhooksApi(api).create_webhook(client.CreateWebhookRequest(
         url="https://example.com/hook", event_type="BotDetected", threshold=threshold)).data
@@ -106,6 +114,7 @@ def call_all(base):
     return {
         "pages": [[each.id for each in page.data] for page in (first, second)],
         "session": [session.bot_score, session.label.verdict],
+        "measured": [getattr(finding.measured, "actual_instance", finding.measured) for finding in evidence.findings],
         "label": [label.verdict, label.confidence, label.notes],
         "webhook": [webhook.event_type, webhook.threshold.value.actual_instance, webhook.secret.startswith("whsec_")],
         "error": [status, error.code, error.details.to_dict()["field"]],
@@ -119,7 +128,7 @@ print(json.dumps([call_all(base) for base in os.environ["BASES"].split()]))
     code: `import json
 import os
 from bot_detection import AuthenticatedClient, models
-from bot_detection.api.sessions import get_session, label_session, list_sessions
+from bot_detection.api.sessions import get_session, get_session_evidence, label_session, list_sessions
 from bot_detection.api.webhooks import create_webhook
 
 def call_all(base):
@@ -129,6 +138,7 @@ def call_all(base):
     request = models.LabelSessionRequest(verdict=models.LabelSessionRequestVerdict.BOT, confidence=None, notes="n")
     label = label_session.sync("scored", client=client, body=request).data
     session = get_session.sync("scored", client=client).data
+    evidence = get_session_evidence.sync("scored", client=client).data
     threshold = models.ThresholdInput(field="botScore", operator=models.ThresholdInputOperator.IN, value=[0.5, "x", True])
     webhook = create_webhook.sync(client=client, body=models.CreateWebhookRequest(
         url="https://example.com/hook", event_type=models.CreateWebhookRequestEventType.BOTDETECTED, threshold=threshold)).data
@@ -137,6 +147,7 @@ def call_all(base):
     return {
         "pages": [[each.id for each in page.data] for page in (first, second)],
         "session": [session.bot_score, session.label.verdict],
+        "measured": [finding.measured for finding in evidence.findings],
         "label": [label.verdict, label.confidence, label.notes],
         "webhook": [webhook.event_type, webhook.threshold.value, webhook.secret.startswith("whsec_")],
         "error": [refused.status_code, error.code, error.details.field],

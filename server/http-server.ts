@@ -11,7 +11,8 @@ import {
 import { stopListening } from './node-http-internals';
 import { runRequest } from './platform/console';
 import { beginAccess, endAccess } from './rest/access-log';
-import { noteClientAddress } from './rest/client-address';
+import { findClientAddress, noteClientAddress } from './rest/client-address';
+import { answerCollect, COLLECT_PATH, MAX_BEACON_BYTES } from './rest/collect-endpoint';
 import {
   handleNodeRequest,
   readHeader,
@@ -64,6 +65,15 @@ async function answerRequest(
   // A target without a path (`OPTIONS *`) or with a bad escape belongs to no page; Next would answer 500.
   if (findApiArea(path) || !path.startsWith('/') || decodeOrNull(path) === null)
     return handleNodeRequest(service, request, response);
+  if (path === COLLECT_PATH) {
+    const answer = await answerCollect(service, {
+      method: request.method ?? 'GET',
+      clientAddress: findClientAddress(request),
+      header: (name) => readHeader(request, name),
+      readBody: () => readNodeBody(request, MAX_BEACON_BYTES),
+    });
+    return sendNodeResponse(request, response, answer, service.readiness.isDraining);
+  }
   if (request.method === 'POST' && path === PIPELINE_PATH) {
     const answer = await answerPipeline(service, {
       header: (name) => readHeader(request, name),

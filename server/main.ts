@@ -44,6 +44,7 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
     await service.dispatcher.start();
     await service.engine?.start();
     void service.dispatcher.requestSweep();
+    service.collector.start();
     // Listen before loading the demo: a start that finds the port taken must not use up the only display of the demo
     // key.
     await listen(server, env);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { serve } from 'inngest/edge';
 import { countMigrations, type Database, openDatabase } from '../db/client';
 import journal from '../db/migrations/meta/_journal.json';
@@ -7,6 +8,8 @@ import { createInngestClient, createMessages } from '../inngest/client';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
 import { createFunctions, type Jobs } from '../inngest/functions';
 import { pruneSignInWindows } from './auth/sign-in';
+import { type Collector, createCollector } from './collector/collector';
+import { createPartitions, pruneTraces } from './collector/retention';
 import { pruneAuditEntries } from './domain/audit-entries';
 import { pruneRateWindows } from './domain/rate-windows';
 import { pruneFindings, pruneSessions } from './domain/retention';
@@ -37,6 +40,7 @@ export interface Service {
   secrets: Secrets;
   dispatcher: Dispatcher;
   ingester: Ingester;
+  collector: Collector;
   usage: UsageMeter;
   /** Serves `/api/inngest`. Null if no Inngest server is configured, so that nobody else can start runs. */
   inngestHandler: ((request: Request) => Promise<Response>) | null;
@@ -80,10 +84,6 @@ export function createService(options: ServiceOptions): Service {
         : log.error({ err: fault }, 'the database is away; requests are refused until it is back'),
   });
   const metrics = createMetrics();
-  metrics.observe({
-    readBacklog: () => readBacklog(db),
-    readDatabase: () => ({ ...db.load(), maxConnections: env.DATABASE_POOL_MAX }),
-  });
   const secrets = createSecrets(options.appSecret);
   const webhookClient = createWebhookClient({ allowedHosts: env.WEBHOOK_ALLOW_HOSTS });
 
@@ -119,7 +119,24 @@ export function createService(options: ServiceOptions): Service {
     timeoutMs: env.WEBHOOK_TIMEOUT,
     isLongLived: options.isSelfHosted,
   });
-  handler = serve({ client, functions: createFunctions(client, createJobs(db, dispatcher)) });
+  const ingester = createIngester({
+    db,
+    log,
+    publisher: dispatcher.publisher,
+    handover: dispatcher.handover,
+    firstDelayMs: env.WEBHOOK_RETRY_DELAYS[0]!,
+    publicUrl: env.publicUrl,
+    // Other processes do no work between requests; there only the cron of each minute folds.
+    onSessionsChanged: options.isSelfHosted ? createFolder(db, log) : () => {},
+  });
+  const hasTimers = options.isSelfHosted;
+  const collector = createCollector({ env, db, log, metrics, secrets, ingester, hasTimers });
+  metrics.observe({
+    readBacklog: () => readBacklog(db),
+    readDatabase: () => ({ ...db.load(), maxConnections: env.DATABASE_POOL_MAX }),
+    readCollector: collector.load,
+  });
+  handler = serve({ client, functions: createFunctions(client, createJobs(env, db, dispatcher, collector)) });
 
   return {
     env,
@@ -133,16 +150,8 @@ export function createService(options: ServiceOptions): Service {
     db,
     secrets,
     dispatcher,
-    ingester: createIngester({
-      db,
-      log,
-      publisher: dispatcher.publisher,
-      handover: dispatcher.handover,
-      firstDelayMs: env.WEBHOOK_RETRY_DELAYS[0]!,
-      publicUrl: env.publicUrl,
-      // Other processes do no work between requests; there only the cron of each minute folds.
-      onSessionsChanged: options.isSelfHosted ? createFolder(db, log) : () => {},
-    }),
+    ingester,
+    collector,
     usage: createUsageMeter({ db, log }),
     inngestHandler: env.usesInngest ? handler : null,
     engine,
@@ -152,7 +161,7 @@ export function createService(options: ServiceOptions): Service {
 }
 
 /** Connects the jobs of the engine's functions to our code. The types of both sides must match here. */
-const createJobs = (db: Database, dispatcher: Dispatcher): Jobs => ({
+const createJobs = (env: Env, db: Database, dispatcher: Dispatcher, collector: Collector): Jobs => ({
   drainSubscription: dispatcher.drainSubscription,
   wakeSubscription: dispatcher.wakeSubscription,
   sweep: dispatcher.sweep,
@@ -165,10 +174,15 @@ const createJobs = (db: Database, dispatcher: Dispatcher): Jobs => ({
   pruneSessions: () => pruneSessions(db),
   pruneFindings: () => pruneFindings(db),
   pruneAuditEntries: () => pruneAuditEntries(db),
+  sweepCollected: collector.sweep,
+  createPartitions: () => createPartitions(db),
+  pruneTraces: () => pruneTraces(db, env.TRACE_DAYS),
 });
 
 /** Stops the work of a service within about `graceMs` and closes its connections. */
 export async function closeService(service: Service, graceMs: number): Promise<void> {
+  // First, because its facts cause deliveries.
+  await Promise.race([service.collector.stop(), sleep(graceMs, undefined, { ref: false })]);
   // Send wake-ups for committed deliveries while the engine still accepts events.
   await service.dispatcher.publisher.flush();
   await Promise.all([service.dispatcher.stop(graceMs), service.engine?.stop(graceMs)]);
@@ -179,7 +193,9 @@ export async function closeService(service: Service, graceMs: number): Promise<v
 }
 
 /** Finishes the deferred work of a request or run, because a serverless process may be frozen for good after it. */
-export async function settleService({ log, usage, dispatcher }: Service): Promise<void> {
+export async function settleService({ log, usage, dispatcher, collector, isSelfHosted }: Service): Promise<void> {
+  // A process with timers judges by itself. Judgements come first, because their facts cause deliveries.
+  if (!isSelfHosted) await collector.flush();
   const flushed = usage.flush().catch((error: unknown) => log.warn({ err: error }, 'usage could not be written'));
   await Promise.all([flushed, dispatcher.flush()]);
 }

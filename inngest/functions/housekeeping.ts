@@ -11,6 +11,9 @@ export interface HousekeepingJobs {
   pruneSessions: () => Promise<number>;
   pruneFindings: () => Promise<number>;
   pruneAuditEntries: () => Promise<number>;
+  sweepCollected: () => Promise<number>;
+  createPartitions: () => Promise<number>;
+  pruneTraces: () => Promise<number>;
 }
 
 /** The functions that keep the tables small. */
@@ -62,5 +65,27 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
       await step.run('prune-audit', () => jobs.pruneAuditEntries());
     },
   );
-  return [pruneWindows, pruneLog, foldCounts, pruneOldSessions];
+  /** Processes with timers do this every second. Where there are none, sessions of pages close within two minutes. */
+  const sweepCollected = client.createFunction(
+    {
+      id: 'sweep-collected-sessions',
+      name: 'Close sessions of pages that are over',
+      triggers: [{ cron: '* * * * *' }],
+      retries: 0,
+    },
+    ({ step }) => step.run('sweep', () => jobs.sweepCollected()),
+  );
+  const keepTraces = client.createFunction(
+    {
+      id: 'prune-traces',
+      name: 'Make the partitions of the next days, and remove old traces',
+      triggers: [{ cron: '7 3 * * *' }],
+      retries: 2,
+    },
+    async ({ step }) => {
+      await step.run('create', () => jobs.createPartitions());
+      await step.run('prune', () => jobs.pruneTraces());
+    },
+  );
+  return [pruneWindows, pruneLog, foldCounts, pruneOldSessions, sweepCollected, keepTraces];
 }

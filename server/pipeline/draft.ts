@@ -12,6 +12,9 @@ export type FlagRow = typeof sessionFlags.$inferSelect;
 export type UserRow = typeof users.$inferSelect;
 export type CourseRow = typeof courses.$inferSelect;
 
+/** The time of a user's description that nobody vouches for: before that of every other one. */
+export const UNVERIFIED_AT = '1970-01-01T00:00:00.000Z';
+
 /** A session, with the changes of the facts applied so far. */
 export interface SessionDraft {
   row: SessionRow;

@@ -5,7 +5,7 @@ import { deleteRecords, insertRecords, recordset, sortByKey, updateRecords, writ
 import { courses, domainEvents, sessionFlags, sessions, users, webhookDeliveries } from '../../db/schema';
 import type { SubscriptionKey } from '../webhooks/deliveries';
 import type { PlannedDelivery, PlannedEvent } from '../webhooks/planning';
-import type { CourseRow, FlagRow, SessionRow, UserRow } from './draft';
+import { type CourseRow, type FlagRow, type SessionRow, UNVERIFIED_AT, type UserRow } from './draft';
 import { RECORD_KINDS } from './facts';
 import type { RecordKind, RecordRow } from './records';
 
@@ -101,7 +101,7 @@ const PARTS: Part[] = [
     write: (parameter) => `${insertRecords(users, parameter, writableColumns(users))}
       on conflict (integration_id, id) do update
       set name = excluded.name, email = excluded.email, url = excluded.url, described_at = excluded.described_at
-      where users.described_at <= excluded.described_at`,
+      where users.described_at <= excluded.described_at and excluded.described_at > '${UNVERIFIED_AT}'`,
   },
   {
     name: 'named',

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { text } from '../../contract/fields';
 import { sessionCorrelations } from '../../db/schema';
+import { UNVERIFIED_AT } from './draft';
 import { factId, factTime, unitInterval, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { defineRecords, type RecordRow } from './records';
@@ -26,6 +27,8 @@ export const sessionCorrelatedFact = defineFact({
     confidence: unitInterval(),
     contextId: text(1, 256).nullish(),
     correlatedAt: factTime(),
+    /** Anyone could have said this. It describes a user of whom nothing is known, and never replaces what is known. */
+    isUnverified: z.boolean().nullish(),
   }),
   records: CORRELATIONS,
   nameKeys(fact, keys) {
@@ -56,7 +59,7 @@ export const sessionCorrelatedFact = defineFact({
       name: user.name,
       email: user.email ?? null,
       url: user.url ?? null,
-      describedAt: correlatedAt,
+      describedAt: fact.isUnverified ? UNVERIFIED_AT : correlatedAt,
     });
     // The session already has a later match, so this one neither changes it nor fires an event.
     if (row.correlatedAt !== null && row.correlatedAt > correlatedAt) return 'accepted';

@@ -115,6 +115,26 @@ export const settingsSchema = z.object({
   ),
   QUOTA_SHARED_PRO: quota(TIERS.pro.sharedLimitPerMinute).describe('The same for pro.'),
   QUOTA_SHARED_ENTERPRISE: quota(TIERS.enterprise.sharedLimitPerMinute).describe('The same for enterprise.'),
+  SESSION_GONE: duration
+    .prefault('60s')
+    .describe('How long after its last page was left a session closes. Another page within this time continues it.'),
+  SESSION_IDLE: duration
+    .refine((ms) => ms >= 1, 'must be at least 1ms')
+    .prefault('15m')
+    .describe('How long after the last sign of a page a session closes.'),
+  TRACE_DAYS: integer(1, 3_650)
+    .prefault('30')
+    .describe('For how many days what pages sent is kept; never longer than the plan keeps sessions.'),
+  COLLECT_NEW_PER_MINUTE: integer(1, 100_000_000)
+    .prefault('6000')
+    .describe('New sessions a minute from one network (/24 or /48), counted in each process.'),
+  COLLECT_BATCHES_PER_MINUTE: integer(1, 100_000_000)
+    .prefault('60')
+    .describe('Batches a minute of one session, counted in each process.'),
+  GEOIP_DATABASE: z
+    .string()
+    .optional()
+    .describe('A file in the mmdb format that names the countries of addresses. Unset: only platforms name them.'),
   INNGEST_BASE_URL: z
     .string()
     .optional()

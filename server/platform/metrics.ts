@@ -17,6 +17,7 @@ export interface Readings {
    */
   readBacklog(): Promise<{ pending: number; ageSeconds: number; unfolded: number }>;
   readDatabase(): { asked: number; connections: number; maxConnections: number; isAway: boolean };
+  readCollector(): { waiting: number; sessions: number };
 }
 
 /** The process's metrics in their own registry. Counting never throws. */
@@ -25,6 +26,11 @@ export interface Metrics {
   /** `outcome` is Delivered, or the failure class. */
   countAttempt(attempt: { outcome: string; durationMs: number }): void;
   countFacts(facts: { accepted: number; duplicates: number; suppressed: number }): void;
+  /** `outcome` says what became of a batch of a page. */
+  countBatch(outcome: string): void;
+  countCollectedSession(): void;
+  countClose(): void;
+  observeJudgement(durationMs: number): void;
   countRun(run: { function: string; outcome: 'completed' | 'failed' | 'retried'; durationMs: number | null }): void;
   /** Sets the source of the readings. */
   observe(readings: Readings): void;
@@ -36,6 +42,7 @@ const SCRAPE_MS = 2_000;
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const ATTEMPT_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const JUDGEMENT_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
 const RUN_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 5, 20, 60];
 
 /** Creates the metrics of a process. */
@@ -60,6 +67,12 @@ export function createMetrics(): Metrics {
   const attempts = counter('delivery_attempts_total', 'Delivery attempts by outcome', ['outcome']);
   const attemptDurations = histogram('delivery_attempt_duration_seconds', 'Delivery attempts', [], ATTEMPT_BUCKETS);
   const facts = counter('facts_total', 'Pipeline facts by result', ['result']);
+  const batches = counter('collector_batches_total', 'Batches that pages sent, by what became of them', ['outcome']);
+  const collected = counter('collector_sessions_total', 'Sessions that pages began');
+  const closes = counter('collector_closes_total', 'Sessions of pages that this process closed');
+  const judgements = histogram('collector_judgement_seconds', 'Judgements of sessions', [], JUDGEMENT_BUCKETS);
+  const waitingBatches = gauge('collector_batches_waiting', 'Batches that wait for their commit');
+  const openSessions = gauge('collector_open_sessions', 'Open sessions in the memory of this process');
   const runs = counter('engine_runs_total', 'Function runs that ended, and attempts that will be retried', [
     'function',
     'outcome',
@@ -94,6 +107,9 @@ export function createMetrics(): Metrics {
     connections.set(load.connections);
     maxConnections.set(load.maxConnections);
     isUp.set(load.isAway ? 0 : 1);
+    const { waiting, sessions } = readings.readCollector();
+    waitingBatches.set(waiting);
+    openSessions.set(sessions);
     try {
       const backlog = await limit(readings.readBacklog());
       pending.set(backlog.pending);
@@ -128,6 +144,10 @@ export function createMetrics(): Metrics {
       facts.inc({ result: 'duplicate' }, duplicates);
       facts.inc({ result: 'suppressed' }, suppressed);
     },
+    countBatch: (outcome) => batches.inc({ outcome }),
+    countCollectedSession: () => collected.inc(),
+    countClose: () => closes.inc(),
+    observeJudgement: (durationMs) => judgements.observe(durationMs / 1000),
     countRun({ function: name, outcome, durationMs }) {
       runs.inc({ function: name, outcome });
       if (durationMs !== null) runDurations.observe({ function: name }, durationMs / 1000);

@@ -14,6 +14,8 @@ export interface Secrets {
   cursorKey: Buffer;
   /** Hashes the tokens of staff sessions. */
   staffSessionKey: Buffer;
+  /** Derives session ids, device fingerprints, hashes of addresses and the tokens of pages. */
+  collectorKey: Buffer;
 }
 
 /** Derives the process's keys from APP_SECRET (32 bytes). */
@@ -24,6 +26,7 @@ export function createSecrets(appSecret: Buffer): Secrets {
   return {
     cursorKey: derive('pagination-cursors'),
     staffSessionKey: derive('staff-sessions'),
+    collectorKey: derive('collector'),
     seal(plain, context) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(context));

@@ -10,25 +10,34 @@ const CLIENT_ADDRESS_HEADER = 'x-client-address';
  * or in its private network, it is the last entry of `x-forwarded-for`, which the proxy added.
  */
 export function noteClientAddress(request: IncomingMessage): void {
+  request.headers[CLIENT_ADDRESS_HEADER] = findClientAddress(request);
+}
+
+/** Finds the client's address of a request to our own server. */
+export function findClientAddress(request: IncomingMessage): string {
   const peer = request.socket.remoteAddress ?? '';
   const forwarded = request.headers['x-forwarded-for'];
   const last = [forwarded ?? ''].flat().join(',').split(',').at(-1)!.trim();
-  request.headers[CLIENT_ADDRESS_HEADER] = isNearby(peer) && ipaddr.isValid(last) ? last : peer;
+  return isNearby(peer) && ipaddr.isValid(last) ? last : peer;
 }
 
 const isNearby = (address: string) =>
   ipaddr.isValid(address) &&
   ['loopback', 'private', 'uniqueLocal', 'linkLocal'].includes(ipaddr.process(address).range());
 
+/** Reads the client's address, grouped as one client. */
+export const readClientAddress = (service: Service, headers: Headers): string =>
+  groupAddress(readForwardedAddress(service, headers));
+
 /**
- * Reads the client's address, grouped as one client. Without our own server in front, it comes from the entry that the
- * platform adds to `x-forwarded-for`: on Vercel the first, under plain `next start` the last, which the proxy in front adds
- * (or Next, if there is no proxy).
+ * Reads the client's address. Without our own server in front, it comes from the entry that the platform adds to
+ * `x-forwarded-for`: on Vercel the first, under plain `next start` the last, which the proxy in front adds (or Next, if there
+ * is no proxy).
  */
-export function readClientAddress({ env, isSelfHosted }: Service, headers: Headers): string {
+export function readForwardedAddress({ env, isSelfHosted }: Service, headers: Headers): string {
   const forwarded = headers.get('x-forwarded-for')?.split(',') ?? [];
-  if (env.VERCEL === '1') return groupAddress(forwarded[0]?.trim() ?? '');
-  return groupAddress((isSelfHosted ? headers.get(CLIENT_ADDRESS_HEADER) : forwarded.at(-1))?.trim() ?? '');
+  if (env.VERCEL === '1') return forwarded[0]?.trim() ?? '';
+  return (isSelfHosted ? headers.get(CLIENT_ADDRESS_HEADER) : forwarded.at(-1))?.trim() ?? '';
 }
 
 /** Groups addresses by client: an IPv4 address, or the /64 network of an IPv6 address, since one client owns all of it. */

@@ -152,6 +152,8 @@ describe('on Vercel', () => {
       path.endsWith('route.ts'),
     );
     const long = routes.filter((path) => /export const maxDuration = 60;/.test(read(`app/${path}`)));
-    expect(long.sort()).toEqual(['api/inngest/route.ts', 'api/trpc/[trpc]/route.ts', 'v1/[[...path]]/route.ts']);
+    expect(long.sort()).toEqual([
+      ...['api/inngest/route.ts', 'api/trpc/[trpc]/route.ts', 'collect/route.ts', 'v1/[[...path]]/route.ts'],
+    ]);
   });
 });

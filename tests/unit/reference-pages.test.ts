@@ -51,6 +51,7 @@ describe('docs/metrics.md', () => {
     metrics.countRequest({ method: 'GET', route: '/health', status: 200, durationMs: 1 });
     metrics.countAttempt({ outcome: 'Delivered', durationMs: 1 });
     metrics.countFacts({ accepted: 1, duplicates: 0, suppressed: 0 });
+    metrics.countBatch('kept');
     metrics.countRun({ function: 'x', outcome: 'completed', durationMs: 1 });
     const { text } = await metrics.scrape();
     const labelsOf = (name: string) => {

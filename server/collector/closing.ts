@@ -1,0 +1,79 @@
+import type { Database } from '../../db/client';
+import { coversBatch } from './coverage';
+import { documentNumber, packTrace } from './packing';
+import type { OpenSession, Progress } from './session-state';
+
+/** The most sessions that are taken at a time. */
+const MAX_TAKEN = 100;
+/** For how long a session that was taken is left to the process that took it. */
+const TAKEN_MS = 30_000;
+/** A batch that is not judged after this time was received by a process that died, or by one without timers. */
+const ABANDONED_MS = 15_000;
+/** A batch may become visible this much later than the time that it carries. */
+const COMMIT_DELAY_MS = 10_000;
+
+/** Takes sessions that are over, unless another process is at them. They are not taken again for 30 s. */
+export async function takeDueSessions(db: Database): Promise<{ keys: string[]; nowMs: number }> {
+  const rows = await db.query<{ key: string; now: string }>(TAKE_DUE, [MAX_TAKEN, TAKEN_MS]);
+  return { keys: rows.map(({ key }) => key), nowMs: rows[0] ? Date.parse(rows[0].now) : Date.now() };
+}
+
+const TAKE_DUE = `
+  update collected_sessions set due_at = now() + $2::int * interval '1 ms'
+   where key = any (array(
+     select key from collected_sessions where due_at <= now() order by due_at limit $1::int for update skip locked))
+  returning key, now() as now`;
+
+/**
+ * Finds open sessions with batches that nobody judged, among those that arrived within the last `sinceMs`. With null, looks at
+ * all batches, as a process does when it starts.
+ */
+export async function findAbandonedSessions(db: Database, sinceMs: number | null): Promise<string[]> {
+  const rows =
+    sinceMs === null
+      ? await db.transact((query) => query<{ key: string }>(FIND_ALL_ABANDONED, []), { isLong: true })
+      : await db.query<{ key: string }>(FIND_ABANDONED, [ABANDONED_MS, ABANDONED_MS + COMMIT_DELAY_MS + sinceMs]);
+  return rows.map(({ key }) => key);
+}
+
+const FIND_ABANDONED = `
+  select k.key from (
+    select distinct session_key as key from session_batches
+     where received_at < now() - $1::int * interval '1 ms' and received_at > now() - $2::int * interval '1 ms') k
+  cross join lateral (
+    select judged_at, closed_at, day from collected_sessions c where c.key = k.key limit 1) c
+   where c.closed_at is null and exists (
+    select 1 from session_batches b where b.day = c.day and b.session_key = k.key
+       and b.received_at < now() - $1::int * interval '1 ms' and b.received_at > coalesce(c.judged_at, '-infinity'))`;
+
+const FIND_ALL_ABANDONED = `
+  select key from collected_sessions c
+   where due_at is not null and closed_at is null and exists (
+     select 1 from session_batches b where b.day = c.day and b.session_key = c.key
+        and b.received_at > coalesce(c.judged_at, '-infinity'))`;
+
+/**
+ * Joins the batches of a closed session into one row, and ends the work on it. Batches that came too late stay as they are.
+ * Who the visitor is stays out of the trace: the session says it.
+ */
+export async function compactSession(db: Database, session: OpenSession, progress: Progress): Promise<void> {
+  const batches = [...session.batches.values()].filter((batch) => coversBatch(progress.covered, batch));
+  const names = batches.map(({ d, n }) => ({ document: documentNumber(d), sequence: n }));
+  const body = packTrace(batches.map(({ user: _, ...batch }) => batch));
+  await db.query(COMPACT, [
+    ...[session.day, session.key, session.version, JSON.stringify(names)],
+    ...[batches.length, body.toString('base64')],
+  ]);
+}
+
+const COMPACT = `
+  with ended as (
+    update collected_sessions set due_at = null, progress = null
+     where key = $2::bigint and version = $3::int and due_at is not null
+    returning key),
+  joined as (
+    insert into session_traces (day, session_key, batches, body)
+    select $1::date, key, $5::int, decode($6, 'base64') from ended on conflict do nothing)
+  delete from session_batches b using ended
+   where b.day = $1::date and b.session_key = $2::bigint and (b.document, b.sequence) in (
+     select r.document, r.sequence from json_to_recordset($4::text::json) as r(document bigint, sequence int))`;

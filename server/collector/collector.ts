@@ -1,0 +1,236 @@
+import { type Beacon, type BeaconAnswer, MAX_BEACON_BYTES } from '../../contract/beacon';
+import { type Database, isKnownOutage, isUnavailable } from '../../db/client';
+import { readBeacon } from '../detection/batch';
+import type { FoundSite } from '../domain/sites';
+import type { Ingester } from '../pipeline/ingest';
+import type { Env } from '../platform/env';
+import type { Logger } from '../platform/log';
+import type { Metrics } from '../platform/metrics';
+import type { Secrets } from '../platform/secrets';
+import { isCountryCode, openCountryFinder, readNetwork } from './client-network';
+import { findAbandonedSessions, takeDueSessions } from './closing';
+import { createIntake, type StoredBatch } from './intake';
+import { createJudge } from './judge';
+import { chooseRetrySeconds, createMinuteCounter } from './limits';
+import { documentNumber, type KeptBatch, packBatch } from './packing';
+import { createSchedule } from './schedule';
+import { createSessions } from './session-state';
+import { createSiteFinder, findRefusal, type Refusal } from './site-access';
+import { deriveFingerprint, deriveSessionId, issueToken, isValidToken } from './tokens';
+import { readUser } from './visitors';
+
+/** A request to `/collect`, independent of the server that received it. */
+export interface CollectRequest {
+  origin: string | null;
+  userAgent: string | null;
+  /** The header `Sec-GPC`. */
+  hasPrivacyControl: boolean;
+  /** The client's address. It is reduced to a network and a hash, and never kept. */
+  clientAddress: string;
+  /** The country that a trusted platform names. */
+  country: string | null;
+  /** Reads the body. Null if it is longer than MAX_BEACON_BYTES or the client has disconnected. */
+  readBody(): Promise<Uint8Array | null>;
+}
+
+export type CollectAnswer =
+  | { status: 200; answer: BeaconAnswer }
+  | { status: 204 }
+  | { status: 400; message: string }
+  | { status: 503; retrySeconds: number };
+
+/** What became of a request, for the metrics. */
+export type CollectOutcome =
+  | Refusal
+  | ('kept' | 'repeated' | 'late' | 'malformed' | 'session-limit' | 'network-limit' | 'overload' | 'outage');
+
+export interface Collector {
+  /** Answers a beacon after it was committed. Never rejects. */
+  collect(request: CollectRequest): Promise<CollectAnswer>;
+  /** Starts looking for sessions that are over or that another process left behind. */
+  start(): void;
+  /** Closes what is over and judges what was left behind, once. Returns how many sessions it took. */
+  sweep(): Promise<number>;
+  /** Judges the sessions of the batches that were answered. For processes that may be frozen after a request. */
+  flush(): Promise<void>;
+  stop(): Promise<void>;
+  /** Counts batches that wait for their commit, and sessions in memory. */
+  load(): { waiting: number; sessions: number };
+}
+
+const SWEEP_DUE_MS = 1_000;
+const SWEEP_ABANDONED_MS = 5_000;
+/** The most sessions that wait for their close in this process. */
+const MAX_BACKLOG = 500;
+const MAX_USER_AGENT_LENGTH = 2_048;
+
+/** Creates the process's collector. Starts nothing. */
+export function createCollector(dependencies: {
+  env: Env;
+  db: Database;
+  log: Logger;
+  metrics: Metrics;
+  secrets: Secrets;
+  ingester: Ingester;
+  /** Whether the process may run timers. */
+  hasTimers: boolean;
+}): Collector {
+  const { env, db, log, metrics, secrets, ingester, hasTimers } = dependencies;
+  const key = secrets.collectorKey;
+  const limits = { goneMs: env.SESSION_GONE, idleMs: env.SESSION_IDLE };
+  const sites = createSiteFinder(db, secrets);
+  const intake = createIntake(db, env.SESSION_IDLE);
+  const sessions = createSessions(db);
+  const judge = createJudge({ db, log, metrics, ingester, sessions, limits });
+  const schedule = createSchedule(judge, sessions, hasTimers);
+  const newSessions = createMinuteCounter(env.COLLECT_NEW_PER_MINUTE);
+  const sessionBatches = createMinuteCounter(env.COLLECT_BATCHES_PER_MINUTE);
+  const findCountry = openCountryFinder(env.GEOIP_DATABASE);
+  const timers = new Set<NodeJS.Timeout>();
+  let isStopped = false;
+
+  async function collect(request: CollectRequest): Promise<CollectAnswer> {
+    const bytes = await request.readBody();
+    if (intake.isOverloaded()) return refuseForNow('overload');
+    if (bytes === null) return refuse(`The body is longer than ${MAX_BEACON_BYTES} bytes`);
+    const beacon = parseBeacon(bytes);
+    if (!beacon) return refuse('The body is not a beacon');
+    const site = await sites.find(beacon.k);
+    const refusal = findRefusal(site, { ...request, ignoresPrivacyControl: beacon.g === 1 });
+    if (refusal || !site) return ignore(refusal ?? 'unknown-key');
+    return collectOf(site, beacon, request);
+  }
+
+  async function collectOf(site: FoundSite, beacon: Beacon, request: CollectRequest): Promise<CollectAnswer> {
+    const { siteId, integrationId } = site;
+    const sessionId = deriveSessionId(key, siteId, beacon.s);
+    const scope = { integrationId, sessionId };
+    const hasToken = isValidToken(key, scope, beacon.t, Date.now());
+    if (!hasToken && beacon.n > 0) return ignore('token');
+    if (!sessionBatches.take(sessionId)) return refuseForNow('session-limit');
+    const network = readNetwork(key, request.clientAddress);
+    if (!hasToken && !newSessions.take(network.prefix ?? '')) return refuseForNow('network-limit');
+    const userAgent = (request.userAgent ?? '').slice(0, MAX_USER_AGENT_LENGTH).toWellFormed();
+    const country = isCountryCode(request.country) ? request.country : findCountry(request.clientAddress);
+    const { d, n, receivedAtMs, ...content } = describeBatch(site, beacon, request.origin);
+    const stored = await intake.store({
+      ...{ integrationId, sessionId, siteId, mayBegin: n === 0, userAgent, country },
+      ...{ addressPrefix: network.prefix, addressHash: network.hash },
+      ...{ document: documentNumber(d), sequence: n, body: packBatch(content) },
+    });
+    if (!stored) return ignore('token');
+    sites.noteReceiving(site);
+    noteStored(stored, { integrationId, sessionId, userAgent, country }, { d, n, receivedAtMs, ...content });
+    const answer: BeaconAnswer = {};
+    if (!hasToken && !stored.isClosed) answer.token = issueToken(key, scope, Date.now());
+    if (stored.isClosed) answer.ended = true;
+    return { status: 200, answer };
+  }
+
+  function describeBatch(site: FoundSite, beacon: Beacon, origin: string | null): KeptBatch {
+    const { d, n, c, e, p, m, l, ev, x, u, i } = beacon;
+    const user = u && readUser(u, site.identitySecret);
+    return {
+      ...{ d, n, c, ev, receivedAtMs: 0 },
+      ...(e && { e }),
+      ...(p && { p }),
+      ...(m && { m }),
+      ...(l && { l }),
+      ...(x && { x }),
+      ...(user && { user }),
+      ...(n === 0 && origin !== null && { origin }),
+      ...(n === 0 && i !== undefined && { fingerprint: deriveFingerprint(key, site.integrationId, i) }),
+    };
+  }
+
+  function noteStored(stored: StoredBatch, session: Parameters<typeof sessions.addBatch>[0], batch: KeptBatch) {
+    const { receivedAt, isClosed, isNewSession, sessionKey } = stored;
+    metrics.countBatch(isClosed ? 'late' : receivedAt === null ? 'repeated' : 'kept');
+    if (receivedAt === null || isClosed) return;
+    if (isNewSession && !sessions.get(sessionKey)) metrics.countCollectedSession();
+    sessions.addBatch(session, stored, { ...batch, receivedAtMs: Date.parse(receivedAt) });
+    schedule.notice(sessionKey);
+  }
+
+  function refuse(message: string): CollectAnswer {
+    metrics.countBatch('malformed');
+    return { status: 400, message };
+  }
+
+  function refuseForNow(outcome: CollectOutcome): CollectAnswer {
+    metrics.countBatch(outcome);
+    return { status: 503, retrySeconds: chooseRetrySeconds() };
+  }
+
+  function ignore(refusal: Refusal): CollectAnswer {
+    metrics.countBatch(refusal);
+    return { status: 204 };
+  }
+
+  /** Takes the sessions that are over, as many as this process can close soon. */
+  async function takeDue(): Promise<number> {
+    let count = 0;
+    while (schedule.count() < MAX_BACKLOG && !isStopped) {
+      const { keys, nowMs } = await takeDueSessions(db);
+      if (keys.length === 0) break;
+      count += keys.length;
+      schedule.take(keys, nowMs);
+    }
+    return count;
+  }
+
+  async function takeAbandoned(sinceMs: number | null): Promise<number> {
+    const keys = await findAbandonedSessions(db, sinceMs);
+    schedule.take(keys, null);
+    return keys.length;
+  }
+
+  /** Repeats a job with pauses. An outage of the database is logged elsewhere. */
+  function repeat(job: () => Promise<unknown>, pauseMs: number) {
+    const timer = setTimeout(async () => {
+      timers.delete(timer);
+      await job().catch((error: unknown) =>
+        log[isUnavailable(error) ? 'debug' : 'error']({ err: error }, 'a sweep of the collector failed'),
+      );
+      if (!isStopped) repeat(job, pauseMs);
+    }, pauseMs).unref();
+    timers.add(timer);
+  }
+
+  return {
+    collect: (request) =>
+      collect(request).catch((error: unknown) => {
+        const level = isKnownOutage(error) ? 'debug' : isUnavailable(error) ? 'warn' : 'error';
+        log[level]({ err: error }, 'a beacon could not be kept');
+        return refuseForNow('outage');
+      }),
+    start() {
+      takeAbandoned(null).catch((error: unknown) => log.warn({ err: error }, 'sessions were left behind'));
+      repeat(takeDue, SWEEP_DUE_MS);
+      repeat(() => takeAbandoned(SWEEP_ABANDONED_MS), SWEEP_ABANDONED_MS);
+    },
+    async sweep() {
+      const count = (await takeDue()) + (await takeAbandoned(SWEEP_EVERY_MINUTE_MS));
+      await schedule.flush();
+      return count;
+    },
+    flush: schedule.flush,
+    async stop() {
+      isStopped = true;
+      for (const timer of timers) clearTimeout(timer);
+      await schedule.stop();
+    },
+    load: () => ({ waiting: intake.count(), sessions: sessions.count() }),
+  };
+}
+
+/** Longer than the pause between two runs of the cron. */
+const SWEEP_EVERY_MINUTE_MS = 90_000;
+
+function parseBeacon(bytes: Uint8Array): Beacon | null {
+  try {
+    return readBeacon(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
+  } catch {
+    return null;
+  }
+}

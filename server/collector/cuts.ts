@@ -1,0 +1,202 @@
+import { isDeepStrictEqual } from 'node:util';
+import { MAX_SESSION_BATCHES, MAX_SESSION_MS } from '../../contract/beacon';
+import { summariseEvents } from '../detection/events';
+import { readPresence } from '../detection/presence';
+import { type Judgement, scoreTrace } from '../detection/score';
+import { anchorDocuments } from '../detection/trace';
+import { classifyRisk, computeScoreBin } from '../domain/risk';
+import type { Fact } from '../pipeline/facts';
+import { coverBatches, coversBatch } from './coverage';
+import type { KeptBatch, NamedUser } from './packing';
+import type { OpenSession, Progress } from './session-state';
+
+// A cut is a set of batches of a session, and the facts that follow from it. The same cut of the same batches always gives
+// the same facts.
+
+/** When a session is over without being ended by its page. */
+export interface SessionLimits {
+  /** After its last page is gone. */
+  goneMs: number;
+  /** Without any sign. */
+  idleMs: number;
+}
+
+/** The numbers in all events of a session. A session with more is over, so that no visitor fills the memory. */
+const MAX_SESSION_VALUES = 500_000;
+/** A cut that changes neither class nor flags waits until this time has passed since the cut before. */
+const RECORD_INTERVAL_MS = 10_000;
+/** A time to look again that is earlier by less than this is not worth a write. */
+const DUE_TOLERANCE_MS = 250;
+const MAX_EVENT_COUNT = 100_000;
+/** How sure a session's user is if only the page says so. */
+const UNSIGNED_CONFIDENCE = 0.5;
+
+type Presence = NonNullable<ReturnType<typeof readPresence>>;
+
+/** What a session's batches say now. */
+export interface Reading {
+  presence: Presence;
+  judgement: Judgement;
+  dueAtMs: number;
+}
+
+/** Judges all batches of a session. Null if there are none. */
+export function readSession(session: OpenSession, limits: SessionLimits): Reading | null {
+  const trace = { userAgent: session.userAgent, batches: [...session.batches.values()] };
+  const presence = readPresence(trace);
+  return presence && { presence, judgement: scoreTrace(trace), dueAtMs: findDueTime(session, presence, limits) };
+}
+
+/** Finds when a session is over if nothing more comes. */
+function findDueTime(session: OpenSession, presence: Presence, { goneMs, idleMs }: SessionLimits): number {
+  const { lastSignMs, goneSinceMs, hasEnded } = presence;
+  const isFull = session.batches.size >= MAX_SESSION_BATCHES || session.values >= MAX_SESSION_VALUES;
+  if (hasEnded || isFull) return lastSignMs;
+  return Math.min(
+    lastSignMs + idleMs,
+    session.createdAtMs + MAX_SESSION_MS,
+    goneSinceMs === null ? Number.POSITIVE_INFINITY : goneSinceMs + goneMs,
+  );
+}
+
+export interface CutRequest {
+  reading: Reading;
+  /** The database's time. */
+  nowMs: number;
+  /** The session was found due, so a time to look again must be written. */
+  isDue: boolean;
+}
+
+/** A cut that is to be written, and its facts. */
+export interface Cut {
+  progress: Progress;
+  facts: Fact[];
+}
+
+/** Plans the next cut of a session. Null if there is nothing to tell yet. */
+export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequest): Cut | null {
+  const { presence, judgement, dueAtMs } = reading;
+  const before = session.progress;
+  const isOver = nowMs >= dueAtMs;
+  const bin = computeScoreBin(judgement.botScore);
+  const user = findUser(session);
+  const isChanged = !before || isOtherVerdict(session, before, bin, judgement.detectionFlags);
+  const isCorrelated = user !== null && !isDeepStrictEqual(user, before?.user ?? null);
+  const isWaiting = session.fresh.length > 0 && Date.now() - session.recordedAtMs >= RECORD_INTERVAL_MS;
+  const isSooner = dueAtMs < session.dueAtMs - DUE_TOLERANCE_MS;
+  if (!(isChanged || isCorrelated || isWaiting || isSooner || isDue || isOver)) return null;
+
+  const batches = [...session.batches.values()];
+  const arrivedMs = Math.max(...batches.map(({ receivedAtMs }) => receivedAtMs));
+  const cutAtMs = before ? Math.max(arrivedMs, Date.parse(before.cutAt) + 1) : arrivedMs;
+  const isScored = isChanged || isOver;
+  const started = before?.started ?? describeStart(session, presence, batches);
+  const progress: Progress = {
+    covered: coverBatches(batches),
+    added: coverBatches(session.fresh),
+    cutAt: new Date(cutAtMs).toISOString(),
+    started,
+    events: [before ? before.events[0] + before.events[1] : 0, 0],
+    isFirst: !before,
+    isScored,
+    isCorrelated,
+    told: isScored || !before ? { bin, flags: judgement.detectionFlags } : before.told,
+    user: isCorrelated ? user : (before?.user ?? null),
+    closedAt: isOver ? new Date(Math.max(presence.lastSignMs, Date.parse(started.at))).toISOString() : null,
+  };
+  const events = listEvents(progress, batches);
+  progress.events[1] = events.length;
+  return { progress, facts: listFacts(session, progress, judgement, events) };
+}
+
+/** Computes the facts of the latest cut once more. */
+export function repeatFacts(session: OpenSession, progress: Progress): Fact[] {
+  const batches = [...session.batches.values()].filter((batch) => coversBatch(progress.covered, batch));
+  const judgement = scoreTrace({ userAgent: session.userAgent, batches });
+  return listFacts(session, progress, judgement, listEvents(progress, batches).slice(0, progress.events[1]));
+}
+
+const isOtherVerdict = ({ thresholds }: OpenSession, { told }: Progress, bin: number, flags: string[]) =>
+  classifyRisk(told.bin, thresholds) !== classifyRisk(bin, thresholds) || !isDeepStrictEqual(told.flags, flags);
+
+/** Finds who the visitor is: the latest name that a page gave, a signed one if there is any. */
+function findUser({ batches }: OpenSession): NamedUser | null {
+  let found: KeptBatch | null = null;
+  for (const batch of batches.values()) if (batch.user && (!found || isBetter(batch, found))) found = batch;
+  return found?.user ?? null;
+}
+
+function isBetter(one: KeptBatch, other: KeptBatch): boolean {
+  if (one.user!.isSigned !== other.user!.isSigned) return one.user!.isSigned;
+  return one.receivedAtMs > other.receivedAtMs || (one.receivedAtMs === other.receivedAtMs && one.n > other.n);
+}
+
+function describeStart(session: OpenSession, presence: Presence, batches: KeptBatch[]): Progress['started'] {
+  const first = batches.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs || a.n - b.n);
+  const origin = first.find((batch) => batch.origin !== undefined)?.origin;
+  const atMs = Math.max(presence.startedAtMs, session.createdAtMs - MAX_SESSION_MS);
+  return {
+    at: new Date(atMs).toISOString(),
+    pageUrl: presence.pageUrl ?? `${origin}/`,
+    fingerprint: first.find((batch) => batch.fingerprint !== undefined)?.fingerprint ?? null,
+  };
+}
+
+type SessionEventsFact = Extract<Fact, { kind: 'sessionEvents' }>;
+
+/** Sums up the events of the batches that a cut adds. */
+function listEvents({ covered, added, cutAt, events: [first] }: Progress, batches: KeptBatch[]) {
+  const cutAtMs = Date.parse(cutAt);
+  const known = batches.filter((batch) => coversBatch(covered, batch));
+  const news = known.filter((batch) => coversBatch(added, batch));
+  return summariseEvents(news, anchorDocuments(known)).map(
+    ({ timestampMs, eventCount, ...event }, place): SessionEventsFact['events'][number] => ({
+      ...event,
+      sequence: first + place,
+      timestamp: new Date(Math.min(timestampMs, cutAtMs)).toISOString(),
+      eventCount: Math.min(eventCount, MAX_EVENT_COUNT),
+    }),
+  );
+}
+
+function listFacts(
+  { sessionId, userAgent, country }: OpenSession,
+  progress: Progress,
+  judgement: Judgement,
+  events: SessionEventsFact['events'],
+): Fact[] {
+  const { started, cutAt, user, closedAt } = progress;
+  const facts: Fact[] = [];
+  if (progress.isFirst) {
+    const { at: startedAt, pageUrl, fingerprint: deviceFingerprint } = started;
+    facts.push({ kind: 'sessionStarted', sessionId, startedAt, pageUrl, userAgent, deviceFingerprint, country });
+  }
+  if (events.length > 0) facts.push({ kind: 'sessionEvents', sessionId, events });
+  if (progress.isCorrelated && user) {
+    const { id, name, email, url, context: contextId, isSigned } = user;
+    const described = { id, name: name ?? id, email, url };
+    facts.push({
+      kind: 'sessionCorrelated',
+      sessionId,
+      user: described,
+      confidence: isSigned ? 1 : UNSIGNED_CONFIDENCE,
+      contextId,
+      correlatedAt: cutAt,
+      isUnverified: !isSigned,
+    });
+  }
+  if (progress.isScored) {
+    const { botScore, detectionFlags, findings: evidence, ruleSetVersion } = judgement;
+    facts.push({
+      kind: 'sessionScored',
+      sessionId,
+      botScore,
+      detectionFlags,
+      scoredAt: cutAt,
+      evidence,
+      ruleSetVersion,
+    });
+  }
+  if (closedAt !== null) facts.push({ kind: 'sessionClosed', sessionId, closedAt });
+  return facts;
+}

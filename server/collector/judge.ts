@@ -1,0 +1,175 @@
+import { findApiError } from '../../contract/errors';
+import type { RiskThresholds } from '../../contract/risk-thresholds';
+import { type Database, isKnownOutage, isUnavailable } from '../../db/client';
+import type { Fact } from '../pipeline/facts';
+import { type Ingester, isInvalidFactError } from '../pipeline/ingest';
+import { createBatcher } from '../platform/batcher';
+import type { Logger } from '../platform/log';
+import type { Metrics } from '../platform/metrics';
+import { compactSession } from './closing';
+import { coverBatches, hasGap } from './coverage';
+import { planCut, readSession, repeatFacts, type SessionLimits } from './cuts';
+import type { OpenSession, OpenSessions, Progress } from './session-state';
+
+export interface Judge {
+  /** Judges a session: writes the next cut if there is something to tell, then sends its facts. Answers when to judge it again. */
+  judge(key: string, request: JudgeRequest): Promise<JudgeResult>;
+}
+
+export interface JudgeRequest {
+  /** The database's time; null: when the session's last batch arrived. */
+  nowMs: number | null;
+  /** The session was found due or abandoned: all its batches are read, and a time to look again is written. */
+  isDue: boolean;
+}
+
+export interface JudgeResult {
+  /** In how many milliseconds to judge the session again although nothing arrives. Null: when something arrives. */
+  againInMs: number | null;
+  isClosed: boolean;
+}
+
+const DONE: JudgeResult = { againInMs: null, isClosed: false };
+const MAX_GROUP = 64;
+/** Other processes judged the session at the same time. */
+const MAX_TRIES = 5;
+/** Batches that no cut covers are covered after this time at the latest. */
+const RECORD_WITHIN_MS = 10_000;
+
+export function createJudge(dependencies: {
+  db: Database;
+  log: Logger;
+  metrics: Pick<Metrics, 'observeJudgement' | 'countClose'>;
+  ingester: Ingester;
+  sessions: OpenSessions;
+  limits: SessionLimits;
+}): Judge {
+  const { db, log, metrics, ingester, sessions, limits } = dependencies;
+  const writeCut = createCutWriter(db);
+
+  async function judge(key: string, request: JudgeRequest): Promise<JudgeResult> {
+    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      const session = sessions.get(key) ?? (await sessions.load(key));
+      if (!session) return DONE;
+      const result = await judgeOnce(session, request);
+      if (result) return result;
+      // Another process wrote a cut. Go on from there.
+      sessions.drop(key);
+    }
+    return { againInMs: RECORD_WITHIN_MS, isClosed: false };
+  }
+
+  /** Judges a session once. Null if another process has written a cut in the meantime. */
+  async function judgeOnce(session: OpenSession, request: JudgeRequest): Promise<JudgeResult | null> {
+    const { isDue } = request;
+    if (isDue || hasGap(coverBatches(session.batches.values()))) await sessions.refresh(session);
+    if (!session.isSent && session.progress) {
+      await sendFacts(session, repeatFacts(session, session.progress));
+      if (session.progress.closedAt !== null) return endSession(session, session.progress);
+    }
+    const startedAt = performance.now();
+    const reading = readSession(session, limits);
+    if (!reading) return DONE;
+    const nowMs = request.nowMs ?? reading.presence.lastSignMs;
+    const cut = planCut(session, { reading, nowMs, isDue });
+    session.judgedAtMs = Date.now();
+    session.judgementMs = performance.now() - startedAt;
+    metrics.observeJudgement(session.judgementMs);
+    if (!cut) {
+      const isWaiting = session.fresh.length > 0;
+      return { ...DONE, againInMs: isWaiting ? RECORD_WITHIN_MS - (Date.now() - session.recordedAtMs) : null };
+    }
+    const { progress, facts } = cut;
+    if (progress.closedAt !== null && !isDue) {
+      // Other processes may have batches of the session. Read them before it closes.
+      return judgeOnce(session, { nowMs, isDue: true });
+    }
+    const covered = new Set(session.fresh);
+    const { key, version } = session;
+    const { closedAt } = progress;
+    const dueAt = new Date(closedAt === null ? reading.dueAtMs : nowMs + CLOSE_AGAIN_MS).toISOString();
+    const batches = closedAt === null ? null : session.batches.size;
+    const thresholds = await writeCut({ key, version, progress, dueAt, closedAt, day: session.day, batches });
+    if (!thresholds) return null;
+    Object.assign(session, { version: version + 1, progress, thresholds, isSent: false });
+    Object.assign(session, { recordedAtMs: Date.now(), dueAtMs: Date.parse(dueAt) });
+    session.fresh = session.fresh.filter((batch) => !covered.has(batch));
+    await sendFacts(session, facts);
+    return closedAt === null ? DONE : endSession(session, progress);
+  }
+
+  async function sendFacts(session: OpenSession, facts: Fact[]) {
+    try {
+      if (facts.length > 0) await ingester.ingestFacts({ integrationId: session.integrationId, facts });
+    } catch (error) {
+      if (!isInvalidFactError(error) && !findApiError(error)) throw error;
+      // No repeat would help. The session goes on with its next cut.
+      const { integrationId, sessionId } = session;
+      log.error({ err: error, integrationId, sessionId }, 'facts of the collector were refused');
+    }
+    session.isSent = true;
+  }
+
+  async function endSession(session: OpenSession, progress: Progress): Promise<JudgeResult> {
+    await compactSession(db, session, progress);
+    sessions.drop(session.key);
+    metrics.countClose();
+    return { againInMs: null, isClosed: true };
+  }
+
+  return {
+    async judge(key, request) {
+      try {
+        return await judge(key, request);
+      } catch (error) {
+        const level = isKnownOutage(error) ? 'debug' : isUnavailable(error) ? 'warn' : 'error';
+        log[level]({ err: error }, 'a session could not be judged');
+        return { againInMs: RETRY_MS, isClosed: false };
+      }
+    },
+  };
+}
+
+/** A session whose close was begun by a process that died is closed again after this time. */
+const CLOSE_AGAIN_MS = 10_000;
+const RETRY_MS = 2_000;
+
+interface CutRow {
+  key: string;
+  version: number;
+  progress: Progress;
+  dueAt: string;
+  closedAt: string | null;
+  day: string;
+  /** How many batches the session must have, so that none is left out at its close. Null: any number. */
+  batches: number | null;
+}
+
+/**
+ * Creates a function that writes cuts, those of many sessions in one statement. Answers the integration's thresholds, or null
+ * if the session has another version than expected.
+ */
+function createCutWriter(db: Database) {
+  return createBatcher<CutRow, RiskThresholds | null>(MAX_GROUP, async (group) => {
+    const rows = group.map(({ item }) => item).sort((a, b) => Number(a.key) - Number(b.key));
+    const written = await db.query<RiskThresholds & { key: string }>(WRITE_CUTS, [JSON.stringify(rows)]);
+    const byKey = new Map(written.map(({ key, ...thresholds }) => [key, thresholds]));
+    for (const { item, resolve } of group) resolve(byKey.get(item.key) ?? null);
+  });
+}
+
+const WRITE_CUTS = `
+  with r as materialized (
+    select * from json_to_recordset($1::text::json) as r(
+      key bigint, version int, progress jsonb, "dueAt" timestamptz, "closedAt" timestamptz, day date, batches int)),
+  f as materialized (
+    select r.*, c.row from r cross join lateral (
+      select c.ctid as row from collected_sessions c
+       where c.key = r.key and c.version = r.version and c.closed_at is null limit 1) c
+     where r.batches is null or r.batches = (
+       select count(*) from session_batches b where b.day = r.day and b.session_key = r.key))
+  update collected_sessions c
+     set version = c.version + 1, progress = f.progress, judged_at = now(), due_at = f."dueAt", closed_at = f."closedAt"
+    from f, integrations i
+   where c.ctid = any (array(select f.row from f)) and c.key = f.key and c.version = f.version and i.id = c.integration_id
+  returning c.key, i.medium_at as "mediumAt", i.bot_at as "botAt"`;

@@ -1,0 +1,191 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { TraceBatch } from '../detection/trace';
+
+// Batches at rest. The numbers of events are written as zigzag varints, since most are small; the rest is JSON. A batch is
+// packed once, when it arrives, and is joined with the others of its session when that closes.
+
+/** Who a page says the visitor is, as far as it may be believed. */
+export interface NamedUser {
+  id: string;
+  name: string | null;
+  email: string | null;
+  url: string | null;
+  context: string | null;
+  /** The customer's server signed the id. */
+  isSigned: boolean;
+}
+
+/** What is kept of a batch. */
+export interface KeptBatch extends Omit<TraceBatch, 'u'> {
+  user?: NamedUser;
+  /** In the first batch of a document: the page's origin, and the device's fingerprint. */
+  origin?: string;
+  fingerprint?: string;
+}
+
+/** What the rows of a batch say themselves. */
+type RowFields = Pick<KeptBatch, 'd' | 'n' | 'receivedAtMs'>;
+export type BatchContent = Omit<KeptBatch, keyof RowFields>;
+
+const PLAIN = 1;
+const DEFLATED = 2;
+/** Below this size deflating gains nothing. */
+const MIN_DEFLATED_BYTES = 96;
+/** Batches are small, so a small window saves the time to clear a large one. */
+const BATCH_DEFLATE = { level: 6, windowBits: 12, memLevel: 5 };
+const TRACE_DEFLATE = { level: 9 };
+/** The most bytes that a packed batch or trace may have when inflated. */
+const MAX_BATCH_BYTES = 512 * 1024;
+const MAX_TRACE_BYTES = 256 * 1024 * 1024;
+
+/** Packs what a batch holds in addition to its row. */
+export function packBatch(content: BatchContent): Buffer {
+  const plain = writeContent(content);
+  if (plain.length < MIN_DEFLATED_BYTES) return Buffer.concat([Buffer.of(PLAIN), plain]);
+  const deflated = deflateRawSync(plain, BATCH_DEFLATE);
+  return deflated.length < plain.length
+    ? Buffer.concat([Buffer.of(DEFLATED), deflated])
+    : Buffer.concat([Buffer.of(PLAIN), plain]);
+}
+
+/** Reads a packed batch. */
+export function unpackBatch(body: Uint8Array, row: RowFields): KeptBatch {
+  return { ...row, ...readContent(new ByteReader(inflate(body, MAX_BATCH_BYTES))) };
+}
+
+/** Packs all batches of a closed session. */
+export function packTrace(batches: readonly KeptBatch[]): Buffer {
+  const writer = new ByteWriter();
+  let atMs = 0;
+  for (const { d, n, receivedAtMs, ...content } of batches) {
+    writer.writeBytes(Buffer.from(d, 'hex'));
+    writer.writeVarint(n);
+    writer.writeSigned(receivedAtMs - atMs);
+    atMs = receivedAtMs;
+    const plain = writeContent(content);
+    writer.writeVarint(plain.length);
+    writer.writeBytes(plain);
+  }
+  return Buffer.concat([Buffer.of(DEFLATED), deflateRawSync(writer.finish(), TRACE_DEFLATE)]);
+}
+
+/** Reads a packed trace. */
+export function unpackTrace(body: Uint8Array): KeptBatch[] {
+  const reader = new ByteReader(inflate(body, MAX_TRACE_BYTES));
+  const batches: KeptBatch[] = [];
+  let atMs = 0;
+  while (!reader.isAtEnd()) {
+    const d = Buffer.from(reader.readBytes(DOCUMENT_BYTES)).toString('hex');
+    const n = reader.readVarint();
+    atMs += reader.readSigned();
+    const content = readContent(new ByteReader(reader.readBytes(reader.readVarint())));
+    batches.push({ d, n, receivedAtMs: atMs, ...content });
+  }
+  return batches;
+}
+
+const DOCUMENT_BYTES = 8;
+
+/** The id of a document as the database's signed number. */
+export const documentNumber = (d: string) => Buffer.from(d, 'hex').readBigInt64BE(0).toString();
+
+/** The id of a document from the database's number. */
+export function documentId(number: string): string {
+  const bytes = Buffer.alloc(DOCUMENT_BYTES);
+  bytes.writeBigInt64BE(BigInt(number));
+  return bytes.toString('hex');
+}
+
+function inflate(body: Uint8Array, maxOutputLength: number): Uint8Array {
+  if (body[0] === PLAIN) return body.subarray(1);
+  if (body[0] === DEFLATED) return inflateRawSync(body.subarray(1), { maxOutputLength });
+  throw new Error('unknown format of a packed batch');
+}
+
+function writeContent({ ev, ...rest }: BatchContent): Buffer {
+  const writer = new ByteWriter();
+  const json = Buffer.from(JSON.stringify(rest));
+  writer.writeVarint(json.length);
+  writer.writeBytes(json);
+  for (const value of ev) writer.writeSigned(value);
+  return writer.finish();
+}
+
+function readContent(reader: ByteReader): BatchContent {
+  const rest = JSON.parse(Buffer.from(reader.readBytes(reader.readVarint())).toString()) as Omit<BatchContent, 'ev'>;
+  const ev: number[] = [];
+  while (!reader.isAtEnd()) ev.push(reader.readSigned());
+  return { ...rest, ev };
+}
+
+/** Numbers may have up to 53 bits, so they are divided, not shifted. */
+class ByteWriter {
+  #bytes = Buffer.allocUnsafe(1024);
+  #length = 0;
+
+  #reserve(count: number) {
+    if (this.#length + count <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length + count));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+
+  writeBytes(bytes: Uint8Array) {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  writeVarint(value: number) {
+    this.#reserve(9);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#bytes[this.#length++] = (rest % 0x80) + 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  writeSigned(value: number) {
+    this.writeVarint(value < 0 ? -2 * value - 1 : 2 * value);
+  }
+
+  finish(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+}
+
+class ByteReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  readBytes(count: number): Uint8Array {
+    const from = this.#at;
+    this.#at += count;
+    if (this.#at > this.#bytes.length) throw new Error('a packed batch ends too early');
+    return this.#bytes.subarray(from, this.#at);
+  }
+
+  readVarint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 0x80) {
+      const byte = this.#bytes[this.#at++];
+      if (byte === undefined) throw new Error('a packed batch ends too early');
+      value += (byte % 0x80) * scale;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  readSigned(): number {
+    const value = this.readVarint();
+    return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
+  }
+}

@@ -1,0 +1,93 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import type { Judge, JudgeRequest } from './judge';
+import type { OpenSessions } from './session-state';
+
+/** A session is judged at most this often. */
+const JUDGE_EVERY_MS = 2_000;
+/** A session whose judgement takes long is judged less often, so that it takes at most this share of the process. */
+const MAX_SHARE = 0.005;
+const TICK_MS = 50;
+const MAX_RUNNING = 32;
+
+export interface Schedule {
+  /** Has a session judged, because a batch of it arrived. */
+  notice(key: string): void;
+  /** Has sessions judged at once, because they are due or abandoned. */
+  take(keys: string[], nowMs: number | null): void;
+  /** Counts the sessions that wait. */
+  count(): number;
+  /** Judges everything that waits, without regard to its time. For processes without timers. */
+  flush(): Promise<void>;
+  /** Starts nothing more, and waits for what runs. */
+  stop(): Promise<void>;
+}
+
+interface Waiting extends JudgeRequest {
+  atMs: number;
+}
+
+/** Creates the process's schedule of judgements. A session is never judged twice at the same time. */
+export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: boolean): Schedule {
+  const waiting = new Map<string, Waiting>();
+  const running = new Map<string, Promise<void>>();
+  let timer: NodeJS.Timeout | null = null;
+  let isStopped = false;
+
+  function plan(key: string, request: Waiting) {
+    const known = waiting.get(key);
+    waiting.set(key, {
+      atMs: Math.min(request.atMs, known?.atMs ?? request.atMs),
+      nowMs: request.nowMs ?? known?.nowMs ?? null,
+      isDue: request.isDue || (known?.isDue ?? false),
+    });
+    if (hasTimers && !isStopped) timer ??= setInterval(startReady, TICK_MS, false).unref();
+  }
+
+  function startReady(isForced: boolean) {
+    const nowMs = Date.now();
+    for (const [key, { atMs, ...request }] of waiting) {
+      if (running.size >= MAX_RUNNING || isStopped) return;
+      if ((atMs > nowMs && !isForced) || running.has(key)) continue;
+      waiting.delete(key);
+      running.set(key, run(key, request));
+    }
+    if (waiting.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+  }
+
+  async function run(key: string, request: JudgeRequest) {
+    // Requests are answered between two judgements.
+    await yieldToOthers();
+    const { againInMs } = await judge.judge(key, request);
+    running.delete(key);
+    if (againInMs !== null && hasTimers)
+      plan(key, { atMs: Date.now() + Math.max(againInMs, TICK_MS), nowMs: null, isDue: false });
+  }
+
+  return {
+    notice(key) {
+      const session = sessions.get(key);
+      const pauseMs = Math.max(JUDGE_EVERY_MS, (session?.judgementMs ?? 0) / MAX_SHARE);
+      const atMs = session ? session.judgedAtMs + pauseMs : 0;
+      plan(key, { atMs, nowMs: null, isDue: false });
+      if (hasTimers && atMs <= Date.now()) startReady(false);
+    },
+    take(keys, nowMs) {
+      for (const key of keys) plan(key, { atMs: 0, nowMs, isDue: true });
+      if (hasTimers) startReady(false);
+    },
+    count: () => waiting.size,
+    async flush() {
+      do {
+        startReady(true);
+        await Promise.all(running.values());
+      } while (waiting.size > 0 && !isStopped);
+    },
+    async stop() {
+      isStopped = true;
+      if (timer) clearInterval(timer);
+      await Promise.all(running.values());
+    },
+  };
+}

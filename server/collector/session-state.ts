@@ -1,0 +1,217 @@
+import type { RiskThresholds } from '../../contract/risk-thresholds';
+import type { Database } from '../../db/client';
+import { batchName, type Coverage, coverBatches, coversBatch, hasGap } from './coverage';
+import type { StoredBatch } from './intake';
+import { documentId, type KeptBatch, type NamedUser, unpackBatch } from './packing';
+
+/**
+ * What the latest cut of a session covers and sends. It is written before its facts are sent. If a process dies in between,
+ * the next one computes the same facts from it and sends them again; those that were committed are duplicates.
+ */
+export interface Progress {
+  /** The batches that the cut judges, and those among them that the cut before did not have. */
+  covered: Coverage;
+  added: Coverage;
+  /** The time of the cut and of its score: when its last batch arrived, but later than that of the cut before. */
+  cutAt: string;
+  started: { at: string; pageUrl: string; fingerprint: string | null };
+  /** The first sequence number of the events that the cut sends, and how many it sends. */
+  events: [first: number, count: number];
+  /** The cut sends the start, a score, a correlation. */
+  isFirst: boolean;
+  isScored: boolean;
+  isCorrelated: boolean;
+  /** The latest score that was sent. */
+  told: { bin: number; flags: string[] };
+  /** The latest user that was sent. */
+  user: NamedUser | null;
+  closedAt: string | null;
+}
+
+/** An open session in the memory of this process. Everything in it can be read from the database again. */
+export interface OpenSession {
+  key: string;
+  day: string;
+  integrationId: string;
+  sessionId: string;
+  userAgent: string;
+  country: string | null;
+  createdAtMs: number;
+  thresholds: RiskThresholds;
+  version: number;
+  progress: Progress | null;
+  /** Whether the facts of the latest cut were committed, as far as this process knows. */
+  isSent: boolean;
+  dueAtMs: number;
+  batches: Map<string, KeptBatch>;
+  /** The batches that no cut covers yet. */
+  fresh: KeptBatch[];
+  /** How many numbers the events of all batches have. */
+  values: number;
+  /** When the latest cut was written, and when the session was judged last, by this process's clock. */
+  recordedAtMs: number;
+  judgedAtMs: number;
+  /** How long the latest judgement took. */
+  judgementMs: number;
+}
+
+/** The default thresholds of an integration, until the first cut brings the real ones. */
+const DEFAULT_THRESHOLDS: RiskThresholds = { mediumAt: 40, botAt: 70 };
+/** Limits the sessions in memory: their number, and the numbers in all their events (8 bytes each). */
+const MAX_SESSIONS = 20_000;
+const MAX_VALUES = 8_000_000;
+/** What a session or a batch without events counts as. */
+const BATCH_VALUES = 50;
+/** A batch may become visible this much later than the time that it carries. */
+const COMMIT_DELAY_MS = 60_000;
+
+export interface OpenSessions {
+  get(key: string): OpenSession | undefined;
+  /** Adds a batch that was stored, if the session is in memory or begins with it. */
+  addBatch(session: NewSession, stored: StoredBatch, batch: KeptBatch): void;
+  /** Reads an open session. Null if there is none, or if its close is complete. */
+  load(key: string): Promise<OpenSession | null>;
+  /** Reads the batches that reached other processes. */
+  refresh(session: OpenSession): Promise<void>;
+  drop(key: string): void;
+  count(): number;
+}
+
+export type NewSession = Pick<OpenSession, 'integrationId' | 'sessionId' | 'userAgent' | 'country'>;
+
+/** Creates the process's memory of open sessions. The one that was used least recently leaves it first. */
+export function createSessions(db: Database): OpenSessions {
+  const kept = new Map<string, OpenSession>();
+  /** Batches that arrive while their session is being read. */
+  const arriving = new Map<string, KeptBatch[]>();
+  let values = 0;
+
+  function use(session: OpenSession) {
+    kept.delete(session.key);
+    kept.set(session.key, session);
+  }
+
+  function keep(session: OpenSession) {
+    drop(session.key);
+    use(session);
+    values += session.values;
+    trim();
+  }
+
+  function drop(key: string) {
+    const session = kept.get(key);
+    if (!session) return;
+    kept.delete(key);
+    values -= session.values;
+  }
+
+  function trim() {
+    for (const key of kept.keys()) {
+      if (kept.size <= MAX_SESSIONS && values <= MAX_VALUES) return;
+      if (kept.size > 1) drop(key);
+    }
+  }
+
+  function addTo(session: OpenSession, batch: KeptBatch) {
+    const name = batchName(batch);
+    if (session.batches.has(name)) return;
+    session.batches.set(name, batch);
+    if (!session.progress || !coversBatch(session.progress.covered, batch)) session.fresh.push(batch);
+    const more = batch.ev.length + BATCH_VALUES;
+    session.values += more;
+    if (kept.get(session.key) === session) values += more;
+  }
+
+  async function readBatches(session: OpenSession, sinceMs: number) {
+    const rows = await db.query<BatchRow>(READ_BATCHES, [session.day, session.key, new Date(sinceMs).toISOString()]);
+    for (const { document, sequence, receivedAt, body } of rows) {
+      const row = { d: documentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) };
+      if (!session.batches.has(batchName(row))) addTo(session, unpackBatch(body, row));
+    }
+  }
+
+  return {
+    get(key) {
+      const session = kept.get(key);
+      if (session) use(session);
+      return session;
+    },
+    addBatch(named, { sessionKey: key, day, isNewSession, createdAt }, batch) {
+      let session = kept.get(key);
+      if (!session && isNewSession) {
+        session = createSession({ ...named, key, day, createdAt, version: 0, progress: null, dueAt: createdAt });
+        keep(session);
+      }
+      if (session) addTo(session, batch);
+      else arriving.get(key)?.push(batch);
+      trim();
+    },
+    async load(key) {
+      arriving.set(key, []);
+      try {
+        const [row] = await db.query<SessionRow>(READ_SESSION, [key]);
+        if (!row) return null;
+        const session = createSession(row);
+        session.thresholds = { mediumAt: row.mediumAt, botAt: row.botAt };
+        await readBatches(session, 0);
+        for (const batch of arriving.get(key) ?? []) addTo(session, batch);
+        keep(session);
+        return session;
+      } finally {
+        arriving.delete(key);
+      }
+    },
+    async refresh(session) {
+      const lastMs = Math.max(0, ...Array.from(session.batches.values(), ({ receivedAtMs }) => receivedAtMs));
+      const isComplete = !hasGap(coverBatches(session.batches.values()));
+      await readBatches(session, isComplete ? lastMs - COMMIT_DELAY_MS : 0);
+      trim();
+    },
+    drop,
+    count: () => kept.size,
+  };
+}
+
+type SessionFields = NewSession &
+  Pick<OpenSession, 'key' | 'day' | 'version' | 'progress'> & { createdAt: string; dueAt: string };
+
+const createSession = ({ createdAt, dueAt, ...fields }: SessionFields): OpenSession => ({
+  key: fields.key,
+  day: fields.day,
+  integrationId: fields.integrationId,
+  sessionId: fields.sessionId,
+  userAgent: fields.userAgent,
+  country: fields.country,
+  createdAtMs: Date.parse(createdAt),
+  thresholds: DEFAULT_THRESHOLDS,
+  version: fields.version,
+  progress: fields.progress,
+  isSent: fields.progress === null,
+  dueAtMs: Date.parse(dueAt),
+  batches: new Map(),
+  fresh: [],
+  values: BATCH_VALUES,
+  recordedAtMs: 0,
+  judgedAtMs: 0,
+  judgementMs: 0,
+});
+
+type SessionRow = SessionFields & RiskThresholds;
+interface BatchRow {
+  document: string;
+  sequence: number;
+  receivedAt: string;
+  body: Buffer;
+}
+
+const READ_SESSION = `
+  select c.key, c.day::text, c.integration_id as "integrationId", c.session_id as "sessionId", c.user_agent as "userAgent",
+         c.country, c.created_at as "createdAt", c.due_at as "dueAt", c.version, c.progress,
+         i.medium_at as "mediumAt", i.bot_at as "botAt"
+    from collected_sessions c join integrations i on i.id = c.integration_id
+   where c.key = $1::bigint and c.due_at is not null`;
+
+const READ_BATCHES = `
+  select document, sequence, received_at as "receivedAt", body from session_batches
+   where day = $1::date and session_key = $2::bigint and received_at > $3::timestamptz
+   order by received_at, document, sequence`;

@@ -1,0 +1,296 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unpackTrace } from '../../server/collector/packing';
+import { DRIVEN, moved, openPageSite, type PageSite, pageLeft, pageShown, Tab, typed } from '../support/beacon';
+import { createTestDatabase } from '../support/database';
+import { endProducts } from '../support/product';
+import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { type Relay, startRelay } from '../support/relay';
+import { type Client, startTestServer, type TestServer } from '../support/server';
+import { openSite, type Server } from '../support/site';
+
+// Sessions of pages from their first batch to their close: in time, in order, and exactly once, whatever dies in between.
+
+const GONE_MS = 1_500;
+const IDLE_MS = 3_000;
+/** The close follows its due time within this time (detection: The collector). */
+const CLOSE_WITHIN_MS = 5_000;
+const FACTS_WITHIN_MS = 2_000;
+/** A key goes down and up. */
+const EVENTS_OF_KEY = 2;
+const SETTINGS = { SESSION_GONE: `${GONE_MS}ms`, SESSION_IDLE: `${IDLE_MS}ms` };
+
+let server: TestServer;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  server = await startTestServer({ ...SETTINGS, WEBHOOK_ALLOW_HOSTS: receiver.host });
+  server.service.collector.start();
+});
+afterAll(async () => {
+  await endProducts();
+  await server.stop();
+  await receiver.stop();
+});
+
+const openPages = async () => openPageSite({ db: server.service.db, url: server.url }, await server.createTenant());
+const getSessions = async (client: Client, { key }: { key: string }) =>
+  (await client.call('GET', '/v1/sessions', { key })).body.data;
+const getSession = async (of: PageSite) => (await getSessions(server, of))[0];
+const listEvents = async (client: Client, { key }: { key: string }, id: string) =>
+  (await client.call('GET', `/v1/sessions/${id}/events?pageSize=100`, { key })).body.data;
+
+interface EventRow {
+  sequence: number;
+  type: string;
+  eventCount: number;
+}
+const countEvents = (events: EventRow[], type: string) =>
+  events.filter((event) => event.type === type).reduce((sum, { eventCount }) => sum + eventCount, 0);
+
+interface Kept {
+  dueAt: string | null;
+  closedAt: string | null;
+  batches: number;
+  traces: number;
+  body: Buffer | null;
+}
+async function readKept(of: PageSite, db = server.service.db): Promise<Kept> {
+  const [row] = await db.query<Kept>(
+    `select c.due_at as "dueAt", c.closed_at as "closedAt", t.body, coalesce(t.batches, 0) as traces,
+            (select count(*)::int from session_batches b where b.day = c.day and b.session_key = c.key) as batches
+       from collected_sessions c left join session_traces t on t.day = c.day and t.session_key = c.key
+      where c.integration_id = $1`,
+    [of.integrationId],
+  );
+  return row!;
+}
+
+describe('a session of a page', () => {
+  it('has its facts within two seconds, and closes after its page was left', async () => {
+    const own = await openPages();
+    const { body: subscription } = await server.call('POST', '/v1/webhooks', {
+      key: own.key,
+      body: { url: `${receiver.url}/told`, eventType: 'BotDetected' },
+    });
+    expect(subscription.data.id).toBeDefined();
+    const tab = new Tab(own, DRIVEN);
+    const sentAt = Date.now();
+    await tab.send({ ev: [...pageShown(0), ...moved(10, 20)] });
+    await waitUntil(async () => (await getSession(own))?.botScore != null, FACTS_WITHIN_MS);
+    expect(Date.now() - sentAt).toBeLessThan(FACTS_WITHIN_MS);
+    await tab.send({ ev: typed(tab.now10, 12) });
+    await tab.send({ ev: pageLeft(tab.now10) });
+    const leftAt = Date.now();
+    await waitUntil(async () => (await getSession(own)).status === 'Scored', GONE_MS + CLOSE_WITHIN_MS);
+    expect(Date.now() - leftAt).toBeGreaterThan(GONE_MS - 200);
+    const session = await getSession(own);
+    const events = await listEvents(server, own, session.id);
+    expect(events.map(({ sequence }: EventRow) => sequence)).toEqual(events.map((_: EventRow, n: number) => n));
+    expect(countEvents(events, 'keyboard')).toBeGreaterThan(0);
+    expect(countEvents(events, 'mouse')).toBeGreaterThan(0);
+    // BotDetected is told once, at the close.
+    await waitUntil(() => receiver.received.some(({ path }) => path === '/told'));
+    await sleep(500);
+    expect(receiver.received.filter(({ path }) => path === '/told')).toHaveLength(1);
+    // The batches became one trace, which says the same.
+    await waitUntil(async () => (await readKept(own)).dueAt === null);
+    const kept = await readKept(own);
+    expect([kept.batches, kept.traces]).toEqual([0, 3]);
+    const trace = unpackTrace(kept.body!);
+    expect(trace.map(({ n }) => n)).toEqual([0, 1, 2]);
+    expect(trace[0]).toMatchObject({ e: DRIVEN, p: [expect.stringContaining('/quizzes/1')] });
+  });
+
+  it('goes on when another page of it appears in time', async () => {
+    const own = await openPages();
+    const tab = new Tab(own);
+    await tab.send({ ev: [...pageShown(0), ...pageLeft(50)] });
+    await sleep(GONE_MS / 2);
+    tab.navigate();
+    await tab.send();
+    await sleep(GONE_MS);
+    expect((await getSession(own)).status).toBe('Active');
+    expect(await getSessions(server, own)).toHaveLength(1);
+  });
+
+  it('closes without a sign, and at once when the page ends it', async () => {
+    const [idle, ended] = [await openPages(), await openPages()];
+    const tab = new Tab(ended);
+    await Promise.all([new Tab(idle).send(), tab.send()]);
+    const endedAt = Date.now();
+    await tab.send({ x: 1 });
+    await waitUntil(async () => (await getSession(ended))?.status === 'Scored', CLOSE_WITHIN_MS);
+    expect(Date.now() - endedAt).toBeLessThan(IDLE_MS);
+    expect((await getSession(idle)).status).toBe('Active');
+    await waitUntil(async () => (await getSession(idle)).status === 'Scored', IDLE_MS + CLOSE_WITHIN_MS);
+  });
+
+  it('tells its final facts in one piece: events, score, close', async () => {
+    const own = await openPages();
+    const told: string[][] = [];
+    const { ingester } = server.service;
+    const { ingestFacts } = ingester;
+    ingester.ingestFacts = (input) => {
+      if (input.integrationId === own.integrationId) told.push(input.facts.map(({ kind }) => kind));
+      return ingestFacts(input);
+    };
+    try {
+      const tab = new Tab(own);
+      await tab.send({ u: { id: 'u-1' } });
+      await waitUntil(() => told.length === 1);
+      await tab.send({ ev: typed(tab.now10, 5), x: 1 });
+      await waitUntil(() => told.flat().includes('sessionClosed'));
+      expect(told).toEqual([
+        ['sessionStarted', 'sessionCorrelated', 'sessionScored'],
+        ['sessionEvents', 'sessionScored', 'sessionClosed'],
+      ]);
+    } finally {
+      ingester.ingestFacts = ingestFacts;
+    }
+  });
+
+  it('counts batches that arrive out of order and through two servers once', async () => {
+    const other = await startTestServer(SETTINGS, server);
+    try {
+      const own = await openPages();
+      const tab = new Tab(own);
+      await tab.send();
+      const beacons = Array.from({ length: 12 }, () => tab.make({ ev: typed(tab.now10, 4) }));
+      const urls = [server.url, other.url];
+      for (const n of [3, 0, 1, 5, 2, 4, 8, 7, 6, 11, 9, 10]) await tab.post(beacons[n]!, {}, urls[n % 2]);
+      for (const n of [0, 5, 11]) await tab.post(beacons[n]!, {}, urls[(n + 1) % 2]);
+      await tab.send({ x: 1 });
+      await waitUntil(async () => (await getSession(own))?.status === 'Scored');
+      const session = await getSession(own);
+      const events = await listEvents(server, own, session.id);
+      expect(countEvents(events, 'keyboard')).toBe(12 * 4 * EVENTS_OF_KEY);
+      expect((await readKept(own)).traces + (await readKept(own)).batches).toBe(14);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+describe('a process that dies', () => {
+  it('after it wrote a cut leaves the same facts to the next one', async () => {
+    const own = await openPages();
+    const dying = await startTestServer(SETTINGS, server);
+    const tab = new Tab({ ...own, url: dying.url });
+    // Its facts never arrive, as if it had died before.
+    dying.service.ingester.ingestFacts = () => new Promise(() => {});
+    await tab.send({ ev: [...pageShown(0), ...typed(10, 7)] });
+    await sleep(500);
+    expect(await getSessions(server, own)).toEqual([]);
+    // The next batch reaches another process.
+    await tab.post(tab.make({ ev: typed(tab.now10, 5), x: 1 }), {}, server.url);
+    await waitUntil(async () => (await getSession(own))?.status === 'Scored');
+    const session = await getSession(own);
+    const events = await listEvents(server, own, session.id);
+    expect(countEvents(events, 'keyboard')).toBe(12 * EVENTS_OF_KEY);
+    expect(events.map(({ sequence }: EventRow) => sequence)).toEqual(events.map((_: EventRow, n: number) => n));
+    await dying.stop();
+  });
+
+  it('by kill -9 loses no batch that it answered, and another one counts none twice', async () => {
+    const database = await createTestDatabase();
+    const site = await openSite(database, { ...SETTINGS, SESSION_IDLE: '20s' });
+    let process: Server = await site.start();
+    const own = await openPageSite({ db: database.db, url: process.url }, await site.createTenant());
+    const tabs = Array.from({ length: 20 }, () => new Tab(own));
+    await Promise.all(tabs.map((tab) => tab.send()));
+    // Every tab sends until its server is killed. What was not answered is sent again.
+    const unanswered = new Map<Tab, ReturnType<Tab['make']>>();
+    const sending = tabs.map(async (tab) => {
+      for (;;) {
+        const beacon = tab.make({ ev: typed(tab.now10, 3) });
+        unanswered.set(tab, beacon);
+        const reply = await tab.post(beacon).catch(() => null);
+        if (reply?.status !== 200) return;
+        unanswered.delete(tab);
+        await sleep(100);
+      }
+    });
+    await sleep(1_500);
+    process.signal('SIGKILL');
+    await process.endWithin(5_000);
+    await Promise.all(sending);
+    process = await site.start();
+    for (const tab of tabs) {
+      const beacon = unanswered.get(tab);
+      if (beacon) expect((await tab.post(beacon, {}, process.url)).status).toBe(200);
+      await tab.post(tab.make({ ev: [], x: 1 }), {}, process.url);
+    }
+    await waitUntil(async () => {
+      const sessions = await getSessions(process, own);
+      return sessions.length === tabs.length && sessions.every(({ status }: { status: string }) => status === 'Scored');
+    });
+    for (const session of await getSessions(process, own)) {
+      const events = await listEvents(process, own, session.id);
+      expect(countEvents(events, 'keyboard') % (3 * EVENTS_OF_KEY)).toBe(0);
+    }
+    const [counts] = await database.db.query<{ keyboard: number; batches: number }>(
+      `select (select sum(event_count)::int from session_events where type = 'keyboard') as keyboard,
+              (select sum(batches)::int from session_traces) as batches`,
+      [],
+    );
+    // Each tab sent one batch without keys at its beginning and one at its end.
+    const sent = tabs.reduce((sum, { sequence }) => sum + sequence, 0);
+    expect(counts).toEqual({ batches: sent, keyboard: 3 * EVENTS_OF_KEY * (sent - 2 * tabs.length) });
+    await process.call('GET', '/health');
+    process.signal('SIGTERM');
+    await process.endWithin(15_000);
+    await database.drop();
+  }, 60_000);
+});
+
+describe('under pressure', () => {
+  let relay: Relay;
+  let pressed: TestServer;
+  beforeAll(async () => {
+    const url = new URL(server.database.url);
+    relay = await startRelay(Number(url.port));
+    url.port = String(relay.port);
+    const database = { ...server.database, url: url.href };
+    pressed = await startTestServer(SETTINGS, { ...server, database });
+  });
+  afterAll(async () => {
+    await pressed.stop();
+    await relay.cut();
+  });
+
+  it('a database that is away makes pages wait, and nothing is lost', async () => {
+    const own = await openPages();
+    const tab = new Tab({ ...own, url: pressed.url });
+    await tab.send();
+    await relay.cut();
+    const beacon = tab.make({ ev: typed(tab.now10, 6) });
+    const refused = await tab.post(beacon);
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused.body).toEqual({ error: { code: 'SERVICE_UNAVAILABLE', message: expect.any(String) } });
+    await relay.restore();
+    await waitUntil(async () => (await tab.post(beacon)).status === 200);
+    await tab.send({ x: 1 });
+    await waitUntil(async () => (await getSession(own))?.status === 'Scored');
+    await waitUntil(async () => (await readKept(own)).traces === 3);
+  });
+
+  it('a database that does not answer fills a bounded queue, and the rest is shed at once', async () => {
+    const own = await openPages();
+    const first = new Tab({ ...own, url: pressed.url });
+    await first.send();
+    relay.stall();
+    const tab = () => new Tab({ ...own, url: pressed.url }).send({}, { 'x-forwarded-for': '198.51.100.1' });
+    const waiting = Array.from({ length: 20 }, tab);
+    await sleep(700);
+    const from = performance.now();
+    const shed = await tab();
+    expect(shed.status).toBe(503);
+    expect(performance.now() - from).toBeLessThan(300);
+    await relay.cut();
+    for (const { status } of await Promise.all(waiting)) expect([200, 503]).toContain(status);
+    await relay.restore();
+    await waitUntil(async () => (await tab()).status === 200);
+  });
+});

@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EventCode } from '../../contract/beacon';
+import { batchName, coverBatches, coversBatch, hasGap } from '../../server/collector/coverage';
+import {
+  documentId,
+  documentNumber,
+  type KeptBatch,
+  packBatch,
+  packTrace,
+  unpackBatch,
+  unpackTrace,
+} from '../../server/collector/packing';
+import { createPartitions, pruneTraces } from '../../server/collector/retention';
+import {
+  moved,
+  ORDINARY,
+  openPageSite,
+  PAGE_ORIGIN,
+  PAGE_URL,
+  type PageSite,
+  pageShown,
+  typed,
+} from '../support/beacon';
+import { CHROME } from '../support/facts';
+import { startTestServer, type TestServer } from '../support/server';
+
+// What is kept of what pages send: how it is packed, how large it is, and how long it stays.
+
+const DAY_MS = 86_400_000;
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+describe('a packed batch', () => {
+  const integer = fc.oneof(fc.integer({ min: -300, max: 300 }), fc.integer({ min: -(2 ** 40), max: 2 ** 40 }));
+  const hex = (bytes: number) =>
+    fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((list) => Buffer.from(list).toString('hex'));
+  const batch = fc.record({
+    d: hex(8),
+    n: fc.nat(1999),
+    receivedAtMs: fc.integer({ min: 1.7e12, max: 1.9e12 }),
+    c: fc.tuple(fc.nat(2 ** 31), fc.nat(2 ** 31)),
+    ev: fc.array(integer, { maxLength: 400 }),
+    p: fc.array(fc.webUrl(), { maxLength: 3 }),
+  });
+
+  it('is read as it was written, alone and in a trace', () => {
+    fc.assert(
+      fc.property(fc.array(batch, { minLength: 1, maxLength: 5 }), (batches) => {
+        const kept: KeptBatch[] = batches;
+        for (const { d, n, receivedAtMs, ...content } of kept)
+          expect(unpackBatch(packBatch(content), { d, n, receivedAtMs })).toEqual({ d, n, receivedAtMs, ...content });
+        expect(unpackTrace(packTrace(kept))).toEqual(kept);
+      }),
+      { numRuns: 60 },
+    );
+    for (const d of ['0'.repeat(16), 'f'.repeat(16), `8${'0'.repeat(15)}`])
+      expect(documentId(documentNumber(d))).toBe(d);
+  });
+
+  it('is refused if it is cut or grows beyond its bound', () => {
+    const { d, n, receivedAtMs, ...content } = {
+      d: '0'.repeat(16),
+      n: 0,
+      receivedAtMs: 0,
+      c: [0, 0] as [number, number],
+      ev: typed(0, 50),
+    };
+    const body = packBatch(content);
+    expect(() => unpackBatch(body.subarray(0, body.length - 3), { d, n, receivedAtMs })).toThrow();
+    expect(() => unpackBatch(Buffer.of(9, 1, 2), { d, n, receivedAtMs })).toThrow();
+  });
+});
+
+describe('what a cut covers', () => {
+  it('is exactly its batches', () => {
+    const names = fc.uniqueArray(fc.record({ d: fc.constantFrom('a', 'b', '__proto__'), n: fc.nat(30) }), {
+      selector: batchName,
+    });
+    fc.assert(
+      fc.property(names, (batches) => {
+        const coverage = JSON.parse(JSON.stringify(coverBatches(batches)));
+        const covered = ['a', 'b', '__proto__']
+          .flatMap((d) => Array.from({ length: 32 }, (_, n) => ({ d, n })))
+          .filter((batch) => coversBatch(coverage, batch));
+        expect(covered.map(batchName).sort()).toEqual(batches.map(batchName).sort());
+      }),
+    );
+  });
+
+  it('has a gap where a batch is missing', () => {
+    const list = (...numbers: number[]) => numbers.map((n) => ({ d: 'a', n }));
+    expect([list(0), list(2, 0, 1), [], list(1), list(0, 2)].map((one) => hasGap(coverBatches(one)))).toEqual([
+      ...[false, false, false, true, true],
+    ]);
+  });
+});
+
+/** Writes the sessions that pages began at a time, with their batches, as the collector does. */
+async function writeSessions(site: PageSite, startMs: number, traces: KeptBatch[][]): Promise<void> {
+  const rows = traces.map((batches) => ({
+    sessionId: `ses_${randomBytes(18).toString('base64url')}`,
+    batches: batches.map(({ d, n, receivedAtMs, ...content }) => ({
+      ...{ document: documentNumber(d), sequence: n, receivedAt: new Date(receivedAtMs).toISOString() },
+      body: packBatch(content).toString('base64'),
+    })),
+  }));
+  await server.service.db.query(
+    `with r as (select * from json_to_recordset($1::text::json) as r("sessionId" text, batches json)),
+     begun as (
+       insert into collected_sessions (integration_id, session_id, site_id, created_at, day, user_agent, due_at)
+       select $2, "sessionId", $3, $4::timestamptz, ($4::timestamptz at time zone 'UTC')::date, $5, now() + interval '1 hour' from r
+       returning key, session_id, day)
+     insert into session_batches (day, session_key, document, sequence, received_at, body)
+     select begun.day, begun.key, b.document, b.sequence, b."receivedAt", decode(b.body, 'base64')
+       from r join begun on begun.session_id = r."sessionId"
+       cross join lateral json_to_recordset(r.batches) as b(document bigint, sequence int, "receivedAt" timestamptz, body text)`,
+    [JSON.stringify(rows), site.integrationId, site.siteId, new Date(startMs).toISOString(), CHROME],
+  );
+}
+
+const openPages = async (plan: 'free' | 'enterprise' = 'enterprise') =>
+  openPageSite({ db: server.service.db, url: server.url }, await server.createTenant(plan));
+
+const countKept = async ({ integrationId }: PageSite) => {
+  const [row] = await server.service.db.query<Record<string, number>>(
+    `select count(*)::int as sessions,
+            count((select 1 from session_batches b where b.day = c.day and b.session_key = c.key limit 1))::int as batches,
+            count((select 1 from session_traces t where t.day = c.day and t.session_key = c.key))::int as traces
+       from collected_sessions c where integration_id = $1`,
+    [integrationId],
+  );
+  return row;
+};
+
+describe('the size of a session', () => {
+  const MINUTES = 3;
+  const SESSIONS = 60;
+  /** Two seconds of somebody who writes: four keys with their input events, some moves, now and then a press. */
+  function writeBatch(d: string, n: number, startMs: number): KeptBatch {
+    const at10 = n * 20_000 + 100;
+    const inputs = typed(200, 4).flatMap((value, place) =>
+      place % 9 === 8 ? [value, EventCode.Input, 15, 0, 1, 1, 40 + n * 4 + (place >> 3), 1 + 128] : [value],
+    );
+    const press = [EventCode.Press, 2_345, 0, 0, 4_120 + n, 3_380, 37 - n, -12, 0, 0, 50, 0, 850, 5, 1];
+    const events = [
+      ...moved(at10, 8),
+      ...inputs,
+      ...(n % 5 === 0 ? [...press, EventCode.Release, 900, 0, 900, 1] : []),
+    ];
+    return {
+      ...{ d, n, c: [at10 / 10 + 1_900, startMs + at10 / 10 + 1_900], receivedAtMs: startMs + n * 2_000 + 2_000 },
+      ...(n === 0
+        ? { e: ORDINARY, p: [PAGE_URL], origin: PAGE_ORIGIN, ev: [...pageShown(0), ...events] }
+        : { ev: events }),
+    };
+  }
+  const measure = async () => {
+    await server.service.db.sql.unsafe(
+      'vacuum analyze session_batches_default, session_traces_default, session_events, collected_sessions',
+    );
+    const [row] = await server.service.db.query<Record<'batches' | 'traces' | 'events' | 'sessions', number>>(
+      `select pg_total_relation_size('session_batches_default')::int as batches,
+              pg_total_relation_size('session_traces_default')::int as traces,
+              pg_total_relation_size('session_events')::int as events,
+              pg_total_relation_size('collected_sessions')::int as sessions`,
+      [],
+    );
+    return row!;
+  };
+
+  it('is at most 6 KB for a minute of activity, with its indexes and events', async () => {
+    const own = await openPages();
+    const startMs = Date.now() - 3_600_000;
+    const before = await measure();
+    const traces = Array.from({ length: SESSIONS }, () => {
+      const d = randomBytes(8).toString('hex');
+      return Array.from({ length: 30 * MINUTES }, (_, n) => writeBatch(d, n, startMs));
+    });
+    await writeSessions(own, startMs, traces);
+    const open = await measure();
+    await server.service.db.query('update collected_sessions set due_at = now() where integration_id = $1', [
+      own.integrationId,
+    ]);
+    await server.service.collector.sweep();
+    await expect.poll(() => countKept(own)).toEqual({ sessions: SESSIONS, batches: 0, traces: SESSIONS });
+    const closed = await measure();
+    const perMinute = (bytes: number) => Math.round(bytes / SESSIONS / MINUTES);
+    const figures = {
+      batchesWhileOpen: perMinute(open.batches - before.batches),
+      traces: perMinute(closed.traces - before.traces),
+      events: perMinute(closed.events - before.events),
+      sessions: perMinute(closed.sessions - before.sessions),
+      wire: perMinute(
+        traces.flat().reduce((sum, { receivedAtMs: _, ...beacon }) => sum + JSON.stringify(beacon).length, 0),
+      ),
+    };
+    expect(figures.batchesWhileOpen).toBeLessThan(12_000);
+    expect(figures.traces + figures.events + figures.sessions).toBeLessThan(6_144);
+  });
+});
+
+describe('partitions', () => {
+  const listPartitions = async () => {
+    const rows = await server.service.db.query<{ name: string }>(
+      `select c.relname as name from pg_inherits h join pg_class c on c.oid = h.inhrelid
+        where h.inhparent in ('session_batches'::regclass, 'session_traces'::regclass) order by 1`,
+      [],
+    );
+    return rows.map(({ name }) => name);
+  };
+  const day = (text: string) => Date.parse(`${text}T12:00:00Z`);
+
+  it('are made for the next days, once, and are dropped with what they hold', async () => {
+    const { db } = server.service;
+    const defaults = ['session_batches_default', 'session_traces_default'];
+    const nowMs = day('2025-03-01');
+    const made = await Promise.all([createPartitions(db, nowMs), createPartitions(db, nowMs)]);
+    expect(Math.max(...made)).toBe(8);
+    const days = ['20250301', '20250302', '20250303', '20250304'];
+    const expected = ['batches', 'traces'].flatMap((table) => days.map((name) => `session_${table}_${name}`));
+    expect(await listPartitions()).toEqual([...expected, ...defaults].sort());
+    const own = await openPages();
+    const batch: KeptBatch = { d: '0'.repeat(16), n: 0, c: [0, 0], receivedAtMs: nowMs, ev: pageShown(0) };
+    await writeSessions(own, nowMs, [[batch], [batch]]);
+    await writeSessions(own, nowMs + DAY_MS, [[batch]]);
+    // What was kept before its partition was made is in the default partition, and goes too.
+    await writeSessions(own, nowMs - DAY_MS, [[batch]]);
+    expect(await countKept(own)).toEqual({ sessions: 4, batches: 4, traces: 0 });
+    expect(await pruneTraces(db, 1, nowMs + DAY_MS)).toBe(1);
+    expect(await countKept(own)).toEqual({ sessions: 3, batches: 3, traces: 0 });
+    expect(await pruneTraces(db, 1, nowMs + 2 * DAY_MS)).toBe(2);
+    expect(await countKept(own)).toEqual({ sessions: 1, batches: 1, traces: 0 });
+    expect(await listPartitions()).toHaveLength(8);
+    expect(await pruneTraces(db, 1, nowMs + 10 * DAY_MS)).toBe(1);
+    expect(await listPartitions()).toEqual(defaults);
+  });
+
+  it('leave a day alone that began before them', async () => {
+    const { db } = server.service;
+    const nowMs = day('2025-06-01');
+    const own = await openPages();
+    const batch: KeptBatch = { d: '0'.repeat(16), n: 0, c: [0, 0], receivedAtMs: nowMs, ev: pageShown(0) };
+    await writeSessions(own, nowMs, [[batch]]);
+    expect(await createPartitions(db, nowMs)).toBe(7);
+    expect(await countKept(own)).toEqual({ sessions: 1, batches: 1, traces: 0 });
+    await pruneTraces(db, 1, nowMs + 10 * DAY_MS);
+  });
+
+  it('do not keep traces longer than the plan keeps sessions', async () => {
+    const { db } = server.service;
+    const [free, enterprise] = [await openPages('free'), await openPages()];
+    const nowMs = day('2025-09-30');
+    const batch: KeptBatch = { d: '0'.repeat(16), n: 0, c: [0, 0], receivedAtMs: nowMs, ev: pageShown(0) };
+    for (const site of [free, enterprise]) await writeSessions(site, nowMs - 40 * DAY_MS, [[batch]]);
+    await pruneTraces(db, 90, nowMs);
+    expect(await countKept(free)).toEqual({ sessions: 0, batches: 0, traces: 0 });
+    expect(await countKept(enterprise)).toEqual({ sessions: 1, batches: 1, traces: 0 });
+  });
+});

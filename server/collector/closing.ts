@@ -1,5 +1,6 @@
 import type { Database } from '../../db/client';
 import { coversBatch } from './coverage';
+import { RECORD_INTERVAL_MS } from './cuts';
 import { documentNumber, packTrace } from './packing';
 import type { OpenSession, Progress } from './session-state';
 
@@ -8,7 +9,7 @@ const MAX_TAKEN = 100;
 /** For how long a session that was taken is left to the process that took it. */
 const TAKEN_MS = 30_000;
 /** A batch that is not judged after this time was received by a process that died, or by one without timers. */
-const ABANDONED_MS = 15_000;
+const ABANDONED_MS = RECORD_INTERVAL_MS + 5_000;
 /** A batch may become visible this much later than the time that it carries. */
 const COMMIT_DELAY_MS = 10_000;
 

@@ -13,6 +13,7 @@ import { createIntake, type StoredBatch } from './intake';
 import { createJudge } from './judge';
 import { chooseRetrySeconds, createMinuteCounter } from './limits';
 import { documentNumber, type KeptBatch, packBatch } from './packing';
+import { createPartitions } from './retention';
 import { createSchedule } from './schedule';
 import { createSessions } from './session-state';
 import { createSiteFinder, findRefusal, type Refusal } from './site-access';
@@ -205,7 +206,10 @@ export function createCollector(dependencies: {
         return refuseForNow('outage');
       }),
     start() {
-      takeAbandoned(null).catch((error: unknown) => log.warn({ err: error }, 'sessions were left behind'));
+      createPartitions(db).catch((error: unknown) => log.warn({ err: error }, 'partitions could not be made'));
+      takeAbandoned(null).catch((error: unknown) =>
+        log.warn({ err: error }, 'sessions that were left behind could not be found'),
+      );
       repeat(takeDue, SWEEP_DUE_MS);
       repeat(() => takeAbandoned(SWEEP_ABANDONED_MS), SWEEP_ABANDONED_MS);
     },

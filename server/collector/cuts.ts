@@ -23,8 +23,11 @@ export interface SessionLimits {
 
 /** The numbers in all events of a session. A session with more is over, so that no visitor fills the memory. */
 const MAX_SESSION_VALUES = 500_000;
-/** A cut that changes neither class nor flags waits until this time has passed since the cut before. */
-const RECORD_INTERVAL_MS = 10_000;
+/**
+ * A cut that changes neither class nor flags waits until this time has passed since the cut before. Each cut writes at least one
+ * row for each type of event, so a shorter time would cost more than the batches themselves.
+ */
+export const RECORD_INTERVAL_MS = 30_000;
 /** A time to look again that is earlier by less than this is not worth a write. */
 const DUE_TOLERANCE_MS = 250;
 const MAX_EVENT_COUNT = 100_000;

@@ -52,6 +52,8 @@ const MAX_GROUP = 256;
 const MAX_WAITING = 2_000;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const MAX_WAIT_MS = 500;
+/** The batches of a closed session that are kept. Pages do not send more; who does is not worth the space. */
+const MAX_LATE = 20;
 /** Another process began the session at the same moment, so the statement did not see it. The next one does. */
 const MAX_TRIES = 3;
 
@@ -75,7 +77,7 @@ export function createIntake(db: Database, idleMs: number): Intake {
       body: batch.body.toString('base64'),
     }));
     const list = sortByKey(rows, ['integrationId', 'sessionId', 'document']);
-    const stored = await db.query<Stored>(STORE, [JSON.stringify(list), idleMs]);
+    const stored = await db.query<Stored>(STORE, [JSON.stringify(list), idleMs, MAX_LATE]);
     const again: typeof group = [];
     for (const { place, ...result } of stored) {
       const { item, resolve } = group[place]!;
@@ -145,6 +147,8 @@ const STORE = `
     select distinct on (o.day, o.key, r.document, r.sequence)
            o.day, o.key, r.document, r.sequence, now() - r."waitedMs" * interval '1 ms', decode(r.body, 'base64')
       from r join session o on o."integrationId" = r."integrationId" and o."sessionId" = r."sessionId"
+     where not o."isClosed" or $3::int > (
+       select count(*) from session_batches b where b.day = o.day and b.session_key = o.key)
      order by o.day, o.key, r.document, r.sequence, r."waitedMs" desc
     on conflict do nothing
     returning session_key, document, sequence, received_at)

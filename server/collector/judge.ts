@@ -8,7 +8,7 @@ import type { Logger } from '../platform/log';
 import type { Metrics } from '../platform/metrics';
 import { compactSession } from './closing';
 import { coverBatches, hasGap } from './coverage';
-import { planCut, readSession, repeatFacts, type SessionLimits } from './cuts';
+import { planCut, RECORD_INTERVAL_MS, readSession, repeatFacts, type SessionLimits } from './cuts';
 import type { OpenSession, OpenSessions, Progress } from './session-state';
 
 export interface Judge {
@@ -33,8 +33,6 @@ const DONE: JudgeResult = { againInMs: null, isClosed: false };
 const MAX_GROUP = 64;
 /** Other processes judged the session at the same time. */
 const MAX_TRIES = 5;
-/** Batches that no cut covers are covered after this time at the latest. */
-const RECORD_WITHIN_MS = 10_000;
 
 export function createJudge(dependencies: {
   db: Database;
@@ -56,7 +54,7 @@ export function createJudge(dependencies: {
       // Another process wrote a cut. Go on from there.
       sessions.drop(key);
     }
-    return { againInMs: RECORD_WITHIN_MS, isClosed: false };
+    return { againInMs: RECORD_INTERVAL_MS, isClosed: false };
   }
 
   /** Judges a session once. Null if another process has written a cut in the meantime. */
@@ -77,7 +75,7 @@ export function createJudge(dependencies: {
     metrics.observeJudgement(session.judgementMs);
     if (!cut) {
       const isWaiting = session.fresh.length > 0;
-      return { ...DONE, againInMs: isWaiting ? RECORD_WITHIN_MS - (Date.now() - session.recordedAtMs) : null };
+      return { ...DONE, againInMs: isWaiting ? RECORD_INTERVAL_MS - (Date.now() - session.recordedAtMs) : null };
     }
     const { progress, facts } = cut;
     if (progress.closedAt !== null && !isDue) {
@@ -124,7 +122,7 @@ export function createJudge(dependencies: {
       } catch (error) {
         const level = isKnownOutage(error) ? 'debug' : isUnavailable(error) ? 'warn' : 'error';
         log[level]({ err: error }, 'a session could not be judged');
-        return { againInMs: RETRY_MS, isClosed: false };
+        return { againInMs: isUnavailable(error) ? RETRY_MS : RETRY_FAULT_MS, isClosed: false };
       }
     },
   };
@@ -133,6 +131,8 @@ export function createJudge(dependencies: {
 /** A session whose close was begun by a process that died is closed again after this time. */
 const CLOSE_AGAIN_MS = 10_000;
 const RETRY_MS = 2_000;
+/** A fault of ours probably happens again. */
+const RETRY_FAULT_MS = 60_000;
 
 interface CutRow {
   key: string;

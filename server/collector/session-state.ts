@@ -46,7 +46,7 @@ export interface OpenSession {
   batches: Map<string, KeptBatch>;
   /** The batches that no cut covers yet. */
   fresh: KeptBatch[];
-  /** How many numbers the events of all batches have. */
+  /** The weight of all batches: about how many numbers they have. */
   values: number;
   /** When the latest cut was written, and when the session was judged last, by this process's clock. */
   recordedAtMs: number;
@@ -76,6 +76,10 @@ export interface OpenSessions {
   drop(key: string): void;
   count(): number;
 }
+
+/** Weighs a batch in numbers. Text counts a number for eight characters. */
+const weighBatch = ({ ev, p = [] }: KeptBatch) =>
+  BATCH_VALUES + ev.length + Math.ceil(p.reduce((length, url) => length + url.length, 0) / 8);
 
 export type NewSession = Pick<OpenSession, 'integrationId' | 'sessionId' | 'userAgent' | 'country'>;
 
@@ -117,7 +121,7 @@ export function createSessions(db: Database): OpenSessions {
     if (session.batches.has(name)) return;
     session.batches.set(name, batch);
     if (!session.progress || !coversBatch(session.progress.covered, batch)) session.fresh.push(batch);
-    const more = batch.ev.length + BATCH_VALUES;
+    const more = weighBatch(batch);
     session.values += more;
     if (kept.get(session.key) === session) values += more;
   }

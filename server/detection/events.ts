@@ -14,8 +14,8 @@ export interface EventSummary {
   metadata: Record<string, unknown> | null;
 }
 
-/** A summary covers at most this much time. */
-const STRETCH_MS = 10_000;
+/** A summary covers at most this much time. A row of the API costs as much as the batches of ten seconds. */
+const STRETCH_MS = 30_000;
 /** The fact takes no more events in one row. */
 const MAX_EVENT_COUNT = 100_000;
 /** From here on, events join the last summary of their type, so that no batch can make rows without end. */
@@ -32,7 +32,7 @@ interface Entry {
 }
 
 /**
- * Sums up the events of some batches of a session: one row per type, page and stretch of at most 10 s; pages, clipboard
+ * Sums up the events of some batches of a session: one row per type, page and stretch of at most 30 s; pages, clipboard
  * and visibility one by one. `anchors` are those of all batches of the session so far.
  */
 export function summariseEvents(batches: readonly TraceBatch[], anchors: DocumentAnchors): EventSummary[] {

@@ -1,7 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Beacon } from '../../contract/beacon';
+import { type Collector, createCollector } from '../../server/collector/collector';
 import { unpackTrace } from '../../server/collector/packing';
-import { DRIVEN, moved, openPageSite, type PageSite, pageLeft, pageShown, Tab, typed } from '../support/beacon';
+import {
+  DRIVEN,
+  moved,
+  openPageSite,
+  PAGE_ORIGIN,
+  type PageSite,
+  pageLeft,
+  pageShown,
+  Tab,
+  typed,
+} from '../support/beacon';
 import { createTestDatabase } from '../support/database';
 import { endProducts } from '../support/product';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
@@ -172,6 +184,33 @@ describe('a session of a page', () => {
   });
 });
 
+/** Has a collector answer a beacon without a server. */
+const collectDirectly = (collector: Collector, beacon: Beacon) =>
+  collector.collect({
+    ...{ origin: PAGE_ORIGIN, userAgent: 'test', hasPrivacyControl: false, clientAddress: '192.0.2.1', country: null },
+    readBody: async () => Buffer.from(JSON.stringify(beacon)),
+  });
+
+describe('a process without timers', () => {
+  it('judges what it has answered when it is told to, and closes what is over when the cron runs', async () => {
+    const own = await openPages();
+    const collector = createCollector({ ...server.service, hasTimers: false });
+    const tab = new Tab(own);
+    expect(await collectDirectly(collector, tab.make())).toMatchObject({ status: 200 });
+    await collector.flush();
+    expect((await getSession(own)).botScore).not.toBeNull();
+    await collector.sweep();
+    expect((await getSession(own)).status).toBe('Active');
+    await server.service.db.query('update collected_sessions set due_at = now() where integration_id = $1', [
+      own.integrationId,
+    ]);
+    await sleep(IDLE_MS);
+    await collector.sweep();
+    await waitUntil(async () => (await getSession(own)).status === 'Scored', 5_000);
+    await collector.stop();
+  });
+});
+
 describe('a process that dies', () => {
   it('after it wrote a cut leaves the same facts to the next one', async () => {
     const own = await openPages();
@@ -190,6 +229,17 @@ describe('a process that dies', () => {
     expect(countEvents(events, 'keyboard')).toBe(12 * EVENTS_OF_KEY);
     expect(events.map(({ sequence }: EventRow) => sequence)).toEqual(events.map((_: EventRow, n: number) => n));
     await dying.stop();
+  });
+
+  it('before it judged a batch leaves that to a process that starts', async () => {
+    const own = await openPages();
+    const dying = createCollector({ ...server.service, hasTimers: false });
+    await collectDirectly(dying, new Tab(own, DRIVEN).make());
+    expect(await getSessions(server, own)).toEqual([]);
+    const next = createCollector({ ...server.service, hasTimers: true });
+    next.start();
+    await waitUntil(async () => (await getSession(own))?.botScore != null, 5_000);
+    await next.stop();
   });
 
   it('by kill -9 loses no batch that it answered, and another one counts none twice', async () => {

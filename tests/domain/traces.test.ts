@@ -138,8 +138,8 @@ const countKept = async ({ integrationId }: PageSite) => {
 };
 
 describe('the size of a session', () => {
-  const MINUTES = 3;
-  const SESSIONS = 60;
+  const MINUTES = 5;
+  const SESSIONS = 30;
   /** Two seconds of somebody who writes: four keys with their input events, some moves, now and then a press. */
   function writeBatch(d: string, n: number, startMs: number): KeptBatch {
     const at10 = n * 20_000 + 100;

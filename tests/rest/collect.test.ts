@@ -331,6 +331,20 @@ describe('the limits', () => {
   });
 });
 
+describe('the metrics', () => {
+  it('say what became of batches, which the page is not told', async () => {
+    const tab = new Tab(site);
+    const first = tab.make();
+    for (const _ of [1, 2]) await tab.post(first);
+    await tab.send({}, { origin: 'https://evil.example' });
+    await tab.send({ t: 'x' });
+    await postBeacon(server.url, 'x');
+    const { text } = await server.service.metrics.scrape();
+    for (const outcome of ['kept', 'repeated', 'origin', 'token', 'malformed'])
+      expect(text).toMatch(new RegExp(`collector_batches_total\\{outcome="${outcome}"\\} [1-9]`));
+  });
+});
+
 describe('the client', () => {
   it('is known by its network and a hash, never by its address', async () => {
     const own = await openSite();
@@ -363,6 +377,8 @@ describe('the end of a session', () => {
     await expect.poll(async () => (await countRows(own)).batches, { timeout: 5_000 }).toBe(1);
     await sleep(300);
     expect(await getSessions(own)).toEqual([session]);
+    for (let n = 0; n < 25; n++) await tab.send();
+    expect((await countRows(own)).batches).toBeLessThanOrEqual(20);
     // The pixel draws a new nonce.
     expect((await new Tab(own).send()).body).toHaveProperty('token');
     await expect.poll(() => getSessions(own), { timeout: 2_000 }).toHaveLength(2);

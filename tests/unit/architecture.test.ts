@@ -16,7 +16,7 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   // What starts a process: the commands, which put everything together, and what Next calls first.
   [
     'entries',
-    'server/main.ts server/admin.ts server/runtime.ts server/start.mjs server/build.mjs instrumentation.ts',
+    'server/main.ts server/admin.ts server/commands.ts server/runtime.ts server/start.mjs server/build.mjs instrumentation.ts',
     'http-server demo service webhooks domain auth audit platform db contract',
   ],
   [
@@ -27,7 +27,11 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   ['rest', 'server/rest/', 'procedures service domain auth platform db contract'],
   ['procedures', 'server/procedures/', 'service pipeline webhooks domain auth audit contract'],
   ['demo', 'server/demo/', 'service pipeline domain auth audit contract'],
-  ['service', 'server/service.ts', 'collector pipeline webhooks domain auth platform db inngest engine'],
+  [
+    'service',
+    'server/service.ts server/external-packages.mjs',
+    'collector pipeline webhooks domain auth platform db inngest engine',
+  ],
   // Takes what the pixel sends, keeps the sessions and turns them into facts.
   ['collector', 'server/collector/', 'pipeline detection domain audit platform db contract'],
   ['pipeline', 'server/pipeline/', 'webhooks domain platform db contract'],

@@ -6,7 +6,8 @@ import { expect, it } from 'vitest';
 
 it('a build without the development packages says what is missing', () => {
   const directory = mkdtempSync(join(tmpdir(), 'build-'));
-  for (const file of ['start.mjs', 'build.mjs']) cpSync(join('server', file), join(directory, 'server', file));
+  for (const file of ['start.mjs', 'build.mjs', 'external-packages.mjs'])
+    cpSync(join('server', file), join(directory, 'server', file));
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
   const { status, stderr } = spawnSync(process.execPath, ['server/start.mjs', 'build'], {
     cwd: directory,

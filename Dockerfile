@@ -29,6 +29,7 @@ ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 UV_THREADPOOL_SIZE=64 HOST=0.0
 RUN mkdir /data && chown node:node /data
 COPY --from=build /app/package.json /app/next.config.js ./
 # next.config.js imports it.
+COPY --from=build /app/server/external-packages.mjs server/external-packages.mjs
 COPY --from=build /app/server/rest/security-headers.mjs server/rest/security-headers.mjs
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/db/migrations db/migrations

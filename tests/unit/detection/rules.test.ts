@@ -174,6 +174,7 @@ const CASES: Record<string, Case[]> = {
     ['a password manager: a few keys', 'notFound', both(presses(1), keys(4, { flags: hasCode }))],
     ['a carousel of the page', 'notMeasured', scriptClicks(6, { role: 'button' })],
     ['answers that the page restores', 'notMeasured', scriptClicks(6, { startMs: 0, gapMs: 100 })],
+    ['answers that the page restores late', 'notMeasured', scriptClicks(6, { gapMs: 100 })],
     ['too few deeds', 'notMeasured', presses(2)],
   ],
   'zero-pressure': [
@@ -231,6 +232,11 @@ const CASES: Record<string, Case[]> = {
     ['too few presses', 'notMeasured', presses(3, {}, { moves: 0 })],
     ['presses at one place', 'notMeasured', (builder) => times(8, () => builder.wait(900).press(300, 300, 80))],
     [
+      'presses in a hurry',
+      'notMeasured',
+      (builder) => times(8, (i) => builder.wait(300).press((i % 2) * 400, 300, 80)),
+    ],
+    [
       'presses after the page was hidden',
       'notMeasured',
       (builder) =>
@@ -260,6 +266,18 @@ const CASES: Record<string, Case[]> = {
     ['as people do', 'notFound', presses(5)],
     ['a tap on a trackpad', 'notMeasured', presses(5, {}, { heldMs: (i) => 1 + i })],
     ['two presses', 'notMeasured', presses(2, {}, { heldMs: () => 0 })],
+    [
+      'holds that the pixel does not know',
+      'notMeasured',
+      (builder) =>
+        times(5, (i) =>
+          builder
+            .wait(900)
+            .add(EventCode.Press, { x10: 900 * i })
+            .wait(80)
+            .add(EventCode.Release, { held10: -1 }),
+        ),
+    ],
     ['touch', 'notMeasured', presses(5, { pointer: 2 }, { heldMs: () => 0 })],
   ],
   'uncoalesced-moves': [
@@ -324,6 +342,7 @@ const CASES: Record<string, Case[]> = {
     ['a screen reader or voice control', 'notFound', focuses(3, { laterMs: 400 })],
     ['autofill', 'notFound', focuses(3, { flags: trusted | autofilled })],
     ['a password manager', 'notFound', focuses(3, { flags: 0 })],
+    ['a window that gets the focus back', 'notFound', both(focuses(1, { laterMs: 400 }), focuses(1), focuses(1))],
     ['one field', 'notMeasured', focuses(1)],
   ],
   'telemetry-gap': [

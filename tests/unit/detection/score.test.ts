@@ -58,7 +58,8 @@ describe('a synthetic person', () => {
   );
 
   it('who works for half an hour is not suspected for one odd minute', () => {
-    const odd = { approach: 'jump', isCentred: true } as const;
+    const odd = { approach: 'jump', isCentred: true, isFractional: true } as const;
+    expect(scoreTrace(imitate(odd)).botScore).toBeGreaterThanOrEqual(BOT);
     const { botScore } = scoreTrace(imitateTasks([...Array<Manner>(20).fill({}), odd, ...Array<Manner>(10).fill({})]));
     expect(botScore).toBeLessThan(MEDIUM);
   });

@@ -26,14 +26,14 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
     address = cleanAddress(href);
     addEvent([timeMs, EventCode.Page, address, pageCause]);
   }
-  /** Applications change the address without a new page. Not all browsers tell, so it is compared too. */
-  function compareAddress(): void {
+  /** Applications change the address without a new page. Not all browsers tell, so it is compared at each event too. */
+  function compareAddress(timeMs?: number): void {
     if (location.href === href) return;
     href = location.href;
-    if (cleanAddress(href) !== address) reportPage(PageCause.history);
+    if (cleanAddress(href) !== address) reportPage(PageCause.history, timeMs);
   }
   function report(code: EventCode, timeMs: number, ...fields: number[]): void {
-    if (code !== EventCode.Move) compareAddress();
+    if (code !== EventCode.Move) compareAddress(timeMs);
     addEvent([timeMs, code, ...fields]);
   }
   /** The sender settles at least once a minute, also while the page is hidden. */
@@ -47,9 +47,9 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
   }
 
   const settleEvents = listenToEvents(listen, report);
-  listen('popstate', compareAddress);
+  listen('popstate', () => compareAddress());
   // Without the Navigation API this listens to window, where it never happens.
-  listen('currententrychange' as 'popstate', compareAddress, window.navigation);
+  listen('currententrychange' as 'popstate', () => compareAddress(), window.navigation);
   listen('resize', () => noteEnvironment());
   listen('visibilitychange' as 'popstate', ({ timeStamp }) => {
     const { hidden } = document;

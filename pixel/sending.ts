@@ -47,6 +47,7 @@ let sentAtMs = 0;
 let environmentAtMs = 0;
 let isOpen = false;
 let isEnding = false;
+/** Something waits for the answer to a batch. */
 let isLate = false;
 let isRevived = false;
 let dueAtMs = Infinity;
@@ -146,11 +147,12 @@ function flush(): void {
   dueAtMs = Infinity;
   if (!isStarted) return;
   settle();
-  isLate = underway.size > 0;
   const waitMs = retryAtMs - now();
   plan(waitMs > 0 ? waitMs : Limit.signMs);
-  if (waitMs > 0 || isLate) return;
-  if (batches.length === 0) makeBatch();
+  isLate = true;
+  if (waitMs > 0 || underway.size > 0) return;
+  if (!batches[0]) makeBatch();
+  isLate = buffer.length > 0;
   if (batches[0]) post(batches[0]);
 }
 

@@ -84,6 +84,10 @@ describe.each<[string, Record<string, string>]>([
       ['GET', '/swagger'],
       ['GET', '/swagger/start.js'],
       ['GET', '/swagger/nothing.js'],
+      ['GET', '/pixel.js'],
+      ['GET', '/pixel.js/'],
+      ['GET', `/pixel/${PIXEL.file}`],
+      ['GET', '/pixel/0123456789abcdef.js'],
     ];
     for (const [method, path, init] of cases) {
       const name = `${method} ${path}`;

@@ -497,6 +497,7 @@ describe('HEAD', () => {
     ['/openapi/v3.json', 200],
     ['/swagger', 200],
     ['/swagger/swagger-ui.css', 200],
+    ['/pixel.js', 200],
   ])('%s answers like GET, with its content-length and no body', async (target, status) => {
     const asGet = await send('GET', target);
     const connection = await Connection.open(server.url);
@@ -532,6 +533,7 @@ describe('every answer', () => {
     ['POST', '/health'],
     ['DELETE', '/openapi/v3.json'],
     ['GET', '/swagger/unknown'],
+    ['GET', '/pixel.js'],
   ])('%s %s has a new id in x-request-id each time', async (method, target) => {
     const ids = [await send(method, target), await send(method, target)].map((answer) => answer.header('x-request-id'));
     expect(ids[0]).toMatch(/^\S{8,}$/);

@@ -17,7 +17,7 @@ export interface BeaconContent {
   d: string;
   /** Sequence number of the batch in its document, from 0. */
   n: number;
-  /** When it was made: milliseconds of the document's monotonic clock, and of the wall clock. */
+  /** When it was sent: milliseconds of the document's monotonic clock, and of the wall clock. */
   c: [monotonicMs: number, wallMs: number];
   /** The environment, in the first batch of a document and again when it changes. */
   e?: BeaconEnvironment;
@@ -176,12 +176,13 @@ export enum EventCode {
 
 /**
  * The fields of each event, in their order on the wire. Coordinates are CSS pixels; names that end with `10` are tenths.
- * `flags` are EVENT_FLAGS. `field` numbers the input fields of a document, −1 is none. `role` is an index of ELEMENT_ROLES.
+ * `flags` are EVENT_FLAGS. `field` numbers the input fields of a document, −1 is none.
+ * Lengths in a password field are 0, and its keys that write are of the class `other`. `role` is an index of ELEMENT_ROLES.
  */
 export const EVENT_FIELDS = {
   /** A mouse or pen moved, since the last Move of the batch (the first: from 0, 0). Thinned: straight stretches lose points. */
   [EventCode.Move]: ['dx', 'dy'],
-  /** All moves since the last summary, before thinning. */
+  /** All moves since the last summary, before thinning. `coalesced` is the most events that one had, 0 where unknown. */
   [EventCode.MoveSummary]: ['count', 'coalesced', 'mismatched', 'fractional'],
   /** `offset` is from the middle of the element's box, `screen` is screenX − clientX − window.screenX. */
   [EventCode.Press]: [
@@ -199,6 +200,7 @@ export const EVENT_FIELDS = {
   [EventCode.Clipboard]: ['kind', 'length', 'flags'],
   [EventCode.Focus]: ['field', 'role', 'flags'],
   [EventCode.Scroll]: ['y'],
+  /** Turns less than 200 ms apart: their sum, and how many. */
   [EventCode.Wheel]: ['deltaY', 'mode', 'count'],
   [EventCode.Touch]: ['touches', 'flags'],
   /** 0 visible, 1 hidden. */
@@ -224,11 +226,11 @@ export const EVENT_FLAGS = {
   alt: 16,
   capsLock: 32,
   repeated: 64,
-  /** Input, Focus: a text area or an editable element. */
+  /** The target is a text area or an editable element. */
   multiline: 128,
-  /** Click: has the type of its pointer, as clicks that no script made. */
+  /** Press, Release, Click: has the type of its pointer, as clicks that no script made. */
   hasPointer: 256,
-  /** Input: the value was set by the browser (autofill). */
+  /** The target has a value that the browser filled in. */
   autofilled: 512,
 } as const;
 

@@ -96,8 +96,9 @@ function listenToScrolling(listen: Listen, report: Report): () => void {
     Limit.scrollTolerancePx,
     Limit.scrollStretchMs,
   );
-  const tops = new WeakMap<EventTarget, number>().set(document, scrollY);
-  let total = scrollY;
+  // Where they are at first is not read, because that would lay out the page.
+  const tops = new WeakMap<EventTarget, number>();
+  let total = 0;
   let turns = 0;
   let turned = 0;
   let mode = 0;
@@ -157,7 +158,7 @@ function listenToKeys(listen: Listen, reportEvent: ReportEvent, report: Report):
 const POINTERS = 'mouse,pen,touch'.split(',');
 
 /** The first five letters of the names of keys, in the order of KeyClass from `enter` on. */
-const KEYS = 'Enter,Backs,Delet,Tab,Arrow,Shift,CapsL,Contr Alt AltGr Meta,Dead Proce Unide'.split(',');
+const KEYS = readLists('Enter,Backs,Delet,Tab,Arrow,Shift,CapsL,Contr Alt AltGr Meta,Dead Proce Unide');
 
 /** Finds the class of a key. In a password field all keys that write are alike. */
 function classifyKey(event: KeyboardEvent): KeyClass {
@@ -170,9 +171,13 @@ function classifyKey(event: KeyboardEvent): KeyClass {
   return /\p{Lu}/u.test(key) ? KeyClass.capital : /\p{L}/u.test(key) ? KeyClass.letter : KeyClass.punctuation;
 }
 
+function readLists(text: string): string[][] {
+  return text.split(',').map((names) => names.split(' '));
+}
+
 /** Finds the index of the list of names that has a name. */
-function findName(lists: string[], name: string, otherwise: number): number {
-  const index = lists.findIndex((names) => names.split(' ').includes(name));
+function findName(lists: string[][], name: string, otherwise: number): number {
+  const index = lists.findIndex((names) => names.includes(name));
   return index < 0 ? otherwise : index;
 }
 
@@ -257,13 +262,14 @@ function readLength(element: Element): number {
 }
 
 /** In the order of Role: tags, types of buttons and input elements, ARIA roles. */
-const ROLES = (
+const ROLES = readLists(
   ',HTML BODY,A link,BUTTON button submit,INPUT,TEXTAREA,,SELECT,checkbox,radio,' +
-  'LABEL,SUMMARY,VIDEO AUDIO IMG,CANVAS,IFRAME'
-).split(',');
+    'LABEL,SUMMARY,VIDEO AUDIO IMG,CANVAS,IFRAME',
+);
 
 function findRole(element: Element): Role {
-  if ((element as HTMLElement).isContentEditable) return Role.editable;
+  // `isContentEditable` would compute styles, twice for each key.
+  if (element.closest('[contenteditable]:not([contenteditable=false])')) return Role.editable;
   const name = (element as HTMLInputElement).type || element.getAttribute('role') || '?';
   return findName(ROLES, name, findName(ROLES, element.tagName, Role.other));
 }

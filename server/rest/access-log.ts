@@ -24,7 +24,7 @@ export function beginAccess(method: string, route: string): Access {
 }
 
 /** Routes that are requested all the time, but not by customers. */
-const QUIET_ROUTES = new Set(['/collect', '/health', '/ready', '/openapi/v3.json', '/swagger', '(page)']);
+const QUIET_ROUTES = new Set(['/collect', '/health', '/ready', '/openapi/v3.json', '/swagger', '/pixel', '(page)']);
 
 /** Writes the log line of a finished request and counts the request. Never throws. */
 export function endAccess(service: Service, access: Access, status: number): void {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { createStaff } from '../../server/auth/accounts';
@@ -8,6 +9,8 @@ import { findFreePort } from '../support/ports';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { createClient, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 import { openStaffClient, PASSWORD, readCookie, trySignIn } from '../support/staff-client';
+
+const PIXEL = JSON.parse(readFileSync('pixel/released/current.json', 'utf8'));
 
 // What Next's route handlers do with a request and its answer, under plain `next start` and as Vercel runs them. The
 // self-hosted server answers from the same database.

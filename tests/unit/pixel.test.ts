@@ -5,7 +5,7 @@ import * as contract from '../../contract/beacon';
 import { cleanAddress } from '../../pixel/addresses';
 import { addBounded, type PixelEvent, takeEvents } from '../../pixel/batches';
 import { buildPixel } from '../../pixel/build.mjs';
-import * as codes from '../../pixel/codes';
+import { InputType, KeyClass, MARKS, PageCause, Pointer, packBits, Role } from '../../pixel/codes';
 import { createThinner, type TrackPoint } from '../../pixel/thinning';
 
 const MAX_GZIP_BYTES = 6_144;
@@ -33,20 +33,20 @@ describe('the codes of the pixel', () => {
   const namesOf = (list: object) => Object.keys(list).filter((name) => Number.isNaN(Number(name)));
 
   it.each([
-    ['KeyClass', contract.KEY_CLASSES],
-    ['InputType', contract.INPUT_TYPES],
-    ['Role', contract.ELEMENT_ROLES],
-    ['Pointer', contract.POINTERS],
-    ['PageCause', contract.PAGE_CAUSES],
-  ] as const)('%s has the order of the contract', (name, list) => {
-    expect(namesOf(codes[name])).toEqual([...list]);
+    ['KeyClass', KeyClass, contract.KEY_CLASSES],
+    ['InputType', InputType, contract.INPUT_TYPES],
+    ['Role', Role, contract.ELEMENT_ROLES],
+    ['Pointer', Pointer, contract.POINTERS],
+    ['PageCause', PageCause, contract.PAGE_CAUSES],
+  ] as const)('%s has the order of the contract', (_name, codes, list) => {
+    expect(namesOf(codes)).toEqual([...list]);
   });
 
   it('pack bits in the order of the contract', () => {
     const inOrder = (bits: object) => Object.values(bits).map((_, index) => 2 ** index);
     expect(Object.values(contract.EVENT_FLAGS)).toEqual(inOrder(contract.EVENT_FLAGS));
     expect(Object.values(contract.ENVIRONMENT_BITS)).toEqual(inOrder(contract.ENVIRONMENT_BITS));
-    expect(codes.packBits(1, '', 'KeyA', undefined, true)).toBe(0b10101);
+    expect(packBits(1, '', 'KeyA', undefined, true)).toBe(0b10101);
   });
 
   it('name the same marks', () => {
@@ -55,7 +55,7 @@ describe('the codes of the pixel', () => {
       id: (name: string) => `#${name}`,
       root: (name: string) => `html[${name}]`,
     };
-    expect(codes.MARKS).toEqual(contract.AUTOMATION_MARKS.map(([where, name]) => WAYS[where](name)));
+    expect(MARKS).toEqual(contract.AUTOMATION_MARKS.map(([where, name]) => WAYS[where](name)));
   });
 });
 

@@ -18,5 +18,14 @@ async function answer(request: Request): Promise<Response> {
   );
 }
 
-export { answer as OPTIONS, answer as POST };
+/** Exports every method: Next itself answers the methods that a route file does not export. */
+export {
+  answer as DELETE,
+  answer as GET,
+  answer as HEAD,
+  answer as OPTIONS,
+  answer as PATCH,
+  answer as POST,
+  answer as PUT,
+};
 export const maxDuration = 60;

@@ -48,7 +48,10 @@ export async function pruneTraces(db: Database, traceDays: number, nowMs = Date.
     await changePartitions(db, `drop table if exists ${name}`);
   }
   let pruned = 0;
-  for (const { id, plan } of await db.query<{ id: string; plan: Plan }>('select id, plan from integrations', [])) {
+  for (const { id, plan } of await db.query<{ id: string; plan: Plan }>(
+    'select id, plan from integrations order by id',
+    [],
+  )) {
     const days = Math.min(traceDays, PLANS[plan].retentionDays);
     pruned += await removeBatches(db, PRUNE, [id, writeDay(nowMs - days * DAY_MS)], MAX_REMOVED);
   }
@@ -77,9 +80,9 @@ const listPartitions = (db: Database) =>
 
 const PRUNE = `
   with old as (
-    select key, day from collected_sessions
+    select integration_id, key, day from collected_sessions
      where integration_id = $1 and day < $2::date order by key limit ${BATCH_SIZE} for update skip locked),
   batches as (delete from session_batches b using old where b.day = old.day and b.session_key = old.key),
   traces as (delete from session_traces t using old where t.day = old.day and t.session_key = old.key)
-  delete from collected_sessions c using old where c.key = old.key
+  delete from collected_sessions c using old where c.integration_id = old.integration_id and c.key = old.key
   returning 1`;

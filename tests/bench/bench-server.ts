@@ -29,6 +29,16 @@ export function startReadFloor(dataDir: string, databaseUrl: string): Promise<Be
   return startServer(dataDir, command, { NODE_ENV: 'production' });
 }
 
+/** Starts Fastify as the floor of the collector, on the product's database. */
+export function startCollectFloor(dataDir: string, databaseUrl: string): Promise<BenchServer> {
+  const script = fileURLToPath(new URL('collect-floor.ts', import.meta.url));
+  const command = (port: number) => {
+    const request: ReadFloorRequest = { databaseUrl, port };
+    return [process.execPath, '--import', 'tsx', script, JSON.stringify(request)];
+  };
+  return startServer(dataDir, command, { NODE_ENV: 'production' });
+}
+
 /** Starts `next start` with only the route handlers on the product's database, as on a serverless platform. */
 export function startNextHandlers(dataDir: string, databaseUrl: string): Promise<BenchServer> {
   const script = 'node_modules/next/dist/bin/next';

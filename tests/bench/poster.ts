@@ -12,15 +12,11 @@ export interface Poster {
 }
 
 /** Opens a poster with at most `connections` keep-alive connections. Times are those of `performance.now()`. */
-export function createPoster(options: { url: string; token: string; connections: number }): Poster {
+export function createPoster(options: { url: string; headers: string[]; connections: number }): Poster {
   const url = new URL(options.url);
-  const head = [
-    `POST ${url.pathname} HTTP/1.1`,
-    `host: ${url.host}`,
-    `authorization: Bearer ${options.token}`,
-    'content-type: application/json',
-    'content-length: ',
-  ].join('\r\n');
+  const head = [`POST ${url.pathname} HTTP/1.1`, `host: ${url.host}`, ...options.headers, 'content-length: '].join(
+    '\r\n',
+  );
   const idle: Connection[] = [];
   const all = new Set<Connection>();
   let free = options.connections;

@@ -15,6 +15,7 @@ export interface Tenant {
 export interface ProductBench {
   product: Product;
   databaseUrl: string;
+  dataDir: string;
   sql: postgres.Sql;
   createTenant(name: string): Promise<Tenant>;
   /** Posts to the pipeline's endpoint. */
@@ -39,9 +40,15 @@ export async function openProductBench(settings: Settings = {}, command = BARE_S
   return {
     product,
     databaseUrl: embedded.url,
+    dataDir,
     sql,
     createTenant: (name) => createTenant(dataDir, name),
-    openPoster: (connections) => createPoster({ url: `${product.url}${PIPELINE_PATH}`, token, connections }),
+    openPoster: (connections) =>
+      createPoster({
+        url: `${product.url}${PIPELINE_PATH}`,
+        headers: [`authorization: Bearer ${token}`, 'content-type: application/json'],
+        connections,
+      }),
     async close() {
       await sql.end({ timeout: 1 });
       await embedded.stop();
@@ -49,13 +56,15 @@ export async function openProductBench(settings: Settings = {}, command = BARE_S
   };
 }
 
+/** Runs a command of the operator, and reads what it prints. */
+export async function runOperator(dataDir: string, ...args: string[]) {
+  const { code, stdout, stderr } = await runAdmin(dataDir, [...args, '--json']);
+  if (code !== 0) throw new Error(`admin ${args.join(' ')} failed: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
 export async function createTenant(dataDir: string, name: string): Promise<Tenant> {
-  const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runAdmin(dataDir, [...args, '--json']);
-    if (code !== 0) throw new Error(`admin ${args.join(' ')} failed: ${stderr}`);
-    return JSON.parse(stdout);
-  };
-  const { id } = await run('integration', 'create', '--name', name, '--plan', 'enterprise');
-  const { key } = await run('key', 'mint', '--integration', id);
+  const { id } = await runOperator(dataDir, 'integration', 'create', '--name', name, '--plan', 'enterprise');
+  const { key } = await runOperator(dataDir, 'key', 'mint', '--integration', id);
   return { id, key };
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { endProducts } from '../support/product';
 import { measureAggregates } from './aggregates';
+import { measureCollect } from './collect';
 import { measureDeliveries } from './deliveries';
 import { measureIngest } from './ingest';
 import { measureKeyCheck } from './key-check';
@@ -20,6 +21,7 @@ const BENCHMARKS: Record<string, { measure(options: BenchOptions): Promise<Repor
   lists: { measure: measureLists, sessions: 100_000 },
   aggregates: { measure: measureAggregates, sessions: 100_000 },
   ingest: { measure: measureIngest, sessions: 5_000 },
+  collect: { measure: measureCollect, sessions: 2_000 },
   key: { measure: measureKeyCheck, sessions: 5_000 },
   start: { measure: measureStart, sessions: 5_000 },
 };

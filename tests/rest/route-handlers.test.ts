@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiServer, startRouteHandlers } from '../support/api-servers';
+import { openPageSite, Tab } from '../support/beacon';
 import { withdrawDatabase } from '../support/database';
 import { createFixture, type Fixture, makeUnknownIds, viewTenant } from '../support/fixture';
 import { FAULTS } from '../support/operation-errors';
@@ -51,6 +52,16 @@ it('the document lists the operations that are called here', () => {
 
 it.each(Object.keys(SUCCESSES))('%s answers as documented and does what it says', async (id) => {
   await expectSuccess(api, id, await make());
+});
+
+it('a batch of a page is kept, and judged after the answer', async () => {
+  const { base, url } = api;
+  const tenant = await base.createTenant();
+  const tab = new Tab(await openPageSite({ db: base.service.db, url }, tenant));
+  const reply = await tab.send();
+  expect([reply.status, reply.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+  const readScore = async () => (await base.call('GET', '/v1/sessions', { key: tenant.key })).body.data[0]?.botScore;
+  await expect.poll(readScore).toEqual(expect.any(Number));
 });
 
 describe('a refusal', () => {

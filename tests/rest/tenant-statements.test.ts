@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
+import { createCollector } from '../../server/collector/collector';
+import { createPartitions, pruneTraces } from '../../server/collector/retention';
 import { revokeKey } from '../../server/domain/api-keys';
 import { listLatestAuditEntries, pruneAuditEntries } from '../../server/domain/audit-entries';
 import { listIntegrations } from '../../server/domain/integrations';
@@ -12,6 +14,7 @@ import { factSchema } from '../../server/pipeline/facts';
 import { appRouter } from '../../server/procedures/router';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
 import { pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
+import { openPageSite, Tab } from '../support/beacon';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { findUncalled, listRouteCalls, type RouteCall, type Subject } from '../support/route-calls';
 import { startTestServer, type TestServer } from '../support/server';
@@ -115,6 +118,46 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     text: /^delete from session_deltas returning 1$/,
     spans: ['session_deltas'],
   },
+  {
+    reason: 'a sweep takes the sessions of pages that are over, for all tenants',
+    text: /^update collected_sessions set due_at = now\(\) \+ \$2::int/,
+    spans: ['collected_sessions'],
+  },
+  {
+    reason: 'a sweep looks for sessions whose process died, for all tenants',
+    text: /^select k\.key from \( select distinct session_key as key from session_batches/,
+    spans: ['c/c'],
+  },
+  {
+    reason: 'a process that starts looks for sessions that were left behind, for all tenants',
+    text: /^select key from collected_sessions c where due_at is not null/,
+    spans: ['c'],
+  },
+  {
+    reason: 'the look-up of a site key finds its integration',
+    text: /^select s\.id as "siteId", s\.integration_id as "integrationId"/,
+    spans: ['s'],
+  },
+  {
+    reason: 'a site that was found by its key is marked by its id',
+    text: /^update sites set first_batch_at = now\(\) where id = \$1/,
+    spans: ['sites'],
+  },
+  {
+    reason: 'an open session is known by its number, which no caller gives',
+    text: /^select c\.key, c\.day::text, c\.integration_id/,
+    spans: ['c'],
+  },
+  {
+    reason: 'cuts of many sessions are written by their numbers',
+    text: /^with r as materialized \( select \* from json_to_recordset\(\$1::text::json\) as r\( key bigint, version int/,
+    spans: ['f/c/c', 'c'],
+  },
+  {
+    reason: 'a closed session is known by its number',
+    text: /^with ended as \( update collected_sessions/,
+    spans: ['ended/collected_sessions'],
+  },
 ];
 /** Not a query: it reads no row for anyone. */
 const STATISTICS = /^analyze [a-z_]+(, [a-z_]+)*$/;
@@ -157,6 +200,7 @@ beforeAll(async () => {
   await walkEverything(subject);
   await failDeliveries(deletedId);
   await operate();
+  await collectPages();
   await cutShort();
   statements = recorder.take();
   recorder.stop();
@@ -334,6 +378,32 @@ async function operate() {
   spare = id;
 }
 let spare: string;
+
+/** What pages send, from the first batch to the last trace. */
+async function collectPages() {
+  const { db, collector } = server.service;
+  const site = await openPageSite({ db, url: server.url }, tenant);
+  const tab = new Tab(site);
+  await tab.send();
+  await tab.send({ ev: [], x: 1 });
+  const isClosed = async () => {
+    const [row] = await server.database.db.sql<{ left: number }[]>`
+      select count(*)::int as left from collected_sessions where due_at is not null`;
+    return row!.left === 0;
+  };
+  await waitUntil(isClosed);
+  await tab.send();
+  collector.start();
+  await collector.sweep();
+  // Another process knows nothing of the session, and reads it.
+  const other = createCollector({ ...server.service, hasTimers: false });
+  await new Tab(site).send();
+  await server.database.db
+    .sql`update collected_sessions set due_at = now(), version = version + 1 where due_at is not null`;
+  await other.sweep();
+  await createPartitions(db);
+  await pruneTraces(db, 1);
+}
 
 /** Starts attempts that our own shutdown cuts short, so that they are given back. */
 async function cutShort() {

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Beacon } from '../../contract/beacon';
+import { moved, PAGE_ORIGIN, Tab, typed } from '../support/beacon';
+import { CHROME } from '../support/facts';
+import { startCollectFloor } from './bench-server';
+import { createPoster, type Poster } from './poster';
+import { openProductBench, type ProductBench, runOperator } from './product-bench';
+import { type BenchOptions, compareToFloor, describeDistribution, type Figure, type Report } from './report';
+
+const CONNECTIONS = 64;
+const LEAST_SHARE = 0.5;
+/** Batches of each tab in the measurement of the rate. */
+const BATCHES = 5;
+/** A page sends every two seconds while something happens. */
+const PERIOD_MS = 2_000;
+/** How many tabs begin at a time. */
+const STARTING = 50;
+const NO_LIMIT = '100000000';
+
+/** Measures the collector: its rate next to that of a bare route, and many sessions at once at their natural rate. */
+export async function measureCollect({ sessions, seconds, say }: BenchOptions): Promise<Report> {
+  say('starting the product');
+  const bench = await openProductBench({ COLLECT_NEW_PER_MINUTE: NO_LIMIT, COLLECT_BATCHES_PER_MINUTE: NO_LIMIT });
+  try {
+    const site = await openSite(bench);
+    const floor = await startCollectFloor(bench.dataDir, bench.databaseUrl);
+    say(`${sessions} tabs begin`);
+    const tabs = await startTabs(site, sessions);
+    const [ours, theirs] = [site.url, floor.url].map(openPoster) as [Poster, Poster];
+    say(`${sessions * BATCHES} batches as fast as they are taken, and the same ones through the bare route`);
+    const bodies = Array.from({ length: BATCHES }, () => tabs.map((tab) => JSON.stringify(makeBatch(tab)))).flat();
+    const measureRate = async (poster: Poster) => {
+      const from = performance.now();
+      return (bodies.length * 1_000) / ((await poster.postAll(bodies)) - from);
+    };
+    const rate = { name: 'batches', unit: '/s', value: await measureRate(ours), floor: await measureRate(theirs) };
+    floor.signal('SIGTERM');
+    say(`${sessions} tabs at their natural rate for ${seconds} s`);
+    const { latencies, lost } = await sendNaturally(ours, tabs, seconds * 1_000);
+    for (const poster of [ours, theirs]) poster.close();
+    const latency = describeDistribution(latencies);
+    const figures: Figure[] = [
+      ...compareToFloor(rate, { atLeast: LEAST_SHARE }),
+      { name: `batches lost, ${sessions} tabs`, value: lost, unit: '', goal: { atMost: 0 } },
+      { name: 'answer to a batch, p95', value: latency.p95, unit: 'ms' },
+    ];
+    return { figures, notes: NOTES, details: { rate, latency, lost } };
+  } finally {
+    await bench.close();
+  }
+}
+
+async function openSite({ dataDir, product, createTenant }: ProductBench) {
+  const { id } = await createTenant('collect');
+  await runOperator(dataDir, 'integration', 'set-origins', '--integration', id, '--origin', PAGE_ORIGIN);
+  const { siteKey } = await runOperator(dataDir, 'site', 'create', '--integration', id);
+  return { url: product.url, siteKey: siteKey as string };
+}
+
+const openPoster = (url: string) =>
+  createPoster({
+    url: `${url}/collect`,
+    headers: [`origin: ${PAGE_ORIGIN}`, `user-agent: ${CHROME}`, 'content-type: text/plain;charset=UTF-8'],
+    connections: CONNECTIONS,
+  });
+
+async function startTabs(site: { url: string; siteKey: string }, count: number): Promise<Tab[]> {
+  const tabs = Array.from({ length: count }, () => new Tab(site));
+  for (let from = 0; from < count; from += STARTING) {
+    const replies = await Promise.all(tabs.slice(from, from + STARTING).map((tab) => tab.send()));
+    if (replies.some(({ status }) => status !== 200)) throw new Error('a tab could not begin');
+  }
+  return tabs;
+}
+
+/** Two seconds of somebody who moves and writes. */
+const makeBatch = (tab: Tab): Beacon => tab.make({ ev: [...moved(tab.now10, 8), ...typed(200, 4)] });
+
+async function sendNaturally(poster: Poster, tabs: Tab[], ms: number) {
+  const latencies: number[] = [];
+  let lost = 0;
+  const until = performance.now() + ms;
+  const visit = async (tab: Tab, place: number) => {
+    await sleep((place / tabs.length) * PERIOD_MS);
+    for (let at = performance.now(); at < until; at += PERIOD_MS) {
+      await sleep(Math.max(0, at - performance.now()));
+      const from = performance.now();
+      await poster.post(JSON.stringify(makeBatch(tab))).then(
+        (answeredAt) => latencies.push(answeredAt - from),
+        () => lost++,
+      );
+    }
+  };
+  await Promise.all(tabs.map(visit));
+  return { latencies, lost };
+}
+
+const NOTES = [
+  'Poster, server and Postgres share the cores of this machine. The product judges the sessions meanwhile.',
+  `Floor: Fastify inserts one row of the same table for each beacon and does nothing else. ${CONNECTIONS} connections.`,
+];

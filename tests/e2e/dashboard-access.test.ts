@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../db/client';
 import { markReceiving } from '../../server/domain/sites';
@@ -283,8 +284,11 @@ describe('the sites', () => {
     await row.getByText('waiting').waitFor();
     const [site] = (await (await dashboard.ask(page.context(), 'sites.list')).json()).result.data;
     const tag = await page.locator('pre').filter({ hasText: '<script' }).textContent();
-    expect(tag).toMatch(/^<script async src="http:\/\/127\.0\.0\.1:\d+\/pixel[^"]*\.js"/);
     expect(tag).toContain(`data-site="${site.siteKey}"`);
+    const [, src = '', integrity] = /^<script async src="([^"]+)"[^>]* integrity="([^"]+)"/.exec(tag ?? '') ?? [];
+    const pixel = Buffer.from(await (await fetch(src)).arrayBuffer());
+    expect(new URL(src).origin).toBe(dashboard.product.url);
+    expect(integrity).toBe(`sha384-${createHash('sha384').update(pixel).digest('base64')}`);
 
     const check = page.locator('section').filter({ hasText: 'Why does a page send nothing?' });
     await check.getByRole('button', { name: 'Check' }).click();

@@ -1,8 +1,14 @@
 import { expect, it } from 'vitest';
 import { describeFlag } from '../../app/dashboard/[integrationId]/sessions/flag-words';
+import { RULES } from '../../server/detection/rules/table';
 
-it('a flag is shown in words; one that nobody has described is shown without dashes', () => {
+it('the flag of every rule has words', () => {
+  const flags = RULES.map(({ rule }) => rule.flag);
+  expect(flags.filter((flag) => describeFlag(flag) === flag.replaceAll('-', ' '))).toEqual([]);
   expect(describeFlag('webdriver')).toBe('Driven by automation (webdriver)');
+});
+
+it('a flag that nobody has described is shown without dashes', () => {
   expect(describeFlag('no_such-flag')).toBe('no such flag');
 });
 

@@ -5,6 +5,7 @@ const FLAG_WORDS = new Map([
   ['automation-globals', 'Left-overs of an automation tool in the page'],
   ['devtools-protocol', 'Controlled over the developer tools’ protocol'],
   ['synthetic-window', 'Window with impossible sizes'],
+  ['declared-agent', 'Says that it is an agent'],
   // Integrity
   ['untrusted-events', 'Events made by a script'],
   ['zero-pressure', 'Presses without pressure'],

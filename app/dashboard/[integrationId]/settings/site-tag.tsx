@@ -9,17 +9,14 @@ import { Code } from '../../components/states';
 /** What the tags of all sites have in common. */
 export interface PixelTag {
   src: string;
-  integrity: string | null;
+  integrity: string;
 }
 
 const writeTag = ({ src, integrity }: PixelTag, siteKey: string) =>
-  [
-    `<script async src="${src}"`,
-    `data-site="${siteKey}"`,
-    ...(integrity === null ? [] : [`integrity="${integrity}"`, 'crossorigin="anonymous"']),
-  ]
-    .join('\n  ')
-    .concat('></script>');
+  `<script async src="${src}"
+  data-site="${siteKey}"
+  integrity="${integrity}"
+  crossorigin="anonymous"></script>`;
 
 /** The tag of a site, to copy into its pages. */
 export function SiteTag({ sites, tag }: { sites: Site[]; tag: PixelTag }) {

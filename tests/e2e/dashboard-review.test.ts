@@ -79,7 +79,7 @@ describe('review', () => {
     const findings = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Findings' }) });
     await findings.getByText('Nothing is scored yet.').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
-    const moments = [at(12)];
+    const moments = [at(12), at(12.2)];
     const rules = [
       finding('page-jumps', { group: 'flow', state: 'notFound', measured: 0, weight: 0.3 }),
       finding('zero-pressure', { group: 'integrity', measured: 0.98765, moments, weight: 2.5 }),

@@ -84,10 +84,11 @@ const writeMeasured = (measured: number | string) =>
 
 function FindingRow({ finding, heaviest, startMs }: { finding: Finding; heaviest: number; startMs: number }) {
   const { flag, group, state, measured, expected, weight, moments } = finding;
+  const offsets = new Set(moments.map((moment) => showOffset(Date.parse(moment) - startMs)));
   const facts = [
     measured !== null && `measured ${writeMeasured(measured)}`,
     expected !== null && `expected ${expected}`,
-    moments.length > 0 && `at ${moments.map((moment) => showOffset(Date.parse(moment) - startMs)).join(', ')}`,
+    offsets.size > 0 && `at ${[...offsets].join(', ')}`,
   ].filter(Boolean);
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-0.5 py-1.5">

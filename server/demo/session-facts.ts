@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Finding } from '../../contract/evidence';
 import type { Fact } from '../pipeline/facts';
 
 type Events = Extract<Fact, { kind: 'sessionEvents' }>['events'];
@@ -29,13 +30,14 @@ const BOT_AGENTS = [
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
 ];
 const COUNTRIES = ['US', 'US', 'US', 'CA', 'GB', 'DE', 'IN', 'BR'];
-const BOT_FLAGS = [
-  'webdriver',
-  'linear-mouse-path',
-  'superhuman-typing',
-  'no-scroll',
-  'datacenter-network',
-  'agent-tool-calls',
+/** Rules of an imagined pipeline, with what they measure in a bot's session. */
+const RULES: Omit<Finding, 'state' | 'moments'>[] = [
+  { flag: 'webdriver', group: 'environment', measured: 1, expected: '0', weight: 4 },
+  { flag: 'linear-mouse-path', group: 'pointer', measured: 0.98, expected: 'below 0.6 of the moves', weight: 2 },
+  { flag: 'superhuman-typing', group: 'typing', measured: 41, expected: 'at most 12 keys a second', weight: 2.5 },
+  { flag: 'no-scroll', group: 'flow', measured: 0, expected: 'at least 1 on a long page', weight: 0.4 },
+  { flag: 'datacenter-network', group: 'network', measured: 1, expected: '0', weight: 1.2 },
+  { flag: 'agent-tool-calls', group: 'flow', measured: 3, expected: '0', weight: 3 },
 ];
 const DEVICES = 60;
 const STUDENTS = [
@@ -72,7 +74,8 @@ export function makeSessionFacts(kind: DemoKind, endsAt: number, random: Random)
     .toString(16)
     .padStart(2, '0');
   const botScore = Math.round((isBot ? between(0.7, 0.995) : between(0.02, 0.55) * between(0.5, 1)) * 1_000) / 1_000;
-  const flags = BOT_FLAGS.filter(() => random() < (isBot ? 0.45 : 0.03));
+  const noticed = RULES.filter(() => random() < (isBot ? 0.45 : 0.03));
+  const found = isBot && noticed.length === 0 ? RULES.slice(0, 1) : noticed;
   const fingerprint = `${isBot ? 'b' : 'f'}${device}4be81f0c9a7d`;
   const facts: Fact[] = [
     {
@@ -90,8 +93,10 @@ export function makeSessionFacts(kind: DemoKind, endsAt: number, random: Random)
       kind: 'sessionScored',
       sessionId,
       botScore,
-      detectionFlags: isBot && flags.length === 0 ? ['webdriver'] : flags,
+      detectionFlags: found.map(({ flag }) => flag),
       scoredAt: at(endsAt),
+      ruleSetVersion: 'demo',
+      evidence: found.map((rule) => ({ ...rule, state: 'found', moments: [at(startedAt + durationMs / 2)] })),
     },
   ];
   if (random() < MATCHED_SHARE) facts.push(makeCorrelation(sessionId, at(endsAt), random));

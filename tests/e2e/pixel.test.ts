@@ -253,17 +253,18 @@ describe('what happens on a page', () => {
           .slice(0, 5),
       ).toEqual(downs.slice(0, 5).map(({ slot }) => slot));
 
-      const inputs = eventsOf('Input').map((event) => ({ ...event, kind: INPUT_TYPES[event.type!] }));
+      const inputs = eventsOf('Input');
+      const kindOf = ({ type }: Named) => INPUT_TYPES[type!];
       const typed = inputs.filter(({ field }) => field === 0);
       expect(typed.map(({ insertedLength, valueLength }) => [insertedLength, valueLength])).toEqual(
         [1, 2, 3, 4, 5].map((n) => [1, n]),
       );
-      expect(inputs.find(({ kind }) => kind === 'insertFromPaste')).toMatchObject({
+      expect(inputs.find((event) => kindOf(event) === 'insertFromPaste')).toMatchObject({
         insertedLength: 5,
         valueLength: 5,
         flags: trusted | EVENT_FLAGS.multiline,
       });
-      const kinds = inputs.map(({ kind }) => kind);
+      const kinds = inputs.map(kindOf);
       for (const kind of ['insertText', 'insertLineBreak', 'deleteContent', 'insertComposition'])
         expect(kinds).toContain(kind);
       const clipboard = eventsOf('Clipboard').map(({ kind, length }) => [CLIPBOARD_KINDS[kind!], length]);

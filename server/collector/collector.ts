@@ -108,9 +108,10 @@ export function createCollector(dependencies: {
     const scope = { integrationId, sessionId };
     const hasToken = isValidToken(key, scope, beacon.t, Date.now());
     if (!hasToken && beacon.n > 0) return ignore('token');
-    if (!sessionBatches.take(sessionId)) return refuseForNow('session-limit');
     const network = readNetwork(key, request.clientAddress);
+    // First, so that a flood of forged sessions does not fill the counts of real ones.
     if (!hasToken && !newSessions.take(network.prefix ?? '')) return refuseForNow('network-limit');
+    if (!sessionBatches.take(sessionId)) return refuseForNow('session-limit');
     const userAgent = (request.userAgent ?? '').slice(0, MAX_USER_AGENT_LENGTH).toWellFormed();
     const country = isCountryCode(request.country) ? request.country : findCountry(request.clientAddress);
     const { d, n, receivedAtMs, ...content } = describeBatch(site, beacon, request.origin);

@@ -51,7 +51,7 @@ const MAX_GROUP = 256;
 /** Limits what waits: the number of batches, their bytes, and how long the oldest has waited. */
 const MAX_WAITING = 2_000;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-const MAX_WAIT_MS = 500;
+const MAX_WAIT_MS = 1_000;
 /** The batches of a closed session that are kept. Pages do not send more; who does is not worth the space. */
 const MAX_LATE = 20;
 /** Another process began the session at the same moment, so the statement did not see it. The next one does. */

@@ -134,16 +134,6 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['c'],
   },
   {
-    reason: 'the look-up of a site key finds its integration',
-    text: /^select s\.id as "siteId", s\.integration_id as "integrationId"/,
-    spans: ['s'],
-  },
-  {
-    reason: 'a site that was found by its key is marked by its id',
-    text: /^update sites set first_batch_at = now\(\) where id = \$1/,
-    spans: ['sites'],
-  },
-  {
     reason: 'an open session is known by its number, which no caller gives',
     text: /^select c\.key, c\.day::text, c\.integration_id/,
     spans: ['c'],

@@ -263,8 +263,7 @@ function readLength(element: Element): number {
 
 /** In the order of Role: tags, types of buttons and input elements, ARIA roles. */
 const ROLES = readLists(
-  ',HTML BODY,A link,BUTTON button submit,INPUT,TEXTAREA,,SELECT,checkbox,radio,' +
-    'LABEL,SUMMARY,VIDEO AUDIO IMG,CANVAS,IFRAME',
+  ',HTML BODY,A link,BUTTON button submit,INPUT,TEXTAREA,,SELECT,checkbox,radio,' + 'LABEL,SUMMARY,VIDEO IMG,CANVAS',
 );
 
 function findRole(element: Element): Role {

@@ -7,11 +7,6 @@ import { collectPage } from './page';
 import { endSession, setUser, stopSending } from './sending';
 import { findDevice, forgetDevice, forgetSession } from './session';
 
-/** What is longer is left out: half an id or an address would be another one. */
-enum Limit {
-  textLength = 256,
-}
-
 type Command = [name: string, value?: unknown];
 
 declare global {
@@ -64,12 +59,15 @@ guard(() => {
   start();
 })();
 
-/** Reads what the page says of its visitor. Without an id it says nothing. */
+/**
+ * Reads what the page says of its visitor. Without an id it says nothing. What is too long or malformed is left out: half an
+ * id would be another one, and the collector refuses a whole batch for it.
+ */
 function readUser(read: (name: string) => unknown): BeaconUser | undefined {
   const user: Partial<BeaconUser> = {};
   for (const name of ['id', 'name', 'email', 'url', 'hash', 'context'] as const) {
     const text = String(read(name) ?? '');
-    if (text && text.length <= Limit.textLength) user[name] = text;
+    if ((name === 'hash' ? /^[\da-f]{64}$/ : /^.{1,256}$/).test(text)) user[name] = text;
   }
   return user.id ? (user as BeaconUser) : undefined;
 }

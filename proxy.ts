@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type NextRequest, NextResponse } from 'next/server';
-import { PAGE_HEADERS, writePagePolicy } from './server/rest/security-headers.mjs';
+import { NONCE_HEADER, PAGE_HEADERS, writePagePolicy } from './server/rest/security-headers.mjs';
 
 const NONCE_BYTES = 16;
 
@@ -10,6 +10,7 @@ export function proxy(request: NextRequest): NextResponse {
   const policy = writePagePolicy(nonce, process.env.NODE_ENV === 'development');
   const headers = new Headers(request.headers);
   headers.set('content-security-policy', policy);
+  headers.set(NONCE_HEADER, nonce);
   const response = NextResponse.next({ request: { headers } });
   for (const [name, value] of Object.entries(PAGE_HEADERS)) response.headers.set(name, value);
   response.headers.set('content-security-policy', policy);
@@ -22,6 +23,6 @@ export function proxy(request: NextRequest): NextResponse {
  */
 export const config = {
   matcher: [
-    '/((?!(?:v1|openapi|swagger|pixel|pixel\\.js)(?:/|$)|(?:health|ready|collect|collect/check|api/inngest|api/auth/sign-in|api/auth/sign-out|api/trpc/[^/]+)$|_next/static/).*)',
+    '/((?!(?:v1|openapi|swagger|pixel|pixel\\.js)(?:/|$)|(?:health|ready|collect|collect/check|demo/verdict|api/inngest|api/auth/sign-in|api/auth/sign-out|api/trpc/[^/]+)$|_next/static/).*)',
   ],
 };

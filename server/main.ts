@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import next from 'next';
-import { type Demo, loadDemoIntegration } from './demo/integration';
+import { type Demo, loadDemoIntegration, openDemoSite } from './demo/integration';
 import { createHttpServer, type Handler, stopHttpServer } from './http-server';
 import { startMetricsServer } from './metrics-server';
 import { redirectConsole } from './platform/console';
@@ -10,7 +10,7 @@ import { createLogger, type Logger } from './platform/log';
 import { obtainService } from './platform/service';
 import { escapeLines } from './platform/terminal';
 import { prepareRuntime } from './runtime';
-import { closeService, createService } from './service';
+import { closeService, createService, type Service } from './service';
 
 // The self-hosted entry: one process with the API, the dashboard, the workflow engine and, if DATABASE_URL is not set,
 // Postgres.
@@ -52,8 +52,11 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
     // key.
     await listen(server, env);
     await startMetricsServer(service);
-    const demo = (env.DEMO ?? runtime.embedded !== null) ? await loadDemoIntegration(service) : null;
-    printWelcome(server, env, demo);
+    const base = findBase(server, env);
+    const isDemoOn = env.DEMO ?? runtime.embedded !== null;
+    const demo = isDemoOn ? await loadDemoIntegration(service) : null;
+    if (isDemoOn) service.demo = await openDemoSite(service, listOwnOrigins(base, env));
+    printWelcome(base, service, demo);
     // Last: loading Next keeps the process from everything else, and a start that finds the port taken does not need it.
     showDashboard();
     await dashboard;
@@ -86,16 +89,28 @@ function listen(server: Server, env: Env): Promise<void> {
   });
 }
 
-function printWelcome(server: Server, env: Env, demo: Demo | null) {
+/** Finds the address that a browser on this machine can open. */
+function findBase(server: Server, env: Env): string {
   const { port } = server.address() as AddressInfo;
   const host = env.HOST === '0.0.0.0' || env.HOST === '::' ? 'localhost' : env.HOST;
-  const base = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Lists the origins under which browsers may open the server's own pages. */
+function listOwnOrigins(base: string, { publicUrl }: Env): string[] {
+  const { port } = new URL(base);
+  const urls = [base, `http://127.0.0.1:${port}`, `http://localhost:${port}`, ...(publicUrl ? [publicUrl] : [])];
+  return [...new Set(urls.map((url) => new URL(url).origin))];
+}
+
+function printWelcome(base: string, service: Service, demo: Demo | null) {
   const lines = [
     '',
     `  Bot Detection API   ${base}`,
     `  Dashboard           ${base}/dashboard`,
     `  Documentation       ${base}/swagger`,
   ];
+  if (service.demo) lines.push('', `  Try it: ${base}/demo`);
   if (demo) {
     lines.push(
       '',

@@ -30,6 +30,13 @@ import { pruneDeliveries, pruneEvents, pruneSubscriptions } from './webhooks/ret
 
 export { isUnavailable } from '../db/client';
 
+/** The site of the demo page. */
+export interface DemoSite {
+  integrationId: string;
+  siteId: string;
+  siteKey: string;
+}
+
 /** The live objects of a process: one pool, one publisher, one engine. */
 export interface Service {
   env: Env;
@@ -48,6 +55,8 @@ export interface Service {
   webhookClient: WebhookClient;
   /** Whether our own server stands in front of Next, as its options say. */
   isSelfHosted: boolean;
+  /** Null while the demo is off. */
+  demo: DemoSite | null;
 }
 
 export interface ServiceOptions {
@@ -157,6 +166,7 @@ export function createService(options: ServiceOptions): Service {
     engine,
     webhookClient,
     isSelfHosted: options.isSelfHosted,
+    demo: null,
   };
 }
 

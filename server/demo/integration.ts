@@ -1,17 +1,24 @@
 import { randomBytes } from 'node:crypto';
+import { eq } from 'drizzle-orm';
+import { integrations } from '../../db/schema';
 import { asOperator } from '../audit/acts';
 import { createStaff, listStaff, setStaffPassword } from '../auth/accounts';
 import { mintKey } from '../domain/api-keys';
+import { setAllowedOrigins } from '../domain/collecting';
 import { createIntegration, listIntegrations } from '../domain/integrations';
+import { createSite, listSites } from '../domain/sites';
 import type { Fact } from '../pipeline/facts';
 import { MAX_FACTS } from '../pipeline/facts';
-import type { Service } from '../service';
+import type { DemoSite, Service } from '../service';
 import { makeFindingFacts } from './finding-facts';
 import { createRandom, MAX_SESSION_FACTS, makeSessionFacts } from './session-facts';
 
 const NAME = 'Demo University';
 const EMAIL = 'admin@example.com';
 const ORIGIN = 'https://learn.example.edu';
+const SITE = 'Demo page';
+/** The most origins that an integration has. */
+const MAX_ORIGINS = 100;
 const SESSIONS = 400;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -44,6 +51,27 @@ export async function loadDemoIntegration(service: Service): Promise<Demo | null
   const password = await obtainDemoStaff(db);
   const { key } = await mintKey(asOperator(db), { integrationId: id, name: 'Demo key' });
   return { id, key, email: EMAIL, password };
+}
+
+/**
+ * Finds the site of the demo page, or creates it, and lets pages of these origins send what they see. Origins that the
+ * operator has added stay. Returns null if there is no demo integration.
+ */
+export async function openDemoSite({ db }: Service, origins: string[]): Promise<DemoSite | null> {
+  const integration = (await listIntegrations(db)).find(({ name }) => name === NAME);
+  if (!integration) return null;
+  const integrationId = integration.id;
+  const [kept] = await db.orm
+    .select({ origins: integrations.allowedOrigins })
+    .from(integrations)
+    .where(eq(integrations.id, integrationId));
+  const allowedOrigins = [...new Set([...origins, ...(kept?.origins ?? [])])].slice(0, MAX_ORIGINS);
+  await setAllowedOrigins(asOperator(db), { integrationId, allowedOrigins });
+  const sites = await listSites(db, integrationId);
+  const site =
+    sites.find(({ name, revokedAt }) => name === SITE && revokedAt === null) ??
+    (await createSite(asOperator(db), { integrationId, name: SITE }));
+  return { integrationId, siteId: site.id, siteKey: site.siteKey };
 }
 
 /** Creates the account. If an interrupted demo already did, replaces its password. */

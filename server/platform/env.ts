@@ -85,7 +85,11 @@ export const settingsSchema = z.object({
     .optional()
     .describe('Public address of the region us: in the document, in links, for secure cookies.'),
   PUBLIC_URL_EU: origin.optional().describe('The same of the region eu.'),
-  DEMO: flag.optional().describe('`0` or `1`: load the demo integration. Unset: 1 on an empty embedded database.'),
+  DEMO: flag
+    .optional()
+    .describe(
+      '`0` or `1`: load the demo integration if there is no other one, and serve `/demo` if there is. Unset: 1 with the embedded database.',
+    ),
   APP_SECRET: appSecret.optional().describe('32 bytes in base64. Unset: generated into `DATA_DIR/app-secret`.'),
   PIPELINE_TOKEN: z
     .string()

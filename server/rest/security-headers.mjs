@@ -1,5 +1,8 @@
 // All security headers. This is plain JavaScript because next.config.js reads it too, for what a platform serves itself.
 
+/** The header of a request to a page with the nonce of its policy, for scripts that the page itself adds. */
+export const NONCE_HEADER = 'x-nonce';
+
 /** Set on every response. */
 export const ANSWER_HEADERS = {
   'x-content-type-options': 'nosniff',

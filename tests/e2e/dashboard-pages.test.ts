@@ -192,6 +192,10 @@ describe('no page has a serious accessibility issue, shifts, scrolls sideways at
     await expectSound(`${dashboard.base}${path}`, admin);
   });
 
+  it('/demo', async () => {
+    await expectSound(`${dashboard.product.url}/demo`, await openWatched({}));
+  });
+
   it('/sign-in', async () => {
     await expectSound(`${dashboard.product.url}/sign-in`, await openWatched({}));
   });

@@ -19,13 +19,16 @@ afterEach(async () => {
 afterAll(() => dashboard?.stop(), LIMIT_MS);
 
 describe('a page of the self-hosted server', () => {
-  it.each(OPEN_PAGES)('%s (%i) has the headers of pages, its own nonce and a request id', async (path, status) => {
-    const answers = await expectPageHeaders(dashboard.product.url, path, status);
-    if (path.startsWith('/api/')) return;
-    const ids = answers.map((headers) => headers.get('x-request-id'));
-    for (const id of ids) expect(id).toMatch(/^req_\w+$/);
-    expect(new Set(ids).size).toBe(answers.length);
-  });
+  it.each([...OPEN_PAGES, ['/demo', 200] as const])(
+    '%s (%i) has the headers of pages, its own nonce and a request id',
+    async (path, status) => {
+      const answers = await expectPageHeaders(dashboard.product.url, path, status);
+      if (path.startsWith('/api/')) return;
+      const ids = answers.map((headers) => headers.get('x-request-id'));
+      for (const id of ids) expect(id).toMatch(/^req_\w+$/);
+      expect(new Set(ids).size).toBe(answers.length);
+    },
+  );
 
   it('loads files that say what they are', () => expectFileHeaders(dashboard.product.url));
 });

@@ -171,6 +171,11 @@ describe.each<[string, Record<string, string>]>([
     expect((await fetch(`${next.url}/api/trpc/staff.me`, { method: 'HEAD' })).status).toBe(204);
   });
 
+  it('tells no verdicts, because it has no demo', async () => {
+    const response = await fetch(`${next.url}/demo/verdict`, { method: 'POST', body: 'a'.repeat(32) });
+    expect([response.status, await response.text()]).toEqual([404, 'Not found\n']);
+  });
+
   it('keeps /api/inngest closed if no Inngest is configured', async () => {
     for (const method of ['GET', 'POST', 'PUT']) {
       const response = await fetch(`${next.url}/api/inngest`, { method });

@@ -76,9 +76,13 @@ describe.each(['the self-hosted server', 'Next’s route handlers'])('%s', (name
 });
 
 describe('a page of Next', () => {
-  it.each(OPEN_PAGES)('%s (%i) has the headers of pages and a new nonce', async (path, status) => {
-    await expectPageHeaders(next.url, path, status);
-  });
+  // Without our own server there is no demo.
+  it.each([...OPEN_PAGES, ['/demo', 404] as const])(
+    '%s (%i) has the headers of pages and a new nonce',
+    async (path, status) => {
+      await expectPageHeaders(next.url, path, status);
+    },
+  );
 
   it('loads files with the right content type', () => expectFileHeaders(next.url));
 });

@@ -24,9 +24,9 @@ const LAW: [room: string, files: string, mayImport: string][] = [
     'server/http-server.ts server/http-limits.ts server/node-http-internals.ts server/metrics-server.ts',
     'rest service platform',
   ],
-  ['rest', 'server/rest/', 'procedures service domain auth platform db contract'],
+  ['rest', 'server/rest/', 'procedures demo service domain auth platform db contract'],
   ['procedures', 'server/procedures/', 'service pipeline webhooks domain auth audit contract'],
-  ['demo', 'server/demo/', 'service pipeline domain auth audit contract'],
+  ['demo', 'server/demo/', 'service collector pipeline domain detection auth audit db contract'],
   [
     'service',
     'server/service.ts server/external-packages.mjs',

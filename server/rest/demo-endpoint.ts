@@ -1,0 +1,39 @@
+import { DEMO_NONCE } from '../../contract/demo';
+import { isUnavailable } from '../../db/client';
+import { readDemoVerdict, takeDemoCall } from '../demo/verdict';
+import type { Service } from '../service';
+import { readWebBody, toWebResponse } from './fetch-adapter';
+import { jsonResponse, plainResponse, type RestResponse } from './responses';
+
+// `POST /demo/verdict`: tells the demo page about the session of its tab. The page names the session by its nonce, which
+// only that tab knows.
+
+const MAX_BODY_BYTES = 256;
+/** Answers `POST /demo/verdict`: 404 while the demo is off. */
+export async function answerDemoVerdict(service: Service, request: Request): Promise<Response> {
+  const answer = await findAnswer(service, request);
+  return toWebResponse({ ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } });
+}
+
+async function findAnswer(service: Service, request: Request): Promise<RestResponse> {
+  const { demo } = service;
+  if (demo === null) return plainResponse(404, 'Not found');
+  const nonce = await readNonce(request);
+  if (nonce === null) return plainResponse(400, 'The body must be the nonce of a session');
+  if (!takeDemoCall(nonce)) {
+    const refusal = plainResponse(429, 'Too many calls');
+    return { ...refusal, headers: { ...refusal.headers, 'retry-after': '60' } };
+  }
+  try {
+    return jsonResponse(200, {}, await readDemoVerdict(service, demo, nonce));
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    return plainResponse(503, 'The service is temporarily unavailable');
+  }
+}
+
+async function readNonce(request: Request): Promise<string | null> {
+  const bytes = await readWebBody(request, MAX_BODY_BYTES);
+  const text = bytes && new TextDecoder().decode(bytes);
+  return text && DEMO_NONCE.test(text) ? text : null;
+}

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
+import { requireChromium } from '../support/browser.mjs';
 import { followDocument } from '../support/followed-document';
 import { findFreePort } from '../support/ports';
 import { endProducts, makeDataDir } from '../support/product';
@@ -13,7 +14,8 @@ beforeAll(async () => {
   reader = openReader({
     workingDirectory: process.cwd(),
     ports: { 3000: port },
-    variables: { DATA_DIR: await makeDataDir(), PORT: String(port) },
+    // The agent of the demo needs a Chromium, and the reader has another home.
+    variables: { DATA_DIR: await makeDataDir(), PORT: String(port), CHROMIUM_PATH: requireChromium() },
   });
 });
 afterAll(async () => {

@@ -126,10 +126,24 @@ async function shrink(picture: Buffer): Promise<Buffer> {
   throw new Error(`a picture stays above ${MAX_BYTES} bytes`);
 }
 
+/** Does the tasks of the demo page like an agent, and waits for what the verdict says of it. */
+async function actAsAgent(page: Page): Promise<void> {
+  await page.getByLabel('Carbon dioxide').check();
+  await page.getByLabel('Why do leaves look green?').fill('Chlorophyll reflects green light.');
+  await page.getByRole('button', { name: 'Hand in the quiz' }).click();
+  await page.getByLabel(/what would change/).fill('Black plants would grow warmer and need more water.');
+  await page.getByRole('button', { name: 'Hand in the essay' }).click();
+  await page.locator('[data-risk="bot"]').waitFor();
+  await page.locator('li', { hasText: 'Text appears without keys' }).getByText('Found', { exact: true }).waitFor();
+}
+
 async function takePictures({ open, base, product }: Dashboard, pages: Record<string, string>): Promise<number> {
   let total = 0;
   const take = async (page: Page, name: string, address: string) => {
     await page.goto(address);
+    await shoot(page, name);
+  };
+  const shoot = async (page: Page, name: string) => {
     await settle(page);
     const picture = await shrink(await page.screenshot({ animations: 'disabled' }));
     await writeFile(join(DIRECTORY, `${name}.png`), picture);
@@ -138,6 +152,10 @@ async function takePictures({ open, base, product }: Dashboard, pages: Record<st
   };
   for (const theme of ['light', 'dark'] as const) {
     await take(await open({ theme }), `sign-in-${theme}`, `${product.url}/sign-in`);
+    const demo = await open({ theme });
+    await demo.goto(`${product.url}/demo`);
+    await actAsAgent(demo);
+    await shoot(demo, `demo-${theme}`);
     const page = await open({ role: 'admin', theme });
     for (const [name, path] of Object.entries(pages)) await take(page, `${name}-${theme}`, `${base}${path}`);
   }

@@ -122,5 +122,6 @@ export async function digestTables({ db }: TestDatabase): Promise<string> {
     ({ name }) =>
       `select '${name}' as name, md5(coalesce(string_agg(row, '' order by row), '')) as digest from (select (to_jsonb(t) - 'nudged_at' - 'last_used_at')::text as row from "${name}" t) r`,
   );
-  return JSON.stringify(await db.sql.unsafe(digests.join(' union all ')));
+  // Postgres may read the tables in parallel, in any order.
+  return JSON.stringify(await db.sql.unsafe(`${digests.join(' union all ')} order by name`));
 }

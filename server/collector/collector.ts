@@ -151,7 +151,7 @@ export function createCollector(dependencies: {
     if (receivedAt === null || isClosed) return;
     if (isNewSession && !sessions.get(sessionKey)) metrics.countCollectedSession();
     sessions.addBatch(session, stored, { ...batch, receivedAtMs: Date.parse(receivedAt) });
-    schedule.notice(sessionKey);
+    schedule.notice(sessionKey, batch.x === 1);
   }
 
   function refuse(message: string): CollectAnswer {

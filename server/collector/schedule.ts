@@ -10,8 +10,8 @@ const TICK_MS = 50;
 const MAX_RUNNING = 32;
 
 export interface Schedule {
-  /** Has a session judged, because a batch of it arrived. */
-  notice(key: string): void;
+  /** Has a session judged, because a batch of it arrived: at once if the batch ends the session. */
+  notice(key: string, isLast: boolean): void;
   /** Has sessions judged at once, because they are due or abandoned. */
   take(keys: string[], nowMs: number | null): void;
   /** Counts the sessions that wait. */
@@ -66,8 +66,8 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
   }
 
   return {
-    notice(key) {
-      const session = sessions.get(key);
+    notice(key, isLast) {
+      const session = isLast ? undefined : sessions.get(key);
       const pauseMs = Math.max(JUDGE_EVERY_MS, (session?.judgementMs ?? 0) / MAX_SHARE);
       const atMs = session ? session.judgedAtMs + pauseMs : 0;
       plan(key, { atMs, nowMs: null, isDue: false });

@@ -11,7 +11,7 @@ import { Traffic } from '../faults/traffic';
 import { endProducts, findPostgres } from '../support/product';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { type Relay, startRelay } from '../support/relay';
-import { LEASE_MARGIN_MS, openSite, type Server, type Site } from '../support/site';
+import { openSite, type Server, type Site } from '../support/site';
 
 // The test has its own Postgres, which dies in the middle of deliveries. The server keeps running and is not restarted.
 
@@ -71,7 +71,6 @@ it('if Postgres dies in the middle of deliveries and comes back, nothing is lost
   process.kill(postgres!, 'SIGKILL');
   // Keeps Postgres away from the server until the test has read what was in flight.
   await relay.cut();
-  const claimedBefore = Date.now() + TIMEOUT_MS + LEASE_MARGIN_MS;
   // The users of the cluster start it again: here the test, otherwise the server. Backends outlive it for a moment.
   await waitUntil(async () => ![null, postgres].includes(await findPostgres(dataDir)), 20_000);
   const answers = () =>
@@ -83,7 +82,8 @@ it('if Postgres dies in the middle of deliveries and comes back, nothing is lost
   const deliveries = await site.listDeliveries(traffic.tenant);
   const recoveredAt = Date.now();
   await relay.restore();
-  const inFlight = deliveries.filter(({ leaseEndsAt }) => leaseEndsAt !== null && leaseEndsAt <= claimedBefore);
+  // Backends outlive Postgres for a moment and finish what they had received, so a claim may be later than the cut.
+  const inFlight = deliveries.filter(({ leaseEndsAt }) => leaseEndsAt !== null);
   expect(inFlight.length).toBeGreaterThan(0);
   await posted;
   await traffic.settle(deadline);

@@ -6,11 +6,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The files that take longest. They start first. Files that use the CPU alternate with files that mostly wait. */
 const LONG_FILES = [
   ...['e2e/dashboard-pages', 'delivery/outages', 'e2e/lifecycle', 'e2e/demo', 'delivery/embedded-engine'],
-  ...['e2e/admin', 'delivery/engine-contract', 'domain/embedded-postgres', 'delivery/soak'],
+  ...['delivery/engine-contract', 'domain/embedded-postgres', 'delivery/soak'],
   ...['e2e/dashboard-webhooks', 'e2e/three-servers', 'rest/contract', 'delivery/random-kill'],
   ...['delivery/cancelled-statements', 'rest/generated-clients'],
   ...['e2e/dashboard-access', 'delivery/postgres-crash', 'docs/quickstart', 'delivery/server-crash'],
-  ...['e2e/staff', 'delivery/clock-steps', 'e2e/dashboard-review', 'delivery/delivery'],
+  ...['e2e/admin', 'delivery/clock-steps', 'e2e/dashboard-review', 'delivery/delivery'],
   ...['e2e/browser-session', 'delivery/operation', 'rest/fuzz', 'e2e/regions', 'rest/round-trips'],
   ...['rest/staff-sign-in', 'rest/pipeline-orders', 'delivery/changed-subscriptions', 'docs/operating', 'docs/readme'],
 ];

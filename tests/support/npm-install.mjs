@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // The `npm` and `npx` of a reader who follows the documents in a test, where no registry may be reached. `npm install`
 // takes packages from the repository's node_modules, in the versions that a document names, and refuses any other.
-// `npx` runs what is installed. Everything else is done by npm.
+// `npx` runs what is installed. `npm start` and `npm run` run the script without npm, which would take half a second of CPU
+// time each; tests/e2e runs them through npm. Everything else is done by npm.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -21,8 +22,15 @@ const COMMANDS = {
 const [verb, ...args] = process.argv.slice(2);
 const packages = args.filter((arg) => !arg.startsWith('-'));
 if (basename(process.argv[1]) === 'npx') run(join('node_modules/.bin', verb), args);
+else if (verb === 'start') runScript('start', []);
+else if (verb === 'run') runScript(packages[0], args.slice(args.indexOf('--') + 1 || args.length));
 else if (verb !== 'install') run('npm', process.argv.slice(2));
 else if (packages.length > 0) install();
+
+function runScript(name, parameters) {
+  const script = JSON.parse(readFileSync('package.json', 'utf8')).scripts[name];
+  run('sh', ['-c', `${script} "$@"`, 'sh', ...parameters]);
+}
 
 function run(command, parameters) {
   // Skips this file, which comes first in the path.

@@ -38,5 +38,5 @@ it('docs/pixel.md names every attribute and every stored key of the pixel', () =
   const [, names] = /const \{ ([^}]+) \} = script\.dataset/.exec(source)!;
   for (const name of names!.split(',').map((part) => part.trim().split(/[ :]/)[0]!))
     expect(text).toContain(`data-${name}`);
-  for (const [, name] of source.matchAll(/name === '(\w+)'/g)) expect(text).toContain(`['${name}'`);
+  for (const [, name] of source.matchAll(/if \(name === '(\w+)'\)/g)) expect(text).toContain(`['${name}'`);
 });

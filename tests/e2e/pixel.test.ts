@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -35,7 +36,6 @@ const LIMIT_MS = 60_000;
 const STEP_LIMIT_MS = 10_000;
 /** Longer than the pixel waits for its first batch. */
 const SILENCE_MS = 1_600;
-const SITE_KEY = 'site_0123456789abcdefghijklmn';
 const HASH = 'a1'.repeat(32);
 const { file, integrity } = JSON.parse(readFileSync('pixel/released/current.json', 'utf8'));
 const script = readFileSync(`pixel/released/${file}`);
@@ -56,6 +56,8 @@ interface Answer {
 type Named = { code: string; timeMs: number } & Record<string, number>;
 
 const TOKEN: Answer = { status: 200, body: { token: 'token-1' } };
+/** Each test has a key. What the pages of the test before send while they are closed has another one. */
+let siteKey = '';
 let received: Received[] = [];
 let answer: (beacon: Beacon) => Answer = () => TOKEN;
 let pages = new Map<string, { html: string; headers: Record<string, string> }>();
@@ -81,8 +83,9 @@ beforeAll(async () => {
     const body = await text(request);
     const beacon = JSON.parse(body) as Beacon;
     const bytes = [path, ...request.rawHeaders, body].join('\n');
-    received.push({ beacon, path, headers: request.headers, bytes, atMs: performance.now() });
-    const { status, headers, body: content } = answer(beacon);
+    const isOfThisTest = beacon.k === siteKey;
+    if (isOfThisTest) received.push({ beacon, path, headers: request.headers, bytes, atMs: performance.now() });
+    const { status, headers, body: content } = isOfThisTest ? answer(beacon) : TOKEN;
     return response.writeHead(status, { ...open, ...headers }).end(content && JSON.stringify(content));
   });
   await Promise.all([listen(site), listen(host)]);
@@ -90,6 +93,7 @@ beforeAll(async () => {
 }, LIMIT_MS);
 
 beforeEach(() => {
+  siteKey = `site_${randomBytes(18).toString('base64url')}`;
   received = [];
   answer = () => TOKEN;
   pages = new Map();
@@ -109,7 +113,7 @@ afterAll(async () => {
 
 /** The tag as the documentation shows it. */
 const tag = (attributes = '', from = urlOf(host)) =>
-  `<script async src="${from}/pixel.js" integrity="${integrity}" crossorigin="anonymous" data-site="${SITE_KEY}" ${attributes}></script>`;
+  `<script async src="${from}/pixel.js" integrity="${integrity}" crossorigin="anonymous" data-site="${siteKey}" ${attributes}></script>`;
 function setPage(path: string, html: string, headers: Record<string, string> = {}): string {
   pages.set(path, { html: `<!doctype html><html lang="en"><title>Page</title><body>${html}`, headers });
   return urlOf(site) + path;
@@ -202,7 +206,7 @@ describe('what happens on a page', () => {
       const [first] = received.map(({ beacon }) => beacon);
       expect(first).toMatchObject({
         v: 1,
-        k: SITE_KEY,
+        k: siteKey,
         s: expect.stringMatching(/^[\da-f]{32}$/),
         i: expect.stringMatching(/^[\da-f]{32}$/),
         d: expect.stringMatching(/^[\da-f]{16}$/),

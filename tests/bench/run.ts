@@ -7,6 +7,7 @@ import { measureDeliveries } from './deliveries';
 import { measureIngest } from './ingest';
 import { measureKeyCheck } from './key-check';
 import { measureLists } from './lists';
+import { measurePixel } from './pixel';
 import { measureReads } from './reads';
 import { type BenchOptions, describeFigure, formatTable, type Report } from './report';
 import { measureStart } from './start';
@@ -24,6 +25,7 @@ const BENCHMARKS: Record<string, { measure(options: BenchOptions): Promise<Repor
   collect: { measure: measureCollect, sessions: 2_000 },
   key: { measure: measureKeyCheck, sessions: 5_000 },
   start: { measure: measureStart, sessions: 5_000 },
+  pixel: { measure: measurePixel, sessions: 0 },
 };
 
 const DEFAULTS = { pairs: '1', seconds: '20' };

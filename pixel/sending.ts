@@ -250,7 +250,7 @@ function takeAnswer(batch: Batch, status: number, retryAfterS: number, answer: B
   else if (isLate || batches[0] || buffer.length >= Limit.fullEvents) flush();
 }
 
-/** Begins to number batches again, with what has happened since the last one. */
+/** Begins to number batches again, with what has happened since the last one. Its page comes first. */
 function beginDocument(next: Session): void {
   session = next;
   documentId = drawId().slice(16);
@@ -259,12 +259,13 @@ function beginDocument(next: Session): void {
   environment = undefined;
   newUser = user;
   isOpen = false;
-  if (buffer[0]) openPage(buffer[0][0]);
+  if (buffer[0]) openPage(buffer[0][0] - 1);
 }
 
 /** Sends all batches that are not underway. Browsers take 64 KiB in all from a page that goes; a batch has about 40 at most. */
 function sendAll(): void {
-  for (const batch of batches.filter((other) => !underway.has(other))) {
+  for (const batch of batches) {
+    if (underway.has(batch)) continue;
     if ('keepalive' in Request.prototype) post(batch);
     else if (navigator.sendBeacon(collectUrl, write(batch))) remove(batch);
   }

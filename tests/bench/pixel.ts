@@ -7,16 +7,18 @@ import { launchOptions } from '../support/browser.mjs';
 import { type BenchOptions, describeDistribution, type Figure, findMedian, type Report } from './report';
 
 const STARTS = 40;
-const ROUNDS = 60;
-const WARM_UP_ROUNDS = 5;
+const ROUNDS = 20;
+/** Pairs of runs in a round. The events of a round fit into one batch. */
+const PAIRS = 10;
+const WARM_UP_ROUNDS = 3;
 const REAL_MOVES = 240;
 const START_MS = 6;
-/** Actions with the most microseconds each may cost. A batch takes the events of `count` of them without being full. */
+/** Actions, how many are in a run, and the most microseconds that each may cost. */
 const ACTIONS = [
-  { name: 'move', title: 'pointer move', count: 300, atMost: 5 },
-  { name: 'key', title: 'key down and up', count: 100, atMost: 25 },
-  { name: 'input', title: 'input of a key', count: 100 },
-  { name: 'press', title: 'press, release and click', count: 100, atMost: 25 },
+  { name: 'move', title: 'pointer move', count: 30, atMost: 5 },
+  { name: 'key', title: 'key down and up', count: 10, atMost: 25 },
+  { name: 'input', title: 'input of a key', count: 10 },
+  { name: 'press', title: 'press, release and click', count: 10, atMost: 25 },
 ];
 
 interface Start {
@@ -26,9 +28,8 @@ interface Start {
   idleMs?: number;
   names: string[];
 }
-interface Compared {
-  pixel: number;
-  floor: number;
+interface Round {
+  compared: { pixel: number; floor: number }[];
   batchMs: number;
 }
 
@@ -66,22 +67,22 @@ export async function measurePixel({ say }: BenchOptions): Promise<Report> {
     say(`${REAL_MOVES} moves of a mouse`);
     const real = await moveMouse(page);
     say(`${ROUNDS} rounds of moves, keys and presses`);
-    const compared = new Map(ACTIONS.map(({ name }) => [name, [] as Compared[]]));
+    const rounds = new Map(ACTIONS.map(({ name }) => [name, [] as Round[]]));
     for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
       for (const { name, count } of ACTIONS) {
-        const pair = await page.evaluate<Compared>(`bench.compare('${name}', ${count}, ${round % 2 === 0})`);
-        if (round >= 0) compared.get(name)!.push(pair);
+        const measured = await page.evaluate<Round>(`bench.compare('${name}', ${PAIRS}, ${count})`);
+        if (round >= 0) rounds.get(name)!.push(measured);
       }
     }
     const startMs = starts.map((start) => start.startMs);
     const processorMs = starts.map((start, index) => start.processorMs - floors[index]!.processorMs);
     const floorMs = findMedian(floors.map((start) => start.startMs));
-    const keyBatches = compared.get('key')!.map(({ batchMs }) => batchMs);
+    const keyBatches = rounds.get('key')!.map(({ batchMs }) => batchMs);
     const figures: Figure[] = [
       ...showTimes({ name: 'start', unit: 'ms', floor: floorMs, goal: { atMost: START_MS } }, startMs),
       ...showTimes({ name: 'start, processor time alone', unit: 'ms', goal: { atMost: START_MS } }, processorMs),
       ...ACTIONS.flatMap(({ name, title, atMost }) => {
-        const pairs = compared.get(name)!;
+        const pairs = rounds.get(name)!.flatMap(({ compared }) => compared);
         const floor = findMedian(pairs.map((pair) => pair.floor));
         const goal = atMost === undefined ? {} : { goal: { atMost } };
         return showTimes(
@@ -94,7 +95,7 @@ export async function measurePixel({ say }: BenchOptions): Promise<Report> {
         { name: 'first batch, with the environment', unit: 'ms' },
         starts.map((start) => start.batchMs!),
       ),
-      ...showTimes({ name: 'batch of 200 events', unit: 'ms' }, keyBatches),
+      ...showTimes({ name: 'batch of 200 key events', unit: 'ms' }, keyBatches),
       ...showTimes(
         { name: 'name of the GPU, once a tab at idle', unit: 'ms' },
         starts.map((start) => start.idleMs!),
@@ -103,9 +104,9 @@ export async function measurePixel({ say }: BenchOptions): Promise<Report> {
     const notes = [
       `Chromium ${browser.version()}, headless; load of the machine ${loadavg()[0]!.toFixed(1)}; a page of about 1,300 elements.`,
       'Processor time: of the main thread, less that of the floor. It leaves out waiting, also for storage and a busy machine.',
-      'Floor: the same listeners, doing nothing. Moves, keys, input and presses show what the pixel adds to it, in pairs right after each other.',
+      'Floor: the same listeners, doing nothing. Moves, keys, input and presses show what the pixel adds to it, in pairs of short runs.',
     ];
-    return { figures, notes, details: { starts, compared: Object.fromEntries(compared) } };
+    return { figures, notes, details: { starts, rounds: Object.fromEntries(rounds) } };
   } finally {
     await browser.close();
     server.closeAllConnections();

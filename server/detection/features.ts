@@ -1,7 +1,22 @@
 import type { BeaconEnvironment, KEY_CLASSES, POINTERS } from '../../contract/beacon';
-import type { Seen, Telemetry } from './segments';
 
 // What rules read: the deeds of a segment, or of the whole session, with what was measured of each.
+
+/** Something that was seen at a time of the server. */
+export interface Seen<Thing> {
+  thing: Thing;
+  atMs: number;
+}
+
+/** What the batches say about themselves. */
+export interface Telemetry {
+  /** Batches that are missing between others. */
+  missingBatches: number;
+  /** Events that the pixel dropped. */
+  droppedEvents: number;
+  /** By how much a clock of the page disagrees with the other clocks. */
+  clockErrorMs: number;
+}
 
 /** A press of a pointer's button. Null means that it cannot be told. */
 export interface Press {

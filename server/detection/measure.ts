@@ -1,12 +1,11 @@
 import { ELEMENT_ROLES, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES, POINTERS } from '../../contract/beacon';
-import { addMoves, createFeatures, type Features, type FieldFocus, type Keystroke, type Press } from './features';
-import type { Segment } from './segments';
+import { addMoves, type Features, type FieldFocus, type Keystroke, type Press } from './features';
 import type { TraceEvent } from './trace';
 
 type Event<Code extends EventCode> = Extract<TraceEvent, { code: Code }>;
 
-/** What goes on in a document while its segments are measured one after the other. Times are of its own clock. */
-interface DocumentState {
+/** What goes on in a document while its events are measured one after the other. Times are of its own clock. */
+export interface DocumentState {
   /** Where the pointer was at the last press; null where that says nothing about the next one. */
   rest: { x: number; y: number } | null;
   /** Moves since then: those that are in the trace, and those that were counted. */
@@ -36,28 +35,15 @@ interface DocumentState {
 }
 
 const NEVER = Number.NEGATIVE_INFINITY;
-const createState = (): DocumentState => ({
+export const createDocumentState = (): DocumentState => ({
   ...{ rest: null, moveEvents: 0, moveCount: 0, press: null, pressMs: NEVER, held: new Map() },
   ...{ characterMs: NEVER, lastStroke: null, keyMs: NEVER, deedMs: NEVER, typedMs: NEVER, noticedMs: NEVER },
   ...{ pageMs: NEVER, visibleMs: NEVER, compositionMs: NEVER, clipboardMs: NEVER, untrustedClickMs: NEVER },
   ...{ isKeyedInput: false, valueLengths: new Map(), focusedField: null, focus: null },
 });
 
-/** Measures the segments of a trace, in their order. */
-export function measureSegments(userAgent: string, segments: readonly Segment[]): Features[] {
-  const states = new Map<string, DocumentState>();
-  return segments.map(({ documentId, environments, marks, events }) => {
-    const features = createFeatures(userAgent);
-    features.environments = environments;
-    features.marks = marks;
-    const state = states.get(documentId) ?? createState();
-    states.set(documentId, state);
-    for (const event of events) takeEvent(state, event, features);
-    return features;
-  });
-}
-
-function takeEvent(state: DocumentState, event: TraceEvent, features: Features): void {
+/** Measures the next event of a document. What it says of earlier events is written to where these were measured. */
+export function measureEvent(state: DocumentState, event: TraceEvent, features: Features): void {
   if (state.pageMs === NEVER) state.pageMs = event.timeMs;
   switch (event.code) {
     case EventCode.Move:

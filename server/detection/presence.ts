@@ -1,5 +1,14 @@
 import { type BeaconUser, EventCode } from '../../contract/beacon';
-import { anchorDocuments, readEvents, sortBatches, type Trace, type TraceBatch, type TraceEvent } from './trace';
+import {
+  anchorDocuments,
+  findServerTime,
+  PAGE_AT,
+  rememberByBatch,
+  sortBatches,
+  type Trace,
+  type TraceBatch,
+  visitEvents,
+} from './trace';
 
 /** Whether a session goes on, and what its first and last batches say. All times are the server's. */
 export interface SessionPresence {
@@ -22,26 +31,28 @@ export interface SessionPresence {
 /** Reads from all batches of a session whether its pages are still there. Answers null for a trace without batches. */
 export function readPresence({ batches }: Pick<Trace, 'batches'>): SessionPresence | null {
   if (batches.length === 0) return null;
-  const anchors = anchorDocuments(batches);
+  const sorted = sortBatches(batches);
+  const anchors = anchorDocuments(sorted);
   const documents = new Map<string, DocumentState>();
   const presence: SessionPresence = {
     ...{ startedAtMs: 0, pageUrl: null, lastSignMs: Number.NEGATIVE_INFINITY },
     ...{ isGone: false, goneSinceMs: null, hasEnded: false, user: null },
   };
   let named: TraceBatch | null = null;
-  for (const batch of sortBatches(batches)) {
+  for (const batch of sorted) {
     const anchor = anchors.get(batch.d)!;
-    const events = readEvents(batch, anchor);
+    const signs = readSigns(batch);
     let state = documents.get(batch.d);
     if (state === undefined) {
       state = { leftTimeMs: null, goneSinceMs: null };
       documents.set(batch.d, state);
       if (anchor.isFirst) {
-        presence.startedAtMs = events[0]?.atMs ?? batch.receivedAtMs;
-        presence.pageUrl = findFirstPage(batch, events);
+        const { firstTimeMs } = signs;
+        presence.startedAtMs = firstTimeMs === null ? batch.receivedAtMs : findServerTime(firstTimeMs, batch, anchor);
+        presence.pageUrl = signs.firstPage;
       }
     }
-    for (const event of events) followEvent(state, event, batch.receivedAtMs);
+    followSigns(state, signs, batch.receivedAtMs);
     presence.lastSignMs = Math.max(presence.lastSignMs, batch.receivedAtMs);
     if (batch.x) presence.hasEnded = true;
     if (batch.u && (named === null || batch.receivedAtMs >= named.receivedAtMs)) named = batch;
@@ -64,17 +75,46 @@ interface DocumentState {
 /** What a page that is being left still notes. Anything later comes from a page that was restored. */
 const LEAVING_MS = 2_000;
 
-function followEvent(state: DocumentState, { code, timeMs }: TraceEvent, receivedAtMs: number): void {
-  if (code === EventCode.Leave) {
-    state.leftTimeMs = timeMs;
-    state.goneSinceMs = receivedAtMs;
-  } else if (state.leftTimeMs !== null && (code === EventCode.Page || timeMs > state.leftTimeMs + LEAVING_MS)) {
+/** What a batch says of its document being there. Times are of the document's clock. */
+interface Signs {
+  firstTimeMs: number | null;
+  /** The page of its first Page event. */
+  firstPage: string | null;
+  hasPage: boolean;
+  /** The latest time, which need not be that of the last event. */
+  latestTimeMs: number;
+  /** Whether the document was left, and when, if it was not restored after that. */
+  hasLeave: boolean;
+  leftTimeMs: number | null;
+}
+
+const readSigns = rememberByBatch((batch): Signs => {
+  const signs: Signs = {
+    ...{ firstTimeMs: null, firstPage: null, hasPage: false, latestTimeMs: Number.NEGATIVE_INFINITY },
+    ...{ hasLeave: false, leftTimeMs: null },
+  };
+  visitEvents(batch, (code, timeMs, fieldsAt) => {
+    signs.firstTimeMs ??= timeMs;
+    signs.latestTimeMs = Math.max(signs.latestTimeMs, timeMs);
+    const isPage = code === EventCode.Page;
+    if (isPage && !signs.hasPage) signs.firstPage = batch.p?.[batch.ev[fieldsAt + PAGE_AT]!] ?? null;
+    signs.hasPage ||= isPage;
+    if (code === EventCode.Leave) {
+      signs.hasLeave = true;
+      signs.leftTimeMs = timeMs;
+    } else if (signs.leftTimeMs !== null && (isPage || timeMs > signs.leftTimeMs + LEAVING_MS)) {
+      signs.leftTimeMs = null;
+    }
+  });
+  return signs;
+});
+
+function followSigns(state: DocumentState, { hasLeave, leftTimeMs, hasPage, latestTimeMs }: Signs, atMs: number): void {
+  if (hasLeave) {
+    state.leftTimeMs = leftTimeMs;
+    state.goneSinceMs = leftTimeMs === null ? null : atMs;
+  } else if (state.leftTimeMs !== null && (hasPage || latestTimeMs > state.leftTimeMs + LEAVING_MS)) {
     state.leftTimeMs = null;
     state.goneSinceMs = null;
   }
-}
-
-function findFirstPage(batch: TraceBatch, events: readonly TraceEvent[]): string | null {
-  const page = events.find((event) => event.code === EventCode.Page);
-  return (page && batch.p?.[page.page]) ?? null;
 }

@@ -1,6 +1,5 @@
 import type { Finding } from '../../contract/evidence';
 import { type Features, mergeFeatures } from './features';
-import { measureSegments } from './measure';
 import type { RuleOutcome } from './rules/rule';
 import { RULE_SET_VERSION, RULES, type WeightedRule } from './rules/table';
 import { readTrace } from './segments';
@@ -33,7 +32,7 @@ const MAX_MOMENTS = 5;
  */
 export function scoreTrace(trace: Trace): Judgement {
   const { userAgent, segments, telemetry } = readTrace(trace);
-  const parts = measureSegments(userAgent, segments);
+  const parts = segments.map(({ features }) => features);
   const whole = judgeFeatures(mergeFeatures(userAgent, parts, telemetry));
   const isThin = whole.some(({ state }, index) => state === 'found' && RULES[index]!.rule.flag === INSUFFICIENT);
   const worst = findWorst(whole, parts.length > 1 ? parts.map(judgeFeatures) : [], isThin);

@@ -1,41 +1,24 @@
-import { type BeaconEnvironment, EventCode } from '../../contract/beacon';
+import { EventCode } from '../../contract/beacon';
+import { createFeatures, type Features, type Telemetry } from './features';
+import { createDocumentState, type DocumentState, measureEvent } from './measure';
 import {
   anchorDocuments,
+  type DocumentAnchor,
   findServerTime,
   readEvents,
   sortBatches,
+  splitDocuments,
   type Trace,
   type TraceBatch,
-  type TraceEvent,
 } from './trace';
 
 // Rules judge segments: a page, and at most a minute of activity on it. So a program that takes over after a person is
 // seen, and the evidence can say when.
 
-/** Something that was seen at a time of the server. */
-export interface Seen<Thing> {
-  thing: Thing;
-  atMs: number;
-}
-
 export interface Segment {
-  documentId: string;
   startMs: number;
-  /** The environments in effect. */
-  environments: Seen<BeaconEnvironment>[];
-  /** Indexes in AUTOMATION_MARKS. */
-  marks: Seen<number>[];
-  events: TraceEvent[];
-}
-
-/** What the batches say about themselves. */
-export interface Telemetry {
-  /** Batches that are missing between others. */
-  missingBatches: number;
-  /** Events that the pixel dropped. */
-  droppedEvents: number;
-  /** By how much a clock of the page disagrees with the other clocks. */
-  clockErrorMs: number;
+  eventCount: number;
+  features: Features;
 }
 
 export interface TraceReading {
@@ -54,71 +37,117 @@ const MAX_TRACE_VALUES = 1_000_000;
 
 /** Reads a trace: the same for any order in which its batches arrived, and for repeats. */
 export function readTrace({ userAgent, batches }: Trace): TraceReading {
-  const anchors = anchorDocuments(batches);
+  const sorted = sortBatches(batches);
+  const anchors = anchorDocuments(sorted);
   const telemetry: Telemetry = { missingBatches: 0, droppedEvents: 0, clockErrorMs: 0 };
   const segments: Segment[] = [];
   let values = 0;
-  let open: OpenSegment | null = null;
-  let first: TraceBatch | null = null;
-  let last: TraceBatch | null = null;
-  for (const batch of sortBatches(batches)) {
-    if (last?.d !== batch.d) {
-      open = null;
-      first = batch;
+  for (const document of splitDocuments(sorted)) {
+    const [first] = document;
+    const judged: TraceBatch[] = [];
+    let next = 0;
+    for (const batch of document) {
+      telemetry.missingBatches += batch.n - next;
+      telemetry.droppedEvents += (batch.l?.[0] ?? 0) + (batch.l?.[1] ?? 0);
+      telemetry.clockErrorMs = Math.max(telemetry.clockErrorMs, measureClockError(first, batch));
+      next = batch.n + 1;
+      values += batch.ev.length;
+      if (values > MAX_TRACE_VALUES) telemetry.droppedEvents += batch.ev.length;
+      else judged.push(batch);
     }
-    telemetry.missingBatches += batch.n - (last?.d === batch.d ? last.n + 1 : 0);
-    telemetry.droppedEvents += (batch.l?.[0] ?? 0) + (batch.l?.[1] ?? 0);
-    telemetry.clockErrorMs = Math.max(telemetry.clockErrorMs, measureClockError(first!, batch));
-    last = batch;
-    values += batch.ev.length;
-    if (values > MAX_TRACE_VALUES) {
-      telemetry.droppedEvents += batch.ev.length;
-      continue;
-    }
-    open = readBatch(batch, open, segments);
+    if (judged.length === 0) continue;
+    const room = MAX_SEGMENTS - segments.length;
+    for (const segment of readDocument(userAgent, anchors.get(first.d)!, judged, room)) segments.push(segment);
   }
   return { userAgent, segments: sortSegments(segments), telemetry };
-
-  function readBatch(batch: TraceBatch, before: OpenSegment | null, into: Segment[]): OpenSegment {
-    const anchor = anchors.get(batch.d)!;
-    const madeAtMs = findServerTime(batch.c[0], batch, anchor);
-    const events = readEvents(batch, anchor);
-    let current = before ?? openSegment(batch.d, events[0]?.atMs ?? madeAtMs, [], into);
-    if (batch.e) current.segment.environments.push({ thing: batch.e, atMs: events[0]?.atMs ?? madeAtMs });
-    for (const event of events) {
-      const { segment } = current;
-      const pauseMs = Math.min(Math.max(event.timeMs - current.lastTimeMs, 0), MAX_PAUSE_MS);
-      const isNewPage = event.code === EventCode.Page && segment.events.length > 0;
-      const isOver = isNewPage || current.activityMs + pauseMs > MAX_ACTIVITY_MS;
-      if (isOver && into.length < MAX_SEGMENTS) {
-        const inEffect = segment.environments.slice(-1).map(({ thing }) => ({ thing, atMs: event.atMs }));
-        current = openSegment(batch.d, event.atMs, inEffect, into);
-      } else if (segment.events.length > 0) {
-        current.activityMs += pauseMs;
-      }
-      current.segment.events.push(event);
-      current.lastTimeMs = event.timeMs;
-    }
-    for (const mark of batch.m ?? []) current.segment.marks.push({ thing: mark, atMs: madeAtMs });
-    return current;
-  }
 }
 
-interface OpenSegment {
-  segment: Segment;
+/** What was read of the first batches of a document. Later batches are read from there on. */
+interface DocumentReading {
+  userAgent: string;
+  batches: readonly TraceBatch[];
+  /** The most segments that it could have. The first one needs no room. */
+  room: number;
+  segments: Segment[];
+  state: DocumentState;
+  /** Of the last segment. */
   activityMs: number;
   lastTimeMs: number;
 }
 
-function openSegment(
-  documentId: string,
-  startMs: number,
-  environments: Seen<BeaconEnvironment>[],
-  into: Segment[],
-): OpenSegment {
-  const segment: Segment = { documentId, startMs, environments, marks: [], events: [] };
-  into.push(segment);
-  return { segment, activityMs: 0, lastTimeMs: 0 };
+/**
+ * The readings of documents, by their first batch. They only save time: a session is judged again and again while it goes
+ * on, and its batches do not change. A reading is used if all that it was made from is the same.
+ */
+const readings = new WeakMap<TraceBatch, DocumentReading>();
+
+/** Reads the batches of a document, which are sorted, into at most `room` segments. */
+function readDocument(
+  userAgent: string,
+  anchor: DocumentAnchor,
+  batches: readonly TraceBatch[],
+  room: number,
+): readonly Segment[] {
+  const first = batches[0]!;
+  const known = readings.get(first);
+  const reading =
+    known && known.userAgent === userAgent && isContinued(known, batches, room)
+      ? known
+      : createReading(userAgent, batches, room);
+  const from = reading === known ? known.batches.length : 0;
+  // A reading that was left halfway is of no use.
+  readings.delete(first);
+  reading.batches = batches;
+  reading.room = room;
+  for (let i = from; i < batches.length; i++) readBatch(reading, batches[i]!, anchor);
+  readings.set(first, reading);
+  return reading.segments;
+}
+
+const createReading = (userAgent: string, batches: readonly TraceBatch[], room: number): DocumentReading => ({
+  ...{ userAgent, batches, room, segments: [], state: createDocumentState(), activityMs: 0, lastTimeMs: 0 },
+});
+
+/** Whether reading all batches gives what is known so far, and then more. */
+function isContinued(known: DocumentReading, batches: readonly TraceBatch[], room: number): boolean {
+  const isSameRoom = room === known.room || known.segments.length < Math.min(room, known.room);
+  return (
+    isSameRoom &&
+    known.batches.length <= batches.length &&
+    known.batches.every((batch, place) => batch === batches[place])
+  );
+}
+
+function readBatch(reading: DocumentReading, batch: TraceBatch, anchor: DocumentAnchor): void {
+  const { segments, state } = reading;
+  const madeAtMs = findServerTime(batch.c[0], batch, anchor);
+  const events = readEvents(batch, anchor);
+  const startMs = events[0]?.atMs ?? madeAtMs;
+  let segment = segments.at(-1) ?? openSegment(reading, startMs);
+  if (batch.e) segment.features.environments.push({ thing: batch.e, atMs: startMs });
+  for (const event of events) {
+    const pauseMs = Math.min(Math.max(event.timeMs - reading.lastTimeMs, 0), MAX_PAUSE_MS);
+    const isNewPage = event.code === EventCode.Page && segment.eventCount > 0;
+    const isOver = isNewPage || reading.activityMs + pauseMs > MAX_ACTIVITY_MS;
+    if (isOver && segments.length < reading.room) {
+      const inEffect = segment.features.environments.at(-1);
+      segment = openSegment(reading, event.atMs);
+      if (inEffect) segment.features.environments.push({ thing: inEffect.thing, atMs: event.atMs });
+    } else if (segment.eventCount > 0) {
+      reading.activityMs += pauseMs;
+    }
+    segment.eventCount++;
+    measureEvent(state, event, segment.features);
+    reading.lastTimeMs = event.timeMs;
+  }
+  for (const mark of batch.m ?? []) segment.features.marks.push({ thing: mark, atMs: madeAtMs });
+}
+
+function openSegment(reading: DocumentReading, startMs: number): Segment {
+  const segment: Segment = { startMs, eventCount: 0, features: createFeatures(reading.userAgent) };
+  reading.segments.push(segment);
+  reading.activityMs = 0;
+  return segment;
 }
 
 /** Sorts by time. Segments of one document keep their order, because the sort is stable. */

@@ -7,7 +7,8 @@ import {
   MAX_SESSION_MS,
 } from '../../contract/beacon';
 
-// A trace is what one session sent. Nothing here depends on the order in which its batches arrived.
+// A trace is what one session sent. Nothing here depends on the order in which its batches arrived. A batch never changes, so
+// what follows from it alone is computed once and remembered as long as the batch is in memory.
 
 /** A batch as it is kept: its content, what else a replay of the session needs, and when it arrived. */
 export interface TraceBatch extends BeaconContent, Pick<Beacon, 'u' | 'x'> {
@@ -68,10 +69,8 @@ export function anchorDocuments(batches: readonly TraceBatch[]): DocumentAnchors
       anchor = { originMs, firstReceivedAtMs: batch.receivedAtMs, isFirst: false, isFramed, pages: [] };
       anchors.set(batch.d, anchor);
     }
-    if (batch.p === undefined) continue;
-    const page = readEvents(batch, anchor).findLast((event) => event.code === EventCode.Page);
-    const url = page && batch.p[page.page];
-    if (url !== undefined) anchor.pages.push({ sequence: batch.n, url });
+    const url = findLastPage(batch);
+    if (url !== null) anchor.pages.push({ sequence: batch.n, url });
   }
   let first: DocumentAnchor | null = null;
   for (const anchor of anchors.values())
@@ -80,12 +79,48 @@ export function anchorDocuments(batches: readonly TraceBatch[]): DocumentAnchors
   return anchors;
 }
 
+/** Makes a function remember its answer for each batch. */
+export function rememberByBatch<Answer>(find: (batch: TraceBatch) => Answer): (batch: TraceBatch) => Answer {
+  const known = new WeakMap<TraceBatch, { answer: Answer }>();
+  return (batch) => {
+    let entry = known.get(batch);
+    if (entry === undefined) {
+      entry = { answer: find(batch) };
+      known.set(batch, entry);
+    }
+    return entry.answer;
+  };
+}
+
+/** Finds the address that a batch ends with. Null if it names none. */
+const findLastPage = rememberByBatch((batch) => {
+  let url: string | undefined;
+  if (batch.p === undefined) return null;
+  visitEvents(batch, (code, _, fieldsAt) => {
+    if (code === EventCode.Page) url = batch.p![batch.ev[fieldsAt + PAGE_AT]!];
+  });
+  return url ?? null;
+});
+
 /** Finds the page that a document shows when a batch begins. */
 export const findPage = (anchor: DocumentAnchor, sequence: number): string | null =>
   anchor.pages.findLast((page) => page.sequence < sequence)?.url ?? null;
 
 const LAYOUTS: (readonly string[])[] = [];
 for (const [code, names] of Object.entries(EVENT_FIELDS)) LAYOUTS[Number(code)] = names;
+/** Where the index of the page stands among the fields of a Page. */
+export const PAGE_AT = EVENT_FIELDS[EventCode.Page].indexOf('page');
+
+/** Splits sorted batches by their document. */
+export function splitDocuments(sorted: readonly TraceBatch[]): [TraceBatch, ...TraceBatch[]][] {
+  const documents: [TraceBatch, ...TraceBatch[]][] = [];
+  for (const batch of sorted) {
+    const document = documents.at(-1);
+    if (document?.[0].d === batch.d) document.push(batch);
+    else documents.push([batch]);
+  }
+  return documents;
+}
 
 /**
  * Finds the server's time of a moment of a document: not in the future of its batch's arrival, nor further in the past of
@@ -96,17 +131,28 @@ export function findServerTime(timeMs: number, { receivedAtMs }: TraceBatch, anc
   return Math.floor(Math.min(Math.max(anchor.originMs + timeMs, earliestMs), receivedAtMs));
 }
 
+/** Visits the events of a batch: code, time in the document's clock, and where its fields begin in `ev`. */
+export function visitEvents(
+  { ev }: TraceBatch,
+  visit: (code: EventCode, timeMs: number, fieldsAt: number) => void,
+): void {
+  let time10 = 0;
+  for (let at = 0; at < ev.length; ) {
+    const code = ev[at]!;
+    time10 += ev[at + 1]!;
+    visit(code, time10 / 10, at + 2);
+    at += 2 + LAYOUTS[code]!.length;
+  }
+}
+
 /** Decodes the events of a batch. */
 export function readEvents(batch: TraceBatch, anchor: DocumentAnchor): TraceEvent[] {
   const { ev } = batch;
   const events: TraceEvent[] = [];
-  let [time10, x, y, at] = [0, 0, 0, 0];
-  while (at < ev.length) {
-    const code = ev[at]!;
-    time10 += ev[at + 1]!;
-    const timeMs = time10 / 10;
+  let [x, y] = [0, 0];
+  visitEvents(batch, (code, timeMs, fieldsAt) => {
     const event: Record<string, number> = { code, timeMs, atMs: findServerTime(timeMs, batch, anchor) };
-    at += 2;
+    let at = fieldsAt;
     for (const name of LAYOUTS[code]!) event[name] = ev[at++]!;
     if (code === EventCode.Move) {
       x += event.dx!;
@@ -115,7 +161,7 @@ export function readEvents(batch: TraceBatch, anchor: DocumentAnchor): TraceEven
       event.y = y;
     }
     events.push(event as unknown as TraceEvent);
-  }
+  });
   return events;
 }
 

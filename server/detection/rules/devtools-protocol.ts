@@ -1,5 +1,5 @@
 import type { BeaconEnvironment } from '../../../contract/beacon';
-import type { Seen } from '../segments';
+import type { Seen } from '../features';
 import { decide, isChromium, isFramed, listMoments, NOT_MEASURED, type Rule } from './rule';
 
 /**

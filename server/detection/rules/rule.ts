@@ -1,6 +1,5 @@
 import type { Finding } from '../../../contract/evidence';
-import type { Features, Press } from '../features';
-import type { Seen } from '../segments';
+import type { Features, Press, Seen } from '../features';
 
 // What a rule is. Each rule is one file next to this one. A rule that is in doubt answers that it measured nothing:
 // to accuse a person is the worst fault that this product can have.

@@ -12,9 +12,12 @@ export interface ClientNetwork {
   hash: Buffer | null;
 }
 
+/** What a batch says that begins no session: its network is not kept. */
+export const NO_NETWORK: ClientNetwork = { prefix: null, hash: null };
+
 /** Reduces an address to its network and a keyed hash. The address itself is never stored or logged. */
 export function readNetwork(key: Buffer, address: string): ClientNetwork {
-  if (!ipaddr.isValid(address)) return { prefix: null, hash: null };
+  if (!ipaddr.isValid(address)) return NO_NETWORK;
   const parsed = ipaddr.process(address);
   const hash = hashAddress(key, parsed.toNormalizedString());
   return { prefix: writePrefix(parsed), hash };

@@ -7,7 +7,7 @@ import type { Env } from '../platform/env';
 import type { Logger } from '../platform/log';
 import type { Metrics } from '../platform/metrics';
 import type { Secrets } from '../platform/secrets';
-import { isCountryCode, openCountryFinder, readNetwork } from './client-network';
+import { isCountryCode, NO_NETWORK, openCountryFinder, readNetwork } from './client-network';
 import { findAbandonedSessions, takeDueSessions } from './closing';
 import { createIntake, type StoredBatch } from './intake';
 import { createJudge } from './judge';
@@ -108,15 +108,16 @@ export function createCollector(dependencies: {
     const scope = { integrationId, sessionId };
     const hasToken = isValidToken(key, scope, beacon.t, Date.now());
     if (!hasToken && beacon.n > 0) return ignore('token');
-    const network = readNetwork(key, request.clientAddress);
+    const mayBegin = beacon.n === 0;
+    const network = mayBegin ? readNetwork(key, request.clientAddress) : NO_NETWORK;
     // First, so that a flood of forged sessions does not fill the counts of real ones.
     if (!hasToken && !newSessions.take(network.prefix ?? '')) return refuseForNow('network-limit');
     if (!sessionBatches.take(sessionId)) return refuseForNow('session-limit');
     const userAgent = (request.userAgent ?? '').slice(0, MAX_USER_AGENT_LENGTH).toWellFormed();
-    const country = isCountryCode(request.country) ? request.country : findCountry(request.clientAddress);
+    const country = mayBegin ? readCountry(request) : null;
     const { d, n, receivedAtMs, ...content } = describeBatch(site, beacon, request.origin);
     const stored = await intake.store({
-      ...{ integrationId, sessionId, siteId, mayBegin: n === 0, userAgent, country },
+      ...{ integrationId, sessionId, siteId, mayBegin, userAgent, country },
       ...{ addressPrefix: network.prefix, addressHash: network.hash },
       ...{ document: documentNumber(d), sequence: n, body: packBatch(content) },
     });
@@ -128,6 +129,9 @@ export function createCollector(dependencies: {
     if (stored.isClosed) answer.ended = true;
     return { status: 200, answer };
   }
+
+  const readCountry = ({ country, clientAddress }: CollectRequest) =>
+    isCountryCode(country) ? country : findCountry(clientAddress);
 
   function describeBatch(site: FoundSite, beacon: Beacon, origin: string | null): KeptBatch {
     const { d, n, c, e, p, m, l, ev, x, u, i } = beacon;

@@ -48,6 +48,8 @@ export interface OpenSession {
   fresh: KeptBatch[];
   /** The weight of all batches: about how many numbers they have. */
   values: number;
+  /** The latest arrival among the batches when the database was read last. Null if it was not. */
+  readUpToMs: number | null;
   /** When the latest cut was written, and when the session was judged last, by this process's clock. */
   recordedAtMs: number;
   judgedAtMs: number;
@@ -57,7 +59,7 @@ export interface OpenSession {
 
 /** The default thresholds of an integration, until the first cut brings the real ones. */
 const DEFAULT_THRESHOLDS: RiskThresholds = { mediumAt: 40, botAt: 70 };
-/** Limits the sessions in memory: their number, and the numbers in all their events (8 bytes each). */
+/** Limits the sessions in memory: their number, and the numbers in all their events (8 bytes each, and 9 for what is measured). */
 const MAX_SESSIONS = 20_000;
 const MAX_VALUES = 8_000_000;
 /** What a session or a batch without events counts as. */
@@ -127,11 +129,13 @@ export function createSessions(db: Database): OpenSessions {
   }
 
   async function readBatches(session: OpenSession, sinceMs: number) {
+    const upToMs = findLastArrival(session);
     const rows = await db.query<BatchRow>(READ_BATCHES, [session.day, session.key, new Date(sinceMs).toISOString()]);
     for (const { document, sequence, receivedAt, body } of rows) {
       const row = { d: documentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) };
       if (!session.batches.has(batchName(row))) addTo(session, unpackBatch(body, row));
     }
+    session.readUpToMs = upToMs;
   }
 
   return {
@@ -166,14 +170,21 @@ export function createSessions(db: Database): OpenSessions {
       }
     },
     async refresh(session) {
-      const lastMs = Math.max(0, ...Array.from(session.batches.values(), ({ receivedAtMs }) => receivedAtMs));
+      // A batch that is missing for good must not have all of them read again and again.
       const isComplete = !hasGap(coverBatches(session.batches.values()));
-      await readBatches(session, isComplete ? lastMs - COMMIT_DELAY_MS : 0);
+      const knownMs = isComplete ? findLastArrival(session) : session.readUpToMs;
+      await readBatches(session, knownMs === null ? 0 : Math.max(0, knownMs - COMMIT_DELAY_MS));
       trim();
     },
     drop,
     count: () => kept.size,
   };
+}
+
+function findLastArrival({ batches }: OpenSession): number {
+  let lastMs = 0;
+  for (const { receivedAtMs } of batches.values()) lastMs = Math.max(lastMs, receivedAtMs);
+  return lastMs;
 }
 
 type SessionFields = NewSession &
@@ -195,6 +206,7 @@ const createSession = ({ createdAt, dueAt, ...fields }: SessionFields): OpenSess
   batches: new Map(),
   fresh: [],
   values: BATCH_VALUES,
+  readUpToMs: null,
   recordedAtMs: 0,
   judgedAtMs: 0,
   judgementMs: 0,

@@ -104,6 +104,8 @@ export const createFeatures = (userAgent: string, telemetry: Telemetry | null = 
 
 /** Puts the features of segments together, as those of the whole session. */
 export function mergeFeatures(userAgent: string, parts: readonly Features[], telemetry: Telemetry): Features {
+  const [only] = parts;
+  if (only && parts.length === 1) return { ...only, telemetry };
   const whole = createFeatures(userAgent, telemetry);
   whole.environments = parts.flatMap(({ environments }) => environments);
   whole.marks = parts.flatMap(({ marks }) => marks);

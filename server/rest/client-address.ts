@@ -17,7 +17,9 @@ export function noteClientAddress(request: IncomingMessage): void {
 export function findClientAddress(request: IncomingMessage): string {
   const peer = request.socket.remoteAddress ?? '';
   const forwarded = request.headers['x-forwarded-for'];
-  const last = [forwarded ?? ''].flat().join(',').split(',').at(-1)!.trim();
+  // Most requests of a page come without it, and the library throws an error inside to say that '' is no address.
+  if (!forwarded) return peer;
+  const last = [forwarded].flat().join(',').split(',').at(-1)!.trim();
   return isNearby(peer) && ipaddr.isValid(last) ? last : peer;
 }
 

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import type { Database } from '../../db/client';
+import type { KeptBatch } from '../../server/collector/packing';
+import { createSessions } from '../../server/collector/session-state';
+
+const CREATED_AT = '2026-11-22T12:00:00.000Z';
+const CREATED_MS = Date.parse(CREATED_AT);
+const COMMIT_DELAY_MS = 60_000;
+
+it('a batch that is missing for good has the others read once, not at every judgement', async () => {
+  const since: number[] = [];
+  const query = async (_: string, parameters: unknown[]) => {
+    since.push(Date.parse(parameters[2] as string));
+    return [];
+  };
+  const sessions = createSessions({ query } as unknown as Database);
+  const add = (n: number) => {
+    const receivedAtMs = CREATED_MS + n * 120_000;
+    const batch: KeptBatch = { d: 'a'.repeat(16), n, c: [0, 0], ev: [], receivedAtMs };
+    const stored = {
+      sessionKey: '1',
+      day: '2026-11-22',
+      isNewSession: n === 0,
+      createdAt: CREATED_AT,
+      isClosed: false,
+    };
+    const named = { integrationId: 'int_1', sessionId: 'ses_1', userAgent: '', country: null };
+    sessions.addBatch(named, { ...stored, receivedAt: new Date(receivedAtMs).toISOString() }, batch);
+    return receivedAtMs;
+  };
+  add(0);
+  const session = sessions.get('1')!;
+  const secondMs = add(2);
+  await sessions.refresh(session);
+  const thirdMs = add(3);
+  await sessions.refresh(session);
+  await sessions.refresh(session);
+  // Whatever was committed since the last reading carries a time that is at most the delay earlier.
+  expect(since).toEqual([0, secondMs - COMMIT_DELAY_MS, thirdMs - COMMIT_DELAY_MS]);
+});

@@ -4,7 +4,7 @@ import type { TraceEvent } from './trace';
 
 type Event<Code extends EventCode> = Extract<TraceEvent, { code: Code }>;
 
-/** What goes on in a document while its events are measured one after the other. Times are of its own clock. */
+/** What goes on in a document while its events are measured one after the other. Times are those of its clock. */
 export interface DocumentState {
   /** Where the pointer was at the last press; null where that says nothing about the next one. */
   rest: { x: number; y: number } | null;

@@ -117,7 +117,7 @@ const CASES: Record<string, Case[]> = {
     ['an attribute of the root', 'found', mark('webdriver')],
     ['no mark', 'notFound', nothing],
     ['a name that web applications have too', 'notFound', mark('__pw*')],
-    ['the mark of an agent, which has a rule of its own', 'notFound', mark('claude-phantom-cursor')],
+    ['the mark of an agent, which another rule judges', 'notFound', mark('claude-phantom-cursor')],
     ['no environment', 'notMeasured', nothing, null],
   ],
   'declared-agent': [

@@ -41,7 +41,3 @@ export function coversBatch(coverage: Coverage, { d, n }: BatchName): boolean {
   }
   return low % 2 === 1;
 }
-
-/** Whether batches are missing between those of a document: they may have reached another process. */
-export const hasGap = (coverage: Coverage) =>
-  Object.values(coverage).some((ranges) => ranges.length > 2 || ranges[0] !== 0);

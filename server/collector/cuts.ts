@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MAX_SESSION_BATCHES, MAX_SESSION_MS } from '../../contract/beacon';
+import { anchorDocuments } from '../detection/documents';
 import { summariseEvents } from '../detection/events';
-import { readPresence } from '../detection/presence';
+import type { SessionPresence } from '../detection/presence';
 import { type Judgement, scoreTrace } from '../detection/score';
-import { anchorDocuments } from '../detection/trace';
 import { classifyRisk, computeScoreBin } from '../domain/risk';
 import type { Fact } from '../pipeline/facts';
 import { coverBatches, coversBatch } from './coverage';
-import type { KeptBatch, NamedUser } from './packing';
+import type { KeptBatch } from './packing';
 import type { OpenSession, Progress } from './session-state';
 
 // A cut is a set of batches of a session, and the facts that follow from it. The same cut of the same batches always gives
@@ -34,24 +34,21 @@ const MAX_EVENT_COUNT = 100_000;
 /** How sure a session's user is if only the page says so. */
 const UNSIGNED_CONFIDENCE = 0.5;
 
-type Presence = NonNullable<ReturnType<typeof readPresence>>;
-
 /** What a session's batches say now. */
 export interface Reading {
-  presence: Presence;
+  presence: SessionPresence;
   judgement: Judgement;
   dueAtMs: number;
 }
 
 /** Judges all batches of a session. Null if there are none. */
 export function readSession(session: OpenSession, limits: SessionLimits): Reading | null {
-  const trace = { userAgent: session.userAgent, batches: [...session.batches.values()] };
-  const presence = readPresence(trace);
-  return presence && { presence, judgement: scoreTrace(trace), dueAtMs: findDueTime(session, presence, limits) };
+  const presence = session.readPresence();
+  return presence && { presence, judgement: session.score(), dueAtMs: findDueTime(session, presence, limits) };
 }
 
 /** Finds when a session is over if nothing more comes. */
-function findDueTime(session: OpenSession, presence: Presence, { goneMs, idleMs }: SessionLimits): number {
+function findDueTime(session: OpenSession, presence: SessionPresence, { goneMs, idleMs }: SessionLimits): number {
   const { lastSignMs, goneSinceMs, hasEnded } = presence;
   const isFull = session.batches.size >= MAX_SESSION_BATCHES || session.values >= MAX_SESSION_VALUES;
   if (hasEnded || isFull) return lastSignMs;
@@ -82,7 +79,7 @@ export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequ
   const before = session.progress;
   const isOver = nowMs >= dueAtMs;
   const bin = computeScoreBin(judgement.botScore);
-  const user = findUser(session);
+  const user = session.named?.user ?? null;
   const isChanged = !before || isOtherVerdict(session, before, bin, judgement.detectionFlags);
   const isCorrelated = user !== null && !isDeepStrictEqual(user, before?.user ?? null);
   const isWaiting = session.fresh.length > 0 && Date.now() - session.recordedAtMs >= RECORD_INTERVAL_MS;
@@ -122,19 +119,7 @@ export function repeatFacts(session: OpenSession, progress: Progress): Fact[] {
 const isOtherVerdict = ({ thresholds }: OpenSession, { told }: Progress, bin: number, flags: string[]) =>
   classifyRisk(told.bin, thresholds) !== classifyRisk(bin, thresholds) || !isDeepStrictEqual(told.flags, flags);
 
-/** Finds who the visitor is: the latest name that a page gave, a signed one if there is any. */
-function findUser({ batches }: OpenSession): NamedUser | null {
-  let found: KeptBatch | null = null;
-  for (const batch of batches.values()) if (batch.user && (!found || isBetter(batch, found))) found = batch;
-  return found?.user ?? null;
-}
-
-function isBetter(one: KeptBatch, other: KeptBatch): boolean {
-  if (one.user!.isSigned !== other.user!.isSigned) return one.user!.isSigned;
-  return one.receivedAtMs > other.receivedAtMs || (one.receivedAtMs === other.receivedAtMs && one.n > other.n);
-}
-
-function describeStart(session: OpenSession, presence: Presence, batches: KeptBatch[]): Progress['started'] {
+function describeStart(session: OpenSession, presence: SessionPresence, batches: KeptBatch[]): Progress['started'] {
   const first = batches.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs || a.n - b.n);
   const origin = first.find((batch) => batch.origin !== undefined)?.origin;
   const atMs = Math.max(presence.startedAtMs, session.createdAtMs - MAX_SESSION_MS);

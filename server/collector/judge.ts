@@ -1,13 +1,13 @@
 import { findApiError } from '../../contract/errors';
 import type { RiskThresholds } from '../../contract/risk-thresholds';
 import { type Database, isKnownOutage, isUnavailable } from '../../db/client';
+import { isComplete } from '../detection/documents';
 import type { Fact } from '../pipeline/facts';
 import { type Ingester, isInvalidFactError } from '../pipeline/ingest';
 import { createBatcher } from '../platform/batcher';
 import type { Logger } from '../platform/log';
 import type { Metrics } from '../platform/metrics';
 import { compactSession } from './closing';
-import { coverBatches, hasGap } from './coverage';
 import { planCut, RECORD_INTERVAL_MS, readSession, repeatFacts, type SessionLimits } from './cuts';
 import type { OpenSession, OpenSessions, Progress } from './session-state';
 
@@ -60,7 +60,7 @@ export function createJudge(dependencies: {
   /** Judges a session once. Null if another process has written a cut in the meantime. */
   async function judgeOnce(session: OpenSession, request: JudgeRequest): Promise<JudgeResult | null> {
     const { isDue } = request;
-    if (isDue || hasGap(coverBatches(session.batches.values()))) await sessions.refresh(session);
+    if (isDue || !isComplete(session.documents)) await sessions.refresh(session);
     if (!session.isSent && session.progress) {
       await sendFacts(session, repeatFacts(session, session.progress));
       if (session.progress.closedAt !== null) return endSession(session, session.progress);

@@ -1,6 +1,9 @@
 import type { RiskThresholds } from '../../contract/risk-thresholds';
 import type { Database } from '../../db/client';
-import { batchName, type Coverage, coverBatches, coversBatch, hasGap } from './coverage';
+import { createDocuments, isComplete, type TraceDocuments } from '../detection/documents';
+import { createPresenceReader, type SessionPresence } from '../detection/presence';
+import { createScorer, type Judgement } from '../detection/score';
+import { batchName, type Coverage, coversBatch } from './coverage';
 import type { StoredBatch } from './intake';
 import { documentId, type KeptBatch, type NamedUser, unpackBatch } from './packing';
 
@@ -44,6 +47,12 @@ export interface OpenSession {
   isSent: boolean;
   dueAtMs: number;
   batches: Map<string, KeptBatch>;
+  /** The same batches, and what follows from all of them. */
+  documents: TraceDocuments;
+  readPresence(): SessionPresence | null;
+  score(): Judgement;
+  /** The batch that says who the visitor is: the latest one, a signed one if there is any. */
+  named: KeptBatch | null;
   /** The batches that no cut covers yet. */
   fresh: KeptBatch[];
   /** The weight of all batches: about how many numbers they have. */
@@ -122,6 +131,8 @@ export function createSessions(db: Database): OpenSessions {
     const name = batchName(batch);
     if (session.batches.has(name)) return;
     session.batches.set(name, batch);
+    session.documents.add([batch]);
+    if (batch.user && (!session.named || isBetter(batch, session.named))) session.named = batch;
     if (!session.progress || !coversBatch(session.progress.covered, batch)) session.fresh.push(batch);
     const more = weighBatch(batch);
     session.values += more;
@@ -171,8 +182,7 @@ export function createSessions(db: Database): OpenSessions {
     },
     async refresh(session) {
       // A batch that is missing for good must not have all of them read again and again.
-      const isComplete = !hasGap(coverBatches(session.batches.values()));
-      const knownMs = isComplete ? findLastArrival(session) : session.readUpToMs;
+      const knownMs = isComplete(session.documents) ? findLastArrival(session) : session.readUpToMs;
       await readBatches(session, knownMs === null ? 0 : Math.max(0, knownMs - COMMIT_DELAY_MS));
       trim();
     },
@@ -190,27 +200,39 @@ function findLastArrival({ batches }: OpenSession): number {
 type SessionFields = NewSession &
   Pick<OpenSession, 'key' | 'day' | 'version' | 'progress'> & { createdAt: string; dueAt: string };
 
-const createSession = ({ createdAt, dueAt, ...fields }: SessionFields): OpenSession => ({
-  key: fields.key,
-  day: fields.day,
-  integrationId: fields.integrationId,
-  sessionId: fields.sessionId,
-  userAgent: fields.userAgent,
-  country: fields.country,
-  createdAtMs: Date.parse(createdAt),
-  thresholds: DEFAULT_THRESHOLDS,
-  version: fields.version,
-  progress: fields.progress,
-  isSent: fields.progress === null,
-  dueAtMs: Date.parse(dueAt),
-  batches: new Map(),
-  fresh: [],
-  values: BATCH_VALUES,
-  readUpToMs: null,
-  recordedAtMs: 0,
-  judgedAtMs: 0,
-  judgementMs: 0,
-});
+function isBetter(one: KeptBatch, other: KeptBatch): boolean {
+  if (one.user!.isSigned !== other.user!.isSigned) return one.user!.isSigned;
+  return one.receivedAtMs > other.receivedAtMs || (one.receivedAtMs === other.receivedAtMs && one.n > other.n);
+}
+
+function createSession({ createdAt, dueAt, ...fields }: SessionFields): OpenSession {
+  const documents = createDocuments();
+  return {
+    key: fields.key,
+    day: fields.day,
+    integrationId: fields.integrationId,
+    sessionId: fields.sessionId,
+    userAgent: fields.userAgent,
+    country: fields.country,
+    createdAtMs: Date.parse(createdAt),
+    thresholds: DEFAULT_THRESHOLDS,
+    version: fields.version,
+    progress: fields.progress,
+    isSent: fields.progress === null,
+    dueAtMs: Date.parse(dueAt),
+    batches: new Map(),
+    documents,
+    readPresence: createPresenceReader(documents),
+    score: createScorer({ userAgent: fields.userAgent }, documents),
+    named: null,
+    fresh: [],
+    values: BATCH_VALUES,
+    readUpToMs: null,
+    recordedAtMs: 0,
+    judgedAtMs: 0,
+    judgementMs: 0,
+  };
+}
 
 type SessionRow = SessionFields & RiskThresholds;
 interface BatchRow {

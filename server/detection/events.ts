@@ -1,6 +1,7 @@
 import { CLIPBOARD_KINDS, EVENT_FLAGS, EventCode, PAGE_CAUSES, POINTERS } from '../../contract/beacon';
 import type { SessionEventType } from '../../contract/session-events';
-import { type DocumentAnchors, findPage, readEvents, sortBatches, type TraceBatch, type TraceEvent } from './trace';
+import { type DocumentAnchors, findPage, sortBatches } from './documents';
+import { readEvents, type TraceBatch, type TraceEvent } from './trace';
 
 // What the API shows of a trace: few rows that say what happened when, without the events themselves.
 

@@ -1,11 +1,25 @@
-import type { BeaconEnvironment, KEY_CLASSES, POINTERS } from '../../contract/beacon';
+import type { BeaconEnvironment } from '../../contract/beacon';
+import type { Deeds, Keystroke, Moves, Press, Seen } from './deeds';
+import {
+  countShare,
+  type Moments,
+  mergeMoments,
+  mergeSamples,
+  mergeShares,
+  noteMoment,
+  type Sample,
+  type Share,
+  takeSample,
+} from './statistics';
+import type { TraceSource } from './trace';
 
-// What rules read: the deeds of a segment, or of the whole session, with what was measured of each.
+// What rules read of a segment, or of the whole session: sums. The features of a session are those of its segments put
+// together, so nothing of a segment that is over is read again. MERGES says how each feature is put together.
 
-/** Something that was seen at a time of the server. */
-export interface Seen<Thing> {
+/** Something that was seen, and when first. */
+export interface Sighting<Thing> {
   thing: Thing;
-  atMs: number;
+  momentsMs: Moments;
 }
 
 /** What the batches say about themselves. */
@@ -18,115 +32,262 @@ export interface Telemetry {
   clockErrorMs: number;
 }
 
-/** A press of a pointer's button. Null means that it cannot be told. */
-export interface Press {
-  atMs: number;
-  pointer: (typeof POINTERS)[number];
-  isTrusted: boolean;
-  hasPressure: boolean;
-  /** Whether a coordinate is not a whole pixel. */
-  isFractional: boolean;
-  /** Whether it hit the exact centre of its element. */
-  isCentred: boolean | null;
-  /** Whether the mouse moved there. */
-  isApproached: boolean | null;
-  heldMs: number | null;
-  /** screenX − clientX − window.screenX, and the same for y. */
-  screenOffset: { x: number; y: number };
-}
-
-/** A key that was pressed, without repeats. */
-export interface Keystroke {
-  atMs: number;
-  kind: (typeof KEY_CLASSES)[number];
-  /** Whether it is a key that writes a character. */
-  isCharacter: boolean;
-  isTrusted: boolean;
-  hasCode: boolean;
-  hasShift: boolean;
-  hasCapsLock: boolean;
-  /** Whether it wrote into a text area or an editable element. */
-  isMultiline: boolean;
-  heldMs: number | null;
-  /** Time since the character before; null after a pause of 2 s. */
-  intervalMs: number | null;
-}
-
-/** Text that came into a text area or an editable element, and was not pasted, dropped or filled in. */
-export interface Insertion {
-  atMs: number;
-  length: number;
-  /** Whether no key was pressed for it, and nobody can speak as fast. */
-  isKeyless: boolean;
-}
-
-/** A text field that got the focus. */
-export interface FieldFocus {
-  atMs: number;
-  /** Whether something that a person did, or that the browser does by itself, explains it. */
-  hasCause: boolean;
-  /** Whether text came in the same moment. */
-  isTypedAtOnce: boolean;
-}
-
-export interface Moves {
+/** The presses of a mouse that no script made. */
+export interface MousePresses {
   count: number;
-  mismatched: number;
-  fractional: number;
-  /** The most moves that the browser joined into one. */
-  maxCoalesced: number;
-  atMs: number | null;
+  /** Presses without pressure. */
+  pressureless: Share;
+  fractional: Share;
+  /** Among those on elements that are large enough. */
+  centred: Share;
+  /** Those to which the mouse did not move, among those that are far from the press before. */
+  unapproached: Share;
+  /** All that were released. */
+  released: Share;
+  holds: Sample;
+  /** The screen offset of the first press, and the range of all of them. Null without presses. */
+  screenOffsets: { first: Point; least: Point; most: Point } | null;
 }
 
-export interface Features {
-  userAgent: string;
-  environments: Seen<BeaconEnvironment>[];
-  marks: Seen<number>[];
-  presses: Press[];
-  keys: Keystroke[];
-  insertions: Insertion[];
-  focuses: FieldFocus[];
-  moves: Moves;
-  /** When scripts clicked form controls while no person did anything. */
-  untrustedClicksMs: number[];
+interface Point {
+  x: number;
+  y: number;
+}
+
+/** Times of typed keys: of holding them, or between them. */
+export interface Typing {
+  times: Sample;
+  /** How many of the keys wrote into a text area. */
+  multiline: number;
+  /** How many of the keys have an interval, and how many of the intervals are long, as with a switch or an eye tracker. */
+  intervals: number;
+  slow: number;
+  /** Those that nobody holds so shortly; of intervals all. */
+  suspected: Share;
+}
+
+export interface Features extends TraceSource {
+  environments: readonly Sighting<BeaconEnvironment>[];
+  marks: readonly Sighting<number>[];
   hasTouch: boolean;
+  hasPen: boolean;
+  moves: Moves;
   /** Times of keys and presses, and how many of them are multiples of 100 ms. */
   times: { count: number; coarse: number };
+  /** How many keys were pressed. */
+  keyCount: number;
+  /** Those that a script made: of all presses, of all keys that write a character, and clicks on form controls. */
+  untrustedPresses: Share;
+  untrustedCharacters: Share;
+  untrustedClicks: Share;
+  mousePresses: MousePresses;
+  /** Capitals without Shift and Caps Lock, among those from a keyboard. */
+  unshiftedCapitals: Share;
+  keyHolds: Typing;
+  keyIntervals: Typing;
+  /** Text in text areas: how often, how long, and how much of it came without keys. */
+  insertions: { count: number; length: number; keylessLength: number; momentsMs: Moments };
+  /** Text fields that got the focus without a cause, and text at once, among all that got it. */
+  suddenFocuses: Share;
   /** Of the whole session; null for a segment. */
   telemetry: Telemetry | null;
 }
 
-export const createFeatures = (userAgent: string, telemetry: Telemetry | null = null): Features => ({
-  ...{ userAgent, environments: [], marks: [], presses: [], keys: [], insertions: [], focuses: [] },
-  moves: { count: 0, mismatched: 0, fractional: 0, maxCoalesced: 0, atMs: null },
-  ...{ untrustedClicksMs: [], hasTouch: false, times: { count: 0, coarse: 0 }, telemetry },
-});
+type Merge<Value> = (one: Value, other: Value) => Value;
 
-/** Puts the features of segments together, as those of the whole session. */
-export function mergeFeatures(userAgent: string, parts: readonly Features[], telemetry: Telemetry): Features {
-  const [only] = parts;
-  if (only && parts.length === 1) return { ...only, telemetry };
-  const whole = createFeatures(userAgent, telemetry);
-  whole.environments = parts.flatMap(({ environments }) => environments);
-  whole.marks = parts.flatMap(({ marks }) => marks);
-  whole.presses = parts.flatMap(({ presses }) => presses);
-  whole.keys = parts.flatMap(({ keys }) => keys);
-  whole.insertions = parts.flatMap(({ insertions }) => insertions);
-  whole.focuses = parts.flatMap(({ focuses }) => focuses);
-  whole.untrustedClicksMs = parts.flatMap(({ untrustedClicksMs }) => untrustedClicksMs);
-  whole.hasTouch = parts.some(({ hasTouch }) => hasTouch);
-  for (const { moves, times } of parts) {
-    addMoves(whole.moves, moves);
-    whole.times.count += times.count;
-    whole.times.coarse += times.coarse;
-  }
-  return whole;
+/** Puts records together field by field. A new field does not compile until it is said how. */
+const mergeFields =
+  <Fields extends object>(merges: { [Name in keyof Fields]: Merge<Fields[Name]> }): Merge<Fields> =>
+  (one, other) => {
+    const whole = {} as Fields;
+    for (const name in merges) whole[name] = merges[name](one[name], other[name]);
+    return whole;
+  };
+
+const add: Merge<number> = (one, other) => one + other;
+const either: Merge<boolean> = (one, other) => one || other;
+const keepFirst = <Value>(one: Value): Value => one;
+
+const MERGES: { [Name in keyof Features]: Merge<Features[Name]> } = {
+  userAgent: keepFirst,
+  environments: mergeSightings,
+  marks: mergeSightings,
+  hasTouch: either,
+  hasPen: either,
+  moves: mergeFields<Moves>({
+    count: add,
+    mismatched: add,
+    fractional: add,
+    maxCoalesced: (one, other) => Math.max(one, other),
+    atMs: (one, other) => one ?? other,
+  }),
+  times: mergeFields<Features['times']>({ count: add, coarse: add }),
+  keyCount: add,
+  untrustedPresses: mergeShares,
+  untrustedCharacters: mergeShares,
+  untrustedClicks: mergeShares,
+  mousePresses: mergeFields<MousePresses>({
+    count: add,
+    pressureless: mergeShares,
+    fractional: mergeShares,
+    centred: mergeShares,
+    unapproached: mergeShares,
+    released: mergeShares,
+    holds: mergeSamples,
+    screenOffsets: mergeOffsets,
+  }),
+  unshiftedCapitals: mergeShares,
+  keyHolds: mergeTyping,
+  keyIntervals: mergeTyping,
+  insertions: mergeFields<Features['insertions']>({
+    count: add,
+    length: add,
+    keylessLength: add,
+    momentsMs: mergeMoments,
+  }),
+  suddenFocuses: mergeShares,
+  telemetry: keepFirst,
+};
+
+/** Puts the features of two parts of a session together; `one` begins first. */
+export const mergeFeatures: Merge<Features> = mergeFields<Features>(MERGES);
+
+/** Sums up what was done in a segment. */
+export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
+  const { presses, keys, insertions, focuses, untrustedClicks, hasTouch, moves, times } = deeds;
+  const isUntrusted = ({ isTrusted }: { isTrusted: boolean }) => !isTrusted;
+  const typed = keys.filter(({ isCharacter, hasCode, isTrusted }) => isCharacter && hasCode && isTrusted);
+  const keyless = insertions.filter(({ isKeyless }) => isKeyless);
+  return {
+    ...source,
+    environments: listSightings(deeds.environments),
+    marks: listSightings(deeds.marks),
+    hasTouch,
+    hasPen: presses.some(({ pointer }) => pointer === 'pen'),
+    moves: { ...moves },
+    times: { ...times },
+    keyCount: keys.length,
+    untrustedPresses: countShare(presses, isUntrusted),
+    untrustedCharacters: countShare(
+      keys.filter(({ isCharacter }) => isCharacter),
+      isUntrusted,
+    ),
+    untrustedClicks: countShare(untrustedClicks, () => true),
+    mousePresses: sumUpPresses(presses.filter(({ pointer, isTrusted }) => pointer === 'mouse' && isTrusted)),
+    unshiftedCapitals: countShare(
+      keys.filter(({ kind, hasCode, isTrusted }) => kind === 'capital' && hasCode && isTrusted),
+      ({ hasShift, hasCapsLock }) => !hasShift && !hasCapsLock,
+    ),
+    keyHolds: sumUpTyping(
+      typed,
+      ({ heldMs }) => heldMs,
+      (heldMs) => heldMs < MIN_HELD_MS,
+    ),
+    keyIntervals: sumUpTyping(
+      typed,
+      ({ intervalMs }) => intervalMs,
+      () => true,
+    ),
+    insertions: {
+      count: insertions.length,
+      length: sumLengths(insertions),
+      keylessLength: sumLengths(keyless),
+      momentsMs: countShare(keyless, () => true).momentsMs,
+    },
+    suddenFocuses: countShare(focuses, ({ hasCause, isTypedAtOnce }) => !hasCause && isTypedAtOnce),
+    telemetry: null,
+  };
 }
 
-export function addMoves(sum: Moves, moves: Moves): void {
-  sum.count += moves.count;
-  sum.mismatched += moves.mismatched;
-  sum.fractional += moves.fractional;
-  sum.maxCoalesced = Math.max(sum.maxCoalesced, moves.maxCoalesced);
-  sum.atMs ??= moves.atMs;
+const sumLengths = (some: readonly { length: number }[]) => some.reduce((total, { length }) => total + length, 0);
+
+function sumUpPresses(presses: readonly Press[]): MousePresses {
+  const released = presses.filter(({ heldMs }) => heldMs !== null);
+  return {
+    count: presses.length,
+    pressureless: countShare(presses, ({ hasPressure }) => !hasPressure),
+    fractional: countShare(presses, ({ isFractional }) => isFractional),
+    centred: countShare(
+      presses.filter(({ isCentred }) => isCentred !== null),
+      ({ isCentred }) => isCentred === true,
+    ),
+    unapproached: countShare(
+      presses.filter(({ isApproached }) => isApproached !== null),
+      ({ isApproached }) => isApproached === false,
+    ),
+    released: countShare(released, () => true),
+    holds: takeSample(released.map(({ heldMs }) => heldMs!)),
+    screenOffsets: presses.reduce<MousePresses['screenOffsets']>(
+      (range, { screenOffset: at }) => mergeOffsets(range, { first: at, least: at, most: at }),
+      null,
+    ),
+  };
+}
+
+function mergeOffsets(
+  one: MousePresses['screenOffsets'],
+  other: MousePresses['screenOffsets'],
+): MousePresses['screenOffsets'] {
+  if (one === null || other === null) return one ?? other;
+  return {
+    first: one.first,
+    least: { x: Math.min(one.least.x, other.least.x), y: Math.min(one.least.y, other.least.y) },
+    most: { x: Math.max(one.most.x, other.most.x), y: Math.max(one.most.y, other.most.y) },
+  };
+}
+
+const MIN_SLOW_INTERVAL_MS = 350;
+/** Fingers take longer. */
+export const MIN_HELD_MS = 30;
+
+function sumUpTyping(
+  typed: readonly Keystroke[],
+  findTime: (key: Keystroke) => number | null,
+  isSuspected: (ms: number) => boolean,
+): Typing {
+  const keys = typed.filter((key) => findTime(key) !== null);
+  const intervals = keys.filter(({ intervalMs }) => intervalMs !== null);
+  return {
+    times: takeSample(keys.map((key) => findTime(key)!)),
+    multiline: keys.filter(({ isMultiline }) => isMultiline).length,
+    intervals: intervals.length,
+    slow: intervals.filter(({ intervalMs }) => intervalMs! >= MIN_SLOW_INTERVAL_MS).length,
+    suspected: countShare(keys, (key) => isSuspected(findTime(key)!)),
+  };
+}
+
+function mergeTyping(one: Typing, other: Typing): Typing {
+  return {
+    times: mergeSamples(one.times, other.times),
+    multiline: one.multiline + other.multiline,
+    intervals: one.intervals + other.intervals,
+    slow: one.slow + other.slow,
+    suspected: mergeShares(one.suspected, other.suspected),
+  };
+}
+
+/** Lists each thing once. Things that are equal are the same object. */
+function listSightings<Thing>(seen: readonly Seen<Thing>[]): Sighting<Thing>[] {
+  const moments = new Map<Thing, number[]>();
+  for (const { thing, atMs } of seen) {
+    const known = moments.get(thing);
+    if (known) noteMoment(known, atMs);
+    else moments.set(thing, [atMs]);
+  }
+  return [...moments].map(([thing, momentsMs]) => ({ thing, momentsMs }));
+}
+
+function mergeSightings<Thing>(
+  one: readonly Sighting<Thing>[],
+  other: readonly Sighting<Thing>[],
+): readonly Sighting<Thing>[] {
+  if (other.length === 0) return one;
+  if (one.length === 0) return other;
+  const merged = new Map(one.map((sighting) => [sighting.thing, sighting]));
+  for (const sighting of other) {
+    const known = merged.get(sighting.thing);
+    const momentsMs = known ? mergeMoments(known.momentsMs, sighting.momentsMs) : sighting.momentsMs;
+    merged.set(sighting.thing, { thing: sighting.thing, momentsMs });
+  }
+  return [...merged.values()];
 }

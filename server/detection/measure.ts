@@ -1,8 +1,15 @@
 import { ELEMENT_ROLES, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES, POINTERS } from '../../contract/beacon';
-import { addMoves, type Features, type FieldFocus, type Keystroke, type Press } from './features';
+import type { Deeds, FieldFocus, Keystroke, Moves, Press } from './deeds';
 import type { TraceEvent } from './trace';
 
 type Event<Code extends EventCode> = Extract<TraceEvent, { code: Code }>;
+
+/** A deed of which a later event can say more, the segment's deeds that it is one of, and when it was, by the document's clock. */
+interface OpenDeed<Deed> {
+  deed: Deed;
+  deeds: Deeds;
+  timeMs: number;
+}
 
 /** What goes on in a document while its events are measured one after the other. Times are those of its clock. */
 export interface DocumentState {
@@ -11,11 +18,11 @@ export interface DocumentState {
   /** Moves since then: those that are in the trace, and those that were counted. */
   moveEvents: number;
   moveCount: number;
-  press: Press | null;
+  press: OpenDeed<Press> | null;
   pressMs: number;
-  held: Map<number, { stroke: Keystroke; timeMs: number }>;
+  held: Map<number, OpenDeed<Keystroke>>;
   characterMs: number;
-  lastStroke: Keystroke | null;
+  lastStroke: OpenDeed<Keystroke> | null;
   keyMs: number;
   /** The last deed that can move the focus: a press, a touch, a click, a key that writes nothing. */
   deedMs: number;
@@ -31,7 +38,7 @@ export interface DocumentState {
   isKeyedInput: boolean;
   valueLengths: Map<number, number>;
   focusedField: number | null;
-  focus: { focus: FieldFocus; timeMs: number } | null;
+  focus: OpenDeed<FieldFocus> | null;
 }
 
 const NEVER = Number.NEGATIVE_INFINITY;
@@ -42,48 +49,55 @@ export const createDocumentState = (): DocumentState => ({
   ...{ isKeyedInput: false, valueLengths: new Map(), focusedField: null, focus: null },
 });
 
-/** Measures the next event of a document. What it says of earlier events is written to where these were measured. */
-export function measureEvent(state: DocumentState, event: TraceEvent, features: Features): void {
+/** Measures a move, of which nothing but its time matters. */
+export function measureMove(state: DocumentState, timeMs: number): void {
+  if (state.pageMs === NEVER) state.pageMs = timeMs;
+  state.moveEvents++;
+}
+
+/**
+ * Measures the next event of a document, which is no move. What it says of earlier events is written to where these were
+ * measured.
+ */
+export function measureEvent(state: DocumentState, event: TraceEvent, deeds: Deeds): void {
   if (state.pageMs === NEVER) state.pageMs = event.timeMs;
+  deeds.isChanged = true;
   switch (event.code) {
-    case EventCode.Move:
-      state.moveEvents++;
-      return;
     case EventCode.MoveSummary:
       state.moveCount += event.count;
-      addMoves(features.moves, { ...event, maxCoalesced: event.coalesced });
+      addMoves(deeds.moves, event);
       return;
     case EventCode.Press:
-      takePress(state, event, features);
+      takePress(state, event, deeds);
       break;
     case EventCode.Release:
-      if (state.press && event.held10 >= 0 && isTrusted(event)) state.press.heldMs = event.held10 / 10;
+      if (state.press && event.held10 >= 0 && isTrusted(event)) changeDeed(state.press).heldMs = event.held10 / 10;
       state.press = null;
       if (isTrusted(event)) state.deedMs = event.timeMs;
       break;
     case EventCode.Click:
-      takeClick(state, event, features);
+      takeClick(state, event, deeds);
       break;
     case EventCode.KeyDown:
-      takeKeyDown(state, event, features);
+      takeKeyDown(state, event, deeds);
       break;
     case EventCode.KeyUp: {
       const held = state.held.get(event.slot);
-      if (held) held.stroke.heldMs = event.timeMs - held.timeMs;
+      if (held) changeDeed(held).heldMs = event.timeMs - held.timeMs;
       state.held.delete(event.slot);
       break;
     }
     case EventCode.Input:
-      takeInput(state, event, features);
+      takeInput(state, event, deeds);
       break;
     case EventCode.Clipboard:
       state.clipboardMs = event.timeMs;
       break;
     case EventCode.Focus:
-      takeFocus(state, event, features);
+      takeFocus(state, event, deeds);
       break;
     case EventCode.Touch:
-      features.hasTouch = true;
+      deeds.hasTouch = true;
       state.deedMs = event.timeMs;
       break;
     case EventCode.Visibility:
@@ -104,6 +118,20 @@ export function measureEvent(state: DocumentState, event: TraceEvent, features: 
   state.noticedMs = event.timeMs;
 }
 
+/** Opens a deed for a change. */
+function changeDeed<Deed>({ deed, deeds }: OpenDeed<Deed>): Deed {
+  deeds.isChanged = true;
+  return deed;
+}
+
+function addMoves(sum: Moves, { count, mismatched, fractional, coalesced, atMs }: Event<EventCode.MoveSummary>): void {
+  sum.count += count;
+  sum.mismatched += mismatched;
+  sum.fractional += fractional;
+  sum.maxCoalesced = Math.max(sum.maxCoalesced, coalesced);
+  sum.atMs ??= atMs;
+}
+
 const isTrusted = ({ flags }: { flags: number }) => (flags & EVENT_FLAGS.trusted) !== 0;
 
 /** A mouse can be pressed again near the place where it rests. */
@@ -114,7 +142,7 @@ const MAX_UNAPPROACHED_MOVES = 2;
 const MIN_CENTRED_PX = 10;
 const CENTRE_TENTHS = 5;
 
-function takePress(state: DocumentState, event: Event<EventCode.Press>, features: Features): void {
+function takePress(state: DocumentState, event: Event<EventCode.Press>, deeds: Deeds): void {
   const { x10, y10, width, height, timeMs, atMs } = event;
   const place = { x: x10 / 10, y: y10 / 10 };
   const pointer = POINTERS[event.pointer]!;
@@ -135,13 +163,13 @@ function takePress(state: DocumentState, event: Event<EventCode.Press>, features
     heldMs: null,
     screenOffset: { x: event.screenX10 / 10, y: event.screenY10 / 10 },
   };
-  features.presses.push(press);
-  if (pointer === 'touch') features.hasTouch = true;
-  countTime(features, timeMs);
+  deeds.presses.push(press);
+  if (pointer === 'touch') deeds.hasTouch = true;
+  countTime(deeds, timeMs);
   state.rest = place;
   state.moveEvents = 0;
   state.moveCount = 0;
-  state.press = press;
+  state.press = { deed: press, deeds, timeMs };
   state.pressMs = timeMs;
   if (press.isTrusted) state.deedMs = timeMs;
 }
@@ -152,7 +180,7 @@ const PAGE_START_MS = 3_000;
 const REACTION_MS = 1_000;
 const CLICK_SERIES_MS = 300;
 
-function takeClick(state: DocumentState, event: Event<EventCode.Click>, features: Features): void {
+function takeClick(state: DocumentState, event: Event<EventCode.Click>, deeds: Deeds): void {
   const { timeMs } = event;
   if (isTrusted(event)) {
     state.deedMs = timeMs;
@@ -163,13 +191,13 @@ function takeClick(state: DocumentState, event: Event<EventCode.Click>, features
   const isSeries = timeMs - state.untrustedClickMs < CLICK_SERIES_MS;
   state.untrustedClickMs = timeMs;
   if (!isControl || isReaction || isSeries || timeMs - state.pageMs < PAGE_START_MS) return;
-  features.untrustedClicksMs.push(event.atMs);
+  deeds.untrustedClicks.push({ atMs: event.atMs });
 }
 
 const CHARACTERS = new Set(['letter', 'capital', 'digit', 'space', 'punctuation']);
 const MAX_INTERVAL_MS = 2_000;
 
-function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, features: Features): void {
+function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, deeds: Deeds): void {
   const { flags, timeMs, atMs } = event;
   const kind = KEY_CLASSES[event.class]!;
   const isCharacter = CHARACTERS.has(kind);
@@ -193,10 +221,10 @@ function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, feat
     hasCapsLock: (flags & EVENT_FLAGS.capsLock) !== 0,
     intervalMs: isCharacter && intervalMs < MAX_INTERVAL_MS ? intervalMs : null,
   };
-  features.keys.push(stroke);
-  countTime(features, timeMs);
-  state.lastStroke = stroke;
-  state.held.set(event.slot, { stroke, timeMs });
+  deeds.keys.push(stroke);
+  countTime(deeds, timeMs);
+  state.lastStroke = { deed: stroke, deeds, timeMs };
+  state.held.set(event.slot, state.lastStroke);
   if (!isCharacter) return;
   state.characterMs = timeMs;
   noticeTyping(state, timeMs);
@@ -210,7 +238,7 @@ const MIN_BURST_LENGTH = 10;
 const TYPED = new Set(['insertText', 'insertLineBreak', 'insertComposition', 'none', 'other']);
 const BURSTS = new Set(['insertText', 'none', 'other']);
 
-function takeInput(state: DocumentState, event: Event<EventCode.Input>, features: Features): void {
+function takeInput(state: DocumentState, event: Event<EventCode.Input>, deeds: Deeds): void {
   const { field, flags, timeMs, atMs, valueLength } = event;
   const type = INPUT_TYPES[event.type]!;
   const before = state.valueLengths.get(field);
@@ -224,11 +252,11 @@ function takeInput(state: DocumentState, event: Event<EventCode.Input>, features
   if (!isTrusted(event) || (flags & EVENT_FLAGS.autofilled) !== 0 || !TYPED.has(type)) return;
   if (type === 'insertText') noticeTyping(state, timeMs);
   if ((flags & EVENT_FLAGS.multiline) === 0) return;
-  if (isKeyed && state.lastStroke) state.lastStroke.isMultiline = true;
+  if (isKeyed && state.lastStroke) changeDeed(state.lastStroke).isMultiline = true;
   if (timeMs - state.clipboardMs < KEY_TO_TEXT_MS) return;
   const isComposed = timeMs - state.compositionMs < KEY_TO_TEXT_MS;
   const isBurst = length > MIN_BURST_LENGTH && timeMs - state.noticedMs < length * MS_PER_SPOKEN_CHARACTER;
-  features.insertions.push({ atMs, length, isKeyless: BURSTS.has(type) && isBurst && !isKeyed && !isComposed });
+  deeds.insertions.push({ atMs, length, isKeyless: BURSTS.has(type) && isBurst && !isKeyed && !isComposed });
 }
 
 const TEXT_ROLES = new Set(['input', 'textarea', 'editable']);
@@ -239,7 +267,7 @@ const NEXT_FIELD_MS = 50;
 /** Nobody begins to type so soon after the focus came without doing. */
 const AT_ONCE_MS = 150;
 
-function takeFocus(state: DocumentState, event: Event<EventCode.Focus>, features: Features): void {
+function takeFocus(state: DocumentState, event: Event<EventCode.Focus>, deeds: Deeds): void {
   const { field, role, timeMs, atMs } = event;
   if (field < 0 || !TEXT_ROLES.has(ELEMENT_ROLES[role]!)) return;
   const hasCause =
@@ -249,17 +277,17 @@ function takeFocus(state: DocumentState, event: Event<EventCode.Focus>, features
     // A window that gets the focus back gives it to the field that had it.
     field === state.focusedField;
   const focus: FieldFocus = { atMs, hasCause, isTypedAtOnce: false };
-  features.focuses.push(focus);
+  deeds.focuses.push(focus);
   state.focusedField = field;
-  state.focus = { focus, timeMs };
+  state.focus = { deed: focus, deeds, timeMs };
 }
 
 function noticeTyping(state: DocumentState, timeMs: number): void {
-  if (state.focus && timeMs - state.focus.timeMs <= AT_ONCE_MS) state.focus.focus.isTypedAtOnce = true;
+  if (state.focus && timeMs - state.focus.timeMs <= AT_ONCE_MS) changeDeed(state.focus).isTypedAtOnce = true;
   state.focus = null;
 }
 
-function countTime({ times }: Features, timeMs: number): void {
+function countTime({ times }: Deeds, timeMs: number): void {
   times.count++;
   if (timeMs % 100 === 0) times.coarse++;
 }

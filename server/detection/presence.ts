@@ -1,14 +1,12 @@
 import { type BeaconUser, EventCode } from '../../contract/beacon';
 import {
-  anchorDocuments,
-  findServerTime,
-  PAGE_AT,
-  rememberByBatch,
-  sortBatches,
-  type Trace,
-  type TraceBatch,
-  visitEvents,
-} from './trace';
+  anchorDocument,
+  createDocuments,
+  findFirstDocument,
+  type TraceDocument,
+  type TraceDocuments,
+} from './documents';
+import { findServerTime, PAGE_AT, rememberByBatch, type Trace, type TraceBatch, visitEvents } from './trace';
 
 /** Whether a session goes on, and what its first and last batches say. All times are the server's. */
 export interface SessionPresence {
@@ -30,47 +28,74 @@ export interface SessionPresence {
 
 /** Reads from all batches of a session whether its pages are still there. Answers null for a trace without batches. */
 export function readPresence({ batches }: Pick<Trace, 'batches'>): SessionPresence | null {
-  if (batches.length === 0) return null;
-  const sorted = sortBatches(batches);
-  const anchors = anchorDocuments(sorted);
-  const documents = new Map<string, DocumentState>();
-  const presence: SessionPresence = {
-    ...{ startedAtMs: 0, pageUrl: null, lastSignMs: Number.NEGATIVE_INFINITY },
-    ...{ isGone: false, goneSinceMs: null, hasEnded: false, user: null },
-  };
-  let named: TraceBatch | null = null;
-  for (const batch of sorted) {
-    const anchor = anchors.get(batch.d)!;
-    const signs = readSigns(batch);
-    let state = documents.get(batch.d);
-    if (state === undefined) {
-      state = { leftTimeMs: null, goneSinceMs: null };
-      documents.set(batch.d, state);
-      if (anchor.isFirst) {
-        const { firstTimeMs } = signs;
-        presence.startedAtMs = firstTimeMs === null ? batch.receivedAtMs : findServerTime(firstTimeMs, batch, anchor);
-        presence.pageUrl = signs.firstPage;
-      }
-    }
-    followSigns(state, signs, batch.receivedAtMs);
-    presence.lastSignMs = Math.max(presence.lastSignMs, batch.receivedAtMs);
-    if (batch.x) presence.hasEnded = true;
-    if (batch.u && (named === null || batch.receivedAtMs >= named.receivedAtMs)) named = batch;
-  }
-  presence.user = named?.u ?? null;
-  const times = [...documents.values()].map(({ goneSinceMs }) => goneSinceMs);
-  if (times.every((time) => time !== null)) {
-    presence.isGone = true;
-    presence.goneSinceMs = Math.max(...times);
-  }
-  return presence;
+  const documents = createDocuments();
+  documents.add(batches);
+  return createPresenceReader(documents)();
 }
 
+/** Creates a function that reads what is new in some documents, and answers for all of it. */
+export function createPresenceReader(documents: TraceDocuments): () => SessionPresence | null {
+  const states = new Map<TraceDocument, DocumentState>();
+  return () => {
+    const all = documents.list();
+    const first = findFirstDocument(all);
+    if (!first) return null;
+    const read = all.map((document) => {
+      const known = states.get(document);
+      const state = known?.revision === document.revision ? known : beginState(document);
+      for (; state.count < document.batches.length; state.count++) followBatch(state, document.batches[state.count]!);
+      states.set(document, state);
+      return state;
+    });
+    const gone = read.map(({ goneSinceMs }) => goneSinceMs).filter((time) => time !== null);
+    const isGone = gone.length === read.length;
+    const named = read.reduce<TraceBatch | null>((latest, state) => findLaterName(latest, state.named), null);
+    return {
+      ...readStart(first),
+      lastSignMs: read.reduce((latest, state) => Math.max(latest, state.lastSignMs), Number.NEGATIVE_INFINITY),
+      isGone,
+      goneSinceMs: isGone ? gone.reduce((latest, time) => Math.max(latest, time)) : null,
+      hasEnded: read.some((state) => state.hasEnded),
+      user: named?.u ?? null,
+    };
+  };
+}
+
+function readStart(first: TraceDocument): Pick<SessionPresence, 'startedAtMs' | 'pageUrl'> {
+  const [batch] = first.batches;
+  const { firstTimeMs, firstPage } = readSigns(batch);
+  const startedAtMs =
+    firstTimeMs === null ? batch.receivedAtMs : findServerTime(firstTimeMs, batch, anchorDocument(first));
+  return { startedAtMs, pageUrl: firstPage };
+}
+
+/** What the first `count` batches of a document say. */
 interface DocumentState {
+  count: number;
+  revision: number;
   /** When the document was left, by its own clock. */
   leftTimeMs: number | null;
   goneSinceMs: number | null;
+  lastSignMs: number;
+  hasEnded: boolean;
+  /** The latest batch that names somebody. */
+  named: TraceBatch | null;
 }
+
+const beginState = ({ revision }: TraceDocument): DocumentState => ({
+  ...{ count: 0, revision, leftTimeMs: null, goneSinceMs: null },
+  ...{ lastSignMs: Number.NEGATIVE_INFINITY, hasEnded: false, named: null },
+});
+
+function followBatch(state: DocumentState, batch: TraceBatch): void {
+  followSigns(state, readSigns(batch), batch.receivedAtMs);
+  state.lastSignMs = Math.max(state.lastSignMs, batch.receivedAtMs);
+  if (batch.x) state.hasEnded = true;
+  if (batch.u) state.named = findLaterName(state.named, batch);
+}
+
+const findLaterName = (one: TraceBatch | null, other: TraceBatch | null): TraceBatch | null =>
+  one === null || (other !== null && other.receivedAtMs >= one.receivedAtMs) ? other : one;
 
 /** What a page that is being left still notes. Anything later comes from a page that was restored. */
 const LEAVING_MS = 2_000;

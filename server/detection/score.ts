@@ -1,9 +1,12 @@
 import type { Finding } from '../../contract/evidence';
-import { type Features, mergeFeatures } from './features';
+import { createDeeds } from './deeds';
+import { createDocuments, type TraceDocuments } from './documents';
+import { type Features, mergeFeatures, sumUpDeeds } from './features';
 import type { RuleOutcome } from './rules/rule';
 import { RULE_SET_VERSION, RULES, type WeightedRule } from './rules/table';
-import { readTrace } from './segments';
-import type { Trace } from './trace';
+import { createTraceReader, type Segment } from './segments';
+import { MAX_MOMENTS } from './statistics';
+import type { Trace, TraceSource } from './trace';
 
 export { RULE_SET_VERSION };
 
@@ -23,21 +26,86 @@ const SUPPORT = 0.25;
 /** The score that a session without proof cannot pass on one group, or on too little to judge: below `bot`, 70 by default. */
 const MAX_UNPROVEN_SCORE = 0.69;
 const MAX_UNPROVEN = Math.log(MAX_UNPROVEN_SCORE / (1 - MAX_UNPROVEN_SCORE));
-/** The same trace has a few moments in the evidence, so that it stays small. */
-const MAX_MOMENTS = 5;
 
 /**
  * Scores a session. The same trace gives the same bytes, whatever the order in which its batches arrived. Never throws on
  * batches that `readBeacon` accepted.
  */
-export function scoreTrace(trace: Trace): Judgement {
-  const { userAgent, segments, telemetry } = readTrace(trace);
-  const parts = segments.map(({ features }) => features);
-  const whole = judgeFeatures(mergeFeatures(userAgent, parts, telemetry));
-  const isThin = whole.some(({ state }, index) => state === 'found' && RULES[index]!.rule.flag === INSUFFICIENT);
-  const worst = findWorst(whole, parts.length > 1 ? parts.map(judgeFeatures) : [], isThin);
-  const outcomes = RULES.map((_, index) => joinOutcomes([whole[index]!, ...worst.judged.map((of) => of[index]!)]));
-  const counted = countFound(outcomes);
+export function scoreTrace({ batches, ...source }: Trace): Judgement {
+  const documents = createDocuments();
+  documents.add(batches);
+  return createScorer(source, documents)();
+}
+
+/**
+ * Creates a function that scores a session while batches are added to its documents. Each score is the one that
+ * `scoreTrace` gives to all batches. What follows from segments that did not change is remembered, so a score costs what is
+ * new.
+ */
+export function createScorer(source: TraceSource, documents: TraceDocuments): () => Judgement {
+  const read = createTraceReader(documents);
+  const known = new WeakMap<Segment, Part>();
+  /** The features of the first segments, put together, and what they were put together from. */
+  let beginning: { parts: Part[]; features: Features | null } = { parts: [], features: null };
+
+  /** Judges a segment, unless it is as it was when it was judged before. */
+  function judgeSegment(segment: Segment): Part {
+    let part = segment.deeds.isChanged ? undefined : known.get(segment);
+    if (!part) {
+      part = judgePart(sumUpDeeds(source, segment.deeds));
+      segment.deeds.isChanged = false;
+      known.set(segment, part);
+    }
+    return part;
+  }
+
+  /** Puts the features of all parts together. */
+  function mergeParts(parts: readonly Part[], unchanged: number): Features {
+    const { parts: merged } = beginning;
+    if (merged.length > unchanged || merged.some((part, i) => part !== parts[i]))
+      beginning = { parts: [], features: null };
+    for (const part of parts.slice(beginning.parts.length, unchanged)) {
+      beginning.features = addPart(beginning.features, part);
+      beginning.parts.push(part);
+    }
+    const whole = parts.slice(unchanged).reduce(addPart, beginning.features);
+    return whole ?? sumUpDeeds(source, createDeeds());
+  }
+
+  return () => {
+    const { segments, telemetry } = read();
+    const firstChanged = segments.findIndex(({ deeds }) => deeds.isChanged);
+    const parts = segments.map(judgeSegment);
+    const features = mergeParts(parts, firstChanged < 0 ? parts.length : firstChanged);
+    return judgeSession({ ...features, telemetry }, parts);
+  };
+}
+
+/** A segment as the rules see it. It never changes. */
+interface Part {
+  features: Features;
+  outcomes: RuleOutcome[];
+  /** The places of the rules that found something. */
+  found: number[];
+  /** Whether a rule on behaviour could measure something. */
+  isBehaviour: boolean;
+}
+
+function judgePart(features: Features): Part {
+  const outcomes = judgeFeatures(features);
+  const found = [...outcomes.keys()].filter((index) => outcomes[index]!.state === 'found');
+  const isBehaviour = outcomes.some(({ state }, index) => state !== 'notMeasured' && BEHAVIOUR[index]);
+  return { features, outcomes, found, isBehaviour };
+}
+
+const addPart = (whole: Features | null, { features }: Part): Features =>
+  whole === null ? features : mergeFeatures(whole, features);
+
+function judgeSession(features: Features, parts: readonly Part[]): Judgement {
+  const whole = judgePart(features);
+  const worst = findWorst(whole, parts.length > 1 ? parts : []);
+  const outcomes = RULES.map((_, index) => joinOutcomes(whole.outcomes[index]!, worst.parts, index));
+  const counted = countFound(outcomes.map(({ state }) => state === 'found'));
   const findings = outcomes.map((outcome, index) => showFinding(RULES[index]!, outcome, counted[index]!));
   return {
     botScore: round(1 / (1 + Math.exp(-worst.logOdds))),
@@ -49,7 +117,8 @@ export function scoreTrace(trace: Trace): Judgement {
   };
 }
 
-const INSUFFICIENT = 'insufficient-evidence';
+const INSUFFICIENT = RULES.findIndex(({ rule }) => rule.flag === 'insufficient-evidence');
+const BEHAVIOUR = RULES.map(({ rule, weight }) => weight > 0 && rule.group !== 'environment');
 const STATES = ['found', 'notFound', 'notMeasured'];
 
 const judgeFeatures = (features: Features): RuleOutcome[] => RULES.map(({ rule }) => rule.judge(features));
@@ -58,36 +127,38 @@ const judgeFeatures = (features: Features): RuleOutcome[] => RULES.map(({ rule }
  * Finds the log odds of the whole session, or of its worst segments if these are worse. Among many segments one looks odd
  * by chance, so the worst k of n count by ln(n / k) less.
  */
-function findWorst(
-  whole: RuleOutcome[],
-  parts: RuleOutcome[][],
-  isThin: boolean,
-): { logOdds: number; judged: RuleOutcome[][] } {
-  let worst = { logOdds: computeLogOdds(whole, isThin), count: 0 };
-  const judged = parts.filter((outcomes) => outcomes.some(({ state }, i) => state !== 'notMeasured' && isBehaviour(i)));
-  const ranked = judged
-    .map((outcomes) => ({
-      outcomes,
-      logOdds: computeLogOdds(
-        outcomes.map((outcome, i) => joinOutcomes([whole[i]!, outcome])),
-        isThin,
-      ),
-    }))
-    .sort((a, b) => b.logOdds - a.logOdds);
+function findWorst(whole: Part, all: readonly Part[]): { logOdds: number; parts: Part[] } {
+  const isThin = whole.found.includes(INSUFFICIENT);
+  const isInWhole = RULES.map((_, index) => whole.found.includes(index));
+  const ofWhole = computeLogOdds(isInWhole, isThin);
+  const parts = all.filter(({ isBehaviour }) => isBehaviour);
+  const isOdd = ({ found }: Part) => found.some((index) => !isInWhole[index]);
+  // What was found in the whole session counts in each segment too, so most segments are like it.
+  if (!parts.some(isOdd)) return { logOdds: ofWhole, parts: [] };
+  /** The log odds by what a segment has found. Most segments have found the same. */
+  const known = new Map<string, number>();
+  const judge = (part: Part): number => {
+    if (!isOdd(part)) return ofWhole;
+    const key = part.found.join();
+    let logOdds = known.get(key);
+    if (logOdds === undefined) {
+      const isFound = isInWhole.map((isFound, index) => isFound || part.found.includes(index));
+      logOdds = computeLogOdds(isFound, isThin);
+      known.set(key, logOdds);
+    }
+    return logOdds;
+  };
+  const ranked = parts.map((part) => ({ part, logOdds: judge(part) })).sort((a, b) => b.logOdds - a.logOdds);
+  let worst = { logOdds: ofWhole, count: 0 };
   for (const [index, { logOdds }] of ranked.entries()) {
     const corrected = logOdds - Math.log(ranked.length / (index + 1));
     if (corrected > worst.logOdds) worst = { logOdds: corrected, count: index + 1 };
   }
-  return { logOdds: worst.logOdds, judged: ranked.slice(0, worst.count).map(({ outcomes }) => outcomes) };
+  return { logOdds: worst.logOdds, parts: ranked.slice(0, worst.count).map(({ part }) => part) };
 }
 
-const isBehaviour = (index: number): boolean => {
-  const { rule, weight } = RULES[index]!;
-  return weight > 0 && rule.group !== 'environment';
-};
-
-function computeLogOdds(outcomes: readonly RuleOutcome[], isThin: boolean): number {
-  const counted = countFound(outcomes);
+function computeLogOdds(isFound: readonly boolean[], isThin: boolean): number {
+  const counted = countFound(isFound);
   const logOdds = counted.reduce((sum, weight) => sum + weight, BASE);
   const found = RULES.filter((_, index) => counted[index]! > 0);
   const isProven = found.some(({ isProof }) => isProof);
@@ -96,24 +167,25 @@ function computeLogOdds(outcomes: readonly RuleOutcome[], isThin: boolean): numb
 }
 
 /** What each rule adds: its weight if it is the strongest found of its group, else a part of it. */
-function countFound(outcomes: readonly RuleOutcome[]): number[] {
+function countFound(isFound: readonly boolean[]): number[] {
   const strongest = new Map<string, number>();
-  for (const [index, { state }] of outcomes.entries()) {
-    const { rule, weight } = RULES[index]!;
+  for (const [index, { rule, weight }] of RULES.entries()) {
     const best = strongest.get(rule.group);
-    if (state === 'found' && (best === undefined || weight > RULES[best]!.weight)) strongest.set(rule.group, index);
+    if (isFound[index] && (best === undefined || weight > RULES[best]!.weight)) strongest.set(rule.group, index);
   }
-  return outcomes.map(({ state }, index) => {
-    const { rule, weight } = RULES[index]!;
-    if (state !== 'found') return 0;
+  return RULES.map(({ rule, weight }, index) => {
+    if (!isFound[index]) return 0;
     return strongest.get(rule.group) === index ? weight : weight * SUPPORT;
   });
 }
 
 /** Joins what a rule says of the session and of its worst segments: what was found, else what it says of the session. */
-function joinOutcomes([whole, ...parts]: readonly [RuleOutcome, ...RuleOutcome[]]): RuleOutcome {
+function joinOutcomes(whole: RuleOutcome, parts: readonly Part[], index: number): RuleOutcome {
   if (whole.state === 'found') return whole;
-  const found = parts.flatMap((outcome) => (outcome.state === 'found' ? [outcome] : []));
+  const found = parts.flatMap(({ outcomes }) => {
+    const outcome = outcomes[index]!;
+    return outcome.state === 'found' ? [outcome] : [];
+  });
   return found[0] ? { ...found[0], momentsMs: found.flatMap(({ momentsMs }) => momentsMs) } : whole;
 }
 

@@ -1,16 +1,9 @@
-import { EventCode } from '../../contract/beacon';
-import { createFeatures, type Features, type Telemetry } from './features';
-import { createDocumentState, type DocumentState, measureEvent } from './measure';
-import {
-  anchorDocuments,
-  type DocumentAnchor,
-  findServerTime,
-  readEvents,
-  sortBatches,
-  splitDocuments,
-  type Trace,
-  type TraceBatch,
-} from './trace';
+import { type BeaconEnvironment, EventCode } from '../../contract/beacon';
+import { createDeeds, type Deeds } from './deeds';
+import { anchorDocument, createDocuments, type TraceDocument, type TraceDocuments } from './documents';
+import type { Telemetry } from './features';
+import { createDocumentState, type DocumentState, measureEvent, measureMove } from './measure';
+import { type Anchor, findServerTime, readEvent, type Trace, type TraceBatch, visitEvents } from './trace';
 
 // Rules judge segments: a page, and at most a minute of activity on it. So a program that takes over after a person is
 // seen, and the evidence can say when.
@@ -18,13 +11,12 @@ import {
 export interface Segment {
   startMs: number;
   eventCount: number;
-  features: Features;
+  deeds: Deeds;
 }
 
 export interface TraceReading {
-  userAgent: string;
   /** In the order in which they begin. */
-  segments: Segment[];
+  segments: readonly Segment[];
   telemetry: Telemetry;
 }
 
@@ -35,39 +27,86 @@ const MAX_SEGMENTS = 1_000;
 /** A session of eight hours has far fewer values. What is sent in excess is not judged. */
 const MAX_TRACE_VALUES = 1_000_000;
 
-/** Reads a trace: the same for any order in which its batches arrived, and for repeats. */
-export function readTrace({ userAgent, batches }: Trace): TraceReading {
-  const sorted = sortBatches(batches);
-  const anchors = anchorDocuments(sorted);
-  const telemetry: Telemetry = { missingBatches: 0, droppedEvents: 0, clockErrorMs: 0 };
-  const segments: Segment[] = [];
-  let values = 0;
-  for (const document of splitDocuments(sorted)) {
-    const [first] = document;
-    const judged: TraceBatch[] = [];
-    let next = 0;
-    for (const batch of document) {
-      telemetry.missingBatches += batch.n - next;
-      telemetry.droppedEvents += (batch.l?.[0] ?? 0) + (batch.l?.[1] ?? 0);
-      telemetry.clockErrorMs = Math.max(telemetry.clockErrorMs, measureClockError(first, batch));
-      next = batch.n + 1;
-      values += batch.ev.length;
-      if (values > MAX_TRACE_VALUES) telemetry.droppedEvents += batch.ev.length;
-      else judged.push(batch);
-    }
-    if (judged.length === 0) continue;
-    const room = MAX_SEGMENTS - segments.length;
-    for (const segment of readDocument(userAgent, anchors.get(first.d)!, judged, room)) segments.push(segment);
+/** Reads all batches of a trace at once. */
+export function readTrace({ batches }: Trace): TraceReading {
+  const documents = createDocuments();
+  documents.add(batches);
+  return createTraceReader(documents)();
+}
+
+/** Creates a function that reads what is new in some documents, and answers for all of it. */
+export function createTraceReader(documents: TraceDocuments): () => TraceReading {
+  const readings = new Map<TraceDocument, DocumentReading>();
+  const environments = new Map<string, BeaconEnvironment>();
+  let segments: Segment[] = [];
+
+  /** Finds the object that stands for all equal environments. */
+  function findEnvironment(environment: BeaconEnvironment): BeaconEnvironment {
+    const key = JSON.stringify(environment);
+    const known = environments.get(key);
+    if (!known) environments.set(key, environment);
+    return known ?? environment;
   }
-  return { userAgent, segments: sortSegments(segments), telemetry };
+
+  /** Reads the document's batches that were not read yet, or all if what was read is outdated. */
+  function readDocument(document: TraceDocument, limits: Limits): DocumentReading {
+    const known = readings.get(document);
+    // A reading that is left halfway is of no use.
+    readings.delete(document);
+    const reading = known && isContinued(known, document, limits) ? known : beginReading(document, limits);
+    reading.limits = limits;
+    const anchor = anchorDocument(document);
+    for (; reading.count < document.batches.length; reading.count++) {
+      const batch = document.batches[reading.count]!;
+      reading.values += batch.ev.length;
+      followTelemetry(reading.telemetry, document, reading.count);
+      if (limits.valuesBefore + reading.values > MAX_TRACE_VALUES) reading.telemetry.droppedEvents += batch.ev.length;
+      else readBatch(reading, batch, anchor, findEnvironment);
+    }
+    readings.set(document, reading);
+    return reading;
+  }
+
+  return () => {
+    const telemetry: Telemetry = { missingBatches: 0, droppedEvents: 0, clockErrorMs: 0 };
+    const limits: Limits = { valuesBefore: 0, room: MAX_SEGMENTS };
+    let isOther = false;
+    for (const document of documents.list()) {
+      const known = readings.get(document);
+      const knownCount = known?.segments.length;
+      const reading = readDocument(document, { ...limits });
+      isOther ||= reading !== known || knownCount !== reading.segments.length;
+      limits.valuesBefore += reading.values;
+      limits.room -= reading.segments.length;
+      telemetry.missingBatches += reading.telemetry.missingBatches;
+      telemetry.droppedEvents += reading.telemetry.droppedEvents;
+      telemetry.clockErrorMs = Math.max(telemetry.clockErrorMs, reading.telemetry.clockErrorMs);
+    }
+    if (isOther) {
+      // Segments of one document keep their order, because the sort is stable.
+      const all = documents.list().flatMap((document) => readings.get(document)!.segments);
+      segments = all.sort((a, b) => a.startMs - b.startMs);
+    }
+    return { segments, telemetry };
+  };
+}
+
+/** What documents before one leave to it. */
+interface Limits {
+  /** How many values they have. */
+  valuesBefore: number;
+  /** The most segments that the document may have. The first one needs no room. */
+  room: number;
 }
 
 /** What was read of the first batches of a document. Later batches are read from there on. */
 interface DocumentReading {
-  userAgent: string;
-  batches: readonly TraceBatch[];
-  /** The most segments that it could have. The first one needs no room. */
-  room: number;
+  /** How many batches, and how many values they have. */
+  count: number;
+  values: number;
+  revision: number;
+  limits: Limits;
+  telemetry: Telemetry;
   segments: Segment[];
   state: DocumentState;
   /** Of the last segment. */
@@ -75,83 +114,78 @@ interface DocumentReading {
   lastTimeMs: number;
 }
 
-/**
- * The readings of documents, by their first batch. They only save time: a session is judged again and again while it goes
- * on, and its batches do not change. A reading is used if all that it was made from is the same.
- */
-const readings = new WeakMap<TraceBatch, DocumentReading>();
-
-/** Reads the batches of a document, which are sorted, into at most `room` segments. */
-function readDocument(
-  userAgent: string,
-  anchor: DocumentAnchor,
-  batches: readonly TraceBatch[],
-  room: number,
-): readonly Segment[] {
-  const first = batches[0]!;
-  const known = readings.get(first);
-  const reading =
-    known && known.userAgent === userAgent && isContinued(known, batches, room)
-      ? known
-      : createReading(userAgent, batches, room);
-  const from = reading === known ? known.batches.length : 0;
-  // A reading that was left halfway is of no use.
-  readings.delete(first);
-  reading.batches = batches;
-  reading.room = room;
-  for (let i = from; i < batches.length; i++) readBatch(reading, batches[i]!, anchor);
-  readings.set(first, reading);
-  return reading.segments;
-}
-
-const createReading = (userAgent: string, batches: readonly TraceBatch[], room: number): DocumentReading => ({
-  ...{ userAgent, batches, room, segments: [], state: createDocumentState(), activityMs: 0, lastTimeMs: 0 },
+const beginReading = ({ revision }: TraceDocument, limits: Limits): DocumentReading => ({
+  ...{ count: 0, values: 0, revision, limits },
+  telemetry: { missingBatches: 0, droppedEvents: 0, clockErrorMs: 0 },
+  ...{ segments: [], state: createDocumentState(), activityMs: 0, lastTimeMs: 0 },
 });
 
-/** Whether reading all batches gives what is known so far, and then more. */
-function isContinued(known: DocumentReading, batches: readonly TraceBatch[], room: number): boolean {
-  const isSameRoom = room === known.room || known.segments.length < Math.min(room, known.room);
-  return (
-    isSameRoom &&
-    known.batches.length <= batches.length &&
-    known.batches.every((batch, place) => batch === batches[place])
-  );
+/** Whether reading all batches within these limits gives what is known so far, and then more. */
+function isContinued(known: DocumentReading, { revision }: TraceDocument, { valuesBefore, room }: Limits): boolean {
+  const { limits, values, segments } = known;
+  const isSameRoom = room === limits.room || segments.length < Math.min(room, limits.room);
+  const isSameValues =
+    valuesBefore === limits.valuesBefore || Math.max(valuesBefore, limits.valuesBefore) + values <= MAX_TRACE_VALUES;
+  return known.revision === revision && isSameRoom && isSameValues;
 }
 
-function readBatch(reading: DocumentReading, batch: TraceBatch, anchor: DocumentAnchor): void {
+function followTelemetry(telemetry: Telemetry, { batches }: TraceDocument, place: number): void {
+  const batch = batches[place]!;
+  telemetry.missingBatches += batch.n - (batches[place - 1]?.n ?? -1) - 1;
+  telemetry.droppedEvents += (batch.l?.[0] ?? 0) + (batch.l?.[1] ?? 0);
+  telemetry.clockErrorMs = Math.max(telemetry.clockErrorMs, measureClockError(batches[0], batch));
+}
+
+function readBatch(
+  reading: DocumentReading,
+  batch: TraceBatch,
+  anchor: Anchor,
+  findEnvironment: (environment: BeaconEnvironment) => BeaconEnvironment,
+): void {
   const { segments, state } = reading;
   const madeAtMs = findServerTime(batch.c[0], batch, anchor);
-  const events = readEvents(batch, anchor);
-  const startMs = events[0]?.atMs ?? madeAtMs;
+  // The first event of a batch has its time since the document's time origin.
+  const startMs = batch.ev.length > 0 ? findServerTime(batch.ev[1]! / 10, batch, anchor) : madeAtMs;
   let segment = segments.at(-1) ?? openSegment(reading, startMs);
-  if (batch.e) segment.features.environments.push({ thing: batch.e, atMs: startMs });
-  for (const event of events) {
-    const pauseMs = Math.min(Math.max(event.timeMs - reading.lastTimeMs, 0), MAX_PAUSE_MS);
-    const isNewPage = event.code === EventCode.Page && segment.eventCount > 0;
+  if (batch.e) addEnvironment(segment, findEnvironment(batch.e), startMs);
+  visitEvents(batch, (code, timeMs, fieldsAt) => {
+    const pauseMs = Math.min(Math.max(timeMs - reading.lastTimeMs, 0), MAX_PAUSE_MS);
+    const isNewPage = code === EventCode.Page && segment.eventCount > 0;
     const isOver = isNewPage || reading.activityMs + pauseMs > MAX_ACTIVITY_MS;
-    if (isOver && segments.length < reading.room) {
-      const inEffect = segment.features.environments.at(-1);
-      segment = openSegment(reading, event.atMs);
-      if (inEffect) segment.features.environments.push({ thing: inEffect.thing, atMs: event.atMs });
+    if (isOver && segments.length < reading.limits.room) {
+      const inEffect = segment.deeds.environments.at(-1);
+      const atMs = findServerTime(timeMs, batch, anchor);
+      segment = openSegment(reading, atMs);
+      if (inEffect) addEnvironment(segment, inEffect.thing, atMs);
     } else if (segment.eventCount > 0) {
       reading.activityMs += pauseMs;
     }
     segment.eventCount++;
-    measureEvent(state, event, segment.features);
-    reading.lastTimeMs = event.timeMs;
+    if (code === EventCode.Move) {
+      measureMove(state, timeMs);
+    } else {
+      const atMs = findServerTime(timeMs, batch, anchor);
+      measureEvent(state, readEvent(batch, { code, timeMs, atMs }, fieldsAt), segment.deeds);
+    }
+    reading.lastTimeMs = timeMs;
+  });
+  for (const mark of batch.m ?? []) {
+    segment.deeds.marks.push({ thing: mark, atMs: madeAtMs });
+    segment.deeds.isChanged = true;
   }
-  for (const mark of batch.m ?? []) segment.features.marks.push({ thing: mark, atMs: madeAtMs });
 }
 
 function openSegment(reading: DocumentReading, startMs: number): Segment {
-  const segment: Segment = { startMs, eventCount: 0, features: createFeatures(reading.userAgent) };
+  const segment: Segment = { startMs, eventCount: 0, deeds: createDeeds() };
   reading.segments.push(segment);
   reading.activityMs = 0;
   return segment;
 }
 
-/** Sorts by time. Segments of one document keep their order, because the sort is stable. */
-const sortSegments = (segments: Segment[]): Segment[] => segments.sort((a, b) => a.startMs - b.startMs);
+function addEnvironment({ deeds }: Segment, thing: BeaconEnvironment, atMs: number): void {
+  deeds.environments.push({ thing, atMs });
+  deeds.isChanged = true;
+}
 
 /**
  * Measures how far the clocks of a page disagree. A computer that sleeps stops the monotonic clock only, and a batch can

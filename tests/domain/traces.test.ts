@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventCode } from '../../contract/beacon';
-import { batchName, coverBatches, coversBatch, hasGap } from '../../server/collector/coverage';
+import { batchName, coverBatches, coversBatch } from '../../server/collector/coverage';
 import {
   documentId,
   documentNumber,
@@ -90,13 +90,6 @@ describe('what a cut covers', () => {
         expect(covered.map(batchName).sort()).toEqual(batches.map(batchName).sort());
       }),
     );
-  });
-
-  it('has a gap where a batch is missing', () => {
-    const list = (...numbers: number[]) => numbers.map((n) => ({ d: 'a', n }));
-    expect([list(0), list(2, 0, 1), [], list(1), list(0, 2)].map((one) => hasGap(coverBatches(one)))).toEqual([
-      ...[false, false, false, true, true],
-    ]);
   });
 });
 

@@ -10,7 +10,6 @@ export const capitalWithoutShiftRule: Rule = {
   ...{ flag: 'capital-without-shift', group: 'integrity', expected: 'below 0.6 of the capitals' },
   judge(features) {
     if (isFirefox(features) || features.hasTouch) return NOT_MEASURED;
-    const capitals = features.keys.filter(({ kind, hasCode, isTrusted }) => kind === 'capital' && hasCode && isTrusted);
-    return judgeShare(capitals, ({ hasShift, hasCapsLock }) => !hasShift && !hasCapsLock, { needed: 3, share: 0.6 });
+    return judgeShare(features.unshiftedCapitals, { needed: 3, share: 0.6 });
   },
 };

@@ -1,5 +1,5 @@
 import type { BeaconEnvironment } from '../../../contract/beacon';
-import type { Seen } from '../features';
+import type { Sighting } from '../features';
 import { decide, isChromium, isFramed, listMoments, NOT_MEASURED, type Rule } from './rule';
 
 /**
@@ -13,7 +13,7 @@ export const devtoolsProtocolRule: Rule = {
   judge(features) {
     const judged = features.environments.filter(({ thing }) => !hasDockedTools(thing));
     if (!isChromium(features) || isFramed(features) || judged.length === 0) return NOT_MEASURED;
-    const isRead = ({ thing: { q } }: Seen<BeaconEnvironment>) => q[0] > 0 || q[1] >= MIN_NAME_READS;
+    const isRead = ({ thing: { q } }: Sighting<BeaconEnvironment>) => q[0] > 0 || q[1] >= MIN_NAME_READS;
     const read = judged.filter(isRead);
     const reads = judged.map(({ thing: { q } }) => Math.max(q[0], 0) + Math.max(q[1], 0));
     const most = reads.reduce((a, b) => Math.max(a, b), 0);

@@ -1,4 +1,4 @@
-import { findMousePresses, judgeShare, type Rule } from './rule';
+import { judgeShare, type Rule } from './rule';
 
 /**
  * Sees presses in the exact middle of elements, within half a pixel. Needs three presses of a mouse on elements of at
@@ -7,8 +7,5 @@ import { findMousePresses, judgeShare, type Rule } from './rule';
  */
 export const exactCentreRule: Rule = {
   ...{ flag: 'exact-centre', group: 'pointer', expected: 'below 0.6 of the presses' },
-  judge(features) {
-    const judged = findMousePresses(features).filter(({ isCentred }) => isCentred !== null);
-    return judgeShare(judged, ({ isCentred }) => isCentred === true, { needed: 3, share: 0.6 });
-  },
+  judge: ({ mousePresses }) => judgeShare(mousePresses.centred, { needed: 3, share: 0.6 }),
 };

@@ -1,4 +1,3 @@
-import type { FieldFocus } from '../features';
 import { decide, judgeShare, type Rule } from './rule';
 
 /**
@@ -8,12 +7,8 @@ import { decide, judgeShare, type Rule } from './rule';
  */
 export const focusWithoutCauseRule: Rule = {
   ...{ flag: 'focus-without-cause', group: 'flow', expected: 'fewer than 2 fields, and below 0.5 of them' },
-  judge({ focuses }) {
-    const outcome = judgeShare(focuses, isSudden, { needed: 2, share: 0.5 });
-    return focuses.filter(isSudden).length < 2 && outcome.state === 'found'
-      ? decide(false, outcome.measured, [])
-      : outcome;
+  judge({ suddenFocuses }) {
+    const outcome = judgeShare(suddenFocuses, { needed: 2, share: 0.5 });
+    return suddenFocuses.marked < 2 && outcome.state === 'found' ? decide(false, outcome.measured, []) : outcome;
   },
 };
-
-const isSudden = ({ hasCause, isTypedAtOnce }: FieldFocus): boolean => !hasCause && isTypedAtOnce;

@@ -1,4 +1,4 @@
-import { findMousePresses, hasPlainPixels, isFirefox, isMacintosh, judgeShare, NOT_MEASURED, type Rule } from './rule';
+import { hasPlainPixels, isFirefox, isMacintosh, judgeShare, NOT_MEASURED, type Rule } from './rule';
 
 /**
  * Sees a mouse between two pixels. A mouse stands on whole pixels where a CSS pixel is a pixel of the screen; programs
@@ -10,6 +10,6 @@ export const fractionalCoordinatesRule: Rule = {
   ...{ flag: 'fractional-coordinates', group: 'integrity', expected: 'below 0.2 of the presses' },
   judge(features) {
     if (isFirefox(features) || isMacintosh(features) || !hasPlainPixels(features)) return NOT_MEASURED;
-    return judgeShare(findMousePresses(features), ({ isFractional }) => isFractional, { needed: 2, share: 0.2 });
+    return judgeShare(features.mousePresses.fractional, { needed: 2, share: 0.2 });
   },
 };

@@ -1,5 +1,5 @@
 import { type BeaconEnvironment, ENVIRONMENT_BITS } from '../../../contract/beacon';
-import type { Seen } from '../features';
+import type { Sighting } from '../features';
 import { decide, listMoments, NOT_MEASURED, type Rule } from './rule';
 
 /**
@@ -10,7 +10,7 @@ import { decide, listMoments, NOT_MEASURED, type Rule } from './rule';
 export const headlessRule: Rule = {
   ...{ flag: 'headless', group: 'environment', expected: 'no such word' },
   judge({ userAgent, environments }) {
-    const isHeadless = ({ thing }: Seen<BeaconEnvironment>) =>
+    const isHeadless = ({ thing }: Sighting<BeaconEnvironment>) =>
       (thing.b & ENVIRONMENT_BITS.headlessBrand) !== 0 || HEADLESS.test(thing.r);
     const seen = environments.filter(isHeadless);
     const isFound = seen.length > 0 || HEADLESS.test(userAgent);

@@ -1,6 +1,7 @@
+import { MIN_HELD_MS } from '../features';
 import { computeMedian } from '../statistics';
 import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
-import { findTypedKeys, isEnoughTyping, isSlowTyping } from './typing';
+import { isEnoughTyping, isSlowTyping } from './typing';
 
 /**
  * Sees keys that are released at once: half of them in less than 30 ms. Needs 10 keys in a text area, or 40 in all.
@@ -11,16 +12,9 @@ import { findTypedKeys, isEnoughTyping, isSlowTyping } from './typing';
 export const instantKeysRule: Rule = {
   ...{ flag: 'instant-keys', group: 'typing', expected: 'a median of 30 ms or more' },
   judge(features) {
-    const keys = findTypedKeys(features).filter(({ heldMs }) => heldMs !== null);
-    if (!isEnoughTyping(keys) || isSlowTyping(keys) || hasCoarseClock(features)) return NOT_MEASURED;
-    const median = computeMedian(keys.map(({ heldMs }) => heldMs!));
-    const instant = keys.filter(({ heldMs }) => heldMs! < MIN_HELD_MS);
-    return decide(
-      median < MIN_HELD_MS,
-      median,
-      instant.map(({ atMs }) => atMs),
-    );
+    const { keyHolds } = features;
+    if (!isEnoughTyping(keyHolds) || isSlowTyping(keyHolds) || hasCoarseClock(features)) return NOT_MEASURED;
+    const median = computeMedian(keyHolds.times);
+    return decide(median < MIN_HELD_MS, median, keyHolds.suspected.momentsMs);
   },
 };
-
-const MIN_HELD_MS = 30;

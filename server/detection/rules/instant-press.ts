@@ -1,5 +1,5 @@
 import { computeDeviation, computeMedian } from '../statistics';
-import { decide, findMousePresses, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
+import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
 
 /**
  * Sees buttons that are held for no time, for 5 to 12 ms, or always equally long. Needs three presses of a mouse, five to
@@ -9,17 +9,12 @@ import { decide, findMousePresses, hasCoarseClock, NOT_MEASURED, type Rule } fro
 export const instantPressRule: Rule = {
   ...{ flag: 'instant-press', group: 'pointer', expected: 'a median of 12 ms or more, and not always the same' },
   judge(features) {
-    const presses = findMousePresses(features).filter(({ heldMs }) => heldMs !== null);
-    if (presses.length < 3 || hasCoarseClock(features)) return NOT_MEASURED;
-    const holds = presses.map(({ heldMs }) => heldMs!);
+    const { holds, released } = features.mousePresses;
+    if (holds.count < 3 || hasCoarseClock(features)) return NOT_MEASURED;
     const median = computeMedian(holds);
     if (median >= MIN_TAP_MS && median <= MAX_TAP_MS) return NOT_MEASURED;
-    const isConstant = holds.length >= 5 && computeDeviation(holds) < MAX_CONSTANT_MS;
-    return decide(
-      median < MIN_HOLD_MS || isConstant,
-      median,
-      presses.map(({ atMs }) => atMs),
-    );
+    const isConstant = holds.count >= 5 && computeDeviation(holds) < MAX_CONSTANT_MS;
+    return decide(median < MIN_HOLD_MS || isConstant, median, released.momentsMs);
   },
 };
 

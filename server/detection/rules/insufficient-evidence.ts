@@ -6,9 +6,9 @@ import { decide, NOT_MEASURED, type Rule } from './rule';
  */
 export const insufficientEvidenceRule: Rule = {
   ...{ flag: 'insufficient-evidence', group: 'context', expected: '5 deeds or more' },
-  judge({ telemetry, presses, keys, insertions, untrustedClicksMs }) {
+  judge({ telemetry, untrustedPresses, keyCount, insertions, untrustedClicks }) {
     if (telemetry === null) return NOT_MEASURED;
-    const deeds = presses.length + keys.length + insertions.length + untrustedClicksMs.length;
+    const deeds = untrustedPresses.count + keyCount + insertions.count + untrustedClicks.count;
     return decide(deeds < MIN_JUDGED_DEEDS, deeds, []);
   },
 };

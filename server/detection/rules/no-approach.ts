@@ -1,4 +1,4 @@
-import { findMousePresses, judgeShare, NOT_MEASURED, type Rule } from './rule';
+import { decide, judgeShare, NOT_MEASURED, type Rule } from './rule';
 
 /**
  * Sees a mouse that presses at a new place after at most two moves. Needs three presses that are far from the press
@@ -9,12 +9,11 @@ import { findMousePresses, judgeShare, NOT_MEASURED, type Rule } from './rule';
 export const noApproachRule: Rule = {
   ...{ flag: 'no-approach', group: 'pointer', expected: 'below 0.6 of the presses' },
   judge(features) {
-    const presses = findMousePresses(features);
-    const judged = presses.filter(({ isApproached }) => isApproached !== null);
-    if (judged.length < 3) return NOT_MEASURED;
+    const { count, unapproached } = features.mousePresses;
+    if (unapproached.count < 3) return NOT_MEASURED;
     // Somebody who moves the mouse a lot approaches what is pressed, wherever the moves were counted.
-    const isMoving = features.moves.count > presses.length * MAX_MOVES_PER_PRESS;
-    return judgeShare(judged, ({ isApproached }) => !isApproached && !isMoving, { needed: 3, share: 0.6 });
+    const isMoving = features.moves.count > count * MAX_MOVES_PER_PRESS;
+    return isMoving ? decide(false, 0, []) : judgeShare(unapproached, { needed: 3, share: 0.6 });
   },
 };
 

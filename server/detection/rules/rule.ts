@@ -1,5 +1,6 @@
 import type { Finding } from '../../../contract/evidence';
-import type { Features, Press, Seen } from '../features';
+import type { Features, Sighting } from '../features';
+import type { Moments, Share } from '../statistics';
 
 // What a rule is. Each rule is one file next to this one. A rule that is in doubt answers that it measured nothing:
 // to accuse a person is the worst fault that this product can have.
@@ -18,7 +19,7 @@ export type RuleOutcome =
       state: 'found' | 'notFound';
       measured: number | string;
       /** When it was seen, in the server's time. */
-      momentsMs: number[];
+      momentsMs: Moments;
       /** What the flag names after a colon. */
       name?: string;
     }
@@ -26,31 +27,21 @@ export type RuleOutcome =
 
 export const NOT_MEASURED: RuleOutcome = { state: 'notMeasured' };
 
-export function decide(isFound: boolean, measured: number | string, momentsMs: number[]): RuleOutcome {
+export function decide(isFound: boolean, measured: number | string, momentsMs: Moments): RuleOutcome {
   return { state: isFound ? 'found' : 'notFound', measured, momentsMs: isFound ? momentsMs : [] };
 }
 
 /** Judges how many of some things are marked: `needed` are enough to judge, `share` of them are too many. */
-export function judgeShare<Thing extends { atMs: number }>(
-  things: readonly Thing[],
-  isMarked: (thing: Thing) => boolean,
+export function judgeShare(
+  { count, marked, momentsMs }: Share,
   { needed, share }: { needed: number; share: number },
 ): RuleOutcome {
-  if (things.length < needed) return NOT_MEASURED;
-  const marked = things.filter(isMarked);
-  const measured = marked.length / things.length;
-  return decide(
-    measured >= share,
-    measured,
-    marked.map(({ atMs }) => atMs),
-  );
+  if (count < needed) return NOT_MEASURED;
+  const measured = marked / count;
+  return decide(measured >= share, measured, momentsMs);
 }
 
-export const listMoments = (seen: readonly Seen<unknown>[]): number[] => seen.map(({ atMs }) => atMs);
-
-/** The presses of a mouse that no script made. */
-export const findMousePresses = ({ presses }: Features): Press[] =>
-  presses.filter(({ pointer, isTrusted }) => pointer === 'mouse' && isTrusted);
+export const listMoments = (seen: readonly Sighting<unknown>[]): number[] => seen.flatMap(({ momentsMs }) => momentsMs);
 
 export const isChromium = ({ userAgent }: Features): boolean => /Chrome\/|Chromium\//.test(userAgent);
 export const isFirefox = ({ userAgent }: Features): boolean => /Firefox\//.test(userAgent);
@@ -66,12 +57,13 @@ const PINCH_TOLERANCE_PX = 3;
  * Pinching leaves the pixel ratio alone, but the distance between the coordinates of window and screen changes with it.
  */
 export function hasPlainPixels(features: Features): boolean {
-  const { environments, presses } = features;
+  const { environments, hasPen, mousePresses } = features;
   if (environments.length === 0 || isFramed(features)) return false;
-  if (environments.some(({ thing }) => thing.v[9] !== 1_000) || presses.some(({ pointer }) => pointer === 'pen'))
-    return false;
-  const [first, ...others] = findMousePresses(features).map(({ screenOffset }) => screenOffset);
-  return others.every(({ x, y }) => Math.max(Math.abs(x - first!.x), Math.abs(y - first!.y)) <= PINCH_TOLERANCE_PX);
+  if (environments.some(({ thing }) => thing.v[9] !== 1_000) || hasPen) return false;
+  if (mousePresses.screenOffsets === null) return true;
+  const { first, least, most } = mousePresses.screenOffsets;
+  const farthest = Math.max(first.x - least.x, most.x - first.x, first.y - least.y, most.y - first.y);
+  return farthest <= PINCH_TOLERANCE_PX;
 }
 
 const COARSE_SHARE = 0.9;

@@ -1,4 +1,3 @@
-import type { Insertion } from '../features';
 import { decide, NOT_MEASURED, type Rule } from './rule';
 
 /**
@@ -11,16 +10,10 @@ export const textWithoutKeysRule: Rule = {
   ...{ flag: 'text-without-keys', group: 'typing', expected: 'below 0.5 of the text' },
   judge({ insertions, hasTouch }) {
     if (hasTouch) return NOT_MEASURED;
-    const sum = (some: Insertion[]) => some.reduce((total, { length }) => total + length, 0);
-    const keyless = insertions.filter(({ isKeyless }) => isKeyless);
-    const total = sum(insertions);
-    if (total < MIN_LENGTH) return NOT_MEASURED;
-    const share = sum(keyless) / total;
-    return decide(
-      sum(keyless) >= MIN_LENGTH && share >= 0.5,
-      share,
-      keyless.map(({ atMs }) => atMs),
-    );
+    const { length, keylessLength, momentsMs } = insertions;
+    if (length < MIN_LENGTH) return NOT_MEASURED;
+    const share = keylessLength / length;
+    return decide(keylessLength >= MIN_LENGTH && share >= 0.5, share, momentsMs);
   },
 };
 

@@ -1,6 +1,6 @@
 import { computeDeviation, computeMean, computeMedian } from '../statistics';
 import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
-import { findTypedKeys, isEnoughTyping, isSlowTyping } from './typing';
+import { isEnoughTyping, isSlowTyping } from './typing';
 
 /**
  * Sees keys that follow each other faster than 40 ms or at almost equal times. Needs 20 intervals, of 10 keys in a text
@@ -11,17 +11,14 @@ import { findTypedKeys, isEnoughTyping, isSlowTyping } from './typing';
 export const uniformTypingRule: Rule = {
   ...{ flag: 'uniform-typing', group: 'typing', expected: 'a variation of 0.3 or more' },
   judge(features) {
-    const keys = findTypedKeys(features).filter(({ intervalMs }) => intervalMs !== null);
-    if (keys.length < 20 || !isEnoughTyping(keys) || isSlowTyping(keys) || hasCoarseClock(features))
+    const { keyIntervals } = features;
+    const { times, suspected } = keyIntervals;
+    if (times.count < 20 || !isEnoughTyping(keyIntervals) || isSlowTyping(keyIntervals) || hasCoarseClock(features))
       return NOT_MEASURED;
-    const intervals = keys.map(({ intervalMs }) => intervalMs!);
-    const mean = computeMean(intervals);
-    const variation = mean > 0 ? computeDeviation(intervals) / mean : 0;
-    return decide(
-      computeMedian(intervals) < MIN_INTERVAL_MS || variation < MIN_VARIATION,
-      variation,
-      keys.map(({ atMs }) => atMs),
-    );
+    const mean = computeMean(times);
+    const variation = mean > 0 ? computeDeviation(times) / mean : 0;
+    const isFast = computeMedian(times) < MIN_INTERVAL_MS;
+    return decide(isFast || variation < MIN_VARIATION, variation, suspected.momentsMs);
   },
 };
 

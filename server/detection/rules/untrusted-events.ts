@@ -8,19 +8,18 @@ import { decide, NOT_MEASURED, type Rule } from './rule';
  */
 export const untrustedEventsRule: Rule = {
   ...{ flag: 'untrusted-events', group: 'integrity', expected: 'below 0.5 of the deeds' },
-  judge({ presses, keys, untrustedClicksMs }) {
-    const characters = keys.filter(({ isCharacter }) => isCharacter);
-    const untrustedKeys = characters.filter(({ isTrusted }) => !isTrusted);
-    const untrustedPresses = presses.filter(({ isTrusted }) => !isTrusted);
+  judge({ untrustedPresses: presses, untrustedCharacters: characters, untrustedClicks: clicks }) {
     const counted = [
-      ...untrustedPresses.map(({ atMs }) => atMs),
-      ...(untrustedKeys.length >= MIN_KEYS ? untrustedKeys.map(({ atMs }) => atMs) : []),
-      ...(untrustedClicksMs.length >= MIN_DEEDS ? untrustedClicksMs : []),
+      presses,
+      ...(characters.marked >= MIN_KEYS ? [characters] : []),
+      ...(clicks.marked >= MIN_DEEDS ? [clicks] : []),
     ];
-    const deeds = presses.length + characters.length + untrustedClicksMs.length;
+    const deeds = presses.count + characters.count + clicks.count;
     if (deeds < MIN_DEEDS) return NOT_MEASURED;
-    const share = counted.length / deeds;
-    return decide(counted.length >= MIN_DEEDS && share >= 0.5, share, counted);
+    const untrusted = counted.reduce((sum, { marked }) => sum + marked, 0);
+    const share = untrusted / deeds;
+    const momentsMs = counted.flatMap((deeds) => deeds.momentsMs);
+    return decide(untrusted >= MIN_DEEDS && share >= 0.5, share, momentsMs);
   },
 };
 

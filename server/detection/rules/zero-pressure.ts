@@ -1,4 +1,4 @@
-import { findMousePresses, judgeShare, type Rule } from './rule';
+import { judgeShare, type Rule } from './rule';
 
 /**
  * Sees presses of a mouse without pressure. A mouse has 0.5 while a button is down; events that come through the DevTools
@@ -8,6 +8,5 @@ import { findMousePresses, judgeShare, type Rule } from './rule';
  */
 export const zeroPressureRule: Rule = {
   ...{ flag: 'zero-pressure', group: 'integrity', expected: 'below 0.5 of the presses' },
-  judge: (features) =>
-    judgeShare(findMousePresses(features), ({ hasPressure }) => !hasPressure, { needed: 2, share: 0.5 }),
+  judge: ({ mousePresses }) => judgeShare(mousePresses.pressureless, { needed: 2, share: 0.5 }),
 };

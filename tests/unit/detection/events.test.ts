@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CLIPBOARD_KINDS, EventCode } from '../../../contract/beacon';
+import { anchorDocuments } from '../../../server/detection/documents';
 import { summariseEvents } from '../../../server/detection/events';
-import { anchorDocuments, type TraceBatch } from '../../../server/detection/trace';
+import type { TraceBatch } from '../../../server/detection/trace';
 import { DESKTOP, TraceBuilder } from '../../support/trace';
 
 const ORIGIN_MS = 1_800_000_000_000;

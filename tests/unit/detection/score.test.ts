@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EVENT_FIELDS, EVENT_FLAGS, EventCode } from '../../../contract/beacon';
+import { EVENT_FIELDS, EVENT_FLAGS, type EventCode } from '../../../contract/beacon';
 import { evidenceInput, MAX_EVIDENCE_BYTES } from '../../../contract/evidence';
 import { readBeacon } from '../../../server/detection/batch';
+import { anchorDocuments } from '../../../server/detection/documents';
 import { summariseEvents } from '../../../server/detection/events';
 import { readPresence } from '../../../server/detection/presence';
 import { RULES } from '../../../server/detection/rules/table';
 import { RULE_SET_VERSION, scoreTrace } from '../../../server/detection/score';
-import { readTrace } from '../../../server/detection/segments';
-import { anchorDocuments, type TraceBatch } from '../../../server/detection/trace';
+import type { TraceBatch } from '../../../server/detection/trace';
 import { AGENTS, imitate, type Manner, PEOPLE, RECORDED_HUMAN, SyntheticTask } from '../../support/synthetic-sessions';
-import { buildTrace, CHROME, DESKTOP, FIREFOX, TraceBuilder } from '../../support/trace';
+import { buildTrace, CHROME, DESKTOP, TraceBuilder } from '../../support/trace';
 
 const SEEDS = [1, 2, 3];
 const MEDIUM = 0.4;
@@ -134,78 +134,6 @@ describe('a judgement', () => {
         { numRuns: 5 },
       );
     }
-  });
-
-  describe('while a session goes on', () => {
-    /** Judges the batches after each arrival, and copies of them, of which nothing can be remembered. */
-    const expectSameAsWhole = (arrivals: readonly TraceBatch[], agents = [CHROME]) => {
-      for (const count of arrivals.keys()) {
-        const batches = arrivals.slice(0, count + 1);
-        const copies = batches.map((batch) => ({ ...batch }));
-        const userAgent = agents[count % agents.length]!;
-        expect(JSON.stringify(scoreTrace({ userAgent, batches }))).toBe(
-          JSON.stringify(scoreTrace({ userAgent, batches: copies })),
-        );
-        expect(readTrace({ userAgent, batches })).toEqual(readTrace({ userAgent, batches: copies }));
-        expect(readPresence({ batches })).toEqual(readPresence({ batches: copies }));
-        expect(anchorDocuments(batches)).toEqual(anchorDocuments(copies));
-      }
-    };
-    /** Batches in nearly the order in which they were sent, some of them twice. */
-    const arrive = (batches: readonly TraceBatch[]) =>
-      fc
-        .array(fc.record({ place: fc.nat(batches.length - 1), laterMs: fc.integer({ min: -50, max: 5_000 }) }))
-        .chain((repeats) =>
-          fc.array(fc.nat(3), { minLength: batches.length, maxLength: batches.length }).map((delays) => [
-            ...batches.map((batch, i) => ({ batch, order: i + delays[i]! })),
-            ...repeats.map(({ place, laterMs }) => ({
-              batch: { ...batches[place]!, receivedAtMs: batches[place]!.receivedAtMs + laterMs },
-              order: place + 1,
-            })),
-          ]),
-        )
-        .map((all) => all.sort((a, b) => a.order - b.order).map(({ batch }) => batch));
-
-    it('is the same as one of the whole, whatever arrives late or twice', () => {
-      const { batches } = imitateTasks([AGENTS['puppeteer stealth']!, PEOPLE['mouse and keyboard']!]);
-      fc.assert(
-        fc.property(arrive(batches), (arrivals) => expectSameAsWhole(arrivals)),
-        { numRuns: 15 },
-      );
-      expectSameAsWhole(batches, [CHROME, FIREFOX]);
-    });
-
-    it('is the same for deeds that end in a later segment', () => {
-      const builder = new TraceBuilder();
-      for (let i = 0; i < 40; i++) {
-        builder.wait(1_900).add(EventCode.KeyDown, { class: 0, slot: i, flags: EVENT_FLAGS.trusted });
-        builder.wait(1_900).press(50 + i, 60, i % 3 === 0 ? 4_000 : 90);
-        if (i >= 20) builder.add(EventCode.KeyUp, { slot: i - 20, flags: EVENT_FLAGS.trusted });
-        if (i % 7 === 3) builder.page(`https://lms.example.edu/${i}`, 1);
-        if (i % 9 === 5) builder.add(EventCode.Leave);
-        builder.send();
-      }
-      expect(readTrace(buildTrace(builder)).segments.length).toBeGreaterThan(4);
-      fc.assert(
-        fc.property(arrive(builder.batches), (arrivals) => expectSameAsWhole(arrivals)),
-        { numRuns: 5 },
-      );
-    });
-
-    it('is the same when documents share the most segments that are judged', () => {
-      const pages = (document: string, count: number) => {
-        const builder = new TraceBuilder({ document });
-        for (let i = 0; i < count; i++) {
-          builder.wait(10).page('https://lms.example.edu/a', 1).key('letter', 80);
-          if (i % 200 === 199) builder.send();
-        }
-        return builder.send().batches;
-      };
-      const [before, full] = [pages('00000000000000d1', 500), pages('00000000000000d2', 900)];
-      const arrivals = full.flatMap((batch, i) => (before[i] ? [batch, before[i]] : [batch]));
-      expect(readTrace({ userAgent: CHROME, batches: arrivals }).segments).toHaveLength(1_000);
-      for (const order of [arrivals, [...full, ...before], [...before, ...full]]) expectSameAsWhole(order);
-    });
   });
 
   it('lists every rule once, those that count most first, and its flags are those found', () => {

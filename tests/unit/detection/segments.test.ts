@@ -19,7 +19,7 @@ describe('a segment', () => {
       [1_140, 3],
     ]);
     // What was in effect before is in effect on the next page.
-    expect(segments[1]!.features.environments).toEqual([{ thing: DESKTOP, atMs: ORIGIN_MS + 1_140 }]);
+    expect(segments[1]!.deeds.environments).toEqual([{ thing: DESKTOP, atMs: ORIGIN_MS + 1_140 }]);
   });
 
   it('has at most a minute of activity, of which long pauses are no part', () => {
@@ -40,7 +40,7 @@ describe('a segment', () => {
   it('keeps to the arrival of its batch, and to the length of a session', () => {
     const lying = new TraceBuilder({ url: null }).send().wait(90_000).key('letter', 80);
     lying.send({ receivedAtMs: ORIGIN_MS + 1_000 });
-    expect(readTrace(traceOf(lying)).segments.at(-1)!.features.keys[0]!.atMs).toBe(ORIGIN_MS + 1_000);
+    expect(readTrace(traceOf(lying)).segments.at(-1)!.deeds.keys[0]!.atMs).toBe(ORIGIN_MS + 1_000);
     const old = new TraceBuilder({ url: null }).add(EventCode.Alive).send({ c: [10 ** 10, 0] });
     expect(readTrace(traceOf(old)).segments[0]!.startMs).toBe(ORIGIN_MS + 140 - 8 * 3_600_000);
   });

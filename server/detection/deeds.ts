@@ -1,0 +1,93 @@
+import type { BeaconEnvironment, KEY_CLASSES, POINTERS } from '../../contract/beacon';
+
+// What was done in a segment, with what was measured of each deed. Rules read features, which sum up the deeds.
+
+/** Something that was seen at a time of the server. */
+export interface Seen<Thing> {
+  thing: Thing;
+  atMs: number;
+}
+
+/** A press of a pointer's button. Null means that it cannot be told. */
+export interface Press {
+  atMs: number;
+  pointer: (typeof POINTERS)[number];
+  isTrusted: boolean;
+  hasPressure: boolean;
+  /** Whether a coordinate is not a whole pixel. */
+  isFractional: boolean;
+  /** Whether it hit the exact centre of its element. */
+  isCentred: boolean | null;
+  /** Whether the mouse moved there. */
+  isApproached: boolean | null;
+  heldMs: number | null;
+  /** screenX − clientX − window.screenX, and the same for y. */
+  screenOffset: { x: number; y: number };
+}
+
+/** A key that was pressed, without repeats. */
+export interface Keystroke {
+  atMs: number;
+  kind: (typeof KEY_CLASSES)[number];
+  /** Whether it is a key that writes a character. */
+  isCharacter: boolean;
+  isTrusted: boolean;
+  hasCode: boolean;
+  hasShift: boolean;
+  hasCapsLock: boolean;
+  /** Whether it wrote into a text area or an editable element. */
+  isMultiline: boolean;
+  heldMs: number | null;
+  /** Time since the character before; null after a pause of 2 s. */
+  intervalMs: number | null;
+}
+
+/** Text that came into a text area or an editable element, and was not pasted, dropped or filled in. */
+export interface Insertion {
+  atMs: number;
+  length: number;
+  /** Whether no key was pressed for it, and nobody can speak as fast. */
+  isKeyless: boolean;
+}
+
+/** A text field that got the focus. */
+export interface FieldFocus {
+  atMs: number;
+  /** Whether something that a person did, or that the browser does by itself, explains it. */
+  hasCause: boolean;
+  /** Whether text came in the same moment. */
+  isTypedAtOnce: boolean;
+}
+
+export interface Moves {
+  count: number;
+  mismatched: number;
+  fractional: number;
+  /** The most moves that the browser joined into one. */
+  maxCoalesced: number;
+  /** When the first were summed up. */
+  atMs: number | null;
+}
+
+export interface Deeds {
+  environments: Seen<BeaconEnvironment>[];
+  marks: Seen<number>[];
+  presses: Press[];
+  keys: Keystroke[];
+  insertions: Insertion[];
+  focuses: FieldFocus[];
+  moves: Moves;
+  /** Clicks of scripts on form controls while no person did anything. */
+  untrustedClicks: { atMs: number }[];
+  hasTouch: boolean;
+  /** Times of keys and presses, and how many of them are multiples of 100 ms. */
+  times: { count: number; coarse: number };
+  /** Whether something changed since the deeds were summed up. A later segment can do that: a key is released there. */
+  isChanged: boolean;
+}
+
+export const createDeeds = (): Deeds => ({
+  ...{ environments: [], marks: [], presses: [], keys: [], insertions: [], focuses: [] },
+  moves: { count: 0, mismatched: 0, fractional: 0, maxCoalesced: 0, atMs: null },
+  ...{ untrustedClicks: [], hasTouch: false, times: { count: 0, coarse: 0 }, isChanged: true },
+});

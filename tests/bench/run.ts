@@ -10,6 +10,7 @@ import { measureLists } from './lists';
 import { measurePixel } from './pixel';
 import { measureReads } from './reads';
 import { type BenchOptions, describeFigure, formatTable, type Report } from './report';
+import { measureScore } from './score';
 import { measureStart } from './start';
 
 // `npm run bench -- [--only NAME] [--json] [--sessions N] [--pairs N] [--seconds N] [--data DIR]`: measures the built
@@ -23,6 +24,7 @@ const BENCHMARKS: Record<string, { measure(options: BenchOptions): Promise<Repor
   aggregates: { measure: measureAggregates, sessions: 100_000 },
   ingest: { measure: measureIngest, sessions: 5_000 },
   collect: { measure: measureCollect, sessions: 2_000 },
+  score: { measure: measureScore, sessions: 0 },
   key: { measure: measureKeyCheck, sessions: 5_000 },
   start: { measure: measureStart, sessions: 5_000 },
   pixel: { measure: measurePixel, sessions: 0 },

@@ -14,6 +14,9 @@ beforeAll(async () => {
 afterEach(async () => expect(await dashboard.closePages()).toEqual([]));
 afterAll(() => dashboard?.stop(), LIMIT_MS);
 
+/** Shorter and longer than the page takes to render. */
+const QUICK_PAUSES_MS = [0, 2, 5, 10, 20, 40];
+
 const findSelected = (page: Page) => new URL(page.url()).searchParams.get('selected');
 const rowOf = (page: Page, sessionId: string) =>
   page.getByRole('row').filter({ has: page.locator(`a[href$="/${sessionId}"]`) });
@@ -24,6 +27,16 @@ const listRows = (page: Page) =>
     .evaluateAll((links) => links.map((link) => decodeURIComponent(link.getAttribute('href')!.split('/').at(-1)!)));
 const readVerdict = async (id: string) =>
   (await dashboard.api('GET', `/v1/sessions/${id}`)).body.data.label?.verdict ?? null;
+
+/** Changes the choices one after the other, in the page itself, because each command of the browser's driver takes longer. */
+async function changeFilters({ filters, pauseMs }: { filters: [label: string, value: string][]; pauseMs: number }) {
+  for (const [label, value] of filters) {
+    const select = document.querySelector<HTMLSelectElement>(`select[aria-label="${label}"]`)!;
+    select.value = value;
+    select.dispatchEvent(new Event('change', { bubbles: true }));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
 
 describe('review', () => {
   it('works by keyboard alone: j selects, b and h label and go on, u undoes', async () => {
@@ -176,6 +189,25 @@ describe('the list of sessions', () => {
     await page.getByText('50 shown').waitFor();
     await page.goBack();
     await expectFiltered();
+  });
+
+  it('keeps every filter when they are changed faster than the page renders', async () => {
+    const page = await dashboard.visit('/sessions');
+    const filters: [label: string, value: string][] = [
+      ['Risk', 'bot'],
+      ['Device', 'desktop'],
+      ['Status', 'Scored'],
+      ['Review', 'none'],
+    ];
+    for (const pauseMs of QUICK_PAUSES_MS) {
+      await page.evaluate(changeFilters, { filters, pauseMs });
+      await expect
+        .poll(() => new URL(page.url()).search)
+        .toBe('?riskLevel=bot&deviceType=desktop&status=Scored&label=none');
+      await page.getByRole('button', { name: /^Review: / }).waitFor();
+      await page.getByRole('button', { name: 'Clear all' }).click();
+      await page.getByText('50 shown').waitFor();
+    }
   });
 
   it('loads the next page at its end, without gaps or repeats', async () => {

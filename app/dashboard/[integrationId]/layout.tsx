@@ -3,6 +3,7 @@ import { notFound } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { ClockProvider } from '../components/time';
 import { ToastProvider } from '../components/toast';
+import { UrlStateProvider } from '../components/url-state';
 import { QueriesProvider } from '../queries';
 import { StaffProvider } from '../staff';
 import { createStaffCaller, getStaff } from '../staff-session';
@@ -28,7 +29,7 @@ export default async function IntegrationLayout({ params, children }: Props) {
         <QueriesProvider key={integrationId} integrationId={integrationId}>
           <ToastProvider>
             <Shell integration={integration} integrations={integrations} theme={theme}>
-              {children}
+              <UrlStateProvider>{children}</UrlStateProvider>
             </Shell>
           </ToastProvider>
         </QueriesProvider>

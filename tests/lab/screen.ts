@@ -11,6 +11,8 @@ const SCREEN = { width: 1_440, height: 1_240 };
 const START_LIMIT_MS = 10_000;
 
 export interface Screen {
+  /** The environment of programs that show their windows on it. */
+  env: NodeJS.ProcessEnv;
   /** Opens an ordinary Chromium window. */
   openBrowser(url: string): void;
   /** Sends commands to the X server: those of xdotool, one a line. */
@@ -34,6 +36,7 @@ export async function openScreen(): Promise<Screen> {
   const env = { ...process.env, DISPLAY: `:${await readDisplay(server)}` };
   children.push(spawn('openbox', [], { env, stdio: 'ignore' }));
   return {
+    env,
     openBrowser(url) {
       const args = [
         ...['--no-sandbox', '--disable-gpu', '--no-first-run', '--password-store=basic', '--disable-sync'],

@@ -22,6 +22,8 @@ export interface Visit {
   steps: readonly Step[];
   /** A fresh directory for the browser's profile and whatever else the subject writes. */
   profile: string;
+  /** The environment of programs that the subject starts. For a headful driver its DISPLAY is a screen of its own. */
+  env: NodeJS.ProcessEnv;
   geometry: GeometryFeed;
 }
 
@@ -71,6 +73,8 @@ export interface Geometry {
   focus: string | null;
   /** The elements with an id by `#name`; hidden ones are missing. */
   boxes: Record<string, Box>;
+  /** The labels of radio buttons, checkboxes and fields by the `#name` of what they label. */
+  labels: Record<string, Box>;
   /** What fields hold, by `#name`: text, or whether a choice is checked. */
   values: Record<string, string | boolean>;
 }

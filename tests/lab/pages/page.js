@@ -8,12 +8,18 @@
   const post = (path, body) => fetch(`/${run}/${path}`, { method: 'POST', body }).catch(() => {});
 
   function look() {
+    const boxOf = (element) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      return { x, y, width, height };
+    };
     const boxes = {};
+    const labels = {};
     const values = {};
     for (const element of document.querySelectorAll('main [id]')) {
-      const { x, y, width, height } = element.getBoundingClientRect();
       const name = `#${element.id}`;
-      if (width > 0) boxes[name] = { x, y, width, height };
+      const box = boxOf(element);
+      if (box.width > 0) boxes[name] = box;
+      if (element.labels?.[0]) labels[name] = boxOf(element.labels[0]);
       if (element.type === 'radio' || element.type === 'checkbox') values[name] = element.checked;
       else if (element.matches('input, textarea')) values[name] = element.value;
     }
@@ -28,6 +34,7 @@
       hasFocus: document.hasFocus(),
       focus: document.activeElement?.id ? `#${document.activeElement.id}` : null,
       boxes,
+      labels,
       values,
     };
   }

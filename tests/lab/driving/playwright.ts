@@ -1,0 +1,45 @@
+import type { BrowserType, Page } from '@playwright/test';
+import { launchOptions } from '../../support/browser.mjs';
+import type { Subject, Visit } from '../subject';
+import { type Hands, takeSteps } from './hands';
+import { findMissingNeeds } from './packages';
+
+export interface PlaywrightDriver {
+  name: string;
+  family?: string;
+  isHeadful: boolean;
+  packages?: readonly string[];
+  load(): Promise<{ chromium: BrowserType }>;
+  hands(page: Page): Partial<Hands>;
+}
+
+/** Defines a driver with Playwright or one of its forks. What it does not say is done with locators. */
+export function drivePlaywright({ name, family, isHeadful, packages, load, hands }: PlaywrightDriver): Subject {
+  return {
+    ...{ name, family: family ?? 'playwright', kind: 'driver', input: 'real', isHeadful },
+    findMissing: () => findMissingNeeds({ packages, isHeadful }),
+    async act({ url, steps, env }: Visit) {
+      const { chromium } = await load();
+      const browser = await chromium.launch({
+        ...launchOptions(),
+        headless: !isHeadful,
+        env: env as Record<string, string>,
+      });
+      try {
+        const context = await browser.newContext(isHeadful ? { viewport: null } : {});
+        const page = await context.newPage();
+        await page.goto(url);
+        const usual: Hands = {
+          click: (target) => page.click(target),
+          type: (target, text) => page.fill(target, text),
+          scroll: (byPx) => page.mouse.wheel(0, byPx),
+          arrive: (target) => page.waitForSelector(target),
+        };
+        await takeSteps(steps, { ...usual, ...hands(page) });
+        await page.close({ runBeforeUnload: true });
+      } finally {
+        await browser.close();
+      }
+    },
+  };
+}

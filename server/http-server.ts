@@ -62,9 +62,7 @@ async function answerRequest(
   response: ServerResponse,
 ): Promise<void> {
   const { path } = splitTarget(request.url ?? '/');
-  // A target without a path (`OPTIONS *`) or with a bad escape belongs to no page; Next would answer 500.
-  if (findApiArea(path) || !path.startsWith('/') || decodeOrNull(path) === null)
-    return handleNodeRequest(service, request, response);
+  // First, because nothing else is asked for as often.
   if (path === COLLECT_PATH) {
     const answer = await answerCollect(service, {
       method: request.method ?? 'GET',
@@ -74,6 +72,9 @@ async function answerRequest(
     });
     return sendNodeResponse(request, response, answer, service.readiness.isDraining);
   }
+  // A target without a path (`OPTIONS *`) or with a bad escape belongs to no page; Next would answer 500.
+  if (findApiArea(path) || !path.startsWith('/') || decodeOrNull(path) === null)
+    return handleNodeRequest(service, request, response);
   if (request.method === 'POST' && path === PIPELINE_PATH) {
     const answer = await answerPipeline(service, {
       header: (name) => readHeader(request, name),

@@ -7,6 +7,7 @@ import type { Env } from '../platform/env';
 import type { Logger } from '../platform/log';
 import type { Metrics } from '../platform/metrics';
 import type { Secrets } from '../platform/secrets';
+import { createAdmission } from './admission';
 import { isCountryCode, NO_NETWORK, openCountryFinder, readNetwork } from './client-network';
 import { findAbandonedSessions, takeDueSessions } from './closing';
 import { createIntake, type StoredBatch } from './intake';
@@ -63,6 +64,8 @@ const SWEEP_DUE_MS = 1_000;
 const SWEEP_ABANDONED_MS = 5_000;
 /** The most sessions that wait for their close in this process. */
 const MAX_BACKLOG = 500;
+/** The most sessions that wait for a judgement in this process. */
+const MAX_PLANNED = 50_000;
 const MAX_USER_AGENT_LENGTH = 2_048;
 
 /** Creates the process's collector. Starts nothing. */
@@ -80,6 +83,7 @@ export function createCollector(dependencies: {
   const key = secrets.collectorKey;
   const limits = { goneMs: env.SESSION_GONE, idleMs: env.SESSION_IDLE };
   const sites = createSiteFinder(db, secrets);
+  const admission = createAdmission();
   const intake = createIntake(db, env.SESSION_IDLE);
   const sessions = createSessions(db);
   const judge = createJudge({ db, log, metrics, ingester, sessions, limits });
@@ -90,9 +94,14 @@ export function createCollector(dependencies: {
   const timers = new Set<NodeJS.Timeout>();
   let isStopped = false;
 
+  const isOverloaded = () => intake.isOverloaded() || schedule.count() >= MAX_PLANNED;
+
   async function collect(request: CollectRequest): Promise<CollectAnswer> {
+    // Before the body is read, so that a batch that is not taken costs as little as possible.
+    if (isOverloaded() || !admission.take()) return refuseForNow('overload');
     const bytes = await request.readBody();
-    if (intake.isOverloaded()) return refuseForNow('overload');
+    // Bodies may have come in together while this one was read.
+    if (isOverloaded()) return refuseForNow('overload');
     if (bytes === null) return refuse(`The body is longer than ${MAX_BEACON_BYTES} bytes`);
     const beacon = parseBeacon(bytes);
     if (!beacon) return refuse('The body is not a beacon');
@@ -211,6 +220,7 @@ export function createCollector(dependencies: {
         return refuseForNow('outage');
       }),
     start() {
+      admission.start();
       createPartitions(db).catch((error: unknown) => log.warn({ err: error }, 'partitions could not be made'));
       takeAbandoned(null).catch((error: unknown) =>
         log.warn({ err: error }, 'sessions that were left behind could not be found'),
@@ -226,6 +236,7 @@ export function createCollector(dependencies: {
     flush: schedule.flush,
     async stop() {
       isStopped = true;
+      admission.stop();
       for (const timer of timers) clearTimeout(timer);
       await schedule.stop();
     },

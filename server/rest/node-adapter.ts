@@ -38,8 +38,9 @@ export const readNodeBody = (request: IncomingMessage, maxBytes: number) =>
   collectBody(request.iterator({ destroyOnReturn: false }), maxBytes);
 
 /**
- * Sends a response. Closes the connection after it if the request's body was not read to its end, or if the process is about
- * to end.
+ * Sends a response. Closes the connection after it if the process is about to end, or if the request's body was not read to
+ * its end. A short rest is left to node:http, which reads and drops it: a client that is told to come back should not need a
+ * new connection for that.
  */
 export function sendNodeResponse(
   request: IncomingMessage,
@@ -48,13 +49,13 @@ export function sendNodeResponse(
   isDraining: boolean,
 ): void {
   if (response.destroyed) return;
-  if (isDraining || (!request.complete && hasBody(request))) response.setHeader('connection', 'close');
+  if (isDraining || (!request.complete && !hasShortBody(request))) response.setHeader('connection', 'close');
   response.writeHead(answer.status, answer.headers);
   response.end(answer.body ?? undefined);
 }
 
-const hasBody = (request: IncomingMessage) =>
-  request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+const hasShortBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= MAX_BODY_BYTES;
 
 /**
  * Answers a request that is not valid HTTP, has too long headers or arrives too slowly, in the API's format. By default, Node

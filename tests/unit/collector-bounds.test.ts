@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import type { Database } from '../../db/client';
+import { createMinuteCounter } from '../../server/collector/limits';
+import type { KeptBatch } from '../../server/collector/packing';
+import { createSessions } from '../../server/collector/session-state';
+import { createSiteFinder } from '../../server/collector/site-access';
+import type { Secrets } from '../../server/platform/secrets';
+
+// Anyone may send anything to the collector, so nothing that it remembers may grow with the number of requests.
+
+const CREATED_AT = '2026-11-22T12:00:00.000Z';
+const named = { integrationId: 'int_1', sessionId: 'ses_1', userAgent: '', country: null };
+const addSession = (sessions: ReturnType<typeof createSessions>, key: string, ev: number[]) => {
+  const stored = {
+    day: '2026-11-22',
+    isNewSession: true,
+    createdAt: CREATED_AT,
+    isClosed: false,
+    receivedAt: CREATED_AT,
+  };
+  const batch: KeptBatch = { d: 'a'.repeat(16), n: 0, c: [0, 0], ev, receivedAtMs: Date.parse(CREATED_AT) };
+  sessions.addBatch(named, { ...stored, sessionKey: key }, batch);
+};
+const openSessions = () => createSessions({ query: async () => [] } as unknown as Database);
+
+it('at most 20,000 sessions are kept, the ones that were used last', () => {
+  const sessions = openSessions();
+  for (let n = 0; n < 20_100; n++) addSession(sessions, String(n), []);
+  expect(sessions.count()).toBe(20_000);
+  expect([sessions.get('99'), sessions.get('100')?.key, sessions.get('20099')?.key]).toEqual([
+    undefined,
+    '100',
+    '20099',
+  ]);
+});
+
+it('large sessions are fewer, so that their events stay below eight million numbers', () => {
+  const sessions = openSessions();
+  const events = Array(20_000).fill(0);
+  for (let n = 0; n < 1_000; n++) addSession(sessions, String(n), events);
+  expect(sessions.count()).toBeLessThanOrEqual(8_000_000 / events.length);
+  expect(sessions.count()).toBeGreaterThan(300);
+});
+
+it('invented keys share one count once 50,000 are counted in a minute', () => {
+  let nowMs = 0;
+  const counter = createMinuteCounter(2, () => nowMs);
+  const first = Array.from({ length: 50_000 }, (_, n) => counter.take(`key ${n}`));
+  expect(first.every(Boolean)).toBe(true);
+  const others = Array.from({ length: 100 }, (_, n) => counter.take(`another ${n}`));
+  expect(others.filter(Boolean)).toHaveLength(2);
+  // Keys that were there before still have their own counts.
+  expect([counter.take('key 1'), counter.take('key 1')]).toEqual([true, false]);
+  nowMs = 60_000;
+  expect(counter.take('another 5')).toBe(true);
+});
+
+it('invented site keys are looked up a few at a time and push out one another, not everything', async () => {
+  let asked = 0;
+  const query = async () => {
+    asked++;
+    return [];
+  };
+  const sites = createSiteFinder({ query } as unknown as Database, {} as Secrets);
+  const results = await Promise.allSettled(
+    Array.from({ length: 100 }, (_, n) => sites.find(`site_${String(n).padStart(24, '0')}`)),
+  );
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(32);
+  expect(asked).toBe(32);
+});

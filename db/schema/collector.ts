@@ -51,6 +51,7 @@ export const collectedSessions = pgTable(
   (table) => [
     unique('collected_sessions_session').on(table.integrationId, table.sessionId),
     index('collected_sessions_due').on(table.dueAt).where(sql`due_at is not null`),
+    index('collected_sessions_judged').on(table.judgedAt).where(sql`due_at is not null`),
     index('collected_sessions_day').on(table.day),
     index('collected_sessions_site').on(table.siteId, table.createdAt),
   ],

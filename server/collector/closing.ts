@@ -12,6 +12,8 @@ const TAKEN_MS = 30_000;
 const ABANDONED_MS = RECORD_INTERVAL_MS + 5_000;
 /** A batch may become visible this much later than the time that it carries. */
 const COMMIT_DELAY_MS = 10_000;
+/** The process that wrote a cut sends its facts within this time, unless it died or the database is slow. */
+const SENDING_MS = 2_000;
 
 /** Takes sessions that are over, unless another process is at them. They are not taken again for 30 s. */
 export async function takeDueSessions(db: Database): Promise<{ keys: string[]; nowMs: number }> {
@@ -52,6 +54,42 @@ const FIND_ALL_ABANDONED = `
    where due_at is not null and closed_at is null and exists (
      select 1 from session_batches b where b.day = c.day and b.session_key = c.key
         and b.received_at > coalesce(c.judged_at, '-infinity'))`;
+
+export interface UnsentCut {
+  key: string;
+  version: number;
+}
+
+/**
+ * Finds sessions of which no facts of the latest cut exist, among those whose cut was written within the last `sinceMs`. With
+ * null, looks at all cuts, as a process does when it starts. The facts of a cut are committed together, so one of them says
+ * whether they were. Nothing is written for this.
+ */
+export const findUnsentCuts = (db: Database, sinceMs: number | null): Promise<UnsentCut[]> =>
+  sinceMs === null
+    ? db.transact((query) => query<UnsentCut>(FIND_ALL_UNSENT, []), { isLong: true })
+    : db.query<UnsentCut>(FIND_UNSENT, [SENDING_MS, SENDING_MS + COMMIT_DELAY_MS + sinceMs]);
+
+const isOfCut = (table: string) => `
+  select from ${table} f where f.integration_id = c.integration_id and f.session_id = c.session_id`;
+const CUT_AT = "(c.progress ->> 'cutAt')::timestamptz";
+const IS_UNSENT = `
+  case when (c.progress ->> 'isScored')::boolean then
+         not exists (${isOfCut('session_scores')} and f.scored_at = ${CUT_AT})
+       when (c.progress #>> '{events,1}')::int > 0 then
+         not exists (${isOfCut('session_events')} and f.sequence = (c.progress #>> '{events,0}')::int)
+       when (c.progress ->> 'isCorrelated')::boolean then
+         not exists (${isOfCut('session_correlations')} and f.correlated_at = ${CUT_AT})
+       else false end`;
+
+const FIND_UNSENT = `
+  select c.key, c.version from collected_sessions c
+   where c.due_at is not null and c.judged_at < now() - $1::int * interval '1 ms'
+     and c.judged_at > now() - $2::float8 * interval '1 ms' and ${IS_UNSENT}`;
+
+const FIND_ALL_UNSENT = `
+  select c.key, c.version from collected_sessions c
+   where c.due_at is not null and c.judged_at < now() - ${SENDING_MS} * interval '1 ms' and ${IS_UNSENT}`;
 
 /**
  * Joins the batches of a closed session into one row, and ends the work on it. Batches that came too late stay as they are.

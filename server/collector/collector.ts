@@ -9,7 +9,7 @@ import type { Metrics } from '../platform/metrics';
 import type { Secrets } from '../platform/secrets';
 import { createAdmission } from './admission';
 import { isCountryCode, NO_NETWORK, openCountryFinder, readNetwork } from './client-network';
-import { findAbandonedSessions, takeDueSessions } from './closing';
+import { findAbandonedSessions, findUnsentCuts, takeDueSessions } from './closing';
 import { createIntake, type StoredBatch } from './intake';
 import { createJudge } from './judge';
 import { chooseRetrySeconds, createMinuteCounter } from './limits';
@@ -61,6 +61,7 @@ export interface Collector {
 }
 
 const SWEEP_DUE_MS = 1_000;
+const SWEEP_UNSENT_MS = 2_000;
 const SWEEP_ABANDONED_MS = 5_000;
 /** The most sessions that wait for their close in this process. */
 const MAX_BACKLOG = 500;
@@ -200,6 +201,18 @@ export function createCollector(dependencies: {
     return keys.length;
   }
 
+  /** Sends the facts of cuts whose process died before it could. */
+  async function takeUnsent(sinceMs: number | null): Promise<number> {
+    const cuts = await findUnsentCuts(db, sinceMs);
+    for (const { key: sessionKey, version } of cuts) {
+      // If this process wrote the cut, it is about to send the facts itself.
+      if (sessions.get(sessionKey)?.version === version) continue;
+      sessions.drop(sessionKey);
+      schedule.notice(sessionKey, true);
+    }
+    return cuts.length;
+  }
+
   /** Repeats a job with pauses. An outage of the database is logged elsewhere. */
   function repeat(job: () => Promise<unknown>, pauseMs: number) {
     const timer = setTimeout(async () => {
@@ -225,11 +238,16 @@ export function createCollector(dependencies: {
       takeAbandoned(null).catch((error: unknown) =>
         log.warn({ err: error }, 'sessions that were left behind could not be found'),
       );
+      takeUnsent(null).catch((error: unknown) =>
+        log.warn({ err: error }, 'facts that were not sent could not be found'),
+      );
       repeat(takeDue, SWEEP_DUE_MS);
+      repeat(() => takeUnsent(SWEEP_UNSENT_MS), SWEEP_UNSENT_MS);
       repeat(() => takeAbandoned(SWEEP_ABANDONED_MS), SWEEP_ABANDONED_MS);
     },
     async sweep() {
-      const count = (await takeDue()) + (await takeAbandoned(SWEEP_EVERY_MINUTE_MS));
+      const every = SWEEP_EVERY_MINUTE_MS;
+      const count = (await takeDue()) + (await takeAbandoned(every)) + (await takeUnsent(every));
       await schedule.flush();
       return count;
     },

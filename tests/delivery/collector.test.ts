@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Beacon } from '../../contract/beacon';
+import { type Beacon, MAX_BEACON_BYTES } from '../../contract/beacon';
+import { findUnsentCuts } from '../../server/collector/closing';
 import { type Collector, createCollector } from '../../server/collector/collector';
 import { unpackTrace } from '../../server/collector/packing';
 import {
@@ -14,6 +15,7 @@ import {
   Tab,
   typed,
 } from '../support/beacon';
+import { Connection } from '../support/connection';
 import { createTestDatabase } from '../support/database';
 import { endProducts } from '../support/product';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
@@ -231,6 +233,44 @@ describe('a process that dies', () => {
     await dying.stop();
   });
 
+  it('by kill -9 between a cut and its facts has another one send them, although nothing arrives', async () => {
+    const own = await openPages();
+    const { db, env } = server.service;
+    const appSecret = env.APP_SECRET!.toString('base64');
+    const site = await openSite(server.database, { ...SETTINGS, SESSION_IDLE: '5m', APP_SECRET: appSecret });
+    const dying = await site.start();
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    // No process can write facts meanwhile.
+    const blocking = db.transact(async (query) => {
+      await query('lock table sessions in access exclusive mode', []);
+      await isReleased;
+    });
+    const tab = new Tab({ ...own, url: dying.url });
+    await tab.send({ ev: [...pageShown(0), ...typed(10, 7)] });
+    const hasCut = async () => {
+      const [row] = await db.query<{ version: number }>(
+        'select version from collected_sessions where integration_id = $1',
+        [own.integrationId],
+      );
+      return row?.version === 1;
+    };
+    await waitUntil(hasCut);
+    dying.signal('SIGKILL');
+    await dying.endWithin(5_000);
+    release();
+    await blocking;
+    expect(await getSessions(server, own)).toEqual([]);
+    await waitUntil(async () => (await getSession(own))?.botScore != null, CLOSE_WITHIN_MS);
+    const events = await listEvents(server, own, (await getSession(own)).id);
+    expect(countEvents(events, 'keyboard')).toBe(7 * EVENTS_OF_KEY);
+    // What is there is not found again, neither by a process that runs nor by one that starts.
+    await sleep(FACTS_WITHIN_MS);
+    for (const sinceMs of [60_000, null]) expect(await findUnsentCuts(db, sinceMs)).toEqual([]);
+  }, 60_000);
+
   it('before it judged a batch leaves that to a process that starts', async () => {
     const own = await openPages();
     const dying = createCollector({ ...server.service, hasTimers: false });
@@ -293,6 +333,21 @@ describe('a process that dies', () => {
   }, 150_000);
 });
 
+/** The head of a batch is enough for the refusal, and the connection stays open for what comes next. */
+async function expectRefusedBeforeBody(url: string) {
+  const connection = await Connection.open(url);
+  const length = MAX_BEACON_BYTES;
+  connection.writeHead('POST', '/collect', { Origin: PAGE_ORIGIN, 'Content-Length': String(length) });
+  const refused = await connection.read();
+  expect(refused.status).toBe(503);
+  expect(Number(refused.header('retry-after'))).toBeGreaterThan(0);
+  expect(refused.header('connection')).not.toBe('close');
+  connection.write(' '.repeat(length));
+  connection.writeHead('GET', '/health', {});
+  expect((await connection.read()).status).toBe(200);
+  connection.close();
+}
+
 describe('under pressure', () => {
   let relay: Relay;
   let pressed: TestServer;
@@ -337,6 +392,7 @@ describe('under pressure', () => {
     const shed = await tab();
     expect(shed.status).toBe(503);
     expect(performance.now() - from).toBeLessThan(300);
+    await expectRefusedBeforeBody(pressed.url);
     await relay.cut();
     for (const { status } of await Promise.all(waiting)) expect([200, 503]).toContain(status);
     await relay.restore();

@@ -1,0 +1,1 @@
+CREATE INDEX "collected_sessions_judged" ON "collected_sessions" USING btree ("judged_at") WHERE due_at is not null;

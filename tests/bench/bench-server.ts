@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../support/ports';
 import { BARE_SERVER, type Settings, type Started, spawnProduct } from '../support/product';
+import type { FloorRequest } from './floor-server';
 import { SETTINGS } from './product-bench';
-import type { ReadFloorRequest } from './read-floor';
 
 const START_LIMIT_MS = 60_000;
 const POLL_MS = 5;
@@ -19,21 +19,11 @@ export interface BenchServer extends Started {
 /** Starts the product on a data directory. */
 export const startBareServer = (dataDir: string) => startServer(dataDir, () => BARE_SERVER, SETTINGS);
 
-/** Starts Fastify on the product's database. */
-export function startReadFloor(dataDir: string, databaseUrl: string): Promise<BenchServer> {
-  const script = fileURLToPath(new URL('read-floor.ts', import.meta.url));
+/** Starts Fastify with bare routes on the product's database. */
+export function startFloor(dataDir: string, databaseUrl: string): Promise<BenchServer> {
+  const script = fileURLToPath(new URL('floor-server.ts', import.meta.url));
   const command = (port: number) => {
-    const request: ReadFloorRequest = { databaseUrl, port };
-    return [process.execPath, '--import', 'tsx', script, JSON.stringify(request)];
-  };
-  return startServer(dataDir, command, { NODE_ENV: 'production' });
-}
-
-/** Starts Fastify as the floor of the collector, on the product's database. */
-export function startCollectFloor(dataDir: string, databaseUrl: string): Promise<BenchServer> {
-  const script = fileURLToPath(new URL('collect-floor.ts', import.meta.url));
-  const command = (port: number) => {
-    const request: ReadFloorRequest = { databaseUrl, port };
+    const request: FloorRequest = { databaseUrl, port };
     return [process.execPath, '--import', 'tsx', script, JSON.stringify(request)];
   };
   return startServer(dataDir, command, { NODE_ENV: 'production' });

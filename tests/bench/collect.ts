@@ -2,9 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Beacon } from '../../contract/beacon';
 import { moved, PAGE_ORIGIN, Tab, typed } from '../support/beacon';
 import { CHROME } from '../support/facts';
-import { startCollectFloor } from './bench-server';
+import { endProducts } from '../support/product';
+import { startFloor } from './bench-server';
+import { measureEvidence } from './evidence';
+import { measureForged } from './forged';
+import { measureOverload } from './overload';
 import { createPoster, type Poster } from './poster';
 import { openProductBench, type ProductBench, runOperator } from './product-bench';
+import { fillSessions, listReads } from './reads';
 import { type BenchOptions, compareToFloor, describeDistribution, type Figure, type Report } from './report';
 
 const CONNECTIONS = 64;
@@ -16,18 +21,45 @@ const PERIOD_MS = 2_000;
 const WARM_UP_MS = 3_000;
 /** How many tabs begin at a time. */
 const STARTING = 50;
+/** When a batch that was not taken is sent again in the measurement of the rate. */
+const RETRY_MS = 50;
+/** The sessions that are read while the flood comes. */
+const READ_SESSIONS = 1_000;
 const NO_LIMIT = '100000000';
 
 /** Measures the collector: its rate next to that of a bare route, and many sessions at once at their natural rate. */
-export async function measureCollect({ sessions, seconds, say }: BenchOptions): Promise<Report> {
+export async function measureCollect(options: BenchOptions): Promise<Report> {
+  const { figures, notes, details } = await measureLoads(options);
+  const forged = await measureForgedFlood(options);
+  return { figures: [...figures, ...forged.figures], notes, details: { ...details, forged: forged.details } };
+}
+
+async function measureForgedFlood({ say }: BenchOptions) {
+  say('starting a product with its default limits');
+  const bench = await openProductBench();
+  try {
+    const { siteKey } = await openSite(bench);
+    say('forged beacons');
+    return await measureForged(bench, siteKey, HEADERS);
+  } finally {
+    await bench.close();
+  }
+}
+
+async function measureLoads({ sessions, seconds, say }: BenchOptions): Promise<Report> {
   say('starting the product');
   const bench = await openProductBench({ COLLECT_NEW_PER_MINUTE: NO_LIMIT, COLLECT_BATCHES_PER_MINUTE: NO_LIMIT });
   try {
     const site = await openSite(bench);
-    const floor = await startCollectFloor(bench.dataDir, bench.databaseUrl);
+    const reader = await bench.createTenant('reads');
+    await fillSessions(bench.databaseUrl, reader.id, READ_SESSIONS);
+    say('marks of automation, with other tabs live');
+    const evidence = await measureEvidence(bench.dataDir, site);
+    const floor = await startFloor(bench.dataDir, bench.databaseUrl);
     say(`${sessions} tabs begin`);
     const tabs = await startTabs(site, sessions);
-    const [ours, theirs] = [site.url, floor.url].map(openPoster) as [Poster, Poster];
+    const [ours, theirs] = [site.url, floor.url].map((url) => openPoster(url, RETRY_MS)) as [Poster, Poster];
+    const pages = openPoster(site.url);
     // Both are warm, and the facts of the new sessions are written, before anything is measured.
     const makeBodies = (count: number) =>
       Array.from({ length: count }, () => tabs.map((tab) => JSON.stringify(makeBatch(tab)))).flat();
@@ -42,33 +74,44 @@ export async function measureCollect({ sessions, seconds, say }: BenchOptions): 
       return (bodies.length * 1_000) / ((await poster.postAll(bodies)) - from);
     };
     const rate = { name: 'batches', unit: '/s', value: await measureRate(ours), floor: await measureRate(theirs) };
-    floor.signal('SIGTERM');
     say(`${sessions} tabs at their natural rate for ${seconds} s`);
-    const { latencies, lost } = await sendNaturally(ours, tabs, seconds * 1_000);
-    for (const poster of [ours, theirs]) poster.close();
+    const { latencies, lost } = await sendNaturally(pages, tabs, seconds * 1_000);
+    for (const poster of [ours, theirs, pages]) poster.close();
     const latency = describeDistribution(latencies);
+    const overload = await measureOverload({
+      ...{ product: bench.product, floor, seconds, say, headers: HEADERS, capacity: rate.value },
+      reads: { key: reader.key, paths: listReads(READ_SESSIONS)[1]!.paths },
+      templates: tabs.map(makeTemplate),
+    });
     const figures: Figure[] = [
       ...compareToFloor(rate, { atLeast: LEAST_SHARE }),
       { name: `batches lost, ${sessions} tabs`, value: lost, unit: '', goal: { atMost: 0 } },
       { name: 'answer to a batch, p95', value: latency.p95, unit: 'ms' },
+      ...evidence.figures,
+      ...overload.figures,
     ];
-    return { figures, notes: NOTES, details: { rate, latency, lost } };
+    const details = { rate, latency, lost, evidence: evidence.details, overload: overload.details };
+    return { figures, notes: NOTES, details };
   } finally {
     await bench.close();
+    await endProducts();
   }
 }
 
 async function openSite({ dataDir, product, createTenant }: ProductBench) {
-  const { id } = await createTenant('collect');
+  const { id, key } = await createTenant('collect');
   await runOperator(dataDir, 'integration', 'set-origins', '--integration', id, '--origin', PAGE_ORIGIN);
-  const { siteKey } = await runOperator(dataDir, 'site', 'create', '--integration', id);
-  return { url: product.url, siteKey: siteKey as string };
+  const { id: siteId, siteKey } = await runOperator(dataDir, 'site', 'create', '--integration', id);
+  return { url: product.url, siteKey: siteKey as string, siteId: siteId as string, key };
 }
 
-const openPoster = (url: string) =>
+const HEADERS = [`origin: ${PAGE_ORIGIN}`, `user-agent: ${CHROME}`, 'content-type: text/plain;charset=UTF-8'];
+
+const openPoster = (url: string, retryMs?: number) =>
   createPoster({
+    ...(retryMs !== undefined && { retryMs }),
     url: `${url}/collect`,
-    headers: [`origin: ${PAGE_ORIGIN}`, `user-agent: ${CHROME}`, 'content-type: text/plain;charset=UTF-8'],
+    headers: HEADERS,
     connections: CONNECTIONS,
   });
 
@@ -87,6 +130,10 @@ async function startTabs(site: { url: string; siteKey: string }, count: number):
 
 /** Two seconds of somebody who moves and writes. */
 const makeBatch = (tab: Tab): Beacon => tab.make({ ev: [...moved(tab.now10, 8), ...typed(200, 4)] });
+
+/** The batches of a tab from now on: all the same, except for their number. */
+const makeTemplate = (tab: Tab): string =>
+  JSON.stringify(makeBatch(tab)).replace(/"n":(\d+)/, (_, n) => `"n":‹n ${n}›`);
 
 async function sendNaturally(poster: Poster, tabs: Tab[], ms: number) {
   const latencies: number[] = [];

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 export class Connection {
   readonly #socket: Socket;
   #received = '';
-  #settle: { resolve(): void; reject(error: Error): void } | null = null;
+  #settle: { resolve(answer: string): void; reject(error: Error): void } | null = null;
 
   constructor(url: URL, onClosed: (connection: Connection) => void = () => {}) {
     this.#socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
@@ -25,7 +25,17 @@ export class Connection {
   }
 
   /** Sends the text of a request and resolves when the whole answer has arrived. Rejects unless it is 200. */
-  send(request: string): Promise<void> {
+  async send(request: string): Promise<void> {
+    const answer = await this.#exchange(request);
+    if (!answer.startsWith('HTTP/1.1 200 ')) throw new Error(`the server answered ${answer}`);
+  }
+
+  /** Sends the text of a request and resolves with the status of the whole answer, whatever it is. */
+  async ask(request: string): Promise<number> {
+    return Number((await this.#exchange(request)).slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
+  }
+
+  #exchange(request: string): Promise<string> {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
       this.#socket.write(request);
@@ -39,16 +49,16 @@ export class Connection {
   #read(text: string) {
     this.#received = this.#received === '' ? text : this.#received + text;
     if (!isWholeAnswer(this.#received)) return;
-    const answer = this.#received;
+    const [answer, settle] = [this.#received, this.#settle];
     this.#received = '';
-    this.#end(answer.startsWith('HTTP/1.1 200 ') ? null : new Error(`the server answered ${answer}`));
+    this.#settle = null;
+    settle?.resolve(answer);
   }
 
-  #end(error: Error | null) {
+  #end(error: Error) {
     const settle = this.#settle;
     this.#settle = null;
-    if (error === null) settle?.resolve();
-    else settle?.reject(error);
+    settle?.reject(error);
   }
 }
 
@@ -58,6 +68,7 @@ const LENGTH = /\r\ncontent-length: *(\d+)/i;
 function isWholeAnswer(received: string): boolean {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd === -1) return false;
+  if (received.startsWith('HTTP/1.1 204 ')) return true;
   const length = LENGTH.exec(received.slice(0, headEnd))?.[1];
   if (length === undefined) return received.endsWith('\r\n0\r\n\r\n');
   return received.length >= headEnd + 4 + Number(length);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from './connection';
 
 export interface Poster {
@@ -11,8 +12,17 @@ export interface Poster {
   close(): void;
 }
 
-/** Opens a poster with at most `connections` keep-alive connections. Times are those of `performance.now()`. */
-export function createPoster(options: { url: string; headers: string[]; connections: number }): Poster {
+/**
+ * Opens a poster with at most `connections` keep-alive connections. Times are those of `performance.now()`. With `retryMs`, a
+ * body that is answered with 503 is sent again after that time.
+ */
+export function createPoster(options: {
+  url: string;
+  headers: string[];
+  connections: number;
+  retryMs?: number;
+}): Poster {
+  const { retryMs } = options;
   const url = new URL(options.url);
   const head = [`POST ${url.pathname} HTTP/1.1`, `host: ${url.host}`, ...options.headers, 'content-length: '].join(
     '\r\n',
@@ -33,7 +43,9 @@ export function createPoster(options: { url: string; headers: string[]; connecti
       all.add(connection);
     }
     try {
-      await connection.send(`${head}${Buffer.byteLength(body)}\r\n\r\n${body}`);
+      const request = `${head}${Buffer.byteLength(body)}\r\n\r\n${body}`;
+      if (retryMs === undefined) await connection.send(request);
+      else while (!(await isTaken(connection, request))) await sleep(retryMs);
       return performance.now();
     } finally {
       idle.push(connection);
@@ -57,4 +69,10 @@ export function createPoster(options: { url: string; headers: string[]; connecti
       for (const connection of all) connection.close();
     },
   };
+}
+
+async function isTaken(connection: Connection, request: string): Promise<boolean> {
+  const status = await connection.ask(request);
+  if (status !== 200 && status !== 503) throw new Error(`the server answered ${status}`);
+  return status === 200;
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { openDatabase } from '../../db/client';
 import { loadVolumes } from '../support/volume';
-import { startNextHandlers, startReadFloor } from './bench-server';
+import { startFloor, startNextHandlers } from './bench-server';
 import { alternate, describeRuns, type Load, runLoad, type Target } from './load';
 import { openProductBench } from './product-bench';
 import { type BenchOptions, compareToFloor, type Figure, type Report } from './report';
@@ -49,7 +49,7 @@ export async function measureReads({ sessions, seconds, say }: BenchOptions): Pr
     say(`writing ${sessions} sessions`);
     await fillSessions(bench.databaseUrl, id, sessions);
     const { product, databaseUrl } = bench;
-    const floor = await startReadFloor(product.dataDir, databaseUrl);
+    const floor = await startFloor(product.dataDir, databaseUrl);
     const next = await startNextHandlers(product.dataDir, databaseUrl);
     const figures: Figure[] = [];
     const details: Record<string, unknown> = {};

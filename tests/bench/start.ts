@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEmbeddedDatabase } from '../../db/embedded';
-import { type BenchServer, startBareServer, startReadFloor } from './bench-server';
+import { type BenchServer, startBareServer, startFloor } from './bench-server';
 import { runLoad } from './load';
 import { readResidentMemory } from './memory';
 import { openProductBench, SILENT, type Tenant } from './product-bench';
@@ -79,7 +79,7 @@ async function measureMemory(
   const product = await startBareServer(dataDir);
   const embedded = await startEmbeddedDatabase({ dataDir, log: SILENT });
   try {
-    const floor = await startReadFloor(dataDir, embedded.url);
+    const floor = await startFloor(dataDir, embedded.url);
     const [page, byId] = listReads(sessions).map(({ paths }) => paths) as [string[], string[]];
     const paths = Array.from({ length: PAGE_EVERY * 100 }, (_, index) =>
       index % PAGE_EVERY === 0 ? page[0]! : byId[index % byId.length]!,

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import fastify, { type FastifyRequest } from 'fastify';
 import postgres from 'postgres';
+import type { Beacon } from '../../contract/beacon';
+import { documentNumber } from '../../server/collector/packing';
 import type { DomainContext } from '../../server/domain/context';
 import { MAX_EXAMINED, walkSessions } from '../../server/domain/session-walks';
 import { READ_SESSION } from '../../server/domain/sessions';
 
-// Run by `bench-server.ts` in its own process: two reads without contract and router. It uses the same database, the
-// product's own statements for the data, a shorter statement for key and limit, and returns the same JSON. Takes a
-// ReadFloorRequest in JSON as its argument.
+// Run by `bench-server.ts` in its own process: bare routes without contract and router, on the same database. Two reads use
+// the product's own statements for the data, a shorter statement for key and limit, and return the same JSON. `/collect`
+// inserts a row of the same table for each beacon, with the beacon's JSON as its body; it checks nothing and judges nothing.
+// Takes a FloorRequest in JSON as its argument.
 
-export interface ReadFloorRequest {
+export interface FloorRequest {
   databaseUrl: string;
   port: number;
 }
@@ -35,7 +38,7 @@ const VERIFY = `
   select found.*, counted.requests from found, counted`;
 const LIMIT = 100_000_000;
 
-const { databaseUrl, port }: ReadFloorRequest = JSON.parse(process.argv[2]!);
+const { databaseUrl, port }: FloorRequest = JSON.parse(process.argv[2]!);
 // Like postgres.js' own type, except that a bound of a walk may be `infinity`.
 const instant = {
   to: 1184,
@@ -111,6 +114,18 @@ app.get<{ Querystring: { pageSize: string } }>('/v1/sessions', async (request) =
   const last = data.at(-1);
   const nextCursor = hasMore && Buffer.from(`${last?.createdAt.toISOString()} ${last?.id}`).toString('base64url');
   return JSON.stringify({ data, pagination: { ...(nextCursor ? { nextCursor } : {}), hasMore, limit } });
+});
+
+/** No session of the product has this number. */
+const SESSION_KEY = -1;
+app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+app.post<{ Body: string }>('/collect', async (request) => {
+  const { d, n }: Beacon = JSON.parse(request.body);
+  await sql`
+    insert into session_batches (day, session_key, document, sequence, received_at, body)
+    values (current_date, ${SESSION_KEY}, ${documentNumber(d)}, ${n}, now(), ${Buffer.from(request.body)})
+    on conflict do nothing`;
+  return '{}';
 });
 
 await app.listen({ port, host: '127.0.0.1' });

@@ -70,16 +70,17 @@ export const findUnsentCuts = (db: Database, sinceMs: number | null): Promise<Un
     ? db.transact((query) => query<UnsentCut>(FIND_ALL_UNSENT, []), { isLong: true })
     : db.query<UnsentCut>(FIND_UNSENT, [SENDING_MS, SENDING_MS + COMMIT_DELAY_MS + sinceMs]);
 
-const isOfCut = (table: string) => `
-  select from ${table} f where f.integration_id = c.integration_id and f.session_id = c.session_id`;
+/** Each row is looked up by itself, so that no plan depends on statistics. */
+const hasNone = (table: string, condition: string) => `(
+  select true from ${table} f
+   where f.integration_id = c.integration_id and f.session_id = c.session_id and ${condition} limit 1) is null`;
 const CUT_AT = "(c.progress ->> 'cutAt')::timestamptz";
 const IS_UNSENT = `
-  case when (c.progress ->> 'isScored')::boolean then
-         not exists (${isOfCut('session_scores')} and f.scored_at = ${CUT_AT})
+  case when (c.progress ->> 'isScored')::boolean then ${hasNone('session_scores', `f.scored_at = ${CUT_AT}`)}
        when (c.progress #>> '{events,1}')::int > 0 then
-         not exists (${isOfCut('session_events')} and f.sequence = (c.progress #>> '{events,0}')::int)
+         ${hasNone('session_events', "f.sequence = (c.progress #>> '{events,0}')::int")}
        when (c.progress ->> 'isCorrelated')::boolean then
-         not exists (${isOfCut('session_correlations')} and f.correlated_at = ${CUT_AT})
+         ${hasNone('session_correlations', `f.correlated_at = ${CUT_AT}`)}
        else false end`;
 
 const FIND_UNSENT = `

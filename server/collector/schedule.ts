@@ -8,6 +8,10 @@ const JUDGE_EVERY_MS = 2_000;
 const MAX_SHARE = 0.005;
 const TICK_MS = 50;
 const MAX_RUNNING = 32;
+/** Judgements take this long in one turn of the event loop. Then requests are answered. */
+const MAX_TURN_MS = 4;
+/** What a judgement of a session takes that was not judged before. */
+const FIRST_MS = 0.2;
 
 export interface Schedule {
   /** Has a session judged, because a batch of it arrived: at once if the batch ends the session. */
@@ -32,6 +36,21 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
   const running = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | null = null;
   let isStopped = false;
+  /** How long the judgements of the running turn of the event loop are expected to take. */
+  let turnMs = 0;
+
+  /** Waits until the event loop has time for a judgement. Otherwise all that are ready would run in one turn. */
+  async function waitForTurn(key: string) {
+    const expectedMs = Math.max(FIRST_MS, sessions.get(key)?.judgementMs ?? 0);
+    do await yieldToOthers();
+    while (turnMs > 0 && turnMs + expectedMs > MAX_TURN_MS);
+    // This runs before those that wait, because they wait again later.
+    if (turnMs === 0)
+      setImmediate(() => {
+        turnMs = 0;
+      });
+    turnMs += expectedMs;
+  }
 
   function plan(key: string, request: Waiting) {
     const known = waiting.get(key);
@@ -57,8 +76,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
   }
 
   async function run(key: string, request: JudgeRequest) {
-    // Requests are answered between two judgements.
-    await yieldToOthers();
+    await waitForTurn(key);
     const { againInMs } = await judge.judge(key, request);
     running.delete(key);
     if (againInMs !== null && hasTimers)

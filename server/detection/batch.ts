@@ -100,9 +100,9 @@ function readOptional(value: object, beacon: Beacon): boolean {
   }
   const u = own(value, 'u');
   if (u !== undefined) {
+    if (!isObject(u)) return false;
     const user = readUser(u);
-    if (user === null) return false;
-    beacon.u = user;
+    if (user !== null) beacon.u = user;
   }
   const m = own(value, 'm');
   if (m !== undefined) {
@@ -161,14 +161,12 @@ const USER_FIELDS: Record<keyof BeaconUser, (value: unknown) => value is string>
   context: (value) => isText(value, 1, 256),
 };
 
-function readUser(value: unknown): BeaconUser | null {
-  if (!isObject(value)) return null;
+/** Leaves out malformed fields, and the user without a valid id: these come from the page, the rest of a batch does not. */
+function readUser(value: object): BeaconUser | null {
   const user: Partial<BeaconUser> = {};
   for (const [name, isValid] of Object.entries(USER_FIELDS)) {
     const field = own(value, name);
-    if (field === undefined) continue;
-    if (!isValid(field)) return null;
-    user[name as keyof BeaconUser] = field;
+    if (isValid(field)) user[name as keyof BeaconUser] = field;
   }
   return user.id === undefined ? null : { ...user, id: user.id };
 }

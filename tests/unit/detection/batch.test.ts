@@ -65,14 +65,8 @@ describe('readBeacon', () => {
     ['a page that is too long', { ...BEACON, p: [`https://a.example/${'x'.repeat(2_048)}`] }],
     ['a page with U+0000', { ...BEACON, p: ['https://a.example/\0'] }],
     ['too many pages', { ...BEACON, p: Array(65).fill('https://a.example/') }],
-    ['a user without an id', { ...BEACON, u: { name: 'Ada' } }],
-    ['a user with an empty id', { ...BEACON, u: { id: '' } }],
-    ['a user called ..', { ...BEACON, u: { id: '..' } }],
-    ['a user id with a control character', { ...BEACON, u: { id: 'a\u0007' } }],
-    ['a user name with a lone surrogate', { ...BEACON, u: { id: 'a', name: '\ud800' } }],
-    ['a user whose address is a script', { ...BEACON, u: { id: 'a', url: 'javascript:1' } }],
-    ['a user with a short hash', { ...BEACON, u: { id: 'a', hash: 'ab' } }],
-    ['a long email address', { ...BEACON, u: { id: 'a', email: 'x'.repeat(321) } }],
+    ['a user that is text', { ...BEACON, u: 'Ada' }],
+    ['a user that is null', { ...BEACON, u: null }],
     ['an environment without sizes', { ...BEACON, e: { ...DESKTOP, v: [] } }],
     ['an environment with a size of text', { ...BEACON, e: { ...DESKTOP, v: ['1', 1, 1, 1, 1, 1, 1, 1, 1, 1] } }],
     ['an environment with long text', { ...BEACON, e: { ...DESKTOP, g: 'x'.repeat(257) } }],
@@ -103,6 +97,23 @@ describe('readBeacon', () => {
     ],
   ])('refuses %s', (_, value) => {
     expect(readBeacon(onWire(value))).toBeNull();
+  });
+
+  const { u: _, ...NOBODY } = BEACON;
+  it.each<[string, unknown, object]>([
+    ['a user without an id', { name: 'Ada' }, {}],
+    ['a user with an empty id', { id: '' }, {}],
+    ['a user called ..', { id: '..' }, {}],
+    ['a user id with a control character', { id: 'a\u0007' }, {}],
+    ['a user id that is too long', { id: 'a'.repeat(257), name: 'Ada' }, {}],
+    ['a name with a lone surrogate', { id: 'a', name: '\ud800' }, { u: { id: 'a' } }],
+    ['a name that is a number', { id: 'a', name: 5 }, { u: { id: 'a' } }],
+    ['an address that is a script', { id: 'a', url: 'javascript:1' }, { u: { id: 'a' } }],
+    ['a short hash', { id: 'a', hash: 'ab', name: 'Ada' }, { u: { id: 'a', name: 'Ada' } }],
+    ['a long email address', { id: 'a', email: 'x'.repeat(321) }, { u: { id: 'a' } }],
+    ['a context with U+0000', { id: 'a', context: 'c\0' }, { u: { id: 'a' } }],
+  ])('leaves out %s, and keeps the batch', (_name, u, kept) => {
+    expect(readBeacon(onWire({ ...BEACON, u }))).toEqual(onWire({ ...NOBODY, ...kept }));
   });
 
   it('takes what stands exactly at a bound', () => {

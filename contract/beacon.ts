@@ -120,34 +120,37 @@ export const ENVIRONMENT_BITS = {
 
 /**
  * Names that automation leaves in a page. `window` names are properties of `window`; one that ends with `*` is a prefix.
- * `id` names are ids of elements, `root` names are attributes of the root element. Append only: the wire names them by
- * their index.
+ * `id` names are ids of elements, `root` names are attributes of the root element. A mark is proof, so a name must be one
+ * that a page or an installed extension would not choose. The pixel does not look for `retired` names and no rule counts
+ * them: pages and extensions may have them, or only tools that are too old to run the pixel. Append only: the wire names
+ * them by their index.
  */
 export const AUTOMATION_MARKS = [
-  ['window', 'cdc_*'],
-  ['window', '__pw*'],
-  ['window', '__playwright*'],
-  ['window', '__puppeteer*'],
-  ['window', '__webdriver*'],
-  ['window', '__selenium*'],
-  ['window', '_Selenium*'],
-  ['window', '__driver_*'],
-  ['window', '__fxdriver*'],
-  ['window', '__nightmare'],
-  ['window', '_phantom'],
-  ['window', 'callPhantom'],
+  ['window', 'cdc_adoQpoasnfa*'],
+  ['retired', '__pw*'],
+  ['window', '__playwright_*'],
+  ['window', '__puppeteer_*'],
+  ['window', '__webdriver_*'],
+  ['retired', '__selenium*'],
+  ['retired', '_Selenium*'],
+  ['retired', '__driver_*'],
+  ['retired', '__fxdriver*'],
+  ['retired', '__nightmare'],
+  ['retired', '_phantom'],
+  ['retired', 'callPhantom'],
   ['window', 'domAutomation*'],
   ['window', '__stagehand*'],
   ['window', '__browserUse*'],
   ['root', 'webdriver'],
-  ['root', 'selenium'],
-  ['root', 'driver'],
+  ['retired', 'selenium'],
+  ['retired', 'driver'],
   ['id', 'playwright-highlight-container'],
   ['id', 'claude-agent-glow-border'],
   ['id', 'claude-agent-stop-container'],
   ['id', 'claude-phantom-cursor'],
   ['id', 'codex-agent-overlay-root'],
-] as const satisfies readonly (readonly ['window' | 'id' | 'root', string])[];
+  ['window', '__pwInitScripts'],
+] as const satisfies readonly (readonly ['window' | 'id' | 'root' | 'retired', string])[];
 
 /**
  * Codes of the events. An event is its code, the time since the event before it in tenths of a millisecond (the first of a

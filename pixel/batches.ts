@@ -1,4 +1,5 @@
 import { type BeaconContent, EventCode } from '../contract/beacon';
+import { toInteger } from './wire';
 
 /** An event before it becomes numbers of the wire: its fields are absolute, and a page's first field is its address. */
 export type PixelEvent = [timeMs: number, code: EventCode, ...fields: (number | string)[]];
@@ -41,7 +42,7 @@ export function takeEvents(buffer: PixelEvent[]): Pick<BeaconContent, 'ev' | 'p'
       if (!p.includes(address)) p.push(address);
       fields[0] = p.indexOf(address);
     }
-    const written = (fields as number[]).map(Math.round);
+    const written = fields.map(toInteger);
     if (code === EventCode.Move) {
       const [x, y] = written as [number, number];
       written[0] = x - lastX;

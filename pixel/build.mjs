@@ -1,13 +1,14 @@
-// Builds the pixel (`npm run pixel`). A release is a file named after its content. Released files stay in the repository,
-// because pages with `integrity` ask for them as long as they like.
+// Builds the pixel (`npm run pixel`). A file is named after its content. Released files, which CHANGELOG.md names, stay in
+// the repository, because pages with `integrity` ask for them as long as they like.
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const RELEASED = join(HERE, 'released');
+const CHANGELOG = join(HERE, '..', 'CHANGELOG.md');
 const HASH_LENGTH = 16;
 
 /**
@@ -21,6 +22,8 @@ export async function buildPixel() {
     minify: true,
     format: 'iife',
     target: 'es2020',
+    // Without `use strict`: what a page has frozen is not changed, and nothing throws.
+    tsconfigRaw: '{}',
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'error',
@@ -32,12 +35,23 @@ export async function buildPixel() {
   return { bytes, current: { file: `${hash}.js`, integrity } };
 }
 
-/** Releases the sources as they are. */
-async function release() {
+/**
+ * Lists the files that are neither the current one nor released.
+ * @param {string[]} files
+ * @param {string} currentFile
+ * @param {string} changelog
+ */
+export const listReplaced = (files, currentFile, changelog) =>
+  files.filter((file) => file.endsWith('.js') && file !== currentFile && !changelog.includes(file));
+
+/** Makes the sources the current file, and removes the one before if it was never released. */
+async function writePixel() {
   const { bytes, current } = await buildPixel();
   mkdirSync(RELEASED, { recursive: true });
+  for (const file of listReplaced(readdirSync(RELEASED), current.file, readFileSync(CHANGELOG, 'utf8')))
+    rmSync(join(RELEASED, file));
   writeFileSync(join(RELEASED, current.file), bytes);
   writeFileSync(join(RELEASED, 'current.json'), `${JSON.stringify(current, null, 2)}\n`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await release();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await writePixel();

@@ -63,14 +63,24 @@ export enum PageCause {
   activated,
 }
 
-/** AUTOMATION_MARKS: the first letters of names of window (with `,` the whole name), then selectors of elements. */
+/**
+ * AUTOMATION_MARKS: the first letters of names of window (with `,` the whole name), and selectors of elements. Retired ones
+ * are empty.
+ */
 export const MARKS = (
-  'cdc_|__pw|__playwright|__puppeteer|__webdriver|__selenium|_Selenium|__driver_|__fxdriver|__nightmare,|_phantom,|' +
-  'callPhantom,|domAutomation|__stagehand|__browserUse|html[webdriver]|html[selenium]|html[driver]|' +
+  'cdc_adoQpoasnfa||__playwright_|__puppeteer_|__webdriver_||||||||domAutomation|__stagehand|__browserUse|' +
+  'html[webdriver]|||' +
   '#playwright-highlight-container|#claude-agent-glow-border|#claude-agent-stop-container|#claude-phantom-cursor|' +
-  '#codex-agent-overlay-root'
+  '#codex-agent-overlay-root|__pwInitScripts,'
 ).split('|');
 
 /** Packs flags into a number, the first one as bit 0. The callers follow EVENT_FLAGS and ENVIRONMENT_BITS. */
-export const packBits = (...flags: unknown[]): number =>
-  flags.reduce<number>((sum, isSet, index) => sum + (isSet ? 2 ** index : 0), 0);
+export function packBits(...flags: unknown[]): number {
+  let sum = 0;
+  let bit = 1;
+  for (const isSet of flags) {
+    if (isSet) sum += bit;
+    bit *= 2;
+  }
+  return sum;
+}

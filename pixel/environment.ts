@@ -1,6 +1,7 @@
 import type { BeaconEnvironment } from '../contract/beacon';
 import { MARKS, packBits } from './codes';
 import { attempt } from './guard';
+import { toInteger } from './wire';
 
 interface HintedNavigator extends Navigator {
   deviceMemory?: number;
@@ -11,10 +12,20 @@ interface HintedNavigator extends Navigator {
 export function readEnvironment(gpu: string | undefined, isRevived: boolean): BeaconEnvironment {
   const about: HintedNavigator = navigator;
   const brands = cut(about.userAgentData?.brands.map(({ brand, version }) => `${brand}/${version}`));
-  const size = [outerWidth, outerHeight, innerWidth, innerHeight, screen.width, screen.height, screen.availHeight];
   return {
     w: about.webdriver ? 1 : about.webdriver === false ? 0 : 2,
-    v: [...size, screenX, screenY, devicePixelRatio * 1000].map(toInteger) as BeaconEnvironment['v'],
+    v: [
+      outerWidth,
+      outerHeight,
+      innerWidth,
+      innerHeight,
+      screen.width,
+      screen.height,
+      screen.availHeight,
+      screenX,
+      screenY,
+      devicePixelRatio * 1000,
+    ].map(toInteger) as BeaconEnvironment['v'],
     h: [about.hardwareConcurrency, about.deviceMemory, about.maxTouchPoints, about.plugins.length].map(
       toInteger,
     ) as BeaconEnvironment['h'],
@@ -22,7 +33,7 @@ export function readEnvironment(gpu: string | undefined, isRevived: boolean): Be
       ...[window !== top, 'chrome' in window, attempt(isWebdriverChanged), document.hasFocus(), document.hidden],
       ...[/headless/i.test(about.userAgent + brands), isRevived],
     ),
-    q: attempt(probeInspector) ?? [0, 0],
+    q: attempt(probeInspector) ?? [-1, -1],
     l: cut(about.languages),
     z: cut(Intl.DateTimeFormat().resolvedOptions().timeZone),
     o: cut(about.platform),
@@ -31,50 +42,59 @@ export function readEnvironment(gpu: string | undefined, isRevived: boolean): Be
   };
 }
 
-const cut = (text: unknown) => String(text ?? '').slice(0, 256);
-/** Some browsers lack a number or give a fraction. */
-const toInteger = (value = -1) => Math.round(value);
-const { defineProperty, getOwnPropertyDescriptor } = Object;
+const cut = (text: unknown) => `${text ?? ''}`.slice(0, 256);
+const { getOwnPropertyDescriptor } = Object;
 
-function isWebdriverChanged(): boolean {
-  const getter = getOwnPropertyDescriptor(Navigator.prototype, 'webdriver')!.get;
-  return !/native code/.test(String(getter)) || !!getOwnPropertyDescriptor(navigator, 'webdriver');
-}
+/** Whether the browser made a function. What a page has bound or put behind a proxy has no name in its text. */
+const isNative = (what: unknown) => /\w\(\) {\s*\[native/.test(what as string);
+
+const isWebdriverChanged = () =>
+  !isNative(getOwnPropertyDescriptor(Navigator.prototype, 'webdriver')!.get) ||
+  getOwnPropertyDescriptor(navigator, 'webdriver');
 
 /**
  * Counts how often the browser reads an error that is given to the console. It does so more often while something is
  * attached to its inspector. `groupEnd` shows nothing in the console, unlike `debug`; both are read in the same way.
+ * Monitoring tools and development servers replace functions of the console and read errors themselves, and some replace
+ * `Error`. So only the console of the browser is asked, and what happens while an error is made does not count. A page that
+ * writes stacks itself (`Error.prepareStackTrace`) is not asked.
  */
-function probeInspector(): [prepareStackTrace: number, nameGetter: number] {
+function probeInspector(): [prepareStackTrace: number, nameGetter: number] | undefined {
   let stacks = 0;
   let names = 0;
-  const name = 'prepareStackTrace';
-  const own = getOwnPropertyDescriptor(Error, name);
-  const count = (target: object, key: string, get: () => unknown) =>
-    defineProperty(target, key, { get, configurable: true });
+  const errors: { prepareStackTrace?: unknown } = Error;
+  const error = new Error();
   // biome-ignore lint/suspicious/noConsole: it writes nothing
-  const probe = (error: unknown) => attempt(() => (console.groupEnd as (what: unknown) => void)(error));
-  count(Error, name, () => () => stacks++);
-  probe(new Error());
-  if (own) defineProperty(Error, name, own);
-  else delete (Error as { [name]?: unknown })[name];
-  probe(count(new Error(), 'name', () => names++));
+  const ask = console.groupEnd as (what: unknown) => void;
+  if ('prepareStackTrace' in errors || !isNative(ask)) return;
+  errors.prepareStackTrace = () => stacks++;
+  attempt(() => ask(error));
+  delete errors.prepareStackTrace;
+  ask(Object.defineProperty(error, 'name', { get: () => names++ }));
   return [stacks, names];
+}
+
+/** Names of parameters: RENDERER of WebGL, and UNMASKED_RENDERER_WEBGL of the extension. */
+enum Graphics {
+  renderer = 0x1f01,
+  unmaskedRenderer = 0x9246,
 }
 
 /** Reads the name of the GPU. Costs milliseconds, because it makes a drawing context. */
 export function readGpuName(): string {
   const gl = document.createElement('canvas').getContext('webgl')!;
-  const name = gl.getParameter(gl.RENDERER);
+  const name = gl.getParameter(Graphics.renderer);
   // Chromium and Safari hide the name behind an extension. Firefox tells it, and warns of the extension in the console.
-  const extension = name.startsWith('WebKit') && gl.getExtension('WEBGL_debug_renderer_info');
-  return extension ? gl.getParameter(extension.UNMASKED_RENDERER_WEBGL) : name;
+  return /^WebKit/.test(name) && gl.getExtension('WEBGL_debug_renderer_info')
+    ? gl.getParameter(Graphics.unmaskedRenderer)
+    : name;
 }
 
 /** Answers which of AUTOMATION_MARKS are there. */
 export function findMarks(): number[] {
   // A search in one text takes a tenth of the time of a loop: a window has over a thousand names.
   const names = `,${Object.getOwnPropertyNames(window)},`;
-  const isThere = (mark: string) => (/^[#h]/.test(mark) ? document.querySelector(mark) : names.includes(`,${mark}`));
+  const isThere = (mark: string) =>
+    /^[#h]/.test(mark) ? document.querySelector(mark) : mark && names.includes(`,${mark}`);
   return [...MARKS.keys()].filter((index) => isThere(MARKS[index]!));
 }

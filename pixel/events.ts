@@ -2,6 +2,7 @@ import { EventCode } from '../contract/beacon';
 import { InputType, KeyClass, Pointer, packBits, Role } from './codes';
 import { attempt, type Listen } from './guard';
 import { createThinner } from './thinning';
+import { toCount } from './wire';
 
 // Listeners that turn what happens in the document into numbers. Nothing that is typed, chosen or shown is read, only its length.
 
@@ -55,7 +56,8 @@ function listenToMoves(listen: Listen, report: Report): () => void {
     lastX = screenX;
     lastY = screenY;
     if (clientX % 1 || clientY % 1) fractional++;
-    coalesced = Math.max(coalesced, event.getCoalescedEvents?.().length || 0);
+    // Not a number where it is unknown, which becomes 0.
+    coalesced = Math.max(coalesced, event.getCoalescedEvents?.().length);
     moves++;
     add([timeStamp, clientX, clientY]);
   });
@@ -77,8 +79,14 @@ function listenToPresses(listen: Listen, reportEvent: ReportEvent, settleMoves: 
     const control = findControl(event);
     const { x, y, width, height } = control.getBoundingClientRect();
     reportEvent(
-      ...([EventCode.Press, event, findPointer(event), event.button, clientX * 10, clientY * 10] as const),
-      ...[(clientX - x - width / 2) * 10, (clientY - y - height / 2) * 10, width, height, event.pressure * 100],
+      ...([EventCode.Press, event, findPointer(event), event.button & 31, clientX * 10, clientY * 10] as const),
+      ...[
+        (clientX - x - width / 2) * 10,
+        (clientY - y - height / 2) * 10,
+        width,
+        height,
+        toCount(event.pressure * 100) % 101,
+      ],
       ...[(event.screenX - clientX - screenX) * 10, (event.screenY - clientY - screenY) * 10, findRole(control)],
     );
   });
@@ -86,8 +94,8 @@ function listenToPresses(listen: Listen, reportEvent: ReportEvent, settleMoves: 
     const held10 = (event.timeStamp - pressedMs[event.pointerId]!) * 10;
     reportEvent(EventCode.Release, event, findPointer(event), held10 >= 0 ? held10 : -1);
   });
-  listen('click', (event) => reportEvent(EventCode.Click, event, event.detail, findRole(findControl(event))));
-  listen('touchstart', (event) => reportEvent(EventCode.Touch, event, event.touches.length));
+  listen('click', (event) => reportEvent(EventCode.Click, event, toCount(event.detail), findRole(findControl(event))));
+  listen('touchstart', (event) => reportEvent(EventCode.Touch, event, toCount(event.touches.length)));
 }
 
 function listenToScrolling(listen: Listen, report: Report): () => void {
@@ -113,15 +121,16 @@ function listenToScrolling(listen: Listen, report: Report): () => void {
   // Documents and the boxes in them scroll. Their movements are added up, so that a change of the box is no jump.
   listen('scroll', ({ target, timeStamp }) => {
     const top = (target as Element).scrollTop ?? scrollY;
-    total += top - (tops.get(target!) ?? 0);
+    total += top - (tops.get(target!) ?? 0) || 0;
     tops.set(target!, top);
     add([timeStamp, 0, total]);
   });
   listen('wheel', ({ timeStamp, deltaY, deltaMode }) => {
-    if (timeStamp - lastMs > Limit.wheelGapMs || mode !== deltaMode) settleWheel();
+    const unit = toCount(deltaMode) % 3;
+    if (timeStamp - lastMs > Limit.wheelGapMs || mode !== unit) settleWheel();
     if (turns === 0) firstMs = timeStamp;
     lastMs = timeStamp;
-    mode = deltaMode;
+    mode = unit;
     turned += deltaY;
     turns++;
   });
@@ -150,7 +159,7 @@ function listenToKeys(listen: Listen, reportEvent: ReportEvent, report: Report):
     held.delete(name);
   });
   (['compositionstart', 'compositionend'] as const).forEach((name, phase) => {
-    listen(name, ({ timeStamp, data }) => report(EventCode.Composition, timeStamp, phase, data.length));
+    listen(name, ({ timeStamp, data }) => report(EventCode.Composition, timeStamp, phase, toCount(data.length)));
   });
 }
 
@@ -198,7 +207,7 @@ function listenToFields(listen: Listen, reportEvent: ReportEvent): void {
     const inserted = (data ?? dataTransfer?.getData('text/plain'))?.length;
     field[1] = readLength(element);
     const insertedLength = isPassword(element) ? 0 : (inserted ?? Math.max(0, field[1] - before));
-    reportEvent(EventCode.Input, event, index, classifyInput(inputType), insertedLength, field[1]);
+    reportEvent(EventCode.Input, event, index, classifyInput(inputType), toCount(insertedLength), field[1]);
   });
   listen('focusin', (event) => {
     const element = findTarget(event);
@@ -211,7 +220,7 @@ function listenToFields(listen: Listen, reportEvent: ReportEvent): void {
     listen(name, (event) => {
       const data = (event as ClipboardEvent).clipboardData ?? (event as DragEvent).dataTransfer;
       const length = isPassword(findTarget(event)) ? 0 : data?.getData('text/plain').length;
-      reportEvent(EventCode.Clipboard, event, kind, length || -1);
+      reportEvent(EventCode.Clipboard, event, kind, toCount(length) || -1);
     });
   });
 }

@@ -1,16 +1,19 @@
 // The pixel runs on other people's pages: nothing it does may throw into them or write to their console.
 
 /** Takes what `data-debug` shows. */
-let show: ((what: unknown) => void) | undefined;
+export let note = (_what: unknown): void => {};
 
 /** Shows batches, answers and faults in the console, for a page whose tag has `data-debug`. */
 export function startDebugging(): void {
   // biome-ignore lint/suspicious/noConsole: the page asked for it
-  show = (what) => console.info('[pixel]', what);
+  note = (what) => console.info('[pixel]', what);
 }
 
-export const now = () => performance.now();
-export const note = (what: unknown): void => show?.(what);
+// A page may have a variable of this name later.
+const clock = performance;
+export const now = () => clock.now();
+/** The time of the wall clock, or nothing that is a number: a page can replace `Date`. */
+export const readWallMs = () => attempt(() => Date.now())!;
 
 /** Wraps a callback of the browser, so that no fault leaves it. Every listener, timer and promise of the pixel goes through here. */
 export const guard =
@@ -19,7 +22,9 @@ export const guard =
     try {
       return run(...args);
     } catch (fault) {
-      note(fault);
+      try {
+        note(fault);
+      } catch {} // the page has replaced its console
     }
   };
 

@@ -3,7 +3,7 @@ import { cleanAddress } from './addresses';
 import { PageCause } from './codes';
 import { readGpuName } from './environment';
 import { listenToEvents } from './events';
-import { createListen, guard, now } from './guard';
+import { createListen, guard, now, readWallMs } from './guard';
 import { addEvent, endSession, type FixedFields, keepGpuName, leave, noteEnvironment, startSending } from './sending';
 
 /** An enum, because the bundler writes its values in place. */
@@ -38,7 +38,7 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
   }
   /** The sender settles at least once a minute, also while the page is hidden. */
   function settle(): void {
-    if (Date.now() - hiddenMs >= Limit.hiddenMs) {
+    if (readWallMs() - hiddenMs >= Limit.hiddenMs) {
       hiddenMs = Infinity;
       endSession();
     }
@@ -56,15 +56,15 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
     // A page that is left is hidden too, after it has said so.
     if (isGone) return;
     settle();
-    hiddenMs = hidden ? Date.now() : Infinity;
-    report(EventCode.Visibility, timeStamp, hidden ? 1 : 0);
+    hiddenMs = hidden ? readWallMs() : Infinity;
+    report(EventCode.Visibility, timeStamp, +hidden);
     if (hidden) leave();
     else noteEnvironment();
   });
   listen('pagehide', ({ timeStamp, persisted }) => {
     isGone = true;
-    hiddenMs = Date.now();
-    report(EventCode.Leave, timeStamp, persisted ? 1 : 0);
+    hiddenMs = readWallMs();
+    report(EventCode.Leave, timeStamp, +persisted);
     leave();
   });
   listen('pageshow', ({ timeStamp, persisted }) => {
@@ -76,8 +76,7 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
     reportPage(PageCause.restored, timeStamp);
   });
 
-  const openPage = (timeMs: number) => reportPage(PageCause.load, timeMs);
-  startSending(collectUrl, fixed, settle, openPage, () => abort.abort());
+  startSending(collectUrl, fixed, settle, reportPage, () => abort.abort());
   noteEnvironment(cause === PageCause.activated);
   reportPage(cause);
   // Some browsers have no idle callbacks.

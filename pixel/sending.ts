@@ -1,9 +1,11 @@
 // Keeps events, puts them into batches and sends those until they are answered. There is one sender in a document.
 import { BEACON_VERSION, type Beacon, type BeaconAnswer, type BeaconUser, EventCode } from '../contract/beacon';
 import { addBounded, type PixelEvent, takeEvents } from './batches';
+import { PageCause } from './codes';
 import { findMarks, readEnvironment } from './environment';
-import { attempt, guard, note, now } from './guard';
+import { attempt, guard, note, now, readWallMs } from './guard';
 import { drawId, keepSession, openSession, type Session } from './session';
+import { writeJson } from './wire';
 
 /** An enum, because the bundler writes its values in place. */
 enum Limit {
@@ -29,7 +31,7 @@ export type FixedFields = Pick<Beacon, 'k' | 'i' | 'g'>;
 let collectUrl: string;
 let fixed: FixedFields;
 let settle: () => void;
-let openPage: (timeMs: number) => void;
+let openPage: (cause: PageCause, timeMs: number) => void;
 let onStop: (() => void) | undefined;
 let isStarted = false;
 let session: Session;
@@ -76,12 +78,15 @@ export function stopSending(): void {
 
 /** Adds an event. */
 export function addEvent(event: PixelEvent): void {
-  const [timeMs, code] = event;
+  const [givenMs, code] = event;
   if (!isStarted) return;
+  // Nothing happens later than now. A page can give its events any time.
+  const timeMs = givenMs > 0 ? Math.min(givenMs, now()) : now();
+  event[0] = timeMs;
   if (!isOpen && code !== EventCode.Page) {
     // After the end of a session another one begins when somebody is there again.
     if (code === EventCode.Leave || document.hidden) return;
-    openPage(timeMs);
+    openPage(PageCause.load, timeMs);
   }
   isOpen = true;
   addBounded(buffer, event, dropped);
@@ -97,6 +102,8 @@ export function setUser(given: BeaconUser | undefined): void {
 
 /** Notes that the environment may have changed. */
 export function noteEnvironment(isRestored?: boolean): void {
+  // Firefox never tells a restored page how its last requests ended.
+  if (isRestored) underway.clear();
   isRevived = isRestored ?? isRevived;
   environmentAtMs = 0;
 }
@@ -157,7 +164,7 @@ function flush(): void {
 }
 
 /** Without a token only the first batch of a document is taken. The others wait for its answer. */
-const mustWait = () => sequence > 0 && session.token === undefined;
+const mustWait = () => sequence > 0 && !session.token;
 
 /** Makes a batch of what has happened. */
 function makeBatch(isLast?: boolean): void {
@@ -179,13 +186,14 @@ function readNewEnvironment(): Batch['e'] {
   if (now() < environmentAtMs) return undefined;
   environmentAtMs = now() + Limit.timeoutMs;
   const read = attempt(() => readEnvironment(session.gpu, isRevived));
-  const text = JSON.stringify(read);
+  const text = writeJson(read);
   const isNew = text !== environment;
   environment = text;
   return isNew ? read : undefined;
 }
 
-const write = (batch: Batch) => JSON.stringify({ ...batch, c: [Math.round(now()), Date.now()] } satisfies Beacon);
+const write = (batch: Batch) =>
+  writeJson({ ...batch, c: [Math.round(now()), Math.round(readWallMs()) || 0] } satisfies Beacon);
 const remove = (answered: Batch) => {
   batches = batches.filter((batch) => batch !== answered);
 };
@@ -209,7 +217,7 @@ async function post(batch: Batch): Promise<void> {
       referrerPolicy: 'origin',
       signal: AbortSignal.timeout?.(Limit.timeoutMs),
     });
-    retryAfterS = Number(response.headers.get('retry-after')) || 0;
+    retryAfterS = (response.headers.get('retry-after') as unknown as number) | 0;
     if (response.status === 200) answer = await response.json();
     status = response.status;
   } catch {} // no network, no time, or no JSON
@@ -259,7 +267,7 @@ function beginDocument(next: Session): void {
   environment = undefined;
   newUser = user;
   isOpen = false;
-  if (buffer[0]) openPage(buffer[0][0] - 1);
+  if (buffer[0]) openPage(PageCause.load, buffer[0][0] - 1);
 }
 
 /** Sends all batches that are not underway. Browsers take 64 KiB in all from a page that goes; a batch has about 40 at most. */

@@ -1,4 +1,5 @@
 import { attempt } from './guard';
+import { writeJson } from './wire';
 
 const KEY = 'botPixel';
 const ID = /^[\da-f]{32}$/;
@@ -26,17 +27,18 @@ export function openSession(over?: Session): Session {
   return session;
 }
 
-export const keepSession = (session: Session) => store('sessionStorage', 'setItem', JSON.stringify(session));
+export const keepSession = (session: Session) => store('sessionStorage', 'setItem', writeJson(session));
 export const forgetSession = () => store('sessionStorage', 'removeItem');
 /** Answers that there is no id. */
 export const forgetDevice = () => store('localStorage', 'removeItem') as undefined;
 
+const readDevice = () => ID.exec(store('localStorage', 'getItem')!)?.[0];
 /** Finds the device's random id, or draws one. It counts only if it was stored, because another page must find it again. */
 export function findDevice(): string | undefined {
-  if (!ID.test(store('localStorage', 'getItem') ?? '')) store('localStorage', 'setItem', drawId());
-  return store('localStorage', 'getItem') ?? undefined;
+  if (!readDevice()) store('localStorage', 'setItem', drawId());
+  return readDevice();
 }
 
 /** Draws a random id of 16 bytes in hexadecimal digits. */
 export const drawId = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => (byte + 256).toString(16).slice(1)).join('');
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => (byte + 256).toString(16).slice(1)).join('');

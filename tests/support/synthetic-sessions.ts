@@ -239,10 +239,16 @@ export const AGENTS: Record<string, Manner> = {
   'rebrowser playwright': { ...PLAYWRIGHT, holdMs: uniform(60, 130), hasShift: false },
   patchright: { ...PLAYWRIGHT, holdMs: uniform(60, 130) },
   selenium: {
-    ...{ ...INSTANT, approach: 'jump', isCentred: true, isFocusSudden: true, marks: ['cdc_*'] },
+    ...{ ...INSTANT, approach: 'jump', isCentred: true, isFocusSudden: true, marks: ['cdc_adoQpoasnfa*'] },
     environment: { w: 1, q: [1, 0] },
   },
-  'undetected-chromedriver': { ...INSTANT, approach: 'jump', isCentred: true, isFocusSudden: true, marks: ['cdc_*'] },
+  'undetected-chromedriver': {
+    ...INSTANT,
+    approach: 'jump',
+    isCentred: true,
+    isFocusSudden: true,
+    marks: ['cdc_adoQpoasnfa*'],
+  },
   'raw cdp insertText': { ...CDP, text: 'insert' },
   'raw cdp keys': { ...CDP, ...INSTANT },
   'declared agent': { marks: ['claude-agent-glow-border'] },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as contract from '../../contract/beacon';
 import { cleanAddress } from '../../pixel/addresses';
 import { addBounded, type PixelEvent, takeEvents } from '../../pixel/batches';
-import { buildPixel } from '../../pixel/build.mjs';
+import { buildPixel, listReplaced } from '../../pixel/build.mjs';
 import { InputType, KeyClass, MARKS, PageCause, Pointer, packBits, Role } from '../../pixel/codes';
 import { createThinner, type TrackPoint } from '../../pixel/thinning';
 
@@ -17,6 +17,15 @@ describe('the released pixel', () => {
     expect(JSON.parse(readFileSync('pixel/released/current.json', 'utf8')), 'run npm run pixel').toEqual(current);
     expect(Buffer.compare(readFileSync(`pixel/released/${current.file}`), bytes)).toBe(0);
     expect(gzipSync(bytes, { level: 9 }).length).toBeLessThanOrEqual(MAX_GZIP_BYTES);
+  });
+
+  it('stays while pages may ask for it: each file is the current one or named in the changelog', () => {
+    const { file } = JSON.parse(readFileSync('pixel/released/current.json', 'utf8'));
+    const files = readdirSync('pixel/released');
+    expect(listReplaced(files, file, readFileSync('CHANGELOG.md', 'utf8'))).toEqual([]);
+    const released = 'Pixel `0000000000000001.js`';
+    const before = ['0000000000000001.js', '0000000000000002.js', '0000000000000003.js', 'current.json'];
+    expect(listReplaced(before, '0000000000000003.js', released)).toEqual(['0000000000000002.js']);
   });
 
   it('contains no eval, no cookie and nothing that writes into the page', () => {
@@ -54,6 +63,7 @@ describe('the codes of the pixel', () => {
       window: (name: string) => (name.endsWith('*') ? name.slice(0, -1) : `${name},`),
       id: (name: string) => `#${name}`,
       root: (name: string) => `html[${name}]`,
+      retired: () => '',
     };
     expect(MARKS).toEqual(contract.AUTOMATION_MARKS.map(([where, name]) => WAYS[where](name)));
   });

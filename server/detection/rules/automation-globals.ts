@@ -4,8 +4,8 @@ import { decide, listMoments, NOT_MEASURED, type Rule } from './rule';
 
 /**
  * Sees names that automation leaves in a page, such as `cdc_…` of ChromeDriver or `__playwright…`. Needs an environment,
- * which shows that the page was searched, or a mark. Exempts marks that a page can leave itself: names that begin with
- * `__pw` are also those of progressive web applications.
+ * which shows that the page was searched, or a mark. Exempts retired marks: pages and extensions can leave them too, for
+ * example names that begin with `__pw` are also those of progressive web applications.
  * Reference: AUTOMATION_MARKS in contract/beacon.ts.
  */
 export const automationGlobalsRule: Rule = {
@@ -19,10 +19,5 @@ export const automationGlobalsRule: Rule = {
 };
 
 const MAX_NAMES_LENGTH = 120;
-/** Marks that are no proof. */
-const AMBIGUOUS: ReadonlySet<string> = new Set(['__pw*']);
-
-function isGlobal(mark: number): boolean {
-  const name = AUTOMATION_MARKS[mark]?.[1];
-  return name !== undefined && !AMBIGUOUS.has(name) && findAgentName(mark) === null;
-}
+const isGlobal = (mark: number): boolean =>
+  AUTOMATION_MARKS[mark] !== undefined && AUTOMATION_MARKS[mark][0] !== 'retired' && findAgentName(mark) === null;

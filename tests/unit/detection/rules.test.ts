@@ -113,17 +113,18 @@ const CASES: Record<string, Case[]> = {
     ['nothing known', 'notMeasured', nothing, null, ''],
   ],
   'automation-globals': [
-    ['a name of ChromeDriver', 'found', mark('cdc_*')],
+    ['a name of ChromeDriver', 'found', mark('cdc_adoQpoasnfa*')],
     ['an attribute of the root', 'found', mark('webdriver')],
     ['no mark', 'notFound', nothing],
     ['a name that web applications have too', 'notFound', mark('__pw*')],
+    ['a name that an extension leaves', 'notFound', mark('_Selenium*')],
     ['the mark of an agent, which another rule judges', 'notFound', mark('claude-phantom-cursor')],
     ['no environment', 'notMeasured', nothing, null],
   ],
   'declared-agent': [
     ['the border of an agent', 'found', mark('claude-agent-glow-border')],
     ['the overlay of another', 'found', mark('codex-agent-overlay-root')],
-    ['another mark', 'notFound', mark('cdc_*')],
+    ['another mark', 'notFound', mark('cdc_adoQpoasnfa*')],
     ['no environment', 'notMeasured', nothing, null],
   ],
   'devtools-protocol': [

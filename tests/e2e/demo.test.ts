@@ -14,10 +14,8 @@ import { expectSigned, type Receiver, startReceiver, waitUntil } from '../suppor
 // The demo page with the built product: from what happens in a real browser to a signed webhook.
 
 const LIMIT_MS = 90_000;
-/** From the first deed of the agent to the verdict. */
+/** From the arrival of what the agent did to the verdict that it reads. What the browser takes before is not the product's. */
 const MAX_VERDICT_SECONDS = 2;
-/** The browser itself is late on a machine that runs other tests, so one of these runs must be in time. */
-const MAX_RUNS = 3;
 
 let receiver: Receiver;
 let product: Product;
@@ -85,16 +83,11 @@ it('a verdict is told only to the tab that has the nonce of the session', async 
 
 describe('an agent on the demo page', () => {
   it(
-    'is a bot within 2 s of its deed, with reasons, and BotDetected follows the close, signed',
+    'is a bot within 2 s after its deed arrived, with reasons, and BotDetected follows the close, signed',
     async () => {
-      let ended: Ended;
-      let seconds: number;
-      let runs = 0;
-      do {
-        ended = await runAgent(['--url', `${product.url}/demo`]);
-        expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0, stderr: '' });
-        seconds = Number(/Deed → verdict +([\d.]+) s/.exec(ended.stdout)?.[1]);
-      } while (seconds > MAX_VERDICT_SECONDS && ++runs < MAX_RUNS);
+      const ended = await runAgent(['--url', `${product.url}/demo`]);
+      expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0, stderr: '' });
+      const seconds = Number(/Taken → verdict +([\d.]+) s/.exec(ended.stdout)?.[1]);
       expect(seconds, ended.stdout).toBeLessThanOrEqual(MAX_VERDICT_SECONDS);
       const sessionId = /Session {2,}(ses_\S+)/.exec(ended.stdout)![1]!;
       expect(ended.stdout).toMatch(/verdict +bot [01]\.\d/);
@@ -127,6 +120,44 @@ describe('an agent on the demo page', () => {
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toMatch(/^--url: only addresses of this machine\nusage: npm run demo:agent/);
   });
+});
+
+describe('the demo page', () => {
+  const SILENCE_MS = 7_000;
+  const CASES: [name: string, prepare: (page: Page) => Promise<unknown>, text: string][] = [
+    [
+      'a browser that sends Global Privacy Control',
+      (page) => page.addInitScript(() => Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })),
+      'Your browser sends Global Privacy Control, so nothing is collected.',
+    ],
+    [
+      'a blocked pixel',
+      (page) => page.route('**/pixel.js', (route) => route.abort()),
+      'Nothing has arrived. Does something block /pixel.js?',
+    ],
+    [
+      'too many questions',
+      (page) => page.route('**/demo/verdict', (route) => route.fulfill({ status: 429 })),
+      'The server cannot be reached. Trying again …',
+    ],
+  ];
+  it.each(CASES)(
+    'says what is wrong with %s',
+    async (_name, prepare, text) => {
+      const page = await browser.newPage();
+      await page.clock.install({ time: new Date() });
+      await prepare(page);
+      await page.goto(`${product.url}/demo`);
+      await expect
+        .poll(async () => {
+          await page.clock.runFor(SILENCE_MS);
+          return page.getByText(text).count();
+        })
+        .toBe(1);
+      await page.close();
+    },
+    LIMIT_MS,
+  );
 });
 
 /** Measures where things are, in a browser without a pixel, whose window is as large as the person's. */

@@ -65,6 +65,8 @@ const describeScore = ({ riskLevel, botScore }: DemoSession) => `${riskLevel} ${
 class Watch {
   /** The time (of performance.now) of the first look that showed the class bot. */
   botAtMs: number | null = null;
+  /** How long before that look the last batch had arrived that the score covers. */
+  sinceReceiptMs: number | null = null;
   #last: DemoSession | null = null;
   readonly #shown = new Set<string>();
   readonly #say: Say;
@@ -92,7 +94,10 @@ class Watch {
   #note(session: DemoSession) {
     if (session.botScore !== null && session.scoredAt !== this.#last?.scoredAt) {
       this.#say(`verdict  ${describeScore(session)}`);
-      if (session.riskLevel === 'bot') this.botAtMs ??= performance.now();
+      if (session.riskLevel === 'bot') {
+        this.botAtMs ??= performance.now();
+        this.sinceReceiptMs ??= Date.now() - Date.parse(session.scoredAt!);
+      }
     }
     for (const finding of session.findings) {
       if (finding.state !== 'found' || this.#shown.has(finding.flag)) continue;
@@ -170,6 +175,7 @@ function report(watch: Watch, deedMs: number, endMs: number) {
   Session          ${session.id}
   Final verdict    ${describeScore(session)}   (rules ${session.ruleSetVersion})
   Deed → verdict   ${watch.botAtMs === null ? 'never bot' : seconds(Math.max(0, watch.botAtMs - deedMs))}
+  Taken → verdict  ${watch.sinceReceiptMs === null ? 'never bot' : seconds(Math.max(0, watch.sinceReceiptMs))}
   End → closed     ${seconds(performance.now() - endMs)}
   BotDetected      ${fired}
   Kept             ${batches} batches, ${events} events, ${bytes} bytes

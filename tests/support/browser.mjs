@@ -60,7 +60,7 @@ export async function obtainChromium(say) {
   const playwright = join(dirname(createRequire(import.meta.url).resolve('@playwright/test/package.json')), 'cli.js');
   const attempts = [[process.execPath, [playwright, 'install', 'chromium'], PLAYWRIGHT_LIMIT_MS]];
   if (process.platform === 'linux' && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    const apt = ['-y', '-qq', '-o', 'Dpkg::Use-Pty=0'];
+    const apt = ['-y', '-qq', '-o', 'Dpkg::Use-Pty=0', '-o', 'DPkg::Lock::Timeout=200'];
     attempts.push(
       ['apt-get', ['update', ...apt], APT_LIMIT_MS],
       ['apt-get', ['install', ...apt, '--no-install-recommends', 'chromium'], APT_LIMIT_MS],

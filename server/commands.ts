@@ -14,6 +14,7 @@ import { siteNameInput } from '../contract/sites';
 import { createStaffInput, setStaffPasswordInput } from '../contract/staff';
 import { asOperator } from './audit/acts';
 import { createStaff, setStaffPassword } from './auth/accounts';
+import { rescoreSessions } from './collector/rescoring';
 import { createRandom, makeSessionFacts } from './demo/session-facts';
 import { mintKey, revokeKey } from './domain/api-keys';
 import { listLatestAuditEntries } from './domain/audit-entries';
@@ -125,6 +126,14 @@ const COMMANDS = new Map<string, Command>(
         entries: await listLatestAuditEntries(db, { integrationId: flags.integration, limit: flags.limit }),
       }),
     ),
+    'detection rescore': command(
+      '[--dry-run] [--integration I]',
+      z.object({ integration: id.optional(), 'dry-run': z.boolean().default(false) }),
+      async ({ db, ingester, env }, { integration = null, 'dry-run': isDryRun }) => {
+        const request = { integrationId: integration, isDryRun, traceDays: env.TRACE_DAYS };
+        return { ...(await rescoreSessions(asOperator(db), ingester, request)) };
+      },
+    ),
     'db migrate': command('', z.object({}), async (_service, _flags, { migrated }) => ({ applied: migrated })),
     'demo session': command(
       '--integration I [--kind bot|human]',
@@ -140,6 +149,8 @@ const COMMANDS = new Map<string, Command>(
 
 /** Flags that may be given more than once. */
 const REPEATABLE = new Set(['origin']);
+/** Flags without a value. */
+const SWITCHES = new Set(['dry-run']);
 
 class UsageError extends Error {}
 
@@ -160,7 +171,10 @@ async function parseCommand(args: string[], { readPassword }: Surroundings) {
   if (!found) throw new UsageError(`usage: npm run -s admin -- <command> [--json]\n${listCommands()}`);
   const names = Object.keys(found.flags.shape);
   const options = Object.fromEntries(
-    names.map((flag) => [flag, { type: 'string' as const, multiple: REPEATABLE.has(flag) }]),
+    names.map((flag) => {
+      const type: 'boolean' | 'string' = SWITCHES.has(flag) ? 'boolean' : 'string';
+      return [flag, { type, multiple: REPEATABLE.has(flag) }];
+    }),
   );
   let values: Record<string, unknown>;
   try {

@@ -48,6 +48,7 @@ const WORDS: Record<AuditAction, (details: Details) => string> = {
   StaffEnabled: ({ email }) => `${email} enabled`,
   StaffSessionsEnded: ({ email, sessions }) =>
     `${email} signed out of ${sessions} ${sessions === 1 ? 'session' : 'sessions'}`,
+  SessionsRescored: ({ ruleSetVersion }) => `Sessions scored again by rules ${ruleSetVersion}`,
 };
 
 function ActorName({ actor: { kind, name } }: AuditEntry) {

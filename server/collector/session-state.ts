@@ -68,7 +68,7 @@ export interface OpenSession {
 
 /** The default thresholds of an integration, until the first cut brings the real ones. */
 const DEFAULT_THRESHOLDS: RiskThresholds = { mediumAt: 40, botAt: 70 };
-/** Limits the sessions in memory: their number, and the numbers in all their events (8 bytes each, and 9 for what is measured). */
+/** Limits the sessions in memory: their number, and the numbers in all their events (8 bytes each, and 10 for what is measured). */
 const MAX_SESSIONS = 20_000;
 const MAX_VALUES = 8_000_000;
 /** What a session or a batch without events counts as. */

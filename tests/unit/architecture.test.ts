@@ -17,7 +17,7 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   [
     'entries',
     'server/main.ts server/admin.ts server/commands.ts server/runtime.ts server/start.mjs server/build.mjs instrumentation.ts',
-    'http-server demo service webhooks domain auth audit platform db contract',
+    'http-server demo service collector webhooks domain auth audit platform db contract',
   ],
   [
     'http-server',

@@ -112,14 +112,14 @@ function buildOpenDeeds(): TraceBatch[] {
 
 describe('a score while a session goes on is that of the whole', () => {
   it('for every order and every way to split a short trace', () => {
+    const press = { pressurePercent: 0 };
     const page = (document: string) => {
-      const builder = new TraceBuilder({ document }).wait(500).press(300, 200, 0, { pressurePercent: 0 }).send();
-      builder.page('https://lms.example.edu/2', 1).wait(700).press(900.5, 640, 30, { pressurePercent: 0 });
-      return builder.send().wait(65_000).press(40, 200, 4, { pressurePercent: 0 }).send().batches;
+      const builder = new TraceBuilder({ document }).wait(500).press(300, 200, 0, press).send();
+      builder.page('https://lms.example.edu/2', 1).wait(700).press(900.5, 640, 30, press).send();
+      return builder.wait(65_000).press(40, 200, 4, press).send().batches;
     };
-    const batches = [...page('00000000000000d1'), ...page('00000000000000d0').slice(0, 2)];
-    expect(batches).toHaveLength(5);
-    expect(readTrace({ ...source, batches }).segments).toHaveLength(4);
+    const batches = [...page('00000000000000d1'), page('00000000000000d0')[0]!];
+    expect(readTrace({ ...source, batches }).segments).toHaveLength(3);
     const compare = compareGrowth();
     for (const order of listOrders(batches)) for (const groups of listCuts(order)) compare(groups);
   });
@@ -146,7 +146,7 @@ describe('a score while a session goes on is that of the whole', () => {
       const builder = new TraceBuilder({ document });
       for (let i = 0; i < count; i++) {
         builder.wait(10).page('https://lms.example.edu/a', 1).key('letter', 80);
-        if (i % 250 === 249) builder.send();
+        if (i % 300 === 299) builder.send();
       }
       return builder.send().batches;
     };
@@ -154,7 +154,7 @@ describe('a score while a session goes on is that of the whole', () => {
     const arrivals = full.flatMap((batch, i) => (before[i] ? [batch, before[i]] : [batch]));
     expect(readTrace({ ...source, batches: arrivals }).segments).toHaveLength(1_000);
     const compare = compareGrowth();
-    for (const order of [arrivals, [...full, ...before], [...before, ...full]]) compare(order.map((batch) => [batch]));
+    for (const order of [arrivals, [...full, ...before]]) compare(order.map((batch) => [batch]));
   });
 
   it('when documents share the most values that are judged', () => {

@@ -1,171 +1,159 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createRandom, type Random } from '../../server/demo/session-facts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { prepareBrowser } from './people/browsers';
+import { type Chance, createChance } from './people/chance';
+import { BUTTONS, type Deed, type Devices } from './people/devices';
+import { type Point, planReach } from './people/reaching';
+import { drawTraits, type Traits } from './people/traits';
+import { planTyping } from './people/typing';
+import { openWindow, type Viewport } from './people/window';
 import type { Screen } from './screen';
+import type { Box } from './subject';
 
-// A person at a screen: the pointer moves like a hand (minimum jerk, tremor, sometimes beyond the target and back), keys
-// overlap and have a rhythm. It is a model of a person, not a recording of one.
+export type { Viewport } from './people/window';
+export type { Box } from './subject';
 
-/** A box on a page, in CSS pixels from the corner of the viewport. */
-export interface Box {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
+/** Where a page's corner is on the screen, and its scale. */
+export type Corner = Pick<Viewport, 'left' | 'top' | 'pixelRatio'>;
 
-/** Where the page is on the screen, and how large its viewport is. */
-export interface Viewport {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
-}
+/** A finger does not come back sooner, as a share of what is usual for it. */
+const MIN_HOLD_SHARE = 0.4;
+/** Before a press the eye confirms that the pointer is on the target. */
+const CONFIRM_MS = { from: 60, to: 220 };
+/** Nobody aims at the edge of a target. */
+const AIMED_SHARE = 0.8;
 
-const STEP_MS = 8;
-const GEOMETRY_LIMIT_MS = 20_000;
-const KEYS: Record<string, string> = { ' ': 'space', '.': 'period', ',': 'comma' };
-
+/** A person with a mouse and a keyboard. It is a model of people, not a recording of one. */
 export class Person {
-  #x = 30;
-  #y = 20;
-  readonly #screen: Screen;
+  readonly traits: Traits;
+  readonly chance: Chance;
+  readonly #devices: Devices;
   readonly #viewport: Viewport;
-  readonly #random: Random;
+  #at: Point;
 
-  constructor(screen: Screen, viewport: Viewport, seed: number) {
-    this.#screen = screen;
+  /** `seed` says who it is. `moment` differs between what the same person does at different times. */
+  constructor(devices: Devices, viewport: Viewport, seed: number, given: Partial<Traits> = {}, moment = 0) {
+    this.#devices = devices;
     this.#viewport = viewport;
-    this.#random = createRandom(seed);
+    this.traits = drawTraits(seed, given);
+    this.chance = createChance(seed * 31 + moment);
+    this.#at = { x: viewport.left + 380, y: viewport.top + 400 };
   }
 
-  /** Moves the pointer to a place in a box and presses. */
+  /** Moves the pointer to a place in a box of the page and presses. */
   async click(box: Box): Promise<void> {
-    const x = this.#viewport.left + box.x + box.width * this.#between(0.25, 0.75);
-    const y = this.#viewport.top + box.y + box.height * this.#between(0.3, 0.7);
-    const commands = [`sleep ${seconds(this.#between(200, 600))}`, ...this.#move(x, y)];
-    commands.push(`sleep ${seconds(this.#between(40, 200))}`, 'mousedown 1');
-    commands.push(`sleep ${seconds(this.#between(70, 130))}`, 'mouseup 1');
-    await this.#screen.send(commands);
+    await this.reach(box);
+    await this.press();
   }
 
-  /** Types a text of letters, spaces, full stops and commas. */
+  /** Moves the pointer to a place in a box of the page, whose place and scale can have changed. */
+  async reach({ x, y, width, height }: Box, viewport: Corner = this.#viewport): Promise<void> {
+    const { left, top, pixelRatio } = viewport;
+    const { chance, traits } = this;
+    const scatter = (start: number, length: number) => {
+      // Nineteen of twenty hits lie in the target: its effective width (MacKenzie 1992).
+      const offset = chance.normal(0, length / 4.133);
+      return (
+        start +
+        length / 2 +
+        Math.max(-1, Math.min(1, (2 * offset) / (length * AIMED_SHARE))) * (length / 2) * AIMED_SHARE
+      );
+    };
+    const to = {
+      x: left + scatter(x, Math.min(width, 320)) * pixelRatio,
+      y: top + scatter(y, Math.min(height, 120)) * pixelRatio,
+    };
+    const size = Math.min(width, height) * pixelRatio;
+    const startMs = chance.logNormal(traits.searchMs, 0.35);
+    await this.perform(
+      planReach(this.#at, to, size, traits, chance).map((sample) => ({
+        ...{ atMs: startMs + sample.atMs, do: 'move' as const },
+        ...{ x: Math.round(sample.x), y: Math.round(sample.y) },
+      })),
+    );
+  }
+
+  /** Puts the pointer into the middle of a box at once, as software does that is told a name. */
+  async jump({ x, y, width, height }: Box, { left, top, pixelRatio }: Corner): Promise<void> {
+    const place = { x: left + (x + width / 2) * pixelRatio, y: top + (y + height / 2) * pixelRatio };
+    await this.perform([{ atMs: 0, do: 'move', x: Math.round(place.x), y: Math.round(place.y) }]);
+  }
+
+  /** Presses a button where the pointer is. */
+  async press(button: number = BUTTONS.left): Promise<void> {
+    const atMs = this.traits.dwellMs ?? this.chance.between(CONFIRM_MS.from, CONFIRM_MS.to);
+    const heldMs = this.#hold(this.traits.pressMs);
+    await this.perform([
+      { atMs, do: 'press', button },
+      { atMs: atMs + heldMs, do: 'release', button },
+    ]);
+  }
+
+  /** Types a text. */
   async type(text: string): Promise<void> {
-    const acts: [atMs: number, command: string][] = [];
-    let atMs = this.#between(200, 600);
-    for (const [place, character] of [...text].entries()) {
-      const isCapital = character !== character.toLowerCase();
-      const key = KEYS[character] ?? character.toLowerCase();
-      const gapMs = Math.max(60, 120 * Math.exp(0.5 * this.#gauss()));
-      // One finger presses both letters of a double one, so it lets go in between.
-      const heldMs = Math.min(Math.max(45, 88 + 18 * this.#gauss()), text[place + 1] === character ? gapMs * 0.7 : 300);
-      if (isCapital) {
-        acts.push([atMs - this.#between(60, 140), 'keydown shift'], [atMs + heldMs * 0.7, 'keyup shift']);
+    await this.rest(this.chance.logNormal(this.traits.searchMs, 0.3));
+    await this.perform(planTyping(text, this.traits, this.chance));
+  }
+
+  /** Presses one key, while others are held. Keys have the names of X keysyms. */
+  async tap(key: string, ...held: string[]): Promise<void> {
+    const { chance, traits } = this;
+    const heldMs = this.#hold(traits.keyMs);
+    const leadMs = held.length > 0 ? chance.between(70, 180) : 0;
+    await this.perform([
+      ...held.map((name, i): Deed => ({ atMs: i * 20, do: 'keyDown', key: name })),
+      { atMs: leadMs + held.length * 20, do: 'keyDown', key },
+      { atMs: leadMs + held.length * 20 + heldMs, do: 'keyUp', key },
+      ...held.map(
+        (name, i): Deed => ({ atMs: leadMs + held.length * 20 + heldMs + 40 + i * 15, do: 'keyUp', key: name }),
+      ),
+    ]);
+  }
+
+  /** Turns the wheel some notches down, or up if there are less than none. */
+  async turnWheel(notches: number): Promise<void> {
+    const button = notches > 0 ? BUTTONS.wheelDown : BUTTONS.wheelUp;
+    const deeds: Deed[] = [];
+    let atMs = 0;
+    for (let i = 0; i < Math.abs(notches); i++) {
+      deeds.push({ atMs, do: 'press', button }, { atMs: atMs + 1, do: 'release', button });
+      atMs += this.chance.logNormal(this.traits.wheelMs, 0.3);
+    }
+    await this.perform(deeds);
+  }
+
+  /** Lets the hand drift a little, as hands on a mouse do while their people read. */
+  async drift(): Promise<void> {
+    const { left, top, pixelRatio } = this.#viewport;
+    const [x, y] = [(this.#at.x - left) / pixelRatio - 14, (this.#at.y - top) / pixelRatio - 12];
+    await this.reach({ x, y, width: 28, height: 24 });
+  }
+
+  rest(ms: number): Promise<void> {
+    return sleep(ms);
+  }
+
+  #hold(usualMs: number): number {
+    return Math.max(usualMs * MIN_HOLD_SHARE, this.chance.logNormal(usualMs, 0.22));
+  }
+
+  /** Does deeds that no hand plans, such as those of assistive software. */
+  async perform(deeds: readonly Deed[]): Promise<void> {
+    if (deeds.length === 0) return;
+    const kept: Deed[] = [];
+    for (const deed of deeds) {
+      if (deed.do === 'move') {
+        // A mouse that rests reports nothing.
+        if (deed.x === this.#at.x && deed.y === this.#at.y) continue;
+        this.#at = { x: deed.x, y: deed.y };
       }
-      acts.push([atMs, `keydown ${key}`], [atMs + heldMs, `keyup ${key}`]);
-      // People stop between words and sentences.
-      const pauseMs = character === ' ' ? this.#between(0, 250) : 0;
-      atMs += gapMs + pauseMs;
+      kept.push(deed);
     }
-    acts.sort(([a], [b]) => a - b);
-    let lastMs = 0;
-    const commands = acts.flatMap(([actMs, command]) => {
-      const pause = `sleep ${seconds(Math.max(0, actMs - lastMs))}`;
-      lastMs = Math.max(actMs, lastMs);
-      return [pause, command];
-    });
-    await this.#screen.send(commands);
-  }
-
-  #move(x: number, y: number): string[] {
-    const distance = Math.hypot(x - this.#x, y - this.#y);
-    const durationMs = 180 + 110 * Math.log2(distance / 20 + 1) * this.#between(0.8, 1.3);
-    const steps = Math.ceil(durationMs / STEP_MS);
-    const bend = this.#between(-0.09, 0.09);
-    const goesBeyond = this.#random() < 0.4;
-    const endX = goesBeyond ? x + (x - this.#x) * this.#between(0.01, 0.05) : x;
-    const endY = goesBeyond ? y + (y - this.#y) * this.#between(0.01, 0.05) : y;
-    const points: [x: number, y: number][] = [];
-    let [tremorX, tremorY] = [0, 0];
-    for (let step = 0; step <= steps; step++) {
-      const u = step / steps;
-      const way = 10 * u ** 3 - 15 * u ** 4 + 6 * u ** 5;
-      const side = Math.sin(Math.PI * way) * bend;
-      tremorX += 0.35 * this.#gauss() - 0.15 * tremorX;
-      tremorY += 0.35 * this.#gauss() - 0.15 * tremorY;
-      points.push([
-        this.#x + (endX - this.#x) * way - (endY - this.#y) * side + tremorX,
-        this.#y + (endY - this.#y) * way + (endX - this.#x) * side + tremorY,
-      ]);
-    }
-    for (let step = 1; goesBeyond && step <= 8; step++)
-      points.push([endX + ((x - endX) * step) / 8, endY + ((y - endY) * step) / 8]);
-    const commands: string[] = [];
-    let waitedMs = 0;
-    for (const [pointX, pointY] of points) {
-      const [toX, toY] = [Math.round(pointX), Math.round(pointY)];
-      waitedMs += STEP_MS;
-      if (toX === this.#x && toY === this.#y) continue;
-      commands.push(`sleep ${seconds(waitedMs)}`, `mousemove ${toX} ${toY}`);
-      [this.#x, this.#y, waitedMs] = [toX, toY, 0];
-    }
-    return commands;
-  }
-
-  #between(from: number, to: number): number {
-    return from + this.#random() * (to - from);
-  }
-
-  #gauss(): number {
-    return Math.sqrt(-2 * Math.log(1 - this.#random())) * Math.cos(2 * Math.PI * this.#random());
+    await this.#devices.perform(kept);
   }
 }
 
-const seconds = (ms: number) => (ms / 1_000).toFixed(4);
-
-const PROBE = `<!doctype html><title>Please wait</title><script>
-  let last = '', since = performance.now();
-  const timer = setInterval(() => {
-    const border = (outerWidth - innerWidth) / 2;
-    const now = [screenX + border, screenY + outerHeight - innerHeight - border, innerWidth, innerHeight].join();
-    if (now !== last) [last, since] = [now, performance.now()];
-    if (document.hasFocus() && performance.now() - since > 800) {
-      clearInterval(timer);
-      fetch('/', { method: 'POST', body: now }).then(() => location.replace(new URLSearchParams(location.search).get('to')));
-    }
-  }, 50);
-</script>`;
-
-/**
- * Opens a page in an ordinary browser window and finds out where the page is on the screen: a page on this machine
- * measures its own window, then goes on to the page.
- */
+/** Opens an address in an ordinary Chromium window. Answers where its page is on the screen. */
 export async function openPage(screen: Screen, url: string): Promise<Viewport> {
-  let note: (text: string) => void = () => {};
-  const noted = new Promise<string>((resolve) => {
-    note = resolve;
-  });
-  const server = createServer((request, response) => {
-    if (request.method !== 'POST') return void response.setHeader('content-type', 'text/html').end(PROBE);
-    let body = '';
-    request.on('data', (piece: Buffer) => {
-      body += piece;
-    });
-    request.on('end', () => {
-      response.end();
-      note(body);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    const { port } = server.address() as AddressInfo;
-    screen.openBrowser(`http://127.0.0.1:${port}/?to=${encodeURIComponent(url)}`);
-    const timeout = new Promise<never>((_resolve, reject) => {
-      setTimeout(() => reject(new Error('the browser window did not come')), GEOMETRY_LIMIT_MS).unref();
-    });
-    const [left = 0, top = 0, width = 0, height = 0] = (await Promise.race([noted, timeout])).split(',').map(Number);
-    return { left, top, width, height };
-  } finally {
-    server.close();
-  }
+  const prepare = (probeUrl: string) => prepareBrowser('chromium', screen.profile, probeUrl);
+  return (await openWindow(screen, url, prepare)).viewport;
 }

@@ -1,63 +1,92 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { requireChromium } from '../support/browser.mjs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Devices, writeScript } from './people/devices';
 
-// A screen without hardware: an X server in memory with a window manager, and an ordinary headful Chromium on it. Input
-// comes only through the X server, as from a mouse and a keyboard; nothing speaks the browser's own protocols.
+// A screen without hardware: an X server in memory with a window manager. Input comes only through the X server, as from
+// a mouse and a keyboard; nothing speaks a browser's own protocols.
 
-const SCREEN = { width: 1_440, height: 1_240 };
+const SIZE = { width: 1_440, height: 1_240 };
 const START_LIMIT_MS = 10_000;
+const CLOSE_LIMIT_MS = 6_000;
+/** A key that no page sees closes the window in front, as a click on the window's cross does. */
+const CLOSE_KEY = 'XF86Close';
+const WINDOW_MANAGER = `<openbox_config xmlns="http://openbox.org/3.4/rc"><keyboard>
+<keybind key="${CLOSE_KEY}"><action name="Close"/></keybind></keyboard></openbox_config>`;
 
-export interface Screen {
-  /** The environment of programs that show their windows on it. */
+export interface Screen extends Devices {
+  /** A directory for a browser's profile. */
+  profile: string;
+  /** The environment of the programs on the screen. */
   env: NodeJS.ProcessEnv;
-  /** Opens an ordinary Chromium window. */
-  openBrowser(url: string): void;
-  /** Sends commands to the X server: those of xdotool, one a line. */
-  send(commands: string[]): Promise<void>;
+  /** Starts a program on the screen, which is ended with it. */
+  open(program: string, args: readonly string[], env?: Record<string, string>): ChildProcess;
+  /** Closes the window in front and waits until its program has ended. */
+  closeWindow(program: ChildProcess): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Lists the programs that a screen needs and this machine lacks. */
-export const listMissingPrograms = () =>
-  ['Xvfb', 'openbox', 'xdotool'].filter((program) => spawnSync('which', [program]).status !== 0);
+/** An X server: its program, and the arguments next to those that ask for its display. */
+export interface ServerCommand {
+  program: string;
+  args: readonly string[];
+}
 
-/** Starts a screen with a window manager. */
-export async function openScreen(): Promise<Screen> {
-  const profile = mkdtempSync(join(tmpdir(), 'person-'));
-  const children: ChildProcess[] = [];
-  const size = `${SCREEN.width}x${SCREEN.height}x24`;
-  const server = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', size, '-nolisten', 'tcp'], {
+const XVFB: ServerCommand = { program: 'Xvfb', args: ['-screen', '0', `${SIZE.width}x${SIZE.height}x24`] };
+
+/** Lists the programs that a screen needs and this machine lacks. */
+export const listMissingPrograms = (needed: readonly string[] = []) =>
+  ['Xvfb', 'openbox', 'xdotool', ...needed].filter((program) => spawnSync('which', [program]).status !== 0);
+
+/** Starts a screen with a window manager. Without a profile it makes one, and removes it in the end. */
+export async function openScreen(
+  { profile, env: outer = process.env }: { profile?: string; env?: NodeJS.ProcessEnv } = {},
+  { program, args }: ServerCommand = XVFB,
+): Promise<Screen> {
+  const directory = profile ?? mkdtempSync(join(tmpdir(), 'person-'));
+  const server = spawn(program, ['-displayfd', '3', ...args, '-nolisten', 'tcp'], {
+    env: outer,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
-  children.push(server);
-  const env = { ...process.env, DISPLAY: `:${await readDisplay(server)}` };
-  children.push(spawn('openbox', [], { env, stdio: 'ignore' }));
-  return {
+  const children: ChildProcess[] = [server];
+  const env: NodeJS.ProcessEnv = { ...outer, DISPLAY: `:${await readDisplay(server)}` };
+  const screen: Screen = {
+    profile: directory,
     env,
-    openBrowser(url) {
-      const args = [
-        ...['--no-sandbox', '--disable-gpu', '--no-first-run', '--password-store=basic', '--disable-sync'],
-        ...['--disable-background-networking', '--disable-component-update'],
-        ...[`--user-data-dir=${profile}`, '--window-size=1300,1180', '--window-position=40,20', url],
-      ];
-      children.push(spawn(requireChromium(), args, { env, stdio: 'ignore' }));
+    open(name, parameters, more = {}) {
+      const child = spawn(name, parameters, { env: { ...env, ...more }, stdio: 'ignore' });
+      child.once('error', () => {});
+      children.push(child);
+      return child;
     },
-    send: (commands) =>
+    perform: (deeds) =>
       new Promise((resolve, reject) => {
         const child = spawn('xdotool', ['-'], { env, stdio: ['pipe', 'ignore', 'inherit'] });
         child.once('error', reject);
         child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`xdotool ended with ${code}`))));
-        child.stdin!.end(`${commands.join('\n')}\n`);
+        child.stdin!.end(`${writeScript(deeds).join('\n')}\n`);
       }),
+    async closeWindow(child) {
+      const ended = new Promise<boolean>((resolve) => child.once('exit', () => resolve(true)));
+      if (child.exitCode !== null) return;
+      await screen.perform([
+        { atMs: 0, do: 'keyDown', key: CLOSE_KEY },
+        { atMs: 30, do: 'keyUp', key: CLOSE_KEY },
+      ]);
+      if (!(await Promise.race([ended, sleep(CLOSE_LIMIT_MS, false)]))) await end(child);
+    },
     async close() {
       // The X server last, because the others end with errors without it.
       for (const child of children.reverse()) await end(child);
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      if (profile === undefined) rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
+  const settings = join(directory, 'openbox.xml');
+  writeFileSync(settings, WINDOW_MANAGER);
+  screen.open('openbox', ['--config-file', settings]);
+  return screen;
 }
 
 /** Reads the number of the display that the X server has chosen. */

@@ -1,0 +1,15 @@
+import { type Control, defineControl } from '../people/control';
+import { connectRemotely, type Link } from '../people/remote-desktop';
+
+// Somebody who works on a computer far away, over a VNC client and server. The links are a model: one as in the same
+// city, and one that holds packets back.
+
+const over = (name: string, link: Link): Control => ({
+  ...{ name, family: 'remote-desktop', needs: ['x11vnc'] },
+  connect: (screen, { seed }) => connectRemotely(screen, link, seed),
+});
+
+export const subjects = [
+  defineControl(over('remote-desktop', { moveMs: 33, stallRate: 0.02, stallMs: 120 })),
+  defineControl(over('remote-desktop-slow', { moveMs: 140, stallRate: 0.08, stallMs: 500 })),
+];

@@ -45,24 +45,23 @@ export class Person {
     await this.press();
   }
 
+  /** Chooses a place in a box of the page. Nineteen of twenty lie well in it: its effective width (MacKenzie 1992). */
+  aim({ x, y, width, height }: Box, { left, top, pixelRatio }: Corner): Point {
+    const scatter = (length: number) => {
+      const reach = (length / 2) * AIMED_SHARE;
+      return length / 2 + Math.max(-reach, Math.min(reach, this.chance.normal(0, length / 4.133)));
+    };
+    return {
+      x: left + (x + scatter(Math.min(width, 320))) * pixelRatio,
+      y: top + (y + scatter(Math.min(height, 120))) * pixelRatio,
+    };
+  }
+
   /** Moves the pointer to a place in a box of the page, whose place and scale can have changed. */
-  async reach({ x, y, width, height }: Box, viewport: Corner = this.#viewport): Promise<void> {
-    const { left, top, pixelRatio } = viewport;
+  async reach(box: Box, corner: Corner = this.#viewport): Promise<void> {
     const { chance, traits } = this;
-    const scatter = (start: number, length: number) => {
-      // Nineteen of twenty hits lie in the target: its effective width (MacKenzie 1992).
-      const offset = chance.normal(0, length / 4.133);
-      return (
-        start +
-        length / 2 +
-        Math.max(-1, Math.min(1, (2 * offset) / (length * AIMED_SHARE))) * (length / 2) * AIMED_SHARE
-      );
-    };
-    const to = {
-      x: left + scatter(x, Math.min(width, 320)) * pixelRatio,
-      y: top + scatter(y, Math.min(height, 120)) * pixelRatio,
-    };
-    const size = Math.min(width, height) * pixelRatio;
+    const to = this.aim(box, corner);
+    const size = Math.min(box.width, box.height) * corner.pixelRatio;
     const startMs = chance.logNormal(traits.searchMs, 0.35);
     await this.perform(
       planReach(this.#at, to, size, traits, chance).map((sample) => ({

@@ -34,7 +34,7 @@ class VoiceController extends Speaker {
   protected override async point(target: string): Promise<void> {
     await this.show(target);
     await this.person.rest(this.person.chance.between(900, 1_800));
-    await this.jump(target);
+    await this.person.jump(...this.locate(target));
   }
 }
 

@@ -19,10 +19,12 @@ export interface Control {
   /** Further arguments of the browser, and settings of Firefox. */
   switches?: readonly string[];
   settings?: Record<string, boolean | number | string>;
-  env?: Record<string, string>;
+  /** Of the browser. */
+  env?: (profile: string) => Record<string, string>;
   /** Programs that it needs. */
   needs?: readonly string[];
-  server?: ServerCommand;
+  /** Another X server than usual. */
+  server?: (profile: string) => ServerCommand;
   /** Of the browser's processes. */
   niceness?: number;
   traits?: Partial<Traits>;
@@ -49,11 +51,11 @@ export type Manner = { [Do in Step['do']]: (step: Extract<Step, { do: Do }>) => 
 
 /** Makes a control a subject of the laboratory. */
 export function defineControl(control: Control): Subject {
-  const { name, family, input = 'real', browser = 'chromium', needs = [], server } = control;
+  const { name, family, input = 'real', browser = 'chromium', needs = [] } = control;
   return {
     ...{ name, family, kind: 'control', input, isHeadful: true },
     findMissing() {
-      const missing = listMissingPrograms(server ? [server.program, ...needs] : needs);
+      const missing = listMissingPrograms(needs);
       if (findBrowser(browser) === null) missing.push(browser);
       return missing.length > 0 ? `not installed: ${missing.join(', ')}` : null;
     },
@@ -63,14 +65,14 @@ export function defineControl(control: Control): Subject {
 
 async function act(control: Control, visit: Visit): Promise<void> {
   const { browser = 'chromium', switches, settings, env, traits } = control;
-  const screen = await openScreen(visit, control.server);
+  const screen = await openScreen(visit, control.server?.(visit.profile));
   try {
     await control.furnish?.(screen, visit);
     const devices = (await control.connect?.(screen, visit)) ?? screen;
     const opened = await openWindow(
       ...([screen, visit.url] as const),
       (probeUrl) => slowDown(prepareBrowser(browser, visit.profile, probeUrl, switches, settings), control.niceness),
-      env,
+      env?.(visit.profile),
     );
     // Each seed of each control is another person, who does all four tasks.
     const person = new Person(

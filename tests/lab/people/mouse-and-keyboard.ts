@@ -43,7 +43,7 @@ export class MouseAndKeyboard implements Manner {
   async click({ target }: StepTo<'click'>): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       await this.point(target);
-      await this.person.press();
+      await this.hit(target);
       await this.person.rest(SETTLE_MS);
       // Somebody who misses a small circle sees it and tries again.
       if (look(this.desk).values[target] !== false) return;
@@ -63,7 +63,7 @@ export class MouseAndKeyboard implements Manner {
   protected async focus(target: string): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES && look(this.desk).focus !== target; tries++) {
       await this.point(target);
-      await this.person.press();
+      await this.hit(target);
       await this.person.rest(SETTLE_MS);
     }
     if (look(this.desk).focus !== target) throw new Error(`${target} did not get the focus`);
@@ -72,13 +72,18 @@ export class MouseAndKeyboard implements Manner {
   /** Moves the pointer to an element, which is scrolled into view before. */
   protected async point(target: string): Promise<void> {
     await this.show(target);
-    const geometry = look(this.desk);
-    await this.person.reach(cutToView(geometry.boxes[target]!, geometry), findCorner(this.desk, geometry));
+    await this.person.reach(...this.locate(target));
   }
 
-  protected async jump(target: string): Promise<void> {
+  /** Presses what the pointer is on. */
+  protected async hit(_target: string): Promise<void> {
+    await this.person.press();
+  }
+
+  /** Where the visible part of an element is. */
+  protected locate(target: string): [Box, Corner] {
     const geometry = look(this.desk);
-    await this.person.jump(cutToView(geometry.boxes[target]!, geometry), findCorner(this.desk, geometry));
+    return [cutToView(geometry.boxes[target]!, geometry), findCorner(this.desk, geometry)];
   }
 
   protected async show(target: string): Promise<void> {

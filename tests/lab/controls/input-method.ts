@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +10,7 @@ import type { Screen } from '../screen';
 
 const ENGINE = 'm17n:vi:telex';
 const START_LIMIT_MS = 15_000;
+const CALL_LIMIT_MS = 5_000;
 const QUIET = ['--panel=disable', '--config=disable', '--emoji-extension=disable', '--cache=none', '--xim'];
 
 const describeInputMethod = (profile: string) => ({
@@ -23,10 +23,11 @@ async function startInputMethod(screen: Screen): Promise<void> {
   const settings = describeInputMethod(screen.profile);
   mkdirSync(settings.XDG_CONFIG_HOME, { recursive: true });
   screen.open('ibus-daemon', QUIET, settings);
+  const env = { ...screen.env, ...settings };
   for (const until = Date.now() + START_LIMIT_MS; ; await sleep(300)) {
-    const choose = spawn('ibus', ['engine', ENGINE], { env: { ...screen.env, ...settings }, stdio: 'ignore' });
-    const [code] = await once(choose, 'close');
-    if (code === 0) return;
+    spawnSync('ibus', ['engine', ENGINE], { env, timeout: CALL_LIMIT_MS });
+    const chosen = spawnSync('ibus', ['engine'], { env, timeout: CALL_LIMIT_MS, encoding: 'utf8' }).stdout;
+    if (chosen?.trim() === ENGINE) return;
     if (Date.now() > until) throw new Error('the input method did not start');
   }
 }

@@ -1,12 +1,18 @@
-import { defineControl } from '../people/control';
+import { type Control, defineControl } from '../people/control';
+import { connectTrackpad, useTrackpad } from '../people/finger';
+import { findMissingDriver, prepareXorg } from '../people/input-driver';
 
-/**
- * A trackpad on which a tap is a click: the button is held for the moment that the driver gives it, and long ways need
- * several strokes. XTEST has no smooth scrolling, so this one scrolls in notches.
- */
+// A trackpad on which a tap is a click: the driver holds the button for a moment, the pointer needs several strokes for a
+// long way, and two fingers scroll smoothly.
+const hand = { pressMs: 2.2, strokePx: 330, reportMs: 10, bitsPerSecond: 3.4, tremorPx: 0.2 };
+const trackpad: Control = {
+  ...{ name: 'tap-to-click', family: 'trackpad', traits: hand, server: prepareXorg, needs: ['Xorg'] },
+  ...{ findMissing: findMissingDriver, manner: useTrackpad },
+  connect: (screen) => connectTrackpad(screen.profile, screen),
+};
+
 export const subjects = [
-  defineControl({
-    ...{ name: 'tap-to-click', family: 'trackpad' },
-    traits: { pressMs: 2.5, strokePx: 330, reportMs: 10, bitsPerSecond: 3.4, tremorPx: 0.2 },
-  }),
+  defineControl(trackpad),
+  // The same without the driver: how a busy computer stretches the hold of a tap.
+  defineControl({ name: 'tap-to-click-late', family: 'trackpad', traits: hand }),
 ];

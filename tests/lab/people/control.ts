@@ -23,6 +23,8 @@ export interface Control {
   env?: (profile: string) => Record<string, string>;
   /** Programs that it needs. */
   needs?: readonly string[];
+  /** What else it lacks, in words. */
+  findMissing?: () => string | null;
   /** Another X server than usual. */
   server?: (profile: string) => ServerCommand;
   /** Of the browser's processes. */
@@ -57,7 +59,7 @@ export function defineControl(control: Control): Subject {
     findMissing() {
       const missing = listMissingPrograms(needs);
       if (findBrowser(browser) === null) missing.push(browser);
-      return missing.length > 0 ? `not installed: ${missing.join(', ')}` : null;
+      return missing.length > 0 ? `not installed: ${missing.join(', ')}` : (control.findMissing?.() ?? null);
     },
     act: (visit) => act(control, visit),
   };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadPackage } from '../driving/packages';
-import { drivePuppeteer, type Puppeteer, type PuppeteerPage } from '../driving/puppeteer';
+import { drivePuppeteer, hideAutomation, type Puppeteer, type PuppeteerPage } from '../driving/puppeteer';
 
 // Puppeteer with a mouse that moves on curves, and typing with random pauses.
 
@@ -15,6 +15,7 @@ export const subjects = [
   drivePuppeteer({
     ...{ name: 'ghost-cursor', isHeadful: true, packages: ['puppeteer-core', 'ghost-cursor'] },
     load: () => loadPackage<Puppeteer>('puppeteer-core'),
+    launch: hideAutomation,
     async hands(page) {
       const { createCursor } = await loadPackage<{ createCursor: CreateCursor }>('ghost-cursor');
       const cursor = createCursor(page, { x: 50, y: 50 });

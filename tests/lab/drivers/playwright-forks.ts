@@ -17,6 +17,7 @@ export const subjects = ['rebrowser-playwright-core', 'patchright-core'].map((na
     name: name.replace('-core', ''),
     isHeadful: true,
     packages: [name],
+    args: ['--disable-blink-features=AutomationControlled'],
     load: load(name),
     hands,
   }),

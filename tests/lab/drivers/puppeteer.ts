@@ -1,5 +1,5 @@
 import { loadPackage } from '../driving/packages';
-import { drivePuppeteer, type Puppeteer } from '../driving/puppeteer';
+import { drivePuppeteer, hideAutomation, type Puppeteer } from '../driving/puppeteer';
 
 // Puppeteer as scripts use it, its plugin that hides it, and its fork that hides its protocol.
 
@@ -25,5 +25,6 @@ export const subjects = [
   drivePuppeteer({
     ...{ name: 'rebrowser-puppeteer', isHeadful: true, packages: [REBROWSER] },
     load: () => loadPackage<Puppeteer>(REBROWSER),
+    launch: hideAutomation,
   }),
 ];

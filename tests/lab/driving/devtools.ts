@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'undici';
 import { launchOptions } from '../../support/browser.mjs';
+import { findFreePort } from '../../support/ports';
 import type { Subject, Visit } from '../subject';
 import { type Hands, takeSteps } from './hands';
 import { findMissingNeeds } from './packages';
@@ -38,13 +37,15 @@ export function driveDevtools({ name, family, isHeadful, thinkMs, hands }: Devto
     ...{ name, family: family ?? 'devtools-protocol', kind: 'driver', input: 'real', isHeadful },
     findMissing: () => findMissingNeeds({ isHeadful }),
     async act(visit) {
-      const { executablePath, args } = launchOptions(['--window-size=1280,900', '--remote-debugging-port=0']);
+      // Port 0 would make the browser say that it is controlled (navigator.webdriver).
+      const port = await findFreePort();
+      const { executablePath, args } = launchOptions(['--window-size=1280,900', `--remote-debugging-port=${port}`]);
       const mode = isHeadful ? [] : ['--headless'];
       const all = [...args, ...mode, `--user-data-dir=${visit.profile}`, 'about:blank'];
       const browser = spawn(executablePath, all, { env: visit.env, stdio: 'ignore' });
       const ended = once(browser, 'exit');
       try {
-        const page = await connect(await readPort(visit.profile));
+        const page = await connect(await findPage(port));
         await page.send('Page.navigate', { url: visit.url });
         const usual = {
           scroll: page.scroll,
@@ -61,18 +62,19 @@ export function driveDevtools({ name, family, isHeadful, thinkMs, hands }: Devto
   };
 }
 
-/** Chromium writes the port that it has chosen into its profile. */
-async function readPort(profile: string): Promise<string> {
-  for (const until = Date.now() + START_LIMIT_MS; ; await sleep(LOOK_MS)) {
-    const text = await readFile(join(profile, 'DevToolsActivePort'), 'utf8').catch(() => '');
-    if (text.includes('\n')) return text.split('\n')[0]!;
-    if (Date.now() > until) throw new Error('Chromium did not open its DevTools port');
+/** Finds the address of the browser's only page. */
+async function findPage(port: number): Promise<string> {
+  for (const until = Date.now() + START_LIMIT_MS; Date.now() < until; await sleep(LOOK_MS)) {
+    const response = await fetch(`http://127.0.0.1:${port}/json`).catch(() => null);
+    const targets = ((await response?.json()) ?? []) as Record<string, string>[];
+    const page = targets.find(({ type }) => type === 'page');
+    if (page) return page.webSocketDebuggerUrl!;
   }
+  throw new Error('Chromium did not open its DevTools port');
 }
 
-async function connect(port: string): Promise<DevtoolsPage> {
-  const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as Record<string, string>[];
-  const socket = new WebSocket(targets.find(({ type }) => type === 'page')!.webSocketDebuggerUrl!);
+async function connect(address: string): Promise<DevtoolsPage> {
+  const socket = new WebSocket(address);
   const waiting = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>();
   socket.addEventListener('message', ({ data }) => {
     const { id, result, error } = JSON.parse(String(data));

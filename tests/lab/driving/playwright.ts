@@ -9,19 +9,21 @@ export interface PlaywrightDriver {
   family?: string;
   isHeadful: boolean;
   packages?: readonly string[];
+  /** More arguments of Chromium. */
+  args?: string[];
   load(): Promise<{ chromium: BrowserType }>;
   hands(page: Page): Partial<Hands>;
 }
 
 /** Defines a driver with Playwright or one of its forks. What it does not say is done with locators. */
-export function drivePlaywright({ name, family, isHeadful, packages, load, hands }: PlaywrightDriver): Subject {
+export function drivePlaywright({ name, family, isHeadful, packages, args, load, hands }: PlaywrightDriver): Subject {
   return {
     ...{ name, family: family ?? 'playwright', kind: 'driver', input: 'real', isHeadful },
     findMissing: () => findMissingNeeds({ packages, isHeadful }),
     async act({ url, steps, env }: Visit) {
       const { chromium } = await load();
       const browser = await chromium.launch({
-        ...launchOptions(),
+        ...launchOptions(args),
         headless: !isHeadful,
         env: env as Record<string, string>,
       });

@@ -30,6 +30,12 @@ export interface PuppeteerDriver {
   hands?(page: PuppeteerPage): Partial<Hands> | Promise<Partial<Hands>>;
 }
 
+/** The options of Chromium with which scripts hide that they control it (navigator.webdriver). */
+export const hideAutomation = () => ({
+  ignoreDefaultArgs: ['--enable-automation'],
+  args: [...launchOptions().args, '--window-size=1280,900', '--disable-blink-features=AutomationControlled'],
+});
+
 /** Defines a driver with Puppeteer or one of its forks. What it does not say is done with the page's methods. */
 export function drivePuppeteer(driver: PuppeteerDriver): Subject {
   const { name, family, isHeadful, packages, files } = driver;

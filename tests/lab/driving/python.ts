@@ -9,7 +9,7 @@ import type { Subject } from '../subject';
 import { findMissingNeeds, PYTHON } from './packages';
 
 export interface PythonDriver {
-  /** Names the script too: `drivers/NAME.py`. */
+  /** Names the script too: `drivers/NAME.driver.py`, a name that hides no module of Python. */
   name: string;
   family: string;
   isHeadful: boolean;
@@ -27,7 +27,7 @@ export function drivePython({ name, family, isHeadful, files }: PythonDriver): S
     async act({ url, steps, profile, env }) {
       const file = join(profile, 'visit.json');
       await writeFile(file, JSON.stringify({ url, steps, profile, isHeadful, chromium: requireChromium() }));
-      const child = spawn(PYTHON, [`${DRIVERS}${name}.py`, file], {
+      const child = spawn(PYTHON, [`${DRIVERS}${name}.driver.py`, file], {
         env: { ...env, PYTHONPATH: DRIVING, PYTHONDONTWRITEBYTECODE: '1' },
         stdio: ['ignore', 'ignore', 'pipe'],
       });

@@ -45,7 +45,9 @@ export async function startPages(readTag: () => Tag, botd: Uint8Array | null): P
     const [, run = '', name = ''] = new URL(request.url!, 'http://pages').pathname.split('/');
     const visit = visits.get(run);
     if (request.method === 'POST' && visit) {
-      const body = JSON.parse(await text(request));
+      // A page that is left takes its last message with it.
+      const body = await text(request).then(JSON.parse, () => null);
+      if (body === null) return response.destroy();
       if (name === 'botd') visit.botd = body;
       else if (body.atMs > visit.atMs) Object.assign(visit, { atMs: body.atMs, geometry: JSON.parse(body.geometry) });
       return response.writeHead(204).end();

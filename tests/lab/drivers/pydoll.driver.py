@@ -11,7 +11,8 @@ async def main():
     options = ChromiumOptions()
     options.binary_location = visit["chromium"]
     for argument in [*ARGS, f"--user-data-dir={visit['profile']}/browser"]:
-        options.add_argument(argument)
+        if argument not in options.arguments:
+            options.add_argument(argument)
     async with Chrome(options=options) as browser:
         tab = await browser.start()
         await tab.go_to(visit["url"])

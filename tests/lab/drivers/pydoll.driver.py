@@ -11,7 +11,7 @@ async def main():
     options = ChromiumOptions()
     options.binary_location = visit["chromium"]
     for argument in [*ARGS, f"--user-data-dir={visit['profile']}/browser"]:
-        if argument not in options.arguments:
+        if argument != "--no-first-run":  # It adds that itself.
             options.add_argument(argument)
     async with Chrome(options=options) as browser:
         tab = await browser.start()

@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
+import { fitSubjects } from './fit';
 import { installPackages } from './install';
+import { judgeSubject, summariseSubjects } from './judge';
+import { readAllRecordings } from './recordings';
 import { runVisits } from './run';
 import { TASKS, type Task } from './subject';
+import { readResults, storeResults, writeSection } from './tables';
 
 // `npm run lab`: real browsers on the laboratory's pages, driven by programs and by people's ways of input. See
 // docs/detection.md.
@@ -40,10 +44,29 @@ const COMMANDS: Record<string, (command: ReturnType<typeof readCommand>) => Prom
   async run(command) {
     execFileSync(process.execPath, ['server/start.mjs', 'build'], { stdio: ['ignore', 2, 2] });
     const failures = await runVisits({ ...command, say });
+    judge();
     for (const failure of failures) say(`FAILED ${failure}`);
     return failures.length > 0 ? 1 : 0;
   },
+  judge() {
+    judge();
+    return 0;
+  },
+  fit() {
+    const subjects = readAllRecordings().map(judgeSubject);
+    store({ ...summariseSubjects(subjects), fit: fitSubjects(subjects) });
+    return 0;
+  },
 };
+
+/** Judges all recordings. The last fit stays. */
+const judge = () =>
+  store({ ...summariseSubjects(readAllRecordings().map(judgeSubject)), fit: readResults()?.fit ?? null });
+
+function store(results: Parameters<typeof storeResults>[0]): void {
+  storeResults(results);
+  say(writeSection(results));
+}
 
 let command: ReturnType<typeof readCommand>;
 try {

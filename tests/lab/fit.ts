@@ -1,0 +1,173 @@
+import { RULES } from '../../server/detection/rules/table';
+import { RULE_SET_VERSION } from '../../server/detection/score';
+import { estimateRate, type Rate } from './interval';
+import { isHeldOut, type Judged, type JudgedSubject, THRESHOLDS } from './judge';
+
+// Fits the weights of the rules by logistic regression with an L2 penalty. It keeps the form of server/detection/score.ts:
+// the same base, a rule that is not the strongest of its group counts a quarter, no weight is negative. Its only inputs are
+// what rules found, and two of the score's parts are left out: segments, and the limit for too little to judge.
+
+export interface FitSummary {
+  ruleSetVersion: string;
+  /** Each family by weights that were fitted without it, in held-out sessions. */
+  families: { family: string; bot: Rate; noticed: Rate }[];
+  /** Held-out sessions of people by the fit that accuses most of them. */
+  people: { bot: Rate; noticed: Rate };
+  weights: FittedWeight[];
+}
+
+export interface FittedWeight {
+  flag: string;
+  inUse: number;
+  /** Null if no session that was fitted to shows it. */
+  fitted: number | null;
+  /** The smallest and largest weight of the fits without a family. */
+  range: [number, number] | null;
+}
+
+const BASE = -3.5;
+const SUPPORT = 0.25;
+const MAX_UNPROVEN = Math.log(0.69 / 0.31);
+/** Weights are expected around 0 with this spread: a rule must be seen often before it counts much. */
+const PRIOR_SPREAD = 2.5;
+/** The strongest rule of a group depends on the weights, which depend on it. */
+const ROUNDS = 4;
+const STEPS = 1_000;
+
+const FITTED = RULES.filter(({ weight }) => weight > 0);
+const FLAGS = FITTED.map(({ rule }) => rule.flag);
+const GROUPS = FITTED.map(({ rule }) => rule.group);
+
+interface Example {
+  found: boolean[];
+  isBot: boolean;
+  family: string;
+  /** How much it counts: each family as much as another, programs as much as people. */
+  share: number;
+}
+
+/** What each rule counts in a session: 1 if it is the strongest found of its group, else a quarter. */
+function countRules(found: readonly boolean[], weights: readonly number[]): number[] {
+  const strongest = new Map<string, number>();
+  for (const [i, isFound] of found.entries()) {
+    const best = strongest.get(GROUPS[i]!);
+    if (isFound && (best === undefined || weights[i]! > weights[best]!)) strongest.set(GROUPS[i]!, i);
+  }
+  return found.map((isFound, i) => (isFound ? (strongest.get(GROUPS[i]!) === i ? 1 : SUPPORT) : 0));
+}
+
+const dot = (counts: readonly number[], weights: readonly number[]) =>
+  counts.reduce((sum, count, i) => sum + count * weights[i]!, BASE);
+
+/** Fits weights with none below 0. Deterministic. */
+export function fitWeights(examples: readonly Example[]): number[] {
+  let weights: number[] = FITTED.map(({ weight }) => weight);
+  for (let round = 0; round < ROUNDS; round++) {
+    const counts = examples.map(({ found }) => countRules(found, weights));
+    weights = descend(examples, counts);
+  }
+  return weights;
+}
+
+/** Nesterov's method. Its step and momentum follow from the bounds of the curvature, so nothing is to be tuned. */
+function descend(examples: readonly Example[], counts: readonly number[][]): number[] {
+  const penalty = 1 / PRIOR_SPREAD ** 2;
+  const steepest = examples.reduce((sum, { share }, i) => sum + (share * sumSquares(counts[i]!)) / 4, penalty);
+  const ratio = Math.sqrt(penalty / steepest);
+  const momentum = (1 - ratio) / (1 + ratio);
+  let weights = FITTED.map(() => 0);
+  let ahead = weights;
+  for (let step = 0; step < STEPS; step++) {
+    const slopes = ahead.map((weight) => weight * penalty);
+    for (const [i, { isBot, share }] of examples.entries()) {
+      const counted = counts[i]!;
+      const error = 1 / (1 + Math.exp(-dot(counted, ahead))) - (isBot ? 1 : 0);
+      for (const [j, count] of counted.entries()) slopes[j]! += share * error * count;
+    }
+    const next = ahead.map((weight, j) => Math.max(0, weight - slopes[j]! / steepest));
+    ahead = next.map((weight, j) => weight + momentum * (weight - weights[j]!));
+    weights = next;
+  }
+  return weights;
+}
+
+const sumSquares = (values: readonly number[]) => values.reduce((sum, value) => sum + value ** 2, 0);
+
+/** Scores what was found by some weights, with the limits of the product for what is not proven. */
+function scoreFound(found: readonly boolean[], weights: readonly number[]): number {
+  const counts = countRules(found, weights);
+  const isProven = FITTED.some(({ isProof }, i) => isProof && found[i]);
+  const isBroad = new Set(GROUPS.filter((_, i) => found[i] && weights[i]! > 0)).size > 1;
+  const logOdds = dot(counts, weights);
+  return 1 / (1 + Math.exp(-(isProven || isBroad ? logOdds : Math.min(logOdds, MAX_UNPROVEN))));
+}
+
+const readFound = ({ found }: Judged) => FLAGS.map((flag) => found.includes(flag));
+
+/** Fits weights to the sessions that are not held out, and judges each family by a fit without it. */
+export function fitSubjects(subjects: readonly JudgedSubject[]): FitSummary {
+  const used = subjects.filter(({ input }) => input === 'real');
+  const tuning = makeExamples(used, (judged) => !isHeldOut(judged));
+  if (!tuning.some(({ isBot }) => isBot) || tuning.every(({ isBot }) => isBot))
+    throw new Error('fit needs recordings of odd seeds, of programs and of people');
+  const families = [...new Set(used.filter(({ kind }) => kind === 'driver').map(({ family }) => family))].sort();
+  const fits = families.map((family) => ({
+    family,
+    weights: fitWeights(weigh(tuning.filter((example) => !example.isBot || example.family !== family))),
+  }));
+  const held = makeExamples(used, isHeldOut);
+  const rate = (of: readonly Example[], weights: readonly number[], threshold: number) =>
+    estimateRate(of.filter(({ found }) => scoreFound(found, weights) >= threshold).length, of.length);
+  const rates = (of: readonly Example[], weights: readonly number[]) => ({
+    bot: rate(of, weights, THRESHOLDS.bot),
+    noticed: rate(of, weights, THRESHOLDS.medium),
+  });
+  const people = held.filter(({ isBot }) => !isBot);
+  const accused = fits.map(({ weights }) => rates(people, weights));
+  const all = fitWeights(weigh(tuning));
+  return {
+    ruleSetVersion: RULE_SET_VERSION,
+    families: fits
+      .map(({ family, weights }) => ({
+        family,
+        ...rates(
+          held.filter((example) => example.isBot && example.family === family),
+          weights,
+        ),
+      }))
+      .sort((a, b) => a.bot.count / a.bot.of - b.bot.count / b.bot.of),
+    people: accused.sort((a, b) => b.bot.count - a.bot.count || b.noticed.count - a.noticed.count)[0]!,
+    weights: FITTED.map(({ rule, weight }, i) => {
+      const isSeen = tuning.some(({ found }) => found[i]);
+      const fitted = fits.map(({ weights }) => weights[i]!);
+      return {
+        flag: rule.flag,
+        inUse: weight,
+        fitted: isSeen ? round(all[i]!) : null,
+        range: isSeen ? [round(Math.min(...fitted)), round(Math.max(...fitted))] : null,
+      };
+    }),
+  };
+}
+
+const round = (value: number) => Math.round(value * 100) / 100;
+
+const makeExamples = (subjects: readonly JudgedSubject[], isWanted: (judged: Judged) => boolean): Example[] =>
+  subjects.flatMap(({ kind, family, sessions }) =>
+    sessions
+      .filter(isWanted)
+      .map((judged) => ({ found: readFound(judged), isBot: kind === 'driver', family, share: 1 })),
+  );
+
+/** Makes each family count as much as another, and programs as much as people. The total stays. */
+function weigh(examples: readonly Example[]): Example[] {
+  const count = (isBot: boolean, family?: string) =>
+    examples.filter((of) => of.isBot === isBot && (family === undefined || of.family === family)).length;
+  const familyCount = (isBot: boolean) =>
+    new Set(examples.filter((of) => of.isBot === isBot).map((of) => of.family)).size;
+  const half = examples.length / 2;
+  return examples.map((example) => {
+    const { isBot, family } = example;
+    return { ...example, share: half / familyCount(isBot) / count(isBot, family) };
+  });
+}

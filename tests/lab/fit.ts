@@ -159,15 +159,18 @@ const makeExamples = (subjects: readonly JudgedSubject[], isWanted: (judged: Jud
       .map((judged) => ({ found: readFound(judged), isBot: kind === 'driver', family, share: 1 })),
   );
 
-/** Makes each family count as much as another, and programs as much as people. The total stays. */
+/** Makes each family count as much as another, and programs as much as people. Sessions that look alike become one. */
 function weigh(examples: readonly Example[]): Example[] {
   const count = (isBot: boolean, family?: string) =>
     examples.filter((of) => of.isBot === isBot && (family === undefined || of.family === family)).length;
   const familyCount = (isBot: boolean) =>
     new Set(examples.filter((of) => of.isBot === isBot).map((of) => of.family)).size;
-  const half = examples.length / 2;
-  return examples.map((example) => {
-    const { isBot, family } = example;
-    return { ...example, share: half / familyCount(isBot) / count(isBot, family) };
-  });
+  const joined = new Map<string, Example>();
+  for (const example of examples) {
+    const { isBot, family, found } = example;
+    const share = examples.length / 2 / familyCount(isBot) / count(isBot, family);
+    const key = JSON.stringify([isBot, found]);
+    joined.set(key, { ...example, share: share + (joined.get(key)?.share ?? 0) });
+  }
+  return [...joined.values()];
 }

@@ -65,18 +65,26 @@ function planQuiz({ chooser, add, steps }: Planning) {
 }
 
 function planEssay({ chooser, add, steps }: Planning) {
-  const { pick, isTrue } = chooser;
+  const { pick, shuffle, isTrue } = chooser;
   const { title, text } = pick(ESSAYS);
   const fields = [
-    '<p><label for="title">Title</label><br><input type="text" id="title" autocomplete="off"></p>',
-    '<p><label for="text">Your text</label><br><textarea id="text" spellcheck="false"></textarea></p>',
+    {
+      html: `<p><label for="title">${pick(['Title', 'Heading', 'Name of your text'])}</label><br>
+        <input type="text" id="title" autocomplete="off"></p>`,
+      step: { do: 'type', target: '#title', text: title } as Step,
+    },
+    {
+      html: `<p><label for="text">${pick(['Your text', 'Text', 'Write here'])}</label><br>
+        <textarea id="text" spellcheck="false"></textarea></p>`,
+      step: { do: 'type', target: '#text', text } as Step,
+    },
   ];
+  // Typing takes long, so half of the visits have no title.
+  const chosen = isTrue() ? shuffle(fields) : fields.slice(1);
   const agree = '<p><label><input type="checkbox" id="own"> I wrote this myself.</label></p>';
-  const hasTitle = isTrue();
-  add('start', `<p id="begin">${pick(PARAGRAPHS)}</p>${form(`${fields.join('')}${agree}`, pick(['Send', 'Hand in']))}`);
-  if (hasTitle) steps.push({ do: 'type', target: '#title', text: title });
-  steps.push({ do: 'type', target: '#text', text });
-  steps.push({ do: 'click', target: '#own' }, { do: 'click', target: '#hand-in' });
+  const body = `${chosen.map(({ html }) => html).join('')}${agree}`;
+  add('start', `<p id="begin">${pick(PARAGRAPHS)}</p>${form(body, pick(['Send', 'Hand in', 'Save']))}`);
+  steps.push(...chosen.map(({ step }) => step), { do: 'click', target: '#own' }, { do: 'click', target: '#hand-in' });
 }
 
 function planReading({ chooser, add, steps }: Planning) {

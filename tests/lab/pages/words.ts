@@ -42,6 +42,22 @@ export const ESSAYS = [
     title: 'A Choir at Night',
     text: 'In Vienna the choir sang Bach at night. Anna held the last note, and Peter closed the book.',
   },
+  {
+    title: 'The Long Canal',
+    text: 'From Suez the Ships go south in a row. They wait at Ismailia, where the Lake is wide enough.',
+  },
+  {
+    title: 'Two Clocks',
+    text: 'Harrison built a clock for the Navy. It told London time at sea, even near Jamaica.',
+  },
+  {
+    title: 'Seeds and Snow',
+    text: 'On Svalbard there is a store of seeds. Syria asked for some of them first, then Others did.',
+  },
+  {
+    title: 'What Owls Hear',
+    text: 'An Owl hears a Mouse under the snow. In Finland they hunt so in the dark of December.',
+  },
 ];
 
 export const PARAGRAPHS = [

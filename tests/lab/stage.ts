@@ -20,27 +20,44 @@ const VISIT_LIMIT_MS = 180_000;
 const CLOSE_LIMIT_MS = 45_000;
 const LOOK_MS = 500;
 
+/** A running product that the laboratory may look into. */
+export interface Host {
+  url: string;
+  sql: postgres.Sql;
+  /** Allows pages of the origin to send what they see. Answers their site key. */
+  createSite(origin: string): Promise<string>;
+}
+
 /** The product, and pages with its tag. */
 export interface Stage {
   pages: PageServer;
   sql: postgres.Sql;
-  close(): Promise<void>;
 }
 
-/** Starts the product as deployed, on new data, and the pages. */
-export async function openStage(): Promise<Stage> {
-  const bench = await openProductBench(STAGE_SETTINGS);
-  const tag = { host: bench.product.url, siteKey: '' };
+/** Serves pages with the tag of a running product. */
+export async function openPages({ url, sql, createSite }: Host): Promise<Stage> {
+  const tag = { host: url, siteKey: '' };
   const pages = await startPages(() => tag, readBotd());
-  const { id } = await bench.createTenant('Laboratory');
-  await runOperator(bench.dataDir, 'integration', 'set-origins', '--integration', id, '--origin', pages.origin);
-  tag.siteKey = (await runOperator(bench.dataDir, 'site', 'create', '--integration', id)).siteKey;
+  tag.siteKey = await createSite(pages.origin);
+  return { pages, sql };
+}
+
+/** Starts the product as deployed, on new data, and pages with its tag. */
+export async function openStage(): Promise<Stage & { close(): Promise<void> }> {
+  const { product, sql, dataDir, createTenant, close } = await openProductBench(STAGE_SETTINGS);
+  const stage = await openPages({
+    ...{ url: product.url, sql },
+    async createSite(origin) {
+      const { id } = await createTenant('Laboratory');
+      await runOperator(dataDir, 'integration', 'set-origins', '--integration', id, '--origin', origin);
+      return (await runOperator(dataDir, 'site', 'create', '--integration', id)).siteKey;
+    },
+  });
   return {
-    pages,
-    sql: bench.sql,
+    ...stage,
     async close() {
-      await pages.close();
-      await bench.close();
+      await stage.pages.close();
+      await close();
       await endProducts();
     },
   };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { driveDevtools } from '../driving/devtools';
 import { createReplay } from '../driving/replay';
+import { TASKS } from '../subject';
 
 // The honest miss: the motion and typing of our model of a person, sent through the DevTools protocol. Everything is
 // hidden that we know how to hide.
@@ -8,8 +9,9 @@ import { createReplay } from '../driving/replay';
 export const subjects = [
   driveDevtools({
     ...{ name: 'replayed-person', family: 'replay', isHeadful: true, thinkMs: 700 },
-    hands: (page, { geometry, seed }) => {
-      const person = createReplay(page, seed);
+    hands: (page, { geometry, task, seed }) => {
+      // Another person each time: repeated input is another thing to find.
+      const person = createReplay(page, 1_000 * seed + TASKS.indexOf(task));
       const findBox = (target: string) => geometry.read()!.boxes[target]!;
       const show = async (target: string) => {
         for (let turns = 0; turns < 60; turns++) {

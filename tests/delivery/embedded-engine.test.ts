@@ -11,6 +11,7 @@ import { createEmbeddedEngine, type EmbeddedEngine } from '../../inngest/embedde
 import { backoffMs } from '../../inngest/embedded/executor';
 import { listFunctions } from '../../inngest/embedded/functions';
 import { Store } from '../../inngest/embedded/store';
+import { bundleChildScript, type ChildScript } from '../support/child-script';
 import { eventually } from '../support/eventually';
 import { findFreePort } from '../support/ports';
 
@@ -28,6 +29,7 @@ interface App {
 }
 
 let server: { url: (database: string) => string };
+let engineApp: ChildScript;
 let admin: Sql;
 let databases = 0;
 let databaseUrl: string;
@@ -43,6 +45,7 @@ let cronFirings: string[];
 let cronApps: App[];
 
 beforeAll(async () => {
+  engineApp = await bundleChildScript('tests/support/engine-app.ts');
   server = {
     url: (name) => Object.assign(new URL(inject('postgresUrl')), { pathname: `/${name}` }).href,
   };
@@ -61,6 +64,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
+  await engineApp.remove();
   for (const app of cronApps) await app.engine.stop(0);
   await cronDatabase.sql.end();
   await admin.end();
@@ -574,7 +578,7 @@ async function startApp(
 }
 
 async function startChild(env: Record<string, string>): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'tests/support/engine-app.ts'], {
+  const child = spawn(process.execPath, [engineApp.path], {
     env: { ...process.env, DATABASE_URL: databaseUrl, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -13,12 +13,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedDatabase } from '../../db/embedded';
+import { bundleChildScript, type ChildScript } from '../support/child-script';
 
 const isRoot = process.getuid?.() === 0;
-const embedded = new URL('../../db/embedded.ts', import.meta.url).href;
+let embedded: ChildScript;
 
 /** A process that uses the database until it receives a message. It survives Ctrl-C. */
 const USER = `
@@ -45,7 +47,7 @@ function track(child: ChildProcess): ChildProcess {
 
 /** Starts a user in its own process group. */
 function spawnUser(): ChildProcess {
-  const args = ['--import', 'tsx', '--input-type=module', '-e', USER, embedded, dataDir];
+  const args = ['--input-type=module', '-e', USER, pathToFileURL(embedded.path).href, dataDir];
   return track(spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
 }
 
@@ -106,8 +108,12 @@ beforeAll(async () => {
   chmodSync(prepared, 0o755);
   const log = { info: () => {}, warn: () => {} };
   await (await startEmbeddedDatabase({ dataDir: join(prepared, 'data'), log })).stop();
+  embedded = await bundleChildScript('db/embedded.ts');
 });
-afterAll(() => rmSync(prepared, { recursive: true, force: true }));
+afterAll(async () => {
+  rmSync(prepared, { recursive: true, force: true });
+  await embedded.remove();
+});
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'embedded-postgres-'));

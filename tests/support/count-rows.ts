@@ -25,10 +25,10 @@ export function readCounts(row: Record<string, unknown>): Record<string, unknown
 /** Folds until nothing is pending. A comparison of rows must not meet the minute's fold between its two readings. */
 export async function foldCounts(db: Database): Promise<void> {
   for (;;) {
-    await foldSessionDeltas(db);
-    // Another process may have folded at the same time.
     const [left] = await db.sql<{ isAny: boolean }[]>`
       select exists (select from session_deltas) or exists (select from row_counts where entry > 0) as "isAny"`;
     if (!left!.isAny) return;
+    // Another process may fold at the same time, so look again.
+    await foldSessionDeltas(db);
   }
 }

@@ -58,6 +58,8 @@ export async function startTestServer(
     APP_SECRET: shared ? shared.service.env.APP_SECRET!.toString('base64') : randomBytes(32).toString('base64'),
     PIPELINE_TOKEN,
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    // Each connection costs Postgres as much as dozens of requests: it parses and plans every statement again.
+    DATABASE_POOL_MAX: '4',
     ...settings,
   });
   const service = createService({

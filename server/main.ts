@@ -16,6 +16,11 @@ import { closeService, createService, type Service } from './service';
 // Postgres.
 
 const GRACE_MS = 10_000;
+/**
+ * Connections that may wait to be accepted. The system allows fewer if its own limit is lower. When more come at once, for
+ * example many browsers, it drops them, and each tries again after 1, 3 and 7 s. Node's default is 511.
+ */
+const CONNECTION_BACKLOG = 4_096;
 
 /**
  * Starts everything and returns how to stop it. A stop lets requests in flight finish and ends the embedded Postgres
@@ -85,7 +90,7 @@ function listen(server: Server, env: Env): Promise<void> {
         : `HOST: cannot listen on ${env.HOST} (${error.code})`;
       reject(new SettingError(fault));
     });
-    server.listen(env.PORT, env.HOST, resolve);
+    server.listen(env.PORT, env.HOST, CONNECTION_BACKLOG, resolve);
   });
 }
 

@@ -167,8 +167,9 @@ export function openWatch(options: {
         wasReadOnly = false;
         if (fault === null) {
           foundWellAt = performance.now();
-          if (isAway) options.onChange(null);
+          const wasAway = isAway;
           isAway = false;
+          if (wasAway) options.onChange(null);
           return;
         }
         // While open connections still get answers, only new connections fail.

@@ -18,5 +18,8 @@ export const subscriptionDue = eventType('webhook/subscription.due', { schema: s
 /** Deliveries of a subscription have failed and are due again at `dueAt`. */
 export const retryScheduled = eventType('webhook/retry.scheduled', { schema: staticSchema<RetryScheduled>() });
 
-/** A process has started. Deliveries that the previous one left behind must not wait for the next full minute. */
+/**
+ * A process has started, or the database is back. Deliveries that the previous process left behind, and those whose wake-ups
+ * were lost, must not wait for the next full minute.
+ */
 export const sweepRequested = eventType('webhook/sweep.requested', { schema: staticSchema<Record<string, never>>() });

@@ -87,10 +87,15 @@ export function createService(options: ServiceOptions): Service {
     isPooled: env.DATABASE_POOLER === 'transaction',
     statementLimitMs: STATEMENT_LIMIT_MS,
     onNotice: (message) => log.debug({ message }, 'notice from Postgres'),
-    onOutage: (fault) =>
-      fault === null
-        ? log.info('the database is back')
-        : log.error({ err: fault }, 'the database is away; requests are refused until it is back'),
+    onOutage(fault) {
+      if (fault !== null) {
+        log.error({ err: fault }, 'the database is away; requests are refused until it is back');
+        return;
+      }
+      log.info('the database is back');
+      // Wake-ups were lost meanwhile. The running sweeper might find them too late.
+      void dispatcher.requestSweep();
+    },
   });
   const metrics = createMetrics();
   const secrets = createSecrets(options.appSecret);

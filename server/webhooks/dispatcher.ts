@@ -59,7 +59,7 @@ export interface Dispatcher {
    * requests. Never rejects.
    */
   start(): Promise<void>;
-  /** Starts the sweeper at once, when the process starts. Never rejects, because the cron starts it anyway. */
+  /** Starts the sweeper at once: the process has started, or the database is back. Never rejects, because the cron starts it anyway. */
   requestSweep(): Promise<void>;
   /** Resolves when all messages to the engine so far are sent. */
   flush(): Promise<void>;

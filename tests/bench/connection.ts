@@ -73,3 +73,14 @@ function isWholeAnswer(received: string): boolean {
   if (length === undefined) return received.endsWith('\r\n0\r\n\r\n');
   return received.length >= headEnd + 4 + Number(length);
 }
+
+/**
+ * Opens connections and asks each for its health once. A server of Node accepts one connection a turn of its event loop, so
+ * a connection that is opened under load waits long before its first request is read.
+ */
+export async function openConnections(url: URL, count: number, onClosed?: (connection: Connection) => void) {
+  const connections = Array.from({ length: count }, () => new Connection(url, onClosed));
+  const request = `GET /health HTTP/1.1\r\nhost: ${url.host}\r\n\r\n`;
+  await Promise.all(connections.map((connection) => connection.ask(request)));
+  return connections;
+}

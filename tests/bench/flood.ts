@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from './connection';
+import { Connection, openConnections } from './connection';
 import { type FloodRequest, type FloodResult, NETWORKS } from './flooder';
 
 // Run by `flooder.ts` in its own process: posts beacons at a fixed rate, whatever the server does with them (an open loop).
@@ -61,15 +61,17 @@ async function flood({
   );
   const bodies = compiled.get(text) ?? templates.map(compile);
   compiled.set(text, bodies);
-  const idle: Connection[] = [];
+  const onClosed = (closed: Connection) => void open.delete(closed);
   const open = new Set<Connection>();
+  const idle = await openConnections(url, connections, onClosed);
+  for (const connection of idle) open.add(connection);
   const statuses: Record<number, number> = {};
   let [sent, unsent, answered, turn] = [0, 0, 0, 0];
 
   function takeConnection(): Connection | null {
     for (let known = idle.pop(); known; known = idle.pop()) if (!known.isClosed) return known;
     if (open.size >= connections) return null;
-    const connection = new Connection(url, (closed) => open.delete(closed));
+    const connection = new Connection(url, onClosed);
     open.add(connection);
     return connection;
   }

@@ -72,7 +72,11 @@ async function countRows({ sql }: ProductBench) {
 function makeTemplates(siteKey: string): string[] {
   const beacon = { v: 1, k: siteKey, s: '‹nonce›', d: '‹document›', n: 0, c: [1_000, Date.now()], ev: pageShown(0) };
   const start = JSON.stringify({ ...beacon, e: ORDINARY, p: [PAGE_URL] });
-  const forgedToken = JSON.stringify({ ...beacon, n: 3, t: `${Date.now()}.${randomBytes(32).toString('base64url')}` });
+  const forgedToken = JSON.stringify({
+    ...beacon,
+    n: 3,
+    t: `${Math.floor(Date.now() / 1_000).toString(36)}.${randomBytes(18).toString('base64url')}`,
+  });
   const long = JSON.stringify({ ...beacon, e: ORDINARY, p: [PAGE_URL], ev: [...pageShown(0), ...moved(10, 4_990)] });
   const noBeacon = JSON.stringify({ ...beacon, ev: 'x'.repeat(MAX_BEACON_BYTES - 400) });
   return [start, forgedToken, long, start, forgedToken, noBeacon];

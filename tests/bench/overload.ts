@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchServer } from './bench-server';
-import { Connection } from './connection';
+import { Connection, openConnections } from './connection';
 import { type Flooder, type FloodResult, startFlooder } from './flooder';
 import { alternate } from './load';
 import { compareToFloor, describeDistribution, type Figure } from './report';
@@ -9,7 +9,8 @@ import { compareToFloor, describeDistribution, type Figure } from './report';
 // take turns. Each gets the same reads of one session at the same steady rate, and the same flood of beacons: three times the
 // batches a second that the product kept when it got them one after the other. The floor's `/collect` inserts a row for each
 // beacon and sheds nothing. Reads are sent by this process, which does nothing else meanwhile, and the flood by another one.
-// Neither waits for answers before it sends the next request; both use keep-alive connections. The flood has CONNECTIONS of
+// Neither waits for answers before it sends the next request; both use keep-alive
+// connections that are open before. The flood has CONNECTIONS of
 // them, about as many as it takes to offer so much. More would make the floor slower, because they are its queue, and the
 // comparison easier. What was really offered is printed: a server that is busy takes less than the rate that is tried.
 
@@ -18,6 +19,8 @@ const CONNECTIONS = 512;
 const READS_PER_SECOND = 100;
 /** More are never needed unless a server stands still for ten seconds. */
 const READ_CONNECTIONS = 1_000;
+/** Those that are open when the reads begin. */
+const OPEN_READ_CONNECTIONS = 200;
 const ROUNDS = 2;
 /** The beginning of a flood. The product finds within it how much it can take. */
 const RAMP_MS = 2_000;
@@ -109,8 +112,8 @@ async function floodAndRead(
 async function read({ url, key, paths }: Target, ms: number): Promise<Reads> {
   const { host } = new URL(url);
   const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${key}\r\n\r\n`);
-  const idle: Connection[] = [];
-  const all: Connection[] = [];
+  const all = await openConnections(new URL(url), OPEN_READ_CONNECTIONS);
+  const idle = [...all];
   const takeConnection = () => {
     const known = idle.pop();
     if (known) return known;

@@ -21,6 +21,9 @@ export interface Press {
   /** Whether the mouse moved there. */
   isApproached: boolean | null;
   heldMs: number | null;
+  /** From the middle of the element, in tenths of a pixel, and the area of the element in square pixels. */
+  offset10: { x: number; y: number };
+  areaPx: number;
   /** screenX − clientX − window.screenX, and the same for y. */
   screenOffset: { x: number; y: number };
 }
@@ -59,6 +62,22 @@ export interface FieldFocus {
   isTypedAtOnce: boolean;
 }
 
+/** A scroll position that was far away at once, without the steps of a wheel, a finger or an animation. */
+export interface Jump {
+  atMs: number;
+  /** Whether something that a person did, or a new page, explains it. */
+  hasCause: boolean;
+  /** Whether a button of the mouse was pressed soon after it. */
+  isUsed: boolean;
+}
+
+/** A pause before a mouse was pressed at a new place. */
+export interface Pause {
+  atMs: number;
+  /** Whether nothing at all happened in it. */
+  isSilent: boolean;
+}
+
 export interface Moves {
   count: number;
   mismatched: number;
@@ -76,18 +95,24 @@ export interface Deeds {
   keys: Keystroke[];
   insertions: Insertion[];
   focuses: FieldFocus[];
+  jumps: Jump[];
+  pauses: Pause[];
+  /** Agents that signed requests, and numbers of the networks (autonomous systems) that requests came from. */
+  agents: Seen<string>[];
+  networks: Seen<number>[];
   moves: Moves;
   /** Clicks of scripts on form controls while no person did anything. */
   untrustedClicks: { atMs: number }[];
   hasTouch: boolean;
-  /** Times of keys and presses, and how many of them are multiples of 100 ms. */
-  times: { count: number; coarse: number };
+  /** Times of keys and presses, how many of them are multiples of 100 ms, and which tenths of a millisecond they have (bits). */
+  times: { count: number; coarse: number; tenths: number };
   /** Whether something changed since the deeds were summed up. A later segment can do that: a key is released there. */
   isChanged: boolean;
 }
 
 export const createDeeds = (): Deeds => ({
   ...{ environments: [], marks: [], presses: [], keys: [], insertions: [], focuses: [] },
+  ...{ jumps: [], pauses: [], agents: [], networks: [] },
   moves: { count: 0, mismatched: 0, fractional: 0, maxCoalesced: 0, atMs: null },
-  ...{ untrustedClicks: [], hasTouch: false, times: { count: 0, coarse: 0 }, isChanged: true },
+  ...{ untrustedClicks: [], hasTouch: false, times: { count: 0, coarse: 0, tenths: 0 }, isChanged: true },
 });

@@ -72,8 +72,8 @@ export interface Features extends TraceSource {
   hasTouch: boolean;
   hasPen: boolean;
   moves: Moves;
-  /** Times of keys and presses, and how many of them are multiples of 100 ms. */
-  times: { count: number; coarse: number };
+  /** Times of keys and presses, how many of them are multiples of 100 ms, and which tenths of a millisecond they have (bits). */
+  times: { count: number; coarse: number; tenths: number };
   /** How many keys were pressed. */
   keyCount: number;
   /** Those that a script made: of all presses, of all keys that write a character, and clicks on form controls. */
@@ -89,6 +89,14 @@ export interface Features extends TraceSource {
   insertions: { count: number; length: number; keylessLength: number; momentsMs: Moments };
   /** Text fields that got the focus without a cause, and text at once, among all that got it. */
   suddenFocuses: Share;
+  /** Jumps of the page that nobody caused, to what was pressed next, and pauses in which nothing happened. */
+  suddenJumps: Share;
+  silentPauses: Share;
+  agents: readonly Sighting<string>[];
+  /** Numbers of networks (autonomous systems). */
+  networks: readonly Sighting<number>[];
+  /** Of the whole session: whether its input was seen before in another session. Null: not known. */
+  isReplay: boolean | null;
   /** Of the whole session; null for a segment. */
   telemetry: Telemetry | null;
 }
@@ -121,7 +129,7 @@ const MERGES: { [Name in keyof Features]: Merge<Features[Name]> } = {
     maxCoalesced: (one, other) => Math.max(one, other),
     atMs: (one, other) => one ?? other,
   }),
-  times: mergeFields<Features['times']>({ count: add, coarse: add }),
+  times: mergeFields<Features['times']>({ count: add, coarse: add, tenths: (one, other) => one | other }),
   keyCount: add,
   untrustedPresses: mergeShares,
   untrustedCharacters: mergeShares,
@@ -146,17 +154,28 @@ const MERGES: { [Name in keyof Features]: Merge<Features[Name]> } = {
     momentsMs: mergeMoments,
   }),
   suddenFocuses: mergeShares,
+  suddenJumps: mergeShares,
+  silentPauses: mergeShares,
+  agents: mergeSightings,
+  networks: mergeSightings,
+  isReplay: keepFirst,
   telemetry: keepFirst,
 };
 
 /** Puts the features of two parts of a session together; `one` begins first. */
 export const mergeFeatures: Merge<Features> = mergeFields<Features>(MERGES);
 
+/** Whether a keyboard wrote a character. Dictation, input methods and text expanders send keys without a code. */
+export const isTyped = ({ isCharacter, hasCode, isTrusted }: Keystroke): boolean => isCharacter && hasCode && isTrusted;
+
+/** Whether it is a press of a mouse that no script made. */
+export const isOfMouse = ({ pointer, isTrusted }: Press): boolean => pointer === 'mouse' && isTrusted;
+
 /** Sums up what was done in a segment. */
 export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
   const { presses, keys, insertions, focuses, untrustedClicks, hasTouch, moves, times } = deeds;
   const isUntrusted = ({ isTrusted }: { isTrusted: boolean }) => !isTrusted;
-  const typed = keys.filter(({ isCharacter, hasCode, isTrusted }) => isCharacter && hasCode && isTrusted);
+  const typed = keys.filter(isTyped);
   const keyless = insertions.filter(({ isKeyless }) => isKeyless);
   return {
     ...source,
@@ -173,7 +192,7 @@ export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
       isUntrusted,
     ),
     untrustedClicks: countShare(untrustedClicks, () => true),
-    mousePresses: sumUpPresses(presses.filter(({ pointer, isTrusted }) => pointer === 'mouse' && isTrusted)),
+    mousePresses: sumUpPresses(presses.filter(isOfMouse)),
     unshiftedCapitals: countShare(
       keys.filter(({ kind, hasCode, isTrusted }) => kind === 'capital' && hasCode && isTrusted),
       ({ hasShift, hasCapsLock }) => !hasShift && !hasCapsLock,
@@ -195,6 +214,11 @@ export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
       momentsMs: countShare(keyless, () => true).momentsMs,
     },
     suddenFocuses: countShare(focuses, ({ hasCause, isTypedAtOnce }) => !hasCause && isTypedAtOnce),
+    suddenJumps: countShare(deeds.jumps, ({ hasCause, isUsed }) => !hasCause && isUsed),
+    silentPauses: countShare(deeds.pauses, ({ isSilent }) => isSilent),
+    agents: listSightings(deeds.agents),
+    networks: listSightings(deeds.networks),
+    isReplay: null,
     telemetry: null,
   };
 }

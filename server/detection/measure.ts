@@ -1,5 +1,5 @@
 import { ELEMENT_ROLES, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES, POINTERS } from '../../contract/beacon';
-import type { Deeds, FieldFocus, Keystroke, Moves, Press } from './deeds';
+import type { Deeds, FieldFocus, Jump, Keystroke, Moves, Press } from './deeds';
 import type { TraceEvent } from './trace';
 
 type Event<Code extends EventCode> = Extract<TraceEvent, { code: Code }>;
@@ -39,6 +39,13 @@ export interface DocumentState {
   valueLengths: Map<number, number>;
   focusedField: number | null;
   focus: OpenDeed<FieldFocus> | null;
+  /** Where the page was scrolled to last. */
+  scroll: { y: number; timeMs: number } | null;
+  /** The latest jumps, because a wheel is told of after it has stopped. */
+  jumps: OpenDeed<Jump>[];
+  /** The last press, key or input, and the first sign of life that is more than an echo of it. */
+  doneMs: number;
+  stirMs: number;
 }
 
 const NEVER = Number.NEGATIVE_INFINITY;
@@ -47,12 +54,14 @@ export const createDocumentState = (): DocumentState => ({
   ...{ characterMs: NEVER, lastStroke: null, keyMs: NEVER, deedMs: NEVER, typedMs: NEVER, noticedMs: NEVER },
   ...{ pageMs: NEVER, visibleMs: NEVER, compositionMs: NEVER, clipboardMs: NEVER, untrustedClickMs: NEVER },
   ...{ isKeyedInput: false, valueLengths: new Map(), focusedField: null, focus: null },
+  ...{ scroll: null, jumps: [], doneMs: NEVER, stirMs: Number.POSITIVE_INFINITY },
 });
 
 /** Measures a move, of which nothing but its time matters. */
 export function measureMove(state: DocumentState, timeMs: number): void {
   if (state.pageMs === NEVER) state.pageMs = timeMs;
   state.moveEvents++;
+  noticeStir(state, timeMs);
 }
 
 /**
@@ -62,10 +71,17 @@ export function measureMove(state: DocumentState, timeMs: number): void {
 export function measureEvent(state: DocumentState, event: TraceEvent, deeds: Deeds): void {
   if (state.pageMs === NEVER) state.pageMs = event.timeMs;
   deeds.isChanged = true;
+  if (STIRS.has(event.code)) noticeStir(state, event.timeMs);
   switch (event.code) {
     case EventCode.MoveSummary:
       state.moveCount += event.count;
       addMoves(deeds.moves, event);
+      return;
+    case EventCode.Scroll:
+      takeScroll(state, event, deeds);
+      return;
+    case EventCode.Wheel:
+      for (const jump of state.jumps) if (jump.timeMs >= event.timeMs - WHEEL_MS) changeDeed(jump).hasCause = true;
       return;
     case EventCode.Press:
       takePress(state, event, deeds);
@@ -142,6 +158,46 @@ const MAX_UNAPPROACHED_MOVES = 2;
 const MIN_CENTRED_PX = 10;
 const CENTRE_TENTHS = 5;
 
+/** What shows that somebody is there between two deeds, in addition to moves. */
+const STIRS: ReadonlySet<EventCode> = new Set([
+  ...[EventCode.Scroll, EventCode.Wheel, EventCode.Touch, EventCode.Visibility, EventCode.Page],
+  ...[EventCode.Clipboard, EventCode.Composition],
+]);
+/** What comes so soon after a deed, or before a press, belongs to it. */
+const ECHO_MS = 300;
+const APPROACH_MS = 150;
+const MAX_APPROACH_MOVES = 8;
+const MIN_PAUSE_MS = 1_500;
+
+function noticeStir(state: DocumentState, timeMs: number): void {
+  if (timeMs > state.doneMs + ECHO_MS && timeMs < state.stirMs) state.stirMs = timeMs;
+}
+
+function finishDeed(state: DocumentState, timeMs: number): void {
+  state.doneMs = timeMs;
+  state.stirMs = Number.POSITIVE_INFINITY;
+}
+
+/** A wheel that is turned, a finger and an animation make smaller steps, and the first of them comes after a rest. */
+const MIN_JUMP_PX = 300;
+const MIN_REST_MS = 500;
+const JUMP_CAUSE_MS = 2_000;
+const JUMP_TO_PRESS_MS = 1_500;
+const WHEEL_MS = 100;
+const MAX_RECENT_JUMPS = 8;
+
+function takeScroll(state: DocumentState, { y, timeMs, atMs }: Event<EventCode.Scroll>, deeds: Deeds): void {
+  const { scroll } = state;
+  state.scroll = { y, timeMs };
+  // Where the page was before the first step is unknown.
+  if (!scroll || Math.abs(y - scroll.y) < MIN_JUMP_PX || timeMs - scroll.timeMs < MIN_REST_MS) return;
+  const { deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs } = state;
+  const hasCause = timeMs - Math.max(deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs) <= JUMP_CAUSE_MS;
+  const jump: Jump = { atMs, hasCause, isUsed: false };
+  deeds.jumps.push(jump);
+  state.jumps = [...state.jumps, { deed: jump, deeds, timeMs }].slice(-MAX_RECENT_JUMPS);
+}
+
 function takePress(state: DocumentState, event: Event<EventCode.Press>, deeds: Deeds): void {
   const { x10, y10, width, height, timeMs, atMs } = event;
   const place = { x: x10 / 10, y: y10 / 10 };
@@ -161,11 +217,20 @@ function takePress(state: DocumentState, event: Event<EventCode.Press>, deeds: D
       : null,
     isApproached: isJudged ? moves > MAX_UNAPPROACHED_MOVES : null,
     heldMs: null,
+    offset10: { x: event.offsetX10, y: event.offsetY10 },
+    areaPx: width * height,
     screenOffset: { x: event.screenX10 / 10, y: event.screenY10 / 10 },
   };
   deeds.presses.push(press);
   if (pointer === 'touch') deeds.hasTouch = true;
   countTime(deeds, timeMs);
+  if (isJudged && press.isTrusted && timeMs - state.doneMs >= MIN_PAUSE_MS && state.doneMs !== NEVER) {
+    const isSilent = state.stirMs >= timeMs - APPROACH_MS && moves <= MAX_APPROACH_MOVES;
+    deeds.pauses.push({ atMs, isSilent });
+  }
+  finishDeed(state, timeMs);
+  for (const jump of state.jumps)
+    if (pointer === 'mouse' && timeMs - jump.timeMs <= JUMP_TO_PRESS_MS) changeDeed(jump).isUsed = true;
   state.rest = place;
   state.moveEvents = 0;
   state.moveCount = 0;
@@ -206,6 +271,7 @@ function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, deed
     else state.deedMs = timeMs;
   }
   state.keyMs = timeMs;
+  finishDeed(state, timeMs);
   state.isKeyedInput = true;
   if (flags & EVENT_FLAGS.repeated) return;
   const intervalMs = timeMs - state.characterMs;
@@ -248,6 +314,7 @@ function takeInput(state: DocumentState, event: Event<EventCode.Input>, deeds: D
   state.valueLengths.set(field, valueLength);
   state.isKeyedInput = false;
   state.typedMs = timeMs;
+  finishDeed(state, timeMs);
   // A script, or the browser itself, filled the field.
   if (!isTrusted(event) || (flags & EVENT_FLAGS.autofilled) !== 0 || !TYPED.has(type)) return;
   if (type === 'insertText') noticeTyping(state, timeMs);
@@ -290,4 +357,5 @@ function noticeTyping(state: DocumentState, timeMs: number): void {
 function countTime({ times }: Deeds, timeMs: number): void {
   times.count++;
   if (timeMs % 100 === 0) times.coarse++;
+  times.tenths |= 1 << (Math.abs(Math.round(timeMs * 10)) % 10);
 }

@@ -19,6 +19,8 @@ export interface Judgement {
   ruleSetVersion: string;
 }
 
+export type Scorer = (isReplay?: boolean | null) => Judgement;
+
 /** The log odds of a session in which nothing is found: a score of 0.029. */
 const BASE = -3.5;
 /** What further findings of a group count, because they often have the same cause. */
@@ -31,18 +33,18 @@ const MAX_UNPROVEN = Math.log(MAX_UNPROVEN_SCORE / (1 - MAX_UNPROVEN_SCORE));
  * Scores a session. The same trace gives the same bytes, whatever the order in which its batches arrived. Never throws on
  * batches that `readBeacon` accepted.
  */
-export function scoreTrace({ batches, ...source }: Trace): Judgement {
+export function scoreTrace({ batches, isReplay, ...source }: Trace): Judgement {
   const documents = createDocuments();
   documents.add(batches);
-  return createScorer(source, documents)();
+  return createScorer(source, documents)(isReplay);
 }
 
 /**
  * Creates a function that scores a session while batches are added to its documents. Each score is the one that
  * `scoreTrace` gives to all batches. What follows from segments that did not change is remembered, so a score costs what is
- * new.
+ * new. Whether the input was seen before is looked up elsewhere.
  */
-export function createScorer(source: TraceSource, documents: TraceDocuments): () => Judgement {
+export function createScorer(source: TraceSource, documents: TraceDocuments): Scorer {
   const read = createTraceReader(documents);
   const known = new WeakMap<Segment, Part>();
   /** The features of the first segments, put together, and what they were put together from. */
@@ -72,12 +74,12 @@ export function createScorer(source: TraceSource, documents: TraceDocuments): ()
     return whole ?? sumUpDeeds(source, createDeeds());
   }
 
-  return () => {
+  return (isReplay = null) => {
     const { segments, telemetry } = read();
     const firstChanged = segments.findIndex(({ deeds }) => deeds.isChanged);
     const parts = segments.map(judgeSegment);
     const features = mergeParts(parts, firstChanged < 0 ? parts.length : firstChanged);
-    return judgeSession({ ...features, telemetry }, parts);
+    return judgeSession({ ...features, telemetry, isReplay }, parts);
   };
 }
 
@@ -118,7 +120,9 @@ function judgeSession(features: Features, parts: readonly Part[]): Judgement {
 }
 
 const INSUFFICIENT = RULES.findIndex(({ rule }) => rule.flag === 'insufficient-evidence');
-const BEHAVIOUR = RULES.map(({ rule, weight }) => weight > 0 && rule.group !== 'environment');
+const BEHAVIOUR = RULES.map(
+  ({ rule, weight }) => weight > 0 && rule.group !== 'environment' && rule.group !== 'network',
+);
 const STATES = ['found', 'notFound', 'notMeasured'];
 
 const judgeFeatures = (features: Features): RuleOutcome[] => RULES.map(({ rule }) => rule.judge(features));
@@ -162,7 +166,8 @@ function computeLogOdds(isFound: readonly boolean[], isThin: boolean): number {
   const logOdds = counted.reduce((sum, weight) => sum + weight, BASE);
   const found = RULES.filter((_, index) => counted[index]! > 0);
   const isProven = found.some(({ isProof }) => isProof);
-  const isBroad = new Set(found.map(({ rule }) => rule.group)).size > 1;
+  // Many people share a network, so it supports other findings but confirms none.
+  const isBroad = new Set(found.map(({ rule }) => rule.group).filter((group) => group !== 'network')).size > 1;
   return isProven || (isBroad && !isThin) ? logOdds : Math.min(logOdds, MAX_UNPROVEN);
 }
 

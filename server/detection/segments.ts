@@ -169,6 +169,14 @@ function readBatch(
     }
     reading.lastTimeMs = timeMs;
   });
+  if (batch.agent !== undefined) {
+    segment.deeds.agents.push({ thing: batch.agent, atMs: madeAtMs });
+    segment.deeds.isChanged = true;
+  }
+  if (batch.network !== undefined) {
+    segment.deeds.networks.push({ thing: batch.network, atMs: madeAtMs });
+    segment.deeds.isChanged = true;
+  }
   for (const mark of batch.m ?? []) {
     segment.deeds.marks.push({ thing: mark, atMs: madeAtMs });
     segment.deeds.isChanged = true;

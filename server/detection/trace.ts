@@ -6,6 +6,9 @@ import { type Beacon, type BeaconContent, EVENT_FIELDS, EventCode, MAX_SESSION_M
 /** A batch as it is kept: its content, what else a replay of the session needs, and when it arrived. */
 export interface TraceBatch extends BeaconContent, Pick<Beacon, 'u' | 'x'> {
   receivedAtMs: number;
+  /** The agent that signed the request, and the number of the network (autonomous system) that it came from, if known. */
+  agent?: string;
+  network?: number;
 }
 
 /** What is known of a session in addition to its batches. */
@@ -16,6 +19,8 @@ export interface TraceSource {
 /** All batches of one session, in any order. */
 export interface Trace extends TraceSource {
   batches: readonly TraceBatch[];
+  /** Whether the same input was seen before in another session. Null or absent: not known. */
+  isReplay?: boolean | null;
 }
 
 /**

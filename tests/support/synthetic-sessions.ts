@@ -18,7 +18,7 @@ export interface Manner {
   userAgent?: string;
   marks?: string[];
   /** How the mouse comes to what it presses. */
-  approach?: 'moves' | 'jump' | 'none';
+  approach?: 'moves' | 'slow' | 'jump' | 'none';
   presses?: 'mouse' | 'touch' | 'keyboard' | 'accessibility' | 'script';
   pressurePercent?: number;
   isFractional?: boolean;
@@ -26,7 +26,7 @@ export interface Manner {
   holdMs?: (random: () => number) => number;
   isCoalesced?: boolean;
   isMismatched?: boolean;
-  text?: 'keys' | 'insert' | 'fill' | 'dictation' | 'paste' | 'composition' | 'script';
+  text?: 'keys' | 'insert' | 'fill' | 'autofill' | 'dictation' | 'paste' | 'composition' | 'script';
   dwellMs?: (random: () => number) => number;
   intervalMs?: (random: () => number) => number;
   hasShift?: boolean;
@@ -35,6 +35,11 @@ export interface Manner {
   isFocusSudden?: boolean;
   focusToTextMs?: number;
   clockStepMs?: number;
+  /** The page moves to what is used next without a wheel, as by a command. */
+  isScrolledByCommand?: boolean;
+  /** How many of its events the pixel dropped, and the network that it came from. */
+  dropped?: number;
+  network?: number;
 }
 
 const ESSAY = 'The Treaty of Rome was signed in March and It Changed how States trade with each other ever since.';
@@ -48,6 +53,7 @@ export class SyntheticTask {
   private readonly builder: TraceBuilder;
   private mouse = { x: 700, y: 400 };
   private lengths = [0, 0];
+  private scrolled = 0;
 
   constructor(
     private readonly manner: Manner,
@@ -60,6 +66,7 @@ export class SyntheticTask {
     const { clockStepMs } = manner;
     this.builder = new TraceBuilder({ document, originMs: 1_800_000_000_000 + laterMs, environment, clockStepMs });
     this.builder.wait(900);
+    if (manner.isScrolledByCommand) this.builder.add(EventCode.Scroll, { y: 5 });
   }
 
   /** Does the whole task. Each part is sent in a batch. */
@@ -82,10 +89,12 @@ export class SyntheticTask {
   }
 
   private marks() {
-    const { marks = [] } = this.manner;
-    return marks.length > 0
-      ? { m: marks.map((name) => AUTOMATION_MARKS.findIndex(([, other]) => other === name)) }
-      : {};
+    const { marks = [], dropped, network } = this.manner;
+    return {
+      ...(marks.length > 0 && { m: marks.map((name) => AUTOMATION_MARKS.findIndex(([, other]) => other === name)) }),
+      ...(dropped !== undefined && { l: [dropped, 0] as [number, number] }),
+      ...(network !== undefined && { network }),
+    };
   }
 
   private between(min: number, max: number): number {
@@ -102,12 +111,12 @@ export class SyntheticTask {
     const { approach = 'moves', isCoalesced = true, isFractional = false, isMismatched = false } = this.manner;
     if (approach === 'none') return;
     const from = this.mouse;
-    const steps = approach === 'jump' ? 1 : Math.round(this.between(18, 40));
+    const steps = approach === 'jump' ? 1 : Math.round(approach === 'slow' ? this.between(4, 7) : this.between(18, 40));
     const bend = this.between(-40, 40);
     for (let step = 1; step <= steps; step++) {
       const share = (1 - Math.cos((Math.PI * step) / steps)) / 2;
       const off = step === steps ? 0 : Math.sin(Math.PI * share) * bend + this.between(-1, 1);
-      this.builder.wait(approach === 'jump' ? 1 : this.between(7, 18));
+      this.builder.wait(approach === 'jump' ? 1 : approach === 'slow' ? this.between(60, 130) : this.between(7, 18));
       const place = [from.x + share * (x - from.x) + off, from.y + share * (y - from.y) + off / 2] as const;
       this.builder.move(...place, {
         coalesced: isCoalesced && this.random() < 0.5,
@@ -119,6 +128,10 @@ export class SyntheticTask {
   }
 
   private press(centreX: number, centreY: number, on: (typeof ELEMENT_ROLES)[number]): this {
+    if (this.manner.isScrolledByCommand) {
+      this.scrolled += 500;
+      this.builder.wait(2_600).add(EventCode.Scroll, { y: this.scrolled }).wait(400);
+    }
     const { presses = 'mouse', pressurePercent = 50, isCentred = false, isFractional = false } = this.manner;
     const { builder } = this;
     if (presses === 'keyboard') {
@@ -163,6 +176,19 @@ export class SyntheticTask {
     if (way === 'fill' || way === 'script') {
       builder.wait(3);
       add(way === 'fill' ? 'insertText' : 'none', text.length, way === 'fill');
+      return;
+    }
+    if (way === 'autofill') {
+      const given = flags | EVENT_FLAGS.autofilled;
+      builder.wait(3).add(EventCode.Input, {
+        ...{
+          field,
+          type: inputType('insertText'),
+          insertedLength: text.length,
+          valueLength: text.length,
+          flags: given,
+        },
+      });
       return;
     }
     if (way === 'insert') {

@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { PEOPLE_GROUPS } from '../../server/detection/rules/people';
+import { RULES, type WeightedRule } from '../../server/detection/rules/table';
 import { type Env, readEnv, settingsSchema } from '../../server/platform/env';
 import { createMetrics } from '../../server/platform/metrics';
 import { TABLE_BOUNDS } from '../support/table-bounds';
 
-// docs/settings.md, docs/metrics.md and a table of docs/operating.md are generated from the code. After a change of the code write them again:
+// docs/settings.md, docs/metrics.md and tables of docs/operating.md and docs/detection.md are generated from the code. After a change of the code write them again:
 // npx vitest run tests/unit/reference-pages.test.ts -u
 
 const NOTE = '<!-- Generated. To write it again: npx vitest run tests/unit/reference-pages.test.ts -u -->';
@@ -83,6 +85,57 @@ describe('docs/operating.md', () => {
     const section = `${NOTE}\n\n${writeTable(['table', 'what bounds it'], rows)}\n\n<!-- End of the generated table. -->`;
     const page = readFileSync(path, 'utf8').replace(
       /<!-- Generated.*<!-- End of the generated table. -->/s,
+      () => section,
+    );
+    expect(page).toContain(section);
+    await expect(page).toMatchFileSnapshot(`../../${path}`);
+  });
+});
+
+describe('docs/detection.md', () => {
+  /** What the laboratory measured of rules, on sessions that they were not tuned on. */
+  const RESULTS = 'tests/lab/results.json';
+  interface Rate {
+    found: number;
+    of: number;
+  }
+  const { rules: rates = {} } = (existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : {}) as {
+    rules?: Record<string, { drivers?: Rate; people?: Rate }>;
+  };
+  const showRate = (rate: Rate | undefined) => (rate ? `${rate.found} of ${rate.of}` : 'not measured');
+  const showWeight = ({ weight, isProof }: WeightedRule) => `${weight}${isProof ? ', proof' : ''}`;
+  const showGroups = (groups: Partial<Record<string, string>>) =>
+    Object.entries(groups)
+      .map(([group, words]) => `${PEOPLE_GROUPS[group as keyof typeof PEOPLE_GROUPS]}: ${words}`)
+      .join('; ') || '–';
+
+  it('has every rule, for deans and for engineers', async () => {
+    const path = 'docs/detection.md';
+    const meanings = RULES.map((each) => [
+      code(each.rule.flag === 'declared-agent' ? 'declared-agent:NAME' : each.rule.flag),
+      ...[each.rule.group, each.rule.plainly, showWeight(each)],
+    ]);
+    const details = RULES.map(({ rule }) => [
+      ...[code(rule.flag), rule.sees, rule.expected, rule.needs, showGroups(rule.exempts), showGroups(rule.touches)],
+      ...[showRate(rates[rule.flag]?.drivers), showRate(rates[rule.flag]?.people), rule.reference ?? ''],
+    ]);
+    const section = `<!-- Generated: the rules. To write them again: npx vitest run tests/unit/reference-pages.test.ts -u -->
+
+What each rule means, in words for everybody:
+
+${writeTable(['flag', 'group', 'what it means', 'weight'], meanings)}
+
+What each rule does, for engineers. The last rates are of sessions in which it was found: of drivers, and of people as the laboratory
+imitates them.
+
+${writeTable(
+  [...['flag', 'sees', 'usual', 'needs', 'exempts', 'speaks all the same of'], ...['drivers', 'people', 'reference']],
+  details,
+)}
+
+<!-- End of the rules. -->`;
+    const page = readFileSync(path, 'utf8').replace(
+      /<!-- Generated: the rules.*<!-- End of the rules. -->/s,
       () => section,
     );
     expect(page).toContain(section);

@@ -1,13 +1,19 @@
 import { isFirefox, judgeShare, NOT_MEASURED, type Rule } from './rule';
 
-/**
- * Sees capitals that were typed on a keyboard without Shift and Caps Lock. Needs three capitals from keys with a code.
- * Exempts touch and on-screen keyboards, input methods, dictation and text expanders (their keys have no code), and
- * Firefox, which can hide Shift for privacy.
- * Reference: W3C UI Events, modifier keys.
- */
 export const capitalWithoutShiftRule: Rule = {
   ...{ flag: 'capital-without-shift', group: 'integrity', expected: 'below 0.6 of the capitals' },
+  sees: 'Capitals that were typed on a keyboard without Shift and Caps Lock.',
+  needs: '3 capitals from keys with a code; not in Firefox, which can hide Shift for privacy',
+  plainly: 'Capitals were typed without Shift or Caps Lock. A keyboard cannot do that.',
+  exempts: {
+    touch: 'is not judged',
+    'switch-access': 'an on-screen keyboard holds Shift, or its keys have no code',
+    dictation: 'its keys have no code',
+    'input-method': 'its keys are no capitals, or have no code',
+    autofill: 'its keys have no code, or a script made them',
+  },
+  touches: {},
+  reference: 'W3C UI Events, modifier keys',
   judge(features) {
     if (isFirefox(features) || features.hasTouch) return NOT_MEASURED;
     return judgeShare(features.unshiftedCapitals, { needed: 3, share: 0.6 });

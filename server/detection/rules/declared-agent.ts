@@ -1,18 +1,31 @@
 import { findAgentName } from './agents';
 import { decide, listMoments, NOT_MEASURED, type Rule } from './rule';
 
-/**
- * Sees the marks that known agents put into a page to show that they act in it. Needs an environment, which shows that
- * the page was searched, or a mark. Exempts a browser whose agent is installed but does not act: it leaves no mark.
- * A page could forge such a mark, but only against its own visitors. Signed requests (Web Bot Auth) are not judged yet.
- * Reference: the elements that the browser extensions of these agents add, as seen in their releases.
- */
 export const declaredAgentRule: Rule = {
   ...{ flag: 'declared-agent', group: 'environment', expected: 'none' },
-  judge({ environments, marks }) {
-    const found = marks.filter(({ thing }) => findAgentName(thing) !== null);
-    if (found.length === 0) return environments.length === 0 ? NOT_MEASURED : decide(false, 'none', []);
-    const name = found.map(({ thing }) => findAgentName(thing)!).sort()[0]!;
-    return { ...decide(true, name, listMoments(found)), name };
+  sees:
+    'The marks that known agents put into a page to show that they act in it, and requests that an agent signed ' +
+    '(Web Bot Auth). An agent that is installed but idle leaves no mark. A page could forge a mark, but only ' +
+    'against its own visitors; nobody can forge a signature.',
+  needs: 'an environment, which shows that the page was searched, a mark, or a signed request',
+  plainly:
+    'An AI agent shows that it acts here: by marks in the page, or by a signature that only it can make. The ' +
+    'flag names it.',
+  exempts: {},
+  touches: {},
+  reference:
+    'elements that the browser extensions of these agents add; RFC 9421; draft-ietf-webbotauth-httpsig-protocol',
+  judge({ environments, marks, agents }) {
+    const named = [
+      ...agents,
+      ...marks.flatMap(({ thing, momentsMs }) => {
+        const name = findAgentName(thing);
+        return name === null ? [] : [{ thing: name, momentsMs }];
+      }),
+    ];
+    if (named.length === 0) return environments.length === 0 ? NOT_MEASURED : decide(false, 'none', []);
+    // A signature says more than a mark.
+    const [name] = (agents.length > 0 ? agents : named).map(({ thing }) => thing).sort();
+    return { ...decide(true, name!, listMoments(named)), name: name! };
   },
 };

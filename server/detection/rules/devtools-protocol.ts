@@ -2,14 +2,24 @@ import type { BeaconEnvironment } from '../../../contract/beacon';
 import type { Sighting } from '../features';
 import { decide, isChromium, isFramed, listMoments, NOT_MEASURED, type Rule } from './rule';
 
-/**
- * Sees how often the browser reads an error that was given to the console: more often while a program is attached to its
- * inspector. Needs Chromium and a window. Exempts docked developer tools (the page is much smaller than its window) and
- * frames. Undocked developer tools can look the same, so the rule never decides alone.
- * Reference: V8 stack trace API, `Error.prepareStackTrace`; Chrome DevTools Protocol, `Runtime.enable`.
- */
 export const devtoolsProtocolRule: Rule = {
   ...{ flag: 'devtools-protocol', group: 'environment', expected: 'below 3 reads' },
+  sees:
+    'How often the browser reads an error that was given to the console: more often while a program is attached ' +
+    'to its inspector.',
+  needs: 'Chromium and a window of its own, not a frame',
+  plainly: 'Something inspects the page while it runs. Automation does that all the time, developers sometimes.',
+  exempts: {
+    zoom: 'makes the page smaller on no side, as the comparison is in one unit',
+    'pixel-ratio': 'window and page are compared in one unit',
+    'remote-desktop': 'attaches nothing to the browser',
+  },
+  touches: {
+    'developer-tools':
+      'docked tools are exempt, because the page is much smaller than its window; tools in a window of their ' +
+      'own look like automation',
+  },
+  reference: 'V8 stack trace API, `Error.prepareStackTrace`; Chrome DevTools Protocol, `Runtime.enable`',
   judge(features) {
     const judged = features.environments.filter(({ thing }) => !hasDockedTools(thing));
     if (!isChromium(features) || isFramed(features) || judged.length === 0) return NOT_MEASURED;

@@ -1,12 +1,22 @@
 import { decide, judgeShare, type Rule } from './rule';
 
-/**
- * Sees text fields that get the focus although nobody did anything, and text in the same moment. Needs two fields.
- * Exempts keyboards and touch (a cause), screen readers and voice control (the text comes later), fields that the page
- * focuses when it loads, returns or a field is full, autofill and password managers.
- */
 export const focusWithoutCauseRule: Rule = {
   ...{ flag: 'focus-without-cause', group: 'flow', expected: 'fewer than 2 fields, and below 0.5 of them' },
+  sees:
+    'Text fields that get the focus although nobody did anything, and text in the same moment. Fields that the ' +
+    'page focuses when it loads, returns or a field is full do not count.',
+  needs: '2 fields',
+  plainly:
+    'Fields were entered without mouse, touch or key, and text came in the same moment. People look before they ' +
+    'write.',
+  exempts: {
+    'keyboard-only': 'a key that moves the focus is a cause',
+    'screen-reader': 'the text comes later than 150 ms after the focus',
+    dictation: 'the text comes later than 150 ms after the focus',
+    autofill: 'filled fields and inputs of scripts are not typed',
+  },
+  touches: {},
+  reference: null,
   judge({ suddenFocuses }) {
     const outcome = judgeShare(suddenFocuses, { needed: 2, share: 0.5 });
     return suddenFocuses.marked < 2 && outcome.state === 'found' ? decide(false, outcome.measured, []) : outcome;

@@ -2,13 +2,14 @@ import { type BeaconEnvironment, ENVIRONMENT_BITS } from '../../../contract/beac
 import type { Sighting } from '../features';
 import { decide, listMoments, NOT_MEASURED, type Rule } from './rule';
 
-/**
- * Sees a browser without a window: its user agent or brands say Headless. Needs a user agent. Exempts nobody: no browser
- * with a window says so.
- * Reference: Chromium, headless mode, `HeadlessChrome` in the user agent.
- */
 export const headlessRule: Rule = {
   ...{ flag: 'headless', group: 'environment', expected: 'no such word' },
+  sees: 'The word Headless in the user agent or the brands.',
+  needs: 'a user agent or an environment',
+  plainly: 'The browser runs without a window. Nobody can look at such a browser.',
+  exempts: {},
+  touches: {},
+  reference: 'Chromium, headless mode, `HeadlessChrome` in the user agent',
   judge({ userAgent, environments }) {
     const isHeadless = ({ thing }: Sighting<BeaconEnvironment>) =>
       (thing.b & ENVIRONMENT_BITS.headlessBrand) !== 0 || HEADLESS.test(thing.r);

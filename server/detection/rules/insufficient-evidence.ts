@@ -1,11 +1,15 @@
 import { decide, NOT_MEASURED, type Rule } from './rule';
 
-/**
- * Sees a session in which too little was done to judge it. Evidence only, but without proof such a session is never a
- * bot. Needs a session.
- */
 export const insufficientEvidenceRule: Rule = {
   ...{ flag: 'insufficient-evidence', group: 'context', expected: '5 deeds or more' },
+  sees: 'A session in which too little was done to judge it. Without proof such a session is never a bot.',
+  needs: 'a session',
+  plainly: 'Too little was done to judge the session. It never counts, but keeps the score below `bot`.',
+  exempts: {
+    autofill: 'clicks of scripts count as deeds too, and the rule only protects',
+  },
+  touches: {},
+  reference: null,
   judge({ telemetry, untrustedPresses, keyCount, insertions, untrustedClicks }) {
     if (telemetry === null) return NOT_MEASURED;
     const deeds = untrustedPresses.count + keyCount + insertions.count + untrustedClicks.count;

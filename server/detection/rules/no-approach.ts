@@ -1,13 +1,22 @@
 import { decide, judgeShare, NOT_MEASURED, type Rule } from './rule';
 
-/**
- * Sees a mouse that presses at a new place after at most two moves. Needs three presses that are far from the press
- * before. Exempts keyboards, touch and pens, presses near the last one or within half a second, the first press of a
- * page, and presses after the page was hidden. Remote desktops and eye trackers can jump too, so the rule never decides
- * alone.
- */
 export const noApproachRule: Rule = {
   ...{ flag: 'no-approach', group: 'pointer', expected: 'below 0.6 of the presses' },
+  sees: 'A mouse that presses at a new place after at most two moves.',
+  needs:
+    '3 presses that are far from the press before, not within half a second of it, and not the first of a page ' +
+    'or after it was hidden',
+  plainly: 'The mouse pressed at a new place without moving there. Remote desktops and eye trackers can do that too.',
+  exempts: {
+    touch: 'only a mouse is judged',
+    'slow-machine': 'three moves before a press are enough',
+  },
+  touches: {
+    'switch-access': 'an eye tracker or a switch moves the pointer at once',
+    dictation: 'voice control moves the pointer at once',
+    'remote-desktop': 'sends few moves when the connection is slow',
+  },
+  reference: null,
   judge(features) {
     const { count, unapproached } = features.mousePresses;
     if (unapproached.count < 3) return NOT_MEASURED;

@@ -1,8 +1,9 @@
 import type { Finding } from '../../../contract/evidence';
 import type { Features, Sighting } from '../features';
 import type { Moments, Share } from '../statistics';
+import type { PeopleGroup } from './people';
 
-// What a rule is. Each rule is one file next to this one. A rule that is in doubt answers that it measured nothing:
+// What a rule is. Each rule is one file next to this one, and what a rule says of itself is written into docs/detection.md. A rule that is in doubt answers that it measured nothing:
 // to accuse a person is the worst fault that this product can have.
 
 export interface Rule {
@@ -11,6 +12,17 @@ export interface Rule {
   group: Finding['group'];
   /** The usual range, in words. */
   expected: string;
+  /** What it sees, and what looks like it but does not count. */
+  sees: string;
+  /** What it needs before it may speak. */
+  needs: string;
+  /** What it means, for readers who are no engineers: two sentences. */
+  plainly: string;
+  /** Whom it exempts, and how. */
+  exempts: Partial<Record<PeopleGroup, string>>;
+  /** Of whom it may speak although they are people, and why that is so. Such a rule never decides alone. */
+  touches: Partial<Record<PeopleGroup, string>>;
+  reference: string | null;
   judge(features: Features): RuleOutcome;
 }
 
@@ -45,6 +57,8 @@ export const listMoments = (seen: readonly Sighting<unknown>[]): number[] => see
 
 export const isChromium = ({ userAgent }: Features): boolean => /Chrome\/|Chromium\//.test(userAgent);
 export const isFirefox = ({ userAgent }: Features): boolean => /Firefox\//.test(userAgent);
+/** Not Android, which says Linux too. */
+export const isLinux = ({ userAgent }: Features): boolean => /Linux(?!; Android)/.test(userAgent);
 export const isMacintosh = ({ userAgent }: Features): boolean => userAgent.includes('Macintosh');
 
 /** Whether the page is in a frame, whose sizes and scale say nothing about the window. */

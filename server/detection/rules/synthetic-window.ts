@@ -1,14 +1,24 @@
 import { type BeaconEnvironment, ENVIRONMENT_BITS } from '../../../contract/beacon';
 import { decide, isFramed, listMoments, NOT_MEASURED, type Rule } from './rule';
 
-/**
- * Sees a window without any bar, or with exactly the default viewport of an automation library. Needs sizes at pixel
- * ratio 1. Exempts zoom, other pixel ratios, frames, touch devices, full screen and kiosks (the page is as large as the
- * screen), and hidden or prerendered pages. Installed web applications can lack bars, so the rule weighs little.
- * Reference: default viewports of Playwright (1280 × 720) and Puppeteer (800 × 600).
- */
 export const syntheticWindowRule: Rule = {
   ...{ flag: 'synthetic-window', group: 'environment', expected: 'a window with bars' },
+  sees:
+    'A window without any bar, or with exactly the default viewport of an automation library. Installed web ' +
+    'applications can lack bars too.',
+  needs: 'sizes at pixel ratio 1, of a page that is visible, no frame and not in full screen',
+  plainly:
+    'The window has no bars, or exactly the size that an automation library gives it. Some installed web ' +
+    'applications look alike.',
+  exempts: {
+    touch: 'devices with a touch screen are not judged',
+    zoom: 'only pixel ratio 1 without pinch is judged',
+    'pixel-ratio': 'only pixel ratio 1 is judged',
+    'remote-desktop': 'a page as large as the screen is not judged',
+    'developer-tools': 'the window keeps its bars',
+  },
+  touches: {},
+  reference: 'default viewports of Playwright (1280 × 720) and Puppeteer (800 × 600)',
   judge(features) {
     const judged = features.environments.filter(({ thing }) => hasOrdinaryWindow(thing));
     const [first] = judged;

@@ -1,6 +1,8 @@
+import { actThinkRule } from './act-think';
 import { automationGlobalsRule } from './automation-globals';
 import { capitalWithoutShiftRule } from './capital-without-shift';
 import { clockInconsistentRule } from './clock-inconsistent';
+import { datacenterNetworkRule } from './datacenter-network';
 import { declaredAgentRule } from './declared-agent';
 import { devtoolsProtocolRule } from './devtools-protocol';
 import { exactCentreRule } from './exact-centre';
@@ -12,6 +14,9 @@ import { instantPressRule } from './instant-press';
 import { insufficientEvidenceRule } from './insufficient-evidence';
 import { movementMismatchRule } from './movement-mismatch';
 import { noApproachRule } from './no-approach';
+import { offGridTimesRule } from './off-grid-times';
+import { pageJumpsRule } from './page-jumps';
+import { replayedTraceRule } from './replayed-trace';
 import type { Rule } from './rule';
 import { syntheticWindowRule } from './synthetic-window';
 import { telemetryGapRule } from './telemetry-gap';
@@ -23,7 +28,7 @@ import { webdriverRule } from './webdriver';
 import { zeroPressureRule } from './zero-pressure';
 
 /** The version of the rules and their weights. It rises with every change that can change a score. */
-export const RULE_SET_VERSION = '2026.1';
+export const RULE_SET_VERSION = '2026.2';
 
 export interface WeightedRule {
   rule: Rule;
@@ -46,6 +51,7 @@ export const RULES: readonly WeightedRule[] = [
   { rule: fractionalCoordinatesRule, weight: 2.5 },
   { rule: movementMismatchRule, weight: 1.5 },
   { rule: capitalWithoutShiftRule, weight: 2 },
+  { rule: replayedTraceRule, weight: 2.5 },
   { rule: noApproachRule, weight: 1.5 },
   { rule: exactCentreRule, weight: 2 },
   { rule: instantPressRule, weight: 1.5 },
@@ -54,7 +60,11 @@ export const RULES: readonly WeightedRule[] = [
   { rule: uniformTypingRule, weight: 2 },
   { rule: textWithoutKeysRule, weight: 1.5 },
   { rule: focusWithoutCauseRule, weight: 1 },
+  { rule: pageJumpsRule, weight: 0.3 },
+  { rule: actThinkRule, weight: 0.3 },
+  { rule: datacenterNetworkRule, weight: 0.8 },
   { rule: telemetryGapRule, weight: 0 },
   { rule: clockInconsistentRule, weight: 0 },
   { rule: insufficientEvidenceRule, weight: 0 },
+  { rule: offGridTimesRule, weight: 0 },
 ];

@@ -1,11 +1,15 @@
 import { decide, NOT_MEASURED, type Rule } from './rule';
 
-/**
- * Sees batches that are missing between others, and events that the pixel dropped. Evidence only: networks lose batches,
- * and full buffers drop moves. Needs a session.
- */
 export const telemetryGapRule: Rule = {
   ...{ flag: 'telemetry-gap', group: 'context', expected: '0 batches and events' },
+  sees: 'Batches that are missing, and events that a full buffer dropped.',
+  needs: 'a session',
+  plainly: 'Parts of the session did not arrive. Networks do that; it never counts.',
+  exempts: {},
+  touches: {
+    'slow-machine': 'a full buffer drops events; it never counts',
+  },
+  reference: null,
   judge({ telemetry }) {
     if (telemetry === null) return NOT_MEASURED;
     const missing = telemetry.missingBatches + telemetry.droppedEvents;

@@ -1,13 +1,21 @@
 import { decide, NOT_MEASURED, type Rule } from './rule';
 
-/**
- * Sees text in a text area that no key wrote and that came faster than anybody speaks. Needs 30 characters. Exempts
- * dictation (slower), input methods, paste and drop, undo, spelling corrections, autofill and password managers, text
- * that scripts of the page set, single lines, and touch devices, whose keyboards need not send keys.
- * Reference: W3C Input Events, `inputType`.
- */
 export const textWithoutKeysRule: Rule = {
   ...{ flag: 'text-without-keys', group: 'typing', expected: 'below 0.5 of the text' },
+  sees:
+    'Text in a text area that no key wrote and that came faster than anybody speaks. Paste, drop, undo, ' +
+    'corrections and text that scripts of the page set do not count.',
+  needs: '30 characters in a text area',
+  plainly: 'Text appeared that nobody typed, pasted or dictated. It came faster than anybody speaks.',
+  exempts: {
+    touch: 'is not judged',
+    'switch-access': 'an on-screen keyboard sends keys, and word completion short texts',
+    dictation: 'comes slower than 25 ms a character',
+    'input-method': 'comes as a composition, which does not count',
+    autofill: 'filled fields and inputs of scripts do not count',
+  },
+  touches: {},
+  reference: 'W3C Input Events, `inputType`',
   judge({ insertions, hasTouch }) {
     if (hasTouch) return NOT_MEASURED;
     const { length, keylessLength, momentsMs } = insertions;

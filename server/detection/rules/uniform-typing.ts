@@ -2,14 +2,20 @@ import { computeDeviation, computeMean, computeMedian } from '../statistics';
 import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
 import { isEnoughTyping, isSlowTyping } from './typing';
 
-/**
- * Sees keys that follow each other faster than 40 ms or at almost equal times. Needs 20 intervals, of 10 keys in a text
- * area or 40 in all. Exempts slow typing (switch access and eye trackers keep a beat), repeated keys, keys without a code
- * (dictation, text expanders), short bursts such as a typed password or a scanned card, and browsers that round times.
- * Reference: Dhakal et al., Observations on Typing from 136 Million Keystrokes, CHI 2018.
- */
 export const uniformTypingRule: Rule = {
   ...{ flag: 'uniform-typing', group: 'typing', expected: 'a variation of 0.3 or more' },
+  sees: 'Keys that follow each other faster than 40 ms or at almost equal times.',
+  needs: '20 intervals, of 10 keys in a text area or 40 in all; a clock that is not rounded to 100 ms',
+  plainly: 'Keys followed each other in a beat, or faster than hands can type. People vary.',
+  exempts: {
+    touch: 'keys of a touch keyboard have no code',
+    'switch-access': 'slow typing is not judged: half of the intervals are above 350 ms',
+    dictation: 'its keys have no code',
+    'input-method': 'its keys write no characters, or have no code',
+    autofill: 'too few keys in a single line, or made by a script',
+  },
+  touches: {},
+  reference: 'Dhakal et al., Observations on Typing from 136 Million Keystrokes, CHI 2018',
   judge(features) {
     const { keyIntervals } = features;
     const { times, suspected } = keyIntervals;

@@ -1,13 +1,17 @@
 import { decide, NOT_MEASURED, type Rule } from './rule';
 
-/**
- * Sees presses, keys and clicks on form controls that a script made (`isTrusted` is false). Needs three deeds. Exempts
- * what pages and their helpers do: clicks within a second of a deed or three seconds of a page's start, keys that write
- * nothing (password managers), and single keys.
- * Reference: WHATWG DOM, Event.isTrusted.
- */
 export const untrustedEventsRule: Rule = {
   ...{ flag: 'untrusted-events', group: 'integrity', expected: 'below 0.5 of the deeds' },
+  sees:
+    'Presses, keys and clicks on form controls that a script made (`isTrusted` is false). Clicks within a ' +
+    'second of a deed or three seconds of the start of a page are the page’s own.',
+  needs: '3 deeds',
+  plainly: 'A script made clicks or keys, not a device. The browser marks such events.',
+  exempts: {
+    autofill: 'a few keys, keys that write nothing, and inputs do not count',
+  },
+  touches: {},
+  reference: 'WHATWG DOM, `Event.isTrusted`',
   judge({ untrustedPresses: presses, untrustedCharacters: characters, untrustedClicks: clicks }) {
     const counted = [
       presses,

@@ -14,6 +14,7 @@ import { buildTrace, CHROME, DESKTOP, FIREFOX, TraceBuilder } from '../../suppor
 
 // Each rule on small synthetic traces: what it finds, what not, where it has too little to speak, and whom it exempts.
 
+/** Builds a trace. What it answers may say whether the input was seen before. */
 type Build = (builder: TraceBuilder) => unknown;
 type Case = [
   what: string,
@@ -95,6 +96,50 @@ const focuses =
       builder.wait(laterMs).add(EventCode.Input, { field: i, type, insertedLength: 4, valueLength: 4, flags });
     });
 
+/** Jumps of the page from rest, each followed by a press. */
+const jumps =
+  (
+    count: number,
+    {
+      before = nothing as Build,
+      px = 800,
+      restMs = 4_000,
+      pressAfterMs = 400,
+      steps = 1,
+      after = nothing as Build,
+    } = {},
+  ): Build =>
+  (builder) => {
+    builder.wait(3_000).add(EventCode.Scroll, { y: 10 });
+    times(count, (i) => {
+      builder.wait(restMs);
+      before(builder);
+      times(steps, (step) => builder.wait(15).add(EventCode.Scroll, { y: 10 + px * (i + (step + 1) / steps) }));
+      after(builder);
+      builder.wait(pressAfterMs).press(200 + 90 * i, 300, 80);
+    });
+  };
+/** Presses at changing places after pauses. `inside` happens in the middle of each pause. */
+const pauses =
+  (count: number, inside: Build = nothing): Build =>
+  (builder) =>
+    times(count + 1, (i) => {
+      builder.wait(1_200);
+      inside(builder);
+      builder
+        .wait(1_200)
+        .move(200 + 300 * (i % 2), 300)
+        .wait(2)
+        .press(200 + 300 * (i % 2), 300, 80);
+    });
+const network =
+  (number: number): Build =>
+  (builder) =>
+    builder.send({ network: number });
+const replayed =
+  (isReplay: boolean): Build =>
+  () => ({ isReplay });
+
 const WINDOW = [1400, 900, 1385, 813, 1920, 1080, 1053, 120, 40, 1000];
 const FRACTION = { x10: 2_005, y10: 3_005 };
 
@@ -125,6 +170,7 @@ const CASES: Record<string, Case[]> = {
     ['the border of an agent', 'found', mark('claude-agent-glow-border')],
     ['the overlay of another', 'found', mark('codex-agent-overlay-root')],
     ['another mark', 'notFound', mark('cdc_adoQpoasnfa*')],
+    ['a request that an agent signed', 'found', (builder) => builder.send({ agent: 'chatgpt.com' }), null],
     ['no environment', 'notMeasured', nothing, null],
   ],
   'devtools-protocol': [
@@ -346,6 +392,79 @@ const CASES: Record<string, Case[]> = {
     ['a window that gets the focus back', 'notFound', both(focuses(1, { laterMs: 400 }), focuses(1), focuses(1))],
     ['one field', 'notMeasured', focuses(1)],
   ],
+  'page-jumps': [
+    ['jumps to what is pressed', 'found', jumps(3)],
+    [
+      'jumps after a click on a link',
+      'notFound',
+      jumps(3, { before: (builder) => builder.press(100, 100, 80).wait(900) }),
+    ],
+    ['jumps by a key', 'notFound', jumps(3, { before: (builder) => builder.key('other', 80) })],
+    ['touch', 'notFound', jumps(3, { before: touch })],
+    [
+      'a wheel, which is told of later',
+      'notFound',
+      jumps(3, { after: (builder) => builder.add(EventCode.Wheel, { deltaY: 800 }) }),
+    ],
+    ['a page that is shown again', 'notFound', jumps(3, { before: (builder) => builder.add(EventCode.Visibility) })],
+    ['a screen reader that reads on', 'notFound', jumps(3, { pressAfterMs: 3_000 })],
+    ['one odd jump', 'notFound', both(jumps(1), jumps(2, { before: touch }))],
+    ['smooth scrolling', 'notMeasured', jumps(3, { steps: 20 })],
+    ['small steps', 'notMeasured', jumps(3, { px: 200 })],
+    ['the first scroll of a page', 'notMeasured', (builder) => builder.wait(4_000).add(EventCode.Scroll, { y: 900 })],
+  ],
+  'act-think': [
+    ['pauses without any sign of life', 'found', pauses(3)],
+    ['pauses with a moving mouse', 'notFound', pauses(3, (builder) => builder.move(50, 60))],
+    ['pauses with scrolling', 'notFound', pauses(3, (builder) => builder.add(EventCode.Scroll, { y: 40 }))],
+    [
+      'a mouse that comes slowly',
+      'notFound',
+      pauses(3, (builder) => times(12, (i) => builder.wait(120).move(40 * i, 300))),
+    ],
+    ['typing', 'notMeasured', pauses(3, (builder) => builder.key('letter', 80))],
+    ['few pauses', 'notMeasured', pauses(2)],
+    [
+      'a button that is pressed again',
+      'notMeasured',
+      (builder) => times(9, () => builder.wait(3_000).press(300, 300, 80)),
+    ],
+    ['touch', 'notMeasured', (builder) => times(9, (i) => builder.wait(3_000).press(90 * i, 300, 80, { pointer: 2 }))],
+    ['keyboard only', 'notMeasured', (builder) => times(20, () => builder.wait(3_000).key('tab', 80))],
+  ],
+  'replayed-trace': [
+    ['input that was seen before', 'found', replayed(true)],
+    ['input that was not', 'notFound', replayed(false)],
+    ['input of which that is not known', 'notMeasured', presses(9)],
+  ],
+  'datacenter-network': [
+    ['a network of rented servers', 'found', network(16_509)],
+    ['a network of homes', 'notFound', network(3_320)],
+    ['a university', 'notFound', network(786)],
+    ['a relay for privacy', 'notFound', network(36_183)],
+    ['no database', 'notMeasured', nothing],
+  ],
+  'off-grid-times': [
+    ['times with many fractions', 'found', keys(12, { gapMs: (i) => 90.1 + i * 0.3 })],
+    ['times of devices', 'notFound', keys(12, { gapMs: (i) => 90 + i })],
+    ['few times', 'notMeasured', keys(7, { gapMs: (i) => 90.1 + i * 0.3 })],
+    ['Firefox', 'notMeasured', keys(12, { gapMs: (i) => 90.1 + i * 0.3 }), {}, FIREFOX],
+    [
+      'Windows',
+      'notMeasured',
+      keys(12, { gapMs: (i) => 90.1 + i * 0.3 }),
+      {},
+      CHROME.replace('X11; Linux x86_64', 'Windows NT 10.0; Win64; x64'),
+    ],
+    [
+      'Android',
+      'notMeasured',
+      keys(12, { gapMs: (i) => 90.1 + i * 0.3 }),
+      {},
+      CHROME.replace('X11; Linux x86_64', 'Linux; Android 16'),
+    ],
+    ['touch', 'notMeasured', both(touch, keys(12, { gapMs: (i) => 90.1 + i * 0.3 }))],
+  ],
   'telemetry-gap': [
     ['a batch that is missing', 'found', (builder) => builder.send({ n: 5 })],
     ['events that were dropped', 'found', (builder) => builder.send({ l: [3, 1] })],
@@ -399,8 +518,9 @@ it('has cases for every rule', () => {
 describe.each(Object.entries(CASES))('%s', (flag, cases) => {
   it.each(cases)('%s: %s', (_, state, build, environment = {}, userAgent = CHROME) => {
     const builder = new TraceBuilder({ environment: environment && { ...DESKTOP, ...environment } });
-    build(builder);
-    const { findings, detectionFlags } = scoreTrace(buildTrace(builder, userAgent));
+    const known = build(builder) as { isReplay?: boolean } | undefined;
+    const trace = { ...buildTrace(builder, userAgent), isReplay: known?.isReplay ?? null };
+    const { findings, detectionFlags } = scoreTrace(trace);
     const finding = findings.find((other) => other.flag.split(':')[0] === flag)!;
     expect(finding.state).toBe(state);
     const { weight } = RULES.find(({ rule }) => rule.flag === flag)!;

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EventCode } from '../../../contract/beacon';
-import { RULES } from '../../../server/detection/rules/table';
 import { readTrace } from '../../../server/detection/segments';
 import { buildTrace, DESKTOP, TraceBuilder } from '../../support/trace';
 
@@ -56,17 +54,5 @@ describe('telemetry', () => {
       .send({ n: 5, l: [0, 1] });
     expect(readTrace(traceOf(builder)).telemetry).toMatchObject({ missingBatches: 3, droppedEvents: 4 });
     expect(readTrace(traceOf(new TraceBuilder().send({ n: 2 }))).telemetry.missingBatches).toBe(2);
-  });
-});
-
-describe('docs/detection.md', () => {
-  it('shows every rule with its group and weight', () => {
-    const rows = readFileSync('docs/detection.md', 'utf8')
-      .split('\n')
-      .filter((line) => line.startsWith('| `'))
-      .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
-    const shown = rows.map(([, flag, group, , , , weight]) => [flag!.replace(':NAME', ''), group, weight]);
-    const text = (weight: number, isProof?: true) => (isProof ? `${weight}, proof` : String(weight));
-    expect(shown).toEqual(RULES.map(({ rule, weight, isProof }) => [rule.flag, rule.group, text(weight, isProof)]));
   });
 });

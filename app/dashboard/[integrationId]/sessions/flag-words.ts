@@ -26,8 +26,8 @@ const FLAG_WORDS = new Map([
   ['superhuman-typing', 'Types faster than people can'],
   // Flow
   ['focus-without-cause', 'Fields get the focus without a press or key'],
-  ['page-jumps', 'Changes pages without a click'],
-  ['act-think', 'Acts in bursts with even pauses'],
+  ['page-jumps', 'The page jumps to what is pressed'],
+  ['act-think', 'Nothing moves between two acts'],
   ['no-scroll', 'Never scrolls'],
   ['agent-tool-calls', 'Makes the tool calls of an agent'],
   // Network
@@ -36,7 +36,7 @@ const FLAG_WORDS = new Map([
   ['telemetry-gap', 'Part of the telemetry is missing'],
   ['clock-inconsistent', 'The browser’s clock jumps'],
   ['insufficient-evidence', 'Too little to judge'],
-  ['off-grid-times', 'Event times off the browser’s grid'],
+  ['off-grid-times', 'Times that devices do not have'],
 ]);
 
 const DECLARED_AGENT = 'declared-agent:';

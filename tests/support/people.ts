@@ -1,0 +1,95 @@
+import type { PeopleGroup } from '../../server/detection/rules/people';
+import { type Manner, PEOPLE } from './synthetic-sessions';
+
+/** What a group of people changes of what rules read, and sessions that show it strongly. */
+export interface PeopleMarks {
+  /** Paths in the features (server/detection/features.ts) and deeds (deeds.ts) whose values a session of the group can have differently. */
+  changes: readonly string[];
+  manners: readonly Manner[];
+}
+
+const uniform = (min: number, max: number) => (random: () => number) => min + random() * (max - min);
+
+const SCALED = [
+  ...[
+    'environments.v',
+    'mousePresses.fractional',
+    'mousePresses.screenOffsets',
+    'moves.mismatched',
+    'moves.fractional',
+  ],
+];
+/** Keys without a code, as those that are not from a keyboard. */
+const NO_KEYBOARD = ['keys.hasCode', 'unshiftedCapitals', 'keyHolds', 'keyIntervals', 'insertions.keylessLength'];
+const SCALE: Manner = { isFractional: true, isMismatched: true };
+
+/** The people that rules must not accuse. Synthetic, so they show what is exempt, not how often a rule is wrong. */
+export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
+  'keyboard-only': {
+    changes: ['suddenFocuses'],
+    manners: [PEOPLE['keyboard only']!],
+  },
+  touch: {
+    changes: [
+      ...['presses.pointer', 'mousePresses.pressureless', 'mousePresses.fractional', 'mousePresses.unapproached'],
+      ...['mousePresses.holds', 'mousePresses.centred', 'hasTouch', 'environments.h', 'moves.count', ...NO_KEYBOARD],
+    ],
+    manners: [PEOPLE.touch!, { ...PEOPLE.touch!, text: 'insert', environment: { h: [8, 8, 5, 0] } }],
+  },
+  'tap-to-click': { changes: ['presses.heldMs', 'mousePresses.holds'], manners: [PEOPLE['tap-to-click trackpad']!] },
+  'screen-reader': {
+    changes: ['suddenFocuses', 'suddenJumps'],
+    manners: [{ ...PEOPLE['screen reader']!, isScrolledByCommand: true }],
+  },
+  'switch-access': {
+    changes: [
+      ...['keys.heldMs', 'presses.heldMs', 'mousePresses.unapproached', 'mousePresses.holds', 'silentPauses'],
+      ...NO_KEYBOARD,
+    ],
+    manners: [PEOPLE['eye tracker or switch']!],
+  },
+  dictation: {
+    changes: [
+      ...['presses.isCentred', 'mousePresses.centred', 'mousePresses.unapproached', 'mousePresses.holds'],
+      ...['silentPauses', 'suddenJumps', 'suddenFocuses', ...NO_KEYBOARD],
+    ],
+    manners: [
+      PEOPLE['voice control and dictation']!,
+      { ...PEOPLE['voice control and dictation']!, isScrolledByCommand: true },
+    ],
+  },
+  'input-method': { changes: NO_KEYBOARD, manners: [PEOPLE['input method']!] },
+  autofill: {
+    changes: [
+      ...['insertions.keylessLength', 'suddenFocuses', 'keys.isTrusted', 'untrustedCharacters', 'untrustedClicks'],
+      ...['unshiftedCapitals', 'keyHolds', 'keyIntervals'],
+    ],
+    manners: [
+      { text: 'autofill', isFocusSudden: true },
+      { text: 'script', isFocusSudden: true },
+    ],
+  },
+  zoom: { changes: SCALED, manners: [{ ...PEOPLE['zoom to 125 %']!, ...SCALE }] },
+  'pixel-ratio': { changes: SCALED, manners: [{ ...PEOPLE['screen with two pixels to one']!, ...SCALE }] },
+  'remote-desktop': {
+    changes: [
+      ...['presses.heldMs', 'mousePresses.unapproached', 'mousePresses.holds', 'silentPauses', 'moves.count'],
+      ...['moves.maxCoalesced', 'environments.v', 'networks', 'times.tenths'],
+    ],
+    manners: [
+      { ...PEOPLE['remote desktop']!, network: 16_509 },
+      { ...PEOPLE['remote desktop']!, ...PEOPLE['kiosk in full screen']!, holdMs: uniform(20, 90) },
+    ],
+  },
+  'developer-tools': {
+    changes: ['environments.q', 'environments.v'],
+    manners: [PEOPLE['docked developer tools']!, PEOPLE['undocked developer tools']!],
+  },
+  'slow-machine': {
+    changes: [
+      ...['moves.count', 'moves.maxCoalesced', 'mousePresses.unapproached', 'times.tenths'],
+      ...['telemetry.missingBatches', 'telemetry.droppedEvents', 'telemetry.clockErrorMs'],
+    ],
+    manners: [{ approach: 'slow', dropped: 40 }],
+  },
+};

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { EVENT_FIELDS, type EventCode } from '../../../contract/beacon';
+import { digestTrace, MIN_SHARED_DIGESTS } from '../../../server/detection/digests';
+import { anchorDocuments } from '../../../server/detection/documents';
+import { readEvents, type Trace } from '../../../server/detection/trace';
+import { AGENTS, imitate, type Manner, PEOPLE, RECORDED_HUMAN } from '../../support/synthetic-sessions';
+import { buildTrace, seedRandom, TraceBuilder } from '../../support/trace';
+
+const countShared = (one: readonly bigint[], other: readonly bigint[]) =>
+  one.filter((digest) => other.includes(digest)).length;
+
+/** The same input at another time, as a program repeats it: each event is late by up to some milliseconds. */
+function replay(trace: Trace, seed: number, jitterMs: number): Trace {
+  const random = seedRandom(seed);
+  let builder: TraceBuilder | null = null;
+  const anchors = anchorDocuments(trace.batches);
+  for (const batch of trace.batches) {
+    builder ??= new TraceBuilder({ originMs: 1_800_500_000_000, document: '00000000000000d9', url: null });
+    for (const event of readEvents(batch, anchors.get(batch.d)!)) {
+      const lateMs = jitterMs * random();
+      builder.timeMs = event.timeMs + lateMs;
+      builder.add(event.code, pickFields(event.code, event as unknown as Record<string, number>) as never);
+    }
+    builder.send({ p: batch.p ?? [] });
+  }
+  return { ...trace, batches: builder!.batches };
+}
+
+const pickFields = (code: EventCode, event: Record<string, number>) =>
+  Object.fromEntries(EVENT_FIELDS[code].map((name) => [name, event[name]!]));
+
+describe('the digests of a trace', () => {
+  it('are shared by a recording that is repeated with jitter, at another time', () => {
+    let recognised = 0;
+    for (let seed = 1; seed <= 40; seed++) {
+      const person = imitate(RECORDED_HUMAN, seed);
+      const shared = countShared(digestTrace(person), digestTrace(replay(person, seed + 1_000, 4)));
+      if (shared >= MIN_SHARED_DIGESTS) recognised++;
+    }
+    expect(recognised).toBeGreaterThanOrEqual(34);
+  });
+
+  it('are all shared by an exact repetition', () => {
+    const person = imitate(RECORDED_HUMAN);
+    expect(digestTrace(replay(person, 1, 0))).toEqual(digestTrace(person));
+    expect(digestTrace(person).length).toBeGreaterThan(8);
+    expect(digestTrace(person).length).toBeLessThanOrEqual(16);
+  });
+
+  it('are never shared by two people who write the same text and press the same answers', () => {
+    const seen = new Map<bigint, number>();
+    let shared = 0;
+    for (let seed = 1; seed <= 400; seed++) {
+      for (const digest of digestTrace(imitate(RECORDED_HUMAN, seed))) {
+        if (seen.has(digest) && seen.get(digest) !== seed) shared++;
+        seen.set(digest, seed);
+      }
+    }
+    expect([shared, seen.size > 4_000]).toEqual([0, true]);
+  });
+
+  const few = (build: (builder: TraceBuilder) => unknown) => {
+    const builder = new TraceBuilder();
+    build(builder);
+    return digestTrace(buildTrace(builder));
+  };
+  it.each([
+    ['nothing', () => undefined],
+    ['one press', (builder: TraceBuilder) => builder.press(300, 200, 80)],
+    ['a short word', (builder: TraceBuilder) => Array.from('hello', () => builder.wait(90).key('letter', 70))],
+    [
+      'presses that hit the same place',
+      (builder: TraceBuilder) => Array.from({ length: 30 }, () => builder.wait(700).press(300, 200, 80)),
+    ],
+  ])('are none for %s', (_, build) => {
+    expect(few(build)).toEqual([]);
+  });
+
+  const without: [string, Manner][] = [
+    ['keys in a beat', { ...AGENTS['playwright paced, with a window']!, isCentred: true }],
+    ['touch', { ...PEOPLE.touch!, text: 'paste' }],
+    ['dictation', { ...PEOPLE['voice control and dictation']! }],
+    ['an input method without a mouse', { ...PEOPLE['input method']!, presses: 'keyboard' }],
+    ['a screen reader with dictation', { ...PEOPLE['screen reader']!, text: 'dictation' }],
+    ['a switch', { ...PEOPLE['eye tracker or switch']!, isCentred: true }],
+    ['a clock that is rounded to 100 ms', PEOPLE['clock rounded to 100 ms']!],
+  ];
+  it.each(without)('are none for %s', (_, manner) => {
+    for (const seed of [1, 2, 3]) expect(digestTrace(imitate(manner, seed))).toEqual([]);
+  });
+});

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigint, date, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
+import { bigint, boolean, date, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
 import { bytes, identifier, instant } from './columns';
 
 // What the pixel sends. Facts about it go through the pipeline like those of a customer.
@@ -47,6 +47,9 @@ export const collectedSessions = pgTable(
     progress: jsonb('progress').$type<Record<string, unknown>>(),
     /** Whether all batches that have arrived are judged, as far as the last judgement knew. */
     judgedAt: instant('judged_at'),
+    /** Written at the close: digests of what was typed and pressed, and whether an earlier session has the same. */
+    digests: bigint('digests', { mode: 'bigint' }).array(),
+    isReplay: boolean('is_replay'),
   },
   (table) => [
     unique('collected_sessions_session').on(table.integrationId, table.sessionId),
@@ -54,6 +57,7 @@ export const collectedSessions = pgTable(
     index('collected_sessions_judged').on(table.judgedAt).where(sql`due_at is not null`),
     index('collected_sessions_day').on(table.day),
     index('collected_sessions_site').on(table.siteId, table.createdAt),
+    index('collected_sessions_digests').using('gin', table.digests),
   ],
 );
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
-import { type CountryResponse, Reader } from 'mmdb-lib';
+import { type AsnResponse, type CountryResponse, Reader, type Response } from 'mmdb-lib';
 import { SettingError } from '../platform/env';
 import { hashAddress } from './tokens';
 
@@ -41,17 +41,37 @@ type CountryRecord = Partial<CountryResponse> & { country_code?: string };
 
 /** Opens a database of countries (any mmdb file). Without a path, no country is known. */
 export function openCountryFinder(path: string | undefined): CountryFinder {
-  if (path === undefined) return () => null;
-  let reader: Reader<CountryResponse>;
-  try {
-    reader = new Reader<CountryResponse>(readFileSync(path));
-  } catch (error) {
-    throw new SettingError(`GEOIP_DATABASE: cannot be read (${(error as Error).message})`);
-  }
+  const find = openDatabase<CountryResponse>('GEOIP_DATABASE', path);
   return (address) => {
-    if (!ipaddr.isValid(address)) return null;
-    const found = reader.get(ipaddr.process(address).toString()) as CountryRecord | null;
+    const found = find(address) as CountryRecord | null;
     const code = found?.country?.iso_code ?? found?.country_code ?? null;
     return isCountryCode(code) ? code : null;
   };
+}
+
+/** Finds the number of the network (autonomous system) of an address; null if it is not known. */
+export type NetworkFinder = (address: string) => number | null;
+
+/** Opens a database of networks (any mmdb file with `autonomous_system_number`). Without a path, none is known. */
+export function openNetworkFinder(path: string | undefined): NetworkFinder {
+  const find = openDatabase<AsnResponse>('ASN_DATABASE', path);
+  return (address) => {
+    const number: unknown = find(address)?.autonomous_system_number;
+    return Number.isSafeInteger(number) && (number as number) > 0 ? (number as number) : null;
+  };
+}
+
+/** Opens a database of addresses that a setting names. Without a path, nothing is found. */
+function openDatabase<Found extends Response>(
+  setting: string,
+  path: string | undefined,
+): (address: string) => Found | null {
+  if (path === undefined) return () => null;
+  let reader: Reader<Found>;
+  try {
+    reader = new Reader<Found>(readFileSync(path));
+  } catch (error) {
+    throw new SettingError(`${setting}: cannot be read (${(error as Error).message})`);
+  }
+  return (address) => (ipaddr.isValid(address) ? reader.get(ipaddr.process(address).toString()) : null);
 }

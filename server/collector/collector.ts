@@ -8,7 +8,7 @@ import type { Logger } from '../platform/log';
 import type { Metrics } from '../platform/metrics';
 import type { Secrets } from '../platform/secrets';
 import { createAdmission } from './admission';
-import { isCountryCode, NO_NETWORK, openCountryFinder, readNetwork } from './client-network';
+import { isCountryCode, NO_NETWORK, openCountryFinder, openNetworkFinder, readNetwork } from './client-network';
 import { findAbandonedSessions, findUnsentCuts, takeDueSessions } from './closing';
 import { createIntake, type StoredBatch } from './intake';
 import { createJudge } from './judge';
@@ -92,6 +92,7 @@ export function createCollector(dependencies: {
   const newSessions = createMinuteCounter(env.COLLECT_NEW_PER_MINUTE);
   const sessionBatches = createMinuteCounter(env.COLLECT_BATCHES_PER_MINUTE);
   const findCountry = openCountryFinder(env.GEOIP_DATABASE);
+  const findNetwork = openNetworkFinder(env.ASN_DATABASE);
   const timers = new Set<NodeJS.Timeout>();
   let isStopped = false;
 
@@ -125,7 +126,7 @@ export function createCollector(dependencies: {
     if (!sessionBatches.take(sessionId)) return refuseForNow('session-limit');
     const userAgent = (request.userAgent ?? '').slice(0, MAX_USER_AGENT_LENGTH).toWellFormed();
     const country = mayBegin ? readCountry(request) : null;
-    const { d, n, receivedAtMs, ...content } = describeBatch(site, beacon, request.origin);
+    const { d, n, receivedAtMs, ...content } = describeBatch(site, beacon, request);
     const stored = await intake.store({
       ...{ integrationId, sessionId, siteId, mayBegin, userAgent, country },
       ...{ addressPrefix: network.prefix, addressHash: network.hash },
@@ -143,9 +144,10 @@ export function createCollector(dependencies: {
   const readCountry = ({ country, clientAddress }: CollectRequest) =>
     isCountryCode(country) ? country : findCountry(clientAddress);
 
-  function describeBatch(site: FoundSite, beacon: Beacon, origin: string | null): KeptBatch {
+  function describeBatch(site: FoundSite, beacon: Beacon, { origin, clientAddress }: CollectRequest): KeptBatch {
     const { d, n, c, e, p, m, l, ev, x, u, i } = beacon;
     const user = u && readUser(u, site.identitySecret);
+    const number = n === 0 ? findNetwork(clientAddress) : null;
     return {
       ...{ d, n, c, ev, receivedAtMs: 0 },
       ...(e && { e }),
@@ -154,6 +156,7 @@ export function createCollector(dependencies: {
       ...(l && { l }),
       ...(x && { x }),
       ...(user && { user }),
+      ...(number !== null && { network: number }),
       ...(n === 0 && origin !== null && { origin }),
       ...(n === 0 && i !== undefined && { fingerprint: deriveFingerprint(key, site.integrationId, i) }),
     };

@@ -44,7 +44,8 @@ export interface Reading {
 /** Judges all batches of a session. Null if there are none. */
 export function readSession(session: OpenSession, limits: SessionLimits): Reading | null {
   const presence = session.readPresence();
-  return presence && { presence, judgement: session.score(), dueAtMs: findDueTime(session, presence, limits) };
+  const judgement = session.score(session.replay?.isReplay);
+  return presence && { presence, judgement, dueAtMs: findDueTime(session, presence, limits) };
 }
 
 /** Finds when a session is over if nothing more comes. */
@@ -112,7 +113,7 @@ export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequ
 /** Computes the facts of the latest cut once more. */
 export function repeatFacts(session: OpenSession, progress: Progress): Fact[] {
   const batches = [...session.batches.values()].filter((batch) => coversBatch(progress.covered, batch));
-  const judgement = scoreTrace({ userAgent: session.userAgent, batches });
+  const judgement = scoreTrace({ userAgent: session.userAgent, batches, isReplay: session.replay?.isReplay ?? null });
   return listFacts(session, progress, judgement, listEvents(progress, batches).slice(0, progress.events[1]));
 }
 

@@ -9,6 +9,7 @@ import type { Logger } from '../platform/log';
 import type { Metrics } from '../platform/metrics';
 import { compactSession } from './closing';
 import { planCut, RECORD_INTERVAL_MS, readSession, repeatFacts, type SessionLimits } from './cuts';
+import { findReplay } from './replays';
 import type { OpenSession, OpenSessions, Progress } from './session-state';
 
 export interface Judge {
@@ -65,6 +66,8 @@ export function createJudge(dependencies: {
       await sendFacts(session, repeatFacts(session, session.progress));
       if (session.progress.closedAt !== null) return endSession(session, session.progress);
     }
+    // What was looked up for other batches says nothing any more.
+    if (session.replay?.batchCount !== session.batches.size) session.replay = null;
     const startedAt = performance.now();
     const reading = readSession(session, limits);
     if (!reading) return DONE;
@@ -82,12 +85,20 @@ export function createJudge(dependencies: {
       // Other processes may have batches of the session. Read them before it closes.
       return judgeOnce(session, { nowMs, isDue: true });
     }
+    if (progress.closedAt !== null && session.replay?.batchCount !== session.batches.size) {
+      session.replay = await findReplay(db, session);
+      return judgeOnce(session, request);
+    }
     const covered = new Set(session.fresh);
     const { key, version } = session;
     const { closedAt } = progress;
+    const replay = closedAt === null ? null : session.replay;
     const dueAt = new Date(closedAt === null ? reading.dueAtMs : nowMs + CLOSE_AGAIN_MS).toISOString();
     const batches = closedAt === null ? null : session.batches.size;
-    const thresholds = await writeCut({ key, version, progress, dueAt, closedAt, day: session.day, batches });
+    const thresholds = await writeCut({
+      ...{ key, version, progress, dueAt, closedAt, day: session.day, batches },
+      ...{ digests: replay?.digests ?? null, isReplay: replay?.isReplay ?? null },
+    });
     if (!thresholds) return null;
     Object.assign(session, { version: version + 1, progress, thresholds, isSent: false });
     Object.assign(session, { recordedAtMs: Date.now(), dueAtMs: Date.parse(dueAt) });
@@ -143,6 +154,8 @@ interface CutRow {
   day: string;
   /** How many batches the session must have, so that none is left out at its close. Null: any number. */
   batches: number | null;
+  digests: string[] | null;
+  isReplay: boolean | null;
 }
 
 /**
@@ -161,7 +174,8 @@ function createCutWriter(db: Database) {
 const WRITE_CUTS = `
   with r as materialized (
     select * from json_to_recordset($1::text::json) as r(
-      key bigint, version int, progress jsonb, "dueAt" timestamptz, "closedAt" timestamptz, day date, batches int)),
+      key bigint, version int, progress jsonb, "dueAt" timestamptz, "closedAt" timestamptz, day date, batches int,
+      digests bigint[], "isReplay" boolean)),
   f as materialized (
     select r.*, c.row from r cross join lateral (
       select c.ctid as row from collected_sessions c
@@ -169,7 +183,8 @@ const WRITE_CUTS = `
      where r.batches is null or r.batches = (
        select count(*) from session_batches b where b.day = r.day and b.session_key = r.key))
   update collected_sessions c
-     set version = c.version + 1, progress = f.progress, judged_at = now(), due_at = f."dueAt", closed_at = f."closedAt"
+     set version = c.version + 1, progress = f.progress, judged_at = now(), due_at = f."dueAt", closed_at = f."closedAt",
+         digests = f.digests, is_replay = f."isReplay"
     from f, integrations i
    where c.ctid = any (array(select f.row from f)) and c.key = f.key and c.version = f.version and i.id = c.integration_id
   returning c.key, i.medium_at as "mediumAt", i.bot_at as "botAt"`;

@@ -2,10 +2,11 @@ import type { RiskThresholds } from '../../contract/risk-thresholds';
 import type { Database } from '../../db/client';
 import { createDocuments, isComplete, type TraceDocuments } from '../detection/documents';
 import { createPresenceReader, type SessionPresence } from '../detection/presence';
-import { createScorer, type Judgement } from '../detection/score';
+import { createScorer, type Scorer } from '../detection/score';
 import { batchName, type Coverage, coversBatch } from './coverage';
 import type { StoredBatch } from './intake';
 import { documentId, type KeptBatch, type NamedUser, unpackBatch } from './packing';
+import type { Replay } from './replays';
 
 /**
  * What the latest cut of a session covers and sends. It is written before its facts are sent. If a process dies in between,
@@ -50,7 +51,7 @@ export interface OpenSession {
   /** The same batches, and what follows from all of them. */
   documents: TraceDocuments;
   readPresence(): SessionPresence | null;
-  score(): Judgement;
+  score: Scorer;
   /** The batch that says who the visitor is: the latest one, a signed one if there is any. */
   named: KeptBatch | null;
   /** The batches that no cut covers yet. */
@@ -59,6 +60,8 @@ export interface OpenSession {
   values: number;
   /** The latest arrival among the batches when the database was read last. Null if it was not. */
   readUpToMs: number | null;
+  /** What was looked up when the session was about to close, or read from the database after that. */
+  replay: Replay | null;
   /** When the latest cut was written, and when the session was judged last, by this process's clock. */
   recordedAtMs: number;
   judgedAtMs: number;
@@ -198,7 +201,11 @@ function findLastArrival({ batches }: OpenSession): number {
 }
 
 type SessionFields = NewSession &
-  Pick<OpenSession, 'key' | 'day' | 'version' | 'progress'> & { createdAt: string; dueAt: string };
+  Pick<OpenSession, 'key' | 'day' | 'version' | 'progress'> & {
+    createdAt: string;
+    dueAt: string;
+    isReplay?: boolean | null;
+  };
 
 function isBetter(one: KeptBatch, other: KeptBatch): boolean {
   if (one.user!.isSigned !== other.user!.isSigned) return one.user!.isSigned;
@@ -228,6 +235,8 @@ function createSession({ createdAt, dueAt, ...fields }: SessionFields): OpenSess
     fresh: [],
     values: BATCH_VALUES,
     readUpToMs: null,
+    // Of a session that is closing, of which only this is needed.
+    replay: fields.isReplay == null ? null : { digests: [], isReplay: fields.isReplay, batchCount: 0 },
     recordedAtMs: 0,
     judgedAtMs: 0,
     judgementMs: 0,
@@ -245,6 +254,7 @@ interface BatchRow {
 const READ_SESSION = `
   select c.key, c.day::text, c.integration_id as "integrationId", c.session_id as "sessionId", c.user_agent as "userAgent",
          c.country, c.created_at as "createdAt", c.due_at as "dueAt", c.version, c.progress,
+         c.is_replay as "isReplay",
          i.medium_at as "mediumAt", i.bot_at as "botAt"
     from collected_sessions c join integrations i on i.id = c.integration_id
    where c.key = $1::bigint and c.due_at is not null`;

@@ -139,6 +139,12 @@ export const settingsSchema = z.object({
     .string()
     .optional()
     .describe('A file in the mmdb format that names the countries of addresses. Unset: only platforms name them.'),
+  ASN_DATABASE: z
+    .string()
+    .optional()
+    .describe(
+      'A file in the mmdb format that names the networks (autonomous systems) of addresses, for the rule `datacenter-network`. Unset: the rule measures nothing.',
+    ),
   INNGEST_BASE_URL: z
     .string()
     .optional()

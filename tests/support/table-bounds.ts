@@ -41,7 +41,7 @@ export const TABLE_BOUNDS: Record<string, string> = {
   audit_entries:
     'What staff and operators did stays. Of what customers did with API keys, the newest 10,000 of each integration.',
   sites: 'Made by operators and admins. Revoked ones stay, so that the audit log can name them.',
-  collected_sessions: 'Removed with their traces.',
+  collected_sessions: 'Removed with their traces. At most 16 digests for each.',
   session_batches:
     'At most 2,000 for each session, and 8 hours. Joined into one trace when the session closes, removed after TRACE_DAYS.',
   session_traces: 'Removed after TRACE_DAYS, and not later than their session.',

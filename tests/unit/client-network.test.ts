@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openCountryFinder, readNetwork } from '../../server/collector/client-network';
+import { openCountryFinder, openNetworkFinder, readNetwork } from '../../server/collector/client-network';
+import { mmdbMap, mmdbNumber, mmdbText, writeMmdb } from '../support/mmdb';
 
 const KEY = Buffer.alloc(32, 7);
 
@@ -32,32 +33,11 @@ describe('the country of a client', () => {
   const directory = mkdtempSync(join(tmpdir(), 'countries-'));
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  // A database in the mmdb format with one node: addresses below 128.0.0.0 are in one country, the others in no known one.
-  const text = (value: string) => [0x40 + value.length, ...Buffer.from(value)];
-  const map = (entries: [string, number[]][]) => [
-    0xe0 + entries.length,
-    ...entries.flatMap(([name, value]) => [...text(name), ...value]),
-  ];
-  const write = (name: string, record: number[]) => {
-    const file = join(directory, name);
-    const metadata = map([
-      ['binary_format_major_version', [0xa1, 2]],
-      ['binary_format_minor_version', [0xa0]],
-      ['build_epoch', [0x01, 0x02, 1]],
-      ['database_type', text('Country')],
-      ['ip_version', [0xa1, 4]],
-      ['node_count', [0xc1, 1]],
-      ['record_size', [0xa1, 24]],
-    ]);
-    const tree = [0, 0, 1 + 16, 0, 0, 1];
-    const marker = [0xab, 0xcd, 0xef, ...Buffer.from('MaxMind.com')];
-    writeFileSync(file, Buffer.from([...tree, ...Array(16).fill(0), ...record, ...marker, ...metadata]));
-    return file;
-  };
+  const write = (name: string, record: number[]) => writeMmdb(join(directory, name), record);
 
   it.each([
-    ['MaxMind’s form', map([['country', map([['iso_code', text('SE')]])]])],
-    ['the code alone', map([['country_code', text('SE')]])],
+    ['MaxMind’s form', mmdbMap([['country', mmdbMap([['iso_code', mmdbText('SE')]])]])],
+    ['the code alone', mmdbMap([['country_code', mmdbText('SE')]])],
   ])('is read from a database in %s', (_, record) => {
     const findCountry = openCountryFinder(write('countries.mmdb', record));
     expect(['81.2.69.142', '203.0.113.7', 'unknown'].map(findCountry)).toEqual(['SE', null, null]);
@@ -68,5 +48,14 @@ describe('the country of a client', () => {
     expect(() => openCountryFinder(join(directory, 'missing'))).toThrow('GEOIP_DATABASE');
     writeFileSync(join(directory, 'wrong'), 'no database');
     expect(() => openCountryFinder(join(directory, 'wrong'))).toThrow('GEOIP_DATABASE');
+  });
+
+  it('and its network are read from databases of their own', () => {
+    const find = (record: number[]) => openNetworkFinder(write('networks.mmdb', record));
+    const findNetwork = find(mmdbMap([['autonomous_system_number', mmdbNumber(16_509)]]));
+    expect(['81.2.69.142', '203.0.113.7', 'unknown'].map(findNetwork)).toEqual([16_509, null, null]);
+    expect(find(mmdbMap([['autonomous_system_number', mmdbText('AS1')]]))('81.2.69.142')).toBeNull();
+    expect(openNetworkFinder(undefined)('81.2.69.142')).toBeNull();
+    expect(() => openNetworkFinder(join(directory, 'missing'))).toThrow('ASN_DATABASE');
   });
 });

@@ -144,7 +144,7 @@ export function createService(options: ServiceOptions): Service {
     onSessionsChanged: options.isSelfHosted ? createFolder(db, log) : () => {},
   });
   const hasTimers = options.isSelfHosted;
-  const collector = createCollector({ env, db, log, metrics, secrets, ingester, hasTimers });
+  const collector = createCollector({ env, db, log, metrics, secrets, ingester, webhookClient, hasTimers });
   metrics.observe({
     readBacklog: () => readBacklog(db),
     readDatabase: () => ({ ...db.load(), maxConnections: env.DATABASE_POOL_MAX }),

@@ -13,10 +13,12 @@ import { findAbandonedSessions, findUnsentCuts, takeDueSessions } from './closin
 import { createIntake, type StoredBatch } from './intake';
 import { createJudge } from './judge';
 import { chooseRetrySeconds, createMinuteCounter } from './limits';
+import type { SignedMessage } from './message-signatures';
 import { documentNumber, type KeptBatch, packBatch } from './packing';
 import { createPartitions } from './retention';
 import { createSchedule } from './schedule';
 import { createSessions } from './session-state';
+import { createAgentVerifier, type DirectoryClient } from './signed-agents';
 import { createSiteFinder, findRefusal, type Refusal } from './site-access';
 import { deriveFingerprint, deriveSessionId, issueToken, isValidToken } from './tokens';
 import { readUser } from './visitors';
@@ -31,6 +33,8 @@ export interface CollectRequest {
   clientAddress: string;
   /** The country that a trusted platform names. */
   country: string | null;
+  /** What an agent can have signed, if the request names one. */
+  signed?: SignedMessage | null;
   /** Reads the body. Null if it is longer than MAX_BEACON_BYTES or the client has disconnected. */
   readBody(): Promise<Uint8Array | null>;
 }
@@ -77,10 +81,11 @@ export function createCollector(dependencies: {
   metrics: Metrics;
   secrets: Secrets;
   ingester: Ingester;
+  webhookClient: DirectoryClient;
   /** Whether the process may run timers. */
   hasTimers: boolean;
 }): Collector {
-  const { env, db, log, metrics, secrets, ingester, hasTimers } = dependencies;
+  const { env, db, log, metrics, secrets, ingester, webhookClient, hasTimers } = dependencies;
   const key = secrets.collectorKey;
   const limits = { goneMs: env.SESSION_GONE, idleMs: env.SESSION_IDLE };
   const sites = createSiteFinder(db, secrets);
@@ -93,6 +98,7 @@ export function createCollector(dependencies: {
   const sessionBatches = createMinuteCounter(env.COLLECT_BATCHES_PER_MINUTE);
   const findCountry = openCountryFinder(env.GEOIP_DATABASE);
   const findNetwork = openNetworkFinder(env.ASN_DATABASE);
+  const agents = createAgentVerifier({ origins: env.SIGNATURE_AGENTS, client: webhookClient, log });
   const timers = new Set<NodeJS.Timeout>();
   let isStopped = false;
 
@@ -144,9 +150,14 @@ export function createCollector(dependencies: {
   const readCountry = ({ country, clientAddress }: CollectRequest) =>
     isCountryCode(country) ? country : findCountry(clientAddress);
 
-  function describeBatch(site: FoundSite, beacon: Beacon, { origin, clientAddress }: CollectRequest): KeptBatch {
+  function describeBatch(
+    site: FoundSite,
+    beacon: Beacon,
+    { origin, clientAddress, signed }: CollectRequest,
+  ): KeptBatch {
     const { d, n, c, e, p, m, l, ev, x, u, i } = beacon;
     const user = u && readUser(u, site.identitySecret);
+    const agent = signed ? agents.verify(signed) : null;
     const number = n === 0 ? findNetwork(clientAddress) : null;
     return {
       ...{ d, n, c, ev, receivedAtMs: 0 },
@@ -156,6 +167,7 @@ export function createCollector(dependencies: {
       ...(l && { l }),
       ...(x && { x }),
       ...(user && { user }),
+      ...(agent !== null && { agent }),
       ...(number !== null && { network: number }),
       ...(n === 0 && origin !== null && { origin }),
       ...(n === 0 && i !== undefined && { fingerprint: deriveFingerprint(key, site.integrationId, i) }),
@@ -254,7 +266,9 @@ export function createCollector(dependencies: {
       await schedule.flush();
       return count;
     },
-    flush: schedule.flush,
+    async flush() {
+      await Promise.all([schedule.flush(), agents.settle()]);
+    },
     async stop() {
       isStopped = true;
       admission.stop();

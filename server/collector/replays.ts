@@ -1,6 +1,6 @@
 import type { Database } from '../../db/client';
 import { digestTrace, MIN_SHARED_DIGESTS } from '../detection/digests';
-import type { OpenSession } from './session-state';
+import type { TraceBatch } from '../detection/trace';
 
 /**
  * A session that began less than this time before is no earlier one: two sites on one page, or a page that is sent again after
@@ -17,8 +17,15 @@ export interface Replay {
   batchCount: number;
 }
 
+interface ClosingSession {
+  integrationId: string;
+  userAgent: string;
+  createdAtMs: number;
+  batches: ReadonlyMap<string, TraceBatch>;
+}
+
 /** Digests a session that is over, and looks for an earlier one of the integration with the same input. */
-export async function findReplay(db: Database, session: OpenSession): Promise<Replay> {
+export async function findReplay(db: Database, session: ClosingSession): Promise<Replay> {
   const { userAgent, batches, integrationId, createdAtMs } = session;
   const digests = digestTrace({ userAgent, batches: [...batches.values()] }).map(String);
   if (digests.length < MIN_SHARED_DIGESTS) return { digests, isReplay: null, batchCount: batches.size };

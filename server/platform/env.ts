@@ -47,6 +47,16 @@ const allowHosts = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** Origins of agents: https, or http on this machine for development. */
+const agentOrigins = z.string().transform((text, context) => {
+  const origins = text === 'none' ? [] : text.split(',').map((origin) => origin.trim());
+  const isOrigin = (one: string) =>
+    URL.canParse(one) && new URL(one).origin === one && /^(https:|http:\/\/127\.0\.0\.\d+(:|$))/.test(one);
+  if (origins.every(isOrigin)) return origins;
+  context.issues.push({ code: 'custom', input: text, message: 'must be https origins, separated by commas, or none' });
+  return z.NEVER;
+});
+
 const appSecret = z
   .string()
   .transform((text) => Buffer.from(text, 'base64'))
@@ -144,6 +154,11 @@ export const settingsSchema = z.object({
     .optional()
     .describe(
       'A file in the mmdb format that names the networks (autonomous systems) of addresses, for the rule `datacenter-network`. Unset: the rule measures nothing.',
+    ),
+  SIGNATURE_AGENTS: agentOrigins
+    .prefault('https://chatgpt.com')
+    .describe(
+      'Agents whose signed requests are verified (Web Bot Auth): the origins that publish their keys, separated by commas; `none` for none. Keys are fetched when a request names the agent.',
     ),
   INNGEST_BASE_URL: z
     .string()

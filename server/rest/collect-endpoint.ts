@@ -51,6 +51,7 @@ async function answerMethod(service: Service, request: BeaconRequest, access: Ac
     hasPrivacyControl: request.header('sec-gpc') === '1',
     clientAddress: request.clientAddress,
     country: service.env.VERCEL === '1' ? request.header('x-vercel-ip-country') : null,
+    signed: request.header('signature-agent') === null ? null : describeMessage(service, request),
     readBody: request.readBody,
   });
   switch (answer.status) {
@@ -65,6 +66,14 @@ async function answerMethod(service: Service, request: BeaconRequest, access: Ac
         'retry-after': String(answer.retrySeconds),
       });
   }
+}
+
+/** What of a request an agent can have signed. It must have been signed for this service: other hosts' signatures say nothing. */
+function describeMessage({ env }: Service, { method, header }: BeaconRequest) {
+  const scheme = env.publicUrl?.startsWith('https:') ? 'https' : 'http';
+  const ours = env.publicUrl ?? `${scheme}://${header('host') ?? ''}`;
+  const authority = URL.canParse(ours) ? new URL(ours).host : '';
+  return { method, scheme, authority, path: COLLECT_PATH, header };
 }
 
 function refuse(

@@ -1,5 +1,5 @@
 /**
- * Sends guarded POSTs to customers' URLs (spec: Endpoints, rule 7; Events, Delivery request). It connects only to an address
+ * Sends guarded requests to URLs that others choose: POSTs to customers (spec: Endpoints, rule 7; Events, Delivery request). It connects only to an address
  * that it has checked. Redirects and proxy variables are ignored, because undici's bare `Client` supports neither.
  */
 import { lookup } from 'node:dns/promises';
@@ -31,9 +31,16 @@ export interface PostRequest {
   signal?: AbortSignal;
 }
 
+/** As of a POST, but with the body; null if that is longer than 64 KiB. */
+export type GetResult =
+  | { kind: 'response'; status: number; body: Buffer | null }
+  | Exclude<PostResult, { kind: 'response' }>;
+
 export interface WebhookClient {
   /** Never rejects. */
   post(request: PostRequest): Promise<PostResult>;
+  /** Never rejects. */
+  get(request: Omit<PostRequest, 'body'>): Promise<GetResult>;
   /** Waits for running attempts (`signal` aborts them) and closes. Later posts return `aborted`. */
   close(): Promise<void>;
 }
@@ -92,15 +99,24 @@ export function createWebhookClient(options: { allowedHosts: AllowedHosts; resol
     if (activeCount === 0) onDrained();
   }
 
+  async function send(request: SentRequest): Promise<PostResult> {
+    if (closing || request.signal?.aborted) return { kind: 'aborted' };
+    // The URL may have been stored when other rules applied.
+    if (findUrlFault(request.url, allowedHosts) !== null) return { kind: 'refused-address', address: null };
+    const url = new URL(request.url);
+    const connection = idle.get(url.origin)?.pop() ?? open(url);
+    activeCount += 1;
+    return attempt(connection, url.pathname + url.search, request, (reusable) => release(connection, reusable));
+  }
+
   return {
-    async post(request) {
-      if (closing || request.signal?.aborted) return { kind: 'aborted' };
-      // The URL may have been stored when other rules applied.
-      if (findUrlFault(request.url, allowedHosts) !== null) return { kind: 'refused-address', address: null };
-      const url = new URL(request.url);
-      const connection = idle.get(url.origin)?.pop() ?? open(url);
-      activeCount += 1;
-      return attempt(connection, url.pathname + url.search, request, (reusable) => release(connection, reusable));
+    post: (request) => send({ ...request, method: 'POST', onData: () => {} }),
+    async get(request) {
+      const chunks: Buffer[] = [];
+      const result = await send({ ...request, method: 'GET', body: null, onData: (chunk) => chunks.push(chunk) });
+      if (result.kind !== 'response') return result;
+      const body = Buffer.concat(chunks);
+      return { kind: 'response', status: result.status, body: body.length > MAX_BODY_BYTES ? null : body };
     },
     close() {
       closing ??= new Promise((drained) => {
@@ -113,6 +129,13 @@ export function createWebhookClient(options: { allowedHosts: AllowedHosts; resol
   };
 }
 
+interface SentRequest extends Omit<PostRequest, 'body'> {
+  method: 'GET' | 'POST';
+  body: string | null;
+  /** Takes what of the body arrives until the attempt ends: at most a chunk more than 64 KiB. */
+  onData(chunk: Buffer): void;
+}
+
 /**
  * Sends one request with one timer. The first event that ends it is the result. The connection is reused only after a complete
  * response.
@@ -120,7 +143,7 @@ export function createWebhookClient(options: { allowedHosts: AllowedHosts; resol
 function attempt(
   connection: Connection,
   path: string,
-  { headers, body, timeoutMs, signal }: PostRequest,
+  { method, headers, body, timeoutMs, signal, onData }: SentRequest,
   release: (reusable: boolean) => void,
 ): Promise<PostResult> {
   return new Promise((resolve) => {
@@ -145,7 +168,7 @@ function attempt(
     signal?.addEventListener('abort', onAbort, { once: true });
     connection.begin();
     connection.client.dispatch(
-      { path, method: 'POST', headers, body },
+      { path, method, headers, body },
       {
         onRequestStart() {},
         onResponseStart(_controller, statusCode, responseHeaders) {
@@ -153,7 +176,9 @@ function attempt(
           retryAfter = [responseHeaders['retry-after']].flat()[0]?.slice(0, MAX_RETRY_AFTER_LENGTH) ?? null;
         },
         onResponseData(_controller, chunk) {
+          if (settled) return;
           bodyBytes += chunk.length;
+          onData(chunk);
           if (bodyBytes > MAX_BODY_BYTES) onAnswer(false);
         },
         onResponseEnd: () => onAnswer(true),

@@ -662,3 +662,38 @@ YoP+x5jL6yMYTJiG/765A/MwCgYIKoZIzj0EAwIDSQAwRgIhAP1T32gOw0oj3UWe
 SPYVZujdEJBhXisLnXkk8kXSLeEyAiEAuGv5v4u5CheWy+ASN9EG/9sq3npWSeDP
 u4scstC4EfY=
 -----END CERTIFICATE-----`;
+
+describe('a GET', () => {
+  const get = async (reply: Reply, timeoutMs = 5_000) => {
+    const receiver = await receive(reply);
+    const client = createWebhookClient({
+      allowedHosts: new Set([`receiver.test:${receiver.port}`]),
+      resolve: async () => ['127.0.0.1'],
+    });
+    cleanups.push(() => client.close());
+    const url = `http://receiver.test:${receiver.port}/keys`;
+    const result = await client.get({ url, headers: { accept: 'application/json' }, timeoutMs });
+    return { result, receiver };
+  };
+
+  it('has the body of the answer, up to 64 KiB', async () => {
+    const { result, receiver } = await get((socket) => socket.write(answer(200, '{"keys":[]}')));
+    expect(result).toEqual({ kind: 'response', status: 200, body: Buffer.from('{"keys":[]}') });
+    expect(receiver.requests[0]!.head).toMatch(/^GET \/keys HTTP\/1.1\r\n/);
+    const full = await get((socket) => socket.write(answer(200, 'a'.repeat(64 * 1024))));
+    expect(full.result).toMatchObject({ status: 200, body: { length: 64 * 1024 } });
+    const longer = await get((socket) => socket.write(answer(200, 'a'.repeat(64 * 1024 + 1))));
+    expect(longer.result).toEqual({ kind: 'response', status: 200, body: null });
+  });
+
+  it('follows the same rules as a POST', async () => {
+    const moved = (socket: Socket) => socket.write(answer(302, '', 'location: http://169.254.169.254/\r\n'));
+    expect((await get(moved)).result).toMatchObject({ kind: 'response', status: 302 });
+    expect((await get(() => {}, 300)).result).toMatchObject({ kind: 'timeout' });
+    const client = createWebhookClient({ allowedHosts: new Set(), resolve: async () => ['10.0.0.1'] });
+    cleanups.push(() => client.close());
+    const request = { headers: {}, timeoutMs: 1_000 };
+    for (const url of ['http://127.0.0.1/keys', 'http://agent.example/keys'])
+      expect(await client.get({ ...request, url })).toMatchObject({ kind: 'refused-address' });
+  });
+});

@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,21 +9,44 @@ import type { Finding } from '../../contract/evidence';
 import { openPageSite, type PageSite, Tab } from '../support/beacon';
 import { mmdbMap, mmdbNumber, writeMmdb } from '../support/mmdb';
 import { startTestServer, type TestServer } from '../support/server';
+import { SigningAgent } from '../support/signing-agent';
 import { imitate, RECORDED_HUMAN } from '../support/synthetic-sessions';
 
 // Evidence that is not in what a page sends: where it came from, and whether it was seen before.
 
 const directory = mkdtempSync(join(tmpdir(), 'networks-'));
 let server: TestServer;
+const agent = new SigningAgent('');
+let directoryServer: Server;
+/** An agent whose directory takes requests and never answers. */
+const slowAgent = new SigningAgent('');
+let hanging = 0;
+/** As in server/collector/signed-agents.ts. */
+const DIRECTORY_TIMEOUT_MS = 5_000;
+const asked: string[] = [];
 beforeAll(async () => {
   const networks = writeMmdb(
     join(directory, 'networks.mmdb'),
     mmdbMap([['autonomous_system_number', mmdbNumber(16_509)]]),
   );
-  server = await startTestServer({ ASN_DATABASE: networks });
+  directoryServer = createServer((request, response) => {
+    if (request.headers.host !== new URL(agent.origin).host) return void hanging++;
+    asked.push(request.url ?? '');
+    response.setHeader('content-type', 'application/http-message-signatures-directory+json').end(agent.directory);
+  });
+  await new Promise<void>((listening) => directoryServer.listen(0, listening));
+  const { port } = directoryServer.address() as AddressInfo;
+  agent.origin = `http://127.0.0.1:${port}`;
+  slowAgent.origin = `http://127.0.0.2:${port}`;
+  server = await startTestServer({
+    ...{ ASN_DATABASE: networks, SIGNATURE_AGENTS: `${agent.origin},${slowAgent.origin}` },
+    WEBHOOK_ALLOW_HOSTS: `127.0.0.1:${port},127.0.0.2:${port}`,
+  });
 });
 afterAll(async () => {
   await server.stop();
+  directoryServer.closeAllConnections();
+  directoryServer.close();
   rmSync(directory, { recursive: true });
 });
 
@@ -100,5 +125,45 @@ describe('the network of a client', () => {
     expect(findings.get('datacenter-network')).toMatchObject({
       ...{ state: 'found', group: 'network', measured: 'AS16509 Amazon', weight: 0.8 },
     });
+  });
+});
+
+describe('an agent that signs its requests', () => {
+  const sign = (by: SigningAgent, authority = new URL(server.url).host) =>
+    by.sign({ method: 'POST', authority, path: '/collect' });
+  const flagsOf = async (site: PageSite): Promise<string[] | null> => {
+    const { body } = await server.call('GET', '/v1/sessions', { key: site.key });
+    return body.data[0]?.detectionFlags ?? null;
+  };
+
+  it('is proof as soon as its keys are known', async () => {
+    const site = await openSite();
+    const tab = new Tab(site);
+    const name = `declared-agent:${new URL(agent.origin).host}`;
+    const sendUntilNamed = async () => {
+      expect((await tab.send({}, sign(agent))).status).toBe(200);
+      return flagsOf(site);
+    };
+    await expect.poll(sendUntilNamed, { timeout: 10_000, interval: 400 }).toContain(name);
+    expect(asked).toEqual(['/.well-known/http-message-signatures-directory']);
+    const { body } = await server.call('GET', '/v1/sessions', { key: site.key });
+    expect(body.data[0].botScore).toBeGreaterThan(0.9);
+  });
+
+  it('is nothing if its signature was made for another host, or by another key', async () => {
+    const site = await openSite();
+    const forger = new SigningAgent(agent.origin);
+    const tab = new Tab(site);
+    for (const headers of [sign(agent, 'evil.example'), sign(forger), { 'signature-agent': 'x' }])
+      expect((await tab.send({}, headers)).status).toBe(200);
+    await expect.poll(() => flagsOf(site)).toEqual(['datacenter-network']);
+  });
+
+  it('delays no answer while its directory hangs', async () => {
+    const tab = new Tab(await openSite());
+    const startedAt = performance.now();
+    for (let i = 0; i < 3; i++) expect((await tab.send({}, sign(slowAgent))).status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(DIRECTORY_TIMEOUT_MS);
+    expect(hanging).toBe(1);
   });
 });

@@ -159,6 +159,7 @@ async function captureDelivery(url = 'http://hooks.example.com/', key = secret):
       requests.push(request);
       return { kind: 'aborted' as const };
     },
+    get: async () => ({ kind: 'aborted' as const }),
     close: async () => {},
   };
   await attemptDelivery(

@@ -111,6 +111,8 @@ interface SessionRow {
   day: string;
   sessionId: string;
   userAgent: string;
+  /** As it was looked up when the session closed. */
+  isReplay: boolean | null;
   status: string;
   label: 1 | -1 | null;
   scoreBin: number | null;
@@ -136,7 +138,7 @@ async function* readPages(db: Database, integrationId: string, firstDay: string)
 
 /** Judges a session, unless its score is of these rules or not ours. Null if there is nothing to judge. */
 async function judgeSession(db: Database, row: SessionRow, report: RescoreReport): Promise<Judgement | null> {
-  const { scoredAt, ruleSetVersion, userAgent, body } = row;
+  const { scoredAt, ruleSetVersion, userAgent, isReplay, body } = row;
   if (scoredAt === null) report.open++;
   else if (ruleSetVersion === null) report.foreign++;
   else if (ruleSetVersion === RULE_SET_VERSION) report.current++;
@@ -144,7 +146,7 @@ async function judgeSession(db: Database, row: SessionRow, report: RescoreReport
     const batches = body === null ? await readBatches(db, row) : unpackTrace(body);
     if (batches.length === 0) return null;
     report.judged++;
-    return scoreTrace({ userAgent, batches });
+    return scoreTrace({ userAgent, batches, isReplay });
   }
   return null;
 }
@@ -203,7 +205,7 @@ const LIST_INTEGRATIONS = `
    where $1::text is null or id = $1::text order by id`;
 
 const READ_PAGE = `
-  select c.key, c.day::text, c.session_id as "sessionId", c.user_agent as "userAgent", s.status, s.label,
+  select c.key, c.day::text, c.session_id as "sessionId", c.user_agent as "userAgent", c.is_replay as "isReplay", s.status, s.label,
          s.score_bin as "scoreBin", s.bot_score as "botScore", s.detection_flags as "detectionFlags",
          s.scored_at as "scoredAt", p.rule_set_version as "ruleSetVersion", now() as now,
          case when p.rule_set_version <> $4::text then t.body end as body

@@ -36,7 +36,7 @@ export class Person {
     this.#viewport = viewport;
     this.traits = drawTraits(seed, given);
     this.chance = createChance(seed * 31 + moment);
-    this.#at = { x: viewport.left + 380, y: viewport.top + 400 };
+    this.#at = viewport.pointer ?? { x: viewport.left + 380, y: viewport.top + 400 };
   }
 
   /** Moves the pointer to a place in a box of the page and presses. */

@@ -1,11 +1,11 @@
 import { defineControl } from '../people/control';
 import { useTouch } from '../people/finger';
-import { findMissingDriver, prepareXorg } from '../people/input-driver';
+import { findMissingDriver, prepareXorg, wakePointer } from '../people/input-driver';
 
 // A laptop with a touchscreen: taps and swipes, and its keyboard for texts.
 export const subjects = [
   defineControl({
     ...{ name: 'touch', family: 'touch', server: prepareXorg, needs: ['Xorg'] },
-    ...{ findMissing: findMissingDriver, manner: useTouch },
+    ...{ findMissing: findMissingDriver, wake: wakePointer, manner: useTouch },
   }),
 ];

@@ -1,13 +1,13 @@
 import { type Control, defineControl } from '../people/control';
 import { connectTrackpad, useTrackpad } from '../people/finger';
-import { findMissingDriver, prepareXorg } from '../people/input-driver';
+import { findMissingDriver, prepareXorg, wakePointer } from '../people/input-driver';
 
 // A trackpad on which a tap is a click: the driver holds the button for a moment, the pointer needs several strokes for a
 // long way, and two fingers scroll smoothly.
 const hand = { pressMs: 2.2, strokePx: 330, reportMs: 10, bitsPerSecond: 3.4, tremorPx: 0.2 };
 const trackpad: Control = {
   ...{ name: 'tap-to-click', family: 'trackpad', traits: hand, server: prepareXorg, needs: ['Xorg'] },
-  ...{ findMissing: findMissingDriver, manner: useTrackpad },
+  ...{ findMissing: findMissingDriver, wake: wakePointer, manner: useTrackpad },
   connect: (screen) => connectTrackpad(screen.profile, screen),
 };
 

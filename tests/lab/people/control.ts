@@ -32,6 +32,8 @@ export interface Control {
   traits?: Partial<Traits>;
   /** How its input gets to the X server. */
   connect?: (screen: Screen, visit: Visit) => Promise<Devices>;
+  /** Makes the browser notice its devices. */
+  wake?: (profile: string) => Promise<void>;
   /** Before the browser opens. */
   furnish?: (screen: Screen, visit: Visit) => Promise<void>;
   /** On the first page, before the first step. */
@@ -74,7 +76,7 @@ async function act(control: Control, visit: Visit): Promise<void> {
     const opened = await openWindow(
       ...([screen, visit.url] as const),
       (probeUrl) => slowDown(prepareBrowser(browser, visit.profile, probeUrl, switches, settings), control.niceness),
-      env?.(visit.profile),
+      { env: env?.(visit.profile), wake: control.wake && (() => control.wake!(visit.profile)) },
     );
     // Each seed of each control is another person, who does all four tasks.
     const person = new Person(

@@ -3,6 +3,7 @@ import type { Desk } from './control';
 import type { Devices } from './devices';
 import { connectDevice, type Touch } from './input-driver';
 import { MouseAndKeyboard } from './mouse-and-keyboard';
+import type { Point } from './reaching';
 
 // Fingers on a touchscreen and on a trackpad. The keyboard is the usual one.
 
@@ -73,12 +74,15 @@ export class Toucher extends MouseAndKeyboard {
 /** The pointer of a trackpad, next to a keyboard. */
 export async function connectTrackpad(profile: string, keyboard: Devices): Promise<Devices> {
   const link = await connectDevice(profile, 'trackpad');
+  let at: Point | null = null;
   return {
     async perform(deeds) {
       if (deeds.some((deed) => deed.do === 'keyDown' || deed.do === 'keyUp')) return keyboard.perform(deeds);
       await performAt(deeds, (deed) => {
-        if (deed.do === 'move') link.moveTo(deed);
-        else if (deed.do === 'press' || deed.do === 'release') link.press(deed.button, deed.do === 'press');
+        if (deed.do === 'move') {
+          if (at) link.moveBy({ x: deed.x - at.x, y: deed.y - at.y });
+          at = deed;
+        } else if (deed.do === 'press' || deed.do === 'release') link.press(deed.button, deed.do === 'press');
       });
     },
   };
@@ -91,6 +95,8 @@ export class TrackpadUser extends MouseAndKeyboard {
     const { chance } = this.person;
     const distance = direction * chance.between(150, 420);
     let done = 0;
+    // The browser learns from a first report where the fingers are.
+    link.scrollBy(direction);
     await performAt(listParts(chance.between(200, 450)), ({ way }) => {
       link.scrollBy(distance * way - done);
       done = distance * way;

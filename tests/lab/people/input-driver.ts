@@ -12,7 +12,7 @@ const DRIVER = '/usr/lib/xorg/modules/input/inputtest_drv.so';
 const SIZE = { width: 1_440, height: 1_240 };
 const START_LIMIT_MS = 8_000;
 
-const DEVICES = { keys: 'Keyboard', trackpad: 'PointerAbsolute', touchscreen: 'Touch' } as const;
+const DEVICES = { keys: 'Keyboard', trackpad: 'Pointer', touchscreen: 'Touch' } as const;
 type Device = keyof typeof DEVICES;
 
 /** Says what is missing for such devices. */
@@ -45,6 +45,7 @@ function describeServer(profile: string): string {
       section(
         ...(['InputDevice', `Identifier "${name}"`, 'Driver "inputtest"'] as const),
         ...[`Option "SocketPath" "${join(profile, name)}"`, `Option "DeviceType" "${DEVICES[name]}"`],
+        ...['Option "AccelerationProfile" "-1"', 'Option "xkb_rules" "evdev"'],
       ),
     ),
     section(
@@ -68,7 +69,8 @@ export type Touch = Point & { atMs: number; phase: keyof typeof PHASES };
 
 /** Talks to one device. */
 export interface DriverLink {
-  moveTo(place: Point): void;
+  /** Moves the pointer by whole pixels. */
+  moveBy(distance: Point): void;
   /** Scrolls as two fingers do. 120 is as far as one notch of a wheel. */
   scrollBy(distance: number): void;
   press(button: number, isDown: boolean): void;
@@ -97,7 +99,7 @@ async function openLink(path: string): Promise<DriverLink> {
   const send = (type: number, fields: readonly number[], values: Record<number, number>) =>
     socket.write(writeMessage(type, writeFields(fields), writeValues(values)));
   return {
-    moveTo: (place) => void send(TYPES.motion, [1], scalePlace(place)),
+    moveBy: ({ x, y }) => void send(TYPES.motion, [0], { 0: x, 1: y }),
     scrollBy: (distance) => void send(TYPES.motion, [0], { [SCROLL_AXIS]: distance }),
     press: (button, isDown) => void send(TYPES.button, [0, button, isDown ? 1 : 0], {}),
     touch(place, phase) {
@@ -105,6 +107,11 @@ async function openLink(path: string): Promise<DriverLink> {
       send(TYPES.touch, [touchId, PHASES[phase]], scalePlace(place));
     },
   };
+}
+
+/** Chromium takes moves of XTEST on an Xorg server only after the first one of a device. */
+export async function wakePointer(profile: string): Promise<void> {
+  (await connectDevice(profile, 'trackpad')).moveBy({ x: 2, y: 1 });
 }
 
 async function dial(path: string): Promise<Socket> {

@@ -5,6 +5,8 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Screen } from '../screen';
 import type { BrowserCommand } from './browsers';
+import type { Deed } from './devices';
+import type { Point } from './reaching';
 
 /** Where the page is on the screen, in pixels of the screen, and how large its viewport is, in CSS pixels. */
 export interface Viewport {
@@ -14,6 +16,8 @@ export interface Viewport {
   height: number;
   /** Pixels of the screen for each CSS pixel. */
   pixelRatio: number;
+  /** Where the pointer is on the screen, if that is known. */
+  pointer?: Point;
 }
 
 interface Sight {
@@ -39,6 +43,12 @@ const PROBE = `<!doctype html><meta name="referrer" content="no-referrer"><title
 const FROM = { x: 420, y: 520 };
 const LIMIT_MS = 60_000;
 const LOOK_MS = 200;
+/** On an Xorg server Chromium notices that it has the focus when the first key comes. */
+const WAKE_EVERY = 10;
+const WAKING: Deed[] = [
+  { atMs: 0, do: 'keyDown', key: 'Shift_L' },
+  { atMs: 50, do: 'keyUp', key: 'Shift_L' },
+];
 /** A window that has just opened moves its page: bars come and go. */
 const STEADY_LOOKS = 5;
 const TOLERANCE_PX = 2.5;
@@ -51,7 +61,7 @@ export async function openWindow(
   screen: Screen,
   url: string,
   prepare: (probeUrl: string) => BrowserCommand,
-  env: Record<string, string> = {},
+  { env = {}, wake }: { env?: Record<string, string> | undefined; wake?: (() => Promise<void>) | undefined } = {},
 ): Promise<{ viewport: Viewport; browser: ChildProcess }> {
   let seen: Sight | null = null;
   let isFound = false;
@@ -72,8 +82,12 @@ export async function openWindow(
       await screen.perform([{ atMs: 0, do: 'move', ...at }]);
       await sleep(LOOK_MS);
       const sight = seen as Sight | null;
-      if (isFound && sight === null) return { viewport: looks.at(-1)!, browser };
-      if (sight === null || !sight.hasFocus) continue;
+      if (isFound && sight === null) return { viewport: { ...looks.at(-1)!, pointer: at }, browser };
+      if (!sight?.hasFocus && i % WAKE_EVERY === WAKE_EVERY - 1) {
+        await screen.perform(WAKING);
+        await wake?.();
+      }
+      if (!sight?.hasFocus) continue;
       const { width, height, pixelRatio } = sight;
       const viewport = {
         left: at.x - sight.x * pixelRatio,

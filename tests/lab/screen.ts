@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface Screen extends Devices {
   /** The environment of the programs on the screen. */
   env: NodeJS.ProcessEnv;
   /** Starts a program on the screen, which is ended with it. */
-  open(program: string, args: readonly string[], env?: Record<string, string>): ChildProcess;
+  open(program: string, args: readonly string[], env?: Record<string, string>, stdio?: StdioOptions): ChildProcess;
   /** Closes the window in front and waits until its program has ended. */
   closeWindow(program: ChildProcess): Promise<void>;
   close(): Promise<void>;
@@ -55,8 +55,8 @@ export async function openScreen(
   const screen: Screen = {
     profile: directory,
     env,
-    open(name, parameters, more = {}) {
-      const child = spawn(name, parameters, { env: { ...env, ...more }, stdio: 'ignore' });
+    open(name, parameters, more = {}, stdio = 'ignore') {
+      const child = spawn(name, parameters, { env: { ...env, ...more }, stdio });
       child.once('error', () => {});
       children.push(child);
       return child;

@@ -14,7 +14,11 @@ export const GROUPS: readonly Group[] = [
   { people: 'a keyboard only', families: ['keyboard-only'], unmeasured: null },
   { people: 'a touchscreen', families: ['touch'], unmeasured: 'phones, and keyboards on the screen of a tablet' },
   { people: 'a tap-to-click trackpad', families: ['trackpad'], unmeasured: 'the drivers of other systems' },
-  { people: 'a screen reader', families: [], unmeasured: 'Orca, NVDA, JAWS and VoiceOver' },
+  {
+    people: 'a screen reader',
+    families: ['screen-reader'],
+    unmeasured: 'the programs themselves: pages are acted on through AT-SPI, as Orca does',
+  },
   {
     people: 'switches, head and eye trackers',
     families: ['switch-access'],
@@ -25,7 +29,11 @@ export const GROUPS: readonly Group[] = [
     families: ['voice'],
     unmeasured: 'dictation that inserts text without keys, as on Windows and macOS',
   },
-  { people: 'an input method', families: ['input-method'], unmeasured: 'Chinese, Japanese and Korean' },
+  {
+    people: 'an input method',
+    families: ['input-method'],
+    unmeasured: 'those with a list of candidates, as for Chinese and Japanese',
+  },
   { people: 'paste', families: ['paste'], unmeasured: null },
   { people: 'autofill and password managers', families: [], unmeasured: 'the pages have no form that they fill' },
   { people: 'zoom and other pixel ratios', families: ['scaled'], unmeasured: 'zoom by pinching' },

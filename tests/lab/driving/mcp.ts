@@ -28,7 +28,9 @@ export async function openMcp(env: NodeJS.ProcessEnv): Promise<McpClient> {
   const client = new Client({ name: 'laboratory', version: '1.0.0' });
   const cli = findPackageFile('@playwright/mcp', 'cli.js');
   const args = [cli, ...ARGS, '--executable-path', requireChromium()];
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }));
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args, env, cwd: env.TMPDIR, stderr: 'ignore' }),
+  );
   return {
     async call(name, args) {
       const { isError, content } = await client.callTool({ name, arguments: args });

@@ -25,7 +25,10 @@ async def main():
     async def arrive(target):
         await tab.select(target, timeout=20)
 
-    await take_steps_async(click=click, type=type_text, scroll=lambda by_px: tab.scroll_down(by_px // 10), arrive=arrive)
+    async def scroll(by_px):
+        await tab.evaluate(f"window.scrollBy(0, {by_px})")
+
+    await take_steps_async(click=click, type=type_text, scroll=scroll, arrive=arrive)
     await tab.get("about:blank")
     browser.stop()
 

@@ -1,15 +1,20 @@
 import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { INSTALLED, PYTHON } from './driving/packages';
 
-const HERE = fileURLToPath(new URL('.', import.meta.url));
+const FILES = ['package.json', 'package-lock.json', 'requirements.txt'];
 
-/** Installs the laboratory's packages next to it: those of npm, and those of Python in an environment of their own. */
+/** Installs the laboratory's packages: those of npm, and those of Python in an environment of their own. */
 export function installPackages(say: (line: string) => void): void {
-  const run = (file: string, ...args: string[]) => execFileSync(file, args, { cwd: HERE, stdio: 'inherit' });
+  mkdirSync(INSTALLED, { recursive: true });
+  for (const file of FILES) copyFileSync(fileURLToPath(new URL(file, import.meta.url)), join(INSTALLED, file));
+  const run = (file: string, ...args: string[]) => execFileSync(file, args, { cwd: INSTALLED, stdio: 'inherit' });
   run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
   try {
-    run('python3', '-m', 'venv', '.venv');
-    run('.venv/bin/python', '-m', 'pip', 'install', '--quiet', '--no-deps', '--requirement', 'requirements.txt');
+    run('python3', '-m', 'venv', 'python');
+    run(PYTHON, '-m', 'pip', 'install', '--quiet', '--no-deps', '--requirement', 'requirements.txt');
   } catch (error) {
     say(`The drivers of Python are left out: ${(error as Error).message}`);
   }

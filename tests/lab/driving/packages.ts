@@ -1,24 +1,25 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { findChromium } from '../../support/browser.mjs';
 import { listMissingPrograms } from '../screen';
 
-// The laboratory's own packages stand next to it, so that the product depends on none of them. `npm run lab -- install`
-// installs them.
+// The laboratory has packages of its own, so that the product depends on none of them. `npm run lab -- install` installs
+// them where no tool looks for sources.
 
-const labRequire = createRequire(new URL('../package.json', import.meta.url));
-export const PYTHON = fileURLToPath(new URL('../.venv/bin/python', import.meta.url));
+export const INSTALLED = fileURLToPath(new URL('../../../node_modules/.cache/laboratory/', import.meta.url));
+export const PYTHON = join(INSTALLED, 'python/bin/python');
+const requireInstalled = createRequire(join(INSTALLED, 'package.json'));
 
 /** Loads a package of the laboratory. Its types are not installed everywhere, so the caller names what it uses. */
 export async function loadPackage<Module>(name: string): Promise<Module> {
-  const loaded = await import(pathToFileURL(labRequire.resolve(name)).href);
+  const loaded = await import(pathToFileURL(requireInstalled.resolve(name)).href);
   return loaded.default ?? loaded;
 }
 
 /** Finds a file of a package of the laboratory by its path from the package's directory. */
-export const findPackageFile = (name: string, path: string) =>
-  fileURLToPath(new URL(`../node_modules/${name}/${path}`, import.meta.url));
+export const findPackageFile = (name: string, path: string) => join(INSTALLED, 'node_modules', name, path);
 
 export interface Needs {
   packages?: readonly string[];

@@ -63,7 +63,9 @@ export function addRecording({ name, family, kind, input, isHeadful }: SubjectFa
 }
 
 /** Reads what the rules judge. */
-export const readTrace = ({ userAgent, trace }: Recording): Trace => ({
+export const readTrace = ({ userAgent, trace, detectionFlags }: Recording): Trace => ({
   userAgent,
   batches: unpackTrace(Buffer.from(trace, 'base64')),
+  // That the same input was seen before is nothing that the trace itself says.
+  ...(detectionFlags.includes('replayed-trace') ? { isReplay: true } : {}),
 });

@@ -107,10 +107,10 @@ export function summariseSubjects(all: readonly JudgedSubject[]): Results {
     .map((subject) => ({ ...subject, sessions: subject.sessions.filter(isHeldOut) }))
     .filter(({ sessions }) => sessions.length > 0)
     .sort(byName);
-  const drivers = subjects.filter(({ kind }) => kind === 'driver');
-  const controls = subjects.filter(({ kind }) => kind === 'control');
-  const people = controls.filter(({ input }) => input === 'real');
-  const simulated = controls.filter(({ input }) => input === 'simulated');
+  const real = subjects.filter(({ input }) => input === 'real');
+  const drivers = real.filter(({ kind }) => kind === 'driver');
+  const people = real.filter(({ kind }) => kind === 'control');
+  const simulated = subjects.filter(({ input }) => input === 'simulated');
   const join = (of: readonly JudgedSubject[]) => of.flatMap(({ sessions }) => sessions);
   const [driven, lived] = [join(drivers), join(people)];
   const families = [...new Set(drivers.map(({ family }) => family))].sort();

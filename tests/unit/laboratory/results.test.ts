@@ -62,6 +62,7 @@ describe('fitted weights', () => {
   const subjects = [
     make('driver', 'one', [...telling, 'page-jumps', 'uncoalesced-moves']),
     make('driver', 'two', [...telling, 'instant-keys', 'uncoalesced-moves']),
+    make('driver', 'unlike others', ['capital-without-shift', 'no-approach']),
     make('control', 'people', ['uncoalesced-moves']),
   ];
   const { families, people, weights } = fitSubjects(subjects);
@@ -74,17 +75,14 @@ describe('fitted weights', () => {
     for (const { fitted } of weights) expect(fitted ?? 0).toBeGreaterThanOrEqual(0);
   });
 
-  it('judge each family without having seen it', () => {
+  it('judge each family without having seen it, misses first', () => {
+    expect(find('no-approach').fitted).toBeGreaterThan(1.5);
     expect(families.map(({ family, bot }) => [family, bot.count, bot.of])).toEqual([
+      ['unlike others', 0, 40],
       ['one', 40, 40],
       ['two', 40, 40],
     ]);
     expect(people.bot.count).toBe(0);
-    const without = subjects.map((of) =>
-      of.family === 'two' ? { ...of, sessions: of.sessions.filter(({ seed }) => seed % 2 === 0) } : of,
-    );
-    const alone = fitSubjects(without).families.find(({ family }) => family === 'two');
-    expect(families.find(({ family }) => family === 'two')).toEqual(alone);
   });
 
   it('are the same each time', () => {

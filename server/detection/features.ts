@@ -1,5 +1,6 @@
 import type { BeaconEnvironment } from '../../contract/beacon';
 import type { Deeds, Keystroke, Moves, Press, Seen } from './deeds';
+import { leaveOutPhrases } from './phrases';
 import {
   countShare,
   type Moments,
@@ -175,7 +176,7 @@ export const isOfMouse = ({ pointer, isTrusted }: Press): boolean => pointer ===
 export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
   const { presses, keys, insertions, focuses, untrustedClicks, hasTouch, moves, times } = deeds;
   const isUntrusted = ({ isTrusted }: { isTrusted: boolean }) => !isTrusted;
-  const typed = keys.filter(isTyped);
+  const typed = leaveOutPhrases(keys.filter(isTyped));
   const keyless = insertions.filter(({ isKeyless }) => isKeyless);
   return {
     ...source,

@@ -1,5 +1,6 @@
 import { ELEMENT_ROLES, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES, POINTERS } from '../../contract/beacon';
 import type { Deeds, FieldFocus, Jump, Keystroke, Moves, Press } from './deeds';
+import { MS_PER_SPOKEN_CHARACTER } from './phrases';
 import type { TraceEvent } from './trace';
 
 type Event<Code extends EventCode> = Extract<TraceEvent, { code: Code }>;
@@ -298,8 +299,6 @@ function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, deed
 
 /** Between a key and the text that it writes lies less. */
 const KEY_TO_TEXT_MS = 1_000;
-/** Nobody speaks 40 characters in a second, so text that comes faster was not dictated. */
-const MS_PER_SPOKEN_CHARACTER = 25;
 const MIN_BURST_LENGTH = 10;
 const TYPED = new Set(['insertText', 'insertLineBreak', 'insertComposition', 'none', 'other']);
 const BURSTS = new Set(['insertText', 'none', 'other']);

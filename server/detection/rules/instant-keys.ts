@@ -12,8 +12,8 @@ export const instantKeysRule: Rule = {
   plainly: 'Keys were released as soon as they were pressed. Fingers take longer.',
   exempts: {
     touch: 'keys of a touch keyboard have no code',
-    'switch-access': 'slow typing is not judged: half of the intervals are above 350 ms',
-    dictation: 'its keys have no code',
+    'switch-access': 'slow typing and short phrases after a pause (word completion) are not judged',
+    dictation: 'its keys have no code, or come as phrases of up to 40 characters after a pause',
     'input-method': 'its keys write no characters, or have no code',
     autofill: 'too few keys in a single line, or made by a script',
   },

@@ -338,6 +338,7 @@ const CASES: Record<string, Case[]> = {
     ['many in a single line', 'found', keys(40, { heldMs: 2, field: 0 })],
     ['keys that are held', 'notFound', keys(10)],
     ['few keys', 'notMeasured', keys(9, { heldMs: 2 })],
+    ['a phrase that a dictation program types', 'notMeasured', keys(40, { heldMs: 2, gapMs: () => 5 })],
     ['a password that a program types', 'notMeasured', keys(30, { heldMs: 2, field: 0 })],
     ['a switch, an eye tracker, an on-screen keyboard', 'notMeasured', keys(40, { heldMs: 2, gapMs: () => 700 })],
     ['dictation or a text expander', 'notMeasured', keys(40, { heldMs: 0, flags: trusted })],
@@ -352,8 +353,13 @@ const CASES: Record<string, Case[]> = {
   ],
   'uniform-typing': [
     ['keys in a beat', 'found', keys(25, { gapMs: (i) => 60 + (i % 3) })],
-    ['keys without a pause', 'found', keys(25, { heldMs: 1, gapMs: (i) => 5 + 9 * (i % 3) })],
+    ['keys without a pause', 'found', keys(41, { heldMs: 1, gapMs: (i) => 5 + 9 * (i % 3) })],
     ['as people do', 'notFound', keys(25)],
+    [
+      'phrases that a dictation program types',
+      'notMeasured',
+      keys(80, { heldMs: 2, gapMs: (i) => (i % 20 === 0 ? 1_500 : 5) }),
+    ],
     ['few keys', 'notMeasured', keys(15, { gapMs: () => 60 })],
     ['a password that a program types', 'notMeasured', keys(30, { gapMs: () => 5, field: 0 })],
     ['a switch that keeps a beat', 'notMeasured', keys(40, { gapMs: () => 500 })],

@@ -1,0 +1,33 @@
+import type { Keystroke } from './deeds';
+
+// Dictation programs, word completion and text expanders type whole phrases at once, with true keys: nerd-dictation,
+// Talon and on-screen keyboards do. Such keys say nothing about fingers.
+
+/** A longer stretch of text is typed at once only by a program, or by a fast typist. */
+const MAX_PHRASE_LENGTH = 40;
+/** A pause that begins a phrase. */
+const MIN_PAUSE_MS = 350;
+/** Nobody speaks 40 characters in a second, so text that comes faster was not dictated. */
+export const MS_PER_SPOKEN_CHARACTER = 25;
+
+/** Programs type the keys of a phrase faster than hands. */
+const MAX_MEAN_INTERVAL_MS = 40;
+
+/** Leaves out the keys of phrases that somebody could have spoken or chosen in the pause before. */
+export function leaveOutPhrases(keys: readonly Keystroke[]): Keystroke[] {
+  const starts = keys.flatMap((key, place) => (place === 0 || findPause(key) >= MIN_PAUSE_MS ? [place] : []));
+  return starts.flatMap((start, place) => {
+    const stretch = keys.slice(start, starts[place + 1]);
+    return isPhrase(stretch) ? [] : stretch;
+  });
+}
+
+function isPhrase([first, ...others]: readonly Keystroke[]): boolean {
+  const length = others.length + 1;
+  if (others.length === 0 || length > MAX_PHRASE_LENGTH) return false;
+  const tookMs = others.reduce((total, { intervalMs }) => total + intervalMs!, 0);
+  return tookMs <= others.length * MAX_MEAN_INTERVAL_MS && findPause(first!) >= length * MS_PER_SPOKEN_CHARACTER;
+}
+
+/** The pause before a key. There was a long one if it has no interval. */
+const findPause = ({ intervalMs }: Keystroke): number => intervalMs ?? Number.POSITIVE_INFINITY;

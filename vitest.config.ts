@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest. They start first. Files that use the CPU alternate with files that mostly wait. */
 const LONG_FILES = [
-  ...['e2e/dashboard-pages', 'delivery/outages', 'e2e/lifecycle', 'e2e/demo', 'delivery/embedded-engine'],
+  ...['lab/slice', 'e2e/dashboard-pages', 'delivery/outages', 'e2e/lifecycle', 'e2e/demo', 'delivery/embedded-engine'],
   ...['delivery/engine-contract', 'domain/embedded-postgres', 'delivery/soak'],
   ...['e2e/dashboard-webhooks', 'e2e/three-servers', 'rest/contract', 'delivery/random-kill'],
   ...['delivery/cancelled-statements', 'rest/generated-clients'],

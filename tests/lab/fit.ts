@@ -4,8 +4,9 @@ import { estimateRate, type Rate } from './interval';
 import { isHeldOut, type Judged, type JudgedSubject, THRESHOLDS } from './judge';
 
 // Fits the weights of the rules by logistic regression with an L2 penalty. It keeps the form of server/detection/score.ts:
-// the same base, a rule that is not the strongest of its group counts a quarter, no weight is negative. Its only inputs are
-// what rules found, and two of the score's parts are left out: segments, and the limit for too little to judge.
+// the same base, a rule that is not the strongest of its group counts a quarter, no weight is negative, and proofs keep their
+// weights, which follow from what only programs do. Its only inputs are what rules found, and two of the score's parts are
+// left out: segments, and the limit for too little to judge.
 
 export interface FitSummary {
   ruleSetVersion: string;
@@ -19,7 +20,7 @@ export interface FitSummary {
 export interface FittedWeight {
   flag: string;
   inUse: number;
-  /** Null if no session that was fitted to shows it. */
+  /** Null for a proof, and if no session that was fitted to shows it. */
   fitted: number | null;
   /** The smallest and largest weight of the fits without a family. */
   range: [number, number] | null;
@@ -75,7 +76,7 @@ function descend(examples: readonly Example[], counts: readonly number[][]): num
   const steepest = examples.reduce((sum, { share }, i) => sum + (share * sumSquares(counts[i]!)) / 4, penalty);
   const ratio = Math.sqrt(penalty / steepest);
   const momentum = (1 - ratio) / (1 + ratio);
-  let weights = FITTED.map(() => 0);
+  let weights = FITTED.map(({ weight, isProof }) => (isProof ? weight : 0));
   let ahead = weights;
   for (let step = 0; step < STEPS; step++) {
     const slopes = ahead.map((weight) => weight * penalty);
@@ -84,7 +85,7 @@ function descend(examples: readonly Example[], counts: readonly number[][]): num
       const error = 1 / (1 + Math.exp(-dot(counted, ahead))) - (isBot ? 1 : 0);
       for (const [j, count] of counted.entries()) slopes[j]! += share * error * count;
     }
-    const next = ahead.map((weight, j) => Math.max(0, weight - slopes[j]! / steepest));
+    const next = ahead.map((weight, j) => (FITTED[j]!.isProof ? weight : Math.max(0, weight - slopes[j]! / steepest)));
     ahead = next.map((weight, j) => weight + momentum * (weight - weights[j]!));
     weights = next;
   }
@@ -137,8 +138,8 @@ export function fitSubjects(subjects: readonly JudgedSubject[]): FitSummary {
       }))
       .sort((a, b) => a.bot.count / a.bot.of - b.bot.count / b.bot.of),
     people: accused.sort((a, b) => b.bot.count - a.bot.count || b.noticed.count - a.noticed.count)[0]!,
-    weights: FITTED.map(({ rule, weight }, i) => {
-      const isSeen = tuning.some(({ found }) => found[i]);
+    weights: FITTED.map(({ rule, weight, isProof }, i) => {
+      const isSeen = !isProof && tuning.some(({ found }) => found[i]);
       const fitted = fits.map(({ weights }) => weights[i]!);
       return {
         flag: rule.flag,

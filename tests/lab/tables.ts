@@ -124,7 +124,7 @@ function writeFit({ ruleSetVersion, families, people, weights }: FitSummary): st
       weights.map(({ flag, inUse, fitted, range }) => [
         `\`${flag}\``,
         `${inUse}`,
-        fitted === null ? 'never found' : `${fitted}`,
+        fitted === null ? 'proof, or never found' : `${fitted}`,
         range ? `${range[0]} to ${range[1]}` : '–',
       ]),
     ),

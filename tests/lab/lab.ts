@@ -14,7 +14,7 @@ import { readResults, storeResults, writeSection } from './tables';
 const USAGE = `usage: npm run lab -- [run|install|judge|fit] [options]
   run       records visits (default), then judges
             --only NAME,…   --tasks TASK,…   --seeds N,…   --again (also what is recorded)
-  install   installs the drivers next to the laboratory
+  install   installs what the drivers need
   judge     judges the recordings by the present rules, writes tests/lab/results.json and the tables of docs/detection.md
   fit       fits weights, leaving out a family at a time, and prints them`;
 

@@ -14,7 +14,9 @@ const CLOSE_LIMIT_MS = 6_000;
 /** A key that no page sees closes the window in front, as a click on the window's cross does. */
 const CLOSE_KEY = 'XF86Close';
 const WINDOW_MANAGER = `<openbox_config xmlns="http://openbox.org/3.4/rc"><keyboard>
-<keybind key="${CLOSE_KEY}"><action name="Close"/></keybind></keyboard></openbox_config>`;
+<keybind key="${CLOSE_KEY}"><action name="Close"/></keybind>
+<keybind key="A-Tab"><action name="NextWindow"><finalactions><action name="Focus"/><action name="Raise"/></finalactions></action></keybind>
+</keyboard></openbox_config>`;
 
 export interface Screen extends Devices {
   /** A directory for a browser's profile. */

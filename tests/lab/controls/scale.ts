@@ -13,13 +13,13 @@ async function zoom({ person, visit: { geometry, seed } }: Desk): Promise<void> 
 }
 
 const scaled = (name: string, factor: number, width: number, height: number): Control => ({
-  ...{ name, family: 'scaled' },
+  ...{ name, family: 'pixel-ratio' },
   switches: [`--force-device-scale-factor=${factor}`, `--window-size=${width},${height}`],
 });
 
 export const subjects = [
-  defineControl({ name: 'zoomed-chromium', family: 'scaled', prepare: zoom }),
-  defineControl({ name: 'zoomed-firefox', family: 'scaled', browser: 'firefox', prepare: zoom }),
+  defineControl({ name: 'zoomed-chromium', family: 'zoomed', prepare: zoom }),
+  defineControl({ name: 'zoomed-firefox', family: 'zoomed', browser: 'firefox', prepare: zoom }),
   defineControl(scaled('pixel-ratio-125', 1.25, 1_100, 940)),
   defineControl(scaled('pixel-ratio-150', 1.5, 900, 780)),
 ];

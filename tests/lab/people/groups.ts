@@ -1,44 +1,30 @@
-// Whom the detector must not accuse by mistake (docs/detection.md), and which controls stand for them. What has no real
-// way to the browser on this machine enters no interval.
+import type { PeopleGroup } from '../../../server/detection/rules/people';
 
-export interface Group {
-  people: string;
+// Which controls stand for the groups of people that rules must not accuse. What has no real way to the browser on this
+// machine enters no interval.
+
+export interface Coverage {
   /** Families of controls. None: not measured. */
   families: readonly string[];
-  /** What the controls do not cover, in words. */
+  /** What they do not cover, in words. */
   unmeasured: string | null;
 }
 
-export const GROUPS: readonly Group[] = [
-  { people: 'a mouse and a keyboard', families: ['mouse', 'typist'], unmeasured: null },
-  { people: 'a keyboard only', families: ['keyboard-only'], unmeasured: null },
-  { people: 'a touchscreen', families: ['touch'], unmeasured: 'phones, and keyboards on the screen of a tablet' },
-  { people: 'a tap-to-click trackpad', families: ['trackpad'], unmeasured: 'the drivers of other systems' },
-  {
-    people: 'a screen reader',
-    families: ['screen-reader'],
-    unmeasured: 'the programs themselves: pages are acted on through AT-SPI, as Orca does',
-  },
-  {
-    people: 'switches, head and eye trackers',
-    families: ['switch-access'],
-    unmeasured: 'the programs themselves: their input is as their source code sends it',
-  },
-  {
-    people: 'dictation and voice control',
-    families: ['voice'],
-    unmeasured: 'dictation that inserts text without keys, as on Windows and macOS',
-  },
-  {
-    people: 'an input method',
-    families: ['input-method'],
-    unmeasured: 'those with a list of candidates, as for Chinese and Japanese',
-  },
-  { people: 'paste', families: ['paste'], unmeasured: null },
-  { people: 'autofill and password managers', families: [], unmeasured: 'the pages have no form that they fill' },
-  { people: 'zoom and other pixel ratios', families: ['scaled'], unmeasured: 'zoom by pinching' },
-  { people: 'a remote desktop', families: ['remote-desktop'], unmeasured: 'RDP and Citrix; the link is a model' },
-  { people: 'open developer tools', families: ['developer-tools'], unmeasured: null },
-  { people: 'a slow machine', families: ['slow-machine'], unmeasured: null },
-  { people: 'reading only, and other tabs', families: ['onlooker'], unmeasured: null },
-];
+export const COVERAGE: Readonly<Record<PeopleGroup, Coverage>> = {
+  'keyboard-only': { families: ['keyboard-only'], unmeasured: null },
+  touch: { families: ['touch'], unmeasured: 'phones, and keyboards on the screen of a tablet' },
+  'tap-to-click': { families: ['trackpad'], unmeasured: 'trackpads on Windows and macOS' },
+  'screen-reader': { families: ['screen-reader'], unmeasured: 'the screen readers themselves' },
+  'switch-access': { families: ['switch-access'], unmeasured: 'the programs for switches and eye trackers themselves' },
+  dictation: { families: ['voice'], unmeasured: 'dictation that inserts text without keys, as on Windows and macOS' },
+  'input-method': { families: ['input-method'], unmeasured: 'input methods with a list of candidates, as for Chinese' },
+  autofill: { families: [], unmeasured: 'autofill and password managers: the pages have no form that they fill' },
+  zoom: { families: ['zoomed'], unmeasured: 'zoom by pinching' },
+  'pixel-ratio': { families: ['pixel-ratio'], unmeasured: null },
+  'remote-desktop': { families: ['remote-desktop'], unmeasured: 'RDP and Citrix' },
+  'developer-tools': { families: ['developer-tools'], unmeasured: null },
+  'slow-machine': { families: ['slow-machine'], unmeasured: null },
+};
+
+/** Families of people who are in no such group. */
+export const OTHERS = ['mouse', 'typist', 'paste', 'onlooker'] as const;

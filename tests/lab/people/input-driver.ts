@@ -8,7 +8,12 @@ import type { Point } from './reaching';
 // Devices that XTEST does not have: an Xorg server without hardware, whose driver `inputtest` takes motion and touches from
 // a socket and gives them to the server as the drivers of real trackpads and touchscreens do (inputtest(4)).
 
-const DRIVER = '/usr/lib/xorg/modules/input/inputtest_drv.so';
+const MODULES = '/usr/lib/xorg/modules/';
+/** What the server loads, and the packages of Debian that have it. */
+const DRIVERS = {
+  'input/inputtest_drv.so': 'xserver-xorg-core',
+  'drivers/dummy_drv.so': 'xserver-xorg-video-dummy',
+};
 const SIZE = { width: 1_440, height: 1_240 };
 const START_LIMIT_MS = 8_000;
 
@@ -16,8 +21,10 @@ const DEVICES = { keys: 'Keyboard', trackpad: 'Pointer', touchscreen: 'Touch' } 
 type Device = keyof typeof DEVICES;
 
 /** Says what is missing for such devices. */
-export const findMissingDriver = (): string | null =>
-  existsSync(DRIVER) ? null : 'not installed: the X input driver inputtest (xserver-xorg-core)';
+export function findMissingDriver(): string | null {
+  const missing = Object.entries(DRIVERS).filter(([file]) => !existsSync(MODULES + file));
+  return missing.length === 0 ? null : `not installed: ${missing.map(([, name]) => name).join(', ')}`;
+}
 
 /** Writes the settings of the server and says how to start it. */
 export function prepareXorg(profile: string): ServerCommand {

@@ -20,6 +20,8 @@ export interface Press {
   isCentred: boolean | null;
   /** Whether the mouse moved there. */
   isApproached: boolean | null;
+  /** Whether the mouse moved at all since the press before. */
+  hasMoved: boolean;
   heldMs: number | null;
   /** From the middle of the element, in tenths of a pixel, and the area of the element in square pixels. */
   offset10: { x: number; y: number };
@@ -76,6 +78,8 @@ export interface Pause {
   atMs: number;
   /** Whether nothing at all happened in it. */
   isSilent: boolean;
+  /** The press that ended it. */
+  press: Press;
 }
 
 export interface Moves {

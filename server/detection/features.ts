@@ -45,6 +45,8 @@ export interface MousePresses {
   unapproached: Share;
   /** All that were released. */
   released: Share;
+  /** Those that were released at once and are odd in another way too: in the exact middle, or between two pixels. */
+  hasty: Share;
   holds: Sample;
   /** The screen offset of the first press, and the range of all of them. Null without presses. */
   screenOffsets: { first: Point; least: Point; most: Point } | null;
@@ -142,6 +144,7 @@ const MERGES: { [Name in keyof Features]: Merge<Features[Name]> } = {
     centred: mergeShares,
     unapproached: mergeShares,
     released: mergeShares,
+    hasty: mergeShares,
     holds: mergeSamples,
     screenOffsets: mergeOffsets,
   }),
@@ -170,7 +173,17 @@ export const mergeFeatures: Merge<Features> = mergeFields<Features>(MERGES);
 export const isTyped = ({ isCharacter, hasCode, isTrusted }: Keystroke): boolean => isCharacter && hasCode && isTrusted;
 
 /** Whether it is a press of a mouse that no script made. */
-export const isOfMouse = ({ pointer, isTrusted }: Press): boolean => pointer === 'mouse' && isTrusted;
+export const isOfMouse = (press: Press): boolean => press.pointer === 'mouse' && press.isTrusted && !isAssisted(press);
+
+const MAX_ASSISTED_MS = 0.5;
+
+/**
+ * Whether assistive technology pressed for somebody. If a screen reader asks for the action of an element, Chromium makes
+ * the events of a mouse: without pressure, in the middle, released at once, and without a move. Programs that drive a
+ * browser move first, or hold longer.
+ */
+const isAssisted = ({ hasPressure, hasMoved, heldMs }: Press): boolean =>
+  !hasPressure && !hasMoved && heldMs !== null && heldMs < MAX_ASSISTED_MS;
 
 /** Sums up what was done in a segment. */
 export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
@@ -216,7 +229,10 @@ export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
     },
     suddenFocuses: countShare(focuses, ({ hasCause, isTypedAtOnce }) => !hasCause && isTypedAtOnce),
     suddenJumps: countShare(deeds.jumps, ({ hasCause, isUsed }) => !hasCause && isUsed),
-    silentPauses: countShare(deeds.pauses, ({ isSilent }) => isSilent),
+    silentPauses: countShare(
+      deeds.pauses.filter(({ press }) => isOfMouse(press)),
+      ({ isSilent }) => isSilent,
+    ),
     agents: listSightings(deeds.agents),
     networks: listSightings(deeds.networks),
     isReplay: null,
@@ -241,6 +257,10 @@ function sumUpPresses(presses: readonly Press[]): MousePresses {
       ({ isApproached }) => isApproached === false,
     ),
     released: countShare(released, () => true),
+    hasty: countShare(
+      released,
+      ({ heldMs, isCentred, isFractional }) => heldMs! < MIN_HOLD_MS && (isCentred === true || isFractional),
+    ),
     holds: takeSample(released.map(({ heldMs }) => heldMs!)),
     screenOffsets: presses.reduce<MousePresses['screenOffsets']>(
       (range, { screenOffset: at }) => mergeOffsets(range, { first: at, least: at, most: at }),
@@ -261,6 +281,8 @@ function mergeOffsets(
   };
 }
 
+/** A finger on a button takes longer. */
+const MIN_HOLD_MS = 12;
 const MIN_SLOW_INTERVAL_MS = 350;
 /** Fingers take longer. */
 export const MIN_HELD_MS = 30;

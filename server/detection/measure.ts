@@ -217,6 +217,7 @@ function takePress(state: DocumentState, event: Event<EventCode.Press>, deeds: D
       ? Math.abs(event.offsetX10) <= CENTRE_TENTHS && Math.abs(event.offsetY10) <= CENTRE_TENTHS
       : null,
     isApproached: isJudged ? moves > MAX_UNAPPROACHED_MOVES : null,
+    hasMoved: moves > 0,
     heldMs: null,
     offset10: { x: event.offsetX10, y: event.offsetY10 },
     areaPx: width * height,
@@ -227,7 +228,7 @@ function takePress(state: DocumentState, event: Event<EventCode.Press>, deeds: D
   countTime(deeds, timeMs);
   if (isJudged && press.isTrusted && timeMs - state.doneMs >= MIN_PAUSE_MS && state.doneMs !== NEVER) {
     const isSilent = state.stirMs >= timeMs - APPROACH_MS && moves <= MAX_APPROACH_MOVES;
-    deeds.pauses.push({ atMs, isSilent });
+    deeds.pauses.push({ atMs, isSilent, press });
   }
   finishDeed(state, timeMs);
   for (const jump of state.jumps)

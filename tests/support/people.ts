@@ -36,10 +36,27 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
     ],
     manners: [PEOPLE.touch!, { ...PEOPLE.touch!, text: 'insert', environment: { h: [8, 8, 5, 0] } }],
   },
-  'tap-to-click': { changes: ['presses.heldMs', 'mousePresses.holds'], manners: [PEOPLE['tap-to-click trackpad']!] },
+  'tap-to-click': {
+    changes: ['presses.heldMs', 'mousePresses.holds', 'mousePresses.hasty'],
+    manners: [PEOPLE['tap-to-click trackpad']!, { ...PEOPLE['tap-to-click trackpad']!, holdMs: uniform(0, 13) }],
+  },
   'screen-reader': {
-    changes: ['suddenFocuses', 'suddenJumps'],
-    manners: [{ ...PEOPLE['screen reader']!, isScrolledByCommand: true }],
+    changes: [
+      ...['suddenFocuses', 'suddenJumps', 'mousePresses.pressureless', 'mousePresses.centred', 'silentPauses'],
+      ...['mousePresses.unapproached', 'mousePresses.holds', 'mousePresses.hasty'],
+    ],
+    manners: [
+      { ...PEOPLE['screen reader']!, isScrolledByCommand: true },
+      // Chromium makes the events of a mouse if a screen reader asks for the action of an element.
+      {
+        ...PEOPLE['screen reader']!,
+        presses: 'mouse',
+        approach: 'none',
+        isCentred: true,
+        pressurePercent: 0,
+        holdMs: () => 0.1,
+      },
+    ],
   },
   'switch-access': {
     changes: [

@@ -10,7 +10,9 @@ export const actThinkRule: Rule = {
   plainly:
     'Between two clicks nothing moved at all, again and again. Agents think before each act; remote desktops ' +
     'can look alike.',
-  exempts: {},
+  exempts: {
+    'screen-reader': 'presses of assistive technology are not judged',
+  },
   touches: {
     'switch-access': 'an eye tracker or a switch rests between two presses',
     dictation: 'voice control leaves the pointer alone between two commands',

@@ -9,6 +9,7 @@ export const zeroPressureRule: Rule = {
   plainly: 'The mouse button was pressed without pressure. A real mouse reports a pressure of one half.',
   exempts: {
     touch: 'only a mouse is judged',
+    'screen-reader': 'presses of assistive technology are not judged',
   },
   touches: {},
   reference: 'W3C Pointer Events, `pressure`',

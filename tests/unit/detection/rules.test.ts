@@ -307,11 +307,12 @@ const CASES: Record<string, Case[]> = {
     ['touch', 'notMeasured', presses(3, { offsetX10: 0, offsetY10: 0, pointer: 2 })],
   ],
   'instant-press': [
-    ['no time', 'found', presses(3, {}, { heldMs: () => 0.4 })],
-    ['8 ms', 'found', presses(3, {}, { heldMs: () => 8 })],
+    ['no time in the exact middle', 'found', presses(3, { offsetX10: 0, offsetY10: 0 }, { heldMs: () => 0.4 })],
+    ['8 ms between two pixels', 'found', presses(3, { x10: 1_005 }, { heldMs: (i) => 7 + i })],
+    ['a dwell clicker', 'notFound', presses(5, { offsetX10: 90 }, { heldMs: () => 0 })],
     ['always the same', 'found', presses(5, {}, { heldMs: () => 100 })],
     ['as people do', 'notFound', presses(5)],
-    ['a tap on a trackpad', 'notMeasured', presses(5, {}, { heldMs: (i) => 1 + i })],
+    ['a tap on a trackpad', 'notFound', presses(5, { offsetX10: 90 }, { heldMs: (i) => 3 * i })],
     ['two presses', 'notMeasured', presses(2, {}, { heldMs: () => 0 })],
     [
       'holds that the pixel does not know',

@@ -100,7 +100,7 @@ describe('a session', () => {
     const build = (count: number) => {
       const builder = new TraceBuilder({ environment: { ...DESKTOP, q: [9, 9], b: 32 } });
       for (let i = 0; i < count; i++) {
-        builder.wait(900).press(90 * i + 0.5, 300, 0.2, { pressurePercent: 0, offsetX10: 0, offsetY10: 0 });
+        builder.wait(900).press(90 * i + 0.5, 300, 2, { pressurePercent: 0, offsetX10: 0, offsetY10: 0 });
       }
       return scoreTrace(buildTrace(builder)).botScore;
     };

@@ -175,7 +175,7 @@ export const isTyped = ({ isCharacter, hasCode, isTrusted }: Keystroke): boolean
 /** Whether it is a press of a mouse that no script made. */
 export const isOfMouse = (press: Press): boolean => press.pointer === 'mouse' && press.isTrusted && !isAssisted(press);
 
-const MAX_ASSISTED_MS = 0.5;
+const MAX_ASSISTED_MS = 1;
 
 /**
  * Whether assistive technology pressed for somebody. If a screen reader asks for the action of an element, Chromium makes

@@ -70,27 +70,32 @@ export const findUnsentCuts = (db: Database, sinceMs: number | null): Promise<Un
     ? db.transact((query) => query<UnsentCut>(FIND_ALL_UNSENT, []), { isLong: true })
     : db.query<UnsentCut>(FIND_UNSENT, [SENDING_MS, SENDING_MS + COMMIT_DELAY_MS + sinceMs]);
 
-/** Each row is looked up by itself, so that no plan depends on statistics. */
-const hasNone = (table: string, condition: string) => `(
-  select true from ${table} f
-   where f.integration_id = c.integration_id and f.session_id = c.session_id and ${condition} limit 1) is null`;
+/** Looks up one row of the latest cut by itself, so that no plan depends on statistics. */
+const findOne = (name: string, table: string, isToldBy: string, condition: string) => `
+  left join lateral (
+    select true as exists from ${table} f
+     where ${isToldBy} and f.integration_id = c.integration_id and f.session_id = c.session_id and ${condition}
+     limit 1) ${name} on true`;
 const CUT_AT = "(c.progress ->> 'cutAt')::timestamptz";
-const IS_UNSENT = `
-  case when (c.progress ->> 'isScored')::boolean then ${hasNone('session_scores', `f.scored_at = ${CUT_AT}`)}
-       when (c.progress #>> '{events,1}')::int > 0 then
-         ${hasNone('session_events', "f.sequence = (c.progress #>> '{events,0}')::int")}
-       when (c.progress ->> 'isCorrelated')::boolean then
-         ${hasNone('session_correlations', `f.correlated_at = ${CUT_AT}`)}
-       else false end`;
+const IS_SCORED = "(c.progress ->> 'isScored')::boolean";
+const HAS_EVENTS = "(c.progress #>> '{events,1}')::int > 0";
+const IS_CORRELATED = "(c.progress ->> 'isCorrelated')::boolean";
 
-const FIND_UNSENT = `
+const UNSENT = `
   select c.key, c.version from collected_sessions c
-   where c.due_at is not null and c.judged_at < now() - $1::int * interval '1 ms'
-     and c.judged_at > now() - $2::float8 * interval '1 ms' and ${IS_UNSENT}`;
+  ${findOne('score', 'session_scores', IS_SCORED, `f.scored_at = ${CUT_AT}`)}
+  ${findOne('event', 'session_events', HAS_EVENTS, "f.sequence = (c.progress #>> '{events,0}')::int")}
+  ${findOne('correlation', 'session_correlations', IS_CORRELATED, `f.correlated_at = ${CUT_AT}`)}
+   where case when ${IS_SCORED} then score.exists is null
+              when ${HAS_EVENTS} then event.exists is null
+              when ${IS_CORRELATED} then correlation.exists is null
+              else false end
+     and c.due_at is not null`;
 
-const FIND_ALL_UNSENT = `
-  select c.key, c.version from collected_sessions c
-   where c.due_at is not null and c.judged_at < now() - ${SENDING_MS} * interval '1 ms' and ${IS_UNSENT}`;
+const FIND_UNSENT = `${UNSENT} and c.judged_at < now() - $1::int * interval '1 ms'
+     and c.judged_at > now() - $2::float8 * interval '1 ms'`;
+
+const FIND_ALL_UNSENT = `${UNSENT} and c.judged_at < now() - ${SENDING_MS} * interval '1 ms'`;
 
 /**
  * Joins the batches of a closed session into one row, and ends the work on it. Batches that came too late stay as they are.

@@ -228,6 +228,16 @@ export function createCollector(dependencies: {
     return cuts.length;
   }
 
+  /** What a process does once, one after the other: each takes a connection for as long as it runs. */
+  async function prepare() {
+    const jobs: [job: () => Promise<unknown>, fault: string][] = [
+      [() => createPartitions(db), 'partitions could not be made'],
+      [() => takeAbandoned(null), 'sessions that were left behind could not be found'],
+      [() => takeUnsent(null), 'facts that were not sent could not be found'],
+    ];
+    for (const [job, fault] of jobs) await job().catch((error: unknown) => log.warn({ err: error }, fault));
+  }
+
   /** Repeats a job with pauses. An outage of the database is logged elsewhere. */
   function repeat(job: () => Promise<unknown>, pauseMs: number) {
     const timer = setTimeout(async () => {
@@ -249,13 +259,7 @@ export function createCollector(dependencies: {
       }),
     start() {
       admission.start();
-      createPartitions(db).catch((error: unknown) => log.warn({ err: error }, 'partitions could not be made'));
-      takeAbandoned(null).catch((error: unknown) =>
-        log.warn({ err: error }, 'sessions that were left behind could not be found'),
-      );
-      takeUnsent(null).catch((error: unknown) =>
-        log.warn({ err: error }, 'facts that were not sent could not be found'),
-      );
+      void prepare();
       repeat(takeDue, SWEEP_DUE_MS);
       repeat(() => takeUnsent(SWEEP_UNSENT_MS), SWEEP_UNSENT_MS);
       repeat(() => takeAbandoned(SWEEP_ABANDONED_MS), SWEEP_ABANDONED_MS);

@@ -103,9 +103,9 @@ describe('review', () => {
     const found = findings.getByRole('listitem').filter({ hasText: 'Presses without pressure' });
     await found.getByText('measured 0.988 · expected below 0.5 · at 0:12').waitFor();
     await findings.getByText('Rules 2026.1').waitFor();
-    expect(await findings.getByText('Changes pages without a click').isVisible()).toBe(false);
+    expect(await findings.getByText('The page jumps to what is pressed').isVisible()).toBe(false);
     await findings.getByText('Not found: 1').click();
-    await findings.getByText('Changes pages without a click').waitFor();
+    await findings.getByText('The page jumps to what is pressed').waitFor();
     await findings.getByText('Not measured: 1').click();
     await findings.getByText('Types at an even pace').waitFor();
     await page.getByText('91', { exact: true }).waitFor();

@@ -134,6 +134,11 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['c'],
   },
   {
+    reason: 'a sweep looks for cuts whose process died before it sent their facts, for all tenants',
+    text: /^select c\.key, c\.version from collected_sessions c left join lateral/,
+    spans: ['c'],
+  },
+  {
     reason: 'an open session is known by its number, which no caller gives',
     text: /^select c\.key, c\.day::text, c\.integration_id/,
     spans: ['c'],

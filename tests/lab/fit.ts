@@ -110,7 +110,7 @@ export function fitSubjects(subjects: readonly JudgedSubject[]): FitSummary {
   const used = subjects.filter(({ input }) => input === 'real');
   const tuning = makeExamples(used, (judged) => !isHeldOut(judged));
   if (!tuning.some(({ isBot }) => isBot) || tuning.every(({ isBot }) => isBot))
-    throw new Error('fit needs recordings of odd seeds, of programs and of people');
+    throw new Error('fit needs recordings of seeds 1 to 3, of programs and of people');
   const families = [...new Set(used.filter(({ kind }) => kind === 'driver').map(({ family }) => family))].sort();
   const fits = families.map((family) => ({
     family,

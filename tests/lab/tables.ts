@@ -85,7 +85,7 @@ export function writeSection(results: StoredResults): string {
   const controlHead = ['person', ...outcomes, 'highest score', 'what was found, in sessions'];
   const parts = [
     NOTE,
-    `Rules ${ruleSetVersion}; held-out recordings (even seeds): ${sessions.drivers} sessions of drivers, ${sessions.people} of ` +
+    `Rules ${ruleSetVersion}; held-out recordings (seeds from 4): ${sessions.drivers} sessions of drivers, ${sessions.people} of ` +
       `people's input, ${sessions.simulated} simulated. In brackets: 95 % intervals (Wilson).`,
     'Programs. What is missed stands first:',
     writeTable(driverHead, [...drivers.map(showDriver), ['all', '', '', ...showOutcome(allDrivers), '', '']]),

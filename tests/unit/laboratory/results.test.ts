@@ -90,7 +90,7 @@ describe('fitted weights', () => {
   });
 
   it('need sessions that are not held out', () => {
-    expect(() => fitSubjects(subjects.map((of) => ({ ...of, sessions: [] })))).toThrow('odd seeds');
+    expect(() => fitSubjects(subjects.map((of) => ({ ...of, sessions: [] })))).toThrow('seeds 1 to 3');
   });
 });
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Beacon } from '../../contract/beacon';
 import type { Finding } from '../../contract/evidence';
+import { RULE_SET_VERSION } from '../../server/detection/score';
 import { openPageSite, type PageSite, Tab } from '../support/beacon';
 import { mmdbMap, mmdbNumber, writeMmdb } from '../support/mmdb';
 import { startTestServer, type TestServer } from '../support/server';
@@ -76,7 +77,7 @@ async function visit(site: PageSite, seed: number, batchCount = 99): Promise<Map
     .poll(async () => (await server.call('GET', path, { key })).body.data?.status, { timeout: 8_000 })
     .toBe('Scored');
   const { body } = await server.call('GET', `${path}/evidence`, { key });
-  expect(body.data.ruleSetVersion).toBe('2026.2');
+  expect(body.data.ruleSetVersion).toBe(RULE_SET_VERSION);
   return new Map(body.data.findings.map((finding: Finding) => [finding.flag, finding]));
 }
 

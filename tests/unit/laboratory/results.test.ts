@@ -30,11 +30,11 @@ const subject = (more: Partial<JudgedSubject>): JudgedSubject => ({
 describe('a summary', () => {
   it('counts held-out sessions only, and puts misses and false accusations first', () => {
     const all = [
-      subject({ name: 'seen', sessions: [session(['webdriver'], 0.97, 2), session([], 0.03, 1)] }),
-      subject({ name: 'missed', family: 'other', sessions: [session([], 0.03, 2), session(['headless'], 0.5, 4)] }),
-      subject({ name: 'calm', kind: 'control', sessions: [session([], 0.03, 2)] }),
-      subject({ name: 'accused', kind: 'control', sessions: [session(['no-approach'], 0.71, 2)] }),
-      subject({ name: 'imagined', kind: 'control', input: 'simulated', sessions: [session(['webdriver'], 1, 2)] }),
+      subject({ name: 'seen', sessions: [session(['webdriver'], 0.97, 4), session([], 0.03, 3)] }),
+      subject({ name: 'missed', family: 'other', sessions: [session([], 0.03, 4), session(['headless'], 0.5, 5)] }),
+      subject({ name: 'calm', kind: 'control', sessions: [session([], 0.03, 4)] }),
+      subject({ name: 'accused', kind: 'control', sessions: [session(['no-approach'], 0.71, 4)] }),
+      subject({ name: 'imagined', kind: 'control', input: 'simulated', sessions: [session(['webdriver'], 1, 4)] }),
     ];
     const { drivers, people, simulated, allDrivers, allPeople, rules, sessions } = summariseSubjects(all);
     expect(sessions).toEqual({ drivers: 3, people: 2, simulated: 1 });
@@ -56,7 +56,7 @@ describe('fitted weights', () => {
   const make = (kind: 'driver' | 'control', family: string, found: string[]) =>
     subject({
       ...{ name: family, family, kind },
-      sessions: Array.from({ length: 80 }, (_, i) => session(found, 0.5, i + 1)),
+      sessions: Array.from({ length: 80 }, (_, i) => session(found, 0.5, 1 + (i % 6))),
     });
   const telling = ['zero-pressure', 'exact-centre'];
   const subjects = [
@@ -78,9 +78,9 @@ describe('fitted weights', () => {
   it('judge each family without having seen it, misses first', () => {
     expect(find('no-approach').fitted).toBeGreaterThan(1.5);
     expect(families.map(({ family, bot }) => [family, bot.count, bot.of])).toEqual([
-      ['unlike others', 0, 40],
-      ['one', 40, 40],
-      ['two', 40, 40],
+      ['unlike others', 0, 39],
+      ['one', 39, 39],
+      ['two', 39, 39],
     ]);
     expect(people.bot.count).toBe(0);
   });

@@ -10,6 +10,8 @@ const MAX_FINDINGS = 100;
 const MAX_MOMENTS = 20;
 /** The most scores of a session that are answered. */
 export const MAX_SHOWN_SCORES = 500;
+/** The most findings in the details of a session. */
+export const MAX_SUMMARY_FINDINGS = 10;
 
 /** What one rule says of a session. */
 export const findingSchema = z
@@ -30,6 +32,20 @@ export const findingSchema = z
   })
   .meta({ id: 'Finding' });
 export type Finding = z.infer<typeof findingSchema>;
+
+/** What the rules found, in short: part of a session's details. */
+export const evidenceSummarySchema = z
+  .object({
+    ruleSetVersion: wireText('2026.1').nullable().describe('The version of the rules; null if the score names none.'),
+    scoredAt: wireInstant().describe('When the score was given that the findings explain.'),
+    findings: z
+      .array(findingSchema.omit({ state: true, moments: true }).meta({ id: 'FindingSummary' }))
+      .describe(
+        `What was found, that which counts most first: at most ${MAX_SUMMARY_FINDINGS}. The evidence has all findings.`,
+      ),
+  })
+  .meta({ id: 'EvidenceSummary' });
+export type EvidenceSummary = z.infer<typeof evidenceSummarySchema>;
 
 /** Minus zero is stored as zero: a fact that is sent again must equal what is stored. */
 const finite = () => z.number().transform((value) => value + 0);

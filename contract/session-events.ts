@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { evidenceSummarySchema } from './evidence';
 import { double, int32, wireInstant, wireText } from './fields';
 import { pageQuery } from './pagination';
 import { sessionIdInput } from './sessions';
@@ -80,6 +81,11 @@ export const sessionDetailsSchema = z
         }),
       )
       .describe('The first page, then the navigations: the first 500 pages. The events have all of them.'),
+    evidence: evidenceSummarySchema
+      .nullable()
+      .describe(
+        'Why the session has its score, in short; null if the latest score brought no evidence, and before scoring.',
+      ),
   })
   .meta({ id: 'SessionDetails' });
 export type SessionDetails = z.infer<typeof sessionDetailsSchema>;

@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
+import type { Finding } from '../../contract/evidence';
 import type { Page } from '../../contract/pagination';
 import {
   type ListSessionEventsInput,
@@ -12,6 +13,7 @@ import {
 import { sessionEvents, sessions } from '../../db/schema';
 import type { DomainContext } from './context';
 import { ascending, readPage } from './pages';
+import { summariseFindings } from './session-evidence';
 
 type EventRow = typeof sessionEvents.$inferSelect;
 
@@ -79,6 +81,10 @@ interface DetailsRow {
   stretchSeconds: number;
   counts: StretchCount[];
   navigations: { url: string; timestamp: string; durationMs: number | null }[];
+  scoredAt: string | null;
+  ruleSetVersion: string | null;
+  /** Null if the latest score brought none, and before scoring. */
+  findings: Finding[] | null;
 }
 
 /**
@@ -119,6 +125,11 @@ export async function getSessionDetails(
         durationMs,
       })),
     ],
+    evidence: row.findings && {
+      ruleSetVersion: row.ruleSetVersion,
+      scoredAt: row.scoredAt!,
+      findings: summariseFindings(row.findings),
+    },
   };
 }
 
@@ -133,7 +144,7 @@ const READ_DETAILS = `
     select type, timestamp, sequence, url, duration_ms, event_count from session_events
      where integration_id = $1 and session_id = $2),
   s as (
-    select page_url, created_at, labeled_at, labeled_by,
+    select page_url, created_at, labeled_at, labeled_by, scored_at,
            greatest(created_at, coalesce(closed_at, (select max(timestamp) from e))) as end_at
       from sessions where integration_id = $1 and id = $2),
   span as (
@@ -147,8 +158,11 @@ const READ_DETAILS = `
          (select coalesce(json_agg(json_build_object('url', url, 'timestamp', timestamp, 'durationMs', duration_ms)
                                    order by timestamp, sequence), '[]')
             from (select * from e where type = 'navigation' and url is not null
-                   order by timestamp, sequence limit ${MAX_NAVIGATIONS}) n) as navigations
-    from span`;
+                   order by timestamp, sequence limit ${MAX_NAVIGATIONS}) n) as navigations,
+         span.scored_at as "scoredAt", c.rule_set_version as "ruleSetVersion", c.evidence as findings
+    from span left join lateral (
+         select * from session_scores c
+          where c.integration_id = $1 and c.session_id = $2 and c.scored_at = span.scored_at limit 1) c on true`;
 
 const sum = (counts: { count: number }[]) => counts.reduce((total, { count }) => total + count, 0);
 

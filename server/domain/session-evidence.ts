@@ -1,5 +1,11 @@
 import { ApiError } from '../../contract/errors';
-import { type Finding, MAX_SHOWN_SCORES, type SessionEvidence } from '../../contract/evidence';
+import {
+  type EvidenceSummary,
+  type Finding,
+  MAX_SHOWN_SCORES,
+  MAX_SUMMARY_FINDINGS,
+  type SessionEvidence,
+} from '../../contract/evidence';
 import type { DomainContext } from './context';
 
 /** A score of the session. A session without scores has one row in which all is null. */
@@ -27,10 +33,19 @@ export async function getSessionEvidence(
   return {
     sessionId,
     ...{ botScore, ruleSetVersion, scoredAt },
-    findings: (findings ?? []).toSorted((a, b) => b.weight - a.weight),
+    findings: sortByWeight(findings ?? []),
     scores: scoredAt === null ? [] : rows.map(showScore),
   };
 }
+
+/** Those of one weight keep their order. */
+const sortByWeight = (findings: readonly Finding[]) => findings.toSorted((a, b) => b.weight - a.weight);
+
+/** Sums up what the rules found, that which counts most first. */
+export const summariseFindings = (findings: readonly Finding[]): EvidenceSummary['findings'] =>
+  sortByWeight(findings.filter(({ state }) => state === 'found'))
+    .slice(0, MAX_SUMMARY_FINDINGS)
+    .map(({ state: _, moments: __, ...summary }) => summary);
 
 const showScore = ({ scoredAt, botScore, detectionFlags }: ScoreRow) => ({
   ...{ scoredAt: scoredAt!, botScore, detectionFlags },

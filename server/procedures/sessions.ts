@@ -67,7 +67,8 @@ export const sessionsRouter = router({
         operationId: 'getSessionDetails',
         tags,
         summary: 'Get the details of a session',
-        description: 'Its duration, the counts of its events, a timeline and the pages it went through.',
+        description:
+          'Its duration, the counts of its events, a timeline, the pages it went through and what the rules found.',
       },
       errors: ['NOT_FOUND'],
     })

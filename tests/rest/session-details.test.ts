@@ -49,6 +49,7 @@ describe('the details of a session', () => {
         { url: 'https://lms.example.edu/start', timestamp: START, type: 'load', durationMs: null },
         { url: 'https://lms.example.edu/next', timestamp: at(1.5), type: 'navigation', durationMs: 40 },
       ],
+      evidence: null,
     });
   });
 
@@ -61,6 +62,7 @@ describe('the details of a session', () => {
       eventCounts: { total: 0, mouse: 0, scroll: 0, keyboard: 0, touch: 0, form: 0 },
       timeline: [{ timestamp: START, eventCount: 0, dominantEventType: 'none', activityLevel: 0 }],
       pageHistory: [{ url: 'https://lms.example.edu/', timestamp: START, type: 'load', durationMs: null }],
+      evidence: null,
     });
   });
 
@@ -357,6 +359,36 @@ describe('the evidence of a session', () => {
       scores.slice(10).map(({ scoredAt }) => scoredAt),
     );
     expect(evidence.botScore).toBe(0.509);
+  });
+
+  it('is summed up in its details: what the latest score found, the ten that count most', async () => {
+    const found = Array.from({ length: 12 }, (_, n) => finding(`rule-${n}`, { weight: n % 6, moments: [at(1)] }));
+    const others = [
+      finding('quiet', { weight: 9, state: 'notFound' }),
+      finding('silent', { weight: 9, state: 'notMeasured', measured: null, expected: null }),
+    ];
+    const customer = await Customer.create(server, [
+      begun(),
+      score(1, 0.2, { evidence: [finding('webdriver')], ruleSetVersion: '2026.0' }),
+      score(3, 0.9, { evidence: [...others, ...found], ruleSetVersion: '2026.1' }),
+    ]);
+    const readSummary = async () => (await customer.read(detailsPath('s'))).evidence;
+    // By weight; those of one weight in the order in which they came.
+    const flags = [5, 11, 4, 10, 3, 9, 2, 8, 1, 7].map((n) => `rule-${n}`);
+    const summary = {
+      ...{ ruleSetVersion: '2026.1', scoredAt: at(3) },
+      findings: flags.map((flag) => {
+        const { state: _, moments: __, ...rest } = found.find((one) => one.flag === flag)!;
+        return rest;
+      }),
+    };
+    expect(await readSummary()).toEqual(summary);
+    await customer.accept([score(2, 0.5, { evidence: [finding('late')] })]);
+    expect(await readSummary()).toEqual(summary);
+    await customer.accept([score(4, 0.1, { evidence: others })]);
+    expect(await readSummary()).toEqual({ ruleSetVersion: null, scoredAt: at(4), findings: [] });
+    await customer.accept([score(5, 0.1)]);
+    expect(await readSummary()).toBeNull();
   });
 
   it('of an unknown session is 404', async () => {

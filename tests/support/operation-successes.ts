@@ -121,6 +121,8 @@ export const SUCCESSES: Record<string, Success> = {
         dominantEventType: 'none',
         activityLevel: 0,
       });
+      const { state: _, moments: __, ...summary } = makeFinding('');
+      expect(data.evidence).toEqual({ ruleSetVersion: '2026.1', scoredAt: time(300), findings: [summary] });
     },
   },
   getSessionEvidence: {

@@ -22,7 +22,9 @@ const MAX_ORIGINS = 100;
 const SESSIONS = 400;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
-const BOT_SHARE = 0.18;
+const PROGRAM_SHARE = 0.2;
+/** Of the programs, those that the rules miss. The demo is to show them too. */
+const MISSED_SHARE = 0.2;
 
 /** The credentials that the operator sees once. */
 export interface Demo {
@@ -94,7 +96,8 @@ async function ingestHistory({ ingester }: Service, integrationId: string): Prom
     const hour = 7 + random() * 15;
     const startOfDay = Math.floor((now - daysAgo * DAY_MS) / DAY_MS) * DAY_MS;
     const endsAt = Math.min(startOfDay + hour * 3_600_000, now - random() * 3_600_000);
-    facts.push(...makeSessionFacts(random() < BOT_SHARE ? 'bot' : 'human', Math.round(endsAt), random).facts);
+    const kind = random() >= PROGRAM_SHARE ? 'human' : random() < MISSED_SHARE ? 'missed' : 'bot';
+    facts.push(...makeSessionFacts(kind, Math.round(endsAt), random).facts);
     if (facts.length <= MAX_FACTS - MAX_SESSION_FACTS && n < SESSIONS - 1) continue;
     await ingester.ingestFacts({ integrationId, facts });
     facts = [];

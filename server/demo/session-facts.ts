@@ -1,44 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { Finding } from '../../contract/evidence';
 import type { Fact } from '../pipeline/facts';
-
-type Events = Extract<Fact, { kind: 'sessionEvents' }>['events'];
-export type DemoKind = 'bot' | 'human';
+import { type DemoVisit, listVisits, type VisitKind } from './visits';
 
 /** Returns numbers in [0, 1). */
 export type Random = () => number;
 
 const HOST = 'https://learn.example.edu';
-const PAGES = [
-  '/courses/101/assignments/4',
-  '/courses/101/quizzes/9',
-  '/courses/204/discussion_topics/2',
-  '/courses/204/pages/reading-list',
-  '/courses/310/quizzes/1',
-  '/courses/310/assignments/7',
-  '/courses/415/modules',
-];
-const HUMAN_AGENTS = [
-  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
-  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Safari/605.1.15',
-  'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0',
-  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
-  'Mozilla/5.0 (iPad; CPU OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
-];
-const BOT_AGENTS = [
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/141.0.0.0 Safari/537.36',
-  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
-];
+/** Where the tasks of the recordings were done, as far as the demo says. */
+const PAGES: Record<string, string[]> = {
+  quiz: ['/courses/101/quizzes/9', '/courses/310/quizzes/1', '/courses/204/quizzes/7', '/courses/415/quizzes/2'],
+  essay: ['/courses/101/assignments/4', '/courses/310/assignments/7', '/courses/204/discussion_topics/2'],
+};
 const COUNTRIES = ['US', 'US', 'US', 'CA', 'GB', 'DE', 'IN', 'BR'];
-/** Rules of an imagined pipeline, with what they measure in a bot's session. */
-const RULES: Omit<Finding, 'state' | 'moments'>[] = [
-  { flag: 'webdriver', group: 'environment', measured: 1, expected: '0', weight: 4 },
-  { flag: 'linear-mouse-path', group: 'pointer', measured: 0.98, expected: 'below 0.6 of the moves', weight: 2 },
-  { flag: 'superhuman-typing', group: 'typing', measured: 41, expected: 'at most 12 keys a second', weight: 2.5 },
-  { flag: 'no-scroll', group: 'flow', measured: 0, expected: 'at least 1 on a long page', weight: 0.4 },
-  { flag: 'datacenter-network', group: 'network', measured: 1, expected: '0', weight: 1.2 },
-  { flag: 'agent-tool-calls', group: 'flow', measured: 3, expected: '0', weight: 3 },
-];
 const DEVICES = 60;
 const STUDENTS = [
   ...['Ada Lovelace', 'Alan Turing', 'Grace Hopper', 'Katherine Johnson', 'Edsger Dijkstra', 'Barbara Liskov'],
@@ -61,57 +34,74 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Makes the facts of one plausible session that ended and was scored at `endsAt` (milliseconds). */
-export function makeSessionFacts(kind: DemoKind, endsAt: number, random: Random): { sessionId: string; facts: Fact[] } {
+/**
+ * Makes the facts of a session that ended and was scored at `endsAt` (milliseconds): a recorded visit at another time, of an
+ * invented person on an invented device.
+ */
+export function makeSessionFacts(
+  kind: VisitKind,
+  endsAt: number,
+  random: Random,
+): { sessionId: string; facts: Fact[] } {
   const pick = <T>(items: T[]) => items[Math.floor(random() * items.length)] as T;
-  const between = (from: number, to: number) => from + random() * (to - from);
-  const isBot = kind === 'bot';
   const sessionId = `demo-${randomUUID()}`;
-  const durationMs = Math.round(isBot ? between(8_000, 90_000) : between(60_000, 1_500_000));
-  const startedAt = endsAt - durationMs;
-  const at = (ms: number) => new Date(ms).toISOString();
-  const device = Math.floor(random() * DEVICES)
-    .toString(16)
-    .padStart(2, '0');
-  const botScore = Math.round((isBot ? between(0.7, 0.995) : between(0.02, 0.55) * between(0.5, 1)) * 1_000) / 1_000;
-  const noticed = RULES.filter(() => random() < (isBot ? 0.45 : 0.03));
-  const found = isBot && noticed.length === 0 ? RULES.slice(0, 1) : noticed;
-  const fingerprint = `${isBot ? 'b' : 'f'}${device}4be81f0c9a7d`;
-  const facts: Fact[] = [
-    {
-      kind: 'sessionStarted',
-      sessionId,
-      startedAt: at(startedAt),
-      pageUrl: HOST + pick(PAGES),
-      userAgent: pick(isBot ? BOT_AGENTS : HUMAN_AGENTS),
-      deviceFingerprint: fingerprint,
-      country: pick(COUNTRIES),
-    },
-    { kind: 'sessionEvents', sessionId, events: makeEvents(isBot, startedAt, durationMs, random) },
-    { kind: 'sessionClosed', sessionId, closedAt: at(endsAt) },
-    {
-      kind: 'sessionScored',
-      sessionId,
-      botScore,
-      detectionFlags: found.map(({ flag }) => flag),
-      scoredAt: at(endsAt),
-      ruleSetVersion: 'demo',
-      evidence: found.map((rule) => ({ ...rule, state: 'found', moments: [at(startedAt + durationMs / 2)] })),
-    },
-  ];
-  if (random() < MATCHED_SHARE) facts.push(makeCorrelation(sessionId, at(endsAt), random));
-  if (isBot && random() < ANOMALY_SHARE) {
+  const visit = pick(listVisits().filter((one) => one.kind === kind));
+  const facts = moveVisit(visit, {
+    sessionId,
+    startedAt: endsAt - visit.durationMs,
+    directory: HOST + pick(PAGES[visit.task]!),
+    country: pick(COUNTRIES),
+    device: Math.floor(random() * DEVICES),
+  });
+  const endedAt = new Date(endsAt).toISOString();
+  if (random() < MATCHED_SHARE) facts.push(makeCorrelation(sessionId, endedAt, random));
+  if (kind !== 'human' && random() < ANOMALY_SHARE) {
     facts.push({
       kind: 'anomalyDetected',
       anomalyId: `anomaly-${sessionId}`,
       anomalyType: pick(ANOMALY_TYPES),
       severity: pick(['low', 'medium', 'high'] as const),
-      detectedAt: at(endsAt),
+      detectedAt: endedAt,
       sessionId,
       metadata: { otherUserCount: 1 + Math.floor(random() * 4) },
     });
   }
   return { sessionId, facts };
+}
+
+interface Place {
+  sessionId: string;
+  startedAt: number;
+  /** The address under which the visit's pages are. */
+  directory: string;
+  country: string;
+  device: number;
+}
+
+/** Makes the facts that the collector would have sent of a visit. */
+function moveVisit(visit: DemoVisit, { sessionId, startedAt, directory, country, device }: Place): Fact[] {
+  const at = (ms: number) => new Date(startedAt + ms).toISOString();
+  const move = (url: string) => `${directory}/${url.split('/').at(-1)}`;
+  const { kind, userAgent, pageUrl, durationMs, botScore, detectionFlags, ruleSetVersion } = visit;
+  const number = device.toString(16).padStart(2, '0');
+  const deviceFingerprint = `${kind === 'human' ? 'f' : 'b'}${number}4be81f0c9a7d`;
+  const events = visit.events.map(({ atMs, url, ...event }, sequence) => ({
+    ...event,
+    ...{ sequence, timestamp: at(atMs), url: url && move(url) },
+  }));
+  const evidence = visit.findings.map(({ momentsMs, ...finding }) => ({ ...finding, moments: momentsMs.map(at) }));
+  return [
+    {
+      ...{ kind: 'sessionStarted', sessionId, startedAt: at(0), pageUrl: move(pageUrl) },
+      ...{ userAgent, deviceFingerprint, country },
+    },
+    { kind: 'sessionEvents', sessionId, events },
+    { kind: 'sessionClosed', sessionId, closedAt: at(durationMs) },
+    {
+      ...{ kind: 'sessionScored', sessionId, botScore, detectionFlags, ruleSetVersion, evidence },
+      scoredAt: at(durationMs),
+    },
+  ];
 }
 
 function makeCorrelation(sessionId: string, correlatedAt: string, random: Random): Fact {
@@ -126,22 +116,4 @@ function makeCorrelation(sessionId: string, correlatedAt: string, random: Random
     confidence: Math.round((0.8 + random() * 0.2) * 100) / 100,
     correlatedAt,
   };
-}
-
-function makeEvents(isBot: boolean, startedAt: number, durationMs: number, random: Random): Events {
-  const types: Events[number]['type'][] = isBot
-    ? ['form', 'keyboard', 'navigation', 'form']
-    : ['mouse', 'mouse', 'scroll', 'keyboard', 'navigation', 'visibility', 'form'];
-  const count = Math.round(isBot ? 4 + random() * 8 : 10 + random() * 25);
-  return Array.from({ length: count }, (_, sequence) => {
-    const type = types[Math.floor(random() * types.length)]!;
-    const page = PAGES[Math.floor(random() * PAGES.length)];
-    return {
-      sequence,
-      type,
-      timestamp: new Date(startedAt + Math.round(((sequence + random()) / count) * durationMs)).toISOString(),
-      ...(type === 'navigation' ? { url: HOST + page } : { eventCount: 1 + Math.floor(random() * (isBot ? 3 : 40)) }),
-      durationMs: Math.round(random() * 4_000),
-    };
-  });
 }

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
+import { writeDemoRecordings } from './demo-recordings';
 import { fitSubjects } from './fit';
 import { installPackages } from './install';
 import { judgeSubject, summariseSubjects } from './judge';
@@ -11,12 +12,13 @@ import { readResults, storeResults, writeSection } from './tables';
 // `npm run lab`: real browsers on the laboratory's pages, driven by programs and by people's ways of input. See
 // docs/detection.md.
 
-const USAGE = `usage: npm run lab -- [run|install|judge|fit] [options]
+const USAGE = `usage: npm run lab -- [run|install|judge|fit|demo] [options]
   run       records visits (default), then judges
             --only NAME,…   --tasks TASK,…   --seeds N,…   --again (also what is recorded)
   install   installs what the drivers need
   judge     judges the recordings by the present rules, writes tests/lab/results.json and the tables of docs/detection.md
-  fit       fits weights, leaving out a family at a time, and prints them`;
+  fit       fits weights, leaving out a family at a time, and prints them
+  demo      copies the recordings that the demo shows into the product`;
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
@@ -55,6 +57,10 @@ const COMMANDS: Record<string, (command: ReturnType<typeof readCommand>) => Prom
   fit() {
     const subjects = readAllRecordings().map(judgeSubject);
     store({ ...summariseSubjects(subjects), fit: fitSubjects(subjects) });
+    return 0;
+  },
+  demo() {
+    say(`${writeDemoRecordings().length} recordings`);
     return 0;
   },
 };

@@ -18,18 +18,14 @@ const FLAG_WORDS = new Map([
   ['exact-centre', 'Presses the exact middle of elements'],
   ['instant-press', 'Presses shorter than a finger can'],
   ['uncoalesced-moves', 'Moves one by one, as no mouse sends them'],
-  ['linear-mouse-path', 'Mouse moves in straight lines'],
   // Typing
   ['instant-keys', 'Keys held shorter than a finger can'],
   ['uniform-typing', 'Types at an even pace'],
   ['text-without-keys', 'Text appears without keys'],
-  ['superhuman-typing', 'Types faster than people can'],
   // Flow
   ['focus-without-cause', 'Fields get the focus without a press or key'],
   ['page-jumps', 'The page jumps to what is pressed'],
   ['act-think', 'Nothing moves between two acts'],
-  ['no-scroll', 'Never scrolls'],
-  ['agent-tool-calls', 'Makes the tool calls of an agent'],
   // Network
   ['datacenter-network', 'Comes from a data centre'],
   // Context: evidence that never counts

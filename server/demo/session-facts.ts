@@ -7,10 +7,10 @@ export type Random = () => number;
 
 const HOST = 'https://learn.example.edu';
 /** Where the tasks of the recordings were done, as far as the demo says. */
-const PAGES: Record<string, string[]> = {
-  quiz: ['/courses/101/quizzes/9', '/courses/310/quizzes/1', '/courses/204/quizzes/7', '/courses/415/quizzes/2'],
-  essay: ['/courses/101/assignments/4', '/courses/310/assignments/7', '/courses/204/discussion_topics/2'],
-};
+const PAGES = new Map([
+  ['quiz', ['/courses/101/quizzes/9', '/courses/310/quizzes/1', '/courses/204/quizzes/7', '/courses/415/quizzes/2']],
+  ['essay', ['/courses/101/assignments/4', '/courses/310/assignments/7', '/courses/204/discussion_topics/2']],
+]);
 const COUNTRIES = ['US', 'US', 'US', 'CA', 'GB', 'DE', 'IN', 'BR'];
 const DEVICES = 60;
 const STUDENTS = [
@@ -49,7 +49,7 @@ export function makeSessionFacts(
   const facts = moveVisit(visit, {
     sessionId,
     startedAt: endsAt - visit.durationMs,
-    directory: HOST + pick(PAGES[visit.task]!),
+    directory: HOST + pick(PAGES.get(visit.task)!),
     country: pick(COUNTRIES),
     device: Math.floor(random() * DEVICES),
   });

@@ -42,9 +42,17 @@ export async function runVisits({ only, tasks = TASKS, seeds, isAgain, say }: Ru
   if (planned.length === 0) return [];
   const stage = await openStage();
   const failures: string[] = [];
+  let isInterrupted = false;
+  // The product and its Postgres must end in order. A second signal ends everything at once.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      isInterrupted = true;
+      say('stops after this visit');
+    });
   try {
     const closing: ActedVisit[] = [];
     for (const [index, { subject, task, seed }] of planned.entries()) {
+      if (isInterrupted) break;
       const name = `${subject.name} ${task} ${seed}`;
       say(`${index + 1}/${planned.length} ${name}`);
       const visit = await tryVisit(stage, { subject, task, seed }, say);

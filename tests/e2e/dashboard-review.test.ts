@@ -101,7 +101,20 @@ describe('review', () => {
     const evidence = { evidence: rules, ruleSetVersion: '2026.1', detectionFlags: ['zero-pressure'] };
     await send(scored('live', 0.91, { scoredAt: at(30), ...evidence }));
     const found = findings.getByRole('listitem').filter({ hasText: 'Presses without pressure' });
-    await found.getByText('measured 0.988 · expected below 0.5 · at 0:12').waitFor();
+    await found.getByText('The mouse button was pressed without pressure.').waitFor();
+    const facts = async () =>
+      (await found.locator('dl > div').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+    expect(await facts()).toEqual(['Measured 98.8 % of the presses', 'Usual below 0.5', 'Seen at 0:12']);
+    await found.getByText('weight 2.5').waitFor();
+    const timeline = page.getByRole('figure', { name: 'Timeline' });
+    await expect.poll(() => timeline.locator('figcaption').textContent()).toMatch(/ Findings at 0:12\.$/);
+    const moment = found.getByRole('button', { name: '0:12, show it on the timeline' });
+    await moment.focus();
+    await page.keyboard.press('Enter');
+    await timeline.locator('[data-chosen]').waitFor();
+    expect(await moment.getAttribute('aria-pressed')).toBe('true');
+    await page.keyboard.press('Enter');
+    await timeline.locator('[data-chosen]').waitFor({ state: 'detached' });
     await findings.getByText('Rules 2026.1').waitFor();
     expect(await findings.getByText('The page jumps to what is pressed').isVisible()).toBe(false);
     await findings.getByText('Not found: 1').click();

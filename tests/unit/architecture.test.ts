@@ -12,7 +12,7 @@ import { findCycle, findImports, readSources, SOURCE_ROOTS, type SourceFile } fr
  */
 const LAW: [room: string, files: string, mayImport: string][] = [
   // Files that Next finds by name.
-  ['app', 'app/ proxy.ts next.config.js', 'rest procedures service contract'],
+  ['app', 'app/ proxy.ts next.config.js', 'rest procedures service detection contract'],
   // What starts a process: the commands, which put everything together, and what Next calls first.
   [
     'entries',

@@ -18,7 +18,7 @@ export function Badge({ tone = 'neutral', children, title }: { tone?: Tone; chil
     <span
       title={title}
       className={joinClasses(
-        'inline-flex h-5 items-center gap-1 whitespace-nowrap rounded px-1.5 font-medium text-xs',
+        'inline-flex h-5 max-w-full items-center gap-1 whitespace-nowrap rounded px-1.5 font-medium text-xs',
         TONES[tone],
       )}
     >

@@ -17,15 +17,24 @@ export function showOffset(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** The events of a session over time, stacked by type, with page changes marked. */
-export function Timeline({ details, height = 140 }: { details: StaffSessionDetails; height?: number }) {
+interface TimelineProps {
+  details: StaffSessionDetails;
+  height?: number;
+  /** When rules found something, in milliseconds since the start. */
+  momentsMs?: readonly number[];
+  /** The moment that the reader looks at. */
+  chosenMs?: number | null;
+}
+
+/** The events of a session over time, stacked by type, with page changes and the moments of findings marked. */
+export function Timeline({ details, height = 140, momentsMs = [], chosenMs = null }: TimelineProps) {
   const { timeline, pageHistory, startTime, durationSeconds, eventCounts } = details;
   const startMs = Date.parse(startTime);
   const [first, second] = timeline;
   const stretchMs =
     first && second ? Date.parse(second.timestamp) - Date.parse(first.timestamp) : durationSeconds * 1000;
   const spanMs = Math.max(1, stretchMs * timeline.length);
-  const place = (timestamp: string) => Math.min(100, Math.max(0, ((Date.parse(timestamp) - startMs) / spanMs) * 100));
+  const place = (sinceStartMs: number) => Math.min(100, Math.max(0, (sinceStartMs / spanMs) * 100));
   // A fixed order, so that each type keeps its place in every bar.
   const types = [...new Set(timeline.flatMap((stretch) => listCounts(stretch).map(([type]) => type)))].sort();
   const changes = pageHistory.filter(({ type }) => type === 'navigation');
@@ -33,7 +42,7 @@ export function Timeline({ details, height = 140 }: { details: StaffSessionDetai
   return (
     <ChartFrame
       title="Timeline"
-      summary={`${showCount(eventCounts.total)} events in ${showDuration(durationSeconds * 1000)}: ${showCount(eventCounts.mouse)} mouse, ${showCount(eventCounts.scroll)} scroll, ${showCount(eventCounts.keyboard)} keyboard, ${showCount(eventCounts.touch)} touch, ${showCount(eventCounts.form)} form; ${changes.length} changes of the page.`}
+      summary={`${showCount(eventCounts.total)} events in ${showDuration(durationSeconds * 1000)}: ${showCount(eventCounts.mouse)} mouse, ${showCount(eventCounts.scroll)} scroll, ${showCount(eventCounts.keyboard)} keyboard, ${showCount(eventCounts.touch)} touch, ${showCount(eventCounts.form)} form; ${changes.length} changes of the page.${momentsMs.length > 0 ? ` Findings at ${[...new Set(momentsMs.map(showOffset))].join(', ')}.` : ''}`}
       table={{
         columns: ['Since the start', 'Events', ...types],
         rows: timeline.map((stretch) => [
@@ -44,7 +53,12 @@ export function Timeline({ details, height = 140 }: { details: StaffSessionDetai
       }}
     >
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
-        <Legend items={types.map((type) => ({ name: type, color: colorOfType(type) }))} />
+        <Legend
+          items={[
+            ...types.map((type) => ({ name: type, color: colorOfType(type) })),
+            ...(momentsMs.length > 0 ? [{ name: 'finding', color: 'var(--color-bot)' }] : []),
+          ]}
+        />
         <span className="text-muted text-xs">
           {showCount(eventCounts.total)} events in {showDuration(durationSeconds * 1000)}
         </span>
@@ -58,14 +72,33 @@ export function Timeline({ details, height = 140 }: { details: StaffSessionDetai
             .filter(({ value }) => value > 0),
         }))}
         labels={[0, 25, 50, 75, 100].map((at) => ({ at, text: showOffset((spanMs * at) / 100) }))}
-        overlay={changes.map(({ url, timestamp }) => (
-          <div
-            key={`${timestamp} ${url}`}
-            title={`${offset(timestamp)} ${url}`}
-            className="absolute inset-y-0 w-px bg-ink/70 before:absolute before:top-0 before:-left-[3px] before:size-[7px] before:rotate-45 before:bg-ink"
-            style={{ left: `${place(timestamp)}%` }}
-          />
-        ))}
+        overlay={
+          <>
+            {changes.map(({ url, timestamp }) => (
+              <div
+                key={`${timestamp} ${url}`}
+                title={`${offset(timestamp)} ${url}`}
+                className="absolute inset-y-0 w-px bg-ink/70 before:absolute before:top-0 before:-left-[3px] before:size-[7px] before:rotate-45 before:bg-ink"
+                style={{ left: `${place(Date.parse(timestamp) - startMs)}%` }}
+              />
+            ))}
+            {momentsMs.map((ms) => (
+              <div
+                key={ms}
+                title={`${showOffset(ms)} finding`}
+                className="absolute bottom-0 h-3 w-[3px] -translate-x-1/2 rounded-t bg-bot"
+                style={{ left: `${place(ms)}%` }}
+              />
+            ))}
+            {chosenMs !== null && (
+              <div
+                data-chosen
+                className="absolute inset-y-0 w-[3px] -translate-x-1/2 bg-bot"
+                style={{ left: `${place(chosenMs)}%` }}
+              />
+            )}
+          </>
+        }
       />
     </ChartFrame>
   );

@@ -68,8 +68,10 @@ export function VerdictBar({ session, details, canWrite, onLabel }: VerdictBarPr
       {label?.notes && <p className="text-muted">“{label.notes}”</p>}
       <ul className="flex flex-wrap gap-1.5" aria-label="What was noticed">
         {detectionFlags.map((flag) => (
-          <li key={flag}>
-            <Badge title={flag}>{describeFlag(flag)}</Badge>
+          <li key={flag} className="min-w-0">
+            <Badge title={flag}>
+              <span className="truncate">{describeFlag(flag)}</span>
+            </Badge>
           </li>
         ))}
         {detectionFlags.length === 0 && <li className="text-faint">Nothing was flagged.</li>}

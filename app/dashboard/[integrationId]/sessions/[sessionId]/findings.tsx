@@ -1,35 +1,29 @@
 'use client';
-import type { ReactNode } from 'react';
 import type { Finding, SessionEvidence } from '../../../../../contract/evidence';
-import { Badge } from '../../../components/badge';
+import { STATE_WORDS } from '../../../components/finding-mark';
 import { Section } from '../../../components/page-header';
 import { showScore } from '../../../components/score-bar';
 import { ErrorState } from '../../../components/states';
 import { describeError } from '../../../query-client';
-import { describeFlag } from '../flag-words';
 import { showOffset } from '../timeline';
+import { FindingRow, type MomentChoice } from './finding-row';
 
-const GROUP_WORDS: Record<Finding['group'], string> = {
-  environment: 'Environment',
-  integrity: 'Integrity',
-  pointer: 'Pointer',
-  typing: 'Typing',
-  flow: 'Flow',
-  network: 'Network',
-  context: 'Context',
-};
 /** So many of the latest scores are shown. */
 const MAX_SCORES = 6;
 
-interface FindingsProps {
+/** Our rules in plain words, by their flags. */
+export type Explanations = readonly (readonly [flag: string, words: string])[];
+
+interface FindingsProps extends MomentChoice {
   query: { data: SessionEvidence | undefined; error: unknown; refetch(): unknown };
+  explanations: Explanations;
   /** When the session began: moments are shown since then. */
   startMs: number;
   isLive: boolean;
 }
 
 /** Why the session has its score: what was found, then what was not found or not measured, folded up. */
-export function Findings({ query, startMs, isLive }: FindingsProps) {
+export function Findings({ query, explanations, startMs, isLive, ...choice }: FindingsProps) {
   const { data: evidence, error } = query;
   if (error && !evidence)
     return (
@@ -41,76 +35,47 @@ export function Findings({ query, startMs, isLive }: FindingsProps) {
   if (!evidence || (evidence.findings.length === 0 && !isLive)) return null;
   const { findings, ruleSetVersion, scores } = evidence;
   const inState = (state: Finding['state']) => findings.filter((finding) => finding.state === state);
-  const [found, notFound, notMeasured] = [inState('found'), inState('notFound'), inState('notMeasured')];
+  const found = inState('found');
   const heaviest = Math.max(...findings.map(({ weight }) => weight), 0);
-  const list = (some: Finding[]) => (
-    <ul className="divide-y">
+  const words = new Map(explanations);
+  const list = (some: Finding[], label: string) => (
+    <ul className="divide-y" aria-label={label}>
       {some.map((finding, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a pipeline may name a rule twice
-        <FindingRow key={`${finding.flag} ${index}`} finding={finding} heaviest={heaviest} startMs={startMs} />
+        <FindingRow
+          // biome-ignore lint/suspicious/noArrayIndexKey: a pipeline may name a rule twice
+          key={`${finding.flag} ${index}`}
+          finding={finding}
+          // What follows a colon is a name.
+          explanation={words.get(finding.flag.split(':')[0]!)}
+          {...{ heaviest, startMs, ...choice }}
+        />
       ))}
     </ul>
   );
   return (
     <Section
       title="Findings"
-      actions={ruleSetVersion && <span className="text-faint text-xs">Rules {ruleSetVersion}</span>}
+      actions={ruleSetVersion && <span className="wrap-anywhere text-faint text-xs">Rules {ruleSetVersion}</span>}
     >
       <div className="space-y-3">
         {scores.length > 1 && <ScoreSteps scores={scores} startMs={startMs} />}
         {found.length > 0 ? (
-          list(found)
+          list(found, STATE_WORDS.found)
         ) : (
           <p className="text-faint">{scores.length === 0 ? 'Nothing is scored yet.' : 'No rule found anything.'}</p>
         )}
-        {notFound.length > 0 && <Folded title={`Not found: ${notFound.length}`}>{list(notFound)}</Folded>}
-        {notMeasured.length > 0 && <Folded title={`Not measured: ${notMeasured.length}`}>{list(notMeasured)}</Folded>}
+        {(['notFound', 'notMeasured'] as const).map((state) => {
+          const some = inState(state);
+          if (some.length === 0) return null;
+          return (
+            <details key={state}>
+              <summary className="text-muted hover:text-ink">{`${STATE_WORDS[state]}: ${some.length}`}</summary>
+              <div className="mt-1 pl-4">{list(some, STATE_WORDS[state])}</div>
+            </details>
+          );
+        })}
       </div>
     </Section>
-  );
-}
-
-function Folded({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <details>
-      <summary className="text-muted hover:text-ink">{title}</summary>
-      <div className="mt-1 pl-4">{children}</div>
-    </details>
-  );
-}
-
-const writeMeasured = (measured: number | string) =>
-  typeof measured === 'number' ? String(Number(measured.toPrecision(3))) : measured;
-
-function FindingRow({ finding, heaviest, startMs }: { finding: Finding; heaviest: number; startMs: number }) {
-  const { flag, group, state, measured, expected, weight, moments } = finding;
-  const offsets = new Set(moments.map((moment) => showOffset(Date.parse(moment) - startMs)));
-  const facts = [
-    measured !== null && `measured ${writeMeasured(measured)}`,
-    expected !== null && `expected ${expected}`,
-    offsets.size > 0 && `at ${[...offsets].join(', ')}`,
-  ].filter(Boolean);
-  return (
-    <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-0.5 py-1.5">
-      <div className="min-w-0">
-        <span className={state === 'found' ? 'font-medium' : 'text-muted'} title={flag}>
-          {describeFlag(flag)}
-        </span>{' '}
-        <Badge>{GROUP_WORDS[group]}</Badge>
-        {facts.length > 0 && <p className="break-words text-muted text-xs">{facts.join(' · ')}</p>}
-      </div>
-      {weight > 0 && (
-        <span className="inline-flex items-center gap-2 text-muted text-xs" title="How much it counts in the score">
-          weight {writeMeasured(weight)}
-          <span className="h-1.5 w-16 overflow-hidden rounded bg-line" aria-hidden>
-            <span
-              className={`block h-full rounded ${state === 'found' ? 'bg-bot-fill' : 'bg-neutral-fill'}`}
-              style={{ width: `${(weight / heaviest) * 100}%` }}
-            />
-          </span>
-        </span>
-      )}
-    </li>
   );
 }
 
@@ -126,3 +91,12 @@ function ScoreSteps({ scores, startMs }: { scores: SessionEvidence['scores']; st
     </p>
   );
 }
+
+/** Lists when something was found, in milliseconds since the start of the session. Evidence that never counts is left out. */
+export const listMoments = (findings: readonly Finding[], startMs: number): number[] => [
+  ...new Set(
+    findings
+      .filter(({ state, group }) => state === 'found' && group !== 'context')
+      .flatMap(({ moments }) => moments.map((moment) => Date.parse(moment) - startMs)),
+  ),
+];

@@ -1,9 +1,13 @@
 import type { Metadata } from 'next';
+import { RULES } from '../../../../../server/detection/rules/table';
 import { FirstContent, openPage, orNotFound, type PageProps } from '../../../first-content';
 import { PAGES } from '../../../list-pages';
 import { SessionPage } from './session-page';
 
 export const metadata: Metadata = { title: 'Session' };
+
+/** The browser is sent the words alone, not the rules. */
+const EXPLANATIONS = RULES.map(({ rule }) => [rule.flag, rule.plainly] as const);
 
 export default async function Page(props: PageProps<{ sessionId: string }>) {
   const { params, trpc, queryClient } = await openPage(props, 'sessions/[sessionId]');
@@ -18,7 +22,7 @@ export default async function Page(props: PageProps<{ sessionId: string }>) {
   ]);
   return (
     <FirstContent queryClient={queryClient}>
-      <SessionPage sessionId={sessionId} />
+      <SessionPage sessionId={sessionId} explanations={EXPLANATIONS} />
     </FirstContent>
   );
 }

@@ -1,6 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from 'next/navigation';
+import { useRef, useState } from 'react';
 import { Badge } from '../../../components/badge';
 import { ShortId } from '../../../components/copying';
 import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
@@ -17,11 +18,11 @@ import { VerdictBar } from '../verdict-bar';
 import { ConfirmDevice } from './confirm-device';
 import { SessionAnomalies, SessionDeliveries } from './consequences';
 import { Events, Pages } from './events';
-import { Findings } from './findings';
+import { type Explanations, Findings, listMoments } from './findings';
 import { useLiveSession } from './live-session';
 
 /** Everything about one session: the verdict and its reasons first, then who it was, what happened, and what followed. */
-export function SessionPage({ sessionId }: { sessionId: string }) {
+export function SessionPage({ sessionId, explanations }: { sessionId: string; explanations: Explanations }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;
   const trpc = useTRPC();
@@ -29,6 +30,12 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
   const details = useQuery(trpc.sessions.getTimeline.queryOptions({ sessionId }, { refetchInterval }));
   const evidence = useQuery(trpc.sessions.getEvidence.queryOptions({ sessionId }, { refetchInterval }));
   const labeling = useLabeling();
+  const [chosenMs, setChosen] = useState<number | null>(null);
+  const timeline = useRef<HTMLDivElement>(null);
+  function choose(momentMs: number | null) {
+    setChosen(momentMs);
+    if (momentMs !== null) timeline.current?.scrollIntoView({ block: 'nearest' });
+  }
   const session = query.data;
   useShortcuts('Session', [
     { keys: 'b', name: 'Label as bot', run: () => session && labeling.label(session, 'bot') },
@@ -36,6 +43,7 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
     { keys: 'u', name: 'Undo the last label', run: labeling.undo },
   ]);
   if (!session) return <Pending query={query} className="h-96" />;
+  const startMs = Date.parse(session.createdAt);
   return (
     <>
       <Breadcrumb above={[{ name: 'Sessions', href: `${base}/sessions` }]}>
@@ -67,12 +75,16 @@ export function SessionPage({ sessionId }: { sessionId: string }) {
           </Section>
         </div>
         <div className="order-1 empty:hidden lg:col-span-12">
-          <Findings query={evidence} startMs={Date.parse(session.createdAt)} isLive={isLive} />
+          <Findings query={evidence} {...{ explanations, startMs, isLive, chosenMs, choose }} />
         </div>
         <div className="contents lg:order-2 lg:col-span-8 lg:flex lg:flex-col lg:gap-4">
-          <div className="order-3">
+          <div className="order-3 scroll-mt-4" ref={timeline}>
             {details.data ? (
-              <Timeline details={details.data} />
+              <Timeline
+                details={details.data}
+                momentsMs={listMoments(evidence.data?.findings ?? [], startMs)}
+                chosenMs={chosenMs}
+              />
             ) : details.error ? (
               <ErrorState message={describeError(details.error)} onRetry={() => void details.refetch()} />
             ) : (

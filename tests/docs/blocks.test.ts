@@ -83,6 +83,8 @@ describe('what a command printed', () => {
     expect(differ('json', '{"a":1}', '{"a":1,"b":2}')).toBe('$ has the keys a b instead of a');
     expect(differ('json', '{"a":[{"b":1}]}', '{"a":[{"b":1},{}]}')).toBe('$.a[1] has the keys  instead of b');
     expect(differ('json', '[1]', '[]')).toBe('$ is empty');
+    expect(differ('json', '[1,"a"]', '["b",2]')).toBeNull();
+    expect(differ('json', '[1,"a"]', '["b",true]')).toBe('$[1] is of type boolean instead of number');
   });
 
   it('is compared line by line, where … stands for anything', () => {

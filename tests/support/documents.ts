@@ -62,8 +62,8 @@ export function readBlocks(document: string): Block[] {
 }
 
 /**
- * Compares what a command printed with what a document shows: `json` by keys and types (null stands for any value, an
- * array's first item for all of them), `text` by lines, in which `…` stands for anything. Answers the first difference,
+ * Compares what a command printed with what a document shows: `json` by keys and types (null stands for any value; each
+ * item of an array must be like one of the shown ones), `text` by lines, in which `…` stands for anything. Answers the first difference,
  * or null.
  */
 export function findDifference({ language, code }: Block, printed: string): string | null {
@@ -85,9 +85,10 @@ function differInShape(expected: unknown, actual: unknown, path: string): string
   if (Array.isArray(expected)) {
     const items = actual as unknown[];
     if (expected.length > 0 && items.length === 0) return `${path} is empty`;
-    return firstOf(items, (item, index) =>
-      expected.length ? differInShape(expected[0], item, `${path}[${index}]`) : null,
-    );
+    return firstOf(items, (item, index) => {
+      const differences = expected.map((shown) => differInShape(shown, item, `${path}[${index}]`));
+      return differences.includes(null) ? null : (differences[0] ?? null);
+    });
   }
   if (typeof expected !== 'object') return null;
   const [wantedKeys, gotKeys] = [expected, actual].map((value) =>

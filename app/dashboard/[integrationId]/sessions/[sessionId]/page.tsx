@@ -6,8 +6,8 @@ import { SessionPage } from './session-page';
 
 export const metadata: Metadata = { title: 'Session' };
 
-/** The browser is sent the words alone, not the rules. */
-const EXPLANATIONS = RULES.map(({ rule }) => [rule.flag, rule.plainly] as const);
+/** The browser is sent the words alone, not the rules. They are Markdown for the documents. */
+const EXPLANATIONS = RULES.map(({ rule }) => [rule.flag, rule.plainly.replaceAll('`', '')] as const);
 
 export default async function Page(props: PageProps<{ sessionId: string }>) {
   const { params, trpc, queryClient } = await openPage(props, 'sessions/[sessionId]');

@@ -20,7 +20,7 @@ import { loadSubjects } from './subjects';
 
 const LIMIT_MS = 120_000;
 const DRIVERS = ['playwright-fill', 'playwright-paced', 'devtools-keys'];
-const PEOPLE = ['mouse-chromium', 'keyboard-only-chromium', 'mouse-firefox'];
+const PEOPLE = ['mouse-chromium', 'keyboard-only-chromium', 'zoomed-chromium'];
 const MAX_READ_MS = 300;
 
 let stage: Stage;

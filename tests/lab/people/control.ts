@@ -6,7 +6,7 @@ import { type BrowserCommand, type BrowserName, findBrowser, prepareBrowser } fr
 import type { Devices } from './devices';
 import { MouseAndKeyboard } from './mouse-and-keyboard';
 import type { Traits } from './traits';
-import { openWindow, type Viewport } from './window';
+import { openWindow, type Viewport, WAKING } from './window';
 
 // A control is a person's way to use a computer. What it does not say is usual: a mouse and a keyboard, Chromium, an
 // ordinary screen.
@@ -87,13 +87,29 @@ async function act(control: Control, visit: Visit): Promise<void> {
       TASKS.indexOf(visit.task),
     );
     const desk: Desk = { screen, person, visit, ...opened };
-    await visit.geometry.waitFor(({ hasFocus }) => hasFocus);
+    await waitForFocus(screen, visit);
     await control.prepare?.(desk);
     const manner = control.manner?.(desk) ?? new MouseAndKeyboard(desk);
     for (const step of visit.steps) await (manner[step.do] as (step: Step) => Promise<void>)(step);
     await screen.closeWindow(opened.browser);
   } finally {
     await screen.close();
+  }
+}
+
+const FOCUS_TRIES = 12;
+const FOCUS_MS = 5_000;
+
+/** Waits until the page has the focus. A browser that starts a process for the page sometimes notices it with the first key. */
+async function waitForFocus(screen: Screen, { geometry }: Visit): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await geometry.waitFor(({ hasFocus }) => hasFocus, FOCUS_MS);
+      return;
+    } catch (error) {
+      if (tries === FOCUS_TRIES) throw error;
+      await screen.perform(WAKING);
+    }
   }
 }
 

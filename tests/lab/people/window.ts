@@ -45,7 +45,7 @@ const LIMIT_MS = 60_000;
 const LOOK_MS = 200;
 /** On an Xorg server Chromium notices that it has the focus when the first key comes. */
 const WAKE_EVERY = 10;
-const WAKING: Deed[] = [
+export const WAKING: Deed[] = [
   { atMs: 0, do: 'keyDown', key: 'Shift_L' },
   { atMs: 50, do: 'keyUp', key: 'Shift_L' },
 ];

@@ -93,7 +93,7 @@ function ScoreSteps({ scores, startMs }: { scores: SessionEvidence['scores']; st
 }
 
 /** Lists when something was found, in milliseconds since the start of the session. Evidence that never counts is left out. */
-export const listMoments = (findings: readonly Finding[], startMs: number): number[] => [
+export const listFoundMoments = (findings: readonly Finding[], startMs: number): number[] => [
   ...new Set(
     findings
       .filter(({ state, group }) => state === 'found' && group !== 'context')

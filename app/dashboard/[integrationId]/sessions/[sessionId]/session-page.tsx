@@ -18,7 +18,7 @@ import { VerdictBar } from '../verdict-bar';
 import { ConfirmDevice } from './confirm-device';
 import { SessionAnomalies, SessionDeliveries } from './consequences';
 import { Events, Pages } from './events';
-import { type Explanations, Findings, listMoments } from './findings';
+import { type Explanations, Findings, listFoundMoments } from './findings';
 import { useLiveSession } from './live-session';
 
 /** Everything about one session: the verdict and its reasons first, then who it was, what happened, and what followed. */
@@ -82,7 +82,7 @@ export function SessionPage({ sessionId, explanations }: { sessionId: string; ex
             {details.data ? (
               <Timeline
                 details={details.data}
-                momentsMs={listMoments(evidence.data?.findings ?? [], startMs)}
+                momentsMs={listFoundMoments(evidence.data?.findings ?? [], startMs)}
                 chosenMs={chosenMs}
               />
             ) : details.error ? (

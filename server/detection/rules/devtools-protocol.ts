@@ -3,7 +3,7 @@ import type { Sighting } from '../features';
 import { decide, isChromium, isFramed, listMoments, NOT_MEASURED, type Rule } from './rule';
 
 export const devtoolsProtocolRule: Rule = {
-  ...{ flag: 'devtools-protocol', group: 'environment', expected: 'below 3 reads' },
+  ...{ flag: 'devtools-protocol', group: 'environment', expected: '0 reads of the stack, below 3 of the name' },
   sees:
     'How often the browser reads an error that was given to the console: more often while a program is attached ' +
     'to its inspector.',

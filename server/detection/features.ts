@@ -33,7 +33,7 @@ export interface Telemetry {
   clockErrorMs: number;
 }
 
-/** The presses of a mouse that no script made. */
+/** The presses of a mouse that neither a script nor assistive technology made. */
 export interface MousePresses {
   count: number;
   /** Presses without pressure. */
@@ -172,7 +172,7 @@ export const mergeFeatures: Merge<Features> = mergeFields<Features>(MERGES);
 /** Whether a keyboard wrote a character. Dictation, input methods and text expanders send keys without a code. */
 export const isTyped = ({ isCharacter, hasCode, isTrusted }: Keystroke): boolean => isCharacter && hasCode && isTrusted;
 
-/** Whether it is a press of a mouse that no script made. */
+/** Whether it is a press of a mouse that neither a script nor assistive technology made. */
 export const isOfMouse = (press: Press): boolean => press.pointer === 'mouse' && press.isTrusted && !isAssisted(press);
 
 const MAX_ASSISTED_MS = 1;
@@ -259,7 +259,7 @@ function sumUpPresses(presses: readonly Press[]): MousePresses {
     released: countShare(released, () => true),
     hasty: countShare(
       released,
-      ({ heldMs, isCentred, isFractional }) => heldMs! < MIN_HOLD_MS && (isCentred === true || isFractional),
+      ({ heldMs, isCentred, isFractional }) => heldMs! < MIN_PRESSED_MS && (isCentred === true || isFractional),
     ),
     holds: takeSample(released.map(({ heldMs }) => heldMs!)),
     screenOffsets: presses.reduce<MousePresses['screenOffsets']>(
@@ -281,10 +281,10 @@ function mergeOffsets(
   };
 }
 
-/** A finger on a button takes longer. */
-const MIN_HOLD_MS = 12;
+/** A finger holds a button longer. */
+const MIN_PRESSED_MS = 12;
 const MIN_SLOW_INTERVAL_MS = 350;
-/** Fingers take longer. */
+/** A finger holds a key longer. */
 export const MIN_HELD_MS = 30;
 
 function sumUpTyping(

@@ -76,7 +76,7 @@ export function takeSample(times: readonly number[]): Sample {
   return { count: times.length, sum10, squares100, runs: times.length > 0 ? [Float64Array.from(times).sort()] : [] };
 }
 
-/** Joins the runs of `one` in place if there are many: whoever adds to it again and again pays for that once. */
+/** Joins the runs of `one` in place if there are many, so that repeated additions pay for that once. */
 export function mergeSamples(one: Sample, other: Sample): Sample {
   if (other.count === 0) return one;
   if (one.count === 0) return other;

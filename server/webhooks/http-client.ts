@@ -1,6 +1,7 @@
 /**
- * Sends guarded requests to URLs that others choose: POSTs to customers (spec: Endpoints, rule 7; Events, Delivery request). It connects only to an address
- * that it has checked. Redirects and proxy variables are ignored, because undici's bare `Client` supports neither.
+ * Sends guarded requests to URLs that others choose: POSTs to customers (spec: Endpoints, rule 7; Events, Delivery request),
+ * and GETs of agents' keys. It connects only to an address that it has checked. Redirects and proxy variables are ignored,
+ * because undici's bare `Client` supports neither.
  */
 import { lookup } from 'node:dns/promises';
 import { setMaxListeners } from 'node:events';

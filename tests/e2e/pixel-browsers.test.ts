@@ -285,7 +285,7 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
         await expect.poll(() => failed.length).toBeGreaterThanOrEqual(count);
       }
       expect(await page.locator('#name').inputValue()).toBe('works');
-      // Firefox notes failed requests of other origins in words of its own.
+      // Firefox notes failed requests of other origins in its own words.
       expect((await listFaults()).filter((fault) => !/Cross-Origin Request Blocked/.test(fault))).toEqual([]);
       await page.goto(host.setPage('/without', FIELDS + host.tag('', down).replace(/integrity="[^"]*"/, '')));
       await page.locator('#name').fill('works');

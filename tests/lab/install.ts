@@ -6,7 +6,7 @@ import { INSTALLED, PYTHON } from './driving/packages';
 
 const FILES = ['package.json', 'package-lock.json', 'requirements.txt'];
 
-/** Installs the laboratory's packages: those of npm, and those of Python in an environment of their own. */
+/** Installs the laboratory's packages: those of npm, and those of Python in a separate environment. */
 export function installPackages(say: (line: string) => void): void {
   mkdirSync(INSTALLED, { recursive: true });
   for (const file of FILES) copyFileSync(fileURLToPath(new URL(file, import.meta.url)), join(INSTALLED, file));

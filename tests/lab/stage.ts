@@ -79,7 +79,7 @@ export interface ActedVisit {
   endedAtMs: number;
 }
 
-/** Lets a subject act out a visit, with a fresh profile, and on a screen of its own if it needs one. */
+/** Lets a subject act out a visit, with a fresh profile, and on a separate screen if it needs one. */
 export async function actOut(
   stage: Pick<Stage, 'pages'>,
   subject: Subject,

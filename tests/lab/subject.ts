@@ -22,7 +22,7 @@ export interface Visit {
   steps: readonly Step[];
   /** A fresh directory for the browser's profile and whatever else the subject writes. */
   profile: string;
-  /** The environment of programs that the subject starts. For a headful driver its DISPLAY is a screen of its own. */
+  /** The environment of programs that the subject starts. For a headful driver its DISPLAY is a separate screen. */
   env: NodeJS.ProcessEnv;
   geometry: GeometryFeed;
 }

@@ -1,4 +1,15 @@
 import type { Typing } from '../features';
+import type { Rule } from './rule';
+
+/** Whom the rules on typed keys exempt. They judge the same keys. */
+export const TYPING_EXEMPTIONS: Rule['exempts'] = {
+  touch: 'keys of a touch keyboard have no code',
+  'switch-access': 'slow typing and short phrases after a pause (word completion) are not judged',
+  dictation: 'its keys have no code, or come as phrases of up to 40 characters after a pause',
+  'input-method': 'its keys write no characters, or have no code',
+  autofill: 'too few keys in a single line, or made by a script',
+};
+export const TYPING_REFERENCE = 'Dhakal et al., Observations on Typing from 136 Million Keystrokes, CHI 2018';
 
 const MIN_MULTILINE_KEYS = 10;
 const MIN_KEYS = 40;

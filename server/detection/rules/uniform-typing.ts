@@ -1,21 +1,15 @@
 import { computeDeviation, computeMean, computeMedian } from '../statistics';
 import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
-import { isEnoughTyping, isSlowTyping } from './typing';
+import { isEnoughTyping, isSlowTyping, TYPING_EXEMPTIONS, TYPING_REFERENCE } from './typing';
 
 export const uniformTypingRule: Rule = {
   ...{ flag: 'uniform-typing', group: 'typing', expected: 'a variation of 0.3 or more' },
   sees: 'Keys that follow each other faster than 40 ms or at almost equal times.',
   needs: '20 intervals, of 10 keys in a text area or 40 in all; a clock that is not rounded to 100 ms',
   plainly: 'Keys followed each other in a beat, or faster than hands can type. People vary.',
-  exempts: {
-    touch: 'keys of a touch keyboard have no code',
-    'switch-access': 'slow typing and short phrases after a pause (word completion) are not judged',
-    dictation: 'its keys have no code, or come as phrases of up to 40 characters after a pause',
-    'input-method': 'its keys write no characters, or have no code',
-    autofill: 'too few keys in a single line, or made by a script',
-  },
+  exempts: TYPING_EXEMPTIONS,
   touches: {},
-  reference: 'Dhakal et al., Observations on Typing from 136 Million Keystrokes, CHI 2018',
+  reference: TYPING_REFERENCE,
   judge(features) {
     const { keyIntervals } = features;
     const { times, suspected } = keyIntervals;

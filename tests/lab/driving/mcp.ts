@@ -19,7 +19,7 @@ interface Client {
 
 const ARGS = ['--headless', '--no-sandbox', '--isolated'];
 
-/** Starts Playwright MCP in a process of its own and speaks to it as a host of a language model does. */
+/** Starts Playwright MCP in a separate process and speaks to it as a host of a language model does. */
 export async function openMcp(env: NodeJS.ProcessEnv): Promise<McpClient> {
   const [{ Client }, { StdioClientTransport }] = await Promise.all([
     loadPackage<{ Client: new (about: object) => Client }>('@modelcontextprotocol/sdk/client/index.js'),

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { findChromium } from '../../support/browser.mjs';
 import { listMissingPrograms } from '../screen';
 
-// The laboratory has packages of its own, so that the product depends on none of them. `npm run lab -- install` installs
+// The laboratory's packages are separate, so that the product depends on none of them. `npm run lab -- install` installs
 // them where no tool looks for sources.
 
 export const INSTALLED = fileURLToPath(new URL('../../../node_modules/.cache/laboratory/', import.meta.url));

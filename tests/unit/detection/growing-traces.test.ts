@@ -5,13 +5,13 @@ import { createDocuments, isComplete } from '../../../server/detection/documents
 import { createPresenceReader, readPresence } from '../../../server/detection/presence';
 import { createScorer, scoreTrace } from '../../../server/detection/score';
 import { createTraceReader, readTrace } from '../../../server/detection/segments';
-import type { TraceBatch } from '../../../server/detection/trace';
-import { AGENTS, PEOPLE, SyntheticTask } from '../../support/synthetic-sessions';
-import { buildTrace, CHROME, TraceBuilder } from '../../support/trace';
+import type { TraceBatch, TraceSource } from '../../../server/detection/trace';
+import { readAllRecordings, readTrace as readRecordedTrace, readRecordings } from '../../lab/recordings';
+import { CHROME, TraceBuilder } from '../../support/trace';
 
 // A session is scored while it goes on. However its batches arrive, each score is that of the trace as a whole.
 
-const source = { userAgent: CHROME };
+const SOURCE = { userAgent: CHROME };
 const { trusted, hasCode } = EVENT_FLAGS;
 const START_MS = 1_800_000_000_000;
 
@@ -19,7 +19,7 @@ const START_MS = 1_800_000_000_000;
  * Creates a function that adds the batches of a trace in groups, and compares what is read after each group with what a new
  * reader reads of all of them.
  */
-function compareGrowth(): (groups: readonly (readonly TraceBatch[])[]) => void {
+function compareGrowth(source: TraceSource = SOURCE): (groups: readonly (readonly TraceBatch[])[]) => void {
   const known = new Map<string, string[]>();
   const readWhole = (batches: readonly TraceBatch[]) => {
     const key = batches
@@ -89,13 +89,6 @@ const arrive = (batches: readonly TraceBatch[], { farthest }: { farthest: number
       return groups;
     });
 
-/** One task after the other, each in a new document. Their ids are not in the order of time. */
-const imitateTasks = (...names: string[]) =>
-  names.flatMap((name, i) => {
-    const document = (99 - i).toString(16).padStart(16, 'a');
-    return buildTrace(new SyntheticTask((AGENTS[name] ?? PEOPLE[name])!, i + 1, document, i * 20_000).run()).batches;
-  });
-
 /** A page on which deeds end in a later segment. */
 function buildOpenDeeds(): TraceBatch[] {
   const builder = new TraceBuilder();
@@ -119,24 +112,35 @@ describe('a score while a session goes on is that of the whole', () => {
       return builder.wait(65_000).press(40, 200, 4, press).send().batches;
     };
     const batches = [...page('00000000000000d1'), page('00000000000000d0')[0]!];
-    expect(readTrace({ ...source, batches }).segments).toHaveLength(3);
+    expect(readTrace({ ...SOURCE, batches }).segments).toHaveLength(3);
     const compare = compareGrowth();
     for (const order of listOrders(batches)) for (const groups of listCuts(order)) compare(groups);
   });
+
+  it.each(['patchright', 'pydoll', 'page-script', 'touch', 'screen-reader-firefox', 'keyboard-only-chromium'])(
+    'for every way to split the first batches of a recording: %s',
+    (name) => {
+      const trace = readRecordedTrace(readRecordings(name)!.recordings.at(-1)!);
+      const compare = compareGrowth(trace);
+      for (const groups of listCuts(trace.batches.slice(0, 8))) compare(groups);
+    },
+  );
 
   it.each([
     ['nearly in order', 3],
     ['in any order', 1_000],
   ])('for batches that arrive %s, some of them twice', (_, farthest) => {
-    const batches = imitateTasks('puppeteer stealth', 'mouse and keyboard', 'raw cdp keys');
-    for (const trace of [batches, buildOpenDeeds()])
-      fc.assert(fc.property(arrive(trace, { farthest }), compareGrowth()), { numRuns: 6 });
+    const recorded = readAllRecordings().map(({ recordings }) => readRecordedTrace(recordings.at(-1)!));
+    const numRuns = 6;
+    for (const trace of recorded)
+      fc.assert(fc.property(arrive(trace.batches, { farthest }), compareGrowth(trace)), { numRuns: 1 });
+    fc.assert(fc.property(arrive(buildOpenDeeds(), { farthest }), compareGrowth()), { numRuns });
   });
 
   it('for deeds that end in a later segment', () => {
     const batches = buildOpenDeeds();
-    expect(readTrace({ ...source, batches }).segments.length).toBeGreaterThan(4);
-    const instantKeys = scoreTrace({ ...source, batches }).findings.find(({ flag }) => flag === 'instant-keys')!;
+    expect(readTrace({ ...SOURCE, batches }).segments.length).toBeGreaterThan(4);
+    const instantKeys = scoreTrace({ ...SOURCE, batches }).findings.find(({ flag }) => flag === 'instant-keys')!;
     expect(instantKeys.measured).toBeGreaterThan(60_000);
     compareGrowth()(batches.map((batch) => [batch]));
   });
@@ -152,7 +156,7 @@ describe('a score while a session goes on is that of the whole', () => {
     };
     const [before, full] = [pages('00000000000000d1', 500), pages('00000000000000d2', 900)];
     const arrivals = full.flatMap((batch, i) => (before[i] ? [batch, before[i]] : [batch]));
-    expect(readTrace({ ...source, batches: arrivals }).segments).toHaveLength(1_000);
+    expect(readTrace({ ...SOURCE, batches: arrivals }).segments).toHaveLength(1_000);
     const compare = compareGrowth();
     for (const order of [arrivals, [...full, ...before]]) compare(order.map((batch) => [batch]));
   });
@@ -162,7 +166,7 @@ describe('a score while a session goes on is that of the whole', () => {
     const ev = Array.from({ length: 20_000 }, () => press).flat();
     const page = (d: string) => [0, 1].map((n): TraceBatch => ({ d, n, c: [0, 0], receivedAtMs: START_MS, ev }));
     const batches = ['1', '2'].flatMap((digit) => page(digit.repeat(16)));
-    expect(readTrace({ ...source, batches }).telemetry.droppedEvents).toBe(300_000);
+    expect(readTrace({ ...SOURCE, batches }).telemetry.droppedEvents).toBe(300_000);
     compareGrowth()(batches.toReversed().map((batch) => [batch]));
   });
 });

@@ -97,7 +97,8 @@ export function PrivacyControl({ mayIgnore }: { mayIgnore: boolean }) {
   const { isAdmin } = useStaff();
   const change = useMutation(
     trpc.sites.setPrivacyControl.mutationOptions({
-      onSuccess: () => void queryClient.invalidateQueries({ queryKey: trpc.sites.getCollecting.pathKey() }),
+      // Pending until the new state is read, or the switch would show the old one in between.
+      onSuccess: () => queryClient.invalidateQueries({ queryKey: trpc.sites.getCollecting.pathKey() }),
       onError: (error) => toast({ text: `Not changed. ${describeError(error)}`, isError: true }),
     }),
   );

@@ -58,15 +58,24 @@ export function CopyButton({ text, children = 'Copy' }: { text: string; children
   );
 }
 
-/** A secret that is shown only once. */
-export function SecretOnce({ name, secret }: { name: string; secret: string }) {
+/** A secret that is shown only once. Where it fills a dialog, `onCopied` closes it. */
+export function SecretOnce({ name, secret, onCopied }: { name: string; secret: string; onCopied?: () => void }) {
   return (
-    <div className="rounded border border-line-strong bg-sunken p-3">
-      <p className="mb-2 font-medium">{name}: copy it now, it is not shown again.</p>
-      <div className="flex flex-wrap items-center gap-2">
-        <code className="min-w-0 flex-1 break-all font-mono text-xs">{secret}</code>
-        <CopyButton text={secret} />
+    <div className="space-y-4">
+      <div className="rounded border border-line-strong bg-sunken p-3">
+        <p className="mb-2 font-medium">{name}: copy it now, it is not shown again.</p>
+        <div className="flex flex-wrap items-center gap-2">
+          <code className="min-w-0 flex-1 break-all font-mono text-xs">{secret}</code>
+          <CopyButton text={secret} />
+        </div>
       </div>
+      {onCopied && (
+        <div className="flex justify-end">
+          <Button kind="primary" onClick={onCopied}>
+            I have copied it
+          </Button>
+        </div>
+      )}
     </div>
   );
 }

@@ -1,20 +1,20 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { ApiKey } from '../../../../contract/integrations';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
 import { SecretOnce } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { ConfirmDialog, Dialog } from '../../components/dialog';
-import { Field, Input } from '../../components/field';
 import { RoleNote } from '../../components/role-note';
 import { Code, EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError, findFault } from '../../query-client';
+import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
+import { NameForm } from './name-form';
 
 const columnsOf = (isAdmin: boolean, onRevoke: (key: ApiKey) => void): Column<ApiKey>[] => [
   {
@@ -132,10 +132,6 @@ function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
       onSuccess: () => void queryClient.invalidateQueries({ queryKey: trpc.apiKeys.pathKey() }),
     }),
   );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    mint.mutate({ name: String(new FormData(event.currentTarget).get('name')) });
-  };
   const close = () => {
     // Drops the last copy of the key in the browser.
     mint.reset();
@@ -149,30 +145,15 @@ function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
       onClose={close}
     >
       {mint.data ? (
-        <div className="space-y-4">
-          <SecretOnce name="API key" secret={mint.data.key} />
-          <div className="flex justify-end">
-            <Button kind="primary" onClick={close}>
-              I have copied it
-            </Button>
-          </div>
-        </div>
+        <SecretOnce name="API key" secret={mint.data.key} onCopied={close} />
       ) : (
-        <form onSubmit={submit} className="space-y-4">
-          <Field
-            label="Name"
-            hint="Says who uses it, so that it can be revoked without guessing."
-            error={mint.error && (findFault(mint.error, 'name') ?? describeError(mint.error))}
-          >
-            <Input name="name" required placeholder="Nightly export" autoComplete="off" />
-          </Field>
-          <div className="flex justify-end gap-2">
-            <Button onClick={close}>Cancel</Button>
-            <Button kind="primary" type="submit" disabled={mint.isPending}>
-              Mint key
-            </Button>
-          </div>
-        </form>
+        <NameForm
+          hint="Says who uses it, so that it can be revoked without guessing."
+          placeholder="Nightly export"
+          act="Mint key"
+          change={mint}
+          onCancel={close}
+        />
       )}
     </Dialog>
   );

@@ -61,14 +61,7 @@ function RotateDialog({ hasSecret, isOpen, onClose }: { hasSecret: boolean; isOp
       onClose={close}
     >
       {secret ? (
-        <div className="space-y-4">
-          <SecretOnce name="Identity secret" secret={secret} />
-          <div className="flex justify-end">
-            <Button kind="primary" onClick={close}>
-              I have copied it
-            </Button>
-          </div>
-        </div>
+        <SecretOnce name="Identity secret" secret={secret} onCopied={close} />
       ) : (
         <div className="space-y-4">
           <p className="text-muted">

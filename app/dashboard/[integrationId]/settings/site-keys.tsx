@@ -1,19 +1,19 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { Site } from '../../../../contract/sites';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
 import { type Column, DataTable } from '../../components/data-table';
 import { ConfirmDialog, Dialog } from '../../components/dialog';
-import { Field, Input } from '../../components/field';
 import { RoleNote } from '../../components/role-note';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError, findFault } from '../../query-client';
+import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
+import { NameForm } from './name-form';
 
 const columnsOf = (isAdmin: boolean, onRevoke: (site: Site) => void): Column<Site>[] => [
   {
@@ -134,27 +134,15 @@ function CreateDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void })
     create.reset();
     onClose();
   };
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    create.mutate({ name: String(new FormData(event.currentTarget).get('name')) });
-  };
   return (
     <Dialog title="Create a site" isOpen={isOpen} onClose={close}>
-      <form onSubmit={submit} className="space-y-4">
-        <Field
-          label="Name"
-          hint="Says where the pixel is."
-          error={create.error && (findFault(create.error, 'name') ?? describeError(create.error))}
-        >
-          <Input name="name" required placeholder="Campus LMS" autoComplete="off" />
-        </Field>
-        <div className="flex justify-end gap-2">
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" disabled={create.isPending}>
-            Create site
-          </Button>
-        </div>
-      </form>
+      <NameForm
+        hint="Says where the pixel is."
+        placeholder="Campus LMS"
+        act="Create site"
+        change={create}
+        onCancel={close}
+      />
     </Dialog>
   );
 }

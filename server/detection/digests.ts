@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Deeds, Keystroke, Press } from './deeds';
-import { type Features, isOfMouse, isTyped, mergeFeatures, sumUpDeeds } from './features';
+import { type Features, mergeFeatures, sumUpDeeds } from './features';
+import { isOfMouse } from './mouse-presses';
 import { hasCoarseClock } from './rules/rule';
 import { isSlowTyping } from './rules/typing';
 import { readTrace } from './segments';
 import type { Trace } from './trace';
+import { isTyped } from './typing';
 
 // Digests of what was typed and pressed, by which a second session with the same input is recognised. A program that repeats a
 // recording is late by a few milliseconds now and then, so times are rounded coarsely, and a trace has several digests of

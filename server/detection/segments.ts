@@ -1,8 +1,9 @@
 import { type BeaconEnvironment, EventCode } from '../../contract/beacon';
 import { createDeeds, type Deeds } from './deeds';
+import { createDocumentState, type DocumentState } from './document-state';
 import { anchorDocument, createDocuments, type TraceDocument, type TraceDocuments } from './documents';
 import type { Telemetry } from './features';
-import { createDocumentState, type DocumentState, measureEvent, measureMove } from './measure';
+import { measureEvent, measureMove } from './measure';
 import { type Anchor, findServerTime, readEvent, type Trace, type TraceBatch, visitEvents } from './trace';
 
 // Rules judge segments: a page, and at most a minute of activity on it. So a program that takes over after a person is

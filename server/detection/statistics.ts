@@ -135,3 +135,17 @@ export const computeMean = ({ count, sum10 }: Sample): number => sum10 / count /
 export function computeDeviation({ count, sum10, squares100 }: Sample): number {
   return Math.sqrt(Math.max(count * squares100 - sum10 * sum10, 0)) / count / 10;
 }
+
+/** Puts what was counted of two parts together; `one` begins first. */
+export type Merge<Value> = (one: Value, other: Value) => Value;
+
+/** Puts records together field by field. A new field does not compile until it is said how. */
+export const mergeFields =
+  <Fields extends object>(merges: { [Name in keyof Fields]: Merge<Fields[Name]> }): Merge<Fields> =>
+  (one, other) => {
+    const whole = {} as Fields;
+    for (const name in merges) whole[name] = merges[name](one[name], other[name]);
+    return whole;
+  };
+
+export const add: Merge<number> = (one, other) => one + other;

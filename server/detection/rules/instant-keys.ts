@@ -1,5 +1,5 @@
-import { MIN_HELD_MS } from '../features';
 import { computeMedian } from '../statistics';
+import { MIN_HELD_MS } from '../typing';
 import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
 import { isEnoughTyping, isSlowTyping, TYPING_EXEMPTIONS, TYPING_REFERENCE } from './typing';
 

@@ -1,4 +1,4 @@
-import type { Typing } from '../features';
+import type { Typing } from '../typing';
 import type { Rule } from './rule';
 
 /** Whom the rules on typed keys exempt. They judge the same keys. */

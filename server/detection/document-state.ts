@@ -1,0 +1,89 @@
+import { EVENT_FLAGS, type EventCode } from '../../contract/beacon';
+import type { Deeds, FieldFocus, Jump, Keystroke, Press } from './deeds';
+import type { TraceEvent } from './trace';
+
+export type Event<Code extends EventCode> = Extract<TraceEvent, { code: Code }>;
+
+/** A deed of which a later event can say more, the segment's deeds that it is one of, and when it was, by the document's clock. */
+export interface OpenDeed<Deed> {
+  deed: Deed;
+  deeds: Deeds;
+  timeMs: number;
+}
+
+/** What goes on in a document while its events are measured one after the other. Times are those of its clock. */
+export interface DocumentState {
+  /** Where the pointer was at the last press; null where that says nothing about the next one. */
+  rest: { x: number; y: number } | null;
+  /** Moves since then: those that are in the trace, and those that were counted. */
+  moveEvents: number;
+  moveCount: number;
+  press: OpenDeed<Press> | null;
+  pressMs: number;
+  held: Map<number, OpenDeed<Keystroke>>;
+  characterMs: number;
+  lastStroke: OpenDeed<Keystroke> | null;
+  keyMs: number;
+  /** The last deed that can move the focus: a press, a touch, a click, a key that writes nothing. */
+  deedMs: number;
+  /** The last character or input. */
+  typedMs: number;
+  /** The last event that a person must react to before anything is typed. */
+  noticedMs: number;
+  pageMs: number;
+  visibleMs: number;
+  compositionMs: number;
+  clipboardMs: number;
+  untrustedClickMs: number;
+  isKeyedInput: boolean;
+  valueLengths: Map<number, number>;
+  focusedField: number | null;
+  focus: OpenDeed<FieldFocus> | null;
+  /** Where the page was scrolled to last. */
+  scroll: { y: number; timeMs: number } | null;
+  /** The latest jumps, because a wheel is told of after it has stopped. */
+  jumps: OpenDeed<Jump>[];
+  /** The last press, key or input, and the first sign of life that is more than an echo of it. */
+  doneMs: number;
+  stirMs: number;
+}
+
+export const NEVER = Number.NEGATIVE_INFINITY;
+export const createDocumentState = (): DocumentState => ({
+  ...{ rest: null, moveEvents: 0, moveCount: 0, press: null, pressMs: NEVER, held: new Map() },
+  ...{ characterMs: NEVER, lastStroke: null, keyMs: NEVER, deedMs: NEVER, typedMs: NEVER, noticedMs: NEVER },
+  ...{ pageMs: NEVER, visibleMs: NEVER, compositionMs: NEVER, clipboardMs: NEVER, untrustedClickMs: NEVER },
+  ...{ isKeyedInput: false, valueLengths: new Map(), focusedField: null, focus: null },
+  ...{ scroll: null, jumps: [], doneMs: NEVER, stirMs: Number.POSITIVE_INFINITY },
+});
+
+/** Opens a deed for a change. */
+export function changeDeed<Deed>({ deed, deeds }: OpenDeed<Deed>): Deed {
+  deeds.isChanged = true;
+  return deed;
+}
+
+export const isTrusted = ({ flags }: { flags: number }) => (flags & EVENT_FLAGS.trusted) !== 0;
+
+/** Somebody reacts to what the page does, and scripts of the page to what somebody does, within this time. */
+export const REACTION_MS = 1_000;
+/** What comes so soon after a deed belongs to it. */
+const ECHO_MS = 300;
+
+/** Notes the first sign of life since the last deed. */
+export function noticeStir(state: DocumentState, timeMs: number): void {
+  if (timeMs > state.doneMs + ECHO_MS && timeMs < state.stirMs) state.stirMs = timeMs;
+}
+
+/** Notes a deed: from now on, a pause begins. */
+export function finishDeed(state: DocumentState, timeMs: number): void {
+  state.doneMs = timeMs;
+  state.stirMs = Number.POSITIVE_INFINITY;
+}
+
+/** Counts how the times of devices are rounded. */
+export function countTime({ times }: Deeds, timeMs: number): void {
+  times.count++;
+  if (timeMs % 100 === 0) times.coarse++;
+  times.tenths |= 1 << (Math.abs(Math.round(timeMs * 10)) % 10);
+}

@@ -1,0 +1,130 @@
+import { ELEMENT_ROLES, type EventCode, POINTERS } from '../../contract/beacon';
+import type { Deeds, Jump, Moves, Press } from './deeds';
+import {
+  changeDeed,
+  countTime,
+  type DocumentState,
+  type Event,
+  finishDeed,
+  isTrusted,
+  NEVER,
+  REACTION_MS,
+} from './document-state';
+
+// What a pointer does: moves, presses, clicks and scrolling.
+
+export function addMoves(
+  sum: Moves,
+  { count, mismatched, fractional, coalesced, atMs }: Event<EventCode.MoveSummary>,
+): void {
+  sum.count += count;
+  sum.mismatched += mismatched;
+  sum.fractional += fractional;
+  sum.maxCoalesced = Math.max(sum.maxCoalesced, coalesced);
+  sum.atMs ??= atMs;
+}
+
+/** A mouse can be pressed again near the place where it rests. */
+const NEAR_PX = 30;
+const DOUBLE_PRESS_MS = 500;
+const MAX_UNAPPROACHED_MOVES = 2;
+/** Smaller elements have few places that are not their centre. */
+const MIN_CENTRED_PX = 10;
+const CENTRE_TENTHS = 5;
+
+/** What comes so soon before a press belongs to it. */
+const APPROACH_MS = 150;
+const MAX_APPROACH_MOVES = 8;
+const MIN_PAUSE_MS = 1_500;
+
+export function takePress(state: DocumentState, event: Event<EventCode.Press>, deeds: Deeds): void {
+  const { x10, y10, width, height, timeMs, atMs } = event;
+  const place = { x: x10 / 10, y: y10 / 10 };
+  const pointer = POINTERS[event.pointer]!;
+  const isFar = state.rest !== null && Math.hypot(place.x - state.rest.x, place.y - state.rest.y) >= NEAR_PX;
+  const isJudged = pointer === 'mouse' && isFar && timeMs - state.pressMs >= DOUBLE_PRESS_MS;
+  const moves = Math.max(state.moveEvents, state.moveCount);
+  const isLarge = Math.min(width, height) >= MIN_CENTRED_PX;
+  const press: Press = {
+    atMs,
+    pointer,
+    isTrusted: isTrusted(event),
+    hasPressure: event.pressurePercent > 0,
+    isFractional: x10 % 10 !== 0 || y10 % 10 !== 0,
+    isCentred: isLarge
+      ? Math.abs(event.offsetX10) <= CENTRE_TENTHS && Math.abs(event.offsetY10) <= CENTRE_TENTHS
+      : null,
+    isApproached: isJudged ? moves > MAX_UNAPPROACHED_MOVES : null,
+    hasMoved: moves > 0,
+    heldMs: null,
+    offset10: { x: event.offsetX10, y: event.offsetY10 },
+    areaPx: width * height,
+    screenOffset: { x: event.screenX10 / 10, y: event.screenY10 / 10 },
+  };
+  deeds.presses.push(press);
+  if (pointer === 'touch') deeds.hasTouch = true;
+  countTime(deeds, timeMs);
+  if (isJudged && press.isTrusted && timeMs - state.doneMs >= MIN_PAUSE_MS && state.doneMs !== NEVER) {
+    const isSilent = state.stirMs >= timeMs - APPROACH_MS && moves <= MAX_APPROACH_MOVES;
+    deeds.pauses.push({ atMs, isSilent, press });
+  }
+  finishDeed(state, timeMs);
+  for (const jump of state.jumps)
+    if (pointer === 'mouse' && timeMs - jump.timeMs <= JUMP_TO_PRESS_MS) changeDeed(jump).isUsed = true;
+  state.rest = place;
+  state.moveEvents = 0;
+  state.moveCount = 0;
+  state.press = { deed: press, deeds, timeMs };
+  state.pressMs = timeMs;
+  if (press.isTrusted) state.deedMs = timeMs;
+}
+
+export function takeRelease(state: DocumentState, event: Event<EventCode.Release>): void {
+  if (state.press && event.held10 >= 0 && isTrusted(event)) changeDeed(state.press).heldMs = event.held10 / 10;
+  state.press = null;
+  if (isTrusted(event)) state.deedMs = event.timeMs;
+}
+
+/** A wheel that is turned, a finger and an animation make smaller steps, and the first of them comes after a rest. */
+const MIN_JUMP_PX = 300;
+const MIN_REST_MS = 500;
+const JUMP_CAUSE_MS = 2_000;
+const JUMP_TO_PRESS_MS = 1_500;
+const WHEEL_MS = 100;
+const MAX_RECENT_JUMPS = 8;
+
+/** A wheel is told of after it has turned: it is the cause of the jumps just before. */
+export function takeWheel(state: DocumentState, { timeMs }: Event<EventCode.Wheel>): void {
+  for (const jump of state.jumps) if (jump.timeMs >= timeMs - WHEEL_MS) changeDeed(jump).hasCause = true;
+}
+
+export function takeScroll(state: DocumentState, { y, timeMs, atMs }: Event<EventCode.Scroll>, deeds: Deeds): void {
+  const { scroll } = state;
+  state.scroll = { y, timeMs };
+  // Where the page was before the first step is unknown.
+  if (!scroll || Math.abs(y - scroll.y) < MIN_JUMP_PX || timeMs - scroll.timeMs < MIN_REST_MS) return;
+  const { deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs } = state;
+  const hasCause = timeMs - Math.max(deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs) <= JUMP_CAUSE_MS;
+  const jump: Jump = { atMs, hasCause, isUsed: false };
+  deeds.jumps.push(jump);
+  state.jumps = [...state.jumps, { deed: jump, deeds, timeMs }].slice(-MAX_RECENT_JUMPS);
+}
+
+const CONTROL_ROLES = new Set(['input', 'textarea', 'editable', 'select', 'checkbox', 'radio', 'label']);
+/** Scripts of the page set up their controls, and react to people. */
+const PAGE_START_MS = 3_000;
+const CLICK_SERIES_MS = 300;
+
+export function takeClick(state: DocumentState, event: Event<EventCode.Click>, deeds: Deeds): void {
+  const { timeMs } = event;
+  if (isTrusted(event)) {
+    state.deedMs = timeMs;
+    return;
+  }
+  const isControl = CONTROL_ROLES.has(ELEMENT_ROLES[event.role]!);
+  const isReaction = timeMs - Math.max(state.deedMs, state.typedMs) < REACTION_MS;
+  const isSeries = timeMs - state.untrustedClickMs < CLICK_SERIES_MS;
+  state.untrustedClickMs = timeMs;
+  if (!isControl || isReaction || isSeries || timeMs - state.pageMs < PAGE_START_MS) return;
+  deeds.untrustedClicks.push({ atMs: event.atMs });
+}

@@ -1,0 +1,47 @@
+import type { Keystroke } from './deeds';
+import { countShare, mergeSamples, mergeShares, type Sample, type Share, takeSample } from './statistics';
+
+/** Times of typed keys: of holding them, or between them. */
+export interface Typing {
+  times: Sample;
+  /** How many of the keys wrote into a text area. */
+  multiline: number;
+  /** How many of the keys have an interval, and how many of the intervals are long, as with a switch or an eye tracker. */
+  intervals: number;
+  slow: number;
+  /** Those that nobody holds so shortly; of intervals all. */
+  suspected: Share;
+}
+
+/** Whether a keyboard wrote a character. Dictation, input methods and text expanders send keys without a code. */
+export const isTyped = ({ isCharacter, hasCode, isTrusted }: Keystroke): boolean => isCharacter && hasCode && isTrusted;
+
+const MIN_SLOW_INTERVAL_MS = 350;
+/** A finger holds a key longer. */
+export const MIN_HELD_MS = 30;
+
+export function sumUpTyping(
+  typed: readonly Keystroke[],
+  findTime: (key: Keystroke) => number | null,
+  isSuspected: (ms: number) => boolean,
+): Typing {
+  const keys = typed.filter((key) => findTime(key) !== null);
+  const intervals = keys.filter(({ intervalMs }) => intervalMs !== null);
+  return {
+    times: takeSample(keys.map((key) => findTime(key)!)),
+    multiline: keys.filter(({ isMultiline }) => isMultiline).length,
+    intervals: intervals.length,
+    slow: intervals.filter(({ intervalMs }) => intervalMs! >= MIN_SLOW_INTERVAL_MS).length,
+    suspected: countShare(keys, (key) => isSuspected(findTime(key)!)),
+  };
+}
+
+export function mergeTyping(one: Typing, other: Typing): Typing {
+  return {
+    times: mergeSamples(one.times, other.times),
+    multiline: one.multiline + other.multiline,
+    intervals: one.intervals + other.intervals,
+    slow: one.slow + other.slow,
+    suspected: mergeShares(one.suspected, other.suspected),
+  };
+}

@@ -1,0 +1,113 @@
+import { ELEMENT_ROLES, EVENT_FLAGS, type EventCode, INPUT_TYPES, KEY_CLASSES } from '../../contract/beacon';
+import type { Deeds, FieldFocus, Keystroke } from './deeds';
+import {
+  changeDeed,
+  countTime,
+  type DocumentState,
+  type Event,
+  finishDeed,
+  isTrusted,
+  REACTION_MS,
+} from './document-state';
+import { MS_PER_SPOKEN_CHARACTER } from './phrases';
+
+// What is written: keys, input and the fields that it goes to.
+
+const CHARACTERS = new Set(['letter', 'capital', 'digit', 'space', 'punctuation']);
+const MAX_INTERVAL_MS = 2_000;
+
+export function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, deeds: Deeds): void {
+  const { flags, timeMs, atMs } = event;
+  const kind = KEY_CLASSES[event.class]!;
+  const isCharacter = CHARACTERS.has(kind);
+  if (isTrusted(event)) {
+    if (isCharacter) state.typedMs = timeMs;
+    else state.deedMs = timeMs;
+  }
+  state.keyMs = timeMs;
+  finishDeed(state, timeMs);
+  state.isKeyedInput = true;
+  if (flags & EVENT_FLAGS.repeated) return;
+  const intervalMs = timeMs - state.characterMs;
+  const stroke: Keystroke = {
+    atMs,
+    kind,
+    isCharacter,
+    isTrusted: isTrusted(event),
+    isMultiline: false,
+    heldMs: null,
+    hasCode: (flags & EVENT_FLAGS.hasCode) !== 0,
+    hasShift: (flags & EVENT_FLAGS.shift) !== 0,
+    hasCapsLock: (flags & EVENT_FLAGS.capsLock) !== 0,
+    intervalMs: isCharacter && intervalMs < MAX_INTERVAL_MS ? intervalMs : null,
+  };
+  deeds.keys.push(stroke);
+  countTime(deeds, timeMs);
+  state.lastStroke = { deed: stroke, deeds, timeMs };
+  state.held.set(event.slot, state.lastStroke);
+  if (!isCharacter) return;
+  state.characterMs = timeMs;
+  noticeTyping(state, timeMs);
+}
+
+export function takeKeyUp(state: DocumentState, { slot, timeMs }: Event<EventCode.KeyUp>): void {
+  const held = state.held.get(slot);
+  if (held) changeDeed(held).heldMs = timeMs - held.timeMs;
+  state.held.delete(slot);
+}
+
+/** Between a key and the text that it writes lies less. */
+const KEY_TO_TEXT_MS = 1_000;
+const MIN_BURST_LENGTH = 10;
+const TYPED = new Set(['insertText', 'insertLineBreak', 'insertComposition', 'none', 'other']);
+const BURSTS = new Set(['insertText', 'none', 'other']);
+
+export function takeInput(state: DocumentState, event: Event<EventCode.Input>, deeds: Deeds): void {
+  const { field, flags, timeMs, atMs, valueLength } = event;
+  const type = INPUT_TYPES[event.type]!;
+  const before = state.valueLengths.get(field);
+  const grownBy = before === undefined ? event.insertedLength : valueLength - before;
+  const length = Math.max(0, Math.min(event.insertedLength, grownBy));
+  const isKeyed = state.isKeyedInput || timeMs - state.keyMs < KEY_TO_TEXT_MS;
+  state.valueLengths.set(field, valueLength);
+  state.isKeyedInput = false;
+  state.typedMs = timeMs;
+  finishDeed(state, timeMs);
+  // A script, or the browser itself, filled the field.
+  if (!isTrusted(event) || (flags & EVENT_FLAGS.autofilled) !== 0 || !TYPED.has(type)) return;
+  if (type === 'insertText') noticeTyping(state, timeMs);
+  if ((flags & EVENT_FLAGS.multiline) === 0) return;
+  if (isKeyed && state.lastStroke) changeDeed(state.lastStroke).isMultiline = true;
+  if (timeMs - state.clipboardMs < KEY_TO_TEXT_MS) return;
+  const isComposed = timeMs - state.compositionMs < KEY_TO_TEXT_MS;
+  const isBurst = length > MIN_BURST_LENGTH && timeMs - state.noticedMs < length * MS_PER_SPOKEN_CHARACTER;
+  deeds.insertions.push({ atMs, length, isKeyless: BURSTS.has(type) && isBurst && !isKeyed && !isComposed });
+}
+
+const TEXT_ROLES = new Set(['input', 'textarea', 'editable']);
+/** Pages put the focus somewhere when they load, and when they become visible again. */
+const AUTOMATIC_FOCUS_MS = 2_000;
+/** Pages move the focus at once when a field is full, such as a field for one digit. */
+const NEXT_FIELD_MS = 50;
+/** Nobody begins to type so soon after the focus came without doing. */
+const AT_ONCE_MS = 150;
+
+export function takeFocus(state: DocumentState, event: Event<EventCode.Focus>, deeds: Deeds): void {
+  const { field, role, timeMs, atMs } = event;
+  if (field < 0 || !TEXT_ROLES.has(ELEMENT_ROLES[role]!)) return;
+  const hasCause =
+    timeMs - state.deedMs <= REACTION_MS ||
+    timeMs - state.typedMs <= NEXT_FIELD_MS ||
+    timeMs - Math.max(state.pageMs, state.visibleMs) <= AUTOMATIC_FOCUS_MS ||
+    // A window that gets the focus back gives it to the field that had it.
+    field === state.focusedField;
+  const focus: FieldFocus = { atMs, hasCause, isTypedAtOnce: false };
+  deeds.focuses.push(focus);
+  state.focusedField = field;
+  state.focus = { deed: focus, deeds, timeMs };
+}
+
+function noticeTyping(state: DocumentState, timeMs: number): void {
+  if (state.focus && timeMs - state.focus.timeMs <= AT_ONCE_MS) changeDeed(state.focus).isTypedAtOnce = true;
+  state.focus = null;
+}

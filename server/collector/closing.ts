@@ -1,6 +1,7 @@
 import type { Database } from '../../db/client';
 import { coversBatch } from './coverage';
 import { RECORD_INTERVAL_MS } from './cuts';
+import { COMMIT_DELAY_MS } from './intake';
 import { documentNumber, packTrace } from './packing';
 import type { OpenSession, Progress } from './session-state';
 
@@ -10,8 +11,6 @@ const MAX_TAKEN = 100;
 const TAKEN_MS = 30_000;
 /** A batch that is not judged after this time was received by a process that died, or by one without timers. */
 const ABANDONED_MS = RECORD_INTERVAL_MS + 5_000;
-/** A batch may become visible this much later than the time that it carries. */
-const COMMIT_DELAY_MS = 10_000;
 /** The process that wrote a cut sends its facts within this time, unless it died or the database is slow. */
 const SENDING_MS = 2_000;
 

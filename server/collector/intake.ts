@@ -56,6 +56,11 @@ const MAX_WAIT_MS = 1_000;
 const MAX_LATE = 20;
 /** Another process began the session at the same moment, so the statement did not see it. The next one does. */
 const MAX_TRIES = 3;
+/**
+ * A batch becomes visible this much later than the time that it carries, at most: it waits for its group, and each try of the
+ * group's statement ends after some seconds. The other statements of the collector are as limited.
+ */
+export const COMMIT_DELAY_MS = 15_000;
 
 /** Creates the process's intake. `idleMs` is when a session without further signs is looked at again. */
 export function createIntake(db: Database, idleMs: number): Intake {

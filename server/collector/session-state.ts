@@ -4,7 +4,7 @@ import { createDocuments, isComplete, type TraceDocuments } from '../detection/d
 import { createPresenceReader, type SessionPresence } from '../detection/presence';
 import { createScorer, type Scorer } from '../detection/score';
 import { batchName, type Coverage, coversBatch } from './coverage';
-import type { StoredBatch } from './intake';
+import { COMMIT_DELAY_MS, type StoredBatch } from './intake';
 import { documentId, type KeptBatch, type NamedUser, unpackBatch } from './packing';
 import type { Replay } from './replays';
 
@@ -76,8 +76,6 @@ const MAX_SESSIONS = 20_000;
 const MAX_VALUES = 8_000_000;
 /** What a session or a batch without events counts as. */
 const BATCH_VALUES = 50;
-/** A batch may become visible this much later than the time that it carries. */
-const COMMIT_DELAY_MS = 60_000;
 
 export interface OpenSessions {
   get(key: string): OpenSession | undefined;

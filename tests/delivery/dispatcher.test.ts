@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AttemptRecord } from '../../server/webhooks/deliveries';
+import { createPublisher } from '../../server/webhooks/publisher';
 import { createRecorder } from '../../server/webhooks/recorder';
 import { scoredSession } from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
@@ -70,6 +71,17 @@ describe('the drain of a subscription is woken', () => {
     expect(republish.mock.calls).toEqual([[[key]], [[key]]]);
     expect(warn).toHaveBeenCalledTimes(1);
   });
+});
+
+it('the engine is told of what a sweep found, even of a single subscription, and of nothing if there is nothing', async () => {
+  const { db, log } = server.service;
+  const nothing = () => Promise.resolve();
+  const sendDue = vi.fn(nothing);
+  const messages = { sendDue, sendWakeUps: nothing, sendSweep: nothing };
+  const { republish } = createPublisher({ db, log, messages, wakeDrain: () => false });
+  await republish([]);
+  await republish([key]);
+  expect(sendDue).toHaveBeenCalledExactlyOnceWith([key]);
 });
 
 describe('a place that a drain reserves for a new delivery', () => {

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { revokeKey } from '../../server/domain/api-keys';
+import { createUsageMeter } from '../../server/domain/usage';
 import { expectError } from '../support/answers';
 import { type ApiServer, startSelfHosted } from '../support/api-servers';
 import { Connection, sendRaw } from '../support/connection';
@@ -261,6 +262,28 @@ describe('usage', () => {
       ...{ totalRequests: 1, successfulRequests: 0, clientErrors: 0, serverErrors: 1 },
       byEndpoint: [{ method: 'GET', path: '/v1/courses', requests: 1, errors: 1 }],
     });
+  });
+
+  it('is written within seconds by itself, and by the end of its process what is left', async () => {
+    const { id: integrationId, keyId } = await api.base.createTenant();
+    const { db } = api.base.database;
+    const readRequests = async () => {
+      const rows = await db.sql<{ requests: number }[]>`
+        select requests::int from usage_daily where integration_id = ${integrationId}`;
+      return rows.map(({ requests }) => requests);
+    };
+    const meter = createUsageMeter({ db, log: api.base.service.log });
+    const record = () => meter.record({ integrationId, keyId, method: 'GET', path: '/v1/stats', status: 200 });
+    record();
+    await expect.poll(readRequests).toEqual([1]);
+    record();
+    await meter.close();
+    expect(await readRequests()).toEqual([2]);
+    // A timer would keep a process that ends, and its pool is closed by then.
+    const setTimer = vi.spyOn(globalThis, 'setTimeout');
+    record();
+    expect(setTimer).not.toHaveBeenCalled();
+    setTimer.mockRestore();
   });
 
   it('counts requests by route, and those over the limit as client errors', async () => {

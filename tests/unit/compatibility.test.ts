@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../contract/version';
 import { readEnv } from '../../server/platform/env';
 import { readDocument } from '../../server/rest/document';
+import { bundleChildScript, type ChildScript } from '../support/child-script';
 import { findBreakingChanges, findObjections } from '../support/compatibility';
 import { releaseDocument } from '../support/released-document';
 import { type Direction, entriesOf, type Json, resolve } from '../support/schema-compatibility';
@@ -507,10 +508,11 @@ describe('the product', () => {
 describe('a release', () => {
   const directory = mkdtempSync(join(tmpdir(), 'openapi-'));
   const path = join(directory, 'openapi.json');
+  let command: ChildScript;
   const run = () => {
     try {
-      const args = ['--import', 'tsx', 'tests/support/write-document.ts', path];
-      return { code: 0, text: execFileSync(process.execPath, args, { encoding: 'utf8', stdio: 'pipe' }) };
+      const options = { encoding: 'utf8', stdio: 'pipe' } as const;
+      return { code: 0, text: execFileSync(process.execPath, [command.path, path], options) };
     } catch (error) {
       const { status, stderr } = error as { status: number; stderr: string };
       return { code: status, text: stderr };
@@ -522,8 +524,13 @@ describe('a release', () => {
     writeFileSync(path, JSON.stringify(document));
   };
   const read = () => JSON.parse(readFileSync(path, 'utf8'));
-  beforeAll(() => rmSync(path, { force: true }));
-  afterAll(() => rmSync(directory, { recursive: true }));
+  beforeAll(async () => {
+    command = await bundleChildScript('tests/support/write-document.ts');
+  });
+  afterAll(async () => {
+    rmSync(directory, { recursive: true });
+    await command.remove();
+  });
 
   it('writes the document where there is none, and where additions have a higher version', () => {
     expect(releaseDocument(path, current)).toEqual([]);
@@ -563,7 +570,7 @@ describe('a release', () => {
   });
 
   it('has a command, which exits with 1 and names what it refuses', () => {
-    rmSync(path, { force: true });
+    rmSync(path);
     expect(run().code).toBe(0);
     expect(read()).toEqual(current);
     write((d) => {

@@ -1,3 +1,4 @@
+import { lookAgain } from '../driving/hands';
 import { loadPackage } from '../driving/packages';
 import { drivePuppeteer, hideAutomation, type Puppeteer } from '../driving/puppeteer';
 
@@ -26,5 +27,7 @@ export const subjects = [
     ...{ name: 'rebrowser-puppeteer', isHeadful: true, packages: [REBROWSER] },
     load: () => loadPackage<Puppeteer>(REBROWSER),
     launch: hideAutomation,
+    // It is not told of new pages, so a wait that began on the page before never ends.
+    hands: (page) => ({ arrive: (target) => lookAgain(async () => (await page.$(target))?.isVisible()) }),
   }),
 ];

@@ -10,6 +10,18 @@ export interface Hands {
   arrive(target: string): Promise<unknown>;
 }
 
+const LOOK_LIMIT_MS = 20_000;
+const LOOK_MS = 100;
+
+/** Waits for what a tool cannot wait for: looks until it is there. */
+export async function lookAgain(isThere: () => Promise<boolean | undefined>): Promise<void> {
+  const untilMs = Date.now() + LOOK_LIMIT_MS;
+  while (!(await isThere().catch(() => false))) {
+    if (Date.now() > untilMs) throw new Error('what the visit waits for did not come');
+    await sleep(LOOK_MS);
+  }
+}
+
 /** Takes the steps one after the other. A program that thinks waits `thinkMs` before each deed. */
 export async function takeSteps(steps: readonly Step[], hands: Hands, thinkMs = 0): Promise<void> {
   for (const step of steps) {

@@ -6,6 +6,7 @@ import { findMissingNeeds } from './packages';
 /** What the drivers use of a page of Puppeteer. */
 export interface PuppeteerPage {
   goto(url: string): Promise<unknown>;
+  $(selector: string): Promise<{ isVisible(): Promise<boolean> } | null>;
   click(selector: string, options?: { delay?: number }): Promise<unknown>;
   type(selector: string, text: string, options?: { delay?: number }): Promise<unknown>;
   waitForSelector(selector: string, options?: { visible?: boolean }): Promise<unknown>;

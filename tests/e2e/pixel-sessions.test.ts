@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { chromium } from '@playwright/test';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_BITS } from '../../contract/beacon';
-import { launchOptions, requireChromium } from '../support/browser.mjs';
+import { bareOptions, HIDDEN_PAGES_OFF, launchOptions, requireChromium } from '../support/browser.mjs';
 import { LIMIT_MS, prepareBrowser, preparePixelHost } from '../support/pixel-host';
 
 const host = preparePixelHost();
@@ -169,7 +169,7 @@ describe('a session', () => {
 /** Opens a page in a Chromium without a window, which no protocol drives. */
 function openUndriven(url: string): { close(): Promise<void> } {
   const profile = mkdtempSync(join(tmpdir(), 'undriven-'));
-  const args = [...launchOptions().args, '--headless=new', `--user-data-dir=${profile}`, url];
+  const args = [...bareOptions([HIDDEN_PAGES_OFF]).args, '--headless=new', `--user-data-dir=${profile}`, url];
   const child: ChildProcess = spawn(requireChromium(), args, { stdio: 'ignore', detached: true });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   return {

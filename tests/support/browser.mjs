@@ -111,12 +111,39 @@ function run(file, args, limitMs) {
   });
 }
 
+/** Chromium heeds the last switch alone, so ours repeats what Playwright turns off. */
+const FEATURES_OFF_BY_PLAYWRIGHT = [
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
+  ...[
+    'HttpsFirstBalancedModeAutoEnable',
+    'LensOverlay',
+    'MediaRouter',
+    'PaintHolding',
+    'ThirdPartyStoragePartitioning',
+  ],
+  ...['AvoidCorsURLLoaderRestartOnRedirect', 'TcpPortRandomizationWin', 'OptimizationHints', 'AimEnabled'],
+  ...['NetworkTimeServiceQuerying', 'PreconnectToSearch', 'msForceBrowserSignIn'],
+  'msEdgeUpdateLaunchServicesPreferredVersion',
+];
+/** For the address bar of each window Chromium loads two hidden pages, which take more CPU time than most tests. */
+const HIDDEN_PAGES = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'];
+const switchOff = (features) => `--disable-features=${features.join()}`;
+/** For a Chromium that nothing drives, or a driver without a list. */
+export const HIDDEN_PAGES_OFF = switchOff(HIDDEN_PAGES);
+
 /**
- * The options with which every test launches its browser. Playwright gives each launch a fresh profile. Only names of
- * the loopback resolve, because no page under test may need anything from outside.
+ * The options with which every test launches its browser. Playwright gives each launch a fresh profile.
  * @param {string[]} [extra]
  */
-export function launchOptions(extra = []) {
+export const launchOptions = (extra = []) =>
+  bareOptions([switchOff([...FEATURES_OFF_BY_PLAYWRIGHT, ...HIDDEN_PAGES]), ...extra]);
+
+/**
+ * The same for other drivers, which may turn off features of their own. Only names of the loopback resolve, because no page
+ * under test may need anything from outside.
+ * @param {string[]} [extra]
+ */
+export function bareOptions(extra = []) {
   return {
     executablePath: requireChromium(),
     headless: true,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'undici';
-import { launchOptions } from '../../support/browser.mjs';
+import { bareOptions, HIDDEN_PAGES_OFF } from '../../support/browser.mjs';
 import { findFreePort } from '../../support/ports';
 import type { Subject, Visit } from '../subject';
 import { type Hands, takeSteps } from './hands';
@@ -39,7 +39,8 @@ export function driveDevtools({ name, family, isHeadful, thinkMs, hands }: Devto
     async act(visit) {
       // Port 0 would make the browser say that it is controlled (navigator.webdriver).
       const port = await findFreePort();
-      const { executablePath, args } = launchOptions(['--window-size=1280,900', `--remote-debugging-port=${port}`]);
+      const own = ['--window-size=1280,900', `--remote-debugging-port=${port}`, HIDDEN_PAGES_OFF];
+      const { executablePath, args } = bareOptions(own);
       const mode = isHeadful ? [] : ['--headless'];
       const all = [...args, ...mode, `--user-data-dir=${visit.profile}`, 'about:blank'];
       const browser = spawn(executablePath, all, { env: visit.env, stdio: 'ignore' });

@@ -1,5 +1,5 @@
 import type { BrowserType, Page } from '@playwright/test';
-import { launchOptions } from '../../support/browser.mjs';
+import { bareOptions, launchOptions } from '../../support/browser.mjs';
 import type { Subject, Visit } from '../subject';
 import { type Hands, takeSteps } from './hands';
 import { findMissingNeeds } from './packages';
@@ -23,7 +23,8 @@ export function drivePlaywright({ name, family, isHeadful, packages, args, load,
     async act({ url, steps, env }: Visit) {
       const { chromium } = await load();
       const browser = await chromium.launch({
-        ...launchOptions(args),
+        // Forks turn off other features than Playwright does.
+        ...(packages ? bareOptions(args) : launchOptions(args)),
         headless: !isHeadful,
         env: env as Record<string, string>,
       });

@@ -1,4 +1,4 @@
-import { launchOptions } from '../../support/browser.mjs';
+import { bareOptions } from '../../support/browser.mjs';
 import type { Subject, Visit } from '../subject';
 import { type Hands, takeSteps } from './hands';
 import { findMissingNeeds } from './packages';
@@ -34,7 +34,7 @@ export interface PuppeteerDriver {
 /** The options of Chromium with which scripts hide that they control it (navigator.webdriver). */
 export const hideAutomation = () => ({
   ignoreDefaultArgs: ['--enable-automation'],
-  args: [...launchOptions().args, '--window-size=1280,900', '--disable-blink-features=AutomationControlled'],
+  args: [...bareOptions().args, '--window-size=1280,900', '--disable-blink-features=AutomationControlled'],
 });
 
 /** Defines a driver with Puppeteer or one of its forks. What it does not say is done with the page's methods. */
@@ -45,7 +45,7 @@ export function drivePuppeteer(driver: PuppeteerDriver): Subject {
     findMissing: () => findMissingNeeds({ packages, isHeadful, files }),
     async act(visit) {
       const puppeteer = await driver.load();
-      const { executablePath, args } = launchOptions(['--window-size=1280,900']);
+      const { executablePath, args } = bareOptions(['--window-size=1280,900']);
       const usual = { executablePath, args, headless: !isHeadful, env: visit.env, userDataDir: visit.profile };
       const browser = await puppeteer.launch({
         ...usual,

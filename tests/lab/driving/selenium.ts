@@ -1,4 +1,4 @@
-import { launchOptions } from '../../support/browser.mjs';
+import { bareOptions } from '../../support/browser.mjs';
 import type { Visit } from '../subject';
 import { loadPackage } from './packages';
 
@@ -33,7 +33,7 @@ interface ChromeModule {
 export async function openSelenium({ profile, isHeadful, env }: Visit, chromedriver: string): Promise<WebDriver> {
   const { Builder } = await loadPackage<SeleniumModule>('selenium-webdriver');
   const { Options, ServiceBuilder } = await loadPackage<ChromeModule>('selenium-webdriver/chrome.js');
-  const { executablePath, args } = launchOptions([`--user-data-dir=${profile}`, '--window-size=1280,900']);
+  const { executablePath, args } = bareOptions([`--user-data-dir=${profile}`, '--window-size=1280,900']);
   const options = new Options();
   options.addArguments(...args, ...(isHeadful ? [] : ['--headless=new']));
   options.setChromeBinaryPath(executablePath);

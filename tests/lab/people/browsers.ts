@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findChromium } from '../../support/browser.mjs';
+import { findChromium, HIDDEN_PAGES_OFF } from '../../support/browser.mjs';
 
-// Ordinary browser windows: a fresh profile, no remote control. What the switches turn off are first-run pages and traffic
-// to the outside.
+// Ordinary browser windows: a fresh profile, no remote control. What the switches turn off are first-run pages, traffic
+// to the outside, and hidden pages of the address bar.
 
 export type BrowserName = 'chromium' | 'firefox';
 
@@ -16,7 +16,7 @@ export interface BrowserCommand {
 const CHROMIUM_ARGS = [
   ...['--no-sandbox', '--disable-gpu', '--no-first-run', '--password-store=basic', '--disable-sync'],
   ...['--disable-background-networking', '--disable-component-update'],
-  ...['--window-size=1300,1180', '--window-position=40,20'],
+  ...['--window-size=1300,1180', '--window-position=40,20', HIDDEN_PAGES_OFF],
 ];
 const FIREFOX = ['firefox', 'firefox-esr'];
 const FIREFOX_SETTINGS: Record<string, boolean | number | string> = {

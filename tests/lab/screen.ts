@@ -9,7 +9,7 @@ import { type Devices, writeScript } from './people/devices';
 // a mouse and a keyboard; nothing speaks a browser's own protocols.
 
 const SIZE = { width: 1_440, height: 1_240 };
-const START_LIMIT_MS = 10_000;
+const START_LIMIT_MS = 30_000;
 const CLOSE_LIMIT_MS = 6_000;
 /** A key that no page sees closes the window in front, as a click on the window's cross does. */
 const CLOSE_KEY = 'XF86Close';
@@ -85,10 +85,25 @@ export async function openScreen(
       if (profile === undefined) rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
-  const settings = join(directory, 'openbox.xml');
-  writeFileSync(settings, WINDOW_MANAGER);
-  screen.open('openbox', ['--config-file', settings]);
+  try {
+    await startWindowManager(screen);
+  } catch (error) {
+    await screen.close();
+    throw error;
+  }
   return screen;
+}
+
+/** Starts the window manager and waits for it: a window that is there before never gets the focus. */
+async function startWindowManager(screen: Screen): Promise<void> {
+  const settings = join(screen.profile, 'openbox.xml');
+  writeFileSync(settings, WINDOW_MANAGER);
+  // It runs the command as soon as it manages windows.
+  const args = ['--config-file', settings, '--startup', 'echo'];
+  const { stdout } = screen.open('openbox', args, {}, ['ignore', 'pipe', 'ignore']);
+  const started = new Promise((resolve) => stdout!.once('data', resolve));
+  const late = sleep(START_LIMIT_MS, null, { ref: false });
+  if ((await Promise.race([started, late])) === null) throw new Error('the window manager did not start');
 }
 
 /** Reads the number of the display that the X server has chosen. */

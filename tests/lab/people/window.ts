@@ -43,6 +43,8 @@ const PROBE = `<!doctype html><meta name="referrer" content="no-referrer"><title
 const FROM = { x: 420, y: 520 };
 const LIMIT_MS = 60_000;
 const LOOK_MS = 200;
+/** A busy machine tells later what it sees. */
+const PATIENCE_MS = 2_000;
 /** On an Xorg server Chromium notices that it has the focus when the first key comes. */
 const WAKE_EVERY = 10;
 export const WAKING: Deed[] = [
@@ -81,6 +83,8 @@ export async function openWindow(
       seen = null;
       await screen.perform([{ atMs: 0, do: 'move', ...at }]);
       await sleep(LOOK_MS);
+      const patientUntil = Date.now() + PATIENCE_MS;
+      while (looks.length > 0 && !isFound && seen === null && Date.now() < patientUntil) await sleep(LOOK_MS / 10);
       const sight = seen as Sight | null;
       if (isFound && sight === null) return { viewport: { ...looks.at(-1)!, pointer: at }, browser };
       if (!sight?.hasFocus && i % WAKE_EVERY === WAKE_EVERY - 1) {

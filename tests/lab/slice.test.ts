@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../db/client';
@@ -10,6 +15,7 @@ import { createTestDatabase } from '../support/database';
 import { endProducts, makeDataDir, startProduct } from '../support/product';
 import { THRESHOLDS } from './judge';
 import { readTrace } from './recordings';
+import { listMissingPrograms, openScreen, type Screen } from './screen';
 import { actOut, openPages, STAGE_SETTINGS, type Stage, waitForRecording } from './stage';
 import type { Step, Subject } from './subject';
 import { loadSubjects } from './subjects';
@@ -73,6 +79,22 @@ const visit = async (subject: Subject) => {
   });
   return recording;
 };
+
+it('a screen has its window manager before a window opens on it', async ({ skip }) => {
+  skip(listMissingPrograms().length > 0, `not installed: ${listMissingPrograms()}`);
+  const directory = await mkdtemp(join(tmpdir(), 'slow-'));
+  const isManaged = async ({ env }: Screen) => promisify(execFile)('xdotool', ['get_num_desktops'], { env });
+  try {
+    // A window manager that starts late.
+    const script = `#!/bin/sh\nPATH="\${PATH#*:}"\nsleep 1\nexec openbox "$@"\n`;
+    await writeFile(join(directory, 'openbox'), script, { mode: 0o755 });
+    const env = { ...process.env, PATH: `${directory}:${process.env.PATH}` };
+    const screen = await openScreen({ profile: directory, env });
+    await isManaged(screen).finally(() => screen.close());
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
 
 it.concurrent.for(DRIVERS)('%s is a bot', { timeout: LIMIT_MS }, async (name, { skip, expect }) => {
   const missing = find(name).findMissing();

@@ -37,7 +37,7 @@ const BROWSERS = [
 ];
 describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name, { isMissing, launch }) => {
   if (isMissing) return it.skip('the rules of this file', () => {});
-  const host = preparePixelHost();
+  const host = preparePixelHost({ keepsPages: true });
   const browser = prepareBrowser(launch);
 
   it(

@@ -35,7 +35,16 @@ const script = readFileSync(`pixel/released/${file}`);
 export const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 export const listen = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
+type PageKind = 'plain' | 'timed';
+
+async function closeServer(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
+
 export class PixelHost {
+  /** Pages that the tests of a file share. Null: each page gets a new context. */
+  readonly #kept: Map<PageKind, Page> | null;
   /** Each test has a key. What the pages of the test before send while they are closed has another one. */
   siteKey = '';
   received: Received[] = [];
@@ -44,12 +53,7 @@ export class PixelHost {
   readonly #contexts: BrowserContext[] = [];
   /** What was asked of the site, with the queries. */
   requested: string[] = [];
-  readonly #site = createServer((request, response) => {
-    this.requested.push(request.url!);
-    const page = this.#pages.get(new URL(request.url!, 'http://site').pathname);
-    if (!page) return response.writeHead(404).end();
-    return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...page.headers }).end(page.html);
-  });
+  #site: Server = this.#createSite();
   readonly #host = createServer(async (request, response) => {
     const open = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'Retry-After' };
     const path = request.url!;
@@ -65,6 +69,18 @@ export class PixelHost {
     return response.writeHead(status, { ...open, ...headers }).end(content && JSON.stringify(content));
   });
 
+  constructor(keepsPages: boolean) {
+    this.#kept = keepsPages ? new Map() : null;
+  }
+
+  #createSite() {
+    return createServer((request, response) => {
+      this.requested.push(request.url!);
+      const page = this.#pages.get(new URL(request.url!, 'http://site').pathname);
+      if (!page) return response.writeHead(404).end();
+      return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...page.headers }).end(page.html);
+    });
+  }
   get siteUrl() {
     return urlOf(this.#site);
   }
@@ -82,12 +98,15 @@ export class PixelHost {
     await Promise.all([listen(this.#site), listen(this.#host)]);
   }
   async stop() {
-    for (const server of [this.#site, this.#host]) {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    }
+    await Promise.all([closeServer(this.#site), closeServer(this.#host)]);
   }
-  reset() {
+  async reset() {
+    if (this.#kept) {
+      // Another origin: nothing is stored there.
+      await closeServer(this.#site);
+      this.#site = this.#createSite();
+      await listen(this.#site);
+    }
     this.siteKey = `site_${randomBytes(18).toString('base64url')}`;
     this.received = [];
     this.requested = [];
@@ -95,6 +114,7 @@ export class PixelHost {
     this.#pages.clear();
   }
   async closePages() {
+    for (const page of this.#kept?.values() ?? []) await page.goto('about:blank');
     for (const context of this.#contexts.splice(0)) await context.close();
   }
 
@@ -107,15 +127,23 @@ export class PixelHost {
     this.#pages.set(path, { html: `<!doctype html><html lang="en"><title>Page</title><body>${html}`, headers });
     return this.siteUrl + path;
   }
-  async openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
+  /** Opens a page. With options it is a new one. */
+  async openPage(browser: Browser, options?: BrowserContextOptions, kind: PageKind = 'plain'): Promise<Page> {
+    const kept = options ? undefined : this.#kept?.get(kind);
+    if (kept) {
+      await kept.bringToFront();
+      return kept;
+    }
     const context = await browser.newContext(options);
-    this.#contexts.push(context);
     context.setDefaultTimeout(STEP_LIMIT_MS);
-    return context.newPage();
+    const page = await context.newPage();
+    if (this.#kept && !options) this.#kept.set(kind, page);
+    else this.#contexts.push(context);
+    return page;
   }
   /** Opens a page whose clock stands still: `runClock` moves it. Where timing is not the subject, no test waits for it. */
-  async openTimedPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await this.openPage(browser, options);
+  async openTimedPage(browser: Browser): Promise<Page> {
+    const page = await this.openPage(browser, undefined, 'timed');
     await page.clock.install({ time: new Date() });
     return page;
   }
@@ -168,9 +196,12 @@ export function readEvents(beacons: Beacon[]): NamedEvent[] {
   });
 }
 
-/** Starts a host for the tests of a file. After each of them, the collector must take whatever the pixel has sent. */
-export function preparePixelHost(): PixelHost {
-  const host = new PixelHost();
+/**
+ * Starts a host for the tests of a file. After each of them, the collector must take whatever the pixel has sent. A host
+ * that keeps pages opens windows once, which is what costs most in Firefox; each test has an origin of its own.
+ */
+export function preparePixelHost({ keepsPages = false } = {}): PixelHost {
+  const host = new PixelHost(keepsPages);
   beforeAll(() => host.start(), LIMIT_MS);
   beforeEach(() => host.reset());
   afterEach(async () => {

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from '@playwright/test';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from '@playwright/test';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { launchOptions } from '../support/browser.mjs';
 import {
@@ -26,7 +26,8 @@ let receiver: Receiver;
 let product: Product;
 let screen: Screen;
 let site: Site;
-const browsers: Browser[] = [];
+const browsers = new Map<string, Browser>();
+const contexts: BrowserContext[] = [];
 
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -38,19 +39,27 @@ beforeAll(async () => {
   });
 }, LIMIT_MS);
 
+/** Pages that need the same switches share a browser. */
+async function openBrowser(args: string[] = []): Promise<Browser> {
+  const key = args.join(' ');
+  if (!browsers.has(key)) browsers.set(key, await chromium.launch(launchOptions(args)));
+  return browsers.get(key)!;
+}
+
 afterEach(async () => {
-  for (const browser of browsers.splice(0)) await browser.close();
+  for (const context of contexts.splice(0)) await context.close();
 });
 afterAll(async () => {
+  for (const browser of browsers.values()) await browser.close();
   await site?.stop();
   await endProducts();
   await receiver.stop();
 }, LIMIT_MS);
 
 async function openPage(options: { args?: string[]; context?: BrowserContextOptions } = {}) {
-  const browser = await chromium.launch(launchOptions(options.args));
-  browsers.push(browser);
+  const browser = await openBrowser(options.args);
   const context = await browser.newContext(options.context);
+  contexts.push(context);
   context.setDefaultTimeout(STEP_LIMIT_MS);
   return { browser, page: await context.newPage() };
 }

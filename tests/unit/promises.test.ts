@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 // docs/privacy.md and SECURITY.md name the tests that hold what they promise.
 
-const NAMED = /`(tests\/[\w./-]+\.test\.ts)`((?: (?:and )?"[^"]+",?)*)/g;
+const NAMED = /`(tests\/[\w./-]+\.ts)`((?: (?:and )?"[^"]+",?)*)/g;
 
 it.each(['docs/privacy.md', 'SECURITY.md'])('the tests that %s names exist', (document) => {
   const found = [...readFileSync(document, 'utf8').matchAll(NAMED)];

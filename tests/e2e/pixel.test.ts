@@ -1,0 +1,15 @@
+import { chromium } from '@playwright/test';
+import { launchOptions } from '../support/browser.mjs';
+import { prepareBrowser, preparePixelHost } from '../support/pixel-host';
+import { registerEventRules } from './pixel/events';
+import { registerPageRules } from './pixel/page';
+import { registerSendingRules } from './pixel/sending';
+import { registerSessionRules } from './pixel/sessions';
+
+// What the pixel does in Chromium. All of its rules share one browser; each test has a context of its own.
+
+const host = preparePixelHost();
+const browser = prepareBrowser(() => chromium.launch(launchOptions()));
+
+for (const register of [registerEventRules, registerPageRules, registerSendingRules, registerSessionRules])
+  register(host, browser);

@@ -1,0 +1,115 @@
+import type { Browser } from '@playwright/test';
+import { describe, expect, it } from 'vitest';
+import type { Beacon } from '../../../contract/beacon';
+import { FIELDS, LIMIT_MS, type PixelHost, TOKEN } from '../../support/pixel-host';
+
+export function registerSendingRules(host: PixelHost, browser: () => Browser) {
+  describe('sending', () => {
+    it(
+      'tries again after a 503, when the host asks for it, and loses nothing',
+      async () => {
+        host.answer = () => (host.received.length === 1 ? { status: 503, headers: { 'retry-after': '2' } } : TOKEN);
+        const page = await host.openPage(browser());
+        await page.goto(host.setPage('/', host.tag()));
+        await host.waitForBatches(1);
+        for (let click = 0; click < 5; click++) await page.mouse.click(10 + click, 10);
+        const [first, second] = await host.waitForBatches(2);
+        expect(host.received[1]!.atMs - host.received[0]!.atMs).toBeGreaterThanOrEqual(1_950);
+        expect({ ...second, c: 0 }).toEqual({ ...first, c: 0 });
+        expect(second!.c[0]).toBeGreaterThan(first!.c[0]);
+        await host.waitForEvent('Press', 5);
+        expect(host.beacons.map(({ n }) => n)).toEqual([0, 0, 1]);
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      'keeps later batches until the first answer has brought a token',
+      async () => {
+        const page = await host.openTimedPage(browser());
+        let release: (() => void) | undefined;
+        await page.route('**/collect', async (route) => {
+          const { n } = route.request().postDataJSON() as Beacon;
+          if (n === 0) await new Promise<void>((resolve) => (release = resolve));
+          await route.continue();
+        });
+        await page.goto(host.setPage('/', host.tag()));
+        await page.waitForFunction(() => window.botPixel);
+        await host.runClock(page);
+        await expect.poll(() => release !== undefined).toBe(true);
+        await page.mouse.click(5, 5);
+        await host.runClock(page, 20_000);
+        expect(host.received).toEqual([]);
+        release!();
+        const [first, second] = await host.waitForBatches(2);
+        expect([first!.n, second!.n, second!.t]).toEqual([0, 1, 'token-1']);
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      'uses sendBeacon for the end in old browsers, and sends what a page has that is closed at once',
+      async () => {
+        const page = await host.openTimedPage(browser());
+        await page.addInitScript(() => {
+          Reflect.deleteProperty(Request.prototype, 'keepalive');
+          const { sendBeacon } = navigator;
+          navigator.sendBeacon = (...args) => {
+            sessionStorage.setItem('beacons', 'sent');
+            return sendBeacon.apply(navigator, args);
+          };
+        });
+        await page.goto(host.setPage('/old', FIELDS + host.tag()));
+        await page.waitForFunction(() => window.botPixel);
+        await host.runClock(page);
+        await host.waitForBatches(1);
+        await page.locator('#name').fill('abc');
+        await page.goto(host.setPage('/after', ''));
+        await host.waitForEvent('Leave');
+        expect(host.events.map(({ code }) => code)).toEqual(['Page', 'Focus', 'Input', 'Leave']);
+        expect(await page.evaluate(() => sessionStorage.getItem('beacons'))).toBe('sent');
+        const short = await host.openPage(browser());
+        host.received = [];
+        await short.goto(host.setPage('/short', host.tag()));
+        await short.waitForFunction(() => window.botPixel);
+        await short.close();
+        await host.waitForEvent('Leave');
+        expect(host.beacons[0]).toMatchObject({ n: 0, e: expect.anything() });
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      'stops on this page after nothing of three batches was kept',
+      async () => {
+        host.answer = () => ({ status: 204 });
+        const page = await host.openTimedPage(browser());
+        await page.goto(host.setPage('/', host.tag()));
+        await page.waitForFunction(() => window.botPixel);
+        for (let count = 1; count <= 3; count++) {
+          await host.runClock(page);
+          await host.waitForBatches(count);
+          await page.mouse.click(5, 5);
+        }
+        await host.runClock(page, 90_000);
+        expect(host.beacons.map(({ n }) => n)).toEqual([0, 0, 0]);
+        expect(new Set(host.beacons.map(({ d }) => d)).size).toBe(3);
+        expect(host.beacons.every(({ e, p, t }) => e && p && t === undefined)).toBe(true);
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      'goes through a host of the customer',
+      async () => {
+        const page = await host.openTimedPage(browser());
+        await page.goto(host.setPage('/', host.tag(`data-host="${host.hostUrl}/first-party/"`)));
+        await page.waitForFunction(() => window.botPixel);
+        await host.runClock(page);
+        await host.waitForBatches(1);
+        expect(host.received[0]!.path).toBe('/first-party/collect');
+      },
+      LIMIT_MS,
+    );
+  });
+}

@@ -11,15 +11,8 @@ const LONG_FILES = [
   ...['delivery/cancelled-statements', 'rest/generated-clients'],
   ...['e2e/dashboard-access', 'delivery/postgres-crash', 'docs/quickstart', 'delivery/server-crash'],
   ...['e2e/admin', 'delivery/clock-steps', 'e2e/dashboard-review', 'delivery/delivery'],
-  ...[
-    'e2e/pixel-browsers',
-    'e2e/pixel',
-    'e2e/browser-session',
-    'delivery/operation',
-    'rest/fuzz',
-    'e2e/regions',
-    'rest/round-trips',
-  ],
+  ...['e2e/pixel-browsers', 'e2e/pixel', 'e2e/browser-session', 'delivery/operation', 'rest/fuzz'],
+  ...['e2e/regions', 'rest/round-trips'],
   ...['rest/staff-sign-in', 'rest/pipeline-orders', 'delivery/changed-subscriptions', 'docs/operating', 'docs/readme'],
 ];
 

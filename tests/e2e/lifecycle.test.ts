@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { createServer, request, type Server } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,10 +26,50 @@ import {
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { RECOVERY_LIMIT_MS, TAKE_OVER_LIMIT_MS } from '../support/site';
 
-const STOP_LIMIT_MS = 15_000;
-const TIMEOUT_MS = 2_000;
+// The product on one data directory, from its first start to its last. Each start costs seconds of CPU time, so a test uses
+// the product that the test before it left running. Each test also runs alone.
 
-afterAll(endProducts);
+const STOP_LIMIT_MS = 15_000;
+
+let receiver: Receiver;
+let dataDir: string;
+/** Null while the product does not run. */
+let running: Product | null = null;
+/** What the start showed that loaded the demo. */
+let screen: Screen | undefined;
+
+beforeAll(async () => {
+  [receiver, dataDir] = await Promise.all([startReceiver(), makeDataDir()]);
+});
+afterEach(() => {
+  receiver.answer = () => 200;
+});
+afterAll(async () => {
+  await endProducts();
+  await receiver.stop();
+});
+
+/** Starts the product, unless it runs. */
+async function start(command?: string[]): Promise<Product & { demo: Screen }> {
+  const settings = { WEBHOOK_ALLOW_HOSTS: receiver.host, WEBHOOK_RETRY_DELAYS: '0s,2s,2s,2s,2s,2s' };
+  running ??= await startProduct(dataDir, settings, command);
+  screen ??= readScreen(running);
+  return { ...running, demo: screen };
+}
+
+/** Waits until the product and everything it started have ended. */
+async function expectEnd(): Promise<void> {
+  const ended = await running!.endWithin(STOP_LIMIT_MS);
+  running = null;
+  expect(ended).toMatchObject({ code: 0, signal: null });
+  await waitForNoPostgres(dataDir, 0);
+}
+
+async function stop(): Promise<void> {
+  if (!running) return;
+  running.signalGroup('SIGTERM');
+  await expectEnd();
+}
 
 const readSessions = async (product: Product, key: string) => {
   const { status, body } = await product.call('GET', '/v1/sessions?pageSize=100', { key });
@@ -55,71 +94,23 @@ async function detectBot(product: Product, integrationId: string): Promise<void>
   expect(status).toBe(200);
 }
 
-let product: Product;
-let screen: Screen;
+const arrived = (path: string) => receiver.received.filter((received) => received.path === path);
 
-beforeAll(async () => {
-  product = await startProduct(await makeDataDir(), {}, NPM_START);
-  screen = readScreen(product);
-}, 90_000);
-
-/** Stops the first server, if it still runs, and copies its data. The copy costs far less than another first start. */
-async function copyData(): Promise<string> {
-  if ((await findPostgres(product.dataDir)) !== null) product.signalGroup('SIGTERM');
-  await product.endWithin(STOP_LIMIT_MS);
-  const copy = await makeDataDir();
-  // `-p` keeps owners and modes.
-  execFileSync('cp', ['-Rp', product.dataDir, copy]);
-  return copy;
+async function subscribe(product: Product, key: string, path: string): Promise<string> {
+  const body = { url: `${receiver.url}${path}`, eventType: 'BotDetected' };
+  const { status, body: created } = await product.call('POST', '/v1/webhooks', { key, body });
+  expect(status).toBe(200);
+  return created.data.id;
 }
 
-describe('one data directory, from its first start to its last', () => {
-  it('makes generated files readable only by their owner', async () => {
-    const names = await readdir(product.dataDir);
-    expect(names).toEqual(expect.arrayContaining(['app-secret', 'pipeline-token', 'postgres-password']));
-    for (const name of names) {
-      const info = await stat(join(product.dataDir, name));
-      expect(`${name} ${(info.mode & 0o777).toString(8)}`).toBe(`${name} ${info.isDirectory() ? '700' : '600'}`);
-    }
-  });
-
-  it('refuses a second start on a taken port in one line, and the first one keeps its Postgres', async () => {
-    const postgres = await findPostgres(product.dataDir);
-    const second = spawnProduct(product.dataDir, { PORT: String(product.port) }, NPM_START);
-    const ended = await second.endWithin(30_000);
-    expect(ended.code).toBe(1);
-    expect(readLines(ended)).toEqual([expect.stringMatching(new RegExp(`^PORT\\b.*\\b${product.port}\\b`))]);
-    expect(ended.stdout).not.toContain('/swagger');
-    expect(await findPostgres(product.dataDir)).toBe(postgres);
-    await readSessions(product, screen.demoKey);
-  }, 60_000);
-
-  it('ends on Ctrl-C with all its processes and code 0, and the next start has all data', async () => {
-    const sessions = await readSessions(product, screen.demoKey);
-    product.signalGroup('SIGINT');
-    const ended = await product.endWithin(STOP_LIMIT_MS);
-    expect(ended).toMatchObject({ code: 0, signal: null });
-    await waitForNoPostgres(product.dataDir, 0);
-
-    product = await startProduct(product.dataDir);
-    expect(product.stdout()).not.toMatch(/aik_v1_|demo (sign-in|api key|session)|shown this once/i);
-    expect(await readSessions(product, screen.demoKey)).toEqual(sessions);
-  }, 90_000);
-
-  it('refuses to start on the data of another region, in one line', async () => {
-    product.signalGroup('SIGTERM');
-    await product.endWithin(STOP_LIMIT_MS);
-    const ended = await spawnProduct(product.dataDir, { REGION: 'eu', PORT: '0' }).endWithin(30_000);
-    expect(ended.code).toBe(1);
-    expect(readLines(ended)).toEqual([expect.stringMatching(/^REGION\b.*\beu\b.*\bus\b/)]);
-    expect(ended.stdout).not.toContain('/swagger');
-    await waitForNoPostgres(product.dataDir, 0);
-  }, 90_000);
-});
+/** Removes the subscriptions of a test, so that the events of the next one go nowhere else. */
+async function unsubscribe(product: Product, key: string, ids: string[]): Promise<void> {
+  for (const id of ids) expect((await product.call('DELETE', `/v1/webhooks/${id}`, { key })).status).toBe(204);
+}
 
 describe('a first start', () => {
-  it('that finds its port taken stops its Postgres, and the next start still shows the demo key', async () => {
-    const dataDir = await makeDataDir();
+  it('that finds its port taken says so in one line and stops its Postgres', async () => {
+    await stop();
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
@@ -128,25 +119,107 @@ describe('a first start', () => {
       .finally(() => other.close());
     expect(ended.code).toBe(1);
     expect(readLines(ended)).toEqual([expect.stringMatching(/^PORT\b/)]);
+    expect(ended.stdout).toBe('');
     await waitForNoPostgres(dataDir, 0);
+  }, 90_000);
 
-    const product = await startProduct(dataDir);
-    const { demoKey } = readScreen(product);
-    await readSessions(product, demoKey);
-  }, 120_000);
-
-  it('that is interrupted leaves nothing running, and the next start works', async () => {
-    const dataDir = await makeDataDir();
-    const interrupted = spawnProduct(dataDir, { PORT: String(await findFreePort()) });
+  it('that is interrupted shows the demo key, which the start before could not, leaves nothing running, and the next start works', async () => {
+    const port = String(await findFreePort());
+    const interrupted = spawnProduct(dataDir, { PORT: port });
     await waitUntil(async () => (await findPostgres(dataDir)) !== null, 30_000);
     interrupted.signalGroup('SIGINT');
     expect(await interrupted.endWithin(30_000)).toMatchObject({ code: 0, signal: null });
     await waitForNoPostgres(dataDir, 0);
+    screen = readScreen({ ...interrupted, url: `http://127.0.0.1:${port}` });
 
-    const product = await startProduct(dataDir);
-    const shown = [interrupted.stdout(), product.stdout()].map((text) => /aik_v1_[\w-]{40}/.exec(text)?.[0]);
-    expect(shown.filter(Boolean)).toHaveLength(1);
-    await readSessions(product, shown.find(Boolean) ?? '');
+    const { demo, ...product } = await start(NPM_START);
+    expect(product.stdout()).not.toMatch(/aik_v1_|demo (sign-in|api key|session)|shown this once/i);
+    await readSessions(product, demo.demoKey);
+  }, 120_000);
+});
+
+describe('the product', () => {
+  it('makes generated files readable only by their owner', async () => {
+    await start(NPM_START);
+    const names = await readdir(dataDir);
+    expect(names).toEqual(expect.arrayContaining(['app-secret', 'pipeline-token', 'postgres-password']));
+    for (const name of names) {
+      const info = await stat(join(dataDir, name));
+      expect(`${name} ${(info.mode & 0o777).toString(8)}`).toBe(`${name} ${info.isDirectory() ? '700' : '600'}`);
+    }
+  }, 90_000);
+
+  it('refuses a second start on a taken port in one line, and the first one keeps its Postgres', async () => {
+    const { demo, ...product } = await start(NPM_START);
+    const postgres = await findPostgres(dataDir);
+    const second = spawnProduct(dataDir, { PORT: String(product.port) }, NPM_START);
+    const ended = await second.endWithin(30_000);
+    expect(ended.code).toBe(1);
+    expect(readLines(ended)).toEqual([expect.stringMatching(new RegExp(`^PORT\\b.*\\b${product.port}\\b`))]);
+    expect(ended.stdout).not.toContain('/swagger');
+    expect(await findPostgres(dataDir)).toBe(postgres);
+    await readSessions(product, demo.demoKey);
+  }, 90_000);
+
+  /** Opens a request whose body is sent later. */
+  async function openRequest({ port }: Product, path: string, key: string) {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' };
+    const open = request({ host: '127.0.0.1', port, method: 'POST', path, headers });
+    const answer = once(open, 'response').then(([response]) => response.statusCode as number);
+    answer.catch(() => {}); // awaited later by the test
+    open.write(' ');
+    await once(open, 'socket').then(([socket]) => socket.connecting && once(socket, 'connect'));
+    return { answer, finish: (body: unknown) => open.end(JSON.stringify(body)) };
+  }
+
+  it('after SIGTERM, sent twice and only to npm, lets requests in flight finish, accepts nothing more and ends everything with code 0', async () => {
+    receiver.answer = () => sleep(2_000, 200);
+    const { demo, ...product } = await start(NPM_START);
+    const { demoKey: key, integrationId } = demo;
+    const id = await subscribe(product, key, '/slow');
+    await detectBot(product, integrationId);
+    await waitUntil(() => arrived('/slow').length === 1);
+    const underWay = await openRequest(product, '/v1/webhooks', key);
+    await sleep(200);
+
+    product.signal('SIGTERM');
+    await sleep(100);
+    product.signal('SIGTERM');
+    await sleep(300);
+    await expect(fetch(`${product.url}/health`)).rejects.toThrow();
+    underWay.finish({ url: `${receiver.url}/slow`, eventType: 'BotDetected', name: 'The last one' });
+    expect(await underWay.answer).toBe(200);
+    await expectEnd();
+
+    const next = await start(NPM_START);
+    const { body } = await next.call('GET', '/v1/webhooks', { key });
+    expect(body.data).toMatchObject([
+      { id, lastDeliveryStatus: 'Delivered' },
+      { name: 'The last one', lastDeliveryStatus: null },
+    ]);
+    expect(arrived('/slow')).toHaveLength(1);
+    await unsubscribe(
+      next,
+      key,
+      body.data.map((one: { id: string }) => one.id),
+    );
+  }, 120_000);
+
+  it('ends on Ctrl-C with all its processes and code 0; its data refuses another region in one line, and the next start has all of it', async () => {
+    const { demo, ...product } = await start(NPM_START);
+    const sessions = await readSessions(product, demo.demoKey);
+    product.signalGroup('SIGINT');
+    await expectEnd();
+
+    const ended = await spawnProduct(dataDir, { REGION: 'eu', PORT: '0' }).endWithin(30_000);
+    expect(ended.code).toBe(1);
+    expect(readLines(ended)).toEqual(['REGION: is eu, but this database belongs to region us']);
+    expect(ended.stdout).not.toContain('/swagger');
+    await waitForNoPostgres(dataDir, 0);
+
+    const next = await start();
+    expect(next.stdout()).not.toMatch(/aik_v1_|demo (sign-in|api key|session)|shown this once/i);
+    expect(await readSessions(next, demo.demoKey)).toEqual(sessions);
   }, 120_000);
 });
 
@@ -194,80 +267,8 @@ describe('an invalid setting', () => {
   );
 });
 
-describe('SIGTERM', () => {
-  let slow: Server;
-  afterEach(() => {
-    slow.closeAllConnections();
-    slow.close();
-  });
-
-  /** Opens a request whose body is sent later. */
-  async function openRequest({ port }: Product, path: string, key: string) {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' };
-    const open = request({ host: '127.0.0.1', port, method: 'POST', path, headers });
-    const answer = once(open, 'response').then(([response]) => response.statusCode as number);
-    answer.catch(() => {}); // awaited later by the test
-    open.write(' ');
-    await once(open, 'socket').then(([socket]) => socket.connecting && once(socket, 'connect'));
-    return { answer, finish: (body: unknown) => open.end(JSON.stringify(body)) };
-  }
-
-  it('sent twice, and only to npm, lets requests in flight finish, accepts nothing more and ends everything with code 0', async () => {
-    let deliveries = 0;
-    slow = createServer((_request, response) => {
-      deliveries++;
-      setTimeout(() => response.end(), 2_000);
-    });
-    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
-    const host = `127.0.0.1:${(slow.address() as AddressInfo).port}`;
-    const product = await startProduct(await copyData(), { WEBHOOK_ALLOW_HOSTS: host }, NPM_START);
-    const { demoKey: key, integrationId } = screen;
-    const subscription = { url: `http://${host}/slow`, eventType: 'BotDetected' };
-    const { status, body: created } = await product.call('POST', '/v1/webhooks', { key, body: subscription });
-    expect(status).toBe(200);
-    await detectBot(product, integrationId);
-    await waitUntil(() => deliveries === 1);
-    const underWay = await openRequest(product, '/v1/webhooks', key);
-    await sleep(200);
-
-    product.signal('SIGTERM');
-    await sleep(100);
-    product.signal('SIGTERM');
-    await sleep(300);
-    await expect(fetch(`${product.url}/health`)).rejects.toThrow();
-    underWay.finish({ ...subscription, name: 'The last one' });
-    expect(await underWay.answer).toBe(200);
-    expect(await product.endWithin(STOP_LIMIT_MS)).toMatchObject({ code: 0, signal: null });
-    await waitForNoPostgres(product.dataDir, 0);
-
-    const next = await startProduct(product.dataDir, { WEBHOOK_ALLOW_HOSTS: host });
-    const { body } = await next.call('GET', '/v1/webhooks', { key });
-    expect(body.data).toMatchObject([
-      { id: created.data.id, lastDeliveryStatus: 'Delivered' },
-      { name: 'The last one', lastDeliveryStatus: null },
-    ]);
-    expect(deliveries).toBe(1);
-  }, 90_000);
-});
-
 describe('kill -9', () => {
-  let receiver: Receiver;
-  afterEach(() => receiver.stop());
-
-  const settings = () => ({
-    WEBHOOK_ALLOW_HOSTS: receiver.host,
-    WEBHOOK_TIMEOUT: `${TIMEOUT_MS}ms`,
-    WEBHOOK_RETRY_DELAYS: '0s,2s,2s,2s,2s,2s',
-  });
-  const arrived = (path: string) => receiver.received.filter((received) => received.path === path);
   const deliveryId = ({ headers }: Received) => headers['x-webhook-delivery-id'];
-
-  async function subscribe(product: Product, key: string, path: string): Promise<string> {
-    const body = { url: `${receiver.url}${path}`, eventType: 'BotDetected' };
-    const { status, body: created } = await product.call('POST', '/v1/webhooks', { key, body });
-    expect(status).toBe(200);
-    return created.data.id;
-  }
 
   /** Expects the same delivery once more after the restart, and its outcome. */
   async function expectRedelivery(product: Product, key: string, id: string, path: string, limitMs: number) {
@@ -285,45 +286,46 @@ describe('kill -9', () => {
   }
 
   it('of the server: the next start uses the same data and sends what was pending or in flight', async () => {
-    receiver = await startReceiver();
     receiver.answer = ({ path }) => (path === '/unanswered' ? null : 503);
-    const killed = await startProduct(await copyData(), settings());
-    const { demoKey: key, integrationId } = screen;
+    const { demo, ...killed } = await start();
+    const { demoKey: key, integrationId } = demo;
     const pending = await subscribe(killed, key, '/refused');
     const underWay = await subscribe(killed, key, '/unanswered');
     await detectBot(killed, integrationId);
     await waitUntil(() => arrived('/refused').length > 0 && arrived('/unanswered').length > 0);
     await sleep(300);
     killed.signal('SIGKILL');
+    running = null;
     expect(await killed.endWithin(5_000)).toMatchObject({ signal: 'SIGKILL' });
 
     receiver.answer = () => 200;
-    const product = await startProduct(killed.dataDir, settings());
+    const product = await start();
     expect(product.stdout()).not.toContain('aik_v1_');
     await expectRedelivery(product, key, underWay, '/unanswered', TAKE_OVER_LIMIT_MS);
     await expectRedelivery(product, key, pending, '/refused', RECOVERY_LIMIT_MS);
+    await unsubscribe(product, key, [pending, underWay]);
   }, 120_000);
 
   it('of server and Postgres: the next start uses the same data and sends what was pending', async () => {
-    receiver = await startReceiver();
     receiver.answer = () => 503;
-    const killed = await startProduct(await copyData(), settings());
-    const { demoKey: key, integrationId } = screen;
-    const id = await subscribe(killed, key, '/refused');
+    const { demo, ...killed } = await start();
+    const { demoKey: key, integrationId } = demo;
+    const id = await subscribe(killed, key, '/refused-again');
     await detectBot(killed, integrationId);
-    await receiver.waitFor(1);
+    await waitUntil(() => arrived('/refused-again').length > 0);
     await sleep(300);
     const sessions = await readSessions(killed, key);
-    const postgres = await findPostgres(killed.dataDir);
+    const postgres = await findPostgres(dataDir);
     if (postgres === null) throw new Error('no Postgres runs');
     killed.signal('SIGKILL');
     process.kill(postgres, 'SIGKILL');
+    running = null;
     await killed.endWithin(5_000);
-    await waitForNoPostgres(killed.dataDir, 5_000);
+    await waitForNoPostgres(dataDir, 5_000);
 
     receiver.answer = () => 200;
-    const product = await startProduct(killed.dataDir, settings());
+    const product = await start();
     expect(await readSessions(product, key)).toEqual(sessions);
-    await expectRedelivery(product, key, id, '/refused', RECOVERY_LIMIT_MS);
+    await expectRedelivery(product, key, id, '/refused-again', RECOVERY_LIMIT_MS);
   }, 120_000);
 });

@@ -185,7 +185,7 @@ async function request(url: string, init: RequestInit): Promise<Answer> {
 }
 
 /** Reads the output of a first start. Throws if something is missing. */
-export function readScreen({ stdout, url }: Product): Screen {
+export function readScreen({ stdout, url }: Pick<Product, 'stdout' | 'url'>): Screen {
   const text = stdout();
   const find = (pattern: RegExp) => {
     const found = pattern.exec(text)?.[1];

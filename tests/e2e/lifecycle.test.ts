@@ -18,6 +18,7 @@ import {
   NPM_START,
   type Product,
   readScreen,
+  runAdmin,
   type Screen,
   spawnProduct,
   startProduct,
@@ -205,9 +206,11 @@ describe('the product', () => {
     );
   }, 120_000);
 
-  it('ends on Ctrl-C with all its processes and code 0; its data refuses another region in one line, and the next start has all of it', async () => {
+  it('ends on Ctrl-C with all its processes and code 0; another region is refused in one line; the next start has all data and sends what a command caused in between', async () => {
     const { demo, ...product } = await start(NPM_START);
-    const sessions = await readSessions(product, demo.demoKey);
+    const { demoKey: key, integrationId } = demo;
+    const sessions = await readSessions(product, key);
+    const id = await subscribe(product, key, '/later');
     product.signalGroup('SIGINT');
     await expectEnd();
 
@@ -217,9 +220,17 @@ describe('the product', () => {
     expect(ended.stdout).not.toContain('/swagger');
     await waitForNoPostgres(dataDir, 0);
 
+    const command = await runAdmin(dataDir, ['demo', 'session', '--integration', integrationId, '--json']);
+    const { sessionId } = JSON.parse(command.stdout);
+    expect(await findPostgres(dataDir)).toBeNull();
+
     const next = await start();
     expect(next.stdout()).not.toMatch(/aik_v1_|demo (sign-in|api key|session)|shown this once/i);
-    expect(await readSessions(next, demo.demoKey)).toEqual(sessions);
+    const found = await readSessions(next, key);
+    expect(found.filter((one: { id: string }) => one.id !== sessionId)).toEqual(sessions.slice(0, found.length - 1));
+    await waitUntil(() => arrived('/later').length > 0);
+    expect(arrived('/later').map(({ body }) => JSON.parse(body).sessionId)).toEqual([sessionId]);
+    await unsubscribe(next, key, [id]);
   }, 120_000);
 });
 

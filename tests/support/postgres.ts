@@ -20,10 +20,13 @@ const TEMPLATE = 'template_migrated';
 
 /**
  * Nothing here has to survive a crash, so commits do not wait for the disk. Databases live for seconds, so nothing vacuums
- * them: what a test needs of statistics it asks for. Tests of crashes and outages have separate clusters with the product's
- * settings.
+ * them: what a test needs of statistics it asks for. Without statistics, Postgres reads tables of a few rows in parallel, and
+ * each worker costs as much as a connection. Tests of crashes and outages have separate clusters with the product's settings.
  */
-const SWITCHED_OFF = ['fsync', 'synchronous_commit', 'full_page_writes', 'autovacuum'];
+const SETTINGS = {
+  ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' },
+  max_parallel_workers_per_gather: '0',
+};
 
 /** Starts one real Postgres for the whole run. Each test file makes its own databases in it. */
 export default async function setup({ vitest }: TestProject) {
@@ -43,7 +46,7 @@ export default async function setup({ vitest }: TestProject) {
 
 async function prepareCluster(url: string): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
-  for (const name of SWITCHED_OFF) await sql.unsafe(`alter system set ${name} = off`);
+  for (const [name, value] of Object.entries(SETTINGS)) await sql.unsafe(`alter system set ${name} = ${value}`);
   await sql`select pg_reload_conf()`;
   // Thousands of connections sign in. Each would hash the password 4,096 times.
   await sql.unsafe(`set scram_iterations = 1; alter role postgres password '${new URL(url).password}'`);

@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONG_FILES = [
   ...['lab/slice', 'e2e/dashboard-pages', 'delivery/outages', 'e2e/lifecycle', 'e2e/demo', 'delivery/embedded-engine'],
   ...['delivery/engine-contract', 'domain/embedded-postgres', 'delivery/soak'],
-  ...['e2e/dashboard-webhooks', 'e2e/three-servers', 'rest/contract', 'delivery/random-kill'],
+  ...['e2e/dashboard-webhooks', 'e2e/three-servers', 'rest/contract'],
   ...['delivery/cancelled-statements', 'rest/generated-clients'],
   ...['e2e/dashboard-access', 'delivery/postgres-crash', 'docs/quickstart', 'delivery/server-crash'],
   ...['e2e/admin', 'delivery/clock-steps', 'e2e/dashboard-review', 'delivery/delivery'],

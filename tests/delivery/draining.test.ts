@@ -14,11 +14,13 @@ import { openSite, type Server, type Site, type Tenant } from '../support/site';
 let database: TestDatabase;
 let site: Site;
 let tenant: Tenant;
+let servers: Server[];
 
 beforeAll(async () => {
   database = await createTestDatabase();
   site = await openSite({ db: database.db, url: database.url }, { QUOTA_ENTERPRISE: '1000000' });
   tenant = await site.createTenant();
+  servers = await Promise.all([start(), start()]);
 }, 60_000);
 afterAll(async () => {
   await endProducts();
@@ -64,7 +66,6 @@ async function startBalancer(servers: Server[]): Promise<{ url: string; stop(): 
 }
 
 it('behind a balancer, a process that stops fails no request', async () => {
-  const servers = await Promise.all([start(), start()]);
   const balancer = await startBalancer(servers);
   const failures: string[] = [];
   let answered = 0;
@@ -94,7 +95,7 @@ it('behind a balancer, a process that stops fails no request', async () => {
 }, 60_000);
 
 it('a process that stops says so on open connections, and then closes them', async () => {
-  const server = await start();
+  const server = servers[1]!;
   const open = await Connection.open(server.url);
   open.writeHead('GET', '/ready');
   expect((await open.read()).body).toMatchObject({ status: 'ready' });

@@ -229,7 +229,7 @@ it('the metrics have few labels, whatever is requested', async () => {
   await ask(1);
   await ask(3);
   const before = (await scrape()).samples.length;
-  for (let n = 0; n < 500; n += 20) await Promise.all(Array.from({ length: 20 }, (_, i) => ask(n + i)));
+  for (let n = 0; n < 120; n += 20) await Promise.all(Array.from({ length: 20 }, (_, i) => ask(n + i)));
   expect((await scrape()).samples.length).toBeLessThan(before + 20);
 });
 

@@ -7,7 +7,7 @@ import { endProducts } from '../support/product';
 
 // A short run of what `npm run soak` does for any length of time.
 
-const DURATION_MS = 15_000;
+const DURATION_MS = 10_000;
 const seed = Number(process.env.SOAK_SEED ?? randomInt(2 ** 31));
 const database = await createTestDatabase();
 afterAll(async () => {

@@ -8,23 +8,32 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { createDemoSettings } from '../support/database';
 import { followDocument } from '../support/followed-document';
+import { findFreePort } from '../support/ports';
 import { endProducts, makeDataDir, readScreen, startProduct } from '../support/product';
 import { openReader, type Reader } from '../support/reader';
 
-// A customer follows the quickstart in an empty directory, against the product with its demo data.
+// A customer follows the quickstart in an empty directory, against the product with its demo data, and then the guide about
+// webhooks in another one, with a receiver on this machine.
 
 let reader: Reader;
+let receivingReader: Reader;
 
 beforeAll(async () => {
-  const product = await startProduct(await makeDataDir(), await createDemoSettings());
-  reader = openReader({ ports: {}, variables: { BASE: product.url, KEY: readScreen(product).demoKey } });
+  const port = await findFreePort();
+  const allowed = { WEBHOOK_ALLOW_HOSTS: `127.0.0.1:${port}` };
+  const product = await startProduct(await makeDataDir(), { ...(await createDemoSettings()), ...allowed });
+  const variables = { BASE: product.url, KEY: readScreen(product).demoKey };
+  reader = openReader({ ports: {}, variables });
+  receivingReader = openReader({ ports: { 9000: port }, variables });
 });
 afterAll(async () => {
   await reader.leave();
+  await receivingReader.leave();
   await endProducts();
 });
 
 followDocument('docs/quickstart.md', () => reader);
+followDocument('docs/webhooks.md', () => receivingReader);
 
 /** The answers of a failing server to each request, in turn. Null closes the connection. */
 const ANSWERS: Record<string, (number | null)[]> = {

@@ -103,11 +103,12 @@ function removeSharedMemory(file: string): void {
 /** Holds a cluster that is initialised once and copied by the tests. */
 let prepared: string;
 
+/** Copies a cluster. `-p` keeps owners and modes. */
+const copyCluster = (from: string, to: string) => void execFileSync('cp', ['-Rp', from, to]);
+
 beforeAll(async () => {
   prepared = mkdtempSync(join(tmpdir(), 'embedded-postgres-'));
   chmodSync(prepared, 0o755);
-  const log = { info: () => {}, warn: () => {} };
-  await (await startEmbeddedDatabase({ dataDir: join(prepared, 'data'), log })).stop();
   embedded = await bundleChildScript('db/embedded.ts');
 });
 afterAll(async () => {
@@ -139,7 +140,7 @@ afterEach(async () => {
 });
 
 describe('the embedded Postgres on its first start', { timeout: 60_000 }, () => {
-  it('initialises a cluster and a database on the first start, and keeps both over a restart', async () => {
+  it('initialises a cluster and a database on the first start, keeps its password private, and keeps all over a restart', async () => {
     const first = await start();
     expect(first.isNew).toBe(true);
     const [settings] = await query(
@@ -156,29 +157,26 @@ describe('the embedded Postgres on its first start', { timeout: 60_000 }, () => 
       ...{ encoding: 'UTF8', bytewise: true, unicode: true },
     });
     expect(Number(new URL(first.url).port)).toBeLessThan(32_768);
-    await writeFact(first.url);
-    expect(first.stop()).toBe(first.stop());
-    await first.stop();
-    expect(isRunning()).toBe(false);
-
-    const second = await start();
-    expect(second.isNew).toBe(false);
-    expect(await readFact(second.url)).toBe(42);
-    await second.stop();
-  });
-
-  it('keeps the password in one private file, and out of logs and arguments', async () => {
-    const database = await start();
-    const { password } = new URL(database.url);
+    const { password } = new URL(first.url);
     const file = join(dataDir, 'postgres-password');
     expect(readFileSync(file, 'utf8')).toBe(password);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     if (process.platform === 'linux') expect(commandLine(postmasterPid())).not.toContain(password);
-    const wrong = database.url.replace(password, 'wrong');
+    const wrong = first.url.replace(password, 'wrong');
     await expect(readFact(wrong)).rejects.toThrow('password authentication failed');
-    await database.stop();
+    await writeFact(first.url);
+    expect(first.stop()).toBe(first.stop());
+    await first.stop();
+    expect(isRunning()).toBe(false);
     expect(logged.join()).not.toContain(password);
     expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).not.toContain(password);
+
+    const second = await start();
+    expect(second.isNew).toBe(false);
+    expect(await readFact(second.url)).toBe(42);
+    await query(second.url, (sql) => sql`drop table fact`);
+    await second.stop();
+    copyCluster(dataDir, join(prepared, 'data'));
   });
 
   it('serves two processes that start at once, until the last of them stops', async () => {
@@ -222,8 +220,14 @@ describe('the embedded Postgres on its first start', { timeout: 60_000 }, () => 
 });
 
 describe('the embedded Postgres', { timeout: 60_000 }, () => {
-  // `-p` keeps owners and modes.
-  beforeEach(() => void execFileSync('cp', ['-Rp', join(prepared, 'data'), dataDir]));
+  beforeEach(async () => {
+    const from = join(prepared, 'data');
+    if (!existsSync(from)) {
+      // The first test did not run.
+      await (await startEmbeddedDatabase({ dataDir: from, log: { info: () => {}, warn: () => {} } })).stop();
+    }
+    copyCluster(from, dataDir);
+  });
 
   it('keeps its data and is used again after its process was killed', async () => {
     const user = await startUser();

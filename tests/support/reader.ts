@@ -120,17 +120,24 @@ function openShell(cwd: string, env: Record<string, string>) {
     stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
   });
   let answer = '';
+  let wake = () => {};
   child.stdio[3]!.on('data', (chunk) => {
     answer += String(chunk);
+    wake();
   });
+  child.once('exit', () => wake());
   return {
     async run(line: string): Promise<string> {
       answer = '';
       if (child.exitCode !== null) throw new Error('a block before it failed');
       child.stdin!.write(`${line}\nprintf '\\004' >&3\n`);
-      for (const until = Date.now() + BLOCK_LIMIT_MS; !answer.endsWith('\u0004'); await sleep(5)) {
+      for (const until = Date.now() + BLOCK_LIMIT_MS; !answer.endsWith('\u0004'); ) {
         if (child.exitCode !== null) throw new Error(`exit code ${child.exitCode}`);
         if (Date.now() > until) throw new Error(`not over after ${BLOCK_LIMIT_MS} ms`);
+        const woken = new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        await Promise.race([woken, sleep(until + 1 - Date.now(), null, { ref: false })]);
       }
       return answer.slice(0, -1);
     },

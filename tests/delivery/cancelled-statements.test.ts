@@ -8,8 +8,8 @@ import { startTestServer, type TestServer } from '../support/server';
 
 // Postgres cancels statements and ends connections in the middle of a result. No answer contains rows or errors of another.
 
-/** Long enough: when rows of a broken result stayed in the connection, several answers of each run were wrong. */
-const DISTURBED_MS = 20_000;
+/** Long enough: when rows of a broken result stayed in the connection, two answers or more of each run were wrong. */
+const DISTURBED_MS = 8_000;
 const READERS = 8;
 /** As many as fit into one batch of facts. */
 const SESSIONS = 150;

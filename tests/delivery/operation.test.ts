@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { createStaff } from '../../server/auth/accounts';
 import { sendRaw } from '../support/connection';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { scoredSession } from '../support/facts';
+import { makeNextPrint, readRecords } from '../support/next-prints';
 import { findFreePort } from '../support/ports';
 import { endProducts } from '../support/product';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
@@ -18,6 +21,7 @@ const PASSWORD = 'marked-password-4711';
 const EMAIL = 'marked.person@example.com';
 const NOTE = 'marked-note-of-a-label';
 const QUERY = 'marked-query-text';
+const POOL_MAX = 3;
 
 let database: TestDatabase;
 let relay: Relay;
@@ -41,6 +45,7 @@ beforeAll(async () => {
     {
       LOG_LEVEL: 'debug',
       METRICS_PORT: port,
+      DATABASE_POOL_MAX: String(POOL_MAX),
       WEBHOOK_ALLOW_HOSTS: receiver.host,
       WEBHOOK_TIMEOUT: '1500ms',
       WEBHOOK_RETRY_DELAYS: '0s,1h,1h,1h,1h,1h',
@@ -186,6 +191,62 @@ it('the log has a line for every answer of every endpoint, with its id, and no s
   for (const marked of [key, wrong, secret, PASSWORD, EMAIL, NOTE, QUERY, PIPELINE_TOKEN, cookie.split('=')[1]!]) {
     expect(server.stderr()).not.toContain(marked);
   }
+});
+
+describe('the process with Next in it', () => {
+  it('answers a client that offers an upgrade, also after Next has answered a request', async () => {
+    expect((await fetch(`${server.url}/`)).status).toBe(200);
+    const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' };
+    const asked = request(`${server.url}/health`, { headers }).end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(200);
+  });
+
+  it('logs what Next prints, one JSON object per line, with the id of the request', async () => {
+    const from = server.stderr().length;
+    const answers = await makeNextPrint(server.url);
+    expect(answers.map(({ status }) => status)).toEqual([409, 500]);
+    const idsOf = (records: Line[]) => records.map(({ requestId }) => requestId);
+    const listPrinted = () => {
+      const log = server.stderr().slice(from);
+      return readRecords(log.slice(0, log.lastIndexOf('\n') + 1)).filter(({ err }) => err);
+    };
+    await expect.poll(() => idsOf(listPrinted())).toEqual(expect.arrayContaining(answers.map((one) => one.requestId)));
+    for (const record of listPrinted()) {
+      expect(answers.map((one) => one.requestId)).toContain(record.requestId);
+      expect(record).toMatchObject({
+        level: expect.stringMatching(/^(warn|error)$/),
+        err: { stack: expect.any(String) },
+      });
+    }
+  });
+
+  it('has no image optimizer', async () => {
+    for (const query of ['', '?url=%2Ficon.svg&w=640&q=75', '?url=http%3A%2F%2F127.0.0.1%2F&w=640&q=75'])
+      expect([query, (await fetch(`${server.url}/_next/image${query}`)).status]).toEqual([query, 404]);
+  });
+
+  it('has one pool, which its entry point and Next’s bundles share', async () => {
+    const body = () => ({ integrationId: tenant.id, facts: scoredSession(0.3).facts });
+    const headers = { authorization: `Bearer ${PIPELINE_TOKEN}` };
+    const post = (path: string) => server.call('POST', path, { headers, body: body() });
+    // The entry point knows the pipeline's endpoint by one spelling of its path. Next's bundle answers any other.
+    const ingestTwice = () => [post('/api/trpc/pipeline.ingest'), post('/api/trpc/pipeline%2Eingest')];
+    const list = () => server.call('GET', '/v1/sessions', { key: tenant.key });
+    const answers = await Promise.all(Array.from({ length: 12 }, () => [...ingestTwice(), list()]).flat());
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const { sql } = database.db;
+    const own = await Promise.all(
+      Array.from({ length: 12 }, () => sql<{ pid: number }[]>`select pg_backend_pid() as pid, pg_sleep(0.1)`),
+    );
+    const pools = await sql`select pid from pg_stat_activity
+      where datname = current_database() and application_name = 'bot-detection'
+        and pid::text not in (select json_array_elements_text(${JSON.stringify(own.map(([row]) => row!.pid))}::text::json))`;
+    expect(pools.length).toBeGreaterThan(0);
+    // Facts and failed attempts are each written through a separate connection.
+    expect(pools.length).toBeLessThanOrEqual(POOL_MAX + 2);
+  });
 });
 
 it('the metrics count requests, facts, attempts by outcome and runs', async () => {

@@ -6,8 +6,9 @@ import { type Database, openDatabase } from '../../db/client';
 import { asOperator } from '../../server/audit/acts';
 import { mintKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
-import { type Balancer, startBalancer } from '../support/balancer';
+import { type Balancer, startBalancer, startKeepingBalancer } from '../support/balancer';
 import { beginWindow } from '../support/clock-window';
+import { Connection, type RawAnswer } from '../support/connection';
 import { createEmptyDatabase } from '../support/database';
 import { scoredSession } from '../support/facts';
 import { findFreePort } from '../support/ports';
@@ -43,6 +44,7 @@ beforeAll(async () => {
       WEBHOOK_TIMEOUT: `${TIMEOUT_MS}ms`,
       QUOTA_FREE: String(QUOTA),
       QUOTA_SHARED_FREE: String(SHARED_QUOTA),
+      QUOTA_ENTERPRISE: '1000000',
     },
   );
   ports = await Promise.all(Array.from({ length: COUNT }, findFreePort));
@@ -270,3 +272,56 @@ it('crons run once a minute in all, not once per server', async () => {
     expect([id, minutes]).toEqual([id, minutes.map((_, n) => minutes[0]! + n)]);
   }
 }, 150_000);
+
+// From here on the servers end.
+
+it('behind a balancer that keeps connections, a server that stops fails no request', async () => {
+  const two = servers.slice(1).map(({ port }) => port);
+  const keeping = await startKeepingBalancer(two);
+  const { key } = await createTenant('enterprise');
+  const failures: string[] = [];
+  let answered = 0;
+  let isOver = false;
+  const clients = Array.from({ length: 8 }, async () => {
+    while (!isOver) {
+      const response = await fetch(`${keeping.url}/v1/stats`, { headers: { authorization: `Bearer ${key}` } });
+      const text = await response.text();
+      if (response.status === 200) answered++;
+      else failures.push(`${response.status} ${text}`);
+    }
+  });
+  await waitUntil(() => answered >= 100, 20_000);
+  const before = answered;
+  servers[1]!.signal('SIGTERM');
+  await sleep(100);
+  // A second signal changes nothing.
+  servers[1]!.signal('SIGTERM');
+  const { code } = await servers[1]!.endWithin(12_000);
+  await sleep(500);
+  isOver = true;
+  await Promise.all(clients);
+  await keeping.stop();
+  expect(failures).toEqual([]);
+  expect(code).toBe(0);
+  expect(answered).toBeGreaterThan(before + 10);
+}, 60_000);
+
+it('a server that stops says so on open connections, and then closes them', async () => {
+  const server = servers[0]!;
+  const open = await Connection.open(server.url);
+  open.writeHead('GET', '/ready');
+  expect((await open.read()).body).toMatchObject({ status: 'ready' });
+  server.signal('SIGTERM');
+  // The signal may take a moment to arrive.
+  let answer: RawAnswer;
+  do {
+    open.writeHead('GET', '/ready');
+    answer = await open.read();
+  } while (answer.status === 200);
+  expect(answer.status).toBe(503);
+  expect(answer.body).toMatchObject({ status: 'draining' });
+  expect(answer.header('connection')).toBe('close');
+  await open.closed;
+  await expect(Connection.open(server.url)).rejects.toThrow('ECONNREFUSED');
+  expect((await server.endWithin(12_000)).code).toBe(0);
+}, 40_000);

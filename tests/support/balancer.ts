@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A minimal load balancer: one request to each server in turn, each on a new connection. */
@@ -63,6 +63,42 @@ export async function startBalancer(ports: number[]): Promise<Balancer> {
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Starts a balancer that keeps connections to each server, and asks the next server if one refuses connections. */
+export async function startKeepingBalancer(ports: number[]): Promise<Pick<Balancer, 'url' | 'stop'>> {
+  const agents = ports.map(() => new Agent({ keepAlive: true, maxSockets: 8 }));
+  let turn = 0;
+  const ask = (at: number, asked: IncomingMessage) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const { method, url: path, headers } = asked;
+      const passed = { ...headers };
+      delete passed.connection;
+      const options = { port: ports[at]!, method, path, headers: passed, agent: agents[at]! };
+      request(options, resolve).on('error', reject).end();
+    });
+  const server = createServer(async (asked, response) => {
+    const first = turn++ % ports.length;
+    try {
+      const answer = await ask(first, asked).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ECONNREFUSED') throw error;
+        return ask((first + 1) % ports.length, asked);
+      });
+      response.writeHead(answer.statusCode!);
+      answer.pipe(response);
+    } catch (error) {
+      response.writeHead(502).end(String(error));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      for (const agent of agents) agent.destroy();
     },
   };
 }

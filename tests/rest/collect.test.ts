@@ -18,6 +18,7 @@ import {
   Tab,
 } from '../support/beacon';
 import { startTestServer, type TestServer } from '../support/server';
+import { character } from '../support/texts';
 
 // The endpoint of the pixel: what it answers, to whom, and what is kept.
 
@@ -261,7 +262,7 @@ describe('a body that is no beacon', () => {
         return `{${members.join()}}`;
       }),
       fc.array(fc.integer({ min: -3, max: 30 }), { maxLength: 60 }).map((ev) => JSON.stringify({ ...valid, ev })),
-      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.string({ unit: character, maxLength: 200 }),
     );
     await fc.assert(
       fc.asyncProperty(bodies, async (body) => {

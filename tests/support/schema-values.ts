@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { character } from './texts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a schema is walked freely
 type Schema = any;
@@ -99,7 +100,7 @@ function stringsOf({ format, minLength = 0, maxLength = 60 }: Schema): fc.Arbitr
   return fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...HARD_TEXTS) },
     { weight: 3, arbitrary: fc.string({ ...size, unit: 'grapheme-ascii' }) },
-    { weight: 2, arbitrary: fc.string({ ...size, unit: 'binary' }) },
+    { weight: 2, arbitrary: fc.string({ ...size, unit: character }) },
     // Counted in code points, both are as long as allowed.
     { weight: 1, arbitrary: fc.constantFrom('x'.repeat(maxLength), '😀'.repeat(Math.min(maxLength, 300))) },
     { weight: 1, arbitrary: fc.constantFrom('x'.repeat(minLength), 'ä'.repeat(Math.max(1, minLength))) },

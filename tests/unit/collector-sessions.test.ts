@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Database } from '../../db/client';
+import { COMMIT_DELAY_MS } from '../../server/collector/intake';
 import type { KeptBatch } from '../../server/collector/packing';
 import { createSessions } from '../../server/collector/session-state';
 
 const CREATED_AT = '2026-11-22T12:00:00.000Z';
 const CREATED_MS = Date.parse(CREATED_AT);
-const COMMIT_DELAY_MS = 60_000;
 
 it('a batch that is missing for good has the others read once, not at every judgement', async () => {
   const since: number[] = [];

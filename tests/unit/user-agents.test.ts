@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEVICE_TYPES } from '../../contract/sessions';
 import { BROWSERS, readUserAgent } from '../../server/domain/user-agents';
+import { character } from '../support/texts';
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 const SAFARI = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
@@ -137,7 +138,7 @@ describe('readUserAgent', () => {
     fc.assert(
       fc.property(
         fc.oneof(
-          fc.string({ unit: 'binary', maxLength: 200 }),
+          fc.string({ unit: character, maxLength: 200 }),
           fc.array(words).map((w) => w.join(' ')),
         ),
         (header) => {

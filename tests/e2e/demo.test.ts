@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Browser, chromium, type Page } from '@playwright/test';
+import { type Browser, type BrowserContext, chromium, type Page } from '@playwright/test';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unpackTrace } from '../../server/collector/packing';
@@ -236,16 +236,21 @@ describe('the demo page', () => {
       'The server cannot be reached. Trying again …',
     ],
   ];
+  let context: BrowserContext;
+  beforeAll(async () => {
+    context = await browser.newContext();
+    await context.clock.install({ time: new Date() });
+  });
+  afterAll(() => context.close());
   it.each(CASES)(
     'says what is wrong with %s',
     async (_name, prepare, text) => {
-      const page = await browser.newPage();
-      await page.clock.install({ time: new Date() });
+      const page = await context.newPage();
       await prepare(page);
       await page.goto(`${product.url}/demo`);
       await expect
         .poll(async () => {
-          await page.clock.runFor(SILENCE_MS);
+          await context.clock.runFor(SILENCE_MS);
           return page.getByText(text).count();
         })
         .toBe(1);

@@ -5,14 +5,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest. They start first. Files that use the CPU alternate with files that mostly wait. */
 const LONG_FILES = [
-  ...['lab/slice', 'e2e/dashboard-pages', 'delivery/outages', 'e2e/lifecycle', 'e2e/demo', 'delivery/embedded-engine'],
+  ...['e2e/dashboard', 'lab/slice', 'delivery/outages', 'e2e/lifecycle', 'e2e/demo', 'delivery/embedded-engine'],
   ...['delivery/engine-contract', 'domain/embedded-postgres', 'delivery/soak'],
-  ...['e2e/dashboard-webhooks', 'e2e/three-servers', 'rest/contract'],
-  ...['delivery/cancelled-statements', 'rest/generated-clients'],
-  ...['e2e/dashboard-access', 'delivery/postgres-crash', 'docs/quickstart', 'delivery/server-crash'],
-  ...['e2e/admin', 'delivery/clock-steps', 'e2e/dashboard-review', 'delivery/delivery'],
-  ...['e2e/pixel-browsers', 'e2e/pixel', 'e2e/browser-session', 'delivery/operation', 'rest/fuzz'],
-  ...['e2e/regions', 'rest/round-trips'],
+  ...['e2e/three-servers', 'rest/contract', 'delivery/cancelled-statements', 'rest/generated-clients'],
+  ...['e2e/pixel-browsers', 'delivery/postgres-crash', 'docs/quickstart', 'delivery/server-crash', 'e2e/pixel'],
+  ...['e2e/admin', 'delivery/clock-steps', 'e2e/browser-session', 'delivery/delivery'],
+  ...['delivery/operation', 'rest/fuzz', 'e2e/regions', 'rest/round-trips'],
   ...['rest/staff-sign-in', 'rest/pipeline-orders', 'delivery/changed-subscriptions', 'docs/operating', 'docs/readme'],
 ];
 

@@ -5,7 +5,7 @@ import { expectFileHeaders, expectPageHeaders, OPEN_PAGES } from '../support/pag
 import { PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 import { answerDashboard } from '../support/staff-client';
 
-// The headers that protect browsers, on every answer of both adapters. tests/e2e/dashboard-policy.test.ts tests the pages
+// The headers that protect browsers, on every answer of both adapters. tests/e2e/dashboard/policy.ts tests the pages
 // of the self-hosted server and a browser.
 
 const PUBLIC_URL = { PUBLIC_URL_US: 'https://us.example.com' };

@@ -1,4 +1,4 @@
-import { type APIResponse, type Browser, type BrowserContext, chromium, type Page } from '@playwright/test';
+import { type APIResponse, type BrowserContext, chromium, type Page, request } from '@playwright/test';
 import { launchOptions } from './browser.mjs';
 import {
   type Answer,
@@ -10,10 +10,12 @@ import {
   startProduct,
 } from './product';
 
-// The dashboard in a real browser: one product and one browser, with a fresh context for each page that is opened.
+// The dashboard in a real browser: one product and one page, which every test opens with a role of its choice. A browser
+// that has compiled the scripts loads a page of the dashboard with a third of the CPU time that a fresh context needs.
 
 /** How long one step may take: an answer, a page. */
 export const STEP_LIMIT_MS = 15_000;
+const POLL_MS = 30;
 export const PASSWORD = 'correct horse battery';
 const DEMO_SIGN_IN = /Demo sign-in\s+(\S+@\S+)\s+(\S{20})\s/;
 
@@ -37,17 +39,19 @@ export interface Dashboard {
   demo: { email: string; password: string };
   /** Calls the API with the demo integration's key. */
   api(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Opens a blank page in a fresh browser context. */
+  /** The one page of the browser. */
+  page: Page;
+  /** Prepares the page for a look. It may show what was opened before until it goes to an address. */
   open(look?: Look): Promise<Page>;
   /** Opens an address under `base` and waits until it can be used. */
   visit(path: string, look?: Look): Promise<Page>;
   /** Calls a procedure with the cookie of a context. */
   ask(context: BrowserContext, procedure: string, input?: unknown, integrationId?: string): Promise<APIResponse>;
   change(context: BrowserContext, procedure: string, input: unknown, integrationId?: string): Promise<APIResponse>;
+  /** Goes to an address where no script runs, signed out, and forgets what pages have stored. */
+  leave(): Promise<void>;
   /** Answers the unprovoked errors since the last call. */
   takeFaults(): string[];
-  /** Closes all contexts and takes the faults. */
-  closePages(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -57,23 +61,45 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
   const [, email = '', password = ''] = DEMO_SIGN_IN.exec(product.stdout()) ?? [];
   const { integrationId, demoKey } = readScreen(product);
   const base = `${product.url}/dashboard/${integrationId}`;
-  const browser: Browser = await chromium.launch(launchOptions());
+  const origin = { origin: product.url };
+  const browser = await chromium.launch(launchOptions());
+  const context = await browser.newContext({
+    baseURL: product.url,
+    reducedMotion: 'reduce',
+    locale: 'en-US',
+    timezoneId: 'UTC',
+  });
+  context.setDefaultTimeout(STEP_LIMIT_MS);
+  const page = await context.newPage();
   const faults: string[] = [];
+  let provoked: RegExp | undefined;
+  /** The role whose cookies the page has. */
+  let shown: Role | undefined;
+  const note = (fault: string) => provoked?.test(fault) || faults.push(fault);
+  // Of the same origin, so that the browser keeps the process and the scripts that it has compiled.
+  const empty = `${product.url}/health`;
+  page.on('console', (message) => {
+    const { url } = message.location();
+    // The browser asks for an icon where no page names one.
+    if (page.url() === empty && url === `${product.url}/favicon.ico`) return;
+    if (message.type() === 'error') note(`${page.url()}: ${message.text()} ${url}`);
+  });
+  page.on('pageerror', (error) => note(`${page.url()}: ${error.stack ?? error.message}`));
   // One sign-in for each role, because sign-ins are throttled by address.
   const signedIn = new Map<Role, ReturnType<typeof signIn>>();
-  const origin = { origin: product.url };
 
   async function signIn(role: Role) {
-    const context = await browser.newContext({ baseURL: product.url });
     const account = role === 'admin' ? { email, password } : { email: `${role}@example.com`, password: PASSWORD };
     if (role !== 'admin') {
-      const admin = await browser.newContext({ baseURL: product.url, storageState: await findState('admin') });
-      await expectOk(await dashboard.change(admin, 'staff.create', { ...account, role }));
-      await admin.close();
+      const admin = await request.newContext({ baseURL: product.url, storageState: await findState('admin') });
+      const headers = { ...origin, 'x-integration-id': integrationId };
+      await expectOk(await admin.post('/api/trpc/staff.create', { headers, data: { ...account, role } }));
+      await admin.dispose();
     }
-    await expectOk(await context.request.post('/api/auth/sign-in', { headers: origin, data: account }));
-    const state = await context.storageState();
-    await context.close();
+    const client = await request.newContext({ baseURL: product.url });
+    await expectOk(await client.post('/api/auth/sign-in', { headers: origin, data: account }));
+    const state = await client.storageState();
+    await client.dispose();
     return state;
   }
   function findState(role: Role) {
@@ -83,27 +109,20 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
   }
 
   const dashboard: Dashboard = {
-    ...{ product, integrationId, base, demo: { email, password } },
+    ...{ product, integrationId, base, demo: { email, password }, page },
     api: (method, path, body) => product.call(method, path, { key: demoKey, body }),
     async open({ role, theme = 'light', width = 1280, height = 800, provokes } = {}) {
-      const context = await browser.newContext({
-        baseURL: product.url,
-        viewport: { width, height },
-        colorScheme: theme,
-        reducedMotion: 'reduce',
-        locale: 'en-US',
-        timezoneId: 'UTC',
-        ...(role ? { storageState: await findState(role) } : {}),
-      });
-      context.setDefaultTimeout(STEP_LIMIT_MS);
-      const page = await context.newPage();
-      const note = (fault: string) => provokes?.test(fault) || faults.push(fault);
-      page.on('console', (message) => message.type() === 'error' && note(`${page.url()}: ${message.text()}`));
-      page.on('pageerror', (error) => note(`${page.url()}: ${error.stack ?? error.message}`));
+      await page.unrouteAll();
+      if (role === undefined || role !== shown) await dashboard.leave();
+      if (role && role !== shown) await context.addCookies((await findState(role)).cookies);
+      shown = role;
+      provoked = provokes;
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme: theme });
       return page;
     },
     async visit(path, look = { role: 'admin' }) {
-      const page = await dashboard.open(look);
+      await dashboard.open(look);
       await page.goto(`${base}${path}`);
       await settle(page);
       return page;
@@ -114,11 +133,16 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
     },
     change: (context, procedure, data, id = integrationId) =>
       context.request.post(`/api/trpc/${procedure}`, { headers: { ...origin, 'x-integration-id': id }, data }),
-    takeFaults: () => faults.splice(0),
-    async closePages() {
-      for (const context of browser.contexts()) await context.close();
-      return dashboard.takeFaults();
+    async leave() {
+      await page.goto(empty);
+      await page.evaluate(() => {
+        localStorage.clear();
+        sessionStorage.clear();
+      });
+      await context.clearCookies();
+      shown = undefined;
     },
+    takeFaults: () => faults.splice(0),
     async stop() {
       await browser.close();
       await endProducts();
@@ -133,15 +157,20 @@ async function expectOk(response: APIResponse): Promise<void> {
 
 /** Waits until a page shows everything that it loads and React listens to all of its controls. */
 export async function settle(page: Page): Promise<void> {
-  await page.waitForFunction(() => {
-    const controls = [...document.querySelectorAll('button, input, select, textarea')];
-    return (
-      document.readyState === 'complete' &&
-      controls.length > 0 &&
-      controls.every((control) => Object.keys(control).some((key) => key.startsWith('__reactProps$'))) &&
-      !document.querySelector('.skeleton, [aria-busy="true"]')
-    );
-  });
+  // At intervals, because a poll on every animation frame makes the browser draw every frame.
+  await page.waitForFunction(
+    () => {
+      const controls = [...document.querySelectorAll('button, input, select, textarea')];
+      return (
+        document.readyState === 'complete' &&
+        controls.length > 0 &&
+        controls.every((control) => Object.keys(control).some((key) => key.startsWith('__reactProps$'))) &&
+        !document.querySelector('.skeleton, [aria-busy="true"]')
+      );
+    },
+    undefined,
+    { polling: POLL_MS },
+  );
   // Listeners on the window are added by effects, after the page is drawn.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
 }

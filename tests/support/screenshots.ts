@@ -171,7 +171,7 @@ try {
   const pages = listPages(await furnish(dashboard, receiver.url));
   await mkdir(DIRECTORY, { recursive: true });
   const total = await takePictures(dashboard, pages);
-  const faults = await dashboard.closePages();
+  const faults = dashboard.takeFaults();
   if (faults.length > 0) throw new Error(faults.join('\n'));
   if (total > MAX_TOTAL_BYTES) throw new Error(`${total} bytes in all are more than ${MAX_TOTAL_BYTES}`);
   say(`${Math.round(total / 1_000)} KB in ${DIRECTORY}`);

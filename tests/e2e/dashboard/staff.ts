@@ -1,35 +1,30 @@
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { beginWindow } from '../support/clock-window';
-import { createDemoSettings } from '../support/database';
-import { endProducts, makeDataDir, type Product, readScreen, runPrinted, startProduct } from '../support/product';
-import { type Client, createClient } from '../support/server';
-import { openStaffClient, readCookie, trySignIn } from '../support/staff-client';
+import { beginWindow } from '../../support/clock-window';
+import { type Product, readScreen, runPrinted, startProduct } from '../../support/product';
+import { type Client, createClient } from '../../support/server';
+import { openStaffClient, readCookie, trySignIn } from '../../support/staff-client';
+import { dashboard, settings } from './shared-dashboard';
 
 // Staff use the product as an operator runs it. Next answers their requests.
 
-const LIMIT_MS = 90_000;
 const SIGN_IN = /Demo sign-in\s+(\S+@\S+)\s+(\S{20})\s/;
 
-let settings: Record<string, string>;
 let sql: postgres.Sql;
 let product: Product;
 let client: Client & { url: string };
-beforeAll(async () => {
-  settings = await createDemoSettings();
-  sql = postgres(settings.DATABASE_URL!, { max: 1 });
-  product = await startProduct(await makeDataDir(), settings);
-  client = { url: product.url, ...createClient(product.url) };
-}, LIMIT_MS);
-afterAll(async () => {
-  await endProducts();
-  await sql.end();
-});
 
-describe('the first start', () => {
-  it(
-    'shows the dashboard and a working sign-in; a later start shows only the dashboard',
-    async () => {
+/** Sign-ins and the start of the product, which ends with another process of it. */
+export function registerStaffTests(): void {
+  beforeAll(() => {
+    sql = postgres(settings.DATABASE_URL!, { max: 1 });
+    product = dashboard.product;
+    client = { url: product.url, ...createClient(product.url) };
+  });
+  afterAll(() => sql?.end());
+
+  describe('the first start', () => {
+    it('shows the dashboard and a working sign-in; a later start shows only the dashboard', async () => {
       const [, email = '', password = ''] = SIGN_IN.exec(product.stdout()) ?? [];
       expect(product.stdout()).toContain(`Dashboard           ${product.url}/dashboard`);
       const signedIn = await trySignIn(client, { email, password });
@@ -61,14 +56,10 @@ describe('the first start', () => {
           .status,
       ).toBe(204);
       expect((await staff.query('staff.me')).status).toBe(401);
-    },
-    LIMIT_MS,
-  );
-});
+    });
+  });
 
-it(
-  'staff create takes the password from its input, so that it is not in the list of processes',
-  async () => {
+  it('staff create takes the password from its input, so that it is not in the list of processes', async () => {
     const email = 'piped@example.com';
     const command = `npm run -s admin -- staff create --email ${email} --json`;
     const ended = await runPrinted(
@@ -78,14 +69,10 @@ it(
     );
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect((await trySignIn(client, { email, password: 'from a pipe ä' })).status).toBe(200);
-  },
-  LIMIT_MS,
-);
+  });
 
-describe('guesses from one address', () => {
-  it(
-    'are throttled, whatever address the client claims',
-    async () => {
+  describe('guesses from one address', () => {
+    it('are throttled, whatever address the client claims', async () => {
       // As if through a proxy on this machine: the proxy appends the last entry, the client wrote the rest.
       const guess = (n: number) =>
         trySignIn(
@@ -107,7 +94,6 @@ describe('guesses from one address', () => {
         statuses.filter((status) => status === 401).length,
         statuses.filter((status) => status === 429).length,
       ]).toEqual([5, 5]);
-    },
-    LIMIT_MS,
-  );
-});
+    });
+  });
+}

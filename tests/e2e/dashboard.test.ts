@@ -1,0 +1,20 @@
+import { vi } from 'vitest';
+import { registerAccessTests } from './dashboard/access';
+import { registerPageTests } from './dashboard/pages';
+import { registerPolicyTests } from './dashboard/policy';
+import { registerReviewTests } from './dashboard/review';
+import { LIMIT_MS, shareDashboard } from './dashboard/shared-dashboard';
+import { registerStaffTests } from './dashboard/staff';
+import { registerWebhookTests } from './dashboard/webhooks';
+
+// The dashboard in a real Chromium, with the built product. The tests run in this order.
+
+vi.setConfig({ testTimeout: LIMIT_MS });
+shareDashboard();
+registerPageTests();
+registerPolicyTests();
+registerReviewTests();
+registerWebhookTests();
+registerAccessTests();
+// Last, because it starts the product again.
+registerStaffTests();

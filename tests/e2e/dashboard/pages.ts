@@ -1,0 +1,229 @@
+import { gzipSync } from 'node:zlib';
+import type { Page, Response } from '@playwright/test';
+import axe, { type AxeResults } from 'axe-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
+import { type Role, settle } from '../../support/dashboard';
+import { waitUntil } from '../../support/receiver';
+import { dashboard, LIMIT_MS, receiver } from './shared-dashboard';
+
+const MAX_SCRIPT_BYTES = 250_000;
+const MAX_SHIFT = 0.05;
+const WIDE = 1280;
+const NARROW = 360;
+
+/** The ids used in the pages' paths. */
+let ids: Record<string, string>;
+
+/** Makes a webhook with a delivery, and finds one of everything that has a page. */
+async function findIds(): Promise<Record<string, string>> {
+  const { api, product, integrationId } = dashboard;
+  const first = async (path: string): Promise<string> => (await api('GET', `${path}?pageSize=1`)).body.data[0].id;
+  const subscription = { url: `${receiver.url}/hook`, eventType: 'BotDetected' };
+  const { id: webhook } = (await api('POST', '/v1/webhooks', subscription)).body.data;
+  const { facts } = makeSessionFacts('bot', Date.now(), createRandom(1));
+  await product.ingest(integrationId, facts);
+  await receiver.waitFor(1);
+  const isLogged = async () => (await api('GET', `/v1/webhooks/${webhook}`)).body.data.lastDeliveryStatus !== null;
+  await waitUntil(isLogged);
+  const delivery = String(receiver.received[0]!.headers['x-webhook-delivery-id']);
+  const [session, user, course] = await Promise.all(['/v1/sessions', '/v1/users', '/v1/courses'].map(first));
+  return { session, user, course, webhook, delivery } as Record<string, string>;
+}
+
+const PAGES = [
+  '/overview',
+  '/sessions',
+  '/sessions?selected={session}',
+  '/sessions/{session}',
+  '/users',
+  '/users/{user}',
+  '/courses',
+  '/courses/{course}',
+  '/webhooks',
+  '/webhooks/new',
+  '/webhooks/{webhook}',
+  '/webhooks/{webhook}?delivery={delivery}',
+  '/webhooks/{webhook}?tab=skipped',
+  '/webhooks/{webhook}?tab=setup',
+  '/webhooks/{webhook}/edit',
+  '/anomalies',
+  '/alerts',
+  '/reports',
+  '/usage',
+  '/settings?tab=api-keys',
+  '/settings?tab=sites',
+  '/settings?tab=thresholds',
+  '/settings?tab=integration',
+  '/settings?tab=staff',
+  '/settings?tab=audit',
+  '/settings?tab=audit&scope=Staff',
+];
+
+const fillPath = (path: string) => path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name]!));
+
+/** Compressed size of each script, by URL, because pages share most scripts. */
+const sizes = new Map<string, number>();
+
+/** The scripts that the page has loaded since the list was emptied. */
+const scripts: Promise<number>[] = [];
+
+async function measure(response: Response): Promise<number> {
+  const size = sizes.get(response.url()) ?? gzipSync(await response.body()).length;
+  sizes.set(response.url(), size);
+  return size;
+}
+
+/** Observes the page from its first paint, and loads axe into it, until the tests of this file are over. */
+function watchPage(): void {
+  let watches: { dispose(): Promise<void> }[] = [];
+  const note = (response: Response) => {
+    if (response.request().resourceType() === 'script') scripts.push(measure(response));
+  };
+  beforeAll(async () => {
+    const { page } = dashboard;
+    watches = [await page.addInitScript(axe.source), await page.addInitScript(observeShifts)];
+    page.on('response', note);
+  });
+  afterAll(async () => {
+    dashboard.page.off('response', note);
+    for (const watch of watches) await watch.dispose();
+  });
+}
+
+/** Runs in the page. */
+function observeShifts(): void {
+  const shifts: unknown[] = [];
+  Object.assign(window, { shifts });
+  /** Describes what moved, for finding the cause. */
+  const describeMoved = ({
+    sources = [],
+  }: {
+    sources?: { node: Element | null; currentRect: DOMRect; previousRect: DOMRect }[];
+  }) =>
+    sources.map(
+      ({ node, previousRect, currentRect }) =>
+        `${node?.tagName} ${node?.className} ${previousRect.top}+${previousRect.height} → ${currentRect.top}+${currentRect.height}`,
+    );
+  const note = (entry: PerformanceEntry) => ({ ...entry.toJSON(), moved: describeMoved(entry as never) });
+  new PerformanceObserver((list) => shifts.push(...list.getEntries().map(note))).observe({
+    type: 'layout-shift',
+    buffered: true,
+  });
+}
+
+/** Goes to an address. Answers the compressed size of its scripts. */
+async function load(page: Page, address: string): Promise<number> {
+  scripts.splice(0);
+  await page.goto(address);
+  await settle(page);
+  return (await Promise.all(scripts)).reduce((sum, size) => sum + size, 0);
+}
+
+/** Lists what axe rates serious or critical, one line each. */
+async function findIssues(page: Page): Promise<string[]> {
+  // An element that is still fading in has too little contrast, so wait for animations.
+  await page.evaluate(() => Promise.all(document.getAnimations().map(({ finished }) => finished)));
+  const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
+    'axe.run(document, { resultTypes: ["violations"], preload: false })',
+  );
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
+}
+
+/** Reads how far the page shifted without input, and what moved. */
+const readShifts = (page: Page) =>
+  page.evaluate(() => {
+    const { shifts } = window as unknown as { shifts: { value: number; hadRecentInput: boolean; moved: string[] }[] };
+    const own = shifts.filter(({ hadRecentInput }) => !hadRecentInput);
+    return { sum: own.reduce((sum, { value }) => sum + value, 0), moved: own.flatMap(({ moved }) => moved) };
+  });
+
+async function expectStill(page: Page) {
+  const { sum, moved } = await readShifts(page);
+  expect(sum, moved.join('\n')).toBeLessThan(MAX_SHIFT);
+}
+
+/** Lists the elements that make a page wider than its window. */
+const findWide = (page: Page) =>
+  page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    return [...document.body.querySelectorAll('*')]
+      .filter((element) => element.getBoundingClientRect().right > clientWidth + 1)
+      .map((element) => `${element.tagName} ${element.className} ends at ${element.getBoundingClientRect().right}`)
+      .slice(0, 5)
+      .concat(`${scrollWidth} pixels wide`);
+  });
+
+interface Overlay {
+  path: string;
+  width: number;
+  theme: 'light' | 'dark';
+  button: RegExp;
+}
+
+/** Overlays, which are opened when their page was checked in that width. */
+const OVERLAYS: Overlay[] = [
+  { path: '/sessions', theme: 'light', width: WIDE, button: /^Keyboard shortcuts/ },
+  { path: '/overview', theme: 'dark', width: WIDE, button: /account$/ },
+  { path: '/overview', theme: 'light', width: NARROW, button: /^Menu$/ },
+  { path: '/settings?tab=api-keys', theme: 'dark', width: WIDE, button: /^Mint a key$/ },
+  { path: '/webhooks/{webhook}', theme: 'light', width: NARROW, button: /^Delete$/ },
+];
+
+async function expectSoundOverlay(page: Page, { theme, button }: Overlay) {
+  await page.emulateMedia({ colorScheme: theme });
+  await page.getByRole('button', { name: button }).click();
+  await page.getByRole('dialog').or(page.getByRole('alertdialog')).or(page.locator('[data-menu]')).waitFor();
+  expect(await findIssues(page), `overlay of ${button}`).toEqual([]);
+}
+
+async function expectSound(address: string, role?: Role, overlays: Overlay[] = []) {
+  const page = await dashboard.open({ role, theme: 'light', width: WIDE });
+  const scriptBytes = await load(page, address);
+  expect(scriptBytes).toBeGreaterThan(0);
+  expect(scriptBytes).toBeLessThan(MAX_SCRIPT_BYTES);
+  await expectStill(page);
+  expect(await findIssues(page)).toEqual([]);
+  for (const overlay of overlays) if (overlay.width === WIDE) await expectSoundOverlay(page, overlay);
+  await page.setViewportSize({ width: NARROW, height: 800 });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await load(page, address);
+  expect(await findWide(page)).toEqual([]);
+  await expectStill(page);
+  expect(await findIssues(page)).toEqual([]);
+  for (const overlay of overlays) if (overlay.width === NARROW) await expectSoundOverlay(page, overlay);
+}
+
+/** Rules that hold for every page, with the data of the demo integration. */
+export function registerPageTests(): void {
+  describe('every page', () => {
+    watchPage();
+    beforeAll(async () => {
+      ids = await findIds();
+    }, LIMIT_MS);
+
+    describe('has no serious accessibility issue, in overlays too, does not shift or scroll sideways at 360 pixels, and ships at most 250 KB of script', () => {
+      it.each(PAGES)('%s', (path) => {
+        const overlays = OVERLAYS.filter((overlay) => overlay.path === path);
+        return expectSound(`${dashboard.base}${fillPath(path)}`, 'admin', overlays);
+      });
+      it.each(['/demo', '/sign-in'])('%s', (path) => expectSound(`${dashboard.product.url}${path}`));
+      it('the pages of all overlays are among them', () =>
+        expect(PAGES).toEqual(expect.arrayContaining(OVERLAYS.map(({ path }) => path))));
+    });
+
+    it('animates nothing for people who prefer reduced motion', async () => {
+      const page = await dashboard.visit('/courses');
+      const moving = await page.evaluate(() => {
+        const table = document.querySelector('table')!;
+        getComputedStyle(table).fontSize;
+        table.style.fontSize = '30px';
+        return table.getAnimations({ subtree: true }).length;
+      });
+      expect(moving).toBe(0);
+    });
+  });
+}

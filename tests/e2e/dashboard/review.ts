@@ -1,0 +1,296 @@
+import type { Page } from '@playwright/test';
+import { describe, expect, it } from 'vitest';
+import { settle } from '../../support/dashboard';
+import { closed, finding, scored, secondsAgo, started } from '../../support/facts';
+import { dashboard } from './shared-dashboard';
+
+/** Shorter and longer than the page takes to render. */
+const QUICK_PAUSES_MS = [0, 2, 5, 10, 20, 40];
+
+const findSelected = (page: Page) => new URL(page.url()).searchParams.get('selected');
+const rowOf = (page: Page, sessionId: string) =>
+  page.getByRole('row').filter({ has: page.locator(`a[href$="/${sessionId}"]`) });
+/** Lists the session ids of the rows, in order. */
+const listRows = (page: Page) =>
+  page
+    .locator('tbody a[href*="/sessions/"]')
+    .evaluateAll((links) => links.map((link) => decodeURIComponent(link.getAttribute('href')!.split('/').at(-1)!)));
+const readVerdict = async (id: string) =>
+  (await dashboard.api('GET', `/v1/sessions/${id}`)).body.data.label?.verdict ?? null;
+
+/** Changes the choices one after the other, in the page itself, because each command of the browser's driver takes longer. */
+async function changeFilters({ filters, pauseMs }: { filters: [label: string, value: string][]; pauseMs: number }) {
+  for (const [label, value] of filters) {
+    const select = document.querySelector<HTMLSelectElement>(`select[aria-label="${label}"]`)!;
+    select.value = value;
+    select.dispatchEvent(new Event('change', { bubbles: true }));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+/** Lists of sessions, labels and thresholds. */
+export function registerReviewTests(): void {
+  describe('review', () => {
+    it('works by keyboard alone: j selects, b and h label and go on, u undoes', async () => {
+      const page = await dashboard.visit('/sessions?label=none');
+      const [first, second, third] = (await listRows(page)) as [string, string, string];
+      await page.keyboard.press('j');
+      await expect.poll(() => findSelected(page)).toBe(first);
+      await page.keyboard.press('b');
+      await expect.poll(() => findSelected(page)).toBe(second);
+      await rowOf(page, first).getByText('Labelled bot').waitFor();
+      await page.keyboard.press('h');
+      await expect.poll(() => findSelected(page)).toBe(third);
+      await rowOf(page, second).getByText('Labelled human').waitFor();
+      await expect.poll(() => Promise.all([first, second, third].map(readVerdict))).toEqual(['bot', 'human', null]);
+      expect((await dashboard.api('GET', `/v1/sessions/${first}`)).body.data.riskLevel).toBe('bot');
+
+      await page.keyboard.press('u');
+      await expect.poll(() => findSelected(page)).toBe(second);
+      await rowOf(page, second).getByText('Labelled human').waitFor({ state: 'detached' });
+      await expect.poll(() => readVerdict(second)).toBe(null);
+      await page.keyboard.press('u');
+      await expect.poll(() => Promise.all([first, second].map(readVerdict))).toEqual([null, null]);
+      expect(findSelected(page)).toBe(first);
+    });
+
+    it('keeps up with keys that are pressed faster than the page renders', async () => {
+      const page = await dashboard.visit('/sessions?label=none');
+      const ids = (await listRows(page)).slice(0, 4);
+      for (const key of 'jbhbh') await page.keyboard.press(key);
+      await expect.poll(() => Promise.all(ids.map(readVerdict))).toEqual(['bot', 'human', 'bot', 'human']);
+      for (const key of 'uuuu') await page.keyboard.press(key);
+      await expect.poll(() => Promise.all(ids.map(readVerdict))).toEqual([null, null, null, null]);
+    });
+
+    it('also works on the page of a session, which shows everything about it', async () => {
+      const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
+      const page = await dashboard.visit(`/sessions/${id}`);
+      await page.keyboard.press('b');
+      await expect.poll(() => readVerdict(id)).toBe('bot');
+      await page.getByRole('button', { name: 'Bot', exact: true, pressed: true }).waitFor();
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await expect.poll(() => readVerdict(id)).toBe(null);
+      await page.getByRole('figure').first().waitFor();
+    });
+
+    it('shows the findings of an open session as they form, and what followed when it ends', async () => {
+      const { product, integrationId } = dashboard;
+      const send = async (...facts: unknown[]) => expect((await product.ingest(integrationId, facts)).status).toBe(200);
+      const startedAt = secondsAgo(60);
+      const at = (second: number) => new Date(Date.parse(startedAt) + second * 1000).toISOString();
+      await send(started('live', { startedAt }));
+      const page = await dashboard.visit('/sessions/live');
+      const findings = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Findings' }) });
+      await findings.getByText('Nothing is scored yet.').waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
+      const moments = [at(12), at(12.2)];
+      const rules = [
+        finding('page-jumps', { group: 'flow', state: 'notFound', measured: 0, weight: 0.3 }),
+        finding('zero-pressure', { group: 'integrity', measured: 0.98765, moments, weight: 2.5 }),
+        finding('uniform-typing', { group: 'typing', state: 'notMeasured', measured: null, expected: null }),
+      ];
+      const evidence = { evidence: rules, ruleSetVersion: '2026.1', detectionFlags: ['zero-pressure'] };
+      await send(scored('live', 0.91, { scoredAt: at(30), ...evidence }));
+      const found = findings.getByRole('listitem').filter({ hasText: 'Presses without pressure' });
+      await found.getByText('The mouse button was pressed without pressure.').waitFor();
+      const facts = async () =>
+        (await found.locator('dl > div').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+      expect(await facts()).toEqual(['Measured 98.8 % of the presses', 'Usual below 0.5', 'Seen at 0:12']);
+      await found.getByText('weight 2.5').waitFor();
+      const timeline = page.getByRole('figure', { name: 'Timeline' });
+      await expect.poll(() => timeline.locator('figcaption').textContent()).toMatch(/ Findings at 0:12\.$/);
+      const moment = found.getByRole('button', { name: '0:12, show it on the timeline' });
+      await moment.focus();
+      await page.keyboard.press('Enter');
+      await timeline.locator('[data-chosen]').waitFor();
+      expect(await moment.getAttribute('aria-pressed')).toBe('true');
+      await page.keyboard.press('Enter');
+      await timeline.locator('[data-chosen]').waitFor({ state: 'detached' });
+      await findings.getByText('Rules 2026.1').waitFor();
+      expect(await findings.getByText('The page jumps to what is pressed').isVisible()).toBe(false);
+      await findings.getByText('Not found: 1').click();
+      await findings.getByText('The page jumps to what is pressed').waitFor();
+      await findings.getByText('Not measured: 1').click();
+      await findings.getByText('Types at an even pace').waitFor();
+      await page.getByText('91', { exact: true }).waitFor();
+      await send(scored('live', 0.95, { scoredAt: at(40), ...evidence }), closed('live'));
+      await findings.getByText('Scores: 91 at 0:30 → 95 at 0:40').waitFor();
+      await page.getByText('Live', { exact: true }).waitFor({ state: 'detached' });
+    });
+
+    it('keeps the notes and the confidence that somebody wrote, and shows who labelled', async () => {
+      const { data } = (await dashboard.api('GET', '/v1/sessions?pageSize=3')).body;
+      const { id } = data[2];
+      const readLabel = async () => (await dashboard.api('GET', `/v1/sessions/${id}`)).body.data.label;
+      const written = { confidence: 'low', notes: 'types like a person' };
+      const page = await dashboard.visit('/sessions', { role: 'admin', provokes: /status of 400/ });
+      // The page was loaded before somebody labels the session with a key.
+      const body = { verdict: 'human', ...written };
+      expect((await dashboard.api('POST', `/v1/sessions/${id}/label`, body)).status).toBe(200);
+      for (const key of 'jjjb') await page.keyboard.press(key);
+      await expect.poll(readLabel).toMatchObject({ verdict: 'bot', ...written });
+      await page.keyboard.press('k');
+      await expect.poll(() => findSelected(page)).toBe(id);
+      const panel = page.getByRole('complementary').filter({ hasText: written.notes });
+      await panel.getByText(`Labelled bot by ${dashboard.demo.email}`).waitFor();
+      await panel.getByText('low confidence').waitFor();
+
+      await page.keyboard.press('u');
+      await expect.poll(readLabel).toMatchObject({ verdict: 'human', ...written });
+      await panel.getByText(`Labelled human by ${dashboard.demo.email}`).waitFor();
+
+      // An undo leaves alone what somebody has written since.
+      await page.keyboard.press('b');
+      await expect.poll(readLabel).toMatchObject({ verdict: 'bot' });
+      await dashboard.api('POST', `/v1/sessions/${id}/label`, { verdict: 'human', notes: 'asked them' });
+      await page.keyboard.press('u');
+      await page.getByText('somebody has labelled the session since').waitFor();
+      expect(await readLabel()).toMatchObject({ verdict: 'human', notes: 'asked them' });
+      await page.getByText('“asked them”').waitFor();
+      await page.getByText(/^Labelled human by aik_v1_/).waitFor();
+      const { labeledAt } = await readLabel();
+      const input = { sessionId: id, labeledAt, verdict: null };
+      expect((await dashboard.change(page.context(), 'sessions.undoVerdict', input)).status()).toBe(200);
+    });
+
+    it('shows the shortcuts at ?', async () => {
+      const page = await dashboard.visit('/sessions');
+      await page.keyboard.press('?');
+      const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+      await dialog.getByText('Label as bot, go on').waitFor();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await page.keyboard.press('g');
+      await page.keyboard.press('u');
+      await page.waitForURL(`${dashboard.base}/users`);
+    });
+  });
+
+  describe('the list of sessions', () => {
+    it('keeps its filters in the URL, where they survive a reload', async () => {
+      const page = await dashboard.visit('/sessions');
+      await page.getByLabel('Risk', { exact: true }).selectOption('bot');
+      await page.getByLabel('Device', { exact: true }).selectOption('desktop');
+      await page.getByRole('button', { name: /^Risk: Bot/ }).waitFor();
+      await page.getByLabel('Score from, 0 to 100').fill('80');
+      await page.keyboard.press('Enter');
+      const expectFiltered = async () => {
+        expect(new URL(page.url()).search).toBe('?riskLevel=bot&deviceType=desktop&minBotScore=0.8');
+        const wanted = await dashboard.api('GET', `/v1/sessions${new URL(page.url()).search}`);
+        const ids = wanted.body.data.map(({ id }: { id: string }) => id);
+        expect(ids.length).toBeGreaterThan(0);
+        await expect.poll(() => listRows(page)).toEqual(ids);
+      };
+      await page.getByRole('button', { name: /^Score from: 80/ }).waitFor();
+      await expectFiltered();
+      await page.reload();
+      await settle(page);
+      await expectFiltered();
+      expect(await page.getByLabel('Risk', { exact: true }).inputValue()).toBe('bot');
+      expect(await page.getByLabel('Score from, 0 to 100').inputValue()).toBe('80');
+      await page.getByRole('button', { name: 'Clear all' }).click();
+      await expect.poll(() => new URL(page.url()).search).toBe('');
+      await page.getByText('50 shown').waitFor();
+      await page.goBack();
+      await expectFiltered();
+    });
+
+    it('keeps every filter when they are changed faster than the page renders', async () => {
+      const page = await dashboard.visit('/sessions');
+      const filters: [label: string, value: string][] = [
+        ['Risk', 'bot'],
+        ['Device', 'desktop'],
+        ['Status', 'Scored'],
+        ['Review', 'none'],
+      ];
+      for (const pauseMs of QUICK_PAUSES_MS) {
+        await page.evaluate(changeFilters, { filters, pauseMs });
+        await expect
+          .poll(() => new URL(page.url()).search)
+          .toBe('?riskLevel=bot&deviceType=desktop&status=Scored&label=none');
+        await page.getByRole('button', { name: /^Review: / }).waitFor();
+        await page.getByRole('button', { name: 'Clear all' }).click();
+        await page.getByText('50 shown').waitFor();
+      }
+    });
+
+    it('loads the next page at its end, without gaps or repeats', async () => {
+      const page = await dashboard.visit('/sessions');
+      const seen = await listRows(page);
+      await page.getByRole('button', { name: 'Load more' }).click();
+      await page.getByText('100 shown').waitFor();
+      const rows = await listRows(page);
+      expect(rows.slice(0, 50)).toEqual(seen);
+      const { body } = await dashboard.api('GET', '/v1/sessions?pageSize=100');
+      expect(rows).toEqual(body.data.map(({ id }: { id: string }) => id));
+    });
+
+    it('says when nothing matches, and finds a session by its id', async () => {
+      const page = await dashboard.visit('/sessions?userId=nobody');
+      await page.getByText('No session matches').waitFor();
+      const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
+      await page.getByLabel('Search by').selectOption({ label: 'Session id' });
+      await page.getByRole('searchbox', { name: 'Search for' }).fill(id);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${dashboard.base}/sessions/${id}`);
+    });
+  });
+
+  describe('risk thresholds', () => {
+    it('shows how many sessions would change class before saving, and the API applies them at once', async () => {
+      const { sessionId, botScore } = await findMedium();
+      const { totalOf } = await countByScore();
+      const page = await dashboard.visit('/settings?tab=thresholds');
+      await page.getByText('Move a cut point to see how many sessions change class.').waitFor();
+      // Low enough that the session is classified as bot.
+      const botAt = Math.floor(botScore * 100);
+      await page.getByLabel('Bot from', { exact: true }).and(page.getByRole('spinbutton')).fill(String(botAt));
+      const moved = totalOf(botAt / 100, 0.7);
+      await page.getByText(new RegExp(`^${moved} sessions? changes? class:$`)).waitFor();
+      await page.getByText(`${moved} from medium to bot`).waitFor();
+      expect(await readLevel(sessionId)).toBe('medium');
+      await page.getByRole('button', { name: 'Save thresholds' }).click();
+      await page.getByText(`Medium from 40, bot from ${botAt}`, { exact: true }).waitFor();
+      expect(await readLevel(sessionId)).toBe('bot');
+      await page.getByText('Move a cut point to see how many sessions change class.').waitFor();
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await expect.poll(() => readLevel(sessionId)).toBe('medium');
+    });
+
+    it('move by their handles, by pointer or keys, and never closer than the gap', async () => {
+      const page = await dashboard.visit('/settings?tab=thresholds');
+      const handle = page.getByRole('slider', { name: 'Bot from' });
+      await handle.focus();
+      await page.keyboard.press('ArrowLeft');
+      await expect.poll(() => handle.getAttribute('aria-valuenow')).toBe('69');
+      await page.keyboard.press('Home');
+      await expect.poll(() => handle.getAttribute('aria-valuenow')).toBe('45');
+      const spin = page.getByLabel('Bot from', { exact: true }).and(page.getByRole('spinbutton'));
+      await spin.fill('42');
+      await page.getByRole('alert').getByText('At least 5 above medium').waitFor();
+      expect(await page.getByRole('button', { name: 'Save thresholds' }).isDisabled()).toBe(true);
+      await page.getByRole('button', { name: 'Reset' }).click();
+      await expect.poll(() => handle.getAttribute('aria-valuenow')).toBe('70');
+    });
+  });
+}
+
+const readLevel = async (id: string) => (await dashboard.api('GET', `/v1/sessions/${id}`)).body.data.riskLevel;
+
+async function findMedium(): Promise<{ sessionId: string; botScore: number }> {
+  const { body } = await dashboard.api('GET', '/v1/sessions?riskLevel=medium&minBotScore=0.46&pageSize=1');
+  return { sessionId: body.data[0].id, botScore: body.data[0].botScore };
+}
+
+/** Counts sessions with a score in [from, below) by reading all of them. */
+async function countByScore() {
+  const scores: number[] = [];
+  for (let cursor = ''; ; ) {
+    const { data, pagination } = (await dashboard.api('GET', `/v1/sessions?pageSize=100${cursor}`)).body;
+    scores.push(...data.map(({ botScore }: { botScore: number }) => botScore));
+    if (!pagination.hasMore) break;
+    cursor = `&cursor=${pagination.nextCursor}`;
+  }
+  return { totalOf: (from: number, below: number) => scores.filter((score) => score >= from && score < below).length };
+}

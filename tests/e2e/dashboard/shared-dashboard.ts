@@ -1,0 +1,34 @@
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { type Dashboard, startDashboard } from '../../support/dashboard';
+import { createDemoSettings } from '../../support/database';
+import { type Receiver, startReceiver } from '../../support/receiver';
+
+// One product, one browser and one receiver of webhooks for all tests of the dashboard. Starting them, and loading each page
+// for the first time, costs more than most tests.
+
+/** How long a test or a hook may take. */
+export const LIMIT_MS = 90_000;
+
+/** Exist while tests run. */
+export let dashboard: Dashboard;
+export let receiver: Receiver;
+/** Of the product, for what cannot be done through it. */
+export let settings: Record<string, string>;
+
+/** Starts them before the first test. After each test, no error may be left that the test did not provoke. */
+export function shareDashboard(): void {
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    settings = {
+      ...(await createDemoSettings()),
+      WEBHOOK_ALLOW_HOSTS: receiver.host,
+      WEBHOOK_RETRY_DELAYS: '0s,20ms,20ms,20ms,20ms,20ms',
+    };
+    dashboard = await startDashboard(settings);
+  }, LIMIT_MS);
+  afterEach(() => expect(dashboard.takeFaults()).toEqual([]));
+  afterAll(async () => {
+    await dashboard?.stop();
+    await receiver?.stop();
+  }, LIMIT_MS);
+}

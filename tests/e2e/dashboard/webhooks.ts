@@ -1,0 +1,188 @@
+import type { Page } from '@playwright/test';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
+import { expectSigned, waitUntil } from '../../support/receiver';
+import { dashboard, receiver } from './shared-dashboard';
+
+const SECRET = /whsec_[A-Za-z0-9+/]{43}=/;
+
+/** Paths that answer 500. */
+const broken = new Set<string>();
+
+const deleteAll = async () => {
+  for (const { id } of (await dashboard.api('GET', '/v1/webhooks')).body.data)
+    await dashboard.api('DELETE', `/v1/webhooks/${id}`);
+};
+
+const random = createRandom(7);
+const arrived = (path: string) => receiver.received.filter((received) => received.path === path);
+const waitForArrival = (path: string, count = 1) => waitUntil(() => arrived(path).length >= count);
+
+/** Creates a bot session and returns its id. */
+async function sendBot(): Promise<string> {
+  const { sessionId, facts } = makeSessionFacts('bot', Date.now(), random);
+  expect((await dashboard.product.ingest(dashboard.integrationId, facts)).status).toBe(200);
+  return sessionId;
+}
+
+async function subscribe(path: string): Promise<{ id: string; secret: string }> {
+  const body = { url: `${receiver.url}${path}`, eventType: 'BotDetected', name: `Bots to ${path}` };
+  return (await dashboard.api('POST', '/v1/webhooks', body)).body.data;
+}
+
+/** Finds the rows of the delivery log that contain these words. */
+const logged = (page: Page, ...words: string[]) =>
+  words.reduce(
+    (rows, hasText) => rows.filter({ hasText }),
+    page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr'),
+  );
+
+/** Webhooks and their deliveries. */
+export function registerWebhookTests(): void {
+  describe('a webhook', () => {
+    beforeAll(async () => {
+      receiver.answer = ({ path }) => (broken.has(path) ? 500 : 200);
+      await deleteAll();
+    });
+    afterEach(async () => {
+      // A page that is open asks for its webhook again and again.
+      await dashboard.leave();
+      await deleteAll();
+    });
+
+    it('is created in the form, shows its secret once, and its first delivery appears in the log without reload', async () => {
+      const page = await dashboard.visit('/webhooks/new', { role: 'admin', provokes: /status of 400/ });
+      const url = page.getByLabel('URL');
+      const expectRefused = async (words: RegExp) => {
+        await page.getByRole('alert').filter({ hasText: words }).waitFor();
+        expect(await url.getAttribute('aria-invalid')).toBe('true');
+      };
+      for (const [refused, words] of [
+        ['ftp://hooks.example.com/', /must start with http/],
+        ['http://localhost/hook', /local or cloud metadata host/],
+      ] as const) {
+        await url.fill(refused);
+        expect(await url.getAttribute('aria-invalid')).toBe(null);
+        await page.getByRole('button', { name: 'Create webhook' }).click();
+        await expectRefused(words);
+      }
+      expect((await dashboard.api('GET', '/v1/webhooks')).body.data).toEqual([]);
+
+      await url.fill(`${receiver.url}/created`);
+      await page.getByLabel('Name').fill('Bots to the gradebook');
+      await page.getByRole('button', { name: 'Create webhook' }).click();
+      const secret = (await page.getByText(SECRET).first().textContent())!;
+      await page.getByRole('link', { name: 'Open webhook' }).click();
+      await page.getByText('Nothing was sent yet', { exact: true }).waitFor();
+      expect(await page.content()).not.toContain(secret);
+
+      await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+      const sessionId = await sendBot();
+      await logged(page, 'Delivered').waitFor();
+      await waitForArrival('/created');
+      expectSigned(arrived('/created')[0]!, secret);
+      await logged(page, 'Delivered').click();
+      await page.getByText(`"sessionId": "${sessionId}"`).first().waitFor();
+      await page.getByText(`POST ${receiver.url}/created`).waitFor();
+      await page.getByText('Healthy: no failures in a row.').waitFor();
+      expect(await page.evaluate(() => 'isSamePage' in window)).toBe(true);
+      expect(await page.content()).not.toContain(secret);
+    });
+
+    it('previews which events a condition would let through, while it is edited', async () => {
+      await sendBot();
+      const page = await dashboard.visit('/webhooks/new');
+      const summary = page.getByRole('status').filter({ hasText: 'of the newest' });
+      const total = Number(/of the newest (\d+)/.exec((await summary.textContent())!)?.[1]);
+      expect(total).toBeGreaterThan(0);
+      await summary.filter({ hasText: `${total} of the newest ${total} would be sent, 0 skipped.` }).waitFor();
+      await page.getByRole('group', { name: 'Threshold' }).getByRole('checkbox').check();
+      await page.getByLabel('Field of the payload').fill('botScore');
+      await page.getByLabel('Value', { exact: true }).fill('0.7');
+      await page.getByLabel('Operator').selectOption('lt');
+      await summary.filter({ hasText: `0 of the newest ${total} would be sent, ${total} skipped.` }).waitFor();
+      await page.getByLabel('Operator').selectOption('gte');
+      await summary.filter({ hasText: `${total} of the newest ${total} would be sent, 0 skipped.` }).waitFor();
+    });
+
+    it('is tested with a button that shows the result', async () => {
+      const { id, secret } = await subscribe('/tested');
+      const page = await dashboard.visit(`/webhooks/${id}`);
+      await page.getByRole('button', { name: 'Send test' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Test delivery' });
+      await dialog.getByText('Delivered').waitFor();
+      await dialog.getByText('200', { exact: true }).waitFor();
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await logged(page, 'Delivered', 'test').waitFor();
+      expect(arrived('/tested')).toHaveLength(1);
+      expect(arrived('/tested')[0]!.headers['x-webhook-test']).toBe('true');
+      expectSigned(arrived('/tested')[0]!, secret);
+    });
+
+    it('is signed with the new secret after it was rotated', async () => {
+      const { id, secret } = await subscribe('/rotated');
+      const page = await dashboard.visit(`/webhooks/${id}`);
+      await page.getByRole('button', { name: 'Rotate secret' }).click();
+      const question = page.getByRole('alertdialog');
+      await question.getByText('The old secret is invalid at once').waitFor();
+      await question.getByRole('button', { name: 'Rotate secret' }).click();
+      const rotated = (await page.getByRole('dialog').getByText(SECRET).textContent())!;
+      expect(rotated).not.toBe(secret);
+      await page.keyboard.press('Escape');
+      await page.getByText(SECRET).waitFor({ state: 'detached' });
+      await sendBot();
+      await waitForArrival('/rotated');
+      expectSigned(arrived('/rotated')[0]!, rotated);
+    });
+
+    it('explains that three failed deliveries in a row disabled it; enabled and resent, the delivery arrives', async () => {
+      const { id, secret } = await subscribe('/broken');
+      broken.add('/broken');
+      const page = await dashboard.visit(`/webhooks/${id}`);
+      await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+      await sendBot();
+      await page.getByText('1 failure in a row; 2 more disable it.').waitFor();
+      await Promise.all([sendBot(), sendBot()]);
+      await page.getByText('Disabled after too many failures in a row, the last of class 5xx').waitFor();
+      await expect.poll(() => logged(page, 'Retries exceeded', '5xx').count()).toBe(3);
+      expect(await page.evaluate(() => 'isSamePage' in window)).toBe(true);
+      expect(arrived('/broken')).toHaveLength(18);
+      expect((await dashboard.api('GET', `/v1/webhooks/${id}`)).body.data).toMatchObject({
+        enabled: false,
+        disabledReason: 'auto:consecutive-failures',
+        disabledFailureClass: '5xx',
+      });
+
+      const oldest = logged(page, 'Retries exceeded').last();
+      await oldest.click();
+      await page.getByText('The webhook is disabled: enable it first.').waitFor();
+      broken.delete('/broken');
+      await page.getByRole('switch', { name: 'Enabled' }).click();
+      await page.getByText('Enabled. What waited is sent now.').waitFor();
+      await page.getByRole('button', { name: 'Resend' }).click();
+      await logged(page, 'Delivered', 'resent 1×').waitFor();
+      const [again] = arrived('/broken').slice(18);
+      const [first] = arrived('/broken');
+      expectSigned(again!, secret);
+      expect([again!.body, again!.headers['x-webhook-delivery-id']]).toEqual([
+        first!.body,
+        first!.headers['x-webhook-delivery-id'],
+      ]);
+      await page.getByText('Healthy: no failures in a row.').waitFor();
+    });
+
+    it('asks before deletion, and is then gone from API and list', async () => {
+      const { id } = await subscribe('/deleted');
+      const page = await dashboard.visit(`/webhooks/${id}`);
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+      expect((await dashboard.api('GET', `/v1/webhooks/${id}`)).status).toBe(200);
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Delete webhook' }).click();
+      await page.waitForURL(`${dashboard.base}/webhooks`);
+      await page.getByText('Bots to /deleted is deleted').waitFor();
+      expect((await dashboard.api('GET', `/v1/webhooks/${id}`)).status).toBe(404);
+    });
+  });
+}

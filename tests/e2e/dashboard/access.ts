@@ -309,7 +309,14 @@ export function registerAccessTests(): void {
       const secret = (await page.getByRole('dialog').getByText(SECRET).textContent())!;
       await page.getByRole('button', { name: 'I have copied it' }).click();
       await page.getByRole('button', { name: 'Rotate identity secret' }).waitFor();
-      await page.getByLabel('Tags may ignore Global Privacy Control').check();
+      // Read in the same task, before the change is sent.
+      const stays = await page
+        .getByLabel('Tags may ignore Global Privacy Control')
+        .evaluate((control: HTMLInputElement) => {
+          control.click();
+          return control.checked;
+        });
+      expect(stays).toBe(true);
       const read = async () => (await (await dashboard.ask(page.context(), 'sites.getCollecting')).json()).result.data;
       await expect.poll(read).toMatchObject({ hasIdentitySecret: true, mayIgnorePrivacyControl: true });
       for (const content of [await page.content(), await (await page.goto(page.url()))!.text()])

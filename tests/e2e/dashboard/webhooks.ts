@@ -157,7 +157,12 @@ export function registerWebhookTests(): void {
       await oldest.click();
       await page.getByText('The webhook is disabled: enable it first.').waitFor();
       broken.delete('/broken');
-      await page.getByRole('switch', { name: 'Enabled' }).click();
+      // Read in the same task, before the change is sent.
+      const stays = await page.getByRole('switch', { name: 'Enabled' }).evaluate((control: HTMLInputElement) => {
+        control.click();
+        return control.checked;
+      });
+      expect(stays).toBe(true);
       await page.getByText('Enabled. What waited is sent now.').waitFor();
       await page.getByRole('button', { name: 'Resend' }).click();
       await logged(page, 'Delivered', 'resent 1×').waitFor();

@@ -88,6 +88,8 @@ export function PrivacyControl({ mayIgnore }: { mayIgnore: boolean }) {
   const queryClient = useQueryClient();
   const toast = useToast();
   const { isAdmin } = useStaff();
+  // Where the switch was put. The mutation is pending only one task later, and until then React would put it back.
+  const [chosen, setChosen] = useState<boolean | null>(null);
   const change = useMutation(
     trpc.sites.setPrivacyControl.mutationOptions({
       // Pending until the new state is read, or the switch would show the old one in between.
@@ -106,8 +108,11 @@ export function PrivacyControl({ mayIgnore }: { mayIgnore: boolean }) {
         <Switch
           label="Tags may ignore Global Privacy Control"
           disabled={!isAdmin || change.isPending}
-          checked={change.isPending ? change.variables.mayIgnorePrivacyControl : mayIgnore}
-          onChange={({ target }) => change.mutate({ mayIgnorePrivacyControl: target.checked })}
+          checked={chosen ?? mayIgnore}
+          onChange={({ target }) => {
+            setChosen(target.checked);
+            change.mutate({ mayIgnorePrivacyControl: target.checked }, { onSettled: () => setChosen(null) });
+          }}
         />
       </div>
     </Section>

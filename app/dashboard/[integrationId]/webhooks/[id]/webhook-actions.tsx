@@ -25,6 +25,8 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
   const queryClient = useQueryClient();
   const toast = useToast();
   const [asked, setAsked] = useState<Asked | null>(null);
+  // The mutation is pending only one task later, and until then React would put the switch back.
+  const [isEnabling, setEnabling] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const ask = (what: Asked) => () => canWrite && setAsked(what);
   const close = () => setAsked(null);
@@ -53,14 +55,17 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
       },
     }),
   );
-  const enable = () =>
+  const enable = () => {
+    setEnabling(true);
     update.mutate(
       { id, enabled: true },
       {
         onSuccess: () => toast({ text: 'Enabled. What waited is sent now.' }),
         onError: (error) => toast({ text: `Not enabled. ${describeError(error)}`, isError: true }),
+        onSettled: () => setEnabling(false),
       },
     );
+  };
   const editHref = `${base}/${encodeURIComponent(id)}/edit`;
   useShortcuts(
     'Webhook',
@@ -76,7 +81,7 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
       {!canWrite && <span className="text-muted">Your role is viewer: you see everything and change nothing.</span>}
       <Switch
         label="Enabled"
-        checked={webhook.enabled || (update.isPending && update.variables.enabled === true)}
+        checked={webhook.enabled || isEnabling}
         disabled={!canWrite || update.isPending}
         onChange={webhook.enabled ? ask('disable') : enable}
       />

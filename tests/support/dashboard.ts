@@ -16,6 +16,12 @@ import {
 /** How long one step may take: an answer, a page. */
 export const STEP_LIMIT_MS = 15_000;
 const POLL_MS = 30;
+/**
+ * Pages live for less than a second. Compiling their scripts for speed costs more than it saves, and so does forgetting what
+ * the page before has compiled.
+ */
+const SWITCHES = ['--js-flags=--no-opt --no-maglev --no-flush-bytecode', '--in-process-gpu'];
+
 export const PASSWORD = 'correct horse battery';
 const DEMO_SIGN_IN = /Demo sign-in\s+(\S+@\S+)\s+(\S{20})\s/;
 
@@ -62,7 +68,7 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
   const { integrationId, demoKey } = readScreen(product);
   const base = `${product.url}/dashboard/${integrationId}`;
   const origin = { origin: product.url };
-  const browser = await chromium.launch(launchOptions());
+  const browser = await chromium.launch(launchOptions(SWITCHES));
   const context = await browser.newContext({
     baseURL: product.url,
     reducedMotion: 'reduce',

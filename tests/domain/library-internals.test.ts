@@ -246,6 +246,9 @@ describeReaches(
             return null;
           });
         const slow = sql.unsafe('select pg_sleep(0.2)').execute();
+        // At once: a busy machine may run the timer only after the connection is open.
+        await turn();
+        look();
         const looking = setInterval(look, 5);
         await slow;
         clearInterval(looking);

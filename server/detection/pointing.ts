@@ -30,7 +30,8 @@ const DOUBLE_PRESS_MS = 500;
 const MAX_UNAPPROACHED_MOVES = 2;
 /** Smaller elements have few places that are not their centre. */
 const MIN_CENTRED_PX = 10;
-const CENTRE_TENTHS = 5;
+/** A program that rounds the middle of an element to whole pixels misses it by up to one. */
+const CENTRE_TENTHS = 10;
 
 /** What comes so soon before a press belongs to it. */
 const APPROACH_MS = 150;

@@ -32,8 +32,8 @@ const SHOWN: [subject: string, task: Task, seed: number][] = [
   ['selenium', 'quiz', 2],
   ['nodriver', 'quiz', 2],
   ['ghost-cursor', 'quiz', 2],
-  ['playwright-mcp-fill', 'essay', 2],
   ['page-script', 'quiz', 2],
+  ['pydoll', 'quiz', 2],
   ['pydoll', 'essay', 2],
 ];
 

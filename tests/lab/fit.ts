@@ -3,10 +3,10 @@ import { RULE_SET_VERSION } from '../../server/detection/score';
 import { estimateRate, type Rate } from './interval';
 import { isHeldOut, type Judged, type JudgedSubject, THRESHOLDS } from './judge';
 
-// Fits the weights of the rules by logistic regression with an L2 penalty. It keeps the form of server/detection/score.ts:
-// the same base, a rule that is not the strongest of its group counts a quarter, no weight is negative, and proofs keep their
-// weights, which follow from what only programs do. Its only inputs are what rules found, and two of the score's parts are
-// left out: segments, and the limit for too little to judge.
+// Fits the weights of the rules by logistic regression. Its penalty (L2) holds each weight near the one that reasoning gives,
+// so what the recordings say little about stays as it is. It keeps the form of server/detection/score.ts: the same base, a rule
+// that is not the strongest of its group counts a quarter, no weight is negative, and proofs keep their weights, which follow
+// from what only programs do. Its only inputs are what rules found; segments are left out.
 
 export interface FitSummary {
   ruleSetVersion: string;
@@ -29,18 +29,34 @@ export interface FittedWeight {
 const BASE = -3.5;
 const SUPPORT = 0.25;
 const MAX_UNPROVEN = Math.log(0.69 / 0.31);
-/** Weights are expected around 0 with this spread: a rule must be seen often before it counts much. */
-const PRIOR_SPREAD = 2.5;
+const FITTED = RULES.filter(({ weight }) => weight > 0);
+/** The weights that reasoning gave, before anything was recorded (rules 2026.3). */
+const REASONED: Record<string, number> = {
+  ...{ headless: 3, 'devtools-protocol': 2, 'synthetic-window': 1.2 },
+  ...{ 'untrusted-events': 3, 'zero-pressure': 3, 'fractional-coordinates': 2.5, 'movement-mismatch': 1.5 },
+  ...{ 'capital-without-shift': 2, 'replayed-trace': 2.5 },
+  ...{ 'no-approach': 1.5, 'exact-centre': 2, 'instant-press': 1.5, 'uncoalesced-moves': 0.4 },
+  ...{ 'instant-keys': 2.5, 'uniform-typing': 2, 'text-without-keys': 1.5 },
+  ...{ 'focus-without-cause': 1, 'page-jumps': 0.3, 'act-think': 0.3, 'datacenter-network': 0.8 },
+};
+/** A rule that speaks of some people all the same must not count more than that, whatever the recordings say. */
+const LIMITS = FITTED.map(({ rule, weight, isProof }) =>
+  isProof ? weight : Object.keys(rule.touches).length > 0 ? REASONED[rule.flag]! : Number.POSITIVE_INFINITY,
+);
+/** Weights are expected around those, with this spread: a rule must be seen often before it counts much more or less. */
+const PRIOR_SPREAD = 1;
 /** The strongest rule of a group depends on the weights, which depend on it. */
 const ROUNDS = 4;
 const STEPS = 1_000;
 
-const FITTED = RULES.filter(({ weight }) => weight > 0);
 const FLAGS = FITTED.map(({ rule }) => rule.flag);
 const GROUPS = FITTED.map(({ rule }) => rule.group);
+const PRIORS = FITTED.map(({ rule, weight, isProof }) => (isProof ? weight : REASONED[rule.flag]!));
 
 interface Example {
   found: boolean[];
+  /** Whether too little was done to judge it. */
+  isThin: boolean;
   isBot: boolean;
   family: string;
   /** How much it counts: each family as much as another, programs as much as people. */
@@ -62,7 +78,7 @@ const dot = (counts: readonly number[], weights: readonly number[]) =>
 
 /** Fits weights with none below 0. Deterministic. */
 export function fitWeights(examples: readonly Example[]): number[] {
-  let weights: number[] = FITTED.map(({ weight }) => weight);
+  let weights = PRIORS;
   for (let round = 0; round < ROUNDS; round++) {
     const counts = examples.map(({ found }) => countRules(found, weights));
     weights = descend(examples, counts);
@@ -76,16 +92,18 @@ function descend(examples: readonly Example[], counts: readonly number[][]): num
   const steepest = examples.reduce((sum, { share }, i) => sum + (share * sumSquares(counts[i]!)) / 4, penalty);
   const ratio = Math.sqrt(penalty / steepest);
   const momentum = (1 - ratio) / (1 + ratio);
-  let weights = FITTED.map(({ weight, isProof }) => (isProof ? weight : 0));
+  let weights = PRIORS;
   let ahead = weights;
   for (let step = 0; step < STEPS; step++) {
-    const slopes = ahead.map((weight) => weight * penalty);
+    const slopes = ahead.map((weight, j) => (weight - PRIORS[j]!) * penalty);
     for (const [i, { isBot, share }] of examples.entries()) {
       const counted = counts[i]!;
       const error = 1 / (1 + Math.exp(-dot(counted, ahead))) - (isBot ? 1 : 0);
       for (const [j, count] of counted.entries()) slopes[j]! += share * error * count;
     }
-    const next = ahead.map((weight, j) => (FITTED[j]!.isProof ? weight : Math.max(0, weight - slopes[j]! / steepest)));
+    const next = ahead.map((weight, j) =>
+      FITTED[j]!.isProof ? weight : Math.min(LIMITS[j]!, Math.max(0, weight - slopes[j]! / steepest)),
+    );
     ahead = next.map((weight, j) => weight + momentum * (weight - weights[j]!));
     weights = next;
   }
@@ -95,12 +113,12 @@ function descend(examples: readonly Example[], counts: readonly number[][]): num
 const sumSquares = (values: readonly number[]) => values.reduce((sum, value) => sum + value ** 2, 0);
 
 /** Scores what was found by some weights, with the limits of the product for what is not proven. */
-function scoreFound(found: readonly boolean[], weights: readonly number[]): number {
+function scoreFound({ found, isThin }: Example, weights: readonly number[]): number {
   const counts = countRules(found, weights);
   const isProven = FITTED.some(({ isProof }, i) => isProof && found[i]);
-  const isBroad = new Set(GROUPS.filter((_, i) => found[i] && weights[i]! > 0)).size > 1;
+  const isBroad = new Set(GROUPS.filter((group, i) => found[i] && weights[i]! > 0 && group !== 'network')).size > 1;
   const logOdds = dot(counts, weights);
-  return 1 / (1 + Math.exp(-(isProven || isBroad ? logOdds : Math.min(logOdds, MAX_UNPROVEN))));
+  return 1 / (1 + Math.exp(-(isProven || (isBroad && !isThin) ? logOdds : Math.min(logOdds, MAX_UNPROVEN))));
 }
 
 const readFound = ({ found }: Judged) => FLAGS.map((flag) => found.includes(flag));
@@ -118,7 +136,7 @@ export function fitSubjects(subjects: readonly JudgedSubject[]): FitSummary {
   }));
   const held = makeExamples(used, isHeldOut);
   const rate = (of: readonly Example[], weights: readonly number[], threshold: number) =>
-    estimateRate(of.filter(({ found }) => scoreFound(found, weights) >= threshold).length, of.length);
+    estimateRate(of.filter((example) => scoreFound(example, weights) >= threshold).length, of.length);
   const rates = (of: readonly Example[], weights: readonly number[]) => ({
     bot: rate(of, weights, THRESHOLDS.bot),
     noticed: rate(of, weights, THRESHOLDS.medium),
@@ -155,9 +173,13 @@ const round = (value: number) => Math.round(value * 100) / 100;
 
 const makeExamples = (subjects: readonly JudgedSubject[], isWanted: (judged: Judged) => boolean): Example[] =>
   subjects.flatMap(({ kind, family, sessions }) =>
-    sessions
-      .filter(isWanted)
-      .map((judged) => ({ found: readFound(judged), isBot: kind === 'driver', family, share: 1 })),
+    sessions.filter(isWanted).map((judged) => ({
+      found: readFound(judged),
+      isThin: judged.found.includes('insufficient-evidence'),
+      isBot: kind === 'driver',
+      family,
+      share: 1,
+    })),
   );
 
 /** Makes each family count as much as another, and programs as much as people. Sessions that look alike become one. */

@@ -1,8 +1,8 @@
-import { judgeShare, type Rule } from './rule';
+import { decide, NOT_MEASURED, type Rule } from './rule';
 
 export const exactCentreRule: Rule = {
   ...{ flag: 'exact-centre', group: 'pointer', expected: 'below 0.6 of the presses' },
-  sees: 'Presses in the exact middle of elements, within half a pixel.',
+  sees: 'Presses in the exact middle of elements, within a pixel.',
   needs: '3 presses of a mouse on elements of at least 10 pixels',
   plainly: 'The mouse hit the exact middle of what it pressed, again and again. Voice control can do that too.',
   exempts: {
@@ -13,5 +13,12 @@ export const exactCentreRule: Rule = {
     dictation: 'voice control presses the middle of what is named',
   },
   reference: null,
-  judge: ({ mousePresses }) => judgeShare(mousePresses.centred, { needed: 3, share: 0.6 }),
+  judge({ mousePresses: { centred } }) {
+    if (centred.count < MIN_PRESSES) return NOT_MEASURED;
+    const share = centred.marked / centred.count;
+    // The middle of small elements is hit by chance too, but not three times.
+    return decide(centred.marked >= MIN_PRESSES && share >= 0.6, share, centred.momentsMs);
+  },
 };
+
+const MIN_PRESSES = 3;

@@ -1,7 +1,7 @@
 import { decide, NOT_MEASURED, type Rule } from './rule';
 
 export const insufficientEvidenceRule: Rule = {
-  ...{ flag: 'insufficient-evidence', group: 'context', expected: '5 deeds or more' },
+  ...{ flag: 'insufficient-evidence', group: 'context', expected: '3 deeds or more' },
   sees: 'A session in which too little was done to judge it. Without proof such a session is never a bot.',
   needs: 'a session',
   plainly: 'Too little was done to judge the session. It never counts, but keeps the score below `bot`.',
@@ -17,4 +17,4 @@ export const insufficientEvidenceRule: Rule = {
   },
 };
 
-const MIN_JUDGED_DEEDS = 5;
+const MIN_JUDGED_DEEDS = 3;

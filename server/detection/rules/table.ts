@@ -28,7 +28,7 @@ import { webdriverRule } from './webdriver';
 import { zeroPressureRule } from './zero-pressure';
 
 /** The version of the rules and their weights. It rises with every change that can change a score. */
-export const RULE_SET_VERSION = '2026.3';
+export const RULE_SET_VERSION = '2026.4';
 
 export interface WeightedRule {
   rule: Rule;
@@ -38,24 +38,27 @@ export interface WeightedRule {
   isProof?: true;
 }
 
-/** All rules with their weights, which come from reasoning so far (docs/detection.md). */
+/**
+ * All rules with their weights. Those of proofs come from reasoning, the others from `npm run lab -- fit`, rounded
+ * (docs/detection.md).
+ */
 export const RULES: readonly WeightedRule[] = [
   { rule: webdriverRule, weight: 7, isProof: true },
   { rule: headlessRule, weight: 3 },
   { rule: automationGlobalsRule, weight: 7, isProof: true },
-  { rule: devtoolsProtocolRule, weight: 2 },
+  { rule: devtoolsProtocolRule, weight: 1.8 },
   { rule: syntheticWindowRule, weight: 1.2 },
   { rule: declaredAgentRule, weight: 7, isProof: true },
   { rule: untrustedEventsRule, weight: 3 },
-  { rule: zeroPressureRule, weight: 3 },
-  { rule: fractionalCoordinatesRule, weight: 2.5 },
+  { rule: zeroPressureRule, weight: 4.1 },
+  { rule: fractionalCoordinatesRule, weight: 3.1 },
   { rule: movementMismatchRule, weight: 1.5 },
-  { rule: capitalWithoutShiftRule, weight: 2 },
+  { rule: capitalWithoutShiftRule, weight: 2.2 },
   { rule: replayedTraceRule, weight: 2.5 },
   { rule: noApproachRule, weight: 1.5 },
   { rule: exactCentreRule, weight: 2 },
   { rule: instantPressRule, weight: 1.5 },
-  { rule: uncoalescedMovesRule, weight: 0.4 },
+  { rule: uncoalescedMovesRule, weight: 0.2 },
   { rule: instantKeysRule, weight: 2.5 },
   { rule: uniformTypingRule, weight: 2 },
   { rule: textWithoutKeysRule, weight: 1.5 },

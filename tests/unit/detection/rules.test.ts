@@ -301,6 +301,9 @@ const CASES: Record<string, Case[]> = {
   ],
   'exact-centre': [
     ['presses in the middle', 'found', presses(3, { offsetX10: 0, offsetY10: 5 })],
+    ['presses in the middle, rounded to whole pixels', 'found', presses(3, { offsetX10: -10, offsetY10: 10 })],
+    ['presses next to it', 'notFound', presses(3, { offsetX10: 0, offsetY10: 11 })],
+    ['two of three', 'notFound', both(presses(2, { offsetX10: 0, offsetY10: 0 }), presses(1))],
     ['presses somewhere', 'notFound', presses(3)],
     ['two presses', 'notMeasured', presses(2, { offsetX10: 0, offsetY10: 0 })],
     ['small elements', 'notMeasured', presses(3, { offsetX10: 0, offsetY10: 0, width: 9, height: 9 })],
@@ -513,8 +516,8 @@ const CASES: Record<string, Case[]> = {
     ],
   ],
   'insufficient-evidence': [
-    ['little that was done', 'found', presses(4)],
-    ['enough', 'notFound', presses(5)],
+    ['little that was done', 'found', presses(2)],
+    ['enough', 'notFound', presses(3)],
   ],
 };
 

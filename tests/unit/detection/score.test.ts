@@ -91,7 +91,7 @@ describe('a session', () => {
     const environment = { q: [9, 9] as [number, number], v: [1280, 720, 1280, 720, ...DESKTOP.v.slice(4)] };
     const manner = { environment: { ...environment, v: environment.v as typeof DESKTOP.v, b: 2 + 32 } };
     const { botScore, detectionFlags } = scoreTrace(imitate(manner));
-    expect([botScore, detectionFlags]).toEqual([0.574, ['headless', 'devtools-protocol', 'synthetic-window']]);
+    expect([botScore, detectionFlags]).toEqual([0.562, ['headless', 'devtools-protocol', 'synthetic-window']]);
     const typist = scoreTrace(imitate({ pressurePercent: 0, isFractional: true, isMismatched: true, hasShift: false }));
     expect([typist.botScore, typist.detectionFlags.length]).toEqual([0.69, 4]);
   });
@@ -104,7 +104,7 @@ describe('a session', () => {
       }
       return scoreTrace(buildTrace(builder)).botScore;
     };
-    expect([build(4), build(6)]).toEqual([0.69, 0.998]);
+    expect([build(2), build(6)]).toEqual([0.69, 0.999]);
   });
 
   it('with proof needs nothing else', () => {

@@ -33,7 +33,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // More workers than cores, because many files mostly wait.
-    maxWorkers: 5,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -93,7 +93,7 @@ const LOCK = `
 /** A test whose process has died counts until its lease ends. */
 const COUNT_RUNNING = `
   select count(*)::int as running,
-         coalesce(greatest(1, ceil(extract(epoch from min(next_attempt_at) - now()))), 1)::int as "retryAfterSeconds"
+         coalesce(greatest(1, ceil(extract(epoch from min(next_attempt_at) - clock_timestamp()))), 1)::int as "retryAfterSeconds"
     from webhook_deliveries
    where integration_id = $1 and is_test and status = 'Pending' and next_attempt_at > now()`;
 

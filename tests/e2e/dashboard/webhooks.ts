@@ -8,6 +8,7 @@ const SECRET = /whsec_[A-Za-z0-9+/]{43}=/;
 
 /** Paths that answer 500. */
 const broken = new Set<string>();
+const SIX_ATTEMPTS_MS = 30_000;
 
 const deleteAll = async () => {
   for (const { id } of (await dashboard.api('GET', '/v1/webhooks')).body.data)
@@ -141,9 +142,12 @@ export function registerWebhookTests(): void {
       const page = await dashboard.visit(`/webhooks/${id}`);
       await page.evaluate(() => Object.assign(window, { isSamePage: true }));
       await sendBot();
-      await page.getByText('1 failure in a row; 2 more disable it.').waitFor();
+      // Six attempts take a busy machine long.
+      await page.getByText('1 failure in a row; 2 more disable it.').waitFor({ timeout: SIX_ATTEMPTS_MS });
       await Promise.all([sendBot(), sendBot()]);
-      await page.getByText('Disabled after too many failures in a row, the last of class 5xx').waitFor();
+      await page
+        .getByText('Disabled after too many failures in a row, the last of class 5xx')
+        .waitFor({ timeout: SIX_ATTEMPTS_MS });
       await expect.poll(() => logged(page, 'Retries exceeded', '5xx').count()).toBe(3);
       expect(await page.evaluate(() => 'isSamePage' in window)).toBe(true);
       expect(arrived('/broken')).toHaveLength(18);

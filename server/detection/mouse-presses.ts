@@ -50,6 +50,7 @@ const isAssisted = ({ hasPressure, hasMoved, heldMs }: Press): boolean =>
 /** A finger holds a button longer. */
 const MIN_PRESSED_MS = 12;
 
+/** Sums up presses of a mouse. */
 export function sumUpPresses(presses: readonly Press[]): MousePresses {
   const released = presses.filter(({ heldMs }) => heldMs !== null);
   return {

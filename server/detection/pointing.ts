@@ -13,6 +13,7 @@ import {
 
 // What a pointer does: moves, presses, clicks and scrolling.
 
+/** Adds what a batch says of its moves. */
 export function addMoves(
   sum: Moves,
   { count, mismatched, fractional, coalesced, atMs }: Event<EventCode.MoveSummary>,
@@ -38,6 +39,7 @@ const APPROACH_MS = 150;
 const MAX_APPROACH_MOVES = 8;
 const MIN_PAUSE_MS = 1_500;
 
+/** Measures a press: where, after which moves, and after which pause. */
 export function takePress(state: DocumentState, event: Event<EventCode.Press>, deeds: Deeds): void {
   const { x10, y10, width, height, timeMs, atMs } = event;
   const place = { x: x10 / 10, y: y10 / 10 };
@@ -80,6 +82,7 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
   if (press.isTrusted) state.deedMs = timeMs;
 }
 
+/** Measures how long the press before was held. */
 export function takeRelease(state: DocumentState, event: Event<EventCode.Release>): void {
   if (state.press && event.held10 >= 0 && isTrusted(event)) changeDeed(state.press).heldMs = event.held10 / 10;
   state.press = null;
@@ -99,6 +102,7 @@ export function takeWheel(state: DocumentState, { timeMs }: Event<EventCode.Whee
   for (const jump of state.jumps) if (jump.timeMs >= timeMs - WHEEL_MS) changeDeed(jump).hasCause = true;
 }
 
+/** Measures a scroll: whether the page jumped, and whether somebody caused that. */
 export function takeScroll(state: DocumentState, { y, timeMs, atMs }: Event<EventCode.Scroll>, deeds: Deeds): void {
   const { scroll } = state;
   state.scroll = { y, timeMs };
@@ -116,6 +120,7 @@ const CONTROL_ROLES = new Set(['input', 'textarea', 'editable', 'select', 'check
 const PAGE_START_MS = 3_000;
 const CLICK_SERIES_MS = 300;
 
+/** Measures a click that a script made on a form control. Of a trusted one only the time is noted. */
 export function takeClick(state: DocumentState, event: Event<EventCode.Click>, deeds: Deeds): void {
   const { timeMs } = event;
   if (isTrusted(event)) {

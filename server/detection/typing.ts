@@ -1,5 +1,14 @@
 import type { Keystroke } from './deeds';
-import { countShare, mergeSamples, mergeShares, type Sample, type Share, takeSample } from './statistics';
+import {
+  add,
+  countShare,
+  mergeFields,
+  mergeSamples,
+  mergeShares,
+  type Sample,
+  type Share,
+  takeSample,
+} from './statistics';
 
 /** Times of typed keys: of holding them, or between them. */
 export interface Typing {
@@ -20,6 +29,7 @@ const MIN_SLOW_INTERVAL_MS = 350;
 /** A finger holds a key longer. */
 export const MIN_HELD_MS = 30;
 
+/** Sums up the times of those keys that have one. */
 export function sumUpTyping(
   typed: readonly Keystroke[],
   findTime: (key: Keystroke) => number | null,
@@ -36,12 +46,11 @@ export function sumUpTyping(
   };
 }
 
-export function mergeTyping(one: Typing, other: Typing): Typing {
-  return {
-    times: mergeSamples(one.times, other.times),
-    multiline: one.multiline + other.multiline,
-    intervals: one.intervals + other.intervals,
-    slow: one.slow + other.slow,
-    suspected: mergeShares(one.suspected, other.suspected),
-  };
-}
+/** Puts the times of two parts of a session together. */
+export const mergeTyping = mergeFields<Typing>({
+  times: mergeSamples,
+  multiline: add,
+  intervals: add,
+  slow: add,
+  suspected: mergeShares,
+});

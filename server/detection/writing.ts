@@ -16,6 +16,7 @@ import { MS_PER_SPOKEN_CHARACTER } from './phrases';
 const CHARACTERS = new Set(['letter', 'capital', 'digit', 'space', 'punctuation']);
 const MAX_INTERVAL_MS = 2_000;
 
+/** Measures a key: its kind, its interval, and whether Shift or Caps Lock was down. */
 export function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, deeds: Deeds): void {
   const { flags, timeMs, atMs } = event;
   const kind = KEY_CLASSES[event.class]!;
@@ -50,6 +51,7 @@ export function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown
   noticeTyping(state, timeMs);
 }
 
+/** Measures how long a key was held. */
 export function takeKeyUp(state: DocumentState, { slot, timeMs }: Event<EventCode.KeyUp>): void {
   const held = state.held.get(slot);
   if (held) changeDeed(held).heldMs = timeMs - held.timeMs;
@@ -62,6 +64,7 @@ const MIN_BURST_LENGTH = 10;
 const TYPED = new Set(['insertText', 'insertLineBreak', 'insertComposition', 'none', 'other']);
 const BURSTS = new Set(['insertText', 'none', 'other']);
 
+/** Measures text in text areas: how much, and whether keys wrote it. */
 export function takeInput(state: DocumentState, event: Event<EventCode.Input>, deeds: Deeds): void {
   const { field, flags, timeMs, atMs, valueLength } = event;
   const type = INPUT_TYPES[event.type]!;
@@ -92,6 +95,7 @@ const NEXT_FIELD_MS = 50;
 /** Nobody begins to type so soon after the focus came without doing. */
 const AT_ONCE_MS = 150;
 
+/** Measures the focus of a text field: whether anybody caused it. */
 export function takeFocus(state: DocumentState, event: Event<EventCode.Focus>, deeds: Deeds): void {
   const { field, role, timeMs, atMs } = event;
   if (field < 0 || !TEXT_ROLES.has(ELEMENT_ROLES[role]!)) return;

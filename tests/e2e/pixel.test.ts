@@ -6,7 +6,7 @@ import { registerPageRules } from './pixel/page';
 import { registerSendingRules } from './pixel/sending';
 import { registerSessionRules } from './pixel/sessions';
 
-// What the pixel does in Chromium. All of its rules share one browser; each test has a context of its own.
+// What the pixel does in Chromium. All of its rules share one browser; each test has a separate context.
 
 const host = preparePixelHost();
 const browser = prepareBrowser(() => chromium.launch(launchOptions()));

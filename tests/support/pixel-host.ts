@@ -198,7 +198,7 @@ export function readEvents(beacons: Beacon[]): NamedEvent[] {
 
 /**
  * Starts a host for the tests of a file. After each of them, the collector must take whatever the pixel has sent. A host
- * that keeps pages opens windows once, which is what costs most in Firefox; each test has an origin of its own.
+ * that keeps pages opens windows once, which is what costs most in Firefox; each test has a separate origin.
  */
 export function preparePixelHost({ keepsPages = false } = {}): PixelHost {
   const host = new PixelHost(keepsPages);

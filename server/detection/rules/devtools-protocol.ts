@@ -7,7 +7,7 @@ export const devtoolsProtocolRule: Rule = {
   sees:
     'How often the browser reads an error that was given to the console: more often while a program is attached ' +
     'to its inspector.',
-  needs: 'Chromium and a window of its own, not a frame',
+  needs: 'Chromium, and a page that is not in a frame',
   plainly: 'Something inspects the page while it runs. Automation does that all the time, developers sometimes.',
   exempts: {
     zoom: 'makes the page smaller on no side, as the comparison is in one unit',

@@ -8,7 +8,7 @@ import type { Judgement } from './request-judge';
 
 // Words that leak internals: stacks, files, SQL, drivers, and the schema library's messages.
 const INTERNAL_WORDS =
-  /\bat \S+ \(|^\s+at |\/(tmp|home|usr|app|server|var)\/|node_modules|\.[cm]?[jt]s\b|\brelation\b|syntax error|\b(select|insert|update|from|where)\b .*\b(from|into|set|where)\b|violates|duplicate key|postgres|drizzle|zod|trpc|ECONN|undefined|\[object |NaN\b|Invalid input|Invalid option|Too (big|small)|\bexpected\b|\breceived\b|Unrecognized/i;
+  /\bat \S+ \(|^\s+at |\/(tmp|home|usr|app|server|var)\/|node_modules|\.[cm]?[jt]s\b|\brelation\b|syntax error|\b(select|insert|update|from|where)\b .*\b(from|into|set|where)\b|violates|duplicate key|postgres|drizzle|zod|trpc|ECONN|undefined|\[object |NaN\b|Invalid input|Invalid option|Too (big|small)|(?<!\.)\bexpected\b|\breceived\b|Unrecognized/i;
 
 /** Checks that a text contains none of the `secrets` as they are, and no trace of how the product is built. */
 export function expectNothingInternal(message: string, text: string, secrets: readonly string[]) {

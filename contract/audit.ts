@@ -9,7 +9,7 @@ export const AUDIT_ACTIONS = [
   ...(['IntegrationCreated', 'PlanChanged', 'KeyMinted', 'KeyRevoked', 'ThresholdsChanged'] as const),
   ...(['SiteCreated', 'SiteRevoked', 'OriginsChanged', 'IdentitySecretRotated', 'PrivacyControlChanged'] as const),
   ...(['StaffCreated', 'StaffRoleChanged', 'StaffPasswordSet', 'StaffDisabled', 'StaffEnabled'] as const),
-  ...(['StaffSessionsEnded', 'SessionsRescored'] as const),
+  ...(['StaffSessionsEnded', 'SessionsRescored', 'ReportRequested', 'ReportDeleted'] as const),
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
@@ -28,7 +28,7 @@ export const auditEntrySchema = z.object({
     clientAddress: z.string().nullable().describe('Of staff; an IPv6 address by its /64.'),
   }),
   integrationId: z.string().nullable().describe('Null for what is done to accounts.'),
-  subjectId: z.string().describe('The integration, key, site or account that was changed.'),
+  subjectId: z.string().describe('The integration, key, site, account or report that was changed.'),
   details: z.record(z.string(), z.unknown()),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;

@@ -1,6 +1,14 @@
 import { type EventPayload, Inngest, type Logger, Middleware } from 'inngest';
 import type { Region } from '../contract/integrations';
-import { type RetryScheduled, retryScheduled, type SubscriptionDue, subscriptionDue, sweepRequested } from './events';
+import {
+  type ReportRequested,
+  type RetryScheduled,
+  reportRequested,
+  retryScheduled,
+  type SubscriptionDue,
+  subscriptionDue,
+  sweepRequested,
+} from './events';
 
 /**
  * Creates the Inngest client. Each region is its own Inngest app. With `embeddedFetch`, the client sends everything to the
@@ -54,6 +62,7 @@ export interface Messages {
   sendDue: (subscriptions: SubscriptionDue[]) => Promise<void>;
   sendWakeUps: (retries: RetryScheduled[]) => Promise<void>;
   sendSweep: () => Promise<void>;
+  sendReports: (reports: ReportRequested[]) => Promise<void>;
 }
 
 /** Creates the messages that a client sends. */
@@ -67,5 +76,6 @@ export function createMessages(client: Inngest): Messages {
     sendDue: (subscriptions) => sendAll(subscriptions, (data) => subscriptionDue.create(data)),
     sendWakeUps: (retries) => sendAll(retries, (data) => retryScheduled.create(data)),
     sendSweep: async () => void (await client.send(sweepRequested.create({}))),
+    sendReports: (reports) => sendAll(reports, (data) => reportRequested.create(data)),
   };
 }

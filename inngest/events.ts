@@ -18,6 +18,12 @@ export const subscriptionDue = eventType('webhook/subscription.due', { schema: s
 /** Deliveries of a subscription have failed and are due again at `dueAt`. */
 export const retryScheduled = eventType('webhook/retry.scheduled', { schema: staticSchema<RetryScheduled>() });
 
+/** Identifies a report to render. */
+export type ReportRequested = { integrationId: string; reportId: string };
+
+/** A report waits to be rendered. Its row says what is to be done. */
+export const reportRequested = eventType('report/requested', { schema: staticSchema<ReportRequested>() });
+
 /**
  * A process has started, or the database is back. Deliveries that the previous process left behind, and those whose wake-ups
  * were lost, must not wait for the next full minute.

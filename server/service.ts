@@ -22,6 +22,8 @@ import { createMetrics, type Metrics } from './platform/metrics';
 import { createReadiness, type Readiness } from './platform/readiness';
 import { createSecrets, type Secrets } from './platform/secrets';
 import { obtainService, releaseService } from './platform/service';
+import { createReports, type ReportService } from './reports/reports';
+import { createPostgresStore } from './reports/stores/postgres-store';
 import { readBacklog } from './webhooks/deliveries';
 import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
 import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
@@ -49,6 +51,7 @@ export interface Service {
   ingester: Ingester;
   collector: Collector;
   usage: UsageMeter;
+  reports: ReportService;
   /** Serves `/api/inngest`. Null if no Inngest server is configured, so that nobody else can start runs. */
   inngestHandler: ((request: Request) => Promise<Response>) | null;
   engine: EmbeddedEngine | null;
@@ -121,13 +124,14 @@ export function createService(options: ServiceOptions): Service {
     onRun: metrics.countRun,
     ...(engine ? { embeddedFetch: engine.fetch } : {}),
   });
+  const messages = createMessages(client);
   const dispatcher = createDispatcher({
     db,
     log,
     onAttempt: metrics.countAttempt,
     secrets,
     client: webhookClient,
-    messages: createMessages(client),
+    messages,
     presence: new LeasePresence({ openSession: (onEnd) => openSession(directUrl, onEnd), log }),
     retryDelaysMs: env.WEBHOOK_RETRY_DELAYS,
     timeoutMs: env.WEBHOOK_TIMEOUT,
@@ -150,7 +154,13 @@ export function createService(options: ServiceOptions): Service {
     readDatabase: () => ({ ...db.load(), maxConnections: env.DATABASE_POOL_MAX }),
     readCollector: collector.load,
   });
-  handler = serve({ client, functions: createFunctions(client, createJobs(env, db, dispatcher, collector)) });
+  const reports = createReports({
+    ...{ db, log, ingester, cursorKey: secrets.cursorKey },
+    stores: { current: 'postgres', postgres: createPostgresStore(db), s3: null },
+    wake: messages.sendReports,
+  });
+  const jobs = createJobs(env, db, dispatcher, collector, reports);
+  handler = serve({ client, functions: createFunctions(client, jobs) });
 
   return {
     env,
@@ -167,6 +177,7 @@ export function createService(options: ServiceOptions): Service {
     ingester,
     collector,
     usage: createUsageMeter({ db, log }),
+    reports,
     inngestHandler: env.usesInngest ? handler : null,
     engine,
     webhookClient,
@@ -176,7 +187,14 @@ export function createService(options: ServiceOptions): Service {
 }
 
 /** Connects the jobs of the engine's functions to our code. The types of both sides must match here. */
-const createJobs = (env: Env, db: Database, dispatcher: Dispatcher, collector: Collector): Jobs => ({
+const createJobs = (
+  env: Env,
+  db: Database,
+  dispatcher: Dispatcher,
+  collector: Collector,
+  reports: ReportService,
+): Jobs => ({
+  ...reports.jobs,
   drainSubscription: dispatcher.drainSubscription,
   wakeSubscription: dispatcher.wakeSubscription,
   sweep: dispatcher.sweep,

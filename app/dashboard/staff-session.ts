@@ -3,7 +3,7 @@ import { redirect } from 'next/navigation';
 import { cache } from 'react';
 import type { Staff } from '../../contract/staff';
 import { appRouter } from '../../server/procedures/router';
-import { findSignedIn } from '../../server/rest/staff-endpoints';
+import { findSignedIn } from '../../server/rest/staff-cookies';
 import { getService } from '../../server/service';
 
 /** Finds the signed-in staff; null if nobody is signed in. Looked up once per request. */

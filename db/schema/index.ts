@@ -2,6 +2,7 @@ export * from './audit';
 export * from './collector';
 export * from './findings';
 export * from './integrations';
+export * from './reports';
 export * from './rollups';
 export * from './sessions';
 export * from './staff';

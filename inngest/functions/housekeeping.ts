@@ -10,6 +10,7 @@ export interface HousekeepingJobs {
   foldSessionDeltas: () => Promise<number>;
   pruneSessions: () => Promise<number>;
   pruneFindings: () => Promise<number>;
+  pruneReports: () => Promise<number>;
   pruneAuditEntries: () => Promise<number>;
   sweepCollected: () => Promise<number>;
   createPartitions: () => Promise<number>;
@@ -62,6 +63,7 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
     async ({ step }) => {
       await step.run('prune', () => jobs.pruneSessions());
       await step.run('prune-findings', () => jobs.pruneFindings());
+      await step.run('prune-reports', () => jobs.pruneReports());
       await step.run('prune-audit', () => jobs.pruneAuditEntries());
     },
   );

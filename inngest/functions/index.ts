@@ -1,11 +1,16 @@
 import type { Inngest } from 'inngest';
 import { createDeliveryFunctions, type DeliveryJobs } from './deliveries';
 import { createHousekeepingFunctions, type HousekeepingJobs } from './housekeeping';
+import { createReportFunctions, type ReportFunctionJobs } from './reports';
 
 /** Everything that the functions call. The functions decide when and how often, the jobs do the work. */
-export type Jobs = DeliveryJobs & HousekeepingJobs;
+export type Jobs = DeliveryJobs & HousekeepingJobs & ReportFunctionJobs;
 
 /** Creates every function of the product, the same under Inngest and under the embedded engine. */
 export function createFunctions(client: Inngest, jobs: Jobs) {
-  return [...createDeliveryFunctions(client, jobs), ...createHousekeepingFunctions(client, jobs)];
+  return [
+    ...createDeliveryFunctions(client, jobs),
+    ...createHousekeepingFunctions(client, jobs),
+    ...createReportFunctions(client, jobs),
+  ];
 }

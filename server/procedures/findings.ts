@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import {
   alertPageSchema,
   anomalyPageSchema,
@@ -5,6 +6,14 @@ import {
   listFindingsInput,
   reportPageSchema,
 } from '../../contract/findings';
+import {
+  deletedReportSchema,
+  reportIdInput,
+  reportJobSchema,
+  reportTemplateSchema,
+  requestedReportSchema,
+  requestReportInput,
+} from '../../contract/reports';
 import { listAlerts, listAnomalies, listReports } from '../domain/findings';
 import { integrationProcedure, router } from './trpc';
 
@@ -29,4 +38,18 @@ export const reportsRouter = router({
     .input(listFindingsInput)
     .output(reportPageSchema)
     .query(({ ctx, input }) => listReports(ctx.domain, input)),
+  templates: integrationProcedure
+    .output(z.array(reportTemplateSchema))
+    .query(({ ctx }) => ctx.service.reports.listTemplates()),
+  jobs: integrationProcedure
+    .output(z.array(reportJobSchema))
+    .query(({ ctx }) => ctx.service.reports.listJobs(ctx.domain)),
+  request: integrationProcedure
+    .input(requestReportInput)
+    .output(requestedReportSchema)
+    .mutation(({ ctx, input }) => ctx.service.reports.request(ctx.domain, input)),
+  delete: integrationProcedure
+    .input(reportIdInput)
+    .output(deletedReportSchema)
+    .mutation(({ ctx, input }) => ctx.service.reports.delete(ctx.domain, input.id)),
 });

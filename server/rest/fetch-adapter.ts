@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Service } from '../service';
 import { collectBody, MAX_BODY_BYTES } from './request';
 import { handleRequest } from './request-handler';
@@ -20,6 +21,7 @@ export const readWebBody = async (request: Request, maxBytes: number): Promise<U
   request.body ? collectBody(request.body as unknown as AsyncIterable<Uint8Array>, maxBytes) : new Uint8Array();
 
 /** Makes a web Response. */
-export function toWebResponse({ status, headers, body }: RestResponse): Response {
-  return new Response(body as BodyInit | null, { status, headers });
+export function toWebResponse({ status, headers, body, stream }: RestResponse): Response {
+  const sent = stream ? Readable.toWeb(Readable.from(stream, { objectMode: false })) : body;
+  return new Response(sent as BodyInit | null, { status, headers });
 }

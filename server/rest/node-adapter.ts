@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../../contract/errors';
 import { UNMATCHED_PATH } from '../domain/usage';
 import type { Service } from '../service';
@@ -24,7 +25,28 @@ export async function handleNodeRequest(
     header: (name) => readHeader(request, name),
     readBody: () => readNodeBody(request, MAX_BODY_BYTES),
   });
+  if (answer.stream) return sendStream(service, request, response, answer, answer.stream);
   sendNodeResponse(request, response, answer, service.readiness.isDraining);
+}
+
+/** Sends a long body piece by piece. If a piece cannot be read, the connection breaks, so that the client knows that a part is missing. */
+async function sendStream(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers }: RestResponse,
+  stream: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  if (service.readiness.isDraining || !request.complete) response.setHeader('connection', 'close');
+  response.writeHead(status, headers);
+  try {
+    await pipeline(Readable.from(stream, { objectMode: false }), response);
+  } catch (error) {
+    // A client may leave before the end.
+    if (request.socket.destroyed && (error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    service.log.warn({ err: error }, 'a file could not be sent to its end');
+    response.destroy();
+  }
 }
 
 /** Reads one header by its lower-case name. Returns null if it is absent. */

@@ -1,5 +1,4 @@
-import { ApiError, findApiError } from '../../contract/errors';
-import { isKnownOutage, isUnavailable } from '../../db/client';
+import { ApiError } from '../../contract/errors';
 import type { VerifiedKey } from '../domain/api-keys';
 import { UNMATCHED_PATH } from '../domain/usage';
 import type { Context } from '../procedures/context';
@@ -7,9 +6,11 @@ import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
 import { authenticate } from './authentication';
 import { readDocument } from './document';
+import { toApiError } from './faults';
 import { readPixelFile } from './pixel-files';
 import { callProcedure } from './procedure-call';
 import { answerReadiness } from './readiness';
+import { answerReports } from './report-download';
 import { type RestRequest, readJsonBody, readPathParameters, readQuery, splitTarget } from './request';
 import {
   errorResponse,
@@ -23,7 +24,7 @@ import { type FoundRoute, findRoute } from './routes';
 import { listAnswerHeaders } from './security-headers.mjs';
 import { readSwaggerAsset } from './swagger';
 
-const API_PATH = /^\/+(v1|health|ready|openapi|swagger|pixel\.js|pixel)(\/|$)/;
+const API_PATH = /^\/+(v1|health|ready|openapi|swagger|pixel\.js|pixel|reports)(\/|$)/;
 
 /**
  * Finds the first segment of a path that the public API answers; null for the dashboard's paths. Paths that Next's router
@@ -44,16 +45,15 @@ export async function handleRequest(service: Service, request: RestRequest): Pro
   const { requestId } = access;
   const { path, query } = splitTarget(request.target);
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const response =
-    findApiArea(path) === 'v1'
-      ? await answerAuthenticated(service, request, { method, path, query, access })
-      : await answerPublic(service, request, { method, path, query, access });
+  const answer = ANSWERS.get(findApiArea(path)) ?? answerPublic;
+  const response = await answer(service, request, { method, path, query, access });
   response.headers['x-request-id'] = requestId;
   Object.assign(response.headers, listAnswerHeaders(service.env.publicUrl));
   // A HEAD request gets the content-length of the GET response.
   if (response.body !== null) response.headers['content-length'] = String(Buffer.byteLength(response.body));
   endAccess(service, access, response.status);
-  return request.method === 'HEAD' ? { ...response, body: null } : response;
+  const { stream: _, ...head } = response;
+  return request.method === 'HEAD' ? { ...head, body: null } : response;
 }
 
 interface Call {
@@ -81,7 +81,7 @@ async function answerAuthenticated(service: Service, request: RestRequest, call:
     });
     return response;
   } catch (error) {
-    return errorResponse(headers, toApiError(service, error, call));
+    return errorResponse(headers, toApiError(service, error, call.access));
   }
 }
 
@@ -110,7 +110,7 @@ async function answerKnown(
     const result = await callProcedure(route, { service, caller: { kind: 'api-key', verified } }, input);
     return showResult(headers, result);
   } catch (error) {
-    return errorResponse(headers, toApiError(service, error, call));
+    return errorResponse(headers, toApiError(service, error, call.access));
   }
 }
 
@@ -121,27 +121,12 @@ function showResult(headers: Record<string, string>, result: unknown): RestRespo
   return jsonResponse(200, headers, isPage ? result : { data: result });
 }
 
-/** Converts an error for the client. Only an ApiError's message is shown; any other error is logged with the request's id. */
-function toApiError(service: Service, error: unknown, call: Call): ApiError {
-  const known = findApiError(error) ?? toFault(service, error, call);
-  call.access.code = known.code;
-  return known;
-}
-
-function toFault(service: Service, error: unknown, { method, access: { requestId } }: Call): ApiError {
-  const isOutage = isUnavailable(error);
-  const level = isKnownOutage(error) ? 'debug' : isOutage ? 'warn' : 'error';
-  service.log[level]({ err: error, requestId, method }, 'a request failed');
-  if (isOutage) return new ApiError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable', { cause: error });
-  return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: error });
-}
-
 /** Answers `/health`, `/ready`, `/openapi/v3.json`, `/swagger` and the pixel, which need no key and have no envelope. */
 async function answerPublic(service: Service, request: RestRequest, call: Call): Promise<RestResponse> {
   try {
     return (await findPublic(service, request, call)) ?? plainResponse(404, 'Not found');
   } catch (error) {
-    toApiError(service, error, call);
+    toApiError(service, error, call.access);
     return plainResponse(500, 'Something went wrong on our side');
   }
 }
@@ -176,3 +161,9 @@ async function findPublic(
   if (asset) access.route = '/swagger';
   return asset;
 }
+
+/** What answers an area. Everything else is public. */
+const ANSWERS = new Map<string | null, typeof answerPublic>([
+  ['v1', answerAuthenticated],
+  ['reports', answerReports],
+]);

@@ -6,6 +6,8 @@ export interface RestResponse {
   status: number;
   headers: Record<string, string>;
   body: string | Uint8Array | null;
+  /** A long body, read as fast as the client reads it. Its length is in the headers, and `body` is null. */
+  stream?: AsyncIterable<Uint8Array>;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';

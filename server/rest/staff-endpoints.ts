@@ -1,8 +1,8 @@
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import { checkSiteInput } from '../../contract/sites';
-import { type Staff, signInInput } from '../../contract/staff';
+import { signInInput } from '../../contract/staff';
 import { isKnownOutage, isUnavailable } from '../../db/client';
-import { closeStaffSession, findStaff, SESSION_MAX_AGE_SECONDS } from '../auth/sessions';
+import { closeStaffSession, SESSION_MAX_AGE_SECONDS } from '../auth/sessions';
 import { signIn } from '../auth/sign-in';
 import { checkSite } from '../domain/site-checks';
 import { UNMATCHED_PATH } from '../domain/usage';
@@ -13,6 +13,7 @@ import { type Access, beginAccess, endAccess } from './access-log';
 import { readClientAddress } from './client-address';
 import { readWebBody } from './fetch-adapter';
 import { isJsonType } from './media-type';
+import { findSignedIn, makeCookie, readToken } from './staff-cookies';
 import { listProcedures } from './trpc-internals';
 
 // The dashboard's endpoints: sign-in, sign-out, the check of a site, and its tRPC calls, with a session cookie.
@@ -20,30 +21,8 @@ import { listProcedures } from './trpc-internals';
 const MAX_FORM_BYTES = 8 * 1024;
 const SITE_CHECK_PATH = '/collect/check';
 const MAX_CALL_BYTES = 64 * 1024;
-const COOKIE = 'staff_session';
 /** Names the integration that the dashboard shows. */
 const INTEGRATION_HEADER = 'x-integration-id';
-
-/** A deployed service uses the prefix `__Host-`: browsers accept it only on Secure cookies, set by exactly this host. */
-const cookieName = (service: Service) => (service.env.isDeployed ? `__Host-${COOKIE}` : COOKIE);
-
-function makeCookie(service: Service, token: string, maxAgeSeconds: number): string {
-  const secure = service.env.isDeployed ? '; Secure' : '';
-  return `${cookieName(service)}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
-}
-
-/** Reads the session token from a Cookie header. */
-function readToken(service: Service, cookies: string | null): string | null {
-  const prefix = `${cookieName(service)}=`;
-  const found = cookies?.split(';').find((cookie) => cookie.trim().startsWith(prefix));
-  return found?.trim().slice(prefix.length) || null;
-}
-
-/** Finds the staff member that a Cookie header signs in; null if there is none. */
-export async function findSignedIn(service: Service, cookies: string | null): Promise<Staff | null> {
-  const token = readToken(service, cookies);
-  return token === null ? null : findStaff(service, token);
-}
 
 /**
  * Whether a request that changes something comes from a page of this host. Browsers send the origin with every POST, and a

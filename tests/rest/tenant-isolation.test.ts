@@ -92,6 +92,10 @@ async function createTenant(marker: string, variety: number): Promise<Tenant> {
   const site = await createSite(asOperator(server.service.db), { integrationId: created.id, name: marker });
   await sql`insert into collected_sessions (integration_id, session_id, site_id, created_at, day, user_agent)
             values (${created.id}, 'session-1', ${site.id}, now(), now()::date, ${marker})`;
+  await sql`insert into report_jobs (integration_id, id, name, template, format, parameters, start_at, end_at, state, expires_at)
+            values (${created.id}, ${`rep-${marker}`}, ${marker}, 'sessions', 'csv', '{}', now(), now(), 'Ready', now() + interval '1 day')`;
+  await sql`insert into report_chunks (integration_id, report_id, part, number, content)
+            values (${created.id}, ${`rep-${marker}`}, '0', 0, ${Buffer.from(marker)})`;
   const tenant = { ...created, marker, webhooks: [], groups: makeTenantFacts(marker, variety) } as Tenant;
   for (const eventType of EVENT_TYPES) {
     const body = { url: `${receiver.url}/${marker}`, eventType, name: marker };

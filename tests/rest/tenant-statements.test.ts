@@ -149,6 +149,21 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['f/c/c', 'c'],
   },
   {
+    reason: 'staff, who belong to no tenant, follow a link that names no integration',
+    text: /^select integration_id as "integrationId", name, format, state, .* from report_jobs where id = \$1$/,
+    spans: ['report_jobs'],
+  },
+  {
+    reason: 'a look finds the reports that nobody renders, for all tenants',
+    text: /^with lost as \( select integration_id, id from report_jobs where state in/,
+    spans: ['lost/report_jobs'],
+  },
+  {
+    reason: 'a look finds the reports whose files must go, for all tenants',
+    text: /^select integration_id as "integrationId", id as "reportId", store from report_jobs where expires_at/,
+    spans: ['report_jobs'],
+  },
+  {
     reason: 'a closed session is known by its number',
     text: /^with ended as \( update collected_sessions/,
     spans: ['ended/collected_sessions'],
@@ -193,6 +208,7 @@ beforeAll(async () => {
   await lookAfterDeliveries(webhookId);
   await callEverything();
   await walkEverything(subject);
+  await makeReports();
   await failDeliveries(deletedId);
   await operate();
   await collectPages();
@@ -270,6 +286,31 @@ async function walkEverything({ sessionId, userId }: Subject) {
     expect([path, nextCursor]).toEqual([path, expect.any(String)]);
     expect((await call({ method: 'GET', path: `/v1/${path}?pageSize=1&cursor=${nextCursor}` })).status).toBe(200);
   }
+}
+
+/** Reports of every template, from the request to the end of the file. */
+async function makeReports() {
+  const staff = await createCaller(server, tenant.key);
+  const { jobs, openFile } = server.service.reports;
+  const [format, days] = ['json', 30] as const;
+  const asked = await Promise.all([
+    staff.reports.request({ template: 'sessions', format, days }),
+    staff.reports.request({ template: 'user-evidence', format, days, userId: SHARED.users[0]! }),
+    staff.reports.request({ template: 'course-integrity', format, days, courseId: SHARED_COURSE }),
+    staff.reports.request({ template: 'weekly-overview', format }),
+  ]);
+  await waitUntil(async () => {
+    const ready = new Set((await staff.reports.list({})).data.map(({ id }) => id));
+    return asked.every(({ id }) => ready.has(id));
+  });
+  expect(await staff.reports.jobs()).toEqual([]);
+  for (const { id } of asked) expect((await call({ method: 'GET', path: `/reports/${id}/download` })).status).toBe(200);
+  await openFile({ integrationId: null, reportId: asked[0]!.id });
+  await staff.reports.delete(asked[0]!);
+  await jobs.failReport({ integrationId: tenant.id, reportId: asked[1]!.id, runId: 'other' }, 'It failed');
+  await jobs.wakeReports();
+  await server.database.db.sql`update report_jobs set expires_at = now() where id = ${asked[1]!.id}`;
+  await jobs.pruneReports();
 }
 
 /** What staff do with deliveries. No route of the API does it. */

@@ -26,6 +26,9 @@ export const TABLE_BOUNDS: Record<string, string> = {
   writing_scores: 'Removed after the retention of the plan.',
   alerts: 'Removed after the retention of the plan.',
   reports: 'Removed after the retention of the plan, and not before they expire.',
+  report_jobs:
+    'Removed 30 days after they were made, or asked for if they failed. At most 20 of an integration wait or run.',
+  report_chunks: 'Removed with their report.',
   domain_events: 'Removed after the retention of the plan, and not before their deliveries.',
   webhook_subscriptions:
     'At most 100 for each integration. Deleted ones are removed after an hour, and not before their deliveries.',

@@ -30,10 +30,12 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   [
     'service',
     'server/service.ts server/external-packages.mjs',
-    'collector pipeline webhooks domain auth platform db inngest engine',
+    'collector reports pipeline webhooks domain auth platform db inngest engine',
   ],
   // Takes what the pixel sends, keeps the sessions and turns them into facts.
   ['collector', 'server/collector/', 'pipeline detection domain audit platform db contract'],
+  // Files made of what is stored: templates, formats, stores.
+  ['reports', 'server/reports/', 'pipeline domain audit platform db contract'],
   ['pipeline', 'server/pipeline/', 'webhooks domain platform db contract'],
   ['webhooks', 'server/webhooks/', 'domain audit platform db contract'],
   ['domain', 'server/domain/', 'audit platform db contract'],

@@ -153,7 +153,8 @@ describe('on Vercel', () => {
     );
     const long = routes.filter((path) => /export const maxDuration = 60;/.test(read(`app/${path}`)));
     expect(long.sort()).toEqual([
-      ...['api/inngest/route.ts', 'api/trpc/[trpc]/route.ts', 'collect/route.ts', 'v1/[[...path]]/route.ts'],
+      ...['api/inngest/route.ts', 'api/trpc/[trpc]/route.ts', 'collect/route.ts'],
+      ...['reports/[[...path]]/route.ts', 'v1/[[...path]]/route.ts'],
     ]);
   });
 });

@@ -49,6 +49,8 @@ const WORDS: Record<AuditAction, (details: Details) => string> = {
   StaffSessionsEnded: ({ email, sessions }) =>
     `${email} signed out of ${sessions} ${sessions === 1 ? 'session' : 'sessions'}`,
   SessionsRescored: ({ ruleSetVersion }) => `Sessions scored again by rules ${ruleSetVersion}`,
+  ReportRequested: ({ name, format }) => `Report ${name} (${format}) requested`,
+  ReportDeleted: ({ name, format }) => `Report ${name} (${format}) deleted`,
 };
 
 function ActorName({ actor: { kind, name } }: AuditEntry) {

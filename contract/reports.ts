@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { REPORT_FORMATS } from './events';
+import { idText, instantText, text, wireInstant, word } from './fields';
+import { RISK_LEVELS } from './sessions';
+
+// Reports that the product makes itself: what staff ask for, and how far it is. For staff; no route of the public API shows
+// them. A report that is ready is a fact like any other (contract/findings.ts).
+
+export const REPORT_TEMPLATES = ['course-integrity', 'user-evidence', 'sessions', 'weekly-overview'] as const;
+export type ReportTemplate = (typeof REPORT_TEMPLATES)[number];
+
+export const REPORT_STATES = ['Queued', 'Running', 'Ready', 'Failed'] as const;
+export type ReportState = (typeof REPORT_STATES)[number];
+
+/** For how long a file can be downloaded. */
+export const REPORT_DAYS = 30;
+/** The longest window of a report: the longest retention of a plan. */
+const MAX_WINDOW_DAYS = 730;
+
+const days = z
+  .int()
+  .min(1)
+  .max(MAX_WINDOW_DAYS)
+  .describe('The length of the window in days. It ends when the report is asked for, or at `until`.');
+const courseId = idText();
+const userId = idText();
+const riskLevel = word(RISK_LEVELS);
+
+/** What each template asks for. */
+const PARAMETERS = {
+  'course-integrity': { courseId, days },
+  'user-evidence': { userId, days },
+  sessions: { days, riskLevel: riskLevel.optional(), courseId: courseId.optional() },
+  'weekly-overview': {},
+} as const satisfies Record<ReportTemplate, z.ZodRawShape>;
+
+/** The parameters of a report as they are stored. */
+export interface ReportParameters {
+  courseId?: string | undefined;
+  userId?: string | undefined;
+  riskLevel?: (typeof RISK_LEVELS)[number] | undefined;
+  days?: number | undefined;
+}
+export const PARAMETER_NAMES = ['courseId', 'userId', 'riskLevel', 'days'] as const;
+
+/** One object for each template, with its parameters and `common`. */
+const ofTemplates = <Common extends z.ZodRawShape>(common: Common) => {
+  const of = <T extends ReportTemplate>(template: T) =>
+    z.object({ template: z.literal(template), ...PARAMETERS[template], ...common });
+  return z.discriminatedUnion('template', [
+    of('course-integrity'),
+    of('user-evidence'),
+    of('sessions'),
+    of('weekly-overview'),
+  ]);
+};
+
+const common = { format: word(REPORT_FORMATS), name: text(1, 200).optional() };
+
+/** A report that is made once. */
+export const requestReportInput = ofTemplates({ ...common, until: instantText().optional() });
+export type RequestReportInput = z.infer<typeof requestReportInput>;
+
+export const requestedReportSchema = z.object({ id: z.string() });
+
+/** What a template is about, and what it asks for. */
+export const reportTemplateSchema = z.object({
+  id: z.enum(REPORT_TEMPLATES),
+  name: z.string(),
+  about: z.string(),
+  parameters: z.array(z.object({ name: z.enum(PARAMETER_NAMES), isRequired: z.boolean() })),
+});
+export type ReportTemplateEntry = z.infer<typeof reportTemplateSchema>;
+
+/** Lists the parameters of a template, and which of them it needs. */
+export const listParameters = (template: ReportTemplate) =>
+  Object.entries<z.ZodType>(PARAMETERS[template]).map(([name, schema]) => ({
+    name: name as (typeof PARAMETER_NAMES)[number],
+    isRequired: !schema.safeParse(undefined).success,
+  }));
+
+/** A report that is being made, or could not be made. A finished one is in the list of reports. */
+export const reportJobSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  template: z.enum(REPORT_TEMPLATES),
+  format: z.enum(REPORT_FORMATS),
+  state: z.enum(REPORT_STATES),
+  failure: z.string().nullable().describe('Why it failed, in words for staff.'),
+  recordCount: z.number().describe('Rows written so far.'),
+  requestedBy: z.string().nullable().describe('The address of the account; null for a schedule.'),
+  requestedAt: wireInstant(),
+});
+export type ReportJob = z.infer<typeof reportJobSchema>;
+
+export const reportIdInput = z.object({ id: idText() });
+export const deletedReportSchema = z.object({ id: z.string() });

@@ -1,0 +1,148 @@
+import type { ReportFormat } from '../../contract/events';
+import { REPORT_DAYS, type ReportParameters, type ReportTemplate } from '../../contract/reports';
+import { PLANS, type Plan } from '../../contract/tiers';
+import type { Database } from '../../db/client';
+import type { ReportPart } from '../../db/schema/reports';
+import type { IntegrationScope } from '../domain/context';
+import type { ReportKey, StoreName } from './stores/store';
+
+// The states of a report: Queued → Running → Ready or Failed. Each change names the run of the engine that makes it, so that a
+// run that was given up cannot change what another one does.
+
+/** The run of the engine that renders a report. */
+export interface ReportRun extends ReportKey {
+  runId: string;
+}
+
+/** A report that a run renders, with its tenant. */
+export interface RunningReport {
+  id: string;
+  name: string;
+  template: ReportTemplate;
+  format: ReportFormat;
+  parameters: ReportParameters;
+  startAt: string;
+  endAt: string;
+  requestedAt: string;
+  store: StoreName;
+  integrationName: string;
+  integration: IntegrationScope;
+}
+
+/** Gives a report to a run. Returns false if it is gone, or another run has it. Calling it again is fine. */
+export async function beginReport(db: Database, run: ReportRun, store: StoreName): Promise<boolean> {
+  const rows = await db.query(BEGIN, [run.integrationId, run.reportId, run.runId, store]);
+  return rows.length > 0;
+}
+
+const BEGIN = `
+  update report_jobs set state = 'Running', run_id = $3, store = $4, woken_at = now()
+   where integration_id = $1 and id = $2 and (state = 'Queued' or state = 'Running' and run_id = $3)
+  returning id`;
+
+/** Reads the report of a run. Returns null if the run no longer has it. */
+export async function findRunningReport(db: Database, run: ReportRun): Promise<RunningReport | null> {
+  type Row = Omit<RunningReport, 'integration'> & { plan: Plan; mediumAt: number; botAt: number };
+  const [row] = await db.query<Row>(READ_RUNNING, [run.integrationId, run.reportId, run.runId]);
+  if (!row) return null;
+  const { plan, mediumAt, botAt, ...report } = row;
+  return { ...report, integration: { id: run.integrationId, plan, tier: PLANS[plan].tier, mediumAt, botAt } };
+}
+
+const READ_RUNNING = `
+  select j.id, j.name, j.template, j.format, j.parameters, j.start_at as "startAt", j.end_at as "endAt",
+         j.requested_at as "requestedAt", j.store, i.name as "integrationName", i.plan, i.medium_at as "mediumAt",
+         i.bot_at as "botAt"
+    from report_jobs j join integrations i on i.id = j.integration_id
+   where j.integration_id = $1 and j.id = $2 and j.state = 'Running' and j.run_id = $3`;
+
+/** Records how far a run is. Returns false if it no longer has the report. */
+export async function recordProgress(db: Database, run: ReportRun, recordCount: number): Promise<boolean> {
+  const rows = await db.query(PROGRESS, [run.integrationId, run.reportId, run.runId, recordCount]);
+  return rows.length > 0;
+}
+
+const PROGRESS = `
+  update report_jobs set record_count = $4::int, woken_at = now()
+   where integration_id = $1 and id = $2 and state = 'Running' and run_id = $3 returning id`;
+
+/** A report that is ready. */
+export interface ReadyReport {
+  name: string;
+  template: ReportTemplate;
+  format: ReportFormat;
+  recordCount: number;
+  fileSize: number;
+  completedAt: string;
+  expiresAt: string;
+}
+
+/** Makes a report ready. Returns null if the run no longer has it. Calling it again returns the same. */
+export async function completeReport(
+  db: Database,
+  run: ReportRun,
+  file: { parts: ReportPart[]; recordCount: number },
+): Promise<ReadyReport | null> {
+  const key = [run.integrationId, run.reportId, run.runId];
+  const fileSize = file.parts.reduce((sum, { size }) => sum + size, 0);
+  await db.query(COMPLETE, [...key, JSON.stringify(file.parts), file.recordCount, fileSize, REPORT_DAYS]);
+  const [ready] = await db.query<ReadyReport>(READ_READY, key);
+  return ready ?? null;
+}
+
+const COMPLETE = `
+  update report_jobs
+     set state = 'Ready', parts = $4::text::jsonb, record_count = $5::int, file_size = $6::float8, completed_at = now(),
+         expires_at = now() + $7::int * interval '1 day'
+   where integration_id = $1 and id = $2 and state = 'Running' and run_id = $3`;
+const READ_READY = `
+  select name, template, format, record_count as "recordCount", file_size as "fileSize", completed_at as "completedAt",
+         expires_at as "expiresAt"
+    from report_jobs where integration_id = $1 and id = $2 and state = 'Ready' and run_id = $3`;
+
+/** Ends a report without a file. `failure` is for staff. */
+export async function failReport(db: Database, run: ReportRun, failure: string): Promise<void> {
+  await db.query(FAIL, [run.integrationId, run.reportId, run.runId, failure]);
+}
+
+const FAIL = `
+  update report_jobs set state = 'Failed', failure = $4
+   where integration_id = $1 and id = $2 and (state = 'Queued' or state = 'Running' and run_id = $3)`;
+
+/** The most reports that one look wakes. */
+const WAKE_BATCH = 100;
+
+/**
+ * Finds reports whose wake-up was lost: their process died after the commit, or the engine lost their run. Such a report is
+ * rendered from its beginning, by a new run.
+ */
+export function findLostReports(db: Database): Promise<ReportKey[]> {
+  return db.query<{ integrationId: string; reportId: string }>(FIND_LOST, []);
+}
+
+const FIND_LOST = `
+  with lost as (
+    select integration_id, id from report_jobs
+     where state in ('Queued', 'Running')
+       and woken_at < now() - case state when 'Queued' then interval '2 minutes' else interval '1 hour' end
+     order by woken_at limit ${WAKE_BATCH} for update skip locked)
+  update report_jobs j set state = 'Queued', run_id = null, woken_at = now() from lost
+   where j.integration_id = lost.integration_id and j.id = lost.id
+  returning j.integration_id as "integrationId", j.id as "reportId"`;
+
+/** The most reports that one look removes. The next one continues. */
+const EXPIRED_BATCH = 100;
+
+/** Finds reports whose files must go: deleted ones and expired ones, also those that failed. */
+export function findExpiredReports(db: Database): Promise<(ReportKey & { store: StoreName | null })[]> {
+  return db.query(FIND_EXPIRED, []);
+}
+
+const FIND_EXPIRED = `
+  select integration_id as "integrationId", id as "reportId", store from report_jobs
+   where expires_at <= now() and state not in ('Queued', 'Running') order by expires_at limit ${EXPIRED_BATCH}`;
+
+/** Removes the row of a report whose file is removed. */
+export async function removeReport(db: Database, { integrationId, reportId }: ReportKey): Promise<void> {
+  await db.query('delete from report_jobs where integration_id = $1 and id = $2', [integrationId, reportId]);
+}

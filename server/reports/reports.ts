@@ -1,0 +1,95 @@
+import type { ReportJob, ReportTemplateEntry, RequestReportInput } from '../../contract/reports';
+import type { Database } from '../../db/client';
+import type { ReportPart } from '../../db/schema/reports';
+import type { DomainContext } from '../domain/context';
+import type { Ingester } from '../pipeline/ingest';
+import type { Logger } from '../platform/log';
+import { openReportFile, type ReportFile } from './downloads';
+import { beginReport, completeReport, failReport, findExpiredReports, findLostReports, type ReportRun } from './jobs';
+import { type PartStart, type RenderedPart, renderPart } from './rendering';
+import { deleteReport, listReportJobs, purgeReport, type RequestContext, requestReport } from './requests';
+import type { ReportKey, ReportStores } from './stores/store';
+import { listTemplates } from './templates';
+
+/** The reports of a process: what staff ask for, what the engine runs, and the files. */
+export interface ReportService {
+  listTemplates(): ReportTemplateEntry[];
+  request(context: RequestContext, input: RequestReportInput): Promise<{ id: string }>;
+  listJobs(context: DomainContext): Promise<ReportJob[]>;
+  delete(context: RequestContext, id: string): Promise<{ id: string }>;
+  openFile(report: { integrationId: string | null; reportId: string }): Promise<ReportFile>;
+  jobs: {
+    beginReport(run: ReportRun): Promise<boolean>;
+    renderPart(run: ReportRun, start: PartStart): Promise<RenderedPart | { failure: string } | null>;
+    completeReport(run: ReportRun, file: { parts: ReportPart[]; recordCount: number }): Promise<void>;
+    failReport(run: ReportRun, failure: string): Promise<void>;
+    wakeReports(): Promise<number>;
+    pruneReports(): Promise<number>;
+  };
+}
+
+export const downloadPath = (reportId: string) => `/reports/${encodeURIComponent(reportId)}/download`;
+
+/** Creates the process's reports. */
+export function createReports(dependencies: {
+  db: Database;
+  log: Logger;
+  cursorKey: Buffer;
+  ingester: Ingester;
+  stores: ReportStores;
+  /** Tells the engine of reports to render. */
+  wake: (reports: ReportKey[]) => Promise<void>;
+}): ReportService {
+  const { db, log, ingester, stores, wake } = dependencies;
+
+  /** If it fails, the look of the next minutes finds the report. */
+  async function wakeQuietly(report: ReportKey) {
+    await wake([report]).catch((error: unknown) => log.warn({ err: error }, 'the engine was not told of a report'));
+  }
+
+  /** Sends the fact of a report that is ready. Its id is the report's, so that a repeated step sends a duplicate. */
+  async function complete(run: ReportRun, file: { parts: ReportPart[]; recordCount: number }) {
+    const ready = await completeReport(db, run, file);
+    if (!ready) return void (await removeOf(run));
+    const { integrationId, reportId } = run;
+    const { name, template, ...described } = ready;
+    const named = { reportId, reportName: name, templateId: template, downloadUrl: downloadPath(reportId) };
+    await ingester.ingestFacts({ integrationId, facts: [{ kind: 'reportReady', ...named, ...described }] });
+    await db.query(REMOVE_FACT_OF_DELETED, [integrationId, reportId]);
+  }
+
+  const removeOf = (report: ReportKey) => stores[stores.current]?.remove(report);
+
+  return {
+    listTemplates,
+    async request(context, input) {
+      const report = await requestReport(context, input);
+      await wakeQuietly(report);
+      return { id: report.reportId };
+    },
+    listJobs: listReportJobs,
+    delete: (context, id) => deleteReport(context, stores, id),
+    openFile: (report) => openReportFile({ db, stores }, report),
+    jobs: {
+      beginReport: (run) => beginReport(db, run, stores.current),
+      renderPart: (run, start) => renderPart(dependencies, run, start),
+      completeReport: complete,
+      failReport: (run, failure) => failReport(db, run, failure),
+      async wakeReports() {
+        const lost = await findLostReports(db);
+        if (lost.length > 0) await wake(lost);
+        return lost.length;
+      },
+      async pruneReports() {
+        const expired = await findExpiredReports(db);
+        for (const { store, ...report } of expired) await purgeReport({ db }, stores, report, store);
+        return expired.length;
+      },
+    },
+  };
+}
+
+/** Staff may delete a report between its completion and its fact. Then nothing of it may stay. */
+const REMOVE_FACT_OF_DELETED = `
+  delete from reports r where r.integration_id = $1 and r.id = $2
+     and not exists (select from report_jobs j where j.integration_id = $1 and j.id = $2 and j.state = 'Ready')`;

@@ -1,0 +1,122 @@
+import { and, desc, eq, inArray, sql } from 'drizzle-orm';
+import { ApiError } from '../../contract/errors';
+import {
+  PARAMETER_NAMES,
+  REPORT_DAYS,
+  type ReportJob,
+  type ReportParameters,
+  type RequestReportInput,
+} from '../../contract/reports';
+import { integrations, reportJobs, reports } from '../../db/schema';
+import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
+import type { DomainContext } from '../domain/context';
+import { createId } from '../platform/ids';
+import { removeReport } from './jobs';
+import type { ReportKey, ReportStores } from './stores/store';
+import { TEMPLATES } from './templates';
+
+/** The most reports of an integration that may wait or run at a time. */
+const MAX_UNFINISHED = 20;
+const RETRY_AFTER_SECONDS = 60;
+/** The most unfinished and failed reports that staff see. */
+const MAX_SHOWN_JOBS = 50;
+const DAY_MS = 86_400_000;
+/** The window of a template without a parameter for it. */
+const DEFAULT_DAYS = 7;
+
+export type RequestContext = DomainContext & AuditedContext;
+
+/** Asks for a report. NOT_FOUND for an unknown course or user, RATE_LIMITED if too many wait. */
+export async function requestReport(context: RequestContext, input: RequestReportInput): Promise<ReportKey> {
+  const { actor, integration, db } = context;
+  const parameters = readParameters(input);
+  const window = chooseWindow(parameters, input.until);
+  const template = TEMPLATES[input.template];
+  await template.assertSubject({ ...context, ...window, parameters });
+  const id = createId('rep');
+  await db.orm.transaction(async (tx) => {
+    const { id: integrationId } = integration;
+    // Two requests at once must not both see the last free place.
+    await tx.select({ id: integrations.id }).from(integrations).where(eq(integrations.id, integrationId)).for('update');
+    const [counted] = await tx
+      .select({ n: sql<number>`count(*)::int` })
+      .from(reportJobs)
+      .where(and(eq(reportJobs.integrationId, integrationId), inArray(reportJobs.state, ['Queued', 'Running'])));
+    if (counted!.n >= MAX_UNFINISHED) {
+      const message = `At most ${MAX_UNFINISHED} reports of an integration can wait or run at a time`;
+      throw new ApiError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    const asked = { name: input.name ?? template.name, template: input.template, format: input.format, parameters };
+    await tx.insert(reportJobs).values({
+      ...{ integrationId, id, ...asked, ...window, requestedBy: nameOf(actor) },
+      expiresAt: sql`now() + ${REPORT_DAYS}::int * interval '1 day'`,
+    });
+    await recordAct(tx, actor, { action: 'ReportRequested', integrationId, subjectId: id, details: asked });
+  });
+  return { integrationId: integration.id, reportId: id };
+}
+
+const nameOf = (actor: Actor) => ('name' in actor ? actor.name : null);
+
+/** Takes the parameters of a template out of an input. */
+export function readParameters(input: object): ReportParameters {
+  const given: ReportParameters = input;
+  return Object.fromEntries(
+    PARAMETER_NAMES.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
+  );
+}
+
+/** The window of that many days that ends at a time, or now. */
+export function chooseWindow({ days = DEFAULT_DAYS }: ReportParameters, until?: string) {
+  const endMs = until === undefined ? Date.now() : Date.parse(until);
+  return { startAt: new Date(endMs - days * DAY_MS).toISOString(), endAt: new Date(endMs).toISOString() };
+}
+
+/** Lists the newest reports that are not finished or have failed, newest first. */
+export async function listReportJobs({ db, integration }: DomainContext): Promise<ReportJob[]> {
+  const { id, name, template, format, state, failure, recordCount, requestedBy, requestedAt } = reportJobs;
+  const rows = await db.orm
+    .select({ id, name, template, format, state, failure, recordCount, requestedBy, requestedAt })
+    .from(reportJobs)
+    .where(and(eq(reportJobs.integrationId, integration.id), inArray(state, ['Queued', 'Running', 'Failed'])))
+    .orderBy(desc(requestedAt), desc(id))
+    .limit(MAX_SHOWN_JOBS);
+  return rows as ReportJob[];
+}
+
+/**
+ * Deletes a report of ours with its file, or cancels it if it is not ready. NOT_FOUND for an unknown one, and for one of a
+ * customer's own pipeline, whose file is not ours.
+ */
+export async function deleteReport(context: RequestContext, stores: ReportStores, id: string): Promise<{ id: string }> {
+  const { db, actor, integration } = context;
+  const { id: integrationId } = integration;
+  const isIt = and(eq(reportJobs.integrationId, integrationId), eq(reportJobs.id, id));
+  const store = await db.orm.transaction(async (tx) => {
+    const [deleted] = await tx
+      .update(reportJobs)
+      .set({ state: 'Deleted', expiresAt: sql`now()` })
+      .where(and(isIt, sql`${reportJobs.state} <> 'Deleted'`))
+      .returning();
+    if (!deleted) throw new ApiError('NOT_FOUND', 'Report not found');
+    await tx.delete(reports).where(and(eq(reports.integrationId, integrationId), eq(reports.id, id)));
+    const { name, template, format } = deleted;
+    await recordAct(tx, actor, {
+      ...{ action: 'ReportDeleted', integrationId, subjectId: id, details: { name, template, format } },
+    });
+    return deleted.store;
+  });
+  await purgeReport(context, stores, { integrationId, reportId: id }, store);
+  return { id };
+}
+
+/** Removes the file of a report and then its row. If it fails in between, the job of the next hour repeats it. */
+export async function purgeReport(
+  { db }: Pick<DomainContext, 'db'>,
+  stores: ReportStores,
+  report: ReportKey,
+  store: 'postgres' | 's3' | null,
+): Promise<void> {
+  if (store !== null) await stores[store]?.remove(report);
+  await removeReport(db, report);
+}

@@ -1,0 +1,19 @@
+/** Which report of which tenant. */
+export interface ReportKey {
+  integrationId: string;
+  reportId: string;
+}
+
+/** Keeps the files of reports, as parts of bounded size. A part is written once, under a key that no other part has. */
+export interface ReportStore {
+  /** Rejects unless all of it is stored. */
+  write(report: ReportKey, part: string, content: Buffer): Promise<void>;
+  /** Reads a part piece by piece, so that no part is in memory as a whole. Rejects if it is gone. */
+  read(report: ReportKey, part: { key: string; size: number }): AsyncIterable<Uint8Array>;
+  /** Removes all parts of a report, also those that no row names any more. Removing twice is fine. */
+  remove(report: ReportKey): Promise<void>;
+}
+
+export type StoreName = 'postgres' | 's3';
+/** The stores of this process. A report stays in the store in which it was made. */
+export type ReportStores = { current: StoreName; postgres: ReportStore; s3: ReportStore | null };

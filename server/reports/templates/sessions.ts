@@ -1,0 +1,16 @@
+import { defineTemplate } from '../template';
+import { readSessionRows, SESSION_REPORT_COLUMNS } from './session-rows';
+
+/** Every session of a window, on request only those of a class or of a course. */
+export const sessionsTemplate = defineTemplate({
+  id: 'sessions',
+  name: 'Sessions',
+  about: 'Every session of a window with its score, flags, label and user.',
+  columns: SESSION_REPORT_COLUMNS,
+  assertSubject: async () => {},
+  summarise: async () => [],
+  readRows(context, after, limit) {
+    const { riskLevel, courseId } = context.parameters;
+    return readSessionRows(context, { riskLevel, courseId }, after, limit);
+  },
+});

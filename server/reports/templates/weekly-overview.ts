@@ -1,0 +1,84 @@
+import type { Analytics } from '../../../contract/analytics';
+import { getAnalytics } from '../../domain/analytics';
+import { type Cell, defineTemplate, type ReportSection } from '../template';
+
+type Day = Analytics['timeSeries'][number];
+
+/** The last seven days of the integration, from the counts alone. */
+export const weeklyOverview = defineTemplate<Day>({
+  id: 'weekly-overview',
+  name: 'Weekly overview',
+  about: 'Sessions by class and day, users and origins of the seven days before the report is made.',
+  columns: [
+    { key: 'day', title: 'Day (UTC)', isPrinted: true, value: ({ timestamp }) => timestamp.slice(0, 10) },
+    { key: 'sessionCount', title: 'Sessions', isPrinted: true, value: ({ sessionCount }) => sessionCount },
+    { key: 'botCount', title: 'Bot', isPrinted: true, value: ({ botCount }) => botCount },
+    {
+      key: 'userMatchedCount',
+      title: 'With a user',
+      isPrinted: true,
+      value: ({ userMatchedCount }) => userMatchedCount,
+    },
+    { key: 'eventCount', title: 'Events', isPrinted: true, value: ({ eventCount }) => eventCount },
+  ],
+  assertSubject: async () => {},
+  async summarise(context) {
+    const analytics = await getAnalytics(context, { period: '7d', groupBy: 'day' });
+    return [countTotals(analytics), chartDays(analytics), listOrigins(analytics)];
+  },
+  async readRows(context) {
+    const { timeSeries } = await getAnalytics(context, { period: '7d', groupBy: 'day' });
+    return { rows: timeSeries, next: null };
+  },
+});
+
+function countTotals({ summary, botDetection, userMatching }: Analytics): ReportSection {
+  const numbers: [key: string, title: string, value: Cell][] = [
+    ['totalSessions', 'Sessions', summary.totalSessions],
+    ['highConfidenceBots', 'Bots: score of 0.9 or more, or labelled bot', botDetection.highConfidenceBots],
+    ['mediumConfidenceBots', 'Other bots', botDetection.mediumConfidenceBots],
+    ['lowConfidenceBots', 'Medium risk', botDetection.lowConfidenceBots],
+    ['likelyHumans', 'Likely people', botDetection.likelyHumans],
+    ['uniqueUsers', 'Different users', summary.uniqueUsers],
+    ['averageBotScore', 'Average score', summary.averageBotScore],
+    ['matchRate', 'Share of sessions with a user', userMatching.matchRate],
+  ];
+  return {
+    key: 'totals',
+    title: 'Totals',
+    numbers: numbers.map(([key, title, value]) => ({ key, title, value })),
+  };
+}
+
+function chartDays({ timeSeries }: Analytics): ReportSection {
+  const bots = timeSeries.map(({ botCount }) => botCount);
+  return {
+    key: 'sessionsByDay',
+    title: 'Sessions by day',
+    chart: {
+      summary: `Sessions of ${timeSeries.length} days, and how many of them were classed as bot.`,
+      labels: timeSeries.map(({ timestamp }) => timestamp.slice(5, 10)),
+      series: [
+        { name: 'Bot', tone: 'bot', values: bots },
+        { name: 'Other', tone: 'human', values: timeSeries.map(({ sessionCount }, n) => sessionCount - bots[n]!) },
+      ],
+    },
+  };
+}
+
+function listOrigins({ topOrigins }: Analytics): ReportSection {
+  return {
+    key: 'topOrigins',
+    title: 'Origins with the most sessions',
+    table: {
+      columns: [
+        { key: 'origin', title: 'Origin' },
+        { key: 'sessionCount', title: 'Sessions' },
+        { key: 'botPercentage', title: 'Bot, %' },
+      ],
+      rows: topOrigins.map(({ origin, sessionCount, botPercentage }) => [
+        ...[origin, sessionCount, Math.round(botPercentage * 10) / 10],
+      ]),
+    },
+  };
+}

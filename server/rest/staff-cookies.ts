@@ -1,0 +1,29 @@
+import type { Staff } from '../../contract/staff';
+import { findStaff } from '../auth/sessions';
+import type { Service } from '../service';
+
+// The cookie of a staff session.
+
+const COOKIE = 'staff_session';
+
+/** A deployed service uses the prefix `__Host-`: browsers accept it only on Secure cookies, set by exactly this host. */
+const cookieName = (service: Service) => (service.env.isDeployed ? `__Host-${COOKIE}` : COOKIE);
+
+/** Writes a Set-Cookie header with a session token. */
+export function makeCookie(service: Service, token: string, maxAgeSeconds: number): string {
+  const secure = service.env.isDeployed ? '; Secure' : '';
+  return `${cookieName(service)}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** Reads the session token from a Cookie header. */
+export function readToken(service: Service, cookies: string | null): string | null {
+  const prefix = `${cookieName(service)}=`;
+  const found = cookies?.split(';').find((cookie) => cookie.trim().startsWith(prefix));
+  return found?.trim().slice(prefix.length) || null;
+}
+
+/** Finds the staff member that a Cookie header signs in; null if there is none. */
+export async function findSignedIn(service: Service, cookies: string | null): Promise<Staff | null> {
+  const token = readToken(service, cookies);
+  return token === null ? null : findStaff(service, token);
+}

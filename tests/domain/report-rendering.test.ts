@@ -1,0 +1,323 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RequestReportInput } from '../../contract/reports';
+import { asOperator } from '../../server/audit/acts';
+import { findIntegration } from '../../server/domain/integrations';
+import { foldSessionDeltas } from '../../server/domain/rollups';
+import { createReports, type ReportService } from '../../server/reports/reports';
+import { createPostgresStore } from '../../server/reports/stores/postgres-store';
+import type { ReportKey, ReportStore } from '../../server/reports/stores/store';
+import { countRead, explainStatement } from '../support/plans';
+import { startTestServer, type TestServer } from '../support/server';
+import { recordStatements } from '../support/statements';
+import { IN_VOLUME, loadVolumes } from '../support/volume';
+
+// How a report is rendered in parts. No engine runs here: the tests do what it does, step by step.
+
+let server: TestServer;
+let large: { id: string; key: string };
+let small: { id: string; key: string };
+/** Reports of a process whose engine does nothing. */
+let reports: ReportService;
+let woken: ReportKey[];
+let store: ReportStore;
+let isEngineAway: boolean;
+
+/** More than one part has. */
+const SESSIONS = 21_000;
+const ALL = { template: 'sessions', format: 'csv', days: 365 } as const;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  // Its crons would find the reports of these tests.
+  await server.service.engine!.stop(0);
+  large = await server.createTenant();
+  small = await server.createTenant();
+  await loadVolumes(server.database.db, [
+    { integrationId: large.id, sessions: SESSIONS },
+    { integrationId: small.id, sessions: 40 },
+  ]);
+  await server.database.db.sql`
+    insert into session_scores (integration_id, session_id, scored_at, bot_score, detection_flags)
+    select integration_id, id, scored_at, bot_score, detection_flags from sessions`;
+  await foldSessionDeltas(server.service.db);
+  await server.database.db.sql`analyze`;
+});
+afterAll(() => server.stop());
+
+beforeEach(() => {
+  const { db, log, secrets, ingester } = server.service;
+  woken = [];
+  isEngineAway = false;
+  store = createPostgresStore(db);
+  reports = createReports({
+    ...{ db, log, ingester, cursorKey: secrets.cursorKey },
+    stores: { current: 'postgres', postgres: { ...store, write: (...part) => store.write(...part) }, s3: null },
+    wake: async (keys) => {
+      if (isEngineAway) throw new Error('the engine is away');
+      woken.push(...keys);
+    },
+  });
+});
+
+async function contextOf({ id }: { id: string }) {
+  const { db, secrets } = server.service;
+  return { ...asOperator(db), cursorKey: secrets.cursorKey, integration: (await findIntegration(db, id))!.integration };
+}
+
+async function request(input: RequestReportInput, tenant = small) {
+  const { id } = await reports.request(await contextOf(tenant), input);
+  return { integrationId: tenant.id, reportId: id, runId: `run of ${id}` };
+}
+type Run = Awaited<ReturnType<typeof request>>;
+const START = { number: 0, after: null, recordCount: 0 };
+
+/** Renders the parts from `start` on, as the function does. */
+async function renderFrom(run: Run, start: Parameters<ReportService['jobs']['renderPart']>[1]) {
+  const parts = [];
+  for (let next: typeof start | null = start; next; ) {
+    const rendered = await reports.jobs.renderPart(run, next);
+    if (rendered === null || 'failure' in rendered) throw new Error(JSON.stringify(rendered));
+    parts.push(rendered);
+    next = rendered.next && { number: next.number + 1, after: rendered.next, recordCount: rendered.recordCount };
+  }
+  return parts;
+}
+type Rendered = Awaited<ReturnType<typeof renderFrom>>;
+const complete = (run: Run, rendered: Rendered) =>
+  reports.jobs.completeReport(run, {
+    parts: rendered.map(({ part }) => part),
+    recordCount: rendered.at(-1)!.recordCount,
+  });
+const read = async ({ reportId }: Run, { key } = large) =>
+  (await server.call('GET', `/reports/${reportId}/download`, { key })).text;
+const readState = async ({ reportId }: Run) =>
+  (
+    await server.database.db.sql`select state, failure, record_count as rows from report_jobs where id = ${reportId}`
+  )[0];
+const countChunks = async ({ reportId }: Run) =>
+  (await server.database.db.sql`select 1 from report_chunks where report_id = ${reportId}`).length;
+
+describe('a report of many rows', () => {
+  it('is rendered in parts, each once, newest first, and goes on after a crash with the part that it was in', async () => {
+    const run = await request(ALL, large);
+    expect(await reports.jobs.beginReport(run)).toBe(true);
+    const first = await reports.jobs.renderPart(run, START);
+    expect(first).toMatchObject({ recordCount: 20_000, next: [expect.any(String), expect.any(String)] });
+    expect(await readState(run)).toMatchObject({ state: 'Running', rows: 20_000 });
+    const { next: after, recordCount, part } = first as Rendered[number];
+    const start = { number: 1, after, recordCount };
+    // The process dies after it has stored a part, and before the engine knows.
+    await reports.jobs.renderPart(run, start);
+    expect(await reports.jobs.beginReport(run)).toBe(true);
+    const rest = await renderFrom(run, start);
+    expect(rest.at(-1)!.recordCount).toBe(SESSIONS);
+    await complete(run, [first as Rendered[number], ...rest]);
+    const lines = (await read(run)).split('\r\n');
+    const ids = lines.slice(1, -1).map((line) => line.split(',')[1]);
+    expect([lines.length, new Set(ids).size]).toEqual([SESSIONS + 2, SESSIONS]);
+    const times = lines.slice(1, -1).map((line) => line.split(',')[0]!);
+    expect(times).toEqual([...times].sort().reverse());
+    expect(part.size).toBeLessThan(8 * 1024 * 1024);
+  });
+
+  it('with a filter that few pass reads a bounded number of sessions in each part', async () => {
+    const run = await request({ ...ALL, format: 'json', riskLevel: 'bot' }, large);
+    await reports.jobs.beginReport(run);
+    const rendered = await renderFrom(run, START);
+    await complete(run, rendered);
+    const { rowCount, rows } = JSON.parse(await read(run));
+    expect([rowCount, rows.length]).toEqual([rows.length, rendered.at(-1)!.recordCount]);
+    const page = await server.call('GET', '/v1/analytics?period=90d', { key: large.key });
+    expect(page.status).toBe(200);
+    expect(rows.every(({ riskLevel }: { riskLevel: string }) => riskLevel === 'bot')).toBe(true);
+  });
+});
+
+describe('a run', () => {
+  it('has its report alone, and a run that was given up changes nothing', async () => {
+    const run = await request(ALL);
+    const late = { ...run, runId: 'another run' };
+    expect(woken).toEqual([{ integrationId: small.id, reportId: run.reportId }]);
+    expect(await reports.jobs.beginReport(run)).toBe(true);
+    expect(await reports.jobs.beginReport(late)).toBe(false);
+    expect(await reports.jobs.renderPart(late, START)).toBeNull();
+    await reports.jobs.failReport(late, 'late');
+    expect(await readState(run)).toMatchObject({ state: 'Running', failure: null });
+    expect(await countChunks(run)).toBe(0);
+    await complete(run, await renderFrom(run, START));
+    await complete(run, [{ part: { key: 'other', size: 1 }, recordCount: 1, next: null }]);
+    expect(await readState(run)).toMatchObject({ state: 'Ready', rows: 40 });
+    const [fired] = await server.database.db
+      .sql`select count(*)::int as n from domain_events where natural_key = ${run.reportId}`;
+    expect(fired).toEqual({ n: 1 });
+  });
+
+  it('stops when its report is deleted, and leaves nothing of it', async () => {
+    const run = await request(ALL);
+    await reports.jobs.beginReport(run);
+    const rendered = await renderFrom(run, START);
+    await reports.delete(await contextOf(small), run.reportId);
+    expect(await reports.jobs.renderPart(run, START)).toBeNull();
+    await complete(run, rendered);
+    expect(await readState(run)).toBeUndefined();
+    expect(await countChunks(run)).toBe(0);
+    const { sql } = server.database.db;
+    expect(await sql`select 1 from reports where id = ${run.reportId}`).toHaveLength(0);
+  });
+
+  it('of which a part is stored while it is deleted leaves nothing either', async () => {
+    const run = await request(ALL);
+    await reports.jobs.beginReport(run);
+    const { write } = store;
+    store.write = async (...part) => {
+      await reports.delete(await contextOf(small), run.reportId);
+      await write(...part).catch(() => {});
+    };
+    expect(await reports.jobs.renderPart(run, START)).toBeNull();
+    expect(await countChunks(run)).toBe(0);
+  });
+
+  it('whose store is away fails with the step, so that the engine tries again', async () => {
+    const run = await request(ALL);
+    await reports.jobs.beginReport(run);
+    const { write } = store;
+    store.write = () => Promise.reject(new Error('the store is away'));
+    await expect(reports.jobs.renderPart(run, START)).rejects.toThrow('away');
+    store.write = write;
+    await complete(run, await renderFrom(run, START));
+    expect((await read(run, small)).split('\r\n')).toHaveLength(42);
+  });
+
+  it('that fails says why, to staff and to those who ask for the file', async () => {
+    const run = await request(ALL);
+    await reports.jobs.beginReport(run);
+    await reports.jobs.failReport(run, 'It has more rows than a file may have.');
+    const jobs = await reports.listJobs(await contextOf(small));
+    expect(jobs.find(({ id }) => id === run.reportId)).toMatchObject({
+      state: 'Failed',
+      failure: 'It has more rows than a file may have.',
+    });
+    const answer = await server.call('GET', `/reports/${run.reportId}/download`, { key: small.key });
+    expect([answer.status, answer.body.error.message]).toEqual([404, 'The report has no file: it failed']);
+    await reports.delete(await contextOf(small), run.reportId);
+  });
+
+  it('of a report with too many parts fails in words', async () => {
+    const run = await request(ALL);
+    await reports.jobs.beginReport(run);
+    expect(await reports.jobs.renderPart(run, { ...START, number: 900 })).toEqual({
+      failure: 'It has more rows than a file may have. Choose a shorter window.',
+    });
+  });
+});
+
+describe('a report that nobody renders', () => {
+  const age = ({ reportId }: Run, interval: string) =>
+    server.database.db.sql`update report_jobs set woken_at = now() - ${interval}::interval where id = ${reportId}`;
+
+  it('because the engine was away when it was asked for is found after two minutes', async () => {
+    isEngineAway = true;
+    const run = await request(ALL);
+    isEngineAway = false;
+    expect(woken).toEqual([]);
+    await age(run, '100 seconds');
+    expect(await reports.jobs.wakeReports()).toBe(0);
+    await age(run, '121 seconds');
+    expect(await reports.jobs.wakeReports()).toBe(1);
+    expect(woken).toEqual([{ integrationId: small.id, reportId: run.reportId }]);
+    expect(await reports.jobs.wakeReports()).toBe(0);
+  });
+
+  it('because its run was lost is rendered by another one, from the beginning', async () => {
+    const run = await request(ALL);
+    await reports.jobs.beginReport(run);
+    await reports.jobs.renderPart(run, START);
+    await age(run, '59 minutes');
+    expect(await reports.jobs.wakeReports()).toBe(0);
+    await age(run, '61 minutes');
+    expect(await reports.jobs.wakeReports()).toBe(1);
+    const next = { ...run, runId: 'the next run' };
+    expect(await reports.jobs.beginReport(next)).toBe(true);
+    expect(await reports.jobs.renderPart(run, START)).toBeNull();
+    await complete(next, await renderFrom(next, START));
+    expect((await read(run, small)).split('\r\n')).toHaveLength(42);
+    // The part of the lost run goes with the report.
+    expect(await countChunks(run)).toBe(2);
+    await reports.delete(await contextOf(small), run.reportId);
+    expect(await countChunks(run)).toBe(0);
+  });
+});
+
+describe('what is too old', () => {
+  it('is removed: expired, failed and deleted reports, but none that waits or runs', async () => {
+    const { sql } = server.database.db;
+    const runs = [await request(ALL), await request(ALL), await request(ALL), await request(ALL)];
+    const [ready, failed, running, queued] = runs as [Run, Run, Run, Run];
+    await reports.jobs.beginReport(ready);
+    await complete(ready, await renderFrom(ready, START));
+    await reports.jobs.beginReport(failed);
+    await reports.jobs.failReport(failed, 'why');
+    await reports.jobs.beginReport(running);
+    await sql`update report_jobs set expires_at = now() where integration_id = ${small.id}`;
+    await reports.jobs.pruneReports();
+    expect([await readState(ready), await readState(failed)]).toEqual([undefined, undefined]);
+    expect([(await readState(running))!.state, (await readState(queued))!.state]).toEqual(['Running', 'Queued']);
+    expect(await countChunks(ready)).toBe(0);
+  });
+});
+
+describe('each page', () => {
+  it.each([
+    ['sessions', {}],
+    ['sessions', { courseId: 'course-00007' }],
+    ['sessions', { riskLevel: 'bot' }],
+    ['user-evidence', { userId: 'user-00007' }],
+    ['course-integrity', { courseId: 'course-00007' }],
+    ['weekly-overview', {}],
+  ] as const)('of %s with %j reads a part of an index', async (template, subject) => {
+    const input = { template, format: 'json', days: 90, ...subject } as RequestReportInput;
+    const run = await request(input, large);
+    await reports.jobs.beginReport(run);
+    const recorder = recordStatements(server.service.db);
+    await renderFrom(run, START);
+    const statements = recorder
+      .take()
+      .filter(({ text, parameters }) => text.includes('from') && parameters.includes(large.id));
+    recorder.stop();
+    expect(statements.length).toBeGreaterThan(1);
+    const distinct = new Map(statements.map((statement) => [statement.text, statement]));
+    for (const statement of [...distinct.values()].filter(({ text }) => !text.includes('report_'))) {
+      const nodes = await explainStatement(server.database.db.sql, statement, 'generic');
+      for (const node of nodes.filter((node) =>
+        /^(sessions|anomalies|session_scores)$/.test(node['Relation Name'] ?? ''),
+      ))
+        expect([statement.text.slice(0, 80), node['Node Type'], countRead(node) <= 25_000]).toEqual([
+          statement.text.slice(0, 80),
+          expect.stringMatching(/Index/),
+          true,
+        ]);
+    }
+    await reports.delete(await contextOf(large), run.reportId);
+  });
+
+  it('of the busiest course counts each user once', async () => {
+    const input = {
+      template: 'course-integrity',
+      format: 'json',
+      days: 90,
+      courseId: IN_VOLUME.busiest.courseId,
+    } as const;
+    const run = await request(input, large);
+    await reports.jobs.beginReport(run);
+    await complete(run, await renderFrom(run, START));
+    const { rows, rowCount, sections } = JSON.parse(await read(run));
+    expect([rowCount, new Set(rows.map(({ userId }: { userId: string }) => userId)).size]).toEqual([
+      ...[sections.course.userCount, sections.course.userCount],
+    ]);
+    const counted = rows.reduce((sum: number, { sessionCount }: { sessionCount: number }) => sum + sessionCount, 0);
+    const [expected] = await server.database.db.sql`
+      select count(*)::int as n from sessions where integration_id = ${large.id} and course_id = ${input.courseId}
+         and user_id is not null and created_at > now() - interval '90 days'`;
+    expect(Math.abs(counted - expected!.n)).toBeLessThanOrEqual(1);
+  });
+});

@@ -50,6 +50,7 @@ export const reportSchema = z.object({
   completedAt: wireInstant(),
   expiresAt: wireInstant().nullable(),
   downloadUrl: z.string().describe('A path on the dashboard’s API host.'),
+  isStored: z.boolean().describe('Whether the product made it and has its file.'),
 });
 export type Report = z.infer<typeof reportSchema>;
 export const reportPageSchema = pageOf(reportSchema);

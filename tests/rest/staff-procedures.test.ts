@@ -337,7 +337,7 @@ describe('findings', () => {
     ]);
     expect((await ask('reports.list', {})).data[1]).toEqual({
       ...{ id: 'report-0', name: 'Weekly', templateId: 't', format: 'csv', recordCount: null, fileSize: null },
-      ...{ status: 'Ready', completedAt: expect.any(String), expiresAt: null, downloadUrl: '/x' },
+      ...{ status: 'Ready', completedAt: expect.any(String), expiresAt: null, downloadUrl: '/x', isStored: false },
     });
   });
 

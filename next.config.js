@@ -20,6 +20,13 @@ const config = {
     '/swagger/[[...path]]': ['./node_modules/swagger-ui-dist/*'],
     '/pixel/[[...path]]': ['./pixel/released/*'],
     '/pixel.js': ['./pixel/released/*'],
+    // The thread that sets documents, which no build bundles.
+    '/api/inngest': [
+      './server/reports/pdf/*',
+      './node_modules/@myriaddreamin/typst-ts-web-compiler/**',
+      './node_modules/@expo-google-fonts/*/400Regular/*.ttf',
+      './node_modules/@expo-google-fonts/noto-sans/700Bold/*.ttf',
+    ],
     '/dashboard/[integrationId]/settings': ['./pixel/released/current.json'],
   },
   // Types are checked by `npm test`, for the whole project at once.

@@ -12,7 +12,9 @@ export interface ReportHead {
   startAt: string;
   endAt: string;
   requestedAt: string;
-  columns: readonly { key: string; title: string }[];
+  /** The title of the list. */
+  listTitle: string;
+  columns: readonly { key: string; title: string; isPrinted?: boolean }[];
 }
 
 /** Writes a file piece by piece: its beginning, rows in their order, its end. It keeps nothing between the calls. */

@@ -3,7 +3,7 @@ import type { Cell, ReportSection } from './template';
 
 // One JSON object: what the report is, its sections by key, its rows as objects, and their number at the end.
 
-const showHead = ({ columns: _, ...head }: ReportHead) => head;
+const showHead = ({ columns: _, listTitle: __, ...head }: ReportHead) => head;
 
 function showSection({ numbers, chart, table }: ReportSection): object {
   return {

@@ -5,8 +5,11 @@ import { csvWriter } from './csv';
 import type { FileWriter, ReportHead } from './file-writer';
 import { findRunningReport, type ReportRun, type RunningReport, recordProgress } from './jobs';
 import { jsonWriter } from './json';
+import { layOutDocument, MAX_PRINTED_ROWS } from './pdf/document';
+import { hasDocumentFonts } from './pdf/fonts';
+import { renderPdf } from './pdf/renderer';
 import type { ReportStores } from './stores/store';
-import type { ReportContext, RowPosition, Template } from './template';
+import type { Cell, ReportContext, RowPosition, Template } from './template';
 import { TEMPLATES } from './templates';
 
 // A report is rendered in parts, each in its own step of the engine: a part begins where the one before it ended, and is stored
@@ -34,7 +37,7 @@ export interface RenderedPart {
   next: RowPosition | null;
 }
 
-const WRITERS: Partial<Record<RunningReport['format'], FileWriter>> = { csv: csvWriter, json: jsonWriter };
+const WRITERS: Record<'csv' | 'json', FileWriter> = { csv: csvWriter, json: jsonWriter };
 
 /**
  * Renders one part of the report of a run and stores it. Each try stores it under another key, so that two of them cannot mix.
@@ -50,20 +53,29 @@ export async function renderPart(
   if (start.number >= MAX_PARTS) return { failure: 'It has more rows than a file may have. Choose a shorter window.' };
   const store = stores[report.store];
   if (!store) return { failure: 'The store for files was changed while it was made. Ask for it again.' };
+  if (report.format === 'pdf' && !hasDocumentFonts())
+    return { failure: 'The server has no fonts for PDF. Ask for CSV or JSON.' };
   const context = { ...report, db, cursorKey };
-  const { content, ...rendered } = await renderRows(report, TEMPLATES[report.template], context, start);
+  const template = TEMPLATES[report.template];
+  const { content, ...rendered } =
+    report.format === 'pdf'
+      ? await renderDocument(describeReport(report, template), template, context)
+      : await renderRows(WRITERS[report.format], describeReport(report, template), template, context, start);
   const key = `${String(start.number).padStart(4, '0')}-${randomUUID()}`;
   await store.write(run, key, content);
   if (await recordProgress(db, run, rendered.recordCount)) return { ...rendered, part: { key, size: content.length } };
-  // It was deleted meanwhile, perhaps before this part was stored.
-  await store.remove(run);
+  // It was deleted meanwhile, perhaps before this part was stored, or another run has it, whose parts must stay.
+  await store.remove(run, key);
   return null;
 }
 
-async function renderRows(report: RunningReport, template: Template, context: ReportContext, start: PartStart) {
-  const writer = WRITERS[report.format];
-  if (!writer) throw new Error(`no writer for ${report.format}`);
-  const head = describeReport(report, template);
+async function renderRows(
+  writer: FileWriter,
+  head: ReportHead,
+  template: Template,
+  context: ReportContext,
+  start: PartStart,
+) {
   const pieces: Buffer[] = [];
   let size = 0;
   const add = (text: string) => {
@@ -86,7 +98,22 @@ async function renderRows(report: RunningReport, template: Template, context: Re
   return { content: Buffer.concat(pieces, size), recordCount, next };
 }
 
-const describeReport = (report: RunningReport, { about, columns }: Template): ReportHead => ({
+/** A document is one part, because its number of rows is bounded. */
+async function renderDocument(head: ReportHead, template: Template, context: ReportContext) {
+  const rows: Cell[][] = [];
+  let next: RowPosition | null = null;
+  for (let pages = 0; pages < PAGES_PER_PART && rows.length < MAX_PRINTED_ROWS; pages++) {
+    const page = await template.readPage(context, next, Math.min(ROWS_PER_PAGE, MAX_PRINTED_ROWS - rows.length));
+    rows.push(...page.rows);
+    next = page.next;
+    if (next === null) break;
+  }
+  const sections = await template.summarise(context);
+  const content = await renderPdf(layOutDocument(head, sections, rows, next !== null));
+  return { content, recordCount: rows.length, next: null };
+}
+
+const describeReport = (report: RunningReport, { about, listTitle, columns }: Template): ReportHead => ({
   reportId: report.id,
   name: report.name,
   template: report.template,
@@ -96,5 +123,6 @@ const describeReport = (report: RunningReport, { about, columns }: Template): Re
   startAt: report.startAt,
   endAt: report.endAt,
   requestedAt: report.requestedAt,
+  listTitle,
   columns,
 });

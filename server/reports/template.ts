@@ -53,6 +53,8 @@ export interface Template {
   id: ReportTemplate;
   name: string;
   about: string;
+  /** The title of its list in a document. */
+  listTitle: string;
   columns: readonly Omit<ReportColumn<never>, 'value'>[];
   /** Throws NOT_FOUND if there is nothing that the report could be about. */
   assertSubject(context: ReportContext): Promise<void>;

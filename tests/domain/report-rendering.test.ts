@@ -177,6 +177,27 @@ describe('a run', () => {
     expect(await countChunks(run)).toBe(0);
   });
 
+  it('that was given up in the middle of a part removes that part alone', async () => {
+    const run = await request(ALL);
+    const next = { ...run, runId: 'the next run' };
+    await reports.jobs.beginReport(run);
+    const { write } = store;
+    let rendered: Rendered = [];
+    store.write = async (...part) => {
+      store.write = write;
+      await server.database.db.sql`
+        update report_jobs set state = 'Queued', run_id = null where id = ${run.reportId}`;
+      await reports.jobs.beginReport(next);
+      rendered = await renderFrom(next, START);
+      await write(...part);
+    };
+    expect(await reports.jobs.renderPart(run, START)).toBeNull();
+    expect(await countChunks(run)).toBe(1);
+    await complete(next, rendered);
+    await complete(run, rendered);
+    expect((await read(run, small)).split('\r\n')).toHaveLength(42);
+  });
+
   it('whose store is away fails with the step, so that the engine tries again', async () => {
     const run = await request(ALL);
     await reports.jobs.beginReport(run);

@@ -134,6 +134,21 @@ describe('a report', () => {
     ]);
   });
 
+  it('of each template can be a document', async () => {
+    const made = await Promise.all([
+      make({ template: 'sessions', format: 'pdf', days: 1 }),
+      make({ template: 'user-evidence', format: 'pdf', days: 1, userId: USER }),
+      make({ template: 'course-integrity', format: 'pdf', days: 1, courseId }),
+      make({ template: 'weekly-overview', format: 'pdf' }),
+    ]);
+    for (const { id, recordCount } of made) {
+      const file = await download(id);
+      expect([file.status, file.headers.get('content-type')]).toEqual([200, 'application/pdf']);
+      expect(file.text).toMatch(/^%PDF-1\.7/);
+      expect(recordCount).toBeGreaterThan(0);
+    }
+  });
+
   it('of a week agrees with the analytics', async () => {
     const { body } = await download((await make({ template: 'weekly-overview', format: 'json' })).id);
     const analytics = await server.call('GET', '/v1/analytics?period=7d&groupBy=day', { key: tenant.key });
@@ -142,7 +157,9 @@ describe('a report', () => {
     expect(body.rows.map(({ sessionCount }: { sessionCount: number }) => sessionCount)).toEqual(
       timeSeries.map(({ sessionCount }: { sessionCount: number }) => sessionCount),
     );
-    expect(body.sections.sessionsByDay.series.map(({ name }: { name: string }) => name)).toEqual(['Bot', 'Other']);
+    expect(body.sections.sessionsByDay.series.map(({ name }: { name: string }) => name)).toEqual([
+      ...['Bot', 'Other sessions'],
+    ]);
   });
 });
 

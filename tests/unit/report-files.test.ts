@@ -12,7 +12,7 @@ const head: ReportHead = {
     about: 'Every session.',
     integrationName: 'University',
   },
-  ...{ parameters: { days: 7 }, startAt: 'a', endAt: 'b', requestedAt: 'c' },
+  ...{ listTitle: 'Sessions', parameters: { days: 7 }, startAt: 'a', endAt: 'b', requestedAt: 'c' },
   columns: [
     { key: 'sessionId', title: 'Session' },
     { key: 'flags', title: 'Flags' },
@@ -77,7 +77,7 @@ describe('a file', () => {
       jsonWriter.begin(head, [{ key: 'totals', title: 'Totals', numbers }]) + written.join('') + jsonWriter.end(count),
     );
     expect(file).toEqual({
-      report: { ...head, columns: undefined },
+      report: { ...head, columns: undefined, listTitle: undefined },
       sections: { totals: { total: 3 } },
       rows: rows.map(([sessionId, flags, score]) => ({ sessionId, flags, score })),
       rowCount: 3,

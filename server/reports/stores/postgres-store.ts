@@ -20,8 +20,8 @@ export function createPostgresStore(db: Database): ReportStore {
         yield row.content;
       }
     },
-    async remove({ integrationId, reportId }) {
-      await db.query(REMOVE, [integrationId, reportId]);
+    async remove({ integrationId, reportId }, part) {
+      await db.query(REMOVE, [integrationId, reportId, part ?? null]);
     },
   };
 }
@@ -31,4 +31,5 @@ const INSERT = `
   insert into report_chunks (integration_id, report_id, part, number, content) values ($1, $2, $3, $4::int, $5::bytea)`;
 const READ = `
   select content from report_chunks where integration_id = $1 and report_id = $2 and part = $3 and number = $4::int`;
-const REMOVE = 'delete from report_chunks where integration_id = $1 and report_id = $2';
+const REMOVE = `
+  delete from report_chunks where integration_id = $1 and report_id = $2 and ($3::text is null or part = $3)`;

@@ -10,8 +10,8 @@ export interface ReportStore {
   write(report: ReportKey, part: string, content: Buffer): Promise<void>;
   /** Reads a part piece by piece, so that no part is in memory as a whole. Rejects if it is gone. */
   read(report: ReportKey, part: { key: string; size: number }): AsyncIterable<Uint8Array>;
-  /** Removes all parts of a report, also those that no row names any more. Removing twice is fine. */
-  remove(report: ReportKey): Promise<void>;
+  /** Removes one part of a report, or all, also those that no row names any more. Removing twice is fine. */
+  remove(report: ReportKey, part?: string): Promise<void>;
 }
 
 export type StoreName = 'postgres' | 's3';

@@ -22,6 +22,7 @@ export const courseIntegrity = defineTemplate<CourseUserRow>({
   id: 'course-integrity',
   name: 'Course integrity summary',
   about: 'The users of one course, with how many of their sessions in the window were classed as bot or medium.',
+  listTitle: 'Users of the course, with their sessions in the window',
   columns: [
     { key: 'userId', title: 'User', isPrinted: true, value: ({ userId }) => userId },
     { key: 'userName', title: 'Name', isPrinted: true, value: ({ userName }) => userName },

@@ -47,7 +47,7 @@ export const SESSION_REPORT_COLUMNS: readonly ReportColumn<ReportedSession>[] = 
   { key: 'detectionFlags', title: 'Flags', isPrinted: true, value: ({ detectionFlags }) => detectionFlags },
   { key: 'label', title: 'Label', isPrinted: true, value: ({ label }) => LABELS.get(label) ?? null },
   { key: 'labelNotes', title: 'Notes', value: ({ labelNotes }) => labelNotes },
-  { key: 'userId', title: 'User', value: ({ userId }) => userId },
+  { key: 'userId', title: 'User', isPrinted: true, value: ({ userId }) => userId },
   { key: 'userName', title: 'Name', isPrinted: true, value: ({ userName }) => userName },
   {
     key: 'correlationConfidence',

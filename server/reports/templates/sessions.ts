@@ -6,6 +6,7 @@ export const sessionsTemplate = defineTemplate({
   id: 'sessions',
   name: 'Sessions',
   about: 'Every session of a window with its score, flags, label and user.',
+  listTitle: 'Sessions',
   columns: SESSION_REPORT_COLUMNS,
   assertSubject: async () => {},
   summarise: async () => [],

@@ -15,6 +15,7 @@ export const userEvidence = defineTemplate<EvidenceRow>({
   id: 'user-evidence',
   name: 'User evidence file',
   about: 'The sessions of one user in a window, with what the rules found in each, and the anomalies of the user.',
+  listTitle: 'Sessions in the window',
   columns: [
     ...SESSION_REPORT_COLUMNS,
     { key: 'findings', title: 'What was found', isPrinted: true, value: ({ findings }) => findings },

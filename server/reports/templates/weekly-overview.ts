@@ -9,6 +9,7 @@ export const weeklyOverview = defineTemplate<Day>({
   id: 'weekly-overview',
   name: 'Weekly overview',
   about: 'Sessions by class and day, users and origins of the seven days before the report is made.',
+  listTitle: 'Days',
   columns: [
     { key: 'day', title: 'Day (UTC)', isPrinted: true, value: ({ timestamp }) => timestamp.slice(0, 10) },
     { key: 'sessionCount', title: 'Sessions', isPrinted: true, value: ({ sessionCount }) => sessionCount },
@@ -60,7 +61,11 @@ function chartDays({ timeSeries }: Analytics): ReportSection {
       labels: timeSeries.map(({ timestamp }) => timestamp.slice(5, 10)),
       series: [
         { name: 'Bot', tone: 'bot', values: bots },
-        { name: 'Other', tone: 'human', values: timeSeries.map(({ sessionCount }, n) => sessionCount - bots[n]!) },
+        {
+          name: 'Other sessions',
+          tone: 'neutral',
+          values: timeSeries.map(({ sessionCount }, n) => sessionCount - bots[n]!),
+        },
       ],
     },
   };

@@ -56,6 +56,7 @@ export function RequestReport({ isOpen, onClose }: { isOpen: boolean; onClose():
           <Select name="format" defaultValue="csv">
             <option value="csv">CSV, for spreadsheets</option>
             <option value="json">JSON, for programs</option>
+            <option value="pdf">PDF, for people: at most 1,000 rows</option>
           </Select>
         </Field>
         <Field label="Name" hint="If empty: the name of the template." error={findFault(request.error, 'name')}>

@@ -1,0 +1,88 @@
+import { CHART_COLORS } from '../../../contract/chart-colors';
+import type { ReportHead } from '../file-writer';
+import type { Cell, ReportSection } from '../template';
+
+/** The most rows that a document lists. A longer one is no reading, and takes seconds and hundreds of megabytes to set. */
+export const MAX_PRINTED_ROWS = 1_000;
+
+/** What the layout (document.typ) reads. Every value is text as it is printed. */
+export interface DocumentData {
+  name: string;
+  about: string;
+  integrationName: string;
+  facts: [name: string, value: string][];
+  sections: {
+    title: string;
+    chart?: { summary: string; labels: string[]; series: { name: string; color: string; values: number[] }[] };
+    table?: { columns: string[]; rows: string[][] };
+  }[];
+  listTitle: string;
+  columns: string[];
+  rows: string[][];
+  /** What the list leaves out. */
+  note: string | null;
+}
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/** Prints a value for people: times without milliseconds, numbers with three decimals at most. */
+export function printCell(cell: Cell | undefined): string {
+  if (cell === null || cell === undefined) return '';
+  if (typeof cell === 'number') return String(Math.round(cell * 1_000) / 1_000);
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
+  if (typeof cell !== 'string') return cell.join('; ');
+  return INSTANT.test(cell) ? `${cell.slice(0, 10)} ${cell.slice(11, 19)}` : cell;
+}
+
+/** Lays out a report as a document. `hasMore`: the rows are not all. */
+export function layOutDocument(
+  head: ReportHead,
+  sections: readonly ReportSection[],
+  rows: readonly Cell[][],
+  hasMore: boolean,
+): DocumentData {
+  const printed = head.columns.flatMap(({ isPrinted }, index) => (isPrinted ? [index] : []));
+  return {
+    name: head.name,
+    about: head.about,
+    integrationName: head.integrationName,
+    facts: listFacts(head),
+    sections: sections.map(showSection),
+    listTitle: head.listTitle,
+    columns: printed.map((index) => head.columns[index]!.title),
+    rows: rows.map((row) => printed.map((index) => printCell(row[index]))),
+    note: hasMore
+      ? `The list has the first ${rows.length} rows. There are more: the same report as CSV or JSON has all of them.`
+      : null,
+  };
+}
+
+function listFacts({ integrationName, startAt, endAt, requestedAt, parameters, reportId }: ReportHead) {
+  const facts: [name: string, value: string | undefined][] = [
+    ['Integration', integrationName],
+    ['Course', parameters.courseId],
+    ['User', parameters.userId],
+    ['Risk', parameters.riskLevel],
+    ['Window', `${printCell(startAt)} to ${printCell(endAt)}`],
+    ['Requested', printCell(requestedAt)],
+    ['Times', 'UTC'],
+    ['Report', reportId],
+  ];
+  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
+}
+
+function showSection({ title, numbers, chart, table }: ReportSection): DocumentData['sections'][number] {
+  if (chart) {
+    const series = chart.series.map(({ name, tone, values }) => ({ name, values, color: CHART_COLORS[tone] }));
+    return { title, chart: { summary: chart.summary, labels: chart.labels, series } };
+  }
+  if (numbers) {
+    const rows = numbers.map((number) => [number.title, printCell(number.value)]);
+    return { title, table: { columns: ['What', 'Value'], rows } };
+  }
+  const { columns, rows } = table!;
+  return {
+    title,
+    table: { columns: columns.map((column) => column.title), rows: rows.map((row) => row.map(printCell)) },
+  };
+}

@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { inflateSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { CHART_COLORS } from '../../contract/chart-colors';
+import type { ReportHead } from '../../server/reports/file-writer';
+import { layOutDocument, MAX_PRINTED_ROWS, printCell } from '../../server/reports/pdf/document';
+import { findFonts } from '../../server/reports/pdf/fonts';
+import { renderPdf } from '../../server/reports/pdf/renderer';
+import type { Cell, ReportSection } from '../../server/reports/template';
+
+// Reports as documents, set by the real library.
+
+const HEAD: ReportHead = {
+  ...{ reportId: 'rep_1', name: 'Käthe’s “list” #1', template: 'sessions', about: 'Every session.' },
+  ...{ integrationName: 'University', parameters: { days: 7, courseId: 'c-1' }, listTitle: 'Sessions' },
+  startAt: '2026-11-15T09:30:00.000Z',
+  endAt: '2026-11-22T09:30:00.000Z',
+  requestedAt: '2026-11-22T09:30:01.000Z',
+  columns: [
+    { key: 'sessionId', title: 'Session', isPrinted: true },
+    { key: 'hidden', title: 'Hidden' },
+    { key: 'userName', title: 'Name', isPrinted: true },
+  ],
+};
+const SECTIONS: ReportSection[] = [
+  { key: 'totals', title: 'Totals', numbers: [{ key: 'n', title: 'Sessions', value: 12 }] },
+  {
+    ...{ key: 'days', title: 'Days' },
+    chart: {
+      summary: 'Sessions of two days.',
+      labels: ['11-21', '11-22'],
+      series: [
+        { name: 'Bot', tone: 'bot', values: [1, 0] },
+        { name: 'Other sessions', tone: 'neutral', values: [4, 7] },
+      ],
+    },
+  },
+  { key: 'none', title: 'Anomalies', table: { columns: [{ key: 'id', title: 'Id' }], rows: [] } },
+];
+
+/** The bytes of a document with its streams inflated, so that its tags and operators can be read. */
+function readDocument(bytes: Buffer): string {
+  const text = bytes.toString('latin1');
+  return text.replaceAll(/stream\r?\n([\s\S]*?)\r?\nendstream/g, (whole, stream: string) => {
+    try {
+      return inflateSync(Buffer.from(stream, 'latin1')).toString('latin1');
+    } catch {
+      return whole;
+    }
+  });
+}
+const countTags = (document: string, tag: string) => [...document.matchAll(new RegExp(`/S\\s*/${tag}\\b`, 'g'))].length;
+
+const render = (rows: Cell[][], hasMore = false) => renderPdf(layOutDocument(HEAD, SECTIONS, rows, hasMore));
+
+describe('a report as a document', () => {
+  it('has a title, a language, headings, a described figure and tables with headers, for screen readers', async () => {
+    const document = readDocument(await render([['ses_1', 'x', 'Ada']]));
+    expect(document).toMatch(/^%PDF-1\.7/);
+    expect(document).toMatch(/\/MarkInfo\s*<<\s*\/Marked true/);
+    expect(document).toMatch(/\/Lang\s*\(en/);
+    expect(document).toContain('Sessions of two days.');
+    expect(countTags(document, 'H1')).toBe(4);
+    expect(countTags(document, 'Figure')).toBe(1);
+    expect(countTags(document, 'Table')).toBe(2);
+    expect(countTags(document, 'TH')).toBe(4);
+    expect(document).toContain('Typst');
+  });
+
+  it('takes names for text, never for markup, whatever is in them', async () => {
+    const names = [
+      '#set page(width: 1pt)',
+      '$x$ *b* _i_ @cite <label>',
+      '```\n#read("/etc/passwd")\n```',
+      '\\u{0}',
+      '= H',
+    ];
+    const document = readDocument(await render(names.map((name, n) => [`ses_${n}`, null, name])));
+    expect(countTags(document, 'H1')).toBe(4);
+    expect(countTags(document, 'TR')).toBe(2 + 1 + names.length);
+  });
+
+  it('draws names in many scripts with a font of the script, and embeds no other', async () => {
+    const names = ['Ada', 'Ελένη', 'Иван', 'नरेन्द्र', 'محمد', 'שלום', 'วิชัย', 'বাংলা', '李小龙', 'さくら', '김철수'];
+    const embedded = async (rows: Cell[][]) =>
+      [
+        ...new Set(
+          [...readDocument(await render(rows)).matchAll(/\/FontName\s*\/[A-Z]{6}\+([A-Za-z]+)/g)].map(
+            ([, name]) => name,
+          ),
+        ),
+      ].sort();
+    expect(await embedded([['ses_1', null, 'Ada']])).toEqual(['NotoSans']);
+    expect(await embedded(names.map((name) => ['ses_1', null, name]))).toEqual([
+      ...[
+        'NotoSans',
+        'NotoSansArabic',
+        'NotoSansBengali',
+        'NotoSansHebrew',
+        'NotoSansKR',
+        'NotoSansSC',
+        'NotoSansThai',
+      ],
+    ]);
+  });
+
+  it('says that its list is cut', () => {
+    expect(layOutDocument(HEAD, [], [['a', 'b', 'c']], true).note).toContain('first 1 rows');
+    expect(layOutDocument(HEAD, [], [['a', 'b', 'c']], false)).toMatchObject({
+      note: null,
+      columns: ['Session', 'Name'],
+      rows: [['a', 'c']],
+      facts: expect.arrayContaining([
+        ['Course', 'c-1'],
+        ['Window', '2026-11-15 09:30:00 to 2026-11-22 09:30:00'],
+      ]),
+    });
+  });
+
+  it('may be as long as a list may be, with long words, and is set while the process answers others', async () => {
+    const rows = Array.from({ length: MAX_PRINTED_ROWS }, (_, n) => [
+      `ses_${n}`,
+      null,
+      n % 50 ? `User ${n}` : 'x'.repeat(900),
+    ]);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 20);
+    const bytes = await render(rows);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(10);
+    expect(countTags(readDocument(bytes), 'TR')).toBe(2 + 1 + MAX_PRINTED_ROWS);
+  });
+
+  it('that has a fault fails, and the next one is set', async () => {
+    const bad = layOutDocument(HEAD, SECTIONS, [], false);
+    const series = [{ name: 'Bot', color: 'nonsense', values: [] }];
+    const sections = [{ title: 'Days', chart: { summary: 'None', labels: ['11-21'], series } }];
+    await expect(renderPdf({ ...bad, sections })).rejects.toThrow('faults');
+    expect((await render([])).length).toBeGreaterThan(1_000);
+  });
+});
+
+describe('a printed value', () => {
+  it.each([
+    [null, ''],
+    [undefined, ''],
+    [0.123456, '0.123'],
+    [12, '12'],
+    [true, 'yes'],
+    [['a', 'b'], 'a; b'],
+    ['2026-11-22T09:30:01.000Z', '2026-11-22 09:30:01'],
+    ['2026-11-22', '2026-11-22'],
+  ])('%j is %s', (cell, printed) => {
+    expect(printCell(cell)).toBe(printed);
+  });
+});
+
+describe('the fonts', () => {
+  it('are those that a text needs', () => {
+    expect(findFonts('Ada').families).toEqual(['Noto Sans']);
+    expect(findFonts('東京 さくら').families).toEqual(['Noto Sans', 'Noto Sans SC']);
+    expect(findFonts('محمد').paths).toHaveLength(3);
+  });
+});
+
+it('the charts have the colours of the dashboard', () => {
+  const styles = readFileSync('app/globals.css', 'utf8');
+  for (const [tone, color] of Object.entries(CHART_COLORS))
+    expect([tone, styles.match(new RegExp(`--color-${tone}-fill: light-dark\\((#\\w+),`))?.[1]]).toEqual([tone, color]);
+});

@@ -23,7 +23,7 @@ import { createReadiness, type Readiness } from './platform/readiness';
 import { createSecrets, type Secrets } from './platform/secrets';
 import { obtainService, releaseService } from './platform/service';
 import { createReports, type ReportService } from './reports/reports';
-import { createPostgresStore } from './reports/stores/postgres-store';
+import { openReportStores } from './reports/stores/open-stores';
 import { readBacklog } from './webhooks/deliveries';
 import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
 import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
@@ -156,7 +156,7 @@ export function createService(options: ServiceOptions): Service {
   });
   const reports = createReports({
     ...{ db, log, ingester, cursorKey: secrets.cursorKey },
-    stores: { current: 'postgres', postgres: createPostgresStore(db), s3: null },
+    stores: openReportStores(db, env),
     wake: messages.sendReports,
   });
   const jobs = createJobs(env, db, dispatcher, collector, reports);

@@ -57,6 +57,19 @@ const agentOrigins = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const BUCKET = /^[a-z0-9.-]{3,63}$/;
+const FOLDER = /^[\w.-]{1,255}$/;
+/** `s3://bucket` or `s3://bucket/folder`. The folder gets a slash at its end. */
+const reportStore = z.string().transform((text, context) => {
+  const [bucket = '', ...folders] = trimEndSlashes(text.startsWith('s3://') ? text.slice('s3://'.length) : '').split(
+    '/',
+  );
+  if (BUCKET.test(bucket) && folders.every((folder) => FOLDER.test(folder)))
+    return { bucket, prefix: folders.map((folder) => `${folder}/`).join('') };
+  context.issues.push({ code: 'custom', input: text, message: 'must be s3://bucket or s3://bucket/folder' });
+  return z.NEVER;
+});
+
 const appSecret = z
   .string()
   .transform((text) => Buffer.from(text, 'base64'))
@@ -145,6 +158,24 @@ export const settingsSchema = z.object({
   COLLECT_BATCHES_PER_MINUTE: integer(1, 100_000_000)
     .prefault('60')
     .describe('Batches a minute of one session, counted in each process.'),
+  REPORT_STORE: reportStore
+    .optional()
+    .describe(
+      'Where the files of reports are kept: `s3://bucket/folder`, in a store with the protocol of S3. Unset: in Postgres.',
+    ),
+  REPORT_S3_ENDPOINT: origin
+    .optional()
+    .describe('The address of that store, for another one than AWS. Unset: that of AWS in `REPORT_S3_REGION`.'),
+  REPORT_S3_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/, 'must be the name of a region')
+    .default('us-east-1')
+    .describe('The region of the bucket. It should be in the jurisdiction of `REGION`.'),
+  REPORT_S3_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .describe('Required with `REPORT_STORE`. It needs to get, put, delete and list objects.'),
+  REPORT_S3_SECRET_ACCESS_KEY: z.string().optional().describe('Required with `REPORT_STORE`.'),
   GEOIP_DATABASE: z
     .string()
     .optional()
@@ -233,6 +264,10 @@ export function readEnv(source: Record<string, string | undefined>): Env {
   if (settings.DATABASE_URL && !settings.APP_SECRET) {
     throw new SettingError('APP_SECRET: is required with DATABASE_URL (32 bytes in base64: openssl rand -base64 32)');
   }
+  const { REPORT_S3_ACCESS_KEY_ID: keyId, REPORT_S3_SECRET_ACCESS_KEY: secretKey } = settings;
+  if (settings.REPORT_STORE && !keyId) throw new SettingError('REPORT_S3_ACCESS_KEY_ID: is required with REPORT_STORE');
+  if (settings.REPORT_STORE && !secretKey)
+    throw new SettingError('REPORT_S3_SECRET_ACCESS_KEY: is required with REPORT_STORE');
   const allowed = VERCEL_REGIONS[settings.REGION];
   if (settings.VERCEL_REGION && !allowed.includes(settings.VERCEL_REGION)) {
     throw new SettingError(

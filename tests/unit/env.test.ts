@@ -43,6 +43,8 @@ describe('the defaults', () => {
     ['INNGEST_DEV', undefined],
     ['usesInngest', false],
     ['LOG_LEVEL', 'info'],
+    ['REPORT_STORE', undefined],
+    ['REPORT_S3_REGION', 'us-east-1'],
   ])('%s is %j', (name, value) => {
     expect(env[name]).toEqual(value);
   });
@@ -228,5 +230,42 @@ describe('PUBLIC_URL_US and PUBLIC_URL_EU', () => {
       PUBLIC_URL_US: 'https://us.example.com',
       PUBLIC_URL_EU: 'https://eu.example.com',
     });
+  });
+});
+
+describe('the store of reports', () => {
+  const KEYS = { REPORT_S3_ACCESS_KEY_ID: 'id', REPORT_S3_SECRET_ACCESS_KEY: 'secret words' };
+
+  it.each([
+    ['s3://bucket', { bucket: 'bucket', prefix: '' }],
+    ['s3://my.bucket-1/', { bucket: 'my.bucket-1', prefix: '' }],
+    ['s3://bucket/reports', { bucket: 'bucket', prefix: 'reports/' }],
+    ['s3://bucket/a/b.c_d-e/', { bucket: 'bucket', prefix: 'a/b.c_d-e/' }],
+  ])('%s is a bucket and a folder', (REPORT_STORE, read) => {
+    expect(readEnv({ REPORT_STORE, ...KEYS }).REPORT_STORE).toEqual(read);
+  });
+
+  it.each([
+    'bucket',
+    's3:bucket',
+    's3://',
+    's3://B',
+    's3://a',
+    's3://bucket//x',
+    's3://bucket/a b',
+    's3://bucket/?x',
+    'https://x/y',
+  ])('%s is refused', (REPORT_STORE) => {
+    expect(refusalOf({ REPORT_STORE, ...KEYS })).toBe('REPORT_STORE: must be s3://bucket or s3://bucket/folder');
+  });
+
+  it('needs its keys, and no refusal shows them', () => {
+    const REPORT_STORE = 's3://bucket';
+    expect(refusalOf({ REPORT_STORE })).toBe('REPORT_S3_ACCESS_KEY_ID: is required with REPORT_STORE');
+    expect(refusalOf({ REPORT_STORE, REPORT_S3_ACCESS_KEY_ID: 'id' })).toBe(
+      'REPORT_S3_SECRET_ACCESS_KEY: is required with REPORT_STORE',
+    );
+    expect(refusalOf({ REPORT_STORE, ...KEYS, REPORT_S3_ENDPOINT: 'secret words' })).not.toContain('secret');
+    expect(refusalOf({ REPORT_STORE, ...KEYS, REPORT_S3_REGION: 'secret words' })).not.toContain('secret');
   });
 });

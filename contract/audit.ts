@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = [
   ...(['SiteCreated', 'SiteRevoked', 'OriginsChanged', 'IdentitySecretRotated', 'PrivacyControlChanged'] as const),
   ...(['StaffCreated', 'StaffRoleChanged', 'StaffPasswordSet', 'StaffDisabled', 'StaffEnabled'] as const),
   ...(['StaffSessionsEnded', 'SessionsRescored', 'ReportRequested', 'ReportDeleted'] as const),
+  ...(['ReportScheduled', 'ReportScheduleDeleted'] as const),
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -57,6 +57,55 @@ const ofTemplates = <Common extends z.ZodRawShape>(common: Common) => {
 
 const common = { format: word(REPORT_FORMATS), name: text(1, 200).optional() };
 
+export const CADENCES = ['daily', 'weekly', 'monthly'] as const;
+export type Cadence = (typeof CADENCES)[number];
+
+/** Whether a name is a time zone of the IANA database. */
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** When a schedule is due: at a full hour in a time zone. */
+const timing = {
+  cadence: word(CADENCES),
+  weekday: z.int().min(1).max(7).optional().describe('Of a weekly one: 1 is Monday, 7 Sunday.'),
+  // Every month has these.
+  dayOfMonth: z.int().min(1).max(28).optional().describe('Of a monthly one.'),
+  hour: z.int().min(0).max(23),
+  timeZone: text(1, 64).refine(isTimeZone, 'must be a time zone such as Europe/Paris'),
+};
+
+/** A report that is made again and again. Its window ends when it is due. */
+export const createScheduleInput = ofTemplates({ ...common, ...timing }).check((context) => {
+  const { cadence, weekday, dayOfMonth } = context.value;
+  const require = (field: string) =>
+    context.issues.push({ code: 'custom', input: context.value, path: [field], message: `is required if ${cadence}` });
+  if (cadence === 'weekly' && weekday === undefined) require('weekday');
+  if (cadence === 'monthly' && dayOfMonth === undefined) require('dayOfMonth');
+});
+export type CreateScheduleInput = z.infer<typeof createScheduleInput>;
+
+export const reportScheduleSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  template: z.enum(REPORT_TEMPLATES),
+  format: z.enum(REPORT_FORMATS),
+  cadence: z.enum(CADENCES),
+  weekday: z.number().nullable(),
+  dayOfMonth: z.number().nullable(),
+  hour: z.number(),
+  timeZone: z.string(),
+  nextDueAt: wireInstant(),
+  createdBy: z.string().nullable().describe('The address of the account.'),
+  createdAt: wireInstant(),
+});
+export type ReportSchedule = z.infer<typeof reportScheduleSchema>;
+
 /** A report that is made once. */
 export const requestReportInput = ofTemplates({ ...common, until: instantText().optional() });
 export type RequestReportInput = z.infer<typeof requestReportInput>;

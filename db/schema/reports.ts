@@ -7,11 +7,12 @@ import {
   jsonb,
   pgTable,
   primaryKey,
+  smallint,
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import type { ReportFormat } from '../../contract/events';
-import type { ReportParameters, ReportState, ReportTemplate } from '../../contract/reports';
+import type { Cadence, ReportParameters, ReportState, ReportTemplate } from '../../contract/reports';
 import { bytes, identifier, instant } from './columns';
 
 /** A stored part of a report's file. The parts in their order are the file. */
@@ -83,5 +84,30 @@ export const reportChunks = pgTable(
       columns: [table.integrationId, table.reportId],
       foreignColumns: [reportJobs.integrationId, reportJobs.id],
     }).onDelete('cascade'),
+  ],
+);
+
+/** Reports that are made again and again. Each due time makes one report, whose id is a hash of both. */
+export const reportSchedules = pgTable(
+  'report_schedules',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: identifier('id').notNull(),
+    name: text('name').notNull(),
+    template: text('template').$type<ReportTemplate>().notNull(),
+    format: text('format').$type<ReportFormat>().notNull(),
+    parameters: jsonb('parameters').$type<ReportParameters>().notNull(),
+    cadence: text('cadence').$type<Cadence>().notNull(),
+    weekday: smallint('weekday'),
+    dayOfMonth: smallint('day_of_month'),
+    hour: smallint('hour').notNull(),
+    timeZone: text('time_zone').notNull(),
+    nextDueAt: instant('next_due_at').notNull(),
+    createdBy: text('created_by'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.id] }),
+    index('report_schedules_due').on(table.nextDueAt),
   ],
 );

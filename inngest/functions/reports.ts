@@ -18,6 +18,8 @@ export interface ReportFunctionJobs {
   /** Makes the report ready and sends its fact. */
   completeReport: (run: ReportRun, file: { parts: Part[]; recordCount: number }) => Promise<void>;
   failReport: (run: ReportRun, failure: string) => Promise<void>;
+  /** Makes the reports of schedules that are due. */
+  makeDueReports: () => Promise<number>;
   /** Wakes the runs of reports whose wake-ups were lost. */
   wakeReports: () => Promise<number>;
 }
@@ -65,8 +67,16 @@ export function createReportFunctions(client: Inngest, jobs: ReportFunctionJobs)
   );
 
   const wakeReports = client.createFunction(
-    { id: 'wake-reports', name: 'Find reports that nobody renders', triggers: [{ cron: '* * * * *' }], retries: 0 },
-    ({ step }) => step.run('wake', () => jobs.wakeReports()),
+    {
+      id: 'wake-reports',
+      name: 'Make the reports of schedules, and find reports that nobody renders',
+      triggers: [{ cron: '* * * * *' }],
+      retries: 0,
+    },
+    async ({ step }) => {
+      await step.run('make-due', () => jobs.makeDueReports());
+      await step.run('wake', () => jobs.wakeReports());
+    },
   );
 
   return [renderReport, wakeReports];

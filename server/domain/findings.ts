@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { Alert, Anomaly, ListAnomaliesInput, ListFindingsInput, Report } from '../../contract/findings';
 import type { Page } from '../../contract/pagination';
-import { alerts, anomalies, reportJobs, reports } from '../../db/schema';
+import { alerts, anomalies, reports } from '../../db/schema';
 import type { DomainContext } from './context';
 import { newestFirst, readPage } from './pages';
 
@@ -60,8 +60,9 @@ export async function listAlerts(context: DomainContext, input: ListFindingsInpu
 export async function listReports(context: DomainContext, input: ListFindingsInput): Promise<Page<Report>> {
   const { integrationId, ...shown } = getTableColumns(reports);
   const status = sql<Report['status']>`case when ${reports.expiresAt} <= now() then 'Expired' else 'Ready' end`;
+  // Names of tables in full: without them, the columns would be those of the inner table.
   const isStored = sql<boolean>`exists (
-    select from ${reportJobs} j where j.integration_id = ${context.integration.id} and j.id = ${reports.id} and j.state = 'Ready')`;
+    select from report_jobs j where j.integration_id = reports.integration_id and j.id = reports.id and j.state = 'Ready')`;
   return readPage(context, { route: 'reports', filters: {} }, input, {
     read: (after, limit) =>
       context.db.orm

@@ -7,15 +7,17 @@ import {
   reportPageSchema,
 } from '../../contract/findings';
 import {
+  createScheduleInput,
   deletedReportSchema,
   reportIdInput,
   reportJobSchema,
+  reportScheduleSchema,
   reportTemplateSchema,
   requestedReportSchema,
   requestReportInput,
 } from '../../contract/reports';
 import { listAlerts, listAnomalies, listReports } from '../domain/findings';
-import { integrationProcedure, router } from './trpc';
+import { integrationAdminProcedure, integrationProcedure, router } from './trpc';
 
 // Anomalies, alerts and reports of the pipeline, for staff. Not part of the public API.
 
@@ -52,4 +54,15 @@ export const reportsRouter = router({
     .input(reportIdInput)
     .output(deletedReportSchema)
     .mutation(({ ctx, input }) => ctx.service.reports.delete(ctx.domain, input.id)),
+  listSchedules: integrationProcedure
+    .output(z.array(reportScheduleSchema))
+    .query(({ ctx }) => ctx.service.reports.listSchedules(ctx.domain)),
+  createSchedule: integrationAdminProcedure
+    .input(createScheduleInput)
+    .output(requestedReportSchema)
+    .mutation(({ ctx, input }) => ctx.service.reports.createSchedule(ctx.domain, input)),
+  deleteSchedule: integrationAdminProcedure
+    .input(reportIdInput)
+    .output(deletedReportSchema)
+    .mutation(({ ctx, input }) => ctx.service.reports.deleteSchedule(ctx.domain, input.id)),
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { findApiError } from '../../contract/errors';
 import type { Database } from '../../db/client';
 import type { ReportPart } from '../../db/schema/reports';
 import { csvWriter } from './csv';
@@ -57,16 +58,27 @@ export async function renderPart(
     return { failure: 'The server has no fonts for PDF. Ask for CSV or JSON.' };
   const context = { ...report, db, cursorKey };
   const template = TEMPLATES[report.template];
-  const { content, ...rendered } =
+  const head = describeReport(report, template);
+  const rendering =
     report.format === 'pdf'
-      ? await renderDocument(describeReport(report, template), template, context)
-      : await renderRows(WRITERS[report.format], describeReport(report, template), template, context, start);
+      ? renderDocument(head, template, context)
+      : renderRows(WRITERS[report.format], head, template, context, start);
+  const outcome = await rendering.catch(explainMissing);
+  if ('failure' in outcome) return outcome;
+  const { content, ...rendered } = outcome;
   const key = `${String(start.number).padStart(4, '0')}-${randomUUID()}`;
   await store.write(run, key, content);
   if (await recordProgress(db, run, rendered.recordCount)) return { ...rendered, part: { key, size: content.length } };
   // It was deleted meanwhile, perhaps before this part was stored, or another run has it, whose parts must stay.
   await store.remove(run, key);
   return null;
+}
+
+/** The course or user of a schedule may be gone. */
+function explainMissing(error: unknown): { failure: string } {
+  const refusal = findApiError(error);
+  if (refusal?.code !== 'NOT_FOUND') throw error;
+  return { failure: `${refusal.message}.` };
 }
 
 async function renderRows(

@@ -1,4 +1,10 @@
-import type { ReportJob, ReportTemplateEntry, RequestReportInput } from '../../contract/reports';
+import type {
+  CreateScheduleInput,
+  ReportJob,
+  ReportSchedule,
+  ReportTemplateEntry,
+  RequestReportInput,
+} from '../../contract/reports';
 import type { Database } from '../../db/client';
 import type { ReportPart } from '../../db/schema/reports';
 import type { DomainContext } from '../domain/context';
@@ -8,6 +14,7 @@ import { openReportFile, type ReportFile } from './downloads';
 import { beginReport, completeReport, failReport, findExpiredReports, findLostReports, type ReportRun } from './jobs';
 import { type PartStart, type RenderedPart, renderPart } from './rendering';
 import { deleteReport, listReportJobs, purgeReport, type RequestContext, requestReport } from './requests';
+import { createSchedule, deleteSchedule, listSchedules, makeDueReports } from './schedules';
 import type { ReportKey, ReportStores } from './stores/store';
 import { listTemplates } from './templates';
 
@@ -17,12 +24,16 @@ export interface ReportService {
   request(context: RequestContext, input: RequestReportInput): Promise<{ id: string }>;
   listJobs(context: DomainContext): Promise<ReportJob[]>;
   delete(context: RequestContext, id: string): Promise<{ id: string }>;
+  listSchedules(context: DomainContext): Promise<ReportSchedule[]>;
+  createSchedule(context: RequestContext, input: CreateScheduleInput): Promise<{ id: string }>;
+  deleteSchedule(context: RequestContext, id: string): Promise<{ id: string }>;
   openFile(report: { integrationId: string | null; reportId: string }): Promise<ReportFile>;
   jobs: {
     beginReport(run: ReportRun): Promise<boolean>;
     renderPart(run: ReportRun, start: PartStart): Promise<RenderedPart | { failure: string } | null>;
     completeReport(run: ReportRun, file: { parts: ReportPart[]; recordCount: number }): Promise<void>;
     failReport(run: ReportRun, failure: string): Promise<void>;
+    makeDueReports(): Promise<number>;
     wakeReports(): Promise<number>;
     pruneReports(): Promise<number>;
   };
@@ -67,12 +78,20 @@ export function createReports(dependencies: {
     },
     listJobs: listReportJobs,
     delete: (context, id) => deleteReport(context, stores, id),
+    listSchedules,
+    createSchedule,
+    deleteSchedule,
     openFile: (report) => openReportFile({ db, stores }, report),
     jobs: {
       beginReport: (run) => beginReport(db, run, stores.current),
       renderPart: (run, start) => renderPart(dependencies, run, start),
       completeReport: complete,
       failReport: (run, failure) => failReport(db, run, failure),
+      async makeDueReports() {
+        const made = await makeDueReports(db);
+        if (made.length > 0) await wake(made);
+        return made.length;
+      },
       async wakeReports() {
         const lost = await findLostReports(db);
         if (lost.length > 0) await wake(lost);

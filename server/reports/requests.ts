@@ -22,7 +22,7 @@ const RETRY_AFTER_SECONDS = 60;
 const MAX_SHOWN_JOBS = 50;
 const DAY_MS = 86_400_000;
 /** The window of a template without a parameter for it. */
-const DEFAULT_DAYS = 7;
+export const DEFAULT_DAYS = 7;
 
 export type RequestContext = DomainContext & AuditedContext;
 
@@ -56,7 +56,8 @@ export async function requestReport(context: RequestContext, input: RequestRepor
   return { integrationId: integration.id, reportId: id };
 }
 
-const nameOf = (actor: Actor) => ('name' in actor ? actor.name : null);
+/** The name by which staff see who asked. */
+export const nameOf = (actor: Actor) => ('name' in actor ? actor.name : null);
 
 /** Takes the parameters of a template out of an input. */
 export function readParameters(input: object): ReportParameters {

@@ -18,6 +18,7 @@ beforeAll(async () => {
       renderPart: (run, start) => jobs.renderPart(run, start),
       completeReport: (run, file) => jobs.completeReport(run, file),
       failReport: (run, failure) => jobs.failReport(run, failure),
+      makeDueReports: () => jobs.makeDueReports(),
       wakeReports: () => jobs.wakeReports(),
     }),
   );
@@ -39,7 +40,8 @@ beforeEach(() => {
     },
     completeReport: async (_run, file) => void calls.push(file),
     failReport: async ({ reportId }, failure) => void calls.push([reportId, failure]),
-    wakeReports: async () => 0,
+    makeDueReports: async () => calls.push('due'),
+    wakeReports: async () => calls.push('wake'),
   };
 });
 
@@ -97,5 +99,10 @@ describe('the run of a report', () => {
     const id = await send();
     await eventually(() => expect(calls).toHaveLength(1));
     expect(calls).toEqual([[id, 'Something went wrong on our side. Ask for the report again.']]);
+  });
+
+  it('is found each minute if nobody began it, after the reports of schedules were made', async () => {
+    await app.passMinute();
+    await eventually(() => expect(calls).toEqual(['due', 'wake']));
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestReportInput } from '../../contract/reports';
 import { foldSessionDeltas } from '../../server/domain/rollups';
-import { anomaly, closed, correlated, finding, scored, secondsAgo, started } from '../support/facts';
+import { anomaly, closed, correlated, finding, report, scored, secondsAgo, started } from '../support/facts';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { Answer, TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
@@ -96,6 +96,15 @@ describe('a report', () => {
     expect([head.status, head.text, head.headers.get('content-length')]).toEqual([
       ...[200, '', file.headers.get('content-length')],
     ]);
+  });
+
+  it('is told from one of a customer’s own pipeline, whose file is not here', async () => {
+    const { id } = await make({ template: 'weekly-overview', format: 'csv' });
+    await server.ingest(tenant.id, [report('foreign', { downloadUrl: '/reports/foreign/download' })]);
+    const stored = new Map((await listReady()).map((row: { id: string; isStored: boolean }) => [row.id, row.isStored]));
+    expect([stored.get(id), stored.get('foreign')]).toEqual([true, false]);
+    expect((await download('foreign')).status).toBe(404);
+    expect((await analyst.mutate('reports.delete', { id: 'foreign' }, of(tenant))).status).toBe(404);
   });
 
   it('of sessions may be only those of a class or a course', async () => {

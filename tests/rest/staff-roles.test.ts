@@ -34,7 +34,7 @@ const PUBLIC = ['health.get'];
 const MUTATIONS = listByType('mutation').filter((name) => name !== PIPELINE);
 const QUERIES = listByType('query').filter((name) => !PUBLIC.includes(name));
 const ADMIN_ONLY =
-  /^(staff\.(?!me)|integrations\.(create|previewPlan|setPlan)|apiKeys\.(mint|revoke)|sites\.(?!list|getCollecting)|audit\.)/;
+  /^(staff\.(?!me)|integrations\.(create|previewPlan|setPlan)|apiKeys\.(mint|revoke)|sites\.(?!list|getCollecting)|reports\.(create|delete)Schedule|audit\.)/;
 
 describe('every procedure', () => {
   it('is listed', () => {

@@ -96,6 +96,8 @@ async function createTenant(marker: string, variety: number): Promise<Tenant> {
             values (${created.id}, ${`rep-${marker}`}, ${marker}, 'sessions', 'csv', '{}', now(), now(), 'Ready', now() + interval '1 day')`;
   await sql`insert into report_chunks (integration_id, report_id, part, number, content)
             values (${created.id}, ${`rep-${marker}`}, '0', 0, ${Buffer.from(marker)})`;
+  await sql`insert into report_schedules (integration_id, id, name, template, format, parameters, cadence, hour, time_zone, next_due_at)
+            values (${created.id}, ${`sch-${marker}`}, ${marker}, 'sessions', 'csv', '{}', 'daily', 0, 'UTC', now() + interval '1 year')`;
   const tenant = { ...created, marker, webhooks: [], groups: makeTenantFacts(marker, variety) } as Tenant;
   for (const eventType of EVENT_TYPES) {
     const body = { url: `${receiver.url}/${marker}`, eventType, name: marker };

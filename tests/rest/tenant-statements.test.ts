@@ -154,6 +154,11 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['report_jobs'],
   },
   {
+    reason: 'a look makes the reports of schedules that are due, for all tenants',
+    text: /^with due as materialized \( select s\.\*, .* from report_schedules where next_due_at <= now\(\)/,
+    spans: ['due/s/report_schedules'],
+  },
+  {
     reason: 'a look finds the reports that nobody renders, for all tenants',
     text: /^with lost as \( select integration_id, id from report_jobs where state in/,
     spans: ['lost/report_jobs'],
@@ -308,6 +313,15 @@ async function makeReports() {
   await openFile({ integrationId: null, reportId: asked[0]!.id });
   await staff.reports.delete(asked[0]!);
   await jobs.failReport({ integrationId: tenant.id, reportId: asked[1]!.id, runId: 'other' }, 'It failed');
+  const timing = { cadence: 'daily', hour: 0, timeZone: 'UTC' } as const;
+  const admin = appRouter.createCaller({
+    service: server.service,
+    caller: { kind: 'staff', staff: member, integrationId: tenant.id, clientAddress: null },
+  });
+  const schedule = await admin.reports.createSchedule({ template: 'sessions', format, days, ...timing });
+  await admin.reports.listSchedules();
+  await jobs.makeDueReports();
+  await admin.reports.deleteSchedule(schedule);
   await jobs.wakeReports();
   await server.database.db.sql`update report_jobs set expires_at = now() where id = ${asked[1]!.id}`;
   await jobs.pruneReports();
@@ -335,9 +349,10 @@ async function lookAfterDeliveries(id: string) {
   await pruneAuditEntries(server.service.db);
 }
 
+const member = { id: 'stf_1', email: 'admin@example.com', name: 'Admin', role: 'admin' as const };
+
 /** What else staff see and do. */
 async function lookAtEverything(webhookId: string, deliveryId: string) {
-  const member = { id: 'stf_1', email: 'admin@example.com', name: 'Admin', role: 'admin' as const };
   const { service } = server;
   const staff = appRouter.createCaller({
     service,

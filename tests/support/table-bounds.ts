@@ -29,6 +29,7 @@ export const TABLE_BOUNDS: Record<string, string> = {
   report_jobs:
     'Removed 30 days after they were made, or asked for if they failed. At most 20 of an integration wait or run.',
   report_chunks: 'Removed with their report.',
+  report_schedules: 'At most 20 for each integration.',
   domain_events: 'Removed after the retention of the plan, and not before their deliveries.',
   webhook_subscriptions:
     'At most 100 for each integration. Deleted ones are removed after an hour, and not before their deliveries.',

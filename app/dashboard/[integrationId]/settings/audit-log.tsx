@@ -50,6 +50,8 @@ const WORDS: Record<AuditAction, (details: Details) => string> = {
     `${email} signed out of ${sessions} ${sessions === 1 ? 'session' : 'sessions'}`,
   SessionsRescored: ({ ruleSetVersion }) => `Sessions scored again by rules ${ruleSetVersion}`,
   ReportRequested: ({ name, format }) => `Report ${name} (${format}) requested`,
+  ReportScheduled: ({ name, format, cadence }) => `Report ${name} (${format}) scheduled ${cadence}`,
+  ReportScheduleDeleted: ({ name }) => `Schedule of report ${name} deleted`,
   ReportDeleted: ({ name, format }) => `Report ${name} (${format}) deleted`,
 };
 

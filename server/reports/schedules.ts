@@ -1,0 +1,132 @@
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import { ApiError } from '../../contract/errors';
+import { type CreateScheduleInput, REPORT_DAYS, type ReportSchedule } from '../../contract/reports';
+import type { Database } from '../../db/client';
+import { integrations, reportSchedules } from '../../db/schema';
+import { recordAct } from '../audit/acts';
+import type { DomainContext } from '../domain/context';
+import { createId } from '../platform/ids';
+import { chooseWindow, DEFAULT_DAYS, nameOf, type RequestContext, readParameters } from './requests';
+import type { ReportKey } from './stores/store';
+import { TEMPLATES } from './templates';
+
+/** The most schedules of an integration. */
+const MAX_SCHEDULES = 20;
+/** What Postgres says of a time zone that it does not know. */
+const INVALID_VALUE = '22023';
+
+/**
+ * Selects the times at which a schedule `s` is due in [from, to] (SQL). Postgres knows the time zones: an hour that a change of
+ * clocks skips is the next one, and one that comes twice counts once.
+ */
+export const dueTimes = (from: string, to: string) => `
+  select at from (
+    select (day::date + make_interval(hours => s.hour)) at time zone s.time_zone as at
+      from generate_series((${from} at time zone s.time_zone)::date, (${to} at time zone s.time_zone)::date, interval '1 day') day
+     where s.cadence = 'daily' or s.cadence = 'weekly' and extract(isodow from day) = s.weekday
+        or s.cadence = 'monthly' and extract(day from day) = s.day_of_month) days
+   where at >= ${from} and at <= ${to}`;
+
+/** The next due time after now. A month later there is always one. */
+const NEXT_DUE = `(select min(at) from (${dueTimes('now()', "(now() + interval '33 days')")}) next where at > now())`;
+
+/** Creates a schedule. NOT_FOUND for an unknown course or user, UNSUPPORTED_OPERATION beyond the most of an integration. */
+export async function createSchedule(context: RequestContext, input: CreateScheduleInput): Promise<{ id: string }> {
+  const { db, actor, integration } = context;
+  const { cadence, hour, timeZone, weekday = null, dayOfMonth = null, format } = input;
+  const parameters = readParameters(input);
+  const template = TEMPLATES[input.template];
+  await template.assertSubject({ ...context, ...chooseWindow(parameters), parameters });
+  const { id: integrationId } = integration;
+  const id = createId('sch');
+  const timing = { cadence, hour, timeZone, weekday, dayOfMonth };
+  const asked = { name: input.name ?? template.name, template: input.template, format, parameters };
+  const nextDueAt = await computeNextDue(db, timing);
+  await db.orm.transaction(async (tx) => {
+    // Two requests at once must not both see the last free place.
+    await tx.select({ id: integrations.id }).from(integrations).where(eq(integrations.id, integrationId)).for('update');
+    const [counted] = await tx
+      .select({ n: sql<number>`count(*)::int` })
+      .from(reportSchedules)
+      .where(eq(reportSchedules.integrationId, integrationId));
+    if (counted!.n >= MAX_SCHEDULES)
+      throw new ApiError('UNSUPPORTED_OPERATION', `An integration has at most ${MAX_SCHEDULES} schedules`);
+    const createdBy = nameOf(actor);
+    await tx.insert(reportSchedules).values({ integrationId, id, ...asked, ...timing, nextDueAt, createdBy });
+    const details = { ...asked, ...timing };
+    await recordAct(tx, actor, { action: 'ReportScheduled', integrationId, subjectId: id, details });
+  });
+  return { id };
+}
+
+type Timing = Pick<ReportSchedule, 'cadence' | 'hour' | 'timeZone' | 'weekday' | 'dayOfMonth'>;
+
+async function computeNextDue(db: Database, { cadence, hour, timeZone, weekday, dayOfMonth }: Timing): Promise<string> {
+  try {
+    const [row] = await db.query<{ at: string }>(COMPUTE_NEXT_DUE, [cadence, hour, timeZone, weekday, dayOfMonth]);
+    return row!.at;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== INVALID_VALUE) throw error;
+    throw new ApiError('INVALID_REQUEST', 'timeZone is not known to the database', { field: 'timeZone' });
+  }
+}
+
+const COMPUTE_NEXT_DUE = `
+  select ${NEXT_DUE} as at
+    from (select $1::text as cadence, $2::int as hour, $3::text as time_zone, $4::int as weekday, $5::int as day_of_month) s`;
+
+/** Lists the schedules of an integration, oldest first. */
+export async function listSchedules({ db, integration }: DomainContext): Promise<ReportSchedule[]> {
+  const { integrationId, parameters: _, ...shown } = getTableColumns(reportSchedules);
+  return db.orm
+    .select(shown)
+    .from(reportSchedules)
+    .where(eq(integrationId, integration.id))
+    .orderBy(reportSchedules.createdAt, reportSchedules.id);
+}
+
+/** Deletes a schedule. The reports that it made stay. NOT_FOUND for an unknown one. */
+export async function deleteSchedule({ db, actor, integration }: RequestContext, id: string): Promise<{ id: string }> {
+  const { id: integrationId } = integration;
+  await db.orm.transaction(async (tx) => {
+    const [deleted] = await tx
+      .delete(reportSchedules)
+      .where(and(eq(reportSchedules.integrationId, integrationId), eq(reportSchedules.id, id)))
+      .returning();
+    if (!deleted) throw new ApiError('NOT_FOUND', 'Schedule not found');
+    const { name, template, format } = deleted;
+    const details = { name, template, format };
+    await recordAct(tx, actor, { action: 'ReportScheduleDeleted', integrationId, subjectId: id, details });
+  });
+  return { id };
+}
+
+/**
+ * Makes the reports of schedules that are due, each once, also if several processes look at the same time: the row is locked, and
+ * the id of the report is a hash of schedule and due time. After an outage, a schedule makes only the report of its latest due
+ * time.
+ */
+export function makeDueReports(db: Database): Promise<ReportKey[]> {
+  return db.query<{ integrationId: string; reportId: string }>(MAKE_DUE, [REPORT_DAYS, DEFAULT_DAYS]);
+}
+
+const DUE_BATCH = 100;
+/** The id of a schedule is its own in all integrations. */
+const HASH = `sha256(convert_to(due.id || ' ' || extract(epoch from due.due_at)::text, 'UTF8'))`;
+
+const MAKE_DUE = `
+  with due as materialized (
+    select s.*, coalesce((select max(at) from (${dueTimes('s.next_due_at', 'now()')}) past), s.next_due_at) as due_at, ${NEXT_DUE} as later_at
+      from (select * from report_schedules where next_due_at <= now()
+             order by next_due_at limit ${DUE_BATCH} for update skip locked) s),
+  moved as (
+    update report_schedules s set next_due_at = due.later_at from due
+     where s.integration_id = due.integration_id and s.id = due.id)
+  insert into report_jobs (integration_id, id, name, template, format, parameters, start_at, end_at, expires_at)
+  select due.integration_id, 'rep_' || left(translate(encode(${HASH}, 'base64'), '+/', '-_'), 22), due.name, due.template,
+         due.format, due.parameters,
+         due.due_at - coalesce((due.parameters ->> 'days')::int, $2::int) * interval '1 day', due.due_at,
+         now() + $1::int * interval '1 day'
+    from due
+  on conflict do nothing
+  returning integration_id as "integrationId", id as "reportId"`;

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dueTimes } from '../../server/reports/schedules';
+import { started } from '../support/facts';
+import type { TestServer } from '../support/server';
+import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
+
+let server: TestServer;
+let tenant: { id: string };
+let admin: StaffClient;
+
+beforeAll(async () => {
+  server = await startStaffServer();
+  // Its crons would make the reports of these tests.
+  await server.service.engine!.stop(0);
+  admin = await createStaffClient(server, 'admin');
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  tenant = await server.createTenant();
+});
+
+const of = () => ({ 'x-integration-id': tenant.id });
+const SESSIONS = { template: 'sessions', format: 'csv', days: 7 } as const;
+const DAILY = { cadence: 'daily', hour: 6, timeZone: 'Europe/Paris' } as const;
+const create = (input: object) => admin.mutate('reports.createSchedule', input, of());
+const list = async () => (await admin.query('reports.listSchedules', undefined, of())).body.result.data;
+const makeDue = () => server.service.reports.jobs.makeDueReports();
+const sql = () => server.database.db.sql;
+const listJobs = () => sql()`
+  select id, name, template, format, state, parameters, start_at as "startAt", end_at as "endAt", requested_by as "requestedBy"
+    from report_jobs where integration_id = ${tenant.id} order by end_at`;
+/** Makes the schedules of the tenant due. */
+const setDue = (at: string) =>
+  sql()`update report_schedules set next_due_at = ${at}::timestamptz where integration_id = ${tenant.id}`;
+
+describe('a schedule', () => {
+  it('is due at its hour in its time zone, and makes one report, however many processes look', async () => {
+    const { id } = (await create({ ...SESSIONS, ...DAILY, name: 'Daily list' })).body.result.data;
+    const [schedule] = await list();
+    expect(schedule).toMatchObject({ id, name: 'Daily list', ...DAILY, weekday: null, createdBy: admin.email });
+    const hour = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Paris', hour: '2-digit', minute: '2-digit' });
+    expect(hour.format(new Date(schedule.nextDueAt))).toBe('06:00');
+    const waitMs = Date.parse(schedule.nextDueAt) - Date.now();
+    expect(waitMs > 0 && waitMs <= 25 * 3_600_000).toBe(true);
+    expect(await makeDue()).toBe(0);
+    await setDue(new Date(Date.parse(schedule.nextDueAt) - 86_400_000).toISOString());
+    const made = await Promise.all([makeDue(), makeDue(), makeDue()]);
+    expect(made.sort()).toEqual([0, 0, 1]);
+    const [job, ...others] = await listJobs();
+    expect(others).toEqual([]);
+    expect(job).toMatchObject({ name: 'Daily list', template: 'sessions', state: 'Queued', requestedBy: null });
+    expect(job!.id).toMatch(/^rep_[\w-]{22}$/);
+    expect(Date.parse(job!.endAt) - Date.parse(job!.startAt)).toBe(7 * 86_400_000);
+    expect((await list())[0].nextDueAt).toBe(schedule.nextDueAt);
+  });
+
+  it('makes the same report only once, even if its due time comes again', async () => {
+    await create({ ...SESSIONS, ...DAILY, timeZone: 'UTC' });
+    const due = `${new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)}T06:00:00Z`;
+    await setDue(due);
+    expect(await makeDue()).toBe(1);
+    await setDue(due);
+    expect(await makeDue()).toBe(0);
+    expect(await listJobs()).toHaveLength(1);
+  });
+
+  it('makes only the report of its latest due time after an outage', async () => {
+    await create({ ...SESSIONS, ...DAILY, timeZone: 'UTC' });
+    await setDue(`${new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 10)}T06:00:00Z`);
+    expect(await makeDue()).toBe(1);
+    const [job] = await listJobs();
+    const ageMs = Date.now() - Date.parse(job!.endAt);
+    expect(ageMs >= 0 && ageMs < 86_400_000).toBe(true);
+    expect(await makeDue()).toBe(0);
+  });
+
+  it('of a course that is gone fails in words', async () => {
+    await server.ingest(tenant.id, [started('s', { pageUrl: 'https://lms.example.edu/courses/42' })]);
+    const [course] = await sql()`select id from courses where integration_id = ${tenant.id}`;
+    const input = { template: 'course-integrity', format: 'json', days: 1, courseId: course!.id };
+    expect((await create({ ...input, ...DAILY })).status).toBe(200);
+    await setDue(new Date(Date.now() - 3_600_000).toISOString());
+    await makeDue();
+    await sql()`delete from courses where integration_id = ${tenant.id}`;
+    const [job] = await listJobs();
+    const run = { integrationId: tenant.id, reportId: job!.id, runId: 'run' };
+    const { jobs } = server.service.reports;
+    await jobs.beginReport(run);
+    expect(await jobs.renderPart(run, { number: 0, after: null, recordCount: 0 })).toEqual({
+      failure: 'Course not found.',
+    });
+  });
+
+  it('is deleted, and its reports stay', async () => {
+    const { id } = (await create({ ...SESSIONS, ...DAILY })).body.result.data;
+    await setDue(new Date(Date.now() - 3_600_000).toISOString());
+    await makeDue();
+    const other = await server.createTenant();
+    const elsewhere = await admin.mutate('reports.deleteSchedule', { id }, { 'x-integration-id': other.id });
+    expect(elsewhere.status).toBe(404);
+    expect((await admin.mutate('reports.deleteSchedule', { id }, of())).body.result.data).toEqual({ id });
+    expect((await admin.mutate('reports.deleteSchedule', { id }, of())).status).toBe(404);
+    expect([await list(), (await listJobs()).length]).toEqual([[], 1]);
+    const audit = (await admin.query('audit.list', {}, of())).body.result.data.data;
+    expect(audit.slice(0, 2).map(({ action }: { action: string }) => action)).toEqual([
+      ...['ReportScheduleDeleted', 'ReportScheduled'],
+    ]);
+  });
+
+  it('is refused beyond the twentieth, and nothing is written', async () => {
+    await sql()`
+      insert into report_schedules (integration_id, id, name, template, format, parameters, cadence, hour, time_zone, next_due_at)
+      select ${tenant.id}, 'sch-' || n, 'n', 'sessions', 'csv', '{}', 'daily', 0, 'UTC', now() + interval '1 year' from generate_series(1, 19) n`;
+    const answers = await Promise.all([create({ ...SESSIONS, ...DAILY }), create({ ...SESSIONS, ...DAILY })]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect(await list()).toHaveLength(20);
+  });
+
+  it.each([
+    [{ ...DAILY, cadence: 'hourly' }, 'cadence'],
+    [{ ...DAILY, cadence: 'weekly' }, 'weekday'],
+    [{ ...DAILY, cadence: 'weekly', weekday: 8 }, 'weekday'],
+    [{ ...DAILY, cadence: 'monthly' }, 'dayOfMonth'],
+    [{ ...DAILY, cadence: 'monthly', dayOfMonth: 29 }, 'dayOfMonth'],
+    [{ ...DAILY, hour: 24 }, 'hour'],
+    [{ ...DAILY, hour: 6.5 }, 'hour'],
+    [{ ...DAILY, timeZone: 'Europe/Atlantis' }, 'timeZone'],
+    [{ ...DAILY, timeZone: '' }, 'timeZone'],
+    [{ ...DAILY, timeZone: "UTC'; drop table x" }, 'timeZone'],
+  ])('with %j is refused', async (timing, field) => {
+    const answer = await create({ ...SESSIONS, ...timing });
+    expect([answer.status, answer.body.error.data.field]).toEqual([400, field]);
+    expect(await list()).toEqual([]);
+  });
+});
+
+describe('the due times', () => {
+  const S = `(select $1::text as cadence, $2::int as hour, $3::text as time_zone, $4::int as weekday, $5::int as day_of_month) s`;
+  const read = async (from: string, to: string, parameters: (string | number | null)[]) =>
+    (
+      await server.database.db.query<{ at: string }>(
+        `select due.at from ${S} cross join lateral (${dueTimes('$6::timestamptz', '$7::timestamptz')}) due order by 1`,
+        [...parameters, from, to] as string[],
+      )
+    ).map(({ at }) => at.slice(0, 16));
+
+  it.each<[name: string, from: string, to: string, parameters: (string | number | null)[], times: string[]]>([
+    [
+      'of a day, when clocks go forward and the hour does not exist',
+      ...(['2026-03-28T00:00Z', '2026-03-30T12:00Z'] as const),
+      ['daily', 2, 'Europe/Paris', null, null],
+      ['2026-03-28T01:00', '2026-03-29T01:00', '2026-03-30T00:00'],
+    ],
+    [
+      'of a day, when clocks go back and the hour comes twice',
+      ...(['2026-10-24T00:00Z', '2026-10-26T12:00Z'] as const),
+      ['daily', 2, 'Europe/Paris', null, null],
+      ['2026-10-24T00:00', '2026-10-25T01:00', '2026-10-26T01:00'],
+    ],
+    [
+      'of a week, where the day is another one than in UTC',
+      ...(['2026-11-01T00:00Z', '2026-11-20T00:00Z'] as const),
+      ['weekly', 1, 'Asia/Tokyo', 1, null],
+      ['2026-11-01T16:00', '2026-11-08T16:00', '2026-11-15T16:00'],
+    ],
+    [
+      'of a month',
+      ...(['2026-01-01T00:00Z', '2026-04-01T00:00Z'] as const),
+      ['monthly', 23, 'America/New_York', null, 28],
+      ['2026-01-29T04:00', '2026-03-01T04:00', '2026-03-29T03:00'],
+    ],
+    [
+      'of a zone with half an hour',
+      ...(['2026-06-01T00:00Z', '2026-06-02T00:00Z'] as const),
+      ['daily', 6, 'Asia/Kolkata', null, null],
+      ['2026-06-01T00:30'],
+    ],
+  ])('%s', async (_name, from, to, parameters, times) => {
+    expect(await read(from, to, parameters)).toEqual(times);
+  });
+});

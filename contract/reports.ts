@@ -83,10 +83,10 @@ const timing = {
 /** A report that is made again and again. Its window ends when it is due. */
 export const createScheduleInput = ofTemplates({ ...common, ...timing }).check((context) => {
   const { cadence, weekday, dayOfMonth } = context.value;
-  const require = (field: string) =>
+  const refuse = (field: string) =>
     context.issues.push({ code: 'custom', input: context.value, path: [field], message: `is required if ${cadence}` });
-  if (cadence === 'weekly' && weekday === undefined) require('weekday');
-  if (cadence === 'monthly' && dayOfMonth === undefined) require('dayOfMonth');
+  if (cadence === 'weekly' && weekday === undefined) refuse('weekday');
+  if (cadence === 'monthly' && dayOfMonth === undefined) refuse('dayOfMonth');
 });
 export type CreateScheduleInput = z.infer<typeof createScheduleInput>;
 

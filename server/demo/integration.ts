@@ -5,7 +5,9 @@ import { asOperator } from '../audit/acts';
 import { createStaff, listStaff, setStaffPassword } from '../auth/accounts';
 import { mintKey } from '../domain/api-keys';
 import { setAllowedOrigins } from '../domain/collecting';
-import { createIntegration, listIntegrations } from '../domain/integrations';
+import { listCourses } from '../domain/directories';
+import { createIntegration, findIntegration, listIntegrations } from '../domain/integrations';
+import { foldSessionDeltas } from '../domain/rollups';
 import { createSite, listSites } from '../domain/sites';
 import type { Fact } from '../pipeline/facts';
 import { MAX_FACTS } from '../pipeline/facts';
@@ -37,7 +39,7 @@ export interface Demo {
 
 /**
  * Loads the demo integration (plan enterprise) into a database without integrations: a few hundred sessions over 30
- * days, alerts and reports, all through the pipeline's ingester, and a dashboard account. Returns null if integrations
+ * days and alerts, all through the pipeline's ingester, reports that the engine makes of them, and a dashboard account. Returns null if integrations
  * already exist.
  */
 export async function loadDemoIntegration(service: Service): Promise<Demo | null> {
@@ -50,6 +52,7 @@ export async function loadDemoIntegration(service: Service): Promise<Demo | null
     unfinished ??
     (await createIntegration(asOperator(db), { name: NAME, plan: 'enterprise', allowedOrigins: [ORIGIN] }));
   await ingestHistory(service, id);
+  await requestReports(service, id);
   const password = await obtainDemoStaff(db);
   const { key } = await mintKey(asOperator(db), { integrationId: id, name: 'Demo key' });
   return { id, key, email: EMAIL, password };
@@ -83,6 +86,29 @@ async function obtainDemoStaff(db: Service['db']): Promise<string> {
   if (isKnown) await setStaffPassword(asOperator(db), { email: EMAIL, password });
   else await createStaff(asOperator(db), { email: EMAIL, password, role: 'admin', name: 'Demo admin' });
   return password;
+}
+
+/** Asks for some reports, as staff would. The engine makes them when it runs. */
+async function requestReports({ db, secrets, reports }: Service, integrationId: string): Promise<void> {
+  // The users of a course are read from the counts.
+  await foldSessionDeltas(db);
+  const { integration } = (await findIntegration(db, integrationId))!;
+  const context = { ...asOperator(db), integration, cursorKey: secrets.cursorKey };
+  // A demo that a crash interrupted may have asked for them.
+  if ((await reports.listJobs(context)).length > 0) return;
+  const [course] = (await listCourses(context, { pageSize: 1 })).data;
+  await reports.request(context, { template: 'weekly-overview', format: 'pdf' });
+  await reports.request(context, {
+    template: 'sessions',
+    format: 'csv',
+    days: 30,
+    riskLevel: 'bot',
+    name: 'Bot sessions',
+  });
+  await reports.request(context, { template: 'sessions', format: 'json', days: 30, name: 'All sessions of the month' });
+  if (!course) return;
+  const name = `Integrity of ${course.name}`;
+  await reports.request(context, { template: 'course-integrity', format: 'csv', days: 30, courseId: course.id, name });
 }
 
 async function ingestHistory({ ingester }: Service, integrationId: string): Promise<void> {

@@ -14,7 +14,7 @@ import { openReportFile, type ReportFile } from './downloads';
 import { beginReport, completeReport, failReport, findExpiredReports, findLostReports, type ReportRun } from './jobs';
 import { type PartStart, type RenderedPart, renderPart } from './rendering';
 import { deleteReport, listReportJobs, purgeReport, type RequestContext, requestReport } from './requests';
-import { createSchedule, deleteSchedule, listSchedules, makeDueReports } from './schedules';
+import { createReportSchedule, deleteReportSchedule, listReportSchedules, makeDueReports } from './schedules';
 import type { ReportKey, ReportStores } from './stores/store';
 import { listTemplates } from './templates';
 
@@ -78,9 +78,9 @@ export function createReports(dependencies: {
     },
     listJobs: listReportJobs,
     delete: (context, id) => deleteReport(context, stores, id),
-    listSchedules,
-    createSchedule,
-    deleteSchedule,
+    listSchedules: listReportSchedules,
+    createSchedule: createReportSchedule,
+    deleteSchedule: deleteReportSchedule,
     openFile: (report) => openReportFile({ db, stores }, report),
     jobs: {
       beginReport: (run) => beginReport(db, run, stores.current),

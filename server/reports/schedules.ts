@@ -31,7 +31,10 @@ export const dueTimes = (from: string, to: string) => `
 const NEXT_DUE = `(select min(at) from (${dueTimes('now()', "(now() + interval '33 days')")}) next where at > now())`;
 
 /** Creates a schedule. NOT_FOUND for an unknown course or user, UNSUPPORTED_OPERATION beyond the most of an integration. */
-export async function createSchedule(context: RequestContext, input: CreateScheduleInput): Promise<{ id: string }> {
+export async function createReportSchedule(
+  context: RequestContext,
+  input: CreateScheduleInput,
+): Promise<{ id: string }> {
   const { db, actor, integration } = context;
   const { cadence, hour, timeZone, weekday = null, dayOfMonth = null, format } = input;
   const parameters = readParameters(input);
@@ -76,7 +79,7 @@ const COMPUTE_NEXT_DUE = `
     from (select $1::text as cadence, $2::int as hour, $3::text as time_zone, $4::int as weekday, $5::int as day_of_month) s`;
 
 /** Lists the schedules of an integration, oldest first. */
-export async function listSchedules({ db, integration }: DomainContext): Promise<ReportSchedule[]> {
+export async function listReportSchedules({ db, integration }: DomainContext): Promise<ReportSchedule[]> {
   const { integrationId, parameters: _, ...shown } = getTableColumns(reportSchedules);
   return db.orm
     .select(shown)
@@ -86,7 +89,10 @@ export async function listSchedules({ db, integration }: DomainContext): Promise
 }
 
 /** Deletes a schedule. The reports that it made stay. NOT_FOUND for an unknown one. */
-export async function deleteSchedule({ db, actor, integration }: RequestContext, id: string): Promise<{ id: string }> {
+export async function deleteReportSchedule(
+  { db, actor, integration }: RequestContext,
+  id: string,
+): Promise<{ id: string }> {
   const { id: integrationId } = integration;
   await db.orm.transaction(async (tx) => {
     const [deleted] = await tx

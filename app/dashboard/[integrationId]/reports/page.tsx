@@ -11,6 +11,7 @@ export default async function ReportsPage(props: PageProps) {
     queryClient.prefetchInfiniteQuery(trpc.reports.list.infiniteQueryOptions({}, PAGES)),
     queryClient.prefetchQuery(trpc.reports.jobs.queryOptions()),
     queryClient.prefetchQuery(trpc.reports.templates.queryOptions()),
+    queryClient.prefetchQuery(trpc.reports.listSchedules.queryOptions()),
   ]);
   return (
     <FirstContent queryClient={queryClient}>

@@ -21,6 +21,7 @@ import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
 import { ReportJobs } from './report-jobs';
 import { RequestReport } from './request-report';
+import { Schedules } from './schedules';
 
 const STATUSES: Record<Report['status'], 'human' | 'neutral'> = { Ready: 'human', Expired: 'neutral' };
 const NONE = <span className="text-faint">–</span>;
@@ -159,6 +160,7 @@ export function Reports() {
           )
         }
       />
+      <Schedules />
       <RequestReport isOpen={isRequesting} onClose={() => setRequesting(false)} />
       <DeleteDialog report={asked} onClose={() => ask(null)} />
     </>

@@ -29,6 +29,8 @@ interface Tenants {
 /** The built product with a short and a long history in one database. */
 export interface HistoryBench extends Tenants {
   url: string;
+  /** Of the server. */
+  pid: number;
   sql: postgres.Sql;
   /** Closes the Postgres connections. `endProducts` stops the product itself. */
   close(): Promise<void>;
@@ -43,12 +45,13 @@ export async function openHistoryBench(options: BenchOptions): Promise<HistoryBe
   const tenants = kept ?? (await makeTenants(dataDir, options));
   if (tenants.sessions !== options.sessions) throw new Error(`--data: holds ${tenants.sessions} sessions`);
   if (options.data !== undefined) await writeFile(file, JSON.stringify(tenants), { mode: 0o600 });
-  const { url } = await startBareServer(dataDir);
+  const { url, pid } = await startBareServer(dataDir);
   const embedded = await startEmbeddedDatabase({ dataDir, log: SILENT });
   const sql = postgres(embedded.url, { max: 1, onnotice: () => {} });
   return {
     ...tenants,
     url,
+    pid,
     sql,
     async close() {
       await sql.end({ timeout: 1 });

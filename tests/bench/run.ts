@@ -10,6 +10,7 @@ import { measureLists } from './lists';
 import { measurePixel } from './pixel';
 import { measureReads } from './reads';
 import { type BenchOptions, describeFigure, formatTable, type Report } from './report';
+import { measureReports } from './reports';
 import { measureScore } from './score';
 import { measureStart } from './start';
 
@@ -22,6 +23,7 @@ const BENCHMARKS: Record<string, { measure(options: BenchOptions): Promise<Repor
   reads: { measure: measureReads, sessions: 5_000 },
   lists: { measure: measureLists, sessions: 100_000 },
   aggregates: { measure: measureAggregates, sessions: 100_000 },
+  reports: { measure: measureReports, sessions: 100_000 },
   ingest: { measure: measureIngest, sessions: 5_000 },
   collect: { measure: measureCollect, sessions: 2_000 },
   score: { measure: measureScore, sessions: 0 },

@@ -2,6 +2,7 @@ import { vi } from 'vitest';
 import { registerAccessTests } from './dashboard/access';
 import { registerPageTests } from './dashboard/pages';
 import { registerPolicyTests } from './dashboard/policy';
+import { registerReportTests } from './dashboard/reports';
 import { registerReviewTests } from './dashboard/review';
 import { LIMIT_MS, shareDashboard } from './dashboard/shared-dashboard';
 import { registerStaffTests } from './dashboard/staff';
@@ -15,6 +16,7 @@ registerPageTests();
 registerPolicyTests();
 registerReviewTests();
 registerWebhookTests();
+registerReportTests();
 registerAccessTests();
 // Last, because it starts the product again.
 registerStaffTests();

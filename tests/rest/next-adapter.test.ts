@@ -8,6 +8,7 @@ import { type NextServer, startNextServer } from '../support/next-server';
 import { findFreePort } from '../support/ports';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { createClient, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
+import { createCaller } from '../support/staff';
 import { openStaffClient, PASSWORD, readCookie, trySignIn } from '../support/staff-client';
 
 const PIXEL = JSON.parse(readFileSync('pixel/released/current.json', 'utf8'));
@@ -91,6 +92,11 @@ describe.each<[string, Record<string, string>]>([
       ['GET', '/pixel.js/'],
       ['GET', `/pixel/${PIXEL.file}`],
       ['GET', '/pixel/0123456789abcdef.js'],
+      ['GET', '/reports/rep_nobody/download', { headers: bearer() }],
+      ['GET', '/reports/rep_nobody/download'],
+      ['GET', '/reports/%ff/download', { headers: bearer() }],
+      ['POST', '/reports/rep_nobody/download', { headers: bearer() }],
+      ['GET', '/reports', { headers: bearer() }],
     ];
     for (const [method, path, init] of cases) {
       const name = `${method} ${path}`;
@@ -98,6 +104,32 @@ describe.each<[string, Record<string, string>]>([
         name,
         ...(await see(server.url, method, path, init)),
       });
+    }
+  });
+
+  it('sends the file of a report that the self-hosted server has made', async () => {
+    const staff = await createCaller(server, tenant.key);
+    const { id } = await staff.reports.request({ template: 'weekly-overview', format: 'pdf' });
+    await waitUntil(async () => (await staff.reports.list({})).data.some((report) => report.id === id));
+    const read = async (base: string, method: string) => {
+      const response = await fetch(`${base}/reports/${id}/download`, { method, headers: bearer() });
+      const names = [
+        'content-type',
+        'content-length',
+        'content-disposition',
+        'cache-control',
+        'x-content-type-options',
+      ];
+      const headers = names.map((name) => response.headers.get(name));
+      return { status: response.status, headers, bytes: Buffer.from(await response.arrayBuffer()).toString('base64') };
+    };
+    for (const method of ['GET', 'HEAD']) {
+      const own = await read(server.url, method);
+      expect(own).toMatchObject({
+        status: 200,
+        headers: ['application/pdf', expect.stringMatching(/^\d{4,}$/), ...own.headers.slice(2)],
+      });
+      expect(await read(next.url, method)).toEqual(own);
     }
   });
 

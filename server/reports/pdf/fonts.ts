@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { FONTS_DIRECTORY } from './files';
 
 // The fonts of documents: Noto Sans, from packages with the fonts as files. A script whose package is not installed is drawn as
 // boxes; its text can still be copied and read aloud.
@@ -28,7 +29,7 @@ const FONTS: FontPackage[] = [
 ];
 
 const pathOf = ({ family, name }: FontPackage, weight: '400Regular' | '700Bold') =>
-  join(process.cwd(), 'node_modules/@expo-google-fonts', name, weight, `${family.replaceAll(' ', '')}_${weight}.ttf`);
+  join(FONTS_DIRECTORY, name, weight, `${family.replaceAll(' ', '')}_${weight}.ttf`);
 
 /** Whether the fonts are installed that every document needs. */
 export const hasDocumentFonts = () =>

@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { DocumentData } from './document';
+import { LAYOUT_PATH, WORKER_PATH } from './files';
 import { findFonts } from './fonts';
 
-const DIRECTORY = join(process.cwd(), 'server/reports/pdf');
 /** A document of all rows that one may list takes a few seconds. */
 const LIMIT_MS = 50_000;
 
@@ -18,10 +17,10 @@ export function renderPdf(data: DocumentData): Promise<Buffer> {
 
 function renderInThread(data: DocumentData): Promise<Buffer> {
   const { families, paths } = findFonts(JSON.stringify(data));
-  const worker = new Worker(join(DIRECTORY, 'worker.mjs'), {
+  const worker = new Worker(/* turbopackIgnore: true */ WORKER_PATH, {
     workerData: {
       data: JSON.stringify({ ...data, fonts: families }),
-      layoutPath: join(DIRECTORY, 'document.typ'),
+      layoutPath: LAYOUT_PATH,
       fontPaths: paths,
     },
   });

@@ -19,7 +19,7 @@ const USER = 'lms 4711/é';
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  server = await startStaffServer({ WEBHOOK_ALLOW_HOSTS: receiver.host });
+  server = await startStaffServer({ WEBHOOK_ALLOW_HOSTS: receiver.host, QUOTA_FREE: '3' });
   tenant = await server.createTenant();
   other = await server.createTenant();
   analyst = await createStaffClient(server, 'analyst');
@@ -238,6 +238,11 @@ describe('a download', () => {
     const remaining = async () => Number(/;?r=(\d+)/.exec((await download(id)).headers.get('ratelimit')!)![1]);
     const before = await remaining();
     expect([before - 1, 599, 5_999, 59_999]).toContain(await remaining());
+    const { key } = await server.createTenant('free');
+    const answers = [];
+    // A minute may begin in between.
+    for (let n = 0; n < 8; n++) answers.push(await download('rep_nobody', { key }));
+    expect(answers.find(({ status }) => status === 429)!.headers.get('retry-after')).toMatch(/^\d+$/);
     const usage = await server.call('GET', '/v1/usage', { key: tenant.key });
     const paths = usage.body.data.byEndpoint.map(({ path }: { path: string }) => path);
     expect(paths).toContain('/reports/{reportId}/download');

@@ -11,6 +11,7 @@ export const AUDIT_ACTIONS = [
   ...(['StaffCreated', 'StaffRoleChanged', 'StaffPasswordSet', 'StaffDisabled', 'StaffEnabled'] as const),
   ...(['StaffSessionsEnded', 'SessionsRescored', 'ReportRequested', 'ReportDeleted'] as const),
   ...(['ReportScheduled', 'ReportScheduleDeleted'] as const),
+  ...(['AlertRuleCreated', 'AlertRuleChanged', 'AlertRuleDeleted'] as const),
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
@@ -29,7 +30,7 @@ export const auditEntrySchema = z.object({
     clientAddress: z.string().nullable().describe('Of staff; an IPv6 address by its /64.'),
   }),
   integrationId: z.string().nullable().describe('Null for what is done to accounts.'),
-  subjectId: z.string().describe('The integration, key, site, account or report that was changed.'),
+  subjectId: z.string().describe('The integration, key, site, alert rule, report or account that was changed.'),
   details: z.record(z.string(), z.unknown()),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;

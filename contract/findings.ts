@@ -27,15 +27,38 @@ export const listAnomaliesInput = z.object({
 });
 export type ListAnomaliesInput = z.infer<typeof listAnomaliesInput>;
 
+/** An alert is open until somebody acknowledges it, and acknowledged until somebody resolves it. */
+export const ALERT_STATUSES = ['Open', 'Acknowledged', 'Resolved'] as const;
+export type AlertStatus = (typeof ALERT_STATUSES)[number];
+
 export const alertSchema = z.object({
   id: z.string(),
   severity: z.string(),
   message: z.string(),
   triggeredAt: wireInstant(),
   url: z.string().nullable(),
+  rule: z
+    .object({ id: z.string(), name: z.string() })
+    .nullable()
+    .describe('The alert rule of ours, as it is called now. Null: the customer’s pipeline sent the alert.'),
+  windowStart: wireInstant().nullable(),
+  windowEnd: wireInstant().nullable(),
+  status: z.enum(ALERT_STATUSES),
+  acknowledgedAt: wireInstant().nullable(),
+  acknowledgedBy: z.string().nullable(),
+  resolvedAt: wireInstant().nullable(),
+  resolvedBy: z.string().nullable(),
 });
 export type Alert = z.infer<typeof alertSchema>;
 export const alertPageSchema = pageOf(alertSchema);
+
+export const listAlertsInput = z.object({
+  status: word(ALERT_STATUSES).optional(),
+  ruleId: idText().optional(),
+  ...pageQuery,
+});
+export type ListAlertsInput = z.infer<typeof listAlertsInput>;
+export const alertIdInput = z.object({ id: idText() });
 
 export const REPORT_STATUSES = ['Ready', 'Expired'] as const;
 

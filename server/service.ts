@@ -13,8 +13,9 @@ import { createPartitions, pruneTraces } from './collector/retention';
 import { pruneAuditEntries } from './domain/audit-entries';
 import { pruneRateWindows } from './domain/rate-windows';
 import { pruneFindings, pruneSessions } from './domain/retention';
-import { createFolder, foldSessionDeltas } from './domain/rollups';
+import { createFolder, foldIncidents, foldSessionDeltas } from './domain/rollups';
 import { createUsageMeter, type UsageMeter } from './domain/usage';
+import { type AlertRules, createAlertRules } from './findings/alert-rules';
 import { createIngester, type Ingester } from './pipeline/ingest';
 import { type Env, readEnv, SettingError } from './platform/env';
 import { createLogger, type Logger } from './platform/log';
@@ -50,6 +51,7 @@ export interface Service {
   dispatcher: Dispatcher;
   ingester: Ingester;
   collector: Collector;
+  alertRules: AlertRules;
   usage: UsageMeter;
   reports: ReportService;
   /** Serves `/api/inngest`. Null if no Inngest server is configured, so that nobody else can start runs. */
@@ -146,8 +148,10 @@ export function createService(options: ServiceOptions): Service {
     publicUrl: env.publicUrl,
     // Other processes do no work between requests; there only the cron of each minute folds.
     onSessionsChanged: options.isSelfHosted ? createFolder(db, log) : () => {},
+    onCommitted: (integrationIds) => alertRules.noteChanges(integrationIds),
   });
   const hasTimers = options.isSelfHosted;
+  const alertRules = createAlertRules({ db, log, ingester, publicUrl: env.publicUrl, hasTimers });
   const collector = createCollector({ env, db, log, metrics, secrets, ingester, webhookClient, hasTimers });
   metrics.observe({
     readBacklog: () => readBacklog(db),
@@ -159,7 +163,7 @@ export function createService(options: ServiceOptions): Service {
     stores: openReportStores(db, env),
     wake: messages.sendReports,
   });
-  const jobs = createJobs(env, db, dispatcher, collector, reports);
+  const jobs = createJobs({ env, db, dispatcher, collector, alertRules, reports });
   handler = serve({ client, functions: createFunctions(client, jobs) });
 
   return {
@@ -176,6 +180,7 @@ export function createService(options: ServiceOptions): Service {
     dispatcher,
     ingester,
     collector,
+    alertRules,
     usage: createUsageMeter({ db, log }),
     reports,
     inngestHandler: env.usesInngest ? handler : null,
@@ -187,13 +192,14 @@ export function createService(options: ServiceOptions): Service {
 }
 
 /** Connects the jobs of the engine's functions to our code. The types of both sides must match here. */
-const createJobs = (
-  env: Env,
-  db: Database,
-  dispatcher: Dispatcher,
-  collector: Collector,
-  reports: ReportService,
-): Jobs => ({
+const createJobs = ({
+  env,
+  db,
+  dispatcher,
+  collector,
+  alertRules,
+  reports,
+}: Pick<Service, 'env' | 'db' | 'dispatcher' | 'collector' | 'alertRules' | 'reports'>): Jobs => ({
   ...reports.jobs,
   drainSubscription: dispatcher.drainSubscription,
   wakeSubscription: dispatcher.wakeSubscription,
@@ -204,10 +210,12 @@ const createJobs = (
   pruneSubscriptions: () => pruneSubscriptions(db),
   pruneEvents: () => pruneEvents(db),
   foldSessionDeltas: () => foldSessionDeltas(db),
+  foldIncidents: () => foldIncidents(db),
   pruneSessions: () => pruneSessions(db),
   pruneFindings: () => pruneFindings(db),
   pruneAuditEntries: () => pruneAuditEntries(db),
   sweepCollected: collector.sweep,
+  evaluateAlertRules: alertRules.evaluateAll,
   createPartitions: () => createPartitions(db),
   pruneTraces: () => pruneTraces(db, env.TRACE_DAYS),
 });
@@ -215,7 +223,8 @@ const createJobs = (
 /** Stops the work of a service within about `graceMs` and closes its connections. */
 export async function closeService(service: Service, graceMs: number): Promise<void> {
   // First, because its facts cause deliveries.
-  await Promise.race([service.collector.stop(), sleep(graceMs, undefined, { ref: false })]);
+  const stopFacts = () => service.collector.stop().then(service.alertRules.stop);
+  await Promise.race([stopFacts(), sleep(graceMs, undefined, { ref: false })]);
   // Send wake-ups for committed deliveries while the engine still accepts events.
   await service.dispatcher.publisher.flush();
   await Promise.all([service.dispatcher.stop(graceMs), service.engine?.stop(graceMs)]);

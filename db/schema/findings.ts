@@ -1,6 +1,9 @@
-import { doublePrecision, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import type { ReportFormat } from '../../contract/events';
+import { sql } from 'drizzle-orm';
+import { boolean, doublePrecision, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import type { AlertComparison, AlertMetric, AlertScope } from '../../contract/alert-rules';
+import type { ReportFormat, Severity } from '../../contract/events';
 import { identifier, instant } from './columns';
+import { integrations } from './integrations';
 
 // Pipeline facts other than browsing sessions. They have no foreign keys either.
 
@@ -45,7 +48,51 @@ export const reports = pgTable(
   ],
 );
 
-/** Alerts that the customer's rules fired. */
+/**
+ * What staff want to be told of. A rule holds if its metric in a window of `windowMinutes` compares so with `value`. Each change of a
+ * rule is a new version. Deleted rules stay as long as there are alerts of them.
+ */
+export const alertRules = pgTable(
+  'alert_rules',
+  {
+    integrationId: identifier('integration_id')
+      .notNull()
+      .references(() => integrations.id),
+    id: identifier('id').notNull(),
+    version: integer('version').notNull().default(1),
+    name: text('name').notNull(),
+    metric: text('metric').$type<AlertMetric>().notNull(),
+    /** Of the metric `anomalies`: the type, and the least severity. Null: any. */
+    anomalyType: text('anomaly_type'),
+    minSeverity: text('min_severity').$type<Severity>(),
+    scope: text('scope').$type<AlertScope>().notNull(),
+    /** The course, user or origin; empty for the scope `integration`. */
+    scopeValue: identifier('scope_value').notNull(),
+    windowMinutes: integer('window_minutes').notNull(),
+    comparison: text('comparison').$type<AlertComparison>().notNull(),
+    value: doublePrecision('value').notNull(),
+    /** A share or an average of fewer sessions says nothing. */
+    minSessions: integer('min_sessions').notNull(),
+    severity: text('severity').$type<Severity>().notNull(),
+    message: text('message').notNull(),
+    coolDownMinutes: integer('cool_down_minutes').notNull(),
+    enabled: boolean('enabled').notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    createdBy: text('created_by'),
+    updatedAt: instant('updated_at').notNull().defaultNow(),
+    updatedBy: text('updated_by'),
+    deletedAt: instant('deleted_at'),
+    /** Windows that ended before are not judged: the rule did not exist, or had another condition, or was switched off. */
+    judgedFrom: instant('judged_from').notNull().defaultNow(),
+    /** The ends of the windows for which the rule fired lately, in minutes since 1970. */
+    firedEnds: integer('fired_ends').array().notNull().default(sql`'{}'`),
+    /** The facts of claimed alerts that are not committed yet. */
+    unsent: jsonb('unsent').$type<Record<string, unknown>[]>(),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
+);
+
+/** Alerts that alert rules fired, ours or the customer's. */
 export const alerts = pgTable(
   'alerts',
   {
@@ -55,9 +102,20 @@ export const alerts = pgTable(
     message: text('message').notNull(),
     triggeredAt: instant('triggered_at').notNull(),
     url: text('url'),
+    /** The rule of ours that fired. Null: the customer's pipeline sent the alert. */
+    ruleId: identifier('rule_id'),
+    /** The window in which the rule held. */
+    windowStart: instant('window_start'),
+    windowEnd: instant('window_end'),
+    acknowledgedAt: instant('acknowledged_at'),
+    acknowledgedBy: text('acknowledged_by'),
+    resolvedAt: instant('resolved_at'),
+    resolvedBy: text('resolved_by'),
   },
   (table) => [
     primaryKey({ columns: [table.integrationId, table.id] }),
     index('alerts_recent').on(table.integrationId, table.triggeredAt, table.id),
+    index('alerts_rule').on(table.integrationId, table.ruleId, table.triggeredAt, table.id),
+    index('alerts_unresolved').on(table.integrationId, table.triggeredAt, table.id).where(sql`resolved_at is null`),
   ],
 );

@@ -1,4 +1,5 @@
-import { bigint, doublePrecision, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import { bigint, doublePrecision, index, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
 import { identifier, instant } from './columns';
 
 // Counts of sessions. docs/counts.md explains these tables by an example of five sessions.
@@ -19,6 +20,8 @@ export const sessionDeltas = pgTable(
     id: bigint('id', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     sign: smallint('sign').notNull(),
     hour: instant('hour').notNull(),
+    /** Null in rows that were written before there were counts by minute. */
+    minute: instant('minute'),
     bin: smallint('bin').notNull(),
     origin: text('origin').notNull(),
     deviceType: text('device_type').notNull(),
@@ -172,4 +175,56 @@ export const rowCounts = pgTable(
     rows: count('rows'),
   },
   (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.entry] })],
+);
+
+/**
+ * Sessions by the minute in which they began, for alert rules: of the integration (its value is ''), a course, a user and an
+ * origin. A trigger adds each change to them when it leaves `session_deltas` (docs/counts.md, "Counts by minute").
+ */
+export const minuteCounts = pgTable(
+  'minute_counts',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    scope: text('scope').$type<'integration' | 'course' | 'user' | 'origin'>().notNull(),
+    value: identifier('value').notNull(),
+    minute: instant('minute').notNull(),
+    sessions: tally('sessions'),
+    scored: count('scored'),
+    scoreMicros: count('score_micros'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.scope, table.value, table.minute] }),
+    index('minute_counts_old').on(table.integrationId, table.minute),
+  ],
+);
+
+/**
+ * Anomalies, and deliveries that ended without success, by minute. Triggers on their tables append an entry each, and
+ * `foldIncidents` adds the entries up in entry 0. A failed delivery has neither type nor severity.
+ */
+export const incidentCounts = pgTable(
+  'incident_counts',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    kind: text('kind').$type<'Anomaly' | 'FailedDelivery'>().notNull(),
+    scope: text('scope').$type<'integration' | 'user'>().notNull(),
+    value: identifier('value').notNull(),
+    minute: instant('minute').notNull(),
+    type: text('type').notNull(),
+    severity: text('severity').notNull(),
+    entry: bigint('entry', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
+    incidents: count('incidents'),
+  },
+  (table) => [
+    primaryKey({
+      // The default name is longer than Postgres takes.
+      name: 'incident_counts_pk',
+      columns: [
+        ...([table.integrationId, table.kind, table.scope, table.value, table.minute] as const),
+        ...([table.type, table.severity, table.entry] as const),
+      ],
+    }),
+    index('incident_counts_old').on(table.integrationId, table.minute),
+    index('incident_counts_unfolded').on(table.entry).where(sql`entry > 0`),
+  ],
 );

@@ -8,6 +8,7 @@ export interface HousekeepingJobs {
   pruneSubscriptions: () => Promise<number>;
   pruneEvents: () => Promise<number>;
   foldSessionDeltas: () => Promise<number>;
+  foldIncidents: () => Promise<number>;
   pruneSessions: () => Promise<number>;
   pruneFindings: () => Promise<number>;
   pruneReports: () => Promise<number>;
@@ -51,7 +52,10 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
       triggers: [{ cron: '* * * * *' }],
       retries: 0,
     },
-    ({ step }) => step.run('fold', () => jobs.foldSessionDeltas()),
+    async ({ step }) => {
+      await step.run('fold', () => jobs.foldSessionDeltas());
+      await step.run('fold-incidents', () => jobs.foldIncidents());
+    },
   );
   const pruneOldSessions = client.createFunction(
     {

@@ -1,13 +1,12 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
-import type { Alert, Anomaly, ListAnomaliesInput, ListFindingsInput, Report } from '../../contract/findings';
+import type { Anomaly, ListAnomaliesInput, ListFindingsInput, Report } from '../../contract/findings';
 import type { Page } from '../../contract/pagination';
-import { alerts, anomalies, reports } from '../../db/schema';
+import { anomalies, reports } from '../../db/schema';
 import type { DomainContext } from './context';
 import { newestFirst, readPage } from './pages';
 
 // Each list is read along an index that begins with the integration.
 const ANOMALIES = newestFirst(anomalies, 'detectedAt');
-const ALERTS = newestFirst(alerts, 'triggeredAt');
 const REPORTS = newestFirst(reports, 'completedAt');
 
 /** Lists anomalies, newest first, optionally filtered by session, user, type and severity. */
@@ -37,22 +36,6 @@ export async function listAnomalies(context: DomainContext, input: ListAnomalies
       anomalyType: type,
       deviceFingerprint: fingerprint,
     }),
-  });
-}
-
-/** Lists alerts, newest first. */
-export async function listAlerts(context: DomainContext, input: ListFindingsInput): Promise<Page<Alert>> {
-  const { integrationId, ...shown } = getTableColumns(alerts);
-  return readPage(context, { route: 'alerts', filters: {} }, input, {
-    read: (after, limit) =>
-      context.db.orm
-        .select(shown)
-        .from(alerts)
-        .where(and(eq(integrationId, context.integration.id), ALERTS.isAfter(after)))
-        .orderBy(...ALERTS.orderBy)
-        .limit(limit),
-    locate: ALERTS.locate,
-    show: (alert) => alert,
   });
 }
 

@@ -1,5 +1,6 @@
 import { PLANS, type Plan } from '../../contract/tiers';
 import type { Database } from '../../db/client';
+import { MINUTES_DAYS } from './rollups';
 
 /** The most rows that one retention statement removes. */
 export const BATCH_SIZE = 500;
@@ -26,21 +27,23 @@ export async function removeBatches(
 /**
  * Removes sessions that are older than the retention of their integration's plan, with everything that belongs to them, in
  * small transactions. Their counts stay, and so do the first and last times and the highest score of users and courses. Also
- * removes counts by hour, day and week that are too old for any window. Returns how many sessions were removed.
+ * removes counts by minute, hour, day and week that are too old for any window. Returns how many sessions were removed.
  */
 export async function pruneSessions(db: Database): Promise<number> {
   let pruned = 0;
   const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
   for (const { id, plan } of integrations) {
     pruned += await removeBatches(db, PRUNE_SESSIONS, [id, PLANS[plan].retentionDays], MAX_REMOVED);
-    for (const statement of PRUNE_COUNTS) await db.transact((query) => query(statement, [id]), { isLong: true });
+    for (const statement of [...PRUNE_COUNTS, ...PRUNE_MINUTES])
+      await db.transact((query) => query(statement, [id]), { isLong: true });
   }
   return pruned;
 }
 
 /**
  * Removes writing scores, alerts and reports that are older than the retention of their integration's plan, in small
- * transactions. A report that can still be downloaded stays. Returns how many rows were removed.
+ * transactions. A report that can still be downloaded stays. Also removes deleted alert rules without alerts. Returns how many
+ * rows were removed.
  */
 export async function pruneFindings(db: Database): Promise<number> {
   let pruned = 0;
@@ -49,6 +52,7 @@ export async function pruneFindings(db: Database): Promise<number> {
     for (const statement of PRUNE_FINDINGS) {
       pruned += await removeBatches(db, statement, [id, PLANS[plan].retentionDays], MAX_REMOVED);
     }
+    pruned += (await db.query(PRUNE_RULES, [id])).length;
   }
   return pruned;
 }
@@ -66,6 +70,13 @@ const PRUNE_FINDINGS = [
   pruneFinding('alerts', 'id', 'triggered_at'),
   pruneFinding('reports', 'id', 'completed_at', 'coalesce(expires_at < now(), true)'),
 ];
+
+/** An alert that is under way when its rule is deleted is written within the hour. */
+const PRUNE_RULES = `
+  delete from alert_rules r
+   where r.integration_id = $1 and r.deleted_at < now() - interval '1 hour' and r.unsent is null
+     and not exists (select from alerts a where a.integration_id = r.integration_id and a.rule_id = r.id)
+  returning 1`;
 
 const removeOf = (table: string) => `
     delete from ${table} t using old where t.integration_id = old.integration_id and t.session_id = old.id`;
@@ -95,6 +106,10 @@ const PRUNE_SESSIONS = `
 
 /** Longer than the longest window and the bucket in which it may begin. Counts of all time are stored separately. */
 const WINDOW_DAYS = 100;
+
+const PRUNE_MINUTES = ['minute_counts', 'incident_counts'].map(
+  (table) => `delete from ${table} where integration_id = $1 and minute < now() - interval '${MINUTES_DAYS} days'`,
+);
 
 const PRUNE_COUNTS = [
   "delete from session_rollups where integration_id = $1 and grain in ('hour', 'day') and start",

@@ -225,6 +225,7 @@ export const countOthers = (kind: 'user' | 'course' | 'all', integrationId: stri
              from (select other, sum(sign) as unfolded from changes
                     where kind = '${kind}' and value = ${value} and other is not null group by other) c) pairs)`;
 
+/** A trigger counts what it removes by minute (docs/counts.md, "Counts by minute"). */
 const REMOVE_DELTAS = 'delete from session_deltas returning 1';
 
 const FOLD_ROW_COUNTS = `
@@ -232,3 +233,26 @@ const FOLD_ROW_COUNTS = `
   insert into row_counts (integration_id, kind, entry, rows) overriding system value
   select integration_id, kind, 0, sum(rows) from folded group by integration_id, kind
   on conflict (integration_id, kind, entry) do update set rows = row_counts.rows + excluded.rows`;
+
+/** Counts by minute reach as far back as a preview of alert rules: 30 days, and a window of 7 days before. */
+export const MINUTES_DAYS = 38;
+
+/** Splits a change into rows for the scopes of `minute_counts`. The trigger that counts by minute has the same list. */
+export const MINUTE_SCOPES = `cross join lateral (
+  values ('integration', ''), ('course', course_id), ('user', user_id), ('origin', origin)) m(scope, value)`;
+
+/** Adds up the entries of anomalies and failed deliveries by minute. Returns how many rows it wrote. */
+export async function foldIncidents(db: Database): Promise<number> {
+  return (await db.query(FOLD_INCIDENTS, [])).length;
+}
+
+const FOLD_INCIDENTS = `
+  with folded as (
+    delete from incident_counts where entry > 0 returning integration_id, kind, scope, value, minute, type, severity, incidents)
+  insert into incident_counts (integration_id, kind, scope, value, minute, type, severity, entry, incidents) overriding system value
+  select integration_id, kind, scope, value, minute, type, severity, 0, sum(incidents)
+    from folded where minute >= now() - interval '${MINUTES_DAYS} days'
+   group by integration_id, kind, scope, value, minute, type, severity
+  on conflict (integration_id, kind, scope, value, minute, type, severity, entry) do update
+  set incidents = incident_counts.incidents + excluded.incidents
+  returning 1`;

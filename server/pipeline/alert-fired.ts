@@ -8,7 +8,10 @@ import { defineRecords, type RecordRow } from './records';
 
 const ALERTS = defineRecords({ table: alerts, key: ['id'], isOfSession: false });
 
-/** An alert rule of the customer fired. */
+/** What staff do with an alert. No fact says it. */
+const UNTOUCHED = { acknowledgedAt: null, acknowledgedBy: null, resolvedAt: null, resolvedBy: null };
+
+/** An alert rule fired, ours or the customer's. */
 export const alertFiredFact = defineFact({
   schema: z.object({
     kind: z.literal('alertFired'),
@@ -18,6 +21,10 @@ export const alertFiredFact = defineFact({
     message: text(1, 4096),
     triggeredAt: factTime(),
     alertUrl: webUrl().nullish(),
+    /** Of ours: the rule, and the window in which it held. */
+    ruleId: factId().nullish(),
+    windowStart: factTime().nullish(),
+    windowEnd: factTime().nullish(),
   }),
   records: ALERTS,
   nameKeys(fact, keys) {
@@ -33,9 +40,13 @@ export const alertFiredFact = defineFact({
       message,
       triggeredAt,
       url: alertUrl,
+      ruleId: fact.ruleId ?? null,
+      windowStart: fact.windowStart ?? null,
+      windowEnd: fact.windowEnd ?? null,
+      ...UNTOUCHED,
     };
     const existing = draft.findRecord(ALERTS, alert);
-    if (existing) return draft.repeat(fact.kind, alertId, isDeepStrictEqual(existing, alert));
+    if (existing) return draft.repeat(fact.kind, alertId, isDeepStrictEqual({ ...existing, ...UNTOUCHED }, alert));
     draft.assertNotAhead('triggeredAt', triggeredAt);
     draft.addRecord(ALERTS, alert);
     draft.fireEvent('AlertTriggered', { alertId, severity, message, triggeredAt, alertUrl });

@@ -60,8 +60,10 @@ export function createIngester(dependencies: {
   publicUrl: string | null;
   /** Called after a commit with the number of changed sessions. */
   onSessionsChanged: (count: number) => void;
+  /** Called after a commit with the integrations of its batches. */
+  onCommitted: (integrationIds: string[]) => void;
 }): Ingester {
-  const { db, log, publisher, handover, firstDelayMs, publicUrl, onSessionsChanged } = dependencies;
+  const { db, log, publisher, handover, firstDelayMs, publicUrl, onSessionsChanged, onCommitted } = dependencies;
   const reserve = (key: SubscriptionKey) => firstDelayMs === 0 && handover.reserve(key);
   let committed = 0;
 
@@ -102,6 +104,7 @@ export function createIngester(dependencies: {
       send(rows, written);
       countCommitted(group.length);
       onSessionsChanged(rows.newSessions.length + rows.changedSessions.length);
+      onCommitted(group.map(({ item }) => item.integrationId));
     });
   }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  alertPageSchema,
   anomalyPageSchema,
   listAnomaliesInput,
   listFindingsInput,
@@ -16,23 +15,16 @@ import {
   requestedReportSchema,
   requestReportInput,
 } from '../../contract/reports';
-import { listAlerts, listAnomalies, listReports } from '../domain/findings';
+import { listAnomalies, listReports } from '../domain/findings';
 import { integrationAdminProcedure, integrationProcedure, router } from './trpc';
 
-// Anomalies, alerts and reports of the pipeline, for staff. Not part of the public API.
+// Anomalies and reports, for staff. Not part of the public API.
 
 export const anomaliesRouter = router({
   list: integrationProcedure
     .input(listAnomaliesInput)
     .output(anomalyPageSchema)
     .query(({ ctx, input }) => listAnomalies(ctx.domain, input)),
-});
-
-export const alertsRouter = router({
-  list: integrationProcedure
-    .input(listFindingsInput)
-    .output(alertPageSchema)
-    .query(({ ctx, input }) => listAlerts(ctx.domain, input)),
 });
 
 export const reportsRouter = router({

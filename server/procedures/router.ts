@@ -1,8 +1,9 @@
+import { alertRulesRouter, alertsRouter } from './alerts';
 import { analyticsRouter, statsRouter, usageRouter } from './analytics';
 import { auditRouter } from './audit';
 import { coursesRouter } from './courses';
 import { deliveriesRouter } from './deliveries';
-import { alertsRouter, anomaliesRouter, reportsRouter } from './findings';
+import { anomaliesRouter, reportsRouter } from './findings';
 import { healthRouter } from './health';
 import { integrationRouter } from './integration';
 import { apiKeysRouter, integrationsRouter } from './integrations';
@@ -33,6 +34,7 @@ export const appRouter = router({
   sites: sitesRouter,
   anomalies: anomaliesRouter,
   alerts: alertsRouter,
+  alertRules: alertRulesRouter,
   reports: reportsRouter,
   staff: staffRouter,
   audit: auditRouter,

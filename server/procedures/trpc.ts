@@ -66,21 +66,26 @@ function provideIntegration({ service }: Context, { integration, apiKeyMasked }:
 
 /**
  * A procedure for callers with an API key and for staff who name an integration. It provides the context of the domain
- * functions. Viewers may call queries only. The type of the procedure decides this, so no new mutation can forget it.
+ * functions. Viewers may call queries only. The type of the procedure decides this, so no new mutation can forget it. A mutation may
+ * change what alert rules count: labels and thresholds.
  */
 export const integrationProcedure = trpc.procedure.use(async ({ ctx, type, next }) => {
   const { caller, service } = ctx;
   if (caller.kind === 'api-key') {
     const { verified } = caller;
     const actor = { kind: 'ApiKey', id: verified.keyId, name: verified.apiKeyMasked } as const;
-    return next({ ctx: { domain: provideIntegration(ctx, verified, actor) } });
+    const result = await next({ ctx: { domain: provideIntegration(ctx, verified, actor) } });
+    if (type === 'mutation') service.alertRules.noteChanges([verified.integration.id]);
+    return result;
   }
   const member = checkStaff(ctx, type === 'query' ? STAFF_ROLES : WRITERS);
   const { integrationId } = member;
   if (integrationId === null) throw new TRPCError({ code: 'BAD_REQUEST', message: 'x-integration-id is required' });
   const found = await findIntegration(service.db, integrationId).catch(rethrowOutage);
   if (!found) throw new TRPCError({ code: 'NOT_FOUND', message: 'Integration not found' });
-  return showRefusal(await next({ ctx: { domain: provideIntegration(ctx, found, toStaffActor(member)) } }));
+  const result = await next({ ctx: { domain: provideIntegration(ctx, found, toStaffActor(member)) } });
+  if (type === 'mutation') service.alertRules.noteChanges([integrationId]);
+  return showRefusal(result);
 });
 
 const WRITERS: readonly StaffRole[] = ['admin', 'analyst'];

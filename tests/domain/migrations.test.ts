@@ -199,4 +199,64 @@ describe('migrations', () => {
     await db.close();
     await sql.end();
   });
+
+  it('count the sessions, anomalies and failed deliveries that are there already by minute, and later changes once', async () => {
+    const { url } = database;
+    await migrateBy(
+      url,
+      journal.entries.findIndex(({ tag }) => tag.endsWith('_alert_rules')),
+    );
+    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    const insert = (id: string, days: number, bin: number) => sql`
+      insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type, browser,
+                            bot_score, score_bin, user_id, course_id)
+      values ('i', ${id}, date_trunc('minute', now()) - ${days} * interval '1 day', 'Active', '', 'o', '', '', 'desktop', '',
+              ${bin / 100}, ${bin}, 'u', 'c')`;
+    await insert('a', 1, 90);
+    await insert('b', 1, 20);
+    await insert('old', 39, 90);
+    const db = openDatabase({ url, maxConnections: 2 });
+    // Some changes are folded, by a process of that version, and others are not.
+    await foldSessionDeltas(db);
+    await sql`update sessions set score_bin = 95, bot_score = 0.95 where id = 'a'`;
+    await insert('c', 2, 80);
+    await sql`insert into anomalies (integration_id, id, type, severity, detected_at, user_id)
+              select 'i', n, 'SharedDevice', 'high', date_trunc('minute', now()) - interval '1 day', case n when '1' then 'u' end
+                from (values ('1'), ('2')) a(n)`;
+    await sql`insert into webhook_deliveries (integration_id, id, subscription_id, status, finished_at)
+              values ('i', '1', 'w', 'Failed', now()), ('i', '2', 'w', 'Delivered', now())`;
+    expect(await migrateDatabase({ url, directory, region: 'us' })).toHaveLength(
+      journal.entries.length - journal.entries.findIndex(({ tag }) => tag.endsWith('_alert_rules')),
+    );
+    const count = async () => {
+      const rows = await sql`
+        select scope, (now()::date - minute::date)::int as days, sessions[1] as sessions, coalesce(sessions[70 + 3], 0) as bots,
+               scored::int, score_micros::int as micros from minute_counts where value in ('', 'u') order by 1, 2`;
+      return rows.map(({ scope, days, ...counts }) => [scope, days, ...Object.values(counts)]);
+    };
+    const both = (list: number[][]) => ['integration', 'user'].flatMap((scope) => list.map((row) => [scope, ...row]));
+    const counted = both([
+      [1, 2, 1, 2, 1_150_000],
+      [2, 1, 1, 1, 800_000],
+    ]);
+    expect(await count()).toEqual(counted);
+    await foldSessionDeltas(db);
+    expect(await count()).toEqual(counted);
+    await sql`update sessions set label = -1 where id in ('a', 'old')`;
+    // As a process of an older version folds.
+    await sql`delete from session_deltas`;
+    expect(await count()).toEqual(
+      both([
+        [1, 2, 0, 2, 1_150_000],
+        [2, 1, 1, 1, 800_000],
+      ]),
+    );
+    const incidents = await sql`
+      select kind || ' ' || scope || ' ' || incidents as text from incident_counts where entry = 0 order by 1`;
+    expect(incidents.map(({ text }) => text)).toEqual([
+      ...['Anomaly integration 2', 'Anomaly user 1', 'FailedDelivery integration 1'],
+    ]);
+    await db.close();
+    await sql.end();
+  });
 });

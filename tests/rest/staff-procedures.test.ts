@@ -330,6 +330,8 @@ describe('findings', () => {
     expect(await walk('reports.list')).toEqual(['report-1', 'report-0']);
     expect((await ask('alerts.list', {})).data[1]).toEqual({
       ...{ id: 'alert-1', severity: 'high', message: 'One', triggeredAt: expect.stringMatching(/Z$/), url: null },
+      ...{ rule: null, windowStart: null, windowEnd: null, status: 'Open', acknowledgedAt: null, acknowledgedBy: null },
+      ...{ resolvedAt: null, resolvedBy: null },
     });
     expect((await ask('reports.list', {})).data.map(({ status }: { status: string }) => status)).toEqual([
       'Expired',

@@ -86,7 +86,7 @@ describe('every procedure', () => {
   it('is part of the public API only if it says so', () => {
     const procedures = Object.entries(listProcedures(appRouter)) as [string, { meta?: { openapi?: unknown } }][];
     const staffOnly = procedures.filter(([name]) =>
-      /^(staff|integrations|apiKeys|sites|anomalies|alerts|reports|deliveries|audit)\./.test(name),
+      /^(staff|integrations|apiKeys|sites|anomalies|alerts|alertRules|reports|deliveries|audit)\./.test(name),
     );
     expect(staffOnly.length).toBeGreaterThan(10);
     expect(staffOnly.filter(([, { meta }]) => meta?.openapi)).toEqual([]);

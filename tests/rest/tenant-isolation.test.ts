@@ -98,6 +98,12 @@ async function createTenant(marker: string, variety: number): Promise<Tenant> {
             values (${created.id}, ${`rep-${marker}`}, '0', 0, ${Buffer.from(marker)})`;
   await sql`insert into report_schedules (integration_id, id, name, template, format, parameters, cadence, hour, time_zone, next_due_at)
             values (${created.id}, ${`sch-${marker}`}, ${marker}, 'sessions', 'csv', '{}', 'daily', 0, 'UTC', now() + interval '1 year')`;
+  // Off, so that no alert comes while answers are compared.
+  await sql`
+    insert into alert_rules (integration_id, id, name, metric, scope, scope_value, window_minutes, comparison, value, min_sessions,
+                             severity, message, cool_down_minutes, enabled)
+    values (${created.id}, 'rul_shared', ${marker}, 'botSessions', 'course', ${SHARED_COURSE}, 60, 'gte', 1, 20,
+            'high', ${marker}, 60, false)`;
   const tenant = { ...created, marker, webhooks: [], groups: makeTenantFacts(marker, variety) } as Tenant;
   for (const eventType of EVENT_TYPES) {
     const body = { url: `${receiver.url}/${marker}`, eventType, name: marker };

@@ -7,7 +7,7 @@ import { listLatestAuditEntries, pruneAuditEntries } from '../../server/domain/a
 import { listIntegrations } from '../../server/domain/integrations';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
 import { pruneFindings, pruneSessions } from '../../server/domain/retention';
-import { foldSessionDeltas } from '../../server/domain/rollups';
+import { foldIncidents, foldSessionDeltas } from '../../server/domain/rollups';
 import { checkSite } from '../../server/domain/site-checks';
 import { findSite, listAllSites, markReceiving, revokeSite } from '../../server/domain/sites';
 import { factSchema } from '../../server/pipeline/facts';
@@ -112,6 +112,16 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     reason: 'counts of rows are added up for all tenants',
     text: /^with folded as \(delete from row_counts/,
     spans: ['folded/row_counts'],
+  },
+  {
+    reason: 'counts of anomalies and failed deliveries are added up for all tenants',
+    text: /^with folded as \( delete from incident_counts/,
+    spans: ['folded/incident_counts'],
+  },
+  {
+    reason: 'a job looks for the integrations that have alert rules',
+    text: /^select distinct r\.integration_id as "integrationId" from alert_rules r where \(r\.enabled/,
+    spans: ['r'],
   },
   {
     reason: 'what is folded is removed',
@@ -343,6 +353,7 @@ async function lookAfterDeliveries(id: string) {
   await pruneDeliveries(server.service.db);
   await pruneEvents(server.service.db);
   await foldSessionDeltas(server.service.db);
+  await foldIncidents(server.service.db);
   await pruneSessions(server.service.db);
   await pruneFindings(server.service.db);
   await pruneSubscriptions(server.service.db);
@@ -390,6 +401,24 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
     const { pagination } = await staff.audit.list({ scope, pageSize: 1 });
     if (pagination.nextCursor) await staff.audit.list({ scope, pageSize: 1, cursor: pagination.nextCursor });
   }
+  const rule = {
+    ...{ name: 'Shared', metric: 'botSessions', scope: { kind: 'course', value: SHARED_COURSE }, windowMinutes: 60 },
+    ...{ comparison: 'gte', value: 1, severity: 'high', message: '{{value}} in {{scope}}' },
+  };
+  await staff.alertRules.preview(rule);
+  const created = await staff.alertRules.create(rule);
+  await staff.alertRules.update({ ...rule, id: created.id, version: created.version, value: 2 });
+  await staff.alertRules.setEnabled({ id: created.id, enabled: false });
+  await staff.alertRules.setEnabled({ id: created.id, enabled: true });
+  await staff.alertRules.list();
+  await server.database.db.sql`update alert_rules set judged_from = now() - interval '2 days', value = 1`;
+  await service.alertRules.evaluate(tenant.id);
+  await service.alertRules.evaluateAll();
+  const { data } = await staff.alerts.list({ ruleId: created.id, status: 'Open' });
+  expect(data.length).toBeGreaterThan(0);
+  await staff.alerts.acknowledge({ id: data[0]!.id });
+  await staff.alerts.resolve({ id: data[0]!.id });
+  await staff.alertRules.delete({ id: created.id });
   for (const list of [staff.anomalies.list, staff.alerts.list, staff.reports.list]) {
     const { pagination } = await list({ pageSize: 1 });
     if (pagination.nextCursor) await list({ pageSize: 1, cursor: pagination.nextCursor });

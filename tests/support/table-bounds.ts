@@ -18,6 +18,10 @@ export const TABLE_BOUNDS: Record<string, string> = {
   entity_pairs: 'One row for each device of a user and each user of a course. Stays.',
   entity_others: 'One row for each user and course. Stays.',
   pruned_ends: 'One row for each user and course. Stays.',
+  minute_counts:
+    'One row for each minute of the last 38 days in which sessions began, of the integration and of each course, user and origin.',
+  incident_counts:
+    'One row for each minute of the last 38 days with anomalies of a type and severity or failed deliveries. Entries are folded every minute.',
   row_counts: 'Folded into three rows for each integration, every minute.',
   users: 'One row for each user of an LMS. Stays.',
   courses: 'One row for each course. Stays.',
@@ -25,6 +29,7 @@ export const TABLE_BOUNDS: Record<string, string> = {
   anomalies: 'One row for each anomaly that the pipeline reports. Stays, because the counts of users include them.',
   writing_scores: 'Removed after the retention of the plan.',
   alerts: 'Removed after the retention of the plan.',
+  alert_rules: 'At most 100 for each integration. Deleted ones are removed after an hour, and not before their alerts.',
   reports: 'Removed after the retention of the plan, and not before they expire.',
   report_jobs:
     'Removed 30 days after they were made, or asked for if they failed. At most 20 of an integration wait or run.',

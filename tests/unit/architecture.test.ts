@@ -30,8 +30,10 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   [
     'service',
     'server/service.ts server/external-packages.mjs',
-    'collector reports pipeline webhooks domain auth platform db inngest engine',
+    'findings collector reports pipeline webhooks domain auth platform db inngest engine',
   ],
+  // Judges committed facts, and sends what it finds as facts.
+  ['findings', 'server/findings/', 'pipeline domain detection audit platform db contract'],
   // Takes what the pixel sends, keeps the sessions and turns them into facts.
   ['collector', 'server/collector/', 'pipeline detection domain audit platform db contract'],
   // Files made of what is stored: templates, formats, stores.

@@ -24,6 +24,11 @@ const showPoints = (points: unknown) => {
 
 const showOrigins = (origins: unknown) => (origins as string[]).join(', ') || 'none';
 
+const showChanges = (after: unknown) =>
+  Object.entries(after as Details)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+
 /** Describes each action in words. The reader knows which integration they look at. */
 const WORDS: Record<AuditAction, (details: Details) => string> = {
   IntegrationCreated: ({ name, plan }) => `Integration ${name} created on ${plan}`,
@@ -48,6 +53,9 @@ const WORDS: Record<AuditAction, (details: Details) => string> = {
   StaffEnabled: ({ email }) => `${email} enabled`,
   StaffSessionsEnded: ({ email, sessions }) =>
     `${email} signed out of ${sessions} ${sessions === 1 ? 'session' : 'sessions'}`,
+  AlertRuleCreated: ({ name }) => `Alert rule ${name} created`,
+  AlertRuleChanged: ({ name, after }) => `Alert rule ${name} changed: ${showChanges(after)}`,
+  AlertRuleDeleted: ({ name }) => `Alert rule ${name} deleted`,
   SessionsRescored: ({ ruleSetVersion }) => `Sessions scored again by rules ${ruleSetVersion}`,
   ReportRequested: ({ name, format }) => `Report ${name} (${format}) requested`,
   ReportScheduled: ({ name, format, cadence }) => `Report ${name} (${format}) scheduled ${cadence}`,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAlertRuleInput, updateAlertRuleInput } from '../../contract/alert-rules';
-import { openDatabase } from '../../db/client';
+import { openDatabase, type Query } from '../../db/client';
 import { asOperator } from '../../server/audit/acts';
 import {
   createAlertRule,
@@ -11,7 +11,7 @@ import {
 import { findCourse } from '../../server/domain/courses';
 import { createIntegration } from '../../server/domain/integrations';
 import { foldIncidents, foldSessionDeltas } from '../../server/domain/rollups';
-import { readSeries } from '../../server/findings/alert-counts';
+import { READ_SERIES, readSeries } from '../../server/findings/alert-counts';
 import { findFirings } from '../../server/findings/alert-decision';
 import { previewAlertRule } from '../../server/findings/alert-preview';
 import { createAlertRules } from '../../server/findings/alert-rules';
@@ -371,6 +371,25 @@ describe('an alert is sent exactly once', () => {
     const [events] = await database.db.sql`
       select count(*)::int as n, count(distinct natural_key)::int as keys from domain_events where integration_id = ${integrationId}`;
     expect(events).toEqual({ n: rows.reduce((sum, { count }) => sum + count, 0), keys: events!.n });
+  });
+
+  it('by one of two that read the rule at the same time, although the other finds another window', async () => {
+    await createRule();
+    await visit(-2, { count: 3 });
+    let goOn = () => {};
+    const mayGoOn = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const slow: Query = async (text, parameters) => {
+      if (text === READ_SERIES) await mayGoOn;
+      return database.db.query(text, parameters);
+    };
+    const late = openRules({ ...database.db, query: slow }, ingester).evaluate(integrationId, at(0));
+    expect(await evaluate(0)).toBe(1);
+    await visit(-5, { count: 3 });
+    goOn();
+    expect(await late).toBe(0);
+    expect(await listEnds()).toEqual([-1]);
   });
 
   it('by another process if the one that claimed it cannot send it', async () => {

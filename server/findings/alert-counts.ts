@@ -17,8 +17,9 @@ export interface Counted {
   windowMinutes: number;
 }
 
-/** A stretch of minutes to read. Minutes in `[joinedFrom, joinedUntil)` are in every window, so they are read as one. */
+/** Something that rules count, with the minutes to read: `[from, until)`. */
 interface Span {
+  key: number;
   source: 'sessions' | 'Anomaly' | 'FailedDelivery';
   metric: AlertMetric;
   scope: AlertScope;
@@ -26,9 +27,10 @@ interface Span {
   type: string | null;
   level: number;
   from: number;
-  joinedFrom: number;
-  joinedUntil: number;
   until: number;
+  /** From here on each minute is read by itself. Before, minutes are added up from one of the `breaks` to the next one. */
+  fineFrom: number;
+  breaks: number[];
 }
 
 const SOURCES: Record<AlertMetric, Span['source']> = {
@@ -39,37 +41,46 @@ const SOURCES: Record<AlertMetric, Span['source']> = {
   failedDeliveries: 'FailedDelivery',
 };
 
-function toSpan({ metric, scope, scopeValue, anomalyType, minSeverity, windowMinutes }: Counted, ends: Ends): Span {
-  const isJoined = ends.last - windowMinutes < ends.first;
-  return {
-    ...{ source: SOURCES[metric], metric, scope, value: scopeValue, type: anomalyType },
-    level: minSeverity === null ? 1 : SEVERITIES.indexOf(minSeverity) + 1,
-    from: ends.first - windowMinutes,
-    joinedFrom: isJoined ? ends.last - windowMinutes : 0,
-    joinedUntil: isJoined ? ends.first : 0,
-    until: ends.last,
-  };
+const nameCounted = ({ metric, scope, scopeValue, anomalyType, minSeverity }: Counted) => ({
+  ...{ source: SOURCES[metric], metric, scope, value: scopeValue, type: anomalyType },
+  level: minSeverity === null ? 1 : SEVERITIES.indexOf(minSeverity) + 1,
+});
+
+/** Adds the minutes that a rule needs. A rule with one or two windows needs only to know where they begin and end. */
+function widen(span: Span, windowMinutes: number, { first, last }: Ends): void {
+  span.from = Math.min(span.from, first - windowMinutes);
+  span.until = Math.max(span.until, last);
+  if (last - first > 1) span.fineFrom = Math.min(span.fineFrom, first - windowMinutes);
+  else span.breaks.push(first - windowMinutes, last - windowMinutes, first, last);
 }
 
-/** Reads the minutes of all windows with one statement. Rules that count the same share what is read. */
+/** Reads the minutes of all windows with one statement. Rules that count the same share a series. */
 export async function readSeries(
   db: Database,
   integrationId: string,
   windows: { counted: Counted; ends: Ends }[],
 ): Promise<MinuteSeries[]> {
   if (windows.length === 0) return [];
-  const spans = new Map<string, number>();
+  const spans = new Map<string, Span>();
   const keys = windows.map(({ counted, ends }) => {
-    const text = JSON.stringify(toSpan(counted, ends));
-    if (!spans.has(text)) spans.set(text, spans.size);
-    return spans.get(text)!;
+    const named = nameCounted(counted);
+    const name = JSON.stringify(named);
+    const empty = { from: MAX_MINUTE, until: 0, fineFrom: MAX_MINUTE };
+    const span = spans.get(name) ?? { key: spans.size, ...named, ...empty, breaks: [] };
+    spans.set(name, span);
+    widen(span, counted.windowMinutes, ends);
+    return span.key;
   });
-  const list = Array.from(spans, ([text, key]) => ({ key, ...(JSON.parse(text) as Span) }));
-  const rows = await db.query<MinuteSeries & { key: number }>(READ_SERIES, [integrationId, JSON.stringify(list)]);
+  for (const { breaks } of spans.values()) breaks.sort((a, b) => a - b);
+  const rows = await db.query<MinuteSeries & { key: number }>(READ_SERIES, [
+    ...[integrationId, JSON.stringify([...spans.values()])],
+  ]);
   const found = new Map(rows.map(({ key, ...series }) => [key, series]));
   return keys.map((key) => found.get(key) ?? { minutes: [], counts: [], totals: [] });
 }
 
+/** The largest number of Postgres' type of a minute. */
+const MAX_MINUTE = 2_147_483_647;
 const minuteOf = (column: string) => `(extract(epoch from ${column}) / 60)::int`;
 const instantOf = (column: string) => `to_timestamp(${column} * 60.0)`;
 const isInSpan = (minute: string) => `${minute} >= ${instantOf('s."from"')} and ${minute} < ${instantOf('s.until')}`;
@@ -80,7 +91,7 @@ export const READ_SERIES = `
   with spans as materialized (
     select s.*, (select bot_at from integrations where id = $1) as bot_at
       from json_to_recordset($2::text::json) as s(key int, source text, metric text, scope text, value text, type text, level int,
-                                                 "from" int, "joinedFrom" int, "joinedUntil" int, until int)),
+                                                 "from" int, until int, "fineFrom" int, breaks int[])),
   cells as (
     select s.key, c.minute, c.bots, c.judged, c.scored, c.score_micros
       from spans s cross join lateral (
@@ -106,7 +117,7 @@ export const READ_SERIES = `
      where s.source <> 'sessions'),
   parts as (
     select s.key,
-           case when c.minute >= s."joinedFrom" and c.minute < s."joinedUntil" then s."joinedUntil" - 1 else c.minute end as minute,
+           case when c.minute >= s."fineFrom" then c.minute else s.breaks[width_bucket(c.minute, s.breaks)] end as minute,
            case s.metric when 'averageScore' then score_micros else bots end as count,
            case s.metric when 'averageScore' then scored when 'botShare' then judged else 0 end as total
       from cells c join spans s using (key)),

@@ -12,7 +12,7 @@ import { findCourse } from '../../server/domain/courses';
 import { createIntegration } from '../../server/domain/integrations';
 import { foldIncidents, foldSessionDeltas } from '../../server/domain/rollups';
 import { READ_SERIES, readSeries } from '../../server/findings/alert-counts';
-import { findFirings } from '../../server/findings/alert-decision';
+import { findDueEnds, findFirings } from '../../server/findings/alert-decision';
 import { previewAlertRule } from '../../server/findings/alert-preview';
 import { createAlertRules } from '../../server/findings/alert-rules';
 import { type Fact, factSchema } from '../../server/pipeline/facts';
@@ -216,6 +216,31 @@ describe('a metric in a scope', () => {
       await expectExact('user_id', 'user', 'u-3');
       await expectExact('integration_id', 'integration', integrationId);
     }
+  });
+});
+
+describe('rules that count the same', () => {
+  it('share what is read, and find what each finds alone', async () => {
+    for (const minute of [-10_078, -2_881, -2_880, -1_441, -1_440, -1_439, -700, -16, -15, -5, -1, 0])
+      await visit(minute);
+    const now = BASE_MS / MINUTE_MS;
+    const windows = [5, 15, 700, 1_440, 1_441, 2_881, 10_080].flatMap((windowMinutes) =>
+      (['gte', 'lt'] as const).map((comparison) => {
+        const rule = createAlertRuleInput.parse({ ...RULE, windowMinutes, comparison, value: 2, coolDownMinutes: 5 });
+        return { rule, counted: { ...rule, scope: rule.scope.kind, scopeValue: '' }, ends: findDueEnds(rule, now, 0)! };
+      }),
+    );
+    const together = await readSeries(database.db, integrationId, windows);
+    let found = 0;
+    for (const [index, window] of windows.entries()) {
+      const [alone] = await readSeries(database.db, integrationId, [window]);
+      const firings = findFirings(window.rule, alone!, window.ends);
+      expect([index, findFirings(window.rule, together[index]!, window.ends)]).toEqual([index, firings]);
+      found += firings.length;
+    }
+    expect(found).toBeGreaterThan(100);
+    expect(new Set(together).size).toBe(1);
+    expect(together[0]!.minutes.length).toBeLessThan(20);
   });
 });
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldSessionDeltas } from '../../server/domain/rollups';
+import { foldIncidents, foldSessionDeltas } from '../../server/domain/rollups';
 import { markReceiving } from '../../server/domain/sites';
 import * as facts from '../support/facts';
 import { countRead, explainStatement } from '../support/plans';
@@ -644,7 +644,12 @@ describe('the health of a webhook', () => {
   });
 });
 
-const LARGE = /^(sessions|anomalies|alerts|reports|domain_events|webhook_(attempts|deliveries)|entity_\w+)$/;
+const LARGE =
+  /^(sessions|anomalies|alerts|reports|(minute|incident)_counts|domain_events|webhook_(attempts|deliveries)|entity_\w+)$/;
+
+const RULE = {
+  ...{ name: 'n', windowMinutes: 10_080, comparison: 'gte', value: 1_000, severity: 'low', message: 'm' },
+};
 
 describe('each query of the dashboard reads a part of an index', () => {
   it('that begins with the integration, however many rows others have', async () => {
@@ -660,8 +665,12 @@ describe('each query of the dashboard reads a part of an index', () => {
                  where integration_id = ${id} and event_id is not null`;
       await sql`insert into webhook_attempts (integration_id, delivery_id, subscription_id, attempt, started_at, duration_ms)
                 select integration_id, id, subscription_id, 1, created_at, 5 from webhook_deliveries where integration_id = ${id}`;
-      await sql`insert into alerts (integration_id, id, severity, message, triggered_at)
-                select integration_id, id, 'high', 'm', created_at from sessions where integration_id = ${id}`;
+      await sql`insert into alerts (integration_id, id, severity, message, triggered_at, rule_id)
+                select integration_id, id, 'high', 'm', created_at, case when id like '%77' then 'rul-1' end
+                  from sessions where integration_id = ${id}`;
+      await sql`insert into alert_rules (integration_id, id, name, metric, scope, scope_value, window_minutes, comparison, value, min_sessions,
+                                         severity, message, cool_down_minutes, enabled)
+                values (${id}, 'rul-1', 'n', 'botSessions', 'user', 'user-00007', 60, 'gte', 1000, 20, 'low', 'm', 60, true)`;
       await sql`insert into reports (integration_id, id, name, template_id, format, completed_at, download_url)
                 select integration_id, id, 'n', 't', 'csv', created_at, '/' from sessions where integration_id = ${id}`;
       await sql`update anomalies set type = 'Rare' where integration_id = ${id} and id = 'anomaly-ses-31'`;
@@ -676,6 +685,11 @@ describe('each query of the dashboard reads a part of an index', () => {
       ['anomalies.list', { anomalyType: 'Rare' }],
       ['anomalies.list', { severity: 'low' }],
       ['alerts.list', {}],
+      ['alerts.list', { status: 'Open' }],
+      ['alerts.list', { ruleId: 'rul-1' }],
+      ['alertRules.list', undefined],
+      ['alertRules.preview', { ...RULE, metric: 'botSessions', scope: { kind: 'user', value: 'user-00007' } }],
+      ['alertRules.preview', { ...RULE, metric: 'anomalies', scope: { kind: 'user', value: 'user-00007' } }],
       ['reports.list', {}],
       ['webhooks.previewThreshold', { eventType: 'BotDetected' }],
       ['webhooks.previewThreshold', { eventType: 'ReportReady' }],
@@ -688,6 +702,8 @@ describe('each query of the dashboard reads a part of an index', () => {
     ];
     // All counts read every row in `session_deltas`.
     await foldSessionDeltas(server.service.db);
+    await foldIncidents(server.service.db);
+    await sql`analyze`;
     for (const [name, input] of calls) {
       recorder.take();
       await ask(name, input, of);

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  anomalyPageSchema,
-  listAnomaliesInput,
-  listFindingsInput,
-  reportPageSchema,
-} from '../../contract/findings';
+import { anomalyPageSchema, listAnomaliesInput, listFindingsInput, reportPageSchema } from '../../contract/findings';
 import {
   createScheduleInput,
   deletedReportSchema,

@@ -1,5 +1,6 @@
 import { vi } from 'vitest';
 import { registerAccessTests } from './dashboard/access';
+import { registerAlertTests } from './dashboard/alerts';
 import { registerPageTests } from './dashboard/pages';
 import { registerPolicyTests } from './dashboard/policy';
 import { registerReportTests } from './dashboard/reports';
@@ -15,6 +16,7 @@ shareDashboard();
 registerPageTests();
 registerPolicyTests();
 registerReviewTests();
+registerAlertTests();
 registerWebhookTests();
 registerReportTests();
 registerAccessTests();

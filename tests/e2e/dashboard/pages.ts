@@ -27,8 +27,14 @@ async function findIds(): Promise<Record<string, string>> {
   const isLogged = async () => (await api('GET', `/v1/webhooks/${webhook}`)).body.data.lastDeliveryStatus !== null;
   await waitUntil(isLogged);
   const delivery = String(receiver.received[0]!.headers['x-webhook-delivery-id']);
+  const context = (await dashboard.open({ role: 'admin' })).context();
+  const made = await dashboard.change(context, 'alertRules.create', {
+    ...{ name: 'Off', metric: 'botShare', scope: { kind: 'integration' }, windowMinutes: 10_080, comparison: 'gte' },
+    ...{ value: 1, minSessions: 1, severity: 'high', message: '{{value}} of the sessions are bots', enabled: false },
+  });
+  const { id: rule } = (await made.json()).result.data;
   const [session, user, course] = await Promise.all(['/v1/sessions', '/v1/users', '/v1/courses'].map(first));
-  return { session, user, course, webhook, delivery } as Record<string, string>;
+  return { session, user, course, webhook, delivery, rule } as Record<string, string>;
 }
 
 const PAGES = [
@@ -49,6 +55,11 @@ const PAGES = [
   '/webhooks/{webhook}/edit',
   '/anomalies',
   '/alerts',
+  '/alerts?selected=alert-demo-0',
+  '/alerts?tab=rules',
+  '/alerts?tab=rules&selected={rule}',
+  '/alerts/rules/new',
+  '/alerts/rules/{rule}',
   '/reports',
   '/usage',
   '/settings?tab=api-keys',
@@ -204,6 +215,11 @@ export function registerPageTests(): void {
     beforeAll(async () => {
       ids = await findIds();
     }, LIMIT_MS);
+    afterAll(async () => {
+      const { page, change } = dashboard;
+      await dashboard.open({ role: 'admin' });
+      await change(page.context(), 'alertRules.delete', { id: ids.rule });
+    });
 
     describe('has no serious accessibility issue, in overlays too, does not shift or scroll sideways at 360 pixels, and ships at most 250 KB of script', () => {
       it.each(PAGES)('%s', (path) => {

@@ -1,13 +1,17 @@
 import type { Metadata } from 'next';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
 import { PAGES } from '../../list-pages';
+import { readAlertFilters, readAlertsTab } from './alert-filters';
 import { Alerts } from './alerts';
 
 export const metadata: Metadata = { title: 'Alerts' };
 
 export default async function AlertsPage(props: PageProps) {
-  const { trpc, queryClient } = await openPage(props, 'alerts');
-  await queryClient.prefetchInfiniteQuery(trpc.alerts.list.infiniteQueryOptions({}, PAGES));
+  const { search, trpc, queryClient } = await openPage(props, 'alerts');
+  if (readAlertsTab(search) === 'rules') await queryClient.prefetchQuery(trpc.alertRules.list.queryOptions());
+  else {
+    await queryClient.prefetchInfiniteQuery(trpc.alerts.list.infiniteQueryOptions(readAlertFilters(search), PAGES));
+  }
   return (
     <FirstContent queryClient={queryClient}>
       <Alerts />

@@ -1,0 +1,18 @@
+import type { Metadata } from 'next';
+import { FirstContent, openPage, orNotFound, type PageProps } from '../../../../first-content';
+import { toDraft, toPreviewed } from '../../rule-draft';
+import { EditRule } from './edit-rule';
+
+export const metadata: Metadata = { title: 'Edit alert rule' };
+
+export default async function EditRulePage(props: PageProps<{ ruleId: string }>) {
+  const { params, trpc, queryClient } = await openPage(props, 'alerts/rules/[ruleId]');
+  const { ruleId: id } = params;
+  const rule = await orNotFound(queryClient.fetchQuery(trpc.alertRules.get.queryOptions({ id })));
+  await queryClient.prefetchQuery(trpc.alertRules.preview.queryOptions(toPreviewed(toDraft(rule))));
+  return (
+    <FirstContent queryClient={queryClient}>
+      <EditRule id={id} />
+    </FirstContent>
+  );
+}

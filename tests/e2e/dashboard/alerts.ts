@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
+import { settle } from '../../support/dashboard';
+import { dashboard } from './shared-dashboard';
+
+/** Alert rules, and the alerts that they fire. */
+export function registerAlertTests(): void {
+  describe('an alert rule', () => {
+    it('is made by keyboard with a preview, fires an alert that is acknowledged and resolved, and is switched off and deleted', async () => {
+      const page = await dashboard.visit('/alerts?tab=rules', { role: 'admin', provokes: /status of 400/ });
+      const { keyboard } = page;
+      await keyboard.press('n');
+      await page.getByLabel('Name').waitFor();
+      await settle(page);
+      await page.getByText(/^Would (not )?have fired/).waitFor();
+      await page.getByLabel('Name').focus();
+      await keyboard.type('Bots of a day');
+      const next = async (text: string, times = 1) => {
+        for (let n = 0; n < times; n++) await keyboard.press('Tab');
+        await keyboard.press('ControlOrMeta+A');
+        await keyboard.type(text);
+      };
+      // Over the metric, the scope and the comparison, to the value.
+      await next('0', 4);
+      const value = page.getByLabel('Value');
+      await page.getByRole('alert').filter({ hasText: 'must be above 0 for gte' }).waitFor();
+      expect(await value.getAttribute('aria-invalid')).toBe('true');
+      await page.getByText('Complete the rule to see when it would have fired.').waitFor();
+      await keyboard.press('ControlOrMeta+A');
+      await keyboard.type('1');
+      await next('1');
+      await keyboard.press('Tab');
+      await keyboard.type('days');
+      await page.getByText(/^Would have fired \d+ times in the last 30 days\.$/).waitFor();
+      const firings = page.getByRole('region', { name: 'Alerts that would have come' }).getByRole('listitem');
+      expect(await firings.first().textContent()).toMatch(/bot sessions within 1 day in the whole integration$/);
+      await page.getByLabel('Name').focus();
+      await keyboard.press('Enter');
+      const row = page.getByRole('row').filter({ hasText: 'Bots of a day' });
+      await row.getByText('Bot sessions at least 1 within 1 day').waitFor();
+      const panel = page.getByRole('complementary', { name: 'Bots of a day' });
+      await panel.getByRole('switch', { name: 'On' }).waitFor();
+
+      const { facts } = makeSessionFacts('bot', Date.now(), createRandom(11));
+      expect((await dashboard.product.ingest(dashboard.integrationId, facts)).status).toBe(200);
+      await panel.getByRole('link', { name: 'Alerts of this rule' }).click();
+      const alert = page.getByRole('row').filter({ hasText: 'bot sessions within 1 day' });
+      await alert.getByText('Open').waitFor();
+      await keyboard.press('j');
+      const details = page.getByRole('complementary', { name: 'Alert' });
+      await details.getByRole('link', { name: 'Bots of a day' }).waitFor();
+      await keyboard.press('a');
+      await alert.getByText('Acknowledged').waitFor();
+      expect(await details.textContent()).toContain(dashboard.demo.email);
+      await details.getByRole('button', { name: 'Resolve' }).click();
+      await alert.getByText('Resolved').waitFor();
+      // A link to an alert shows it, whatever the list shows.
+      const id = new URL(page.url()).searchParams.get('selected')!;
+      await page.goto(`${dashboard.base}/alerts?status=Open&selected=${id}`);
+      await details.getByText('Resolved').first().waitFor();
+
+      await dashboard.visit('/alerts?tab=rules');
+      await row.click();
+      await panel.getByRole('switch', { name: 'On' }).click();
+      await row.getByText('Off').waitFor();
+      await panel.getByRole('link', { name: 'Edit' }).click();
+      await page.getByRole('heading', { name: 'Edit Bots of a day' }).waitFor();
+      await settle(page);
+      await page.getByLabel('Name').fill('Bots of today');
+      await page.getByRole('button', { name: 'Save' }).click();
+      const renamed = page.getByRole('complementary', { name: 'Bots of today' });
+      await renamed.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Delete rule' }).click();
+      await page.getByText('No alert rules yet').waitFor();
+    });
+
+    it('is only looked at by viewers', async () => {
+      const page = await dashboard.visit('/alerts/rules/new', { role: 'viewer' });
+      expect(await page.getByRole('button', { name: 'Create rule' }).isDisabled()).toBe(true);
+      await page.getByText('Your role is viewer: only admins may change alert rules.').waitFor();
+    });
+  });
+}

@@ -1,10 +1,10 @@
 import type { Database } from '../../db/client';
-import { foldSessionDeltas } from '../../server/domain/rollups';
+import { foldIncidents, foldSessionDeltas } from '../../server/domain/rollups';
 
 /** The tables that sessions are counted in. */
 export const COUNT_TABLES = [
   ...['session_rollups', 'dimension_rollups', 'entity_rollups', 'entity_pairs', 'entity_others'],
-  ...['seen_hours', 'seen_steps'],
+  ...['seen_hours', 'seen_steps', 'minute_counts'],
 ];
 
 /**
@@ -26,9 +26,11 @@ export function readCounts(row: Record<string, unknown>): Record<string, unknown
 export async function foldCounts(db: Database): Promise<void> {
   for (;;) {
     const [left] = await db.sql<{ isAny: boolean }[]>`
-      select exists (select from session_deltas) or exists (select from row_counts where entry > 0) as "isAny"`;
+      select exists (select from session_deltas) or exists (select from row_counts where entry > 0)
+             or exists (select from incident_counts where entry > 0) as "isAny"`;
     if (!left!.isAny) return;
     // Another process may fold at the same time, so look again.
     await foldSessionDeltas(db);
+    await foldIncidents(db);
   }
 }

@@ -11,9 +11,10 @@ import { pruneSignInWindows } from './auth/sign-in';
 import { type Collector, createCollector } from './collector/collector';
 import { createPartitions, pruneTraces } from './collector/retention';
 import { pruneAuditEntries } from './domain/audit-entries';
+import { foldIncidents, recountMinutes } from './domain/minute-counts';
 import { pruneRateWindows } from './domain/rate-windows';
 import { pruneFindings, pruneSessions } from './domain/retention';
-import { createFolder, foldIncidents, foldSessionDeltas } from './domain/rollups';
+import { createFolder, foldSessionDeltas } from './domain/rollups';
 import { createUsageMeter, type UsageMeter } from './domain/usage';
 import { type AlertRules, createAlertRules } from './findings/alert-rules';
 import { createIngester, type Ingester } from './pipeline/ingest';
@@ -211,6 +212,7 @@ const createJobs = ({
   pruneEvents: () => pruneEvents(db),
   foldSessionDeltas: () => foldSessionDeltas(db),
   foldIncidents: () => foldIncidents(db),
+  recountMinutes: () => recountMinutes(db),
   pruneSessions: () => pruneSessions(db),
   pruneFindings: () => pruneFindings(db),
   pruneAuditEntries: () => pruneAuditEntries(db),

@@ -58,6 +58,7 @@ ALTER TABLE "alerts" ADD COLUMN "acknowledged_at" timestamp(3) with time zone;--
 ALTER TABLE "alerts" ADD COLUMN "acknowledged_by" text;--> statement-breakpoint
 ALTER TABLE "alerts" ADD COLUMN "resolved_at" timestamp(3) with time zone;--> statement-breakpoint
 ALTER TABLE "alerts" ADD COLUMN "resolved_by" text;--> statement-breakpoint
+ALTER TABLE "integrations" ADD COLUMN "minutes_counted_to" timestamp(3) with time zone;--> statement-breakpoint
 ALTER TABLE "session_deltas" ADD COLUMN "minute" timestamp(3) with time zone;--> statement-breakpoint
 ALTER TABLE "alert_rules" ADD CONSTRAINT "alert_rules_integration_id_integrations_id_fk" FOREIGN KEY ("integration_id") REFERENCES "public"."integrations"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "incident_counts_old" ON "incident_counts" USING btree ("integration_id","minute");--> statement-breakpoint

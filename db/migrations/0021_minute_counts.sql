@@ -1,6 +1,3 @@
--- While this migration runs, sessions, anomalies and results of deliveries wait: what is counted here must not change meanwhile.
-LOCK TABLE "sessions" IN SHARE ROW EXCLUSIVE MODE;
---> statement-breakpoint
 CREATE OR REPLACE FUNCTION "append_session_deltas"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
@@ -76,14 +73,8 @@ END $$;
 --> statement-breakpoint
 CREATE TRIGGER "session_deltas_folded" AFTER DELETE ON "session_deltas" REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_folded_minutes();
 --> statement-breakpoint
--- Sessions that are there already: as changes that are removed at once, so that the trigger counts them. No other change has a
--- minute yet, and the older ones are part of these sessions.
-INSERT INTO session_deltas (integration_id, sign, hour, minute, bin, origin, device_type, browser, is_active, label, user_id, course_id, fingerprint, events, score_micros, confidence_micros)
-SELECT integration_id, 1, date_trunc('hour', created_at, 'UTC'), date_trunc('minute', created_at, 'UTC'), coalesce(effective_bin, -2), origin, device_type, browser, (status = 'Active')::int, label,
-       user_id, course_id, fingerprint, event_count, round(bot_score * 1e6), round(correlation_confidence * 1e6)
-  FROM sessions WHERE created_at >= now() - interval '38 days';
---> statement-breakpoint
-DELETE FROM session_deltas WHERE minute IS NOT NULL;
+-- The sessions that are there already are counted by a job, so that facts need not wait (server/domain/minute-counts.ts).
+UPDATE integrations SET minutes_counted_to = date_trunc('minute', now(), 'UTC') - interval '38 days';
 --> statement-breakpoint
 CREATE FUNCTION "append_anomaly_count"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

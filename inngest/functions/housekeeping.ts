@@ -9,6 +9,7 @@ export interface HousekeepingJobs {
   pruneEvents: () => Promise<number>;
   foldSessionDeltas: () => Promise<number>;
   foldIncidents: () => Promise<number>;
+  recountMinutes: () => Promise<number>;
   pruneSessions: () => Promise<number>;
   pruneFindings: () => Promise<number>;
   pruneReports: () => Promise<number>;
@@ -55,6 +56,7 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
     async ({ step }) => {
       await step.run('fold', () => jobs.foldSessionDeltas());
       await step.run('fold-incidents', () => jobs.foldIncidents());
+      await step.run('recount', () => jobs.recountMinutes());
     },
   );
   const pruneOldSessions = client.createFunction(

@@ -1,6 +1,6 @@
 import { PLANS, type Plan } from '../../contract/tiers';
 import type { Database } from '../../db/client';
-import { MINUTES_DAYS } from './rollups';
+import { MINUTES_DAYS } from './minute-counts';
 
 /** The most rows that one retention statement removes. */
 export const BATCH_SIZE = 500;

@@ -50,7 +50,8 @@ export function createFolder(db: Database, log: Logger): (changes: number) => vo
   };
 }
 
-const TRY_LOCK = `select pg_try_advisory_xact_lock(hashtext('fold-session-deltas')) as "isOurs"`;
+/** Only its holder changes counts that come from sessions. */
+export const TRY_LOCK = `select pg_try_advisory_xact_lock(hashtext('fold-session-deltas')) as "isOurs"`;
 
 /** The user and the device of a delta. Users always count at level 0; devices count at the session's bin. */
 export const SEEN = `cross join lateral (values ('user', user_id, 0::smallint), ('device', fingerprint, bin)) who(kind, value, level)`;
@@ -62,7 +63,7 @@ export const atLeast = (column: string, bin: string) => `coalesce(${column}[${bi
 const LEVELS = Array.from({ length: 104 }, (_, index) => index - 2);
 
 /** Aggregates rows with a count and a `bin` to a tally. `count` is SQL. */
-const tallyOf = (count: string) =>
+export const tallyOf = (count: string) =>
   `(array[${LEVELS.map((level) => `sum(${count}) filter (where bin >= ${level})`).join(', ')}])[:max(bin) + 3]::int[]`;
 
 /** Adds the excluded row's tally to the stored one in an `on conflict` clause. */
@@ -233,26 +234,3 @@ const FOLD_ROW_COUNTS = `
   insert into row_counts (integration_id, kind, entry, rows) overriding system value
   select integration_id, kind, 0, sum(rows) from folded group by integration_id, kind
   on conflict (integration_id, kind, entry) do update set rows = row_counts.rows + excluded.rows`;
-
-/** Counts by minute reach as far back as a preview of alert rules: 30 days, and a window of 7 days before. */
-export const MINUTES_DAYS = 38;
-
-/** Splits a change into rows for the scopes of `minute_counts`. The trigger that counts by minute has the same list. */
-export const MINUTE_SCOPES = `cross join lateral (
-  values ('integration', ''), ('course', course_id), ('user', user_id), ('origin', origin)) m(scope, value)`;
-
-/** Adds up the entries of anomalies and failed deliveries by minute. Returns how many rows it wrote. */
-export async function foldIncidents(db: Database): Promise<number> {
-  return (await db.query(FOLD_INCIDENTS, [])).length;
-}
-
-const FOLD_INCIDENTS = `
-  with folded as (
-    delete from incident_counts where entry > 0 returning integration_id, kind, scope, value, minute, type, severity, incidents)
-  insert into incident_counts (integration_id, kind, scope, value, minute, type, severity, entry, incidents) overriding system value
-  select integration_id, kind, scope, value, minute, type, severity, 0, sum(incidents)
-    from folded where minute >= now() - interval '${MINUTES_DAYS} days'
-   group by integration_id, kind, scope, value, minute, type, severity
-  on conflict (integration_id, kind, scope, value, minute, type, severity, entry) do update
-  set incidents = incident_counts.incidents + excluded.incidents
-  returning 1`;

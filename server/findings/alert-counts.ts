@@ -1,7 +1,8 @@
 import type { AlertMetric, AlertScope } from '../../contract/alert-rules';
 import { SEVERITIES, type Severity } from '../../contract/events';
 import type { Database } from '../../db/client';
-import { atLeast, MINUTE_SCOPES } from '../domain/rollups';
+import { MINUTE_SCOPES } from '../domain/minute-counts';
+import { atLeast } from '../domain/rollups';
 import type { Ends, MinuteSeries } from './alert-decision';
 
 // Reads what alert rules count, by minute (docs/counts.md, "Counts by minute").

@@ -10,7 +10,8 @@ import {
 } from '../../server/domain/alert-rules';
 import { findCourse } from '../../server/domain/courses';
 import { createIntegration } from '../../server/domain/integrations';
-import { foldIncidents, foldSessionDeltas } from '../../server/domain/rollups';
+import { foldIncidents } from '../../server/domain/minute-counts';
+import { foldSessionDeltas } from '../../server/domain/rollups';
 import { READ_SERIES, readSeries } from '../../server/findings/alert-counts';
 import { findDueEnds, findFirings } from '../../server/findings/alert-decision';
 import { previewAlertRule } from '../../server/findings/alert-preview';

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldIncidents, foldSessionDeltas } from '../../server/domain/rollups';
+import { foldIncidents } from '../../server/domain/minute-counts';
+import { foldSessionDeltas } from '../../server/domain/rollups';
 import { markReceiving } from '../../server/domain/sites';
 import * as facts from '../support/facts';
 import { countRead, explainStatement } from '../support/plans';

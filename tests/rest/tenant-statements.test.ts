@@ -5,9 +5,10 @@ import { createPartitions, pruneTraces } from '../../server/collector/retention'
 import { revokeKey } from '../../server/domain/api-keys';
 import { listLatestAuditEntries, pruneAuditEntries } from '../../server/domain/audit-entries';
 import { listIntegrations } from '../../server/domain/integrations';
+import { foldIncidents, recountMinutes } from '../../server/domain/minute-counts';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
 import { pruneFindings, pruneSessions } from '../../server/domain/retention';
-import { foldIncidents, foldSessionDeltas } from '../../server/domain/rollups';
+import { foldSessionDeltas } from '../../server/domain/rollups';
 import { checkSite } from '../../server/domain/site-checks';
 import { findSite, listAllSites, markReceiving, revokeSite } from '../../server/domain/sites';
 import { factSchema } from '../../server/pipeline/facts';
@@ -117,6 +118,11 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     reason: 'counts of anomalies and failed deliveries are added up for all tenants',
     text: /^with folded as \( delete from incident_counts/,
     spans: ['folded/incident_counts'],
+  },
+  {
+    reason: 'a job looks for the integrations whose sessions are not counted by minute yet',
+    text: /^select id from integrations where minutes_counted_to is not null/,
+    spans: ['integrations'],
   },
   {
     reason: 'a job looks for the integrations that have alert rules',
@@ -354,6 +360,8 @@ async function lookAfterDeliveries(id: string) {
   await pruneEvents(server.service.db);
   await foldSessionDeltas(server.service.db);
   await foldIncidents(server.service.db);
+  await server.database.db.sql`update integrations set minutes_counted_to = now() - interval '38 days'`;
+  await recountMinutes(server.service.db);
   await pruneSessions(server.service.db);
   await pruneFindings(server.service.db);
   await pruneSubscriptions(server.service.db);

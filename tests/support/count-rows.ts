@@ -1,5 +1,6 @@
 import type { Database } from '../../db/client';
-import { foldIncidents, foldSessionDeltas } from '../../server/domain/rollups';
+import { foldIncidents } from '../../server/domain/minute-counts';
+import { foldSessionDeltas } from '../../server/domain/rollups';
 
 /** The tables that sessions are counted in. */
 export const COUNT_TABLES = [

@@ -89,7 +89,7 @@ export const toPreviewed = (draft: RuleDraft): AlertRuleDraft => {
 };
 
 /** Fills the form with a rule. */
-export const toDraft = (rule: AlertRule): RuleDraft => ({
+export const fillRuleDraft = (rule: AlertRule): RuleDraft => ({
   ...{ name: rule.name, metric: rule.metric, comparison: rule.comparison, severity: rule.severity },
   ...{ anomalyType: rule.anomalyType ?? '', minSeverity: rule.minSeverity ?? '', message: rule.message },
   ...{ scopeKind: rule.scope.kind, scopeValue: rule.scope.value ?? '' },

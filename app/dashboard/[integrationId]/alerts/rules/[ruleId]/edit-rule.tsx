@@ -5,7 +5,7 @@ import { Breadcrumb, PageHeader } from '../../../../components/page-header';
 import { Pending } from '../../../../components/pending';
 import { useToast } from '../../../../components/toast';
 import { useTRPC } from '../../../../queries';
-import { toDraft } from '../../rule-draft';
+import { fillRuleDraft } from '../../rule-draft';
 import { RuleForm } from '../../rule-form';
 
 /** Edits an alert rule. If its condition changes, it begins anew. */
@@ -37,7 +37,7 @@ export function EditRule({ id }: { id: string }) {
         about="With another condition it begins anew: windows that end from then on are judged."
       />
       <RuleForm
-        initial={toDraft(rule)}
+        initial={fillRuleDraft(rule)}
         act="Save"
         cancelHref={rules}
         isBusy={update.isPending}

@@ -12,7 +12,7 @@ import { createSite, listSites } from '../domain/sites';
 import type { Fact } from '../pipeline/facts';
 import { MAX_FACTS } from '../pipeline/facts';
 import type { DemoSite, Service } from '../service';
-import { makeFindingFacts } from './finding-facts';
+import { createDemoRules } from './alert-rules';
 import { createRandom, MAX_SESSION_FACTS, makeSessionFacts } from './session-facts';
 
 const NAME = 'Demo University';
@@ -39,8 +39,8 @@ export interface Demo {
 
 /**
  * Loads the demo integration (plan enterprise) into a database without integrations: a few hundred sessions over 30
- * days and alerts, all through the pipeline's ingester, reports that the engine makes of them, and a dashboard account. Returns null if integrations
- * already exist.
+ * days, all through the pipeline's ingester, alert rules with the alerts that they find in these sessions, reports that the
+ * engine makes of them, and a dashboard account. Returns null if integrations already exist.
  */
 export async function loadDemoIntegration(service: Service): Promise<Demo | null> {
   const { db } = service;
@@ -52,6 +52,7 @@ export async function loadDemoIntegration(service: Service): Promise<Demo | null
     unfinished ??
     (await createIntegration(asOperator(db), { name: NAME, plan: 'enterprise', allowedOrigins: [ORIGIN] }));
   await ingestHistory(service, id);
+  await createDemoRules(service, id);
   await requestReports(service, id);
   const password = await obtainDemoStaff(db);
   const { key } = await mintKey(asOperator(db), { integrationId: id, name: 'Demo key' });
@@ -114,7 +115,6 @@ async function requestReports({ db, secrets, reports }: Service, integrationId: 
 async function ingestHistory({ ingester }: Service, integrationId: string): Promise<void> {
   const random = createRandom(20);
   const now = Date.now();
-  await ingester.ingestFacts({ integrationId, facts: makeFindingFacts(now) });
   let facts: Fact[] = [];
   for (let n = 0; n < SESSIONS; n++) {
     // Recent days get more sessions, and daytime gets more than night.

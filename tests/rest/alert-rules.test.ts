@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_ALERT_RULES } from '../../contract/alert-rules';
+import { loadDemoIntegration } from '../../server/demo/integration';
 import { alert, anomaly, closed, scored, secondsAgo, started } from '../support/facts';
 import { expectSigned, type Receiver, startReceiver } from '../support/receiver';
-import type { TestServer } from '../support/server';
+import { startTestServer, type TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
 
 // Alert rules and alerts as staff use them, and the webhook of an alert.
@@ -257,5 +258,30 @@ describe('alerts', () => {
     const { body } = await server.ingest(tenant.id, [fact]);
     expect(body.result.data).toEqual({ accepted: 0, duplicates: 1, suppressed: 0 });
     expect(await ask('alerts.get', { id: 'again' })).toEqual(before);
+  });
+});
+
+describe('the demo', () => {
+  it('has rules, with the alerts that they find in its sessions', async () => {
+    const demo = await startTestServer();
+    const { id } = (await loadDemoIntegration(demo.service))!;
+    const { sql } = demo.database.db;
+    const rows = await sql<{ name: string; alerts: number }[]>`
+      select r.name, count(a.id)::int as alerts from alert_rules r
+        left join alerts a on a.integration_id = r.integration_id and a.rule_id = r.id
+       where r.integration_id = ${id} group by r.name order by r.name`;
+    expect(rows.map(({ name }) => name)).toEqual([
+      ...['Bots in a course', 'Bots within a day', 'Many of the visitors are bots', 'Webhooks fail'],
+    ]);
+    const counts = Object.fromEntries(rows.map(({ name, alerts }) => [name, alerts]));
+    expect(counts).toMatchObject({ 'Webhooks fail': 0 });
+    for (const name of ['Bots in a course', 'Bots within a day', 'Many of the visitors are bots'])
+      expect([name, counts[name]! > 0, counts[name]! <= 31]).toEqual([name, true, true]);
+    const [states] = await sql`
+      select count(*) filter (where acknowledged_at is null and triggered_at < now() - interval '73 hours')::int as forgotten,
+             count(resolved_at)::int > 0 as "isAnyResolved"
+        from alerts where integration_id = ${id}`;
+    expect(states).toEqual({ forgotten: 0, isAnyResolved: true });
+    await demo.stop();
   });
 });

@@ -71,7 +71,8 @@ export function registerAlertTests(): void {
       const renamed = page.getByRole('complementary', { name: 'Bots of today' });
       await renamed.getByRole('button', { name: 'Delete' }).click();
       await page.getByRole('alertdialog').getByRole('button', { name: 'Delete rule' }).click();
-      await page.getByText('No alert rules yet').waitFor();
+      await renamed.waitFor({ state: 'detached' });
+      expect(await page.getByRole('row').filter({ hasText: 'Bots of today' }).count()).toBe(0);
     });
 
     it('is only looked at by viewers', async () => {

@@ -33,8 +33,10 @@ async function findIds(): Promise<Record<string, string>> {
     ...{ value: 1, minSessions: 1, severity: 'high', message: '{{value}} of the sessions are bots', enabled: false },
   });
   const { id: rule } = (await made.json()).result.data;
+  const listed = await dashboard.ask(context, 'alerts.list', { pageSize: 1 });
+  const alert = (await listed.json()).result.data.data[0].id;
   const [session, user, course] = await Promise.all(['/v1/sessions', '/v1/users', '/v1/courses'].map(first));
-  return { session, user, course, webhook, delivery, rule } as Record<string, string>;
+  return { session, user, course, webhook, delivery, rule, alert } as Record<string, string>;
 }
 
 const PAGES = [
@@ -55,7 +57,7 @@ const PAGES = [
   '/webhooks/{webhook}/edit',
   '/anomalies',
   '/alerts',
-  '/alerts?selected=alert-demo-0',
+  '/alerts?selected={alert}',
   '/alerts?tab=rules',
   '/alerts?tab=rules&selected={rule}',
   '/alerts/rules/new',

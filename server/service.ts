@@ -132,6 +132,7 @@ export function createService(options: ServiceOptions): Service {
     db,
     log,
     onAttempt: metrics.countAttempt,
+    onFailed: ({ integrationId }) => alertRules.noteChanges([integrationId]),
     secrets,
     client: webhookClient,
     messages,

@@ -74,13 +74,15 @@ export interface DispatcherDependencies extends AttemptDependencies {
   presence: LeasePresence;
   /** Called after each attempt. `outcome` is Delivered, or the failure class. */
   onAttempt: (attempt: { outcome: string; durationMs: number }) => void;
+  /** Called when it is recorded that a delivery ended without success. Not for tests. */
+  onFailed: (delivery: { integrationId: string }) => void;
   /** Whether the process keeps working between runs of the engine. False on a serverless platform. */
   isLongLived: boolean;
 }
 
 /** Creates the process's dispatcher. */
 export function createDispatcher(dependencies: DispatcherDependencies): Dispatcher {
-  const { db, log, messages, presence, onAttempt, timeoutMs, isLongLived } = dependencies;
+  const { db, log, messages, presence, onAttempt, onFailed, timeoutMs, isLongLived } = dependencies;
   const recorder = createRecorder(db);
   const drains = new Map<string, Drain>();
   const inFlight = new Set<Promise<unknown>>();
@@ -128,6 +130,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
         return;
       }
       const { nextAttemptAt } = await recorder.record(record);
+      if (!delivery.isTest && !['Pending', 'Delivered'].includes(record.status)) onFailed({ integrationId });
       if (nextAttemptAt !== null) scheduleWakeUp({ integrationId, subscriptionId, dueAt: nextAttemptAt });
     } catch (error) {
       log.warn({ err: error, deliveryId }, 'an attempt could not be recorded; it is repeated when its lease expires');

@@ -208,6 +208,17 @@ describe('an alert of a rule', () => {
     await expect.poll(count).toBe(2);
   });
 
+  it('comes when a delivery has failed, and not for a test delivery', async () => {
+    receiver.answer = ({ path }) => (path === '/gone' ? 404 : 200);
+    const hook = { url: `${receiver.url}/gone`, eventType: 'SessionAnomaly' };
+    const created = await server.call('POST', '/v1/webhooks', { key: tenant.key, body: hook });
+    await server.call('POST', `/v1/webhooks/${created.body.data.id}/test`, { key: tenant.key });
+    await change('alertRules.create', { ...RULE, metric: 'failedDeliveries', value: 1, message: '{{value}} failed' });
+    await server.ingest(tenant.id, [anomaly('1')]);
+    const list = async () => (await ask('alerts.list', {})).data.map(({ message }: { message: string }) => message);
+    await expect.poll(list).toEqual(['1 failed']);
+  });
+
   it('is counted by minute of what the pipeline sends: anomalies too', async () => {
     await change('alertRules.create', { ...RULE, metric: 'anomalies', minSeverity: 'high', value: 2 });
     await server.ingest(tenant.id, [anomaly('1'), anomaly('2', { severity: 'low' })]);

@@ -320,6 +320,9 @@ describe('an alert', () => {
     for (let minute = -60; minute < 0; minute++) await visit(minute);
     for (let minute = -60; minute < 0; minute += 7) await evaluate(minute + 0.5);
     expect(await listEnds()).toEqual([-57, -37, -17]);
+    const [rule] = await database.db
+      .sql`select to_json(fired_ends) as ends from alert_rules where integration_id = ${integrationId}`;
+    expect(rule!.ends.map((end: number) => end - BASE_MS / MINUTE_MS)).toEqual([-57, -37, -17]);
   });
 
   it('does not depend on a midnight, or on a clock just before or after a minute', async () => {
@@ -373,6 +376,19 @@ describe('a rule that is changed', () => {
   });
 });
 
+/** A database whose judgements wait, when they have read the rules, until `goOn`. */
+function holdSeries() {
+  let goOn = () => {};
+  const mayGoOn = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const slow: Query = async (text, parameters) => {
+    if (text === READ_SERIES) await mayGoOn;
+    return database.db.query(text, parameters);
+  };
+  return { slow, goOn: () => goOn() };
+}
+
 describe('an alert is sent exactly once', () => {
   it('by processes that judge at the same time, in windows of other minutes', async () => {
     for (let n = 0; n < 3; n++) await createRule({ name: `Rule ${n}`, value: 2 + n });
@@ -402,20 +418,26 @@ describe('an alert is sent exactly once', () => {
   it('by one of two that read the rule at the same time, although the other finds another window', async () => {
     await createRule();
     await visit(-2, { count: 3 });
-    let goOn = () => {};
-    const mayGoOn = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const slow: Query = async (text, parameters) => {
-      if (text === READ_SERIES) await mayGoOn;
-      return database.db.query(text, parameters);
-    };
+    const { slow, goOn } = holdSeries();
     const late = openRules({ ...database.db, query: slow }, ingester).evaluate(integrationId, at(0));
     expect(await evaluate(0)).toBe(1);
     await visit(-5, { count: 3 });
     goOn();
     expect(await late).toBe(0);
     expect(await listEnds()).toEqual([-1]);
+  });
+
+  it('with the words of now, if the rule is changed while it is judged', async () => {
+    const id = await createRule();
+    await visit(-2, { count: 3 });
+    const { slow, goOn } = holdSeries();
+    const late = openRules({ ...database.db, query: slow }, ingester).evaluate(integrationId, at(0));
+    await updateAlertRule(context(), updateAlertRuleInput.parse({ ...RULE, id, version: 1, message: 'New words' }));
+    goOn();
+    expect(await late).toBe(0);
+    expect(await evaluate(0)).toBe(1);
+    const [alert] = await database.db.sql`select message from alerts where integration_id = ${integrationId}`;
+    expect(alert).toEqual({ message: 'New words' });
   });
 
   it('by another process if the one that claimed it cannot send it', async () => {

@@ -172,6 +172,46 @@ describe('findings older than the plan’s retention', () => {
   });
 });
 
+describe('deleted alert rules', () => {
+  it('are removed after an hour, once no alert is left of them', async () => {
+    const customer = await Customer.create(server, [], 'free');
+    const { sql } = server.database.db;
+    await sql`
+      insert into alert_rules (integration_id, id, name, metric, scope, scope_value, window_minutes, comparison, value, min_sessions,
+                               severity, message, cool_down_minutes, enabled, deleted_at, unsent)
+      select ${customer.id}, name, '', 'botSessions', 'integration', '', 5, 'gte', 1, 1, 'low', '', 5, false,
+             now() - minutes * interval '1 minute', unsent::jsonb
+        from (values ('gone', 61, null), ('told', 61, null), ('claimed', 61, '[]'), ('fresh', 59, null), ('live', null, null))
+             r(name, minutes, unsent)`;
+    await sql`insert into alerts (integration_id, id, severity, message, triggered_at, rule_id)
+              values (${customer.id}, 'a', 'low', '', now() - interval '29 days', 'told')`;
+    expect(await pruneFindings(server.database.db)).toBe(1);
+    const left = async () =>
+      (await sql`select id from alert_rules where integration_id = ${customer.id} order by id`).map(({ id }) => id);
+    expect(await left()).toEqual(['claimed', 'fresh', 'live', 'told']);
+    await sql`update alerts set triggered_at = now() - interval '31 days' where integration_id = ${customer.id}`;
+    expect(await pruneFindings(server.database.db)).toBe(2);
+    expect(await left()).toEqual(['claimed', 'fresh', 'live']);
+  });
+});
+
+describe('counts by minute', () => {
+  it('are removed after 38 days', async () => {
+    const customer = await Customer.create(server, [], 'enterprise');
+    const { sql } = server.database.db;
+    await sql`insert into minute_counts (integration_id, scope, value, minute, sessions, scored, score_micros)
+              select ${customer.id}, 'user', 'u', now() - days * interval '1 day', '{1}', 0, 0 from generate_series(37, 39) days`;
+    await sql`insert into incident_counts (integration_id, kind, scope, value, minute, type, severity, incidents)
+              select ${customer.id}, 'FailedDelivery', 'integration', '', now() - days * interval '1 day', '', '', 1
+                from generate_series(37, 39) days`;
+    await pruneSessions(server.database.db);
+    const [left] = await sql`
+      select (select count(*)::int from minute_counts where integration_id = ${customer.id}) as sessions,
+             (select count(*)::int from incident_counts where integration_id = ${customer.id}) as incidents`;
+    expect(left).toEqual({ sessions: 1, incidents: 1 });
+  });
+});
+
 describe('deleted subscriptions', () => {
   it('are removed after an hour, once the log of deliveries shows nothing of them', async () => {
     const customer = await Customer.create(server, [], 'enterprise');

@@ -9,8 +9,8 @@ export const AUDIT_ACTIONS = [
   ...(['IntegrationCreated', 'PlanChanged', 'KeyMinted', 'KeyRevoked', 'ThresholdsChanged'] as const),
   ...(['SiteCreated', 'SiteRevoked', 'OriginsChanged', 'IdentitySecretRotated', 'PrivacyControlChanged'] as const),
   ...(['StaffCreated', 'StaffRoleChanged', 'StaffPasswordSet', 'StaffDisabled', 'StaffEnabled'] as const),
-  ...(['StaffSessionsEnded', 'SessionsRescored', 'ReportRequested', 'ReportDeleted'] as const),
-  ...(['ReportScheduled', 'ReportScheduleDeleted'] as const),
+  ...(['StaffSessionsEnded', 'SessionsRescored', 'FindingRuleSwitched'] as const),
+  ...(['ReportRequested', 'ReportDeleted', 'ReportScheduled', 'ReportScheduleDeleted'] as const),
   ...(['AlertRuleCreated', 'AlertRuleChanged', 'AlertRuleDeleted'] as const),
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -68,6 +68,17 @@ export const evidenceInput = z
     `must have at most ${MAX_EVIDENCE_BYTES} bytes as JSON`,
   );
 
+/** The most parts of a session that a score brings. */
+export const MAX_SEGMENTS = 120;
+
+/** How a part of a session looks by itself: one in which a rule on behaviour could measure something. */
+export const scoredSegmentInput = z.object({
+  startedAt: instantText(),
+  /** The log odds that a program acted, not a person. */
+  logOdds: finite(),
+});
+export type ScoredSegment = z.output<typeof scoredSegmentInput>;
+
 /** Why a session has its score (`GET /v1/sessions/{sessionId}/evidence`). */
 export const sessionEvidenceSchema = z
   .object({

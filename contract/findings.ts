@@ -5,6 +5,29 @@ import { pageOf, pageQuery } from './pagination';
 
 // Pipeline facts other than sessions, for staff. No route of the public API shows them.
 
+/** The anomalies that we look for (docs/findings.md). A customer's own pipeline may report others. */
+export const ANOMALY_TYPES = [
+  ...(['SharedDevice', 'DeviceSwitch', 'UserSwitch'] as const),
+  ...(['ImpossibleTravel', 'ConcurrentSessions', 'AgentTakeover'] as const),
+] as const;
+export type AnomalyType = (typeof ANOMALY_TYPES)[number];
+
+/** What admins can switch off for an integration, for example because their own pipeline reports it. */
+export const FINDING_RULES = ['Correlation', ...ANOMALY_TYPES, 'WritingSessionScored'] as const;
+export type FindingRuleName = (typeof FINDING_RULES)[number];
+
+/** A rule with its description and its switch. */
+export const findingRuleSchema = z.object({
+  rule: z.enum(FINDING_RULES),
+  definition: z.string(),
+  isEnabled: z.boolean(),
+});
+export type FindingRule = z.infer<typeof findingRuleSchema>;
+
+export const setFindingRuleInput = z.object({ rule: word(FINDING_RULES), isEnabled: z.boolean() });
+export type SetFindingRuleInput = z.output<typeof setFindingRuleInput>;
+export const findingRuleSwitchSchema = findingRuleSchema.omit({ definition: true });
+
 export const anomalySchema = z.object({
   id: z.string(),
   anomalyType: z.string(),

@@ -13,6 +13,19 @@ export type Verdict = (typeof VERDICTS)[number];
 export const CONFIDENCES = ['high', 'medium', 'low'] as const;
 export type Confidence = (typeof CONFIDENCES)[number];
 
+/** Half of the way around the Earth. */
+const MAX_ACCURACY_KM = 20_040;
+const plusZero = (value: number) => value + 0;
+
+/** About where a client is. No route shows it. Minus zero is stored as zero, so that a repeated fact equals what is stored. */
+export const geoLocationInput = z.object({
+  latitude: z.number().min(-90).max(90).transform(plusZero),
+  longitude: z.number().min(-180).max(180).transform(plusZero),
+  /** How far away the client may be: a radius. */
+  accuracyKm: z.number().min(0).max(MAX_ACCURACY_KM).transform(plusZero),
+});
+export type GeoLocation = z.output<typeof geoLocationInput>;
+
 const MAX_NOTES_LENGTH = 1000;
 
 /** A reviewer's free text. Null means absent. */

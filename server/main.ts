@@ -53,6 +53,7 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
     await service.engine?.start();
     void service.dispatcher.requestSweep();
     service.collector.start();
+    service.findings.start();
     // Listen before loading the demo: a start that finds the port taken must not use up the only display of the demo
     // key.
     await listen(server, env);

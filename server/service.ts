@@ -17,6 +17,7 @@ import { pruneFindings, pruneSessions } from './domain/retention';
 import { createFolder, foldSessionDeltas } from './domain/rollups';
 import { createUsageMeter, type UsageMeter } from './domain/usage';
 import { type AlertRules, createAlertRules } from './findings/alert-rules';
+import { createFindings, type Findings } from './findings/outbox';
 import { createIngester, type Ingester } from './pipeline/ingest';
 import { type Env, readEnv, SettingError } from './platform/env';
 import { createLogger, type Logger } from './platform/log';
@@ -53,6 +54,7 @@ export interface Service {
   ingester: Ingester;
   collector: Collector;
   alertRules: AlertRules;
+  findings: Findings;
   usage: UsageMeter;
   reports: ReportService;
   /** Serves `/api/inngest`. Null if no Inngest server is configured, so that nobody else can start runs. */
@@ -141,6 +143,8 @@ export function createService(options: ServiceOptions): Service {
     timeoutMs: env.WEBHOOK_TIMEOUT,
     isLongLived: options.isSelfHosted,
   });
+  // Other processes do no work between requests; there only the cron of each minute folds.
+  const noteChanges = options.isSelfHosted ? createFolder(db, log) : () => {};
   const ingester = createIngester({
     db,
     log,
@@ -148,11 +152,14 @@ export function createService(options: ServiceOptions): Service {
     handover: dispatcher.handover,
     firstDelayMs: env.WEBHOOK_RETRY_DELAYS[0]!,
     publicUrl: env.publicUrl,
-    // Other processes do no work between requests; there only the cron of each minute folds.
-    onSessionsChanged: options.isSelfHosted ? createFolder(db, log) : () => {},
-    onCommitted: (integrationIds) => alertRules.noteChanges(integrationIds),
+    onCommitted({ integrationIds, changedSessions, concerns }) {
+      noteChanges(changedSessions);
+      alertRules.noteChanges(integrationIds);
+      findings.notice(concerns);
+    },
   });
   const hasTimers = options.isSelfHosted;
+  const findings = createFindings({ db, log, ingester, hasTimers });
   const alertRules = createAlertRules({ db, log, ingester, publicUrl: env.publicUrl, hasTimers });
   const collector = createCollector({ env, db, log, metrics, secrets, ingester, webhookClient, hasTimers });
   metrics.observe({
@@ -165,7 +172,7 @@ export function createService(options: ServiceOptions): Service {
     stores: openReportStores(db, env),
     wake: messages.sendReports,
   });
-  const jobs = createJobs({ env, db, dispatcher, collector, alertRules, reports });
+  const jobs = createJobs({ env, db, dispatcher, collector, findings, alertRules, reports });
   handler = serve({ client, functions: createFunctions(client, jobs) });
 
   return {
@@ -183,6 +190,7 @@ export function createService(options: ServiceOptions): Service {
     ingester,
     collector,
     alertRules,
+    findings,
     usage: createUsageMeter({ db, log }),
     reports,
     inngestHandler: env.usesInngest ? handler : null,
@@ -199,9 +207,10 @@ const createJobs = ({
   db,
   dispatcher,
   collector,
+  findings,
   alertRules,
   reports,
-}: Pick<Service, 'env' | 'db' | 'dispatcher' | 'collector' | 'alertRules' | 'reports'>): Jobs => ({
+}: Pick<Service, 'env' | 'db' | 'dispatcher' | 'collector' | 'findings' | 'alertRules' | 'reports'>): Jobs => ({
   ...reports.jobs,
   drainSubscription: dispatcher.drainSubscription,
   wakeSubscription: dispatcher.wakeSubscription,
@@ -219,6 +228,7 @@ const createJobs = ({
   pruneAuditEntries: () => pruneAuditEntries(db),
   sweepCollected: collector.sweep,
   evaluateAlertRules: alertRules.evaluateAll,
+  sweepFindings: findings.sweep,
   createPartitions: () => createPartitions(db),
   pruneTraces: () => pruneTraces(db, env.TRACE_DAYS),
 });
@@ -226,7 +236,8 @@ const createJobs = ({
 /** Stops the work of a service within about `graceMs` and closes its connections. */
 export async function closeService(service: Service, graceMs: number): Promise<void> {
   // First, because its facts cause deliveries.
-  const stopFacts = () => service.collector.stop().then(service.alertRules.stop);
+  const { collector, findings, alertRules } = service;
+  const stopFacts = () => collector.stop().then(findings.stop).then(alertRules.stop);
   await Promise.race([stopFacts(), sleep(graceMs, undefined, { ref: false })]);
   // Send wake-ups for committed deliveries while the engine still accepts events.
   await service.dispatcher.publisher.flush();
@@ -238,9 +249,16 @@ export async function closeService(service: Service, graceMs: number): Promise<v
 }
 
 /** Finishes the deferred work of a request or run, because a serverless process may be frozen for good after it. */
-export async function settleService({ log, usage, dispatcher, collector, isSelfHosted }: Service): Promise<void> {
+export async function settleService({
+  log,
+  usage,
+  dispatcher,
+  collector,
+  findings,
+  isSelfHosted,
+}: Service): Promise<void> {
   // A process with timers judges by itself. Judgements come first, because their facts cause deliveries.
-  if (!isSelfHosted) await collector.flush();
+  if (!isSelfHosted) await collector.flush().then(findings.flush);
   const flushed = usage.flush().catch((error: unknown) => log.warn({ err: error }, 'usage could not be written'));
   await Promise.all([flushed, dispatcher.flush()]);
 }

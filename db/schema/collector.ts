@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, date, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
+import type { GeoLocation } from '../../contract/sessions';
 import { bytes, identifier, instant } from './columns';
 
 // What the pixel sends. Facts about it go through the pipeline like those of a customer.
@@ -38,6 +39,7 @@ export const collectedSessions = pgTable(
     addressPrefix: text('address_prefix'),
     addressHash: bytes('address_hash'),
     country: text('country'),
+    location: jsonb('location').$type<GeoLocation>(),
     /** When to look at the session again. Null once it is closed. */
     dueAt: instant('due_at'),
     closedAt: instant('closed_at'),

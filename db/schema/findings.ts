@@ -1,7 +1,18 @@
 import { sql } from 'drizzle-orm';
-import { boolean, doublePrecision, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import {
+  boolean,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+} from 'drizzle-orm/pg-core';
 import type { AlertComparison, AlertMetric, AlertScope } from '../../contract/alert-rules';
 import type { ReportFormat, Severity } from '../../contract/events';
+import type { FindingRuleName } from '../../contract/findings';
 import { identifier, instant } from './columns';
 import { integrations } from './integrations';
 
@@ -118,4 +129,37 @@ export const alerts = pgTable(
     index('alerts_rule').on(table.integrationId, table.ruleId, table.triggeredAt, table.id),
     index('alerts_unresolved').on(table.integrationId, table.triggeredAt, table.id).where(sql`resolved_at is null`),
   ],
+);
+
+/** Why the rules look at a session again: what the facts of a commit said about it. */
+export type OutboxCause = 'correlated' | 'happened' | 'scored' | 'closed';
+
+/**
+ * Sessions about which facts were committed that rules on findings read. Written in the transaction of the facts, removed when
+ * the rules have judged the session.
+ */
+export const factOutbox = pgTable(
+  'fact_outbox',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: identifier('id').notNull(),
+    sessionId: identifier('session_id').notNull(),
+    causes: text('causes').array().$type<OutboxCause[]>().notNull(),
+    /** When a process looks at the row, if the one that wrote it has not removed it. */
+    dueAt: instant('due_at').notNull().default(sql`now() + interval '1 second'`),
+    /** How often a process has found it left behind. */
+    tries: smallint('tries').notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.id] }), index('fact_outbox_due').on(table.dueAt)],
+);
+
+/** The rules that an integration's admins have switched. A rule without a row is on. */
+export const findingRules = pgTable(
+  'finding_rules',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    rule: text('rule').$type<FindingRuleName>().notNull(),
+    isEnabled: boolean('is_enabled').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.rule] })],
 );

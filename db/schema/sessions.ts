@@ -1,8 +1,18 @@
 import { sql } from 'drizzle-orm';
-import { doublePrecision, index, integer, jsonb, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
-import type { Finding } from '../../contract/evidence';
+import {
+  boolean,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+} from 'drizzle-orm/pg-core';
+import type { Finding, ScoredSegment } from '../../contract/evidence';
 import type { SessionEventType } from '../../contract/session-events';
-import type { Confidence, DeviceType, SessionStatus } from '../../contract/sessions';
+import type { Confidence, DeviceType, GeoLocation, SessionStatus } from '../../contract/sessions';
 import { identifier, instant } from './columns';
 
 // The tables that the pipeline writes have no foreign keys. The parents are checked and locked in the same transaction,
@@ -28,6 +38,8 @@ export const sessions = pgTable(
     deviceType: text('device_type').$type<DeviceType>().notNull(),
     browser: text('browser').notNull(),
     country: text('country'),
+    /** About where the client was at the start. For the rules on findings; no route shows it. */
+    location: jsonb('location').$type<GeoLocation>(),
     fingerprint: identifier('fingerprint'),
     botScore: doublePrecision('bot_score'),
     scoreBin: smallint('score_bin'),
@@ -46,6 +58,8 @@ export const sessions = pgTable(
     userId: identifier('user_id'),
     correlationConfidence: doublePrecision('correlation_confidence'),
     correlatedAt: instant('correlated_at'),
+    /** Whether the user follows only from the device (decisions: Findings). Any other match replaces it. */
+    isInferred: boolean('is_inferred'),
     courseId: identifier('course_id'),
     eventCount: integer('event_count').notNull().default(0),
   },
@@ -117,6 +131,8 @@ export const sessionScores = pgTable(
     detectionFlags: text('detection_flags').array().notNull(),
     ruleSetVersion: text('rule_set_version'),
     evidence: jsonb('evidence').$type<Finding[]>(),
+    /** How the parts of the session look, for the rule that asks whether a program took over. */
+    segments: jsonb('segments').$type<ScoredSegment[]>(),
   },
   (table) => [primaryKey({ columns: [table.integrationId, table.sessionId, table.scoredAt] })],
 );

@@ -15,6 +15,7 @@ export interface HousekeepingJobs {
   pruneReports: () => Promise<number>;
   pruneAuditEntries: () => Promise<number>;
   sweepCollected: () => Promise<number>;
+  sweepFindings: () => Promise<number>;
   createPartitions: () => Promise<number>;
   pruneTraces: () => Promise<number>;
 }
@@ -83,6 +84,16 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
     },
     ({ step }) => step.run('sweep', () => jobs.sweepCollected()),
   );
+  /** Processes with timers do this every second. */
+  const sweepFindings = client.createFunction(
+    {
+      id: 'sweep-findings',
+      name: 'Judge facts that the process which wrote them did not judge',
+      triggers: [{ cron: '* * * * *' }],
+      retries: 0,
+    },
+    ({ step }) => step.run('sweep', () => jobs.sweepFindings()),
+  );
   const keepTraces = client.createFunction(
     {
       id: 'prune-traces',
@@ -95,5 +106,5 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
       await step.run('prune', () => jobs.pruneTraces());
     },
   );
-  return [pruneWindows, pruneLog, foldCounts, pruneOldSessions, sweepCollected, keepTraces];
+  return [pruneWindows, pruneLog, foldCounts, pruneOldSessions, sweepCollected, sweepFindings, keepTraces];
 }

@@ -19,6 +19,9 @@ export const BROWSERS: ReadonlySet<string> = new Set([
 ]);
 
 const MAX_SUMMARY_LENGTH = 128;
+/** What stands before the system in a summary, and after it. */
+const SYSTEM = ' on ';
+const BOT = ' (bot)';
 
 const CACHE_SIZE = 2_000;
 const cache = new Map<string, UserAgent>();
@@ -44,7 +47,18 @@ function parseUserAgent(header: string): UserAgent {
   const major = browser.version?.split('.')[0];
   const product = major ? `${name} ${major}` : name;
   const deviceType = platform.type === 'mobile' || platform.type === 'tablet' ? platform.type : 'desktop';
-  const bot = isbot(header) && name !== 'Bot' ? ' (bot)' : '';
-  const summary = cutText(`${product}${os.name ? ` on ${os.name}` : ''}${bot}`, MAX_SUMMARY_LENGTH);
+  const bot = isbot(header) && name !== 'Bot' ? BOT : '';
+  const summary = cutText(`${product}${os.name ? SYSTEM + os.name : ''}${bot}`, MAX_SUMMARY_LENGTH);
   return { summary, browser: BROWSERS.has(name) ? name : OTHER_BROWSER, deviceType };
+}
+
+/**
+ * Describes a device by what stays the same when its browser is updated or its storage is cleared: for example
+ * `Chrome on Windows (desktop)`.
+ */
+export function describeDevice(device: { userAgentSummary: string; browser: string; deviceType: DeviceType }): string {
+  const { userAgentSummary: summary, browser, deviceType } = device;
+  const place = summary.lastIndexOf(SYSTEM);
+  const system = place < 0 ? 'Unknown' : summary.slice(place + SYSTEM.length).replace(BOT, '');
+  return `${browser} on ${system} (${deviceType})`;
 }

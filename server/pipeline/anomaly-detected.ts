@@ -24,6 +24,8 @@ export const anomalyDetectedFact = defineFact({
     userId: factId().nullish(),
     deviceFingerprint: factId().nullish(),
     metadata: jsonObject().nullish(),
+    /** The anomaly names no user, although its session may: nobody vouches for who that is. */
+    isAnonymous: z.boolean().nullish(),
   }),
   records: ANOMALIES,
   nameKeys(fact, keys) {
@@ -33,7 +35,7 @@ export const anomalyDetectedFact = defineFact({
   },
   apply(fact, draft) {
     const session = fact.sessionId == null ? null : draft.requireSession(fact.sessionId).row;
-    const userId = fact.userId ?? session?.userId ?? null;
+    const userId = fact.userId ?? (fact.isAnonymous ? null : (session?.userId ?? null));
     const fingerprint = fact.deviceFingerprint ?? session?.fingerprint ?? null;
     const metadata = fact.metadata ?? null;
     const anomaly: RecordRow<typeof ANOMALIES> = {

@@ -1,6 +1,6 @@
 import type { EventPayload, EventTypeName } from '../../contract/events';
 import type { RiskThresholds } from '../../contract/risk-thresholds';
-import type { courses, sessionFlags, sessions, users } from '../../db/schema';
+import type { courses, OutboxCause, sessionFlags, sessions, users } from '../../db/schema';
 import { makeNaturalKey, type ToldEventType } from '../webhooks/natural-keys';
 import { type RecordKind, type RecordRow, Records } from './records';
 
@@ -66,6 +66,8 @@ export class BatchDraft {
   readonly describedUsers: UserRow[] = [];
   readonly namedCourses: CourseRow[] = [];
   readonly domainEvents: NewEvent[] = [];
+  /** Sessions that the rules on findings are to judge, and why. */
+  readonly concerns = new Map<string, Set<OutboxCause>>();
   /** Facts whose key exists with other content. */
   readonly conflicts: { kind: string; id: string }[] = [];
   readonly #tenant: Tenant;
@@ -134,6 +136,13 @@ export class BatchDraft {
   touch(session: SessionDraft) {
     session.isChanged = true;
     session.row.updatedAt = this.#tenant.now;
+  }
+
+  /** Has the rules on findings judge a session after the commit. */
+  concern(sessionId: string, cause: OutboxCause) {
+    const known = this.concerns.get(sessionId);
+    if (known) known.add(cause);
+    else this.concerns.set(sessionId, new Set([cause]));
   }
 
   /** Returns the address of the session's page in the dashboard. */

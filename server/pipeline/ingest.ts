@@ -1,6 +1,7 @@
 import { ApiError } from '../../contract/errors';
 import { type Database, isUnavailable } from '../../db/client';
 import { createBatcher, type PendingItem } from '../platform/batcher';
+import { createId } from '../platform/ids';
 import type { Logger } from '../platform/log';
 import type { SubscriptionKey } from '../webhooks/deliveries';
 import type { Handover } from '../webhooks/dispatcher';
@@ -8,7 +9,7 @@ import { planEvent } from '../webhooks/planning';
 import type { Publisher } from '../webhooks/publisher';
 import { BatchDraft, FactRefusal } from './draft';
 import { findFactKind, type IngestAnswer, type IngestInput, RECORD_KINDS } from './facts';
-import { createRows, type IngestRows, WRITTEN_TABLES, type WrittenDelivery, writeRows } from './rows';
+import { createRows, type IngestRows, type OutboxEntry, WRITTEN_TABLES, type WrittenDelivery, writeRows } from './rows';
 import { type IngestState, readState } from './state';
 
 const MAX_GROUP = 64;
@@ -46,6 +47,15 @@ export interface Ingester {
 
 type Waiting = PendingItem<IngestInput, IngestAnswer>;
 
+/** What a commit brought. */
+export interface Commit {
+  /** Of its batches. */
+  integrationIds: string[];
+  changedSessions: number;
+  /** The sessions that the rules on findings are to judge. */
+  concerns: OutboxEntry[];
+}
+
 /**
  * Creates the process's ingester. Batches that arrive together share a transaction (one flush to disk, one round trip for
  * each statement). Each batch is applied in memory before anything is written, and is still all or nothing.
@@ -58,12 +68,9 @@ export function createIngester(dependencies: {
   firstDelayMs: number;
   /** The public address, for links to the dashboard. */
   publicUrl: string | null;
-  /** Called after a commit with the number of changed sessions. */
-  onSessionsChanged: (count: number) => void;
-  /** Called after a commit with the integrations of its batches. */
-  onCommitted: (integrationIds: string[]) => void;
+  onCommitted: (commit: Commit) => void;
 }): Ingester {
-  const { db, log, publisher, handover, firstDelayMs, publicUrl, onSessionsChanged, onCommitted } = dependencies;
+  const { db, log, publisher, handover, firstDelayMs, publicUrl, onCommitted } = dependencies;
   const reserve = (key: SubscriptionKey) => firstDelayMs === 0 && handover.reserve(key);
   let committed = 0;
 
@@ -103,8 +110,11 @@ export function createIngester(dependencies: {
       });
       send(rows, written);
       countCommitted(group.length);
-      onSessionsChanged(rows.newSessions.length + rows.changedSessions.length);
-      onCommitted(group.map(({ item }) => item.integrationId));
+      onCommitted({
+        integrationIds: group.map(({ item }) => item.integrationId),
+        changedSessions: rows.newSessions.length + rows.changedSessions.length,
+        concerns: rows.concerns,
+      });
     });
   }
 
@@ -178,6 +188,10 @@ function applyBatch(
   tenant.records.merge(draft.newRecords);
   rows.users.push(...draft.describedUsers);
   rows.courses.push(...draft.namedCourses);
+  for (const [sessionId, causes] of draft.concerns) {
+    const { integrationId } = input;
+    rows.concerns.push({ integrationId, id: createId('obx'), sessionId, causes: [...causes] });
+  }
   for (const event of draft.domainEvents) {
     const planned = planEvent(event, tenant.subscriptions, reserve);
     rows.domainEvents.push(planned.event);

@@ -2,7 +2,16 @@ import { getTableName } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Query } from '../../db/client';
 import { deleteRecords, insertRecords, recordset, sortByKey, updateRecords, writableColumns } from '../../db/recordset';
-import { courses, domainEvents, sessionFlags, sessions, users, webhookDeliveries } from '../../db/schema';
+import {
+  courses,
+  domainEvents,
+  factOutbox,
+  type OutboxCause,
+  sessionFlags,
+  sessions,
+  users,
+  webhookDeliveries,
+} from '../../db/schema';
 import type { SubscriptionKey } from '../webhooks/deliveries';
 import type { PlannedDelivery, PlannedEvent } from '../webhooks/planning';
 import { type CourseRow, type FlagRow, type SessionRow, UNVERIFIED_AT, type UserRow } from './draft';
@@ -20,6 +29,15 @@ export interface IngestRows {
   courses: CourseRow[];
   domainEvents: PlannedEvent[];
   deliveries: PlannedDelivery[];
+  concerns: OutboxEntry[];
+}
+
+/** A session that the rules on findings are to judge, and why. */
+export interface OutboxEntry {
+  integrationId: string;
+  id: string;
+  sessionId: string;
+  causes: OutboxCause[];
 }
 
 export const createRows = (): IngestRows => ({
@@ -32,6 +50,7 @@ export const createRows = (): IngestRows => ({
   courses: [],
   domainEvents: [],
   deliveries: [],
+  concerns: [],
 });
 
 /** A written delivery. If this process sends it at once, it has a lease, the URL and the secret. */
@@ -53,7 +72,7 @@ const DELIVERY_COLUMNS: (keyof PlannedDelivery)[] = ['integrationId', 'id', 'sub
 const CHANGED_COLUMNS: (keyof SessionRow)[] = [
   ...(['updatedAt', 'closedAt', 'failedAt', 'failureReason', 'status'] as const),
   ...(['botScore', 'scoreBin', 'scoredAt', 'detectionFlags'] as const),
-  ...(['eventCount', 'userId', 'correlationConfidence', 'correlatedAt'] as const),
+  ...(['eventCount', 'userId', 'correlationConfidence', 'correlatedAt', 'isInferred'] as const),
 ];
 
 function composeRecords(kind: RecordKind): Part {
@@ -109,6 +128,12 @@ const PARTS: Part[] = [
     list: (rows) => sortByKey(keepLatest(rows.courses), ['integrationId', 'id']),
     write: (parameter) =>
       `${insertRecords(courses, parameter, writableColumns(courses))} on conflict (integration_id, id) do nothing`,
+  },
+  {
+    name: 'concerned',
+    table: factOutbox,
+    list: (rows) => rows.concerns,
+    write: (parameter) => insertRecords(factOutbox, parameter, ['integrationId', 'id', 'sessionId', 'causes']),
   },
   {
     name: 'told',

@@ -21,6 +21,8 @@ export const sessionClosedFact = defineFact({
     draft.assertNotAhead('closedAt', fact.closedAt);
     if (fact.closedAt < row.createdAt) throw new FactRefusal('closedAt: is before the session’s start');
     row.closedAt = fact.closedAt;
+    // The session may follow from its device to the user of it.
+    if (row.userId === null && row.fingerprint !== null) draft.concern(fact.sessionId, 'closed');
     draft.touch(session);
     settleOutcome(session, draft);
     return 'accepted';

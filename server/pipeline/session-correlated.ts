@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { text } from '../../contract/fields';
 import { sessionCorrelations } from '../../db/schema';
-import { UNVERIFIED_AT } from './draft';
+import { RELIABLE_CONFIDENCE } from '../domain/correlation';
+import { type SessionRow, UNVERIFIED_AT } from './draft';
 import { factId, factTime, unitInterval, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { defineRecords, type RecordRow } from './records';
@@ -29,6 +30,8 @@ export const sessionCorrelatedFact = defineFact({
     correlatedAt: factTime(),
     /** Anyone could have said this. It describes a user of whom nothing is known, and never replaces what is known. */
     isUnverified: z.boolean().nullish(),
+    /** The user follows only from the device. Any other match counts more, whenever it was made. */
+    isInferred: z.boolean().nullish(),
   }),
   records: CORRELATIONS,
   nameKeys(fact, keys) {
@@ -61,9 +64,10 @@ export const sessionCorrelatedFact = defineFact({
       url: user.url ?? null,
       describedAt: fact.isUnverified ? UNVERIFIED_AT : correlatedAt,
     });
-    // The session already has a later match, so this one neither changes it nor fires an event.
-    if (row.correlatedAt !== null && row.correlatedAt > correlatedAt) return 'accepted';
-    Object.assign(row, { userId: user.id, correlationConfidence: confidence, correlatedAt });
+    if (confidence >= RELIABLE_CONFIDENCE) draft.concern(fact.sessionId, 'correlated');
+    const isInferred = fact.isInferred ?? false;
+    if (isReplaced(row, { isInferred, correlatedAt })) return 'accepted';
+    Object.assign(row, { userId: user.id, correlationConfidence: confidence, correlatedAt, isInferred });
     draft.touch(session);
     draft.fireEvent('SessionCorrelated', {
       sessionId: fact.sessionId,
@@ -75,3 +79,10 @@ export const sessionCorrelatedFact = defineFact({
     return 'accepted';
   },
 });
+
+/** Whether the session has a better match: then a new one neither changes it nor fires an event. */
+function isReplaced(row: SessionRow, { isInferred, correlatedAt }: { isInferred: boolean; correlatedAt: string }) {
+  if (row.correlatedAt === null) return false;
+  const wasInferred = row.isInferred ?? false;
+  return wasInferred === isInferred ? row.correlatedAt > correlatedAt : isInferred;
+}

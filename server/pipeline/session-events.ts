@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { SESSION_EVENT_TYPES } from '../../contract/session-events';
 import { sessionEvents } from '../../db/schema';
+import { hasReliableUser, isInput } from '../domain/correlation';
 import { FactRefusal } from './draft';
 import { count, cutPageUrl, factId, factTime, jsonObject, MAX_INT32, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
@@ -38,6 +39,7 @@ export const sessionEventsFact = defineFact({
   apply(fact, draft) {
     const session = draft.requireSession(fact.sessionId);
     let hasNew = false;
+    let hasInput = false;
     for (const event of fact.events) {
       const row: RecordRow<typeof EVENTS> = {
         integrationId: draft.integrationId,
@@ -61,8 +63,11 @@ export const sessionEventsFact = defineFact({
       session.row.eventCount += row.eventCount;
       draft.addRecord(EVENTS, row);
       hasNew = true;
+      hasInput ||= isInput(row);
     }
     if (!hasNew) return 'duplicate';
+    if (hasInput && session.row.fingerprint !== null && hasReliableUser(session.row))
+      draft.concern(fact.sessionId, 'happened');
     draft.touch(session);
     return 'accepted';
   },

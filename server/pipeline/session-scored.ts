@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { evidenceInput } from '../../contract/evidence';
+import { evidenceInput, MAX_SEGMENTS, scoredSegmentInput } from '../../contract/evidence';
 import { text } from '../../contract/fields';
 import { sessionScores } from '../../db/schema';
 import { computeScoreBin } from '../domain/risk';
@@ -22,6 +22,8 @@ export const sessionScoredFact = defineFact({
     /** What the rules say, and which rules. */
     evidence: evidenceInput.nullish(),
     ruleSetVersion: text(1, 64).nullish(),
+    /** How the parts of the session look, in their order: what shows that a program took over. */
+    segments: z.array(scoredSegmentInput).max(MAX_SEGMENTS).nullish(),
   }),
   records: SCORES,
   nameKeys(fact, keys) {
@@ -41,11 +43,13 @@ export const sessionScoredFact = defineFact({
       detectionFlags,
       ruleSetVersion: fact.ruleSetVersion ?? null,
       evidence: fact.evidence ?? null,
+      segments: fact.segments ?? null,
     };
     const existing = draft.findRecord(SCORES, score);
     if (existing) return draft.repeat(fact.kind, fact.sessionId, isDeepStrictEqual(existing, score));
     draft.assertNotAhead('scoredAt', scoredAt);
     draft.addRecord(SCORES, score);
+    if (score.segments) draft.concern(fact.sessionId, 'scored');
     if (row.scoredAt !== null && row.scoredAt > scoredAt) return 'accepted';
     Object.assign(row, { botScore, scoreBin: computeScoreBin(botScore), detectionFlags, scoredAt });
     draft.touch(session);

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { cutText, text } from '../../contract/fields';
+import { geoLocationInput } from '../../contract/sessions';
 import { findCourse } from '../domain/courses';
 import { readUserAgent } from '../domain/user-agents';
 import { cutPageUrl, factId, factTime, webUrl } from './fact-fields';
@@ -22,6 +24,7 @@ export const sessionStartedFact = defineFact({
     userAgent: userAgent(),
     deviceFingerprint: factId().nullish(),
     country: text(1, 64).nullish(),
+    location: geoLocationInput.nullish(),
   }),
   nameKeys(fact, keys) {
     keys.nameNewSession(fact.sessionId);
@@ -35,7 +38,8 @@ export const sessionStartedFact = defineFact({
         existing.pageUrl === pageUrl &&
         existing.userAgent === fact.userAgent &&
         existing.fingerprint === (fact.deviceFingerprint ?? null) &&
-        existing.country === (fact.country ?? null);
+        existing.country === (fact.country ?? null) &&
+        isDeepStrictEqual(existing.location, fact.location ?? null);
       return draft.repeat(fact.kind, fact.sessionId, isSame);
     }
     draft.assertNotAhead('startedAt', fact.startedAt);
@@ -58,6 +62,7 @@ export const sessionStartedFact = defineFact({
       deviceType,
       browser,
       country: fact.country ?? null,
+      location: fact.location ?? null,
       fingerprint: fact.deviceFingerprint ?? null,
       botScore: null,
       scoreBin: null,
@@ -71,6 +76,7 @@ export const sessionStartedFact = defineFact({
       userId: null,
       correlationConfidence: null,
       correlatedAt: null,
+      isInferred: null,
       courseId: course?.id ?? null,
       eventCount: 0,
     });

@@ -1,6 +1,19 @@
 import { randomUUID } from 'node:crypto';
 
-export type IdPrefix = 'int' | 'key' | 'evt' | 'whk' | 'dlv' | 'req' | 'stf' | 'aud' | 'ste' | 'rep' | 'sch' | 'rul';
+export type IdPrefix =
+  | 'int'
+  | 'key'
+  | 'evt'
+  | 'whk'
+  | 'dlv'
+  | 'req'
+  | 'stf'
+  | 'aud'
+  | 'ste'
+  | 'rep'
+  | 'sch'
+  | 'rul'
+  | 'obx';
 
 /**
  * Creates an id: prefix, 12 hex digits of milliseconds, 20 random hex digits. Newer ids sort after older ones, so that

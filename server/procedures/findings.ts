@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { anomalyPageSchema, listAnomaliesInput, listFindingsInput, reportPageSchema } from '../../contract/findings';
+import {
+  anomalyPageSchema,
+  findingRuleSchema,
+  findingRuleSwitchSchema,
+  listAnomaliesInput,
+  listFindingsInput,
+  reportPageSchema,
+  setFindingRuleInput,
+} from '../../contract/findings';
 import {
   createScheduleInput,
   deletedReportSchema,
@@ -10,6 +18,7 @@ import {
   requestedReportSchema,
   requestReportInput,
 } from '../../contract/reports';
+import { listDisabledRules, setFindingRule } from '../domain/finding-rules';
 import { listAnomalies, listReports } from '../domain/findings';
 import { integrationAdminProcedure, integrationProcedure, router } from './trpc';
 
@@ -52,4 +61,18 @@ export const reportsRouter = router({
     .input(reportIdInput)
     .output(deletedReportSchema)
     .mutation(({ ctx, input }) => ctx.service.reports.deleteSchedule(ctx.domain, input.id)),
+});
+
+/** What is looked for, and what of it is switched off. */
+export const findingRulesRouter = router({
+  list: integrationProcedure.output(z.array(findingRuleSchema)).query(async ({ ctx }) => {
+    const disabled = await listDisabledRules(ctx.domain);
+    return ctx.service.findings.rules.map(({ name: rule, definition }) => ({
+      ...{ rule, definition, isEnabled: !disabled.includes(rule) },
+    }));
+  }),
+  set: integrationAdminProcedure
+    .input(setFindingRuleInput)
+    .output(findingRuleSwitchSchema)
+    .mutation(({ ctx, input }) => setFindingRule(ctx.domain, input)),
 });

@@ -3,7 +3,7 @@ import { analyticsRouter, statsRouter, usageRouter } from './analytics';
 import { auditRouter } from './audit';
 import { coursesRouter } from './courses';
 import { deliveriesRouter } from './deliveries';
-import { anomaliesRouter, reportsRouter } from './findings';
+import { anomaliesRouter, findingRulesRouter, reportsRouter } from './findings';
 import { healthRouter } from './health';
 import { integrationRouter } from './integration';
 import { apiKeysRouter, integrationsRouter } from './integrations';
@@ -33,6 +33,7 @@ export const appRouter = router({
   apiKeys: apiKeysRouter,
   sites: sitesRouter,
   anomalies: anomaliesRouter,
+  findingRules: findingRulesRouter,
   alerts: alertsRouter,
   alertRules: alertRulesRouter,
   reports: reportsRouter,

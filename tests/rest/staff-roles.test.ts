@@ -34,7 +34,7 @@ const PUBLIC = ['health.get'];
 const MUTATIONS = listByType('mutation').filter((name) => name !== PIPELINE);
 const QUERIES = listByType('query').filter((name) => !PUBLIC.includes(name));
 const ADMIN_ONLY =
-  /^(staff\.(?!me)|integrations\.(create|previewPlan|setPlan)|apiKeys\.(mint|revoke)|sites\.(?!list|getCollecting)|reports\.(create|delete)Schedule|audit\.)/;
+  /^(staff\.(?!me)|integrations\.(create|previewPlan|setPlan)|apiKeys\.(mint|revoke)|sites\.(?!list|getCollecting)|findingRules\.set|reports\.(create|delete)Schedule|audit\.)/;
 
 describe('every procedure', () => {
   it('is listed', () => {
@@ -86,7 +86,9 @@ describe('every procedure', () => {
   it('is part of the public API only if it says so', () => {
     const procedures = Object.entries(listProcedures(appRouter)) as [string, { meta?: { openapi?: unknown } }][];
     const staffOnly = procedures.filter(([name]) =>
-      /^(staff|integrations|apiKeys|sites|anomalies|alerts|alertRules|reports|deliveries|audit)\./.test(name),
+      /^(staff|integrations|apiKeys|sites|anomalies|findingRules|alerts|alertRules|reports|deliveries|audit)\./.test(
+        name,
+      ),
     );
     expect(staffOnly.length).toBeGreaterThan(10);
     expect(staffOnly.filter(([, { meta }]) => meta?.openapi)).toEqual([]);

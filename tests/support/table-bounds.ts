@@ -35,6 +35,8 @@ export const TABLE_BOUNDS: Record<string, string> = {
     'Removed 30 days after they were made, or asked for if they failed. At most 20 of an integration wait or run.',
   report_chunks: 'Removed with their report.',
   report_schedules: 'At most 20 for each integration.',
+  fact_outbox: 'Removed when the rules on findings have judged the session, within seconds; given up after 10 tries.',
+  finding_rules: 'One row for each rule that an integration has switched.',
   domain_events: 'Removed after the retention of the plan, and not before their deliveries.',
   webhook_subscriptions:
     'At most 100 for each integration. Deleted ones are removed after an hour, and not before their deliveries.',

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEVICE_TYPES } from '../../contract/sessions';
-import { BROWSERS, readUserAgent } from '../../server/domain/user-agents';
+import { BROWSERS, describeDevice, readUserAgent } from '../../server/domain/user-agents';
+import { CHROME } from '../support/facts';
 import { character } from '../support/texts';
+import { FIREFOX, IPHONE, OLD_CHROME } from '../support/visits';
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 const SAFARI = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
@@ -149,5 +151,23 @@ describe('readUserAgent', () => {
         },
       ),
     );
+  });
+});
+
+describe('the description of a device', () => {
+  const describeHeader = (header: string) => {
+    const { summary: userAgentSummary, ...rest } = readUserAgent(header);
+    return describeDevice({ userAgentSummary, ...rest });
+  };
+
+  it.each([
+    [CHROME, 'Chrome on Windows (desktop)'],
+    [OLD_CHROME, 'Chrome on Windows (desktop)'],
+    [IPHONE, 'Safari on iOS (mobile)'],
+    [FIREFOX, 'Firefox on Linux (desktop)'],
+    ['Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', 'Googlebot on Unknown (desktop)'],
+    ['', 'Unknown on Unknown (desktop)'],
+  ])('%s', (header, expected) => {
+    expect(describeHeader(header)).toBe(expected);
   });
 });

@@ -56,6 +56,7 @@ const WORDS: Record<AuditAction, (details: Details) => string> = {
   AlertRuleCreated: ({ name }) => `Alert rule ${name} created`,
   AlertRuleChanged: ({ name, after }) => `Alert rule ${name} changed: ${showChanges(after)}`,
   AlertRuleDeleted: ({ name }) => `Alert rule ${name} deleted`,
+  FindingRuleSwitched: ({ rule, isEnabled }) => `Rule ${rule} switched ${isEnabled ? 'on' : 'off'}`,
   SessionsRescored: ({ ruleSetVersion }) => `Sessions scored again by rules ${ruleSetVersion}`,
   ReportRequested: ({ name, format }) => `Report ${name} (${format}) requested`,
   ReportScheduled: ({ name, format, cadence }) => `Report ${name} (${format}) scheduled ${cadence}`,

@@ -1,0 +1,18 @@
+import type { SessionEventType } from '../../contract/session-events';
+
+/**
+ * The least confidence of a match that says something about its user: read from a page of the LMS (0.7), or signed by the
+ * customer's server (1). Anybody can claim the others.
+ */
+export const RELIABLE_CONFIDENCE = 0.7;
+
+/** Whether it is known reliably who the session's user is. */
+export const hasReliableUser = (session: { userId: string | null; correlationConfidence: number | null }): boolean =>
+  session.userId !== null && (session.correlationConfidence ?? 0) >= RELIABLE_CONFIDENCE;
+
+/** What people do themselves. Pages scroll and hide without anybody. */
+const INPUT_TYPES: ReadonlySet<SessionEventType> = new Set(['mouse', 'keyboard', 'touch', 'form', 'clipboard']);
+
+/** Whether an event is input, and not made by a script of the page. */
+export const isInput = ({ type, metadata }: { type: SessionEventType; metadata: Record<string, unknown> | null }) =>
+  INPUT_TYPES.has(type) && metadata?.trusted !== false;

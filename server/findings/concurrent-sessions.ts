@@ -1,0 +1,81 @@
+import { isInput } from '../domain/correlation';
+import { describeDevice } from '../domain/user-agents';
+import { comesBefore, type History, isMatched, type MatchedVisit, type StoredEvent } from './history';
+import type { AnomalyRule, FoundAnomaly } from './rule';
+
+const MINUTE_MS = 60_000;
+/** Longer sessions are not looked for. Ours end after 8 hours. */
+const MAX_SESSION_MS = 24 * 3_600_000;
+/** The most sessions that one is compared with: the latest ones. */
+const MAX_OTHERS = 5;
+
+/**
+ * Input of one user on two devices in the same minute. Devices that are described alike are left out: a frame whose storage
+ * the browser partitions has another fingerprint than the page around it, and a person uses both in one minute. So two equal
+ * computers are missed, and said to be.
+ */
+export const concurrentSessionsRule: AnomalyRule = {
+  name: 'ConcurrentSessions',
+  definition:
+    'Mouse, keyboard, touch, form or clipboard input of one user on two devices in the same minute. The devices are of another type, browser or system. Once for each user, pair of devices and day.',
+  parameters: [
+    'minute: of the clock, in UTC',
+    `compared: the ${MAX_OTHERS} latest sessions that were open at the time, and the latest 500 events of each`,
+  ],
+  severity: 'medium',
+  metadata: ['devices', 'otherSessionId', 'minute'],
+  innocent: [
+    'a person who reads on a laptop and answers on a phone',
+    'a page that is left open on one device and moved over by accident',
+    'two browsers side by side on one computer',
+  ],
+  causes: ['correlated', 'happened'],
+  async find(session, history) {
+    if (!isMatched(session)) return [];
+    const visits = (await history.listUserVisits()).filter(isMatched);
+    const others = visits.filter((other) => isOtherDevice(session, other) && overlaps(session, other));
+    if (others.length === 0) return [];
+    const minutes = listMinutes(await history.listEvents(session.id));
+    const found: FoundAnomaly[] = [];
+    for (const other of others.slice(-MAX_OTHERS)) found.push(...(await compare(session, minutes, other, history)));
+    return found;
+  },
+};
+
+const isOtherDevice = (one: MatchedVisit, other: MatchedVisit) =>
+  one.fingerprint !== other.fingerprint && describeDevice(one) !== describeDevice(other);
+
+function overlaps(one: MatchedVisit, other: MatchedVisit): boolean {
+  const [startA, startB] = [Date.parse(one.createdAt), Date.parse(other.createdAt)];
+  const endOf = ({ closedAt }: MatchedVisit) => (closedAt === null ? Number.POSITIVE_INFINITY : Date.parse(closedAt));
+  return startA <= endOf(other) && startB <= endOf(one) && Math.abs(startA - startB) <= MAX_SESSION_MS;
+}
+
+async function compare(session: MatchedVisit, minutes: Set<number>, other: MatchedVisit, history: History) {
+  const shared = [...listMinutes(await history.listEvents(other.id))].filter((minute) => minutes.has(minute));
+  if (shared.length === 0) return [];
+  const minute = new Date(Math.min(...shared) * MINUTE_MS).toISOString();
+  const [earlier, later] = comesBefore(other, session) ? [other, session] : [session, other];
+  return [
+    {
+      cause: [later.userId, minute.slice(0, 10), ...[earlier.fingerprint, later.fingerprint].sort()],
+      severity: 'medium' as const,
+      detectedAt: minute,
+      ...{ sessionId: later.id, userId: later.userId, deviceFingerprint: later.fingerprint },
+      metadata: { devices: [describeDevice(earlier), describeDevice(later)], otherSessionId: earlier.id, minute },
+    },
+  ];
+}
+
+/** Lists the minutes in which there was input: those in which a stretch of events begins and ends. */
+function listMinutes(events: StoredEvent[]): Set<number> {
+  const minutes = new Set<number>();
+  for (const event of events) {
+    if (!isInput(event)) continue;
+    const startMs = Date.parse(event.timestamp);
+    minutes.add(Math.floor(startMs / MINUTE_MS));
+    // A longer stretch says nothing about its end.
+    if ((event.durationMs ?? 0) < MINUTE_MS) minutes.add(Math.floor((startMs + (event.durationMs ?? 0)) / MINUTE_MS));
+  }
+  return minutes;
+}

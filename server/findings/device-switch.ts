@@ -1,0 +1,66 @@
+import { describeDevice } from '../domain/user-agents';
+import { comesBefore, type History, isMatched, type MatchedVisit, MEMORY_DAYS } from './history';
+import type { AnomalyRule, FoundAnomaly } from './rule';
+
+/** A switch within this time of activity on the other device is medium. */
+const SOON_MINUTES = 30;
+const MINUTE_MS = 60_000;
+const MEMORY_MS = MEMORY_DAYS * 86_400_000;
+
+/**
+ * A user who comes from a device of a new kind. A new fingerprint alone says little: cleared storage gives one, and so does a
+ * frame whose storage the browser partitions. So a device that is described like one the user has is not judged.
+ */
+export const deviceSwitchRule: AnomalyRule = {
+  name: 'DeviceSwitch',
+  definition: `A user who has used another device within ${MEMORY_DAYS} days comes from one that is new to them, and of another type, browser or system than those. Once for each user and new device.`,
+  parameters: [`memory: ${MEMORY_DAYS} days`, `soon: within ${SOON_MINUTES} minutes of activity on the other device`],
+  severity: `medium if it was soon after activity on the other device, else low`,
+  metadata: ['device', 'otherDevice', 'minutesSinceOther'],
+  innocent: [
+    'a new phone or laptop, or a phone in addition to a laptop, at its first use',
+    'another browser on the same computer',
+    'a computer of the university',
+  ],
+  causes: ['correlated'],
+  async find(session, history) {
+    if (!isMatched(session)) return [];
+    const visits = (await history.listUserVisits()).filter(isMatched);
+    const devices = new Set(visits.map(({ fingerprint }) => fingerprint));
+    const firsts = [...devices].map((device) => visits.find(({ fingerprint }) => fingerprint === device)!);
+    // Facts can arrive late: a session may show that a device, which came after it, was not the first.
+    const judged = firsts.filter((first) => first.fingerprint === session.fingerprint || comesBefore(session, first));
+    const found: FoundAnomaly[] = [];
+    for (const first of judged) {
+      const other = findOther(first, visits);
+      if (other) found.push(await describeSwitch(first, other, history));
+    }
+    return found;
+  },
+};
+
+/** Finds the session of another device that ended last. Null if the device is the first, or is described like another one. */
+function findOther(first: MatchedVisit, visits: MatchedVisit[]): MatchedVisit | null {
+  const from = new Date(Date.parse(first.createdAt) - MEMORY_MS).toISOString();
+  const before = visits.filter((visit) => visit.createdAt >= from && comesBefore(visit, first));
+  if (before.some((visit) => describeDevice(visit) === describeDevice(first))) return null;
+  const endOf = (visit: MatchedVisit) => visit.closedAt ?? visit.createdAt;
+  return before.toSorted((a, b) => (endOf(a) < endOf(b) ? 1 : -1))[0] ?? null;
+}
+
+async function describeSwitch(first: MatchedVisit, other: MatchedVisit, history: History): Promise<FoundAnomaly> {
+  const { id: sessionId, userId, fingerprint } = first;
+  const activeAt = other.closedAt ?? (await history.listEvents(other.id))[0]?.timestamp ?? other.createdAt;
+  const sinceMs = Math.max(0, Date.parse(first.createdAt) - Date.parse(activeAt));
+  return {
+    cause: [userId, fingerprint],
+    severity: sinceMs <= SOON_MINUTES * MINUTE_MS ? 'medium' : 'low',
+    detectedAt: first.correlatedAt,
+    ...{ sessionId, userId, deviceFingerprint: fingerprint },
+    metadata: {
+      device: describeDevice(first),
+      otherDevice: describeDevice(other),
+      minutesSinceOther: Math.round(sinceMs / MINUTE_MS),
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { findApiError } from '../../contract/errors';
+import type { Database } from '../../db/client';
+import type { Fact } from '../pipeline/facts';
+import { type Ingester, isInvalidFactError } from '../pipeline/ingest';
+import type { OutboxEntry } from '../pipeline/rows';
+import type { Logger } from '../platform/log';
+import { createHistory, readJudgedSession } from './history';
+import { inferUser } from './inferred-user';
+import type { FoundAnomaly } from './rule';
+import { ANOMALY_RULES } from './rules';
+
+const ID_LENGTH = 22;
+
+/** Makes the id of an anomaly: the same for the same cause, so that a repeat is a duplicate. */
+export function makeAnomalyId(integrationId: string, rule: string, cause: readonly string[]): string {
+  const hash = createHash('sha256').update(JSON.stringify([integrationId, rule, ...cause]));
+  return `ano_${hash.digest('base64url').slice(0, ID_LENGTH)}`;
+}
+
+/** Creates a function that judges a session by the rules that an entry of the outbox concerns, and sends what they find. */
+export function createFindingJudge({ db, log, ingester }: { db: Database; log: Logger; ingester: Ingester }) {
+  return async ({ integrationId, sessionId, causes }: OutboxEntry): Promise<void> => {
+    const session = await readJudgedSession(db, integrationId, sessionId);
+    if (!session) return;
+    const history = createHistory(db, integrationId, session);
+    const rules = ANOMALY_RULES.filter(
+      ({ name, causes: own }) => own.some((cause) => causes.includes(cause)) && !session.disabledRules.includes(name),
+    );
+    const found = await Promise.all(
+      rules.map(async (rule) =>
+        (await rule.find(session, history)).map((one) => describe(integrationId, rule.name, one)),
+      ),
+    );
+    const facts: Fact[] = await leaveOutKnown(db, integrationId, found.flat());
+    if (causes.includes('closed') && !session.disabledRules.includes('Correlation')) {
+      const inferred = await inferUser(session, history);
+      if (inferred) facts.push(inferred);
+    }
+    if (facts.length > 0) await send(integrationId, facts);
+  };
+
+  async function send(integrationId: string, facts: Fact[]) {
+    try {
+      await ingester.ingestFacts({ integrationId, facts });
+    } catch (error) {
+      if (!isInvalidFactError(error) && !findApiError(error)) throw error;
+      // No repeat would help: a session was removed in the meantime.
+      log.warn({ err: error, integrationId }, 'findings were refused');
+    }
+  }
+}
+
+type AnomalyFact = Extract<Fact, { kind: 'anomalyDetected' }>;
+
+function describe(integrationId: string, anomalyType: string, { cause, userId, ...found }: FoundAnomaly): AnomalyFact {
+  return {
+    kind: 'anomalyDetected',
+    anomalyId: makeAnomalyId(integrationId, anomalyType, cause),
+    anomalyType,
+    userId,
+    isAnonymous: userId === null,
+    ...found,
+  };
+}
+
+/** Leaves out what was reported before: its content may have been judged from fewer facts. */
+async function leaveOutKnown(db: Database, integrationId: string, facts: AnomalyFact[]): Promise<AnomalyFact[]> {
+  if (facts.length === 0) return [];
+  const ids = facts.map(({ anomalyId }) => anomalyId);
+  const rows = await db.query<{ id: string }>(FIND_KNOWN, [integrationId, JSON.stringify(ids)]);
+  const known = new Set(rows.map(({ id }) => id));
+  return facts.filter(({ anomalyId }) => !known.has(anomalyId));
+}
+
+const FIND_KNOWN = `
+  select id from anomalies
+   where integration_id = $1 and id = any (array(select json_array_elements_text($2::text::json)))`;

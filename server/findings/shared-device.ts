@@ -1,0 +1,59 @@
+import type { Severity } from '../../contract/events';
+import { comesBefore, isMatched, type MatchedVisit, MEMORY_DAYS } from './history';
+import type { AnomalyRule } from './rule';
+
+/** A device with this many users is a shared machine, as in a laboratory. */
+const SHARED_MACHINE_USERS = 10;
+/** From this many other users on, the anomaly is medium and high. */
+const MEDIUM_USERS = 2;
+const HIGH_USERS = 4;
+const MEMORY_MS = MEMORY_DAYS * 86_400_000;
+
+/** A device that another user has used, of each new user once. */
+export const sharedDeviceRule: AnomalyRule = {
+  name: 'SharedDevice',
+  definition: `A user is new to a device that another user has used within ${MEMORY_DAYS} days. Once for each device and new user.`,
+  parameters: [
+    `memory: ${MEMORY_DAYS} days`,
+    `a device with ${SHARED_MACHINE_USERS} or more users is a shared machine and not judged`,
+  ],
+  severity: `low for one other user, medium from ${MEDIUM_USERS}, high from ${HIGH_USERS}`,
+  metadata: ['deviceFingerprint: its first 8 characters', 'otherUserCount'],
+  innocent: [
+    'a family computer, or a friend’s',
+    'a machine in a library or laboratory, until it has had enough users',
+    'a teacher who signs in as a student to help (Canvas: act as user)',
+  ],
+  causes: ['correlated'],
+  async find(session, history) {
+    if (!isMatched(session)) return [];
+    const visits = (await history.listDeviceVisits()).filter(isMatched);
+    const users = new Set(visits.map(({ userId }) => userId));
+    if (users.size >= SHARED_MACHINE_USERS) return [];
+    const firsts = [...users].map((user) => visits.find(({ userId }) => userId === user)!);
+    // Facts can arrive late: a session may show that another user, who came after it, was not alone.
+    const judged = firsts.filter((first) => first.userId === session.userId || comesBefore(session, first));
+    return judged.flatMap((first) => {
+      const otherUserCount = countOthersBefore(first, visits);
+      if (otherUserCount === 0) return [];
+      const { fingerprint, userId } = first;
+      return {
+        cause: [fingerprint, userId],
+        severity: rate(otherUserCount),
+        detectedAt: first.correlatedAt,
+        ...{ sessionId: first.id, userId, deviceFingerprint: fingerprint },
+        metadata: { deviceFingerprint: fingerprint, otherUserCount },
+      };
+    });
+  },
+};
+
+function countOthersBefore(first: MatchedVisit, visits: MatchedVisit[]): number {
+  const from = new Date(Date.parse(first.createdAt) - MEMORY_MS).toISOString();
+  const before = visits.filter(
+    (visit) => visit.userId !== first.userId && visit.createdAt >= from && comesBefore(visit, first),
+  );
+  return new Set(before.map(({ userId }) => userId)).size;
+}
+
+const rate = (others: number): Severity => (others >= HIGH_USERS ? 'high' : others >= MEDIUM_USERS ? 'medium' : 'low');

@@ -1,0 +1,39 @@
+import type { AnomalyRule, FoundAnomaly } from './rule';
+
+/** A switch within this time is high. */
+const SOON_MINUTES = 30;
+const MINUTE_MS = 60_000;
+
+/** Two users in one session, that is in one tab. The session has the later one. */
+export const userSwitchRule: AnomalyRule = {
+  name: 'UserSwitch',
+  definition: 'A session that belongs to one user is matched with another one. Once for each session and later user.',
+  parameters: [`soon: within ${SOON_MINUTES} minutes of the match with the user before`],
+  severity: 'high if it was soon, else medium',
+  metadata: ['previousUserId', 'minutesBetween'],
+  innocent: [
+    'a family computer on which one signs out and another signs in, in the same tab',
+    'a teacher or administrator who acts as a student (Canvas: act as user; Moodle: log in as)',
+  ],
+  causes: ['correlated'],
+  async find(session, history) {
+    const matches = await history.listMatches();
+    const seen = new Set<string>();
+    const found: FoundAnomaly[] = [];
+    for (const [index, { userId, correlatedAt }] of matches.entries()) {
+      const previous = matches[index - 1];
+      if (previous && !seen.has(userId)) {
+        const betweenMs = Date.parse(correlatedAt) - Date.parse(previous.correlatedAt);
+        found.push({
+          cause: [session.id, userId],
+          severity: betweenMs <= SOON_MINUTES * MINUTE_MS ? 'high' : 'medium',
+          detectedAt: correlatedAt,
+          ...{ sessionId: session.id, userId, deviceFingerprint: session.fingerprint },
+          metadata: { previousUserId: previous.userId, minutesBetween: Math.round(betweenMs / MINUTE_MS) },
+        });
+      }
+      seen.add(userId);
+    }
+    return found;
+  },
+};

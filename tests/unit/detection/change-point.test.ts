@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findChange, MIN_SEGMENTS } from '../../../server/detection/change-point';
+
+const [PERSON, PROGRAM] = [-3.5, 3.2];
+/** A person in whom one rule finds something by mistake: findings of one group give at most 0.69. */
+const ODD_PERSON = 0.8;
+
+const segmentsOf = (...logOdds: number[]) =>
+  logOdds.map((one, n) => ({ startedAt: new Date(Date.UTC(2026, 0, 1, 9, n)).toISOString(), logOdds: one }));
+const repeat = (value: number, count: number) => Array<number>(count).fill(value);
+const find = (...logOdds: number[]) => findChange(segmentsOf(...logOdds));
+
+describe('a change of the actor', () => {
+  it.each([
+    [3, 2],
+    [3, 3],
+    [4, 3],
+    [10, 3],
+    [60, 5],
+    [3, 60],
+  ])('is found after %i segments of one and before %i of the other', (before, after) => {
+    expect(find(...repeat(PERSON, before), ...repeat(PROGRAM, after))).toMatchObject({
+      ...{ at: segmentsOf(...repeat(0, before + 1)).at(-1)!.startedAt, direction: 'person-to-program' },
+      ...{ segmentsBefore: before, segmentsAfter: after, scoreBefore: 0.029, scoreAfter: 0.961 },
+    });
+    expect(find(...repeat(PROGRAM, before), ...repeat(PERSON, after))).toMatchObject({
+      ...{ direction: 'program-to-person', segmentsBefore: before, segmentsAfter: after },
+    });
+  });
+
+  it('is found where the program’s part has a quiet minute', () => {
+    expect(find(...repeat(PERSON, 5), PROGRAM, PROGRAM, ODD_PERSON, PROGRAM)).toMatchObject({ segmentsBefore: 5 });
+  });
+
+  it.each<[string, number[]]>([
+    ['nothing', []],
+    ['a person', repeat(PERSON, 100)],
+    ['a program', repeat(PROGRAM, 100)],
+    ['one minute of a program at the end', [...repeat(PERSON, 10), PROGRAM]],
+    ['one minute of a person before a program', [PERSON, ...repeat(PROGRAM, 10)]],
+    ['one odd minute of a person in between', [...repeat(PERSON, 5), PROGRAM, ...repeat(PERSON, 5)]],
+    ['odd minutes of a person in between', [PERSON, PERSON, PROGRAM, PERSON, PERSON, PROGRAM, PERSON, PERSON]],
+    ['a person who looks odd in one respect from some time on', [...repeat(PERSON, 30), ...repeat(ODD_PERSON, 60)]],
+    ['a program that leaves little in its first minutes', [ODD_PERSON, ODD_PERSON, ...repeat(PROGRAM, 10)]],
+    ['a single segment that is beyond doubt', [PERSON, PERSON, PERSON, 100, PERSON, PERSON]],
+    ['too few segments', [PERSON, PROGRAM, PROGRAM]],
+  ])('is not found in %s', (_, logOdds) => {
+    expect(find(...logOdds)).toBeNull();
+  });
+
+  it('is not found in people of whom each minute looks odd by chance', () => {
+    const minute = fc.oneof(
+      { weight: 9, arbitrary: fc.constant(PERSON) },
+      { weight: 1, arbitrary: fc.constant(ODD_PERSON) },
+    );
+    fc.assert(
+      fc.property(fc.array(minute, { maxLength: 120 }), (logOdds) => {
+        expect(find(...logOdds)).toBeNull();
+      }),
+    );
+  });
+
+  it('is one of the segments, with enough on both sides, whatever the session', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: -20, max: 20, noNaN: true }), { maxLength: 120 }), (logOdds) => {
+        const change = find(...logOdds);
+        if (!change) return;
+        expect(change.segmentsBefore + change.segmentsAfter).toBe(logOdds.length);
+        expect(Math.min(change.segmentsBefore, change.segmentsAfter)).toBeGreaterThanOrEqual(MIN_SEGMENTS / 2);
+        expect(change.at).toBe(segmentsOf(...logOdds)[change.segmentsBefore]!.startedAt);
+      }),
+    );
+  });
+});

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { findApiError } from '../../contract/errors';
 import type { Database } from '../../db/client';
+import { recordset } from '../../db/recordset';
+import { anomalies } from '../../db/schema';
 import type { Fact } from '../pipeline/facts';
 import { type Ingester, isInvalidFactError } from '../pipeline/ingest';
 import type { OutboxEntry } from '../pipeline/rows';
@@ -32,7 +34,7 @@ export function createFindingJudge({ db, log, ingester }: { db: Database; log: L
         (await rule.find(session, history)).map((one) => describe(integrationId, rule.name, one)),
       ),
     );
-    const facts: Fact[] = await leaveOutKnown(db, integrationId, found.flat());
+    const facts: Fact[] = await leaveOutKnown(db, found.flat(), integrationId);
     if (causes.includes('closed') && !session.disabledRules.includes('Correlation')) {
       const inferred = await inferUser(session, history);
       if (inferred) facts.push(inferred);
@@ -65,14 +67,15 @@ function describe(integrationId: string, anomalyType: string, { cause, userId, .
 }
 
 /** Leaves out what was reported before: its content may have been judged from fewer facts. */
-async function leaveOutKnown(db: Database, integrationId: string, facts: AnomalyFact[]): Promise<AnomalyFact[]> {
+async function leaveOutKnown(db: Database, facts: AnomalyFact[], integrationId: string): Promise<AnomalyFact[]> {
   if (facts.length === 0) return [];
-  const ids = facts.map(({ anomalyId }) => anomalyId);
-  const rows = await db.query<{ id: string }>(FIND_KNOWN, [integrationId, JSON.stringify(ids)]);
+  const keys = facts.map(({ anomalyId: id }) => ({ integrationId, id }));
+  const rows = await db.query<{ id: string }>(FIND_KNOWN, [JSON.stringify(keys)]);
   const known = new Set(rows.map(({ id }) => id));
   return facts.filter(({ anomalyId }) => !known.has(anomalyId));
 }
 
 const FIND_KNOWN = `
-  select id from anomalies
-   where integration_id = $1 and id = any (array(select json_array_elements_text($2::text::json)))`;
+  select found.id from ${recordset(anomalies, '$1', 'k', ['integrationId', 'id'])}
+   cross join lateral (
+     select a.id from anomalies a where a.integration_id = k."integrationId" and a.id = k.id limit 1) found`;

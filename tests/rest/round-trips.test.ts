@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldSessionDeltas } from '../../server/domain/rollups';
+import { createHistory, MAX_VISITS, readJudgedSession } from '../../server/findings/history';
 import { countRead, explainStatement, type PlanNode } from '../support/plans';
 import { findUncalled, listRouteCalls } from '../support/route-calls';
 import { startTestServer, type TestServer } from '../support/server';
@@ -168,3 +169,43 @@ describe('a reading statement', () => {
 
 /** Whether an index is searched by the integration: its id in a tenant's table, or the key of the integrations. */
 const isBound = (node: PlanNode) => /\bintegration_id = |\(id = /.test(node['Index Cond'] ?? '');
+
+describe('what the rules on findings look up', () => {
+  const { busiest, longSession } = IN_VOLUME;
+  /** A session of a user and a device with a tenth of all sessions, in the middle of their time. */
+  async function recordLookUps(): Promise<Statement[]> {
+    const { db } = server.service;
+    const [{ integration }] = (await server.database.db.sql`
+      select integration_id as integration from api_keys order by created_at limit 1`) as unknown as [
+      { integration: string },
+    ];
+    const session = (await readJudgedSession(db, integration, longSession))!;
+    recorder.take();
+    await readJudgedSession(db, integration, longSession);
+    const middle = new Date(Date.now() - 45 * 86_400_000).toISOString();
+    const of = { ...session, createdAt: middle, userId: busiest.userId, fingerprint: busiest.fingerprint };
+    const history = createHistory(db, integration, of);
+    expect(await history.listDeviceVisits()).toHaveLength(MAX_VISITS);
+    expect(await history.listUserVisits()).toHaveLength(MAX_VISITS);
+    expect(await history.listEvents(longSession)).toHaveLength(IN_VOLUME.eventsOfLongSession);
+    await Promise.all([history.listMatches(), history.readSegments(), history.readUserName(busiest.userId)]);
+    return recorder.take();
+  }
+
+  it('is read by an index, and no more rows than the limit', async () => {
+    const statements = await recordLookUps();
+    expect(statements).toHaveLength(7);
+    for (const statement of statements)
+      for (const kind of ['custom', 'generic'] as const) {
+        const nodes = await explainStatement(server.database.db.sql, statement, kind);
+        const scans = nodes.filter((node) => LARGE_TABLES.includes(node['Relation Name'] ?? ''));
+        const described = `${kind} ${statement.text}`;
+        expect([described, scans.filter((node) => !/Index/.test(node['Node Type']))]).toEqual([described, []]);
+        const read = scans.map(countRead);
+        expect([described, read.filter((rows) => rows > Math.max(MAX_VISITS, IN_VOLUME.eventsOfLongSession))]).toEqual([
+          described,
+          [],
+        ]);
+      }
+  });
+});

@@ -89,6 +89,7 @@ async function createTenant(marker: string, variety: number): Promise<Tenant> {
             values (${created.id}, (now() - interval '40 days')::date, ${variety}, 0)`;
   await sql`insert into pruned_ends (integration_id, kind, value, first_seen_at, last_seen_at)
             values (${created.id}, 'all', '', now() - interval '900 days', now() - interval '800 days')`;
+  await sql`insert into finding_rules (integration_id, rule, is_enabled) values (${created.id}, 'Correlation', ${variety > 0})`;
   const site = await createSite(asOperator(server.service.db), { integrationId: created.id, name: marker });
   await sql`insert into collected_sessions (integration_id, session_id, site_id, created_at, day, user_agent)
             values (${created.id}, 'session-1', ${site.id}, now(), now()::date, ${marker})`;
@@ -132,6 +133,7 @@ async function mark(tenant: Tenant) {
 /** Waits until all background work is done. */
 async function settle() {
   const { sql } = server.database.db;
+  await server.service.findings.flush();
   await server.service.dispatcher.publisher.flush();
   await waitUntil(async () => {
     const [counted] = await sql<{ open: number }[]>`
@@ -279,8 +281,9 @@ describe('of two tenants with the same ids', () => {
     const rows = await hashTenantRows(server.database.db, theirs.id);
     const own = await hashTenantRows(server.database.db, ours.id);
     expect(Object.keys(rows).sort()).toEqual(TENANT_TABLES.map(({ name }) => name).sort());
-    // All deltas are folded.
-    expect(Object.keys(rows).filter((name) => rows[name]!.startsWith('0 '))).toEqual(['session_deltas']);
+    // All deltas are folded, and all findings judged.
+    const empty = Object.keys(rows).filter((name) => rows[name]!.startsWith('0 '));
+    expect(empty).toEqual(['fact_outbox', 'session_deltas']);
 
     // A webhook that may be deleted.
     const body = { url: `${receiver.url}/${ours.marker}`, eventType: 'ReportReady' };

@@ -11,11 +11,12 @@ import { pruneFindings, pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { checkSite } from '../../server/domain/site-checks';
 import { findSite, listAllSites, markReceiving, revokeSite } from '../../server/domain/sites';
-import { factSchema } from '../../server/pipeline/facts';
+import { type Fact, factSchema } from '../../server/pipeline/facts';
 import { appRouter } from '../../server/procedures/router';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
 import { pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
 import { openPageSite, Tab } from '../support/beacon';
+import { scored } from '../support/facts';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { findUncalled, listRouteCalls, type RouteCall, type Subject } from '../support/route-calls';
 import { startTestServer, type TestServer } from '../support/server';
@@ -24,6 +25,7 @@ import { type Anchor, type Judgement, judgeStatement, parseStatement } from '../
 import { recordStatements, type Statement } from '../support/statements';
 import { makeTenantFacts, SHARED, SHARED_COURSE } from '../support/tenant-facts';
 import { TENANT_TABLES } from '../support/tenant-tables';
+import { IPHONE, makeVisit } from '../support/visits';
 
 // Every statement that the product sends is bound to the integrations that it is given. The statements are recorded
 // while one tenant exercises all routes, all kinds of facts, the whole life of deliveries and the operator's commands.
@@ -185,6 +187,11 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['report_jobs'],
   },
   {
+    reason: 'a sweep takes sessions whose findings were left behind, for all tenants',
+    text: /^update fact_outbox o set due_at/,
+    spans: ['o', 'fact_outbox'],
+  },
+  {
     reason: 'a closed session is known by its number',
     text: /^with ended as \( update collected_sessions/,
     spans: ['ended/collected_sessions'],
@@ -225,6 +232,7 @@ beforeAll(async () => {
   };
   calls = listRouteCalls(subject);
   await sendFacts();
+  await judgeFindings();
   await endDeliveries(1);
   await lookAfterDeliveries(webhookId);
   await callEverything();
@@ -387,6 +395,9 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   await staff.sites.rotateIdentitySecret();
   await staff.sites.setPrivacyControl({ mayIgnorePrivacyControl: true });
   await staff.sites.getCollecting();
+  await staff.findingRules.list();
+  await staff.findingRules.set({ rule: 'SharedDevice', isEnabled: false });
+  await staff.findingRules.set({ rule: 'SharedDevice', isEnabled: true });
   const site = await staff.sites.create({});
   await checkSite(service.db, { siteKey: site.siteKey, origin: SHARED.origin });
   await staff.sites.list();
@@ -446,6 +457,22 @@ async function failDeliveries(deletedId: string) {
   await endDeliveries(2);
   await call({ method: 'DELETE', path: `/v1/webhooks/${deletedId}` });
 }
+
+/** Has a user come on two devices, and the sessions judged once more, as if a process had died. */
+async function judgeFindings() {
+  for (const facts of [
+    makeVisit({ user: 'ada', ago: 50, input: [1], location: PLACE }),
+    makeVisit({ user: 'ada', device: 'phone', userAgent: IPHONE, ago: 49, input: [0], location: PLACE }),
+    [...makeVisit({ id: 'unnamed', user: null, ago: 40 }), { ...scored('unnamed', 0.5), segments: [] } as Fact],
+  ])
+    await server.ingest(tenant.id, facts);
+  await server.service.findings.flush();
+  await server.database.db.sql`
+    insert into fact_outbox (integration_id, id, session_id, causes, due_at)
+    values (${tenant.id}, 'obx_1', 'unnamed', '{scored}', now())`;
+  expect(await server.service.findings.sweep()).toBe(1);
+}
+const PLACE = { latitude: 51.5, longitude: -0.12, accuracyKm: 50 };
 
 async function operate() {
   const { db } = server.service;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
-import { type AsnResponse, type CountryResponse, Reader, type Response } from 'mmdb-lib';
+import { type AsnResponse, type CityResponse, Reader, type Response } from 'mmdb-lib';
+import { type GeoLocation, geoLocationInput } from '../../contract/sessions';
 import { SettingError } from '../platform/env';
 import { hashAddress } from './tokens';
 
@@ -31,21 +32,63 @@ function writePrefix(address: ipaddr.IPv4 | ipaddr.IPv6): string {
 const COUNTRY_CODE = /^[A-Z]{2}$/;
 
 /** Whether text is an ISO 3166 country code, as platforms send it. */
-export const isCountryCode = (text: string | null): text is string => text !== null && COUNTRY_CODE.test(text);
+const isCountryCode = (text: string | null): text is string => text !== null && COUNTRY_CODE.test(text);
 
-/** Finds the country of an address; null if it is not known. */
-export type CountryFinder = (address: string) => string | null;
+/** Where an address is, as far as it is known. */
+export interface ClientPlace {
+  country: string | null;
+  location: GeoLocation | null;
+}
 
-/** What databases of countries hold: MaxMind's own form, or the code alone. */
-type CountryRecord = Partial<CountryResponse> & { country_code?: string };
+/** Finds where an address is. */
+export type PlaceFinder = (address: string) => ClientPlace;
 
-/** Opens a database of countries (any mmdb file). Without a path, no country is known. */
-export function openCountryFinder(path: string | undefined): CountryFinder {
-  const find = openDatabase<CountryResponse>('GEOIP_DATABASE', path);
+/** How far away a client may be from where its platform says it is, which says no accuracy: a large city and its surroundings. */
+const PLATFORM_ACCURACY_KM = 50;
+/** Two decimals are a kilometre. More would say more than is known, and is not kept. */
+const COORDINATE_SCALE = 100;
+
+/** What a platform says of a client in its headers. */
+export interface PlatformPlace {
+  country: string | null;
+  latitude: string | null;
+  longitude: string | null;
+}
+
+/** Reads what a platform says. What is no country or place is ignored. */
+export function readPlatformPlace({ country, latitude, longitude }: PlatformPlace): ClientPlace {
+  const isWritten = isDecimal(latitude) && isDecimal(longitude);
+  return {
+    country: isCountryCode(country) ? country : null,
+    location: isWritten ? readLocation(Number(latitude), Number(longitude), PLATFORM_ACCURACY_KM) : null,
+  };
+}
+
+const DECIMAL = /^-?\d{1,3}(?:\.\d{1,20})?$/;
+const isDecimal = (text: string | null): text is string => text !== null && DECIMAL.test(text);
+
+/** Makes a location of numbers from outside. Null if they are none. */
+function readLocation(latitude: unknown, longitude: unknown, accuracyKm: unknown): GeoLocation | null {
+  const { success, data } = geoLocationInput.safeParse({ latitude, longitude, accuracyKm });
+  if (!success) return null;
+  const cut = (degrees: number) => Math.round(degrees * COORDINATE_SCALE) / COORDINATE_SCALE + 0;
+  return { ...data, latitude: cut(data.latitude), longitude: cut(data.longitude) };
+}
+
+/** What databases of places hold: MaxMind's own form, perhaps with a location, or the code of the country alone. */
+type PlaceRecord = Partial<CityResponse> & { country_code?: string };
+
+/** Opens a database of countries or cities (any mmdb file). Without a path, no place is known. */
+export function openPlaceFinder(path: string | undefined): PlaceFinder {
+  const find = openDatabase<CityResponse>('GEOIP_DATABASE', path);
   return (address) => {
-    const found = find(address) as CountryRecord | null;
+    const found = find(address) as PlaceRecord | null;
     const code = found?.country?.iso_code ?? found?.country_code ?? null;
-    return isCountryCode(code) ? code : null;
+    const { latitude, longitude, accuracy_radius: accuracyKm } = found?.location ?? {};
+    return {
+      country: isCountryCode(code) ? code : null,
+      location: readLocation(latitude, longitude, accuracyKm ?? PLATFORM_ACCURACY_KM),
+    };
   };
 }
 

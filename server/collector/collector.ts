@@ -8,7 +8,15 @@ import type { Logger } from '../platform/log';
 import type { Metrics } from '../platform/metrics';
 import type { Secrets } from '../platform/secrets';
 import { createAdmission } from './admission';
-import { isCountryCode, NO_NETWORK, openCountryFinder, openNetworkFinder, readNetwork } from './client-network';
+import {
+  type ClientPlace,
+  NO_NETWORK,
+  openNetworkFinder,
+  openPlaceFinder,
+  type PlatformPlace,
+  readNetwork,
+  readPlatformPlace,
+} from './client-network';
 import { findAbandonedSessions, findUnsentCuts, takeDueSessions } from './closing';
 import { createIntake, type StoredBatch } from './intake';
 import { createJudge } from './judge';
@@ -31,8 +39,8 @@ export interface CollectRequest {
   hasPrivacyControl: boolean;
   /** The client's address. It is reduced to a network and a hash, and never kept. */
   clientAddress: string;
-  /** The country that a trusted platform names. */
-  country: string | null;
+  /** Where a trusted platform says the client is. */
+  place: PlatformPlace | null;
   /** What an agent can have signed, if the request names one. */
   signed?: SignedMessage | null;
   /** Reads the body. Null if it is longer than MAX_BEACON_BYTES or the client has disconnected. */
@@ -64,6 +72,7 @@ export interface Collector {
   load(): { waiting: number; sessions: number };
 }
 
+const NO_PLACE: ClientPlace = { country: null, location: null };
 const SWEEP_DUE_MS = 1_000;
 const SWEEP_UNSENT_MS = 2_000;
 const SWEEP_ABANDONED_MS = 5_000;
@@ -96,7 +105,7 @@ export function createCollector(dependencies: {
   const schedule = createSchedule(judge, sessions, hasTimers);
   const newSessions = createMinuteCounter(env.COLLECT_NEW_PER_MINUTE);
   const sessionBatches = createMinuteCounter(env.COLLECT_BATCHES_PER_MINUTE);
-  const findCountry = openCountryFinder(env.GEOIP_DATABASE);
+  const findPlace = openPlaceFinder(env.GEOIP_DATABASE);
   const findNetwork = openNetworkFinder(env.ASN_DATABASE);
   const agents = createAgentVerifier({ origins: env.SIGNATURE_AGENTS, client: webhookClient, log });
   const timers = new Set<NodeJS.Timeout>();
@@ -131,24 +140,27 @@ export function createCollector(dependencies: {
     if (!hasToken && !newSessions.take(network.prefix ?? '')) return refuseForNow('network-limit');
     if (!sessionBatches.take(sessionId)) return refuseForNow('session-limit');
     const userAgent = (request.userAgent ?? '').slice(0, MAX_USER_AGENT_LENGTH).toWellFormed();
-    const country = mayBegin ? readCountry(request) : null;
+    const place = mayBegin ? readPlace(request) : NO_PLACE;
     const { d, n, receivedAtMs, ...content } = describeBatch(site, beacon, request);
     const stored = await intake.store({
-      ...{ integrationId, sessionId, siteId, mayBegin, userAgent, country },
+      ...{ integrationId, sessionId, siteId, mayBegin, userAgent, ...place },
       ...{ addressPrefix: network.prefix, addressHash: network.hash },
       ...{ document: documentNumber(d), sequence: n, body: packBatch(content) },
     });
     if (!stored) return ignore('token');
     sites.noteReceiving(site);
-    noteStored(stored, { integrationId, sessionId, userAgent, country }, { d, n, receivedAtMs, ...content });
+    noteStored(stored, { integrationId, sessionId, userAgent, ...place }, { d, n, receivedAtMs, ...content });
     const answer: BeaconAnswer = {};
     if (!hasToken && !stored.isClosed) answer.token = issueToken(key, scope, Date.now());
     if (stored.isClosed) answer.ended = true;
     return { status: 200, answer };
   }
 
-  const readCountry = ({ country, clientAddress }: CollectRequest) =>
-    isCountryCode(country) ? country : findCountry(clientAddress);
+  function readPlace({ place, clientAddress }: CollectRequest): ClientPlace {
+    const { country, location } = place ? readPlatformPlace(place) : NO_PLACE;
+    const found = findPlace(clientAddress);
+    return { country: country ?? found.country, location: location ?? found.location };
+  }
 
   function describeBatch(
     site: FoundSite,

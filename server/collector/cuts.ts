@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MAX_SESSION_BATCHES, MAX_SESSION_MS } from '../../contract/beacon';
+import type { ScoredSegment } from '../../contract/evidence';
+import { MIN_SEGMENTS } from '../detection/change-point';
 import { anchorDocuments } from '../detection/documents';
 import { summariseEvents } from '../detection/events';
 import type { SessionPresence } from '../detection/presence';
-import { type Judgement, scoreTrace } from '../detection/score';
+import { type Judgement, scoreSegments, scoreTrace } from '../detection/score';
 import { classifyRisk, computeScoreBin } from '../domain/risk';
 import type { Fact } from '../pipeline/facts';
 import { coverBatches, coversBatch } from './coverage';
@@ -107,13 +109,15 @@ export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequ
   };
   const events = listEvents(progress, batches);
   progress.events[1] = events.length;
-  return { progress, facts: listFacts(session, progress, judgement, events) };
+  const segments = isScored ? session.score.listSegments() : [];
+  return { progress, facts: listFacts(session, progress, { ...judgement, segments }, events) };
 }
 
 /** Computes the facts of the latest cut once more. */
 export function repeatFacts(session: OpenSession, progress: Progress): Fact[] {
   const batches = [...session.batches.values()].filter((batch) => coversBatch(progress.covered, batch));
-  const judgement = scoreTrace({ userAgent: session.userAgent, batches, isReplay: session.replay?.isReplay ?? null });
+  const trace = { userAgent: session.userAgent, batches, isReplay: session.replay?.isReplay ?? null };
+  const judgement = { ...scoreTrace(trace), segments: progress.isScored ? scoreSegments(trace) : [] };
   return listFacts(session, progress, judgement, listEvents(progress, batches).slice(0, progress.events[1]));
 }
 
@@ -149,16 +153,17 @@ function listEvents({ covered, added, cutAt, events: [first] }: Progress, batche
 }
 
 function listFacts(
-  { sessionId, userAgent, country }: OpenSession,
+  { sessionId, userAgent, country, location }: OpenSession,
   progress: Progress,
-  judgement: Judgement,
+  judgement: Judgement & { segments: ScoredSegment[] },
   events: SessionEventsFact['events'],
 ): Fact[] {
   const { started, cutAt, user, closedAt } = progress;
   const facts: Fact[] = [];
   if (progress.isFirst) {
     const { at: startedAt, pageUrl, fingerprint: deviceFingerprint } = started;
-    facts.push({ kind: 'sessionStarted', sessionId, startedAt, pageUrl, userAgent, deviceFingerprint, country });
+    const network = { country, location };
+    facts.push({ kind: 'sessionStarted', sessionId, startedAt, pageUrl, userAgent, deviceFingerprint, ...network });
   }
   if (events.length > 0) facts.push({ kind: 'sessionEvents', sessionId, events });
   if (progress.isCorrelated && user) {
@@ -175,7 +180,7 @@ function listFacts(
     });
   }
   if (progress.isScored) {
-    const { botScore, detectionFlags, findings: evidence, ruleSetVersion } = judgement;
+    const { botScore, detectionFlags, findings: evidence, ruleSetVersion, segments } = judgement;
     facts.push({
       kind: 'sessionScored',
       sessionId,
@@ -184,6 +189,8 @@ function listFacts(
       scoredAt: cutAt,
       evidence,
       ruleSetVersion,
+      // Fewer cannot show a change.
+      ...(segments.length >= MIN_SEGMENTS && { segments }),
     });
   }
   if (closedAt !== null) facts.push({ kind: 'sessionClosed', sessionId, closedAt });

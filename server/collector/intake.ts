@@ -1,3 +1,4 @@
+import type { GeoLocation } from '../../contract/sessions';
 import type { Database } from '../../db/client';
 import { sortByKey } from '../../db/recordset';
 import { createBatcher, type PendingItem } from '../platform/batcher';
@@ -13,6 +14,7 @@ export interface IncomingBatch {
   addressPrefix: string | null;
   addressHash: Buffer | null;
   country: string | null;
+  location: GeoLocation | null;
   /** The id of the document as the database's signed number, and the batch's place in it. */
   document: string;
   sequence: number;
@@ -128,7 +130,7 @@ const STORE = `
   with r as materialized (
     select * from json_to_recordset($1::text::json) as r(
       place int, "integrationId" text, "sessionId" text, "siteId" text, "mayBegin" boolean, "userAgent" text,
-      "addressPrefix" text, "addressHash" text, country text, document bigint, sequence int, "waitedMs" int, body text)),
+      "addressPrefix" text, "addressHash" text, country text, location jsonb, document bigint, sequence int, "waitedMs" int, body text)),
   s as materialized (
     select distinct on ("integrationId", "sessionId") * from r
      order by "integrationId", "sessionId", "mayBegin" desc, "waitedMs" desc),
@@ -136,10 +138,11 @@ const STORE = `
     select s."integrationId", s."sessionId", found.* from s cross join lateral (${FIND_SESSION}) found),
   begun as (
     insert into collected_sessions (
-      integration_id, session_id, site_id, created_at, day, user_agent, address_prefix, address_hash, country, due_at)
+      integration_id, session_id, site_id, created_at, day, user_agent, address_prefix, address_hash, country, location,
+      due_at)
     select s."integrationId", s."sessionId", s."siteId", now() - s."waitedMs" * interval '1 ms',
            ((now() - s."waitedMs" * interval '1 ms') at time zone 'UTC')::date, s."userAgent", s."addressPrefix",
-           decode(s."addressHash", 'hex'), s.country, now() + $2::float8 * interval '1 ms'
+           decode(s."addressHash", 'hex'), s.country, s.location, now() + $2::float8 * interval '1 ms'
       from s left join known k on k."integrationId" = s."integrationId" and k."sessionId" = s."sessionId"
      where s."mayBegin" and k.key is null
     on conflict do nothing

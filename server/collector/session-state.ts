@@ -1,4 +1,5 @@
 import type { RiskThresholds } from '../../contract/risk-thresholds';
+import type { GeoLocation } from '../../contract/sessions';
 import type { Database } from '../../db/client';
 import { createDocuments, isComplete, type TraceDocuments } from '../detection/documents';
 import { createPresenceReader, type SessionPresence } from '../detection/presence';
@@ -40,6 +41,7 @@ export interface OpenSession {
   sessionId: string;
   userAgent: string;
   country: string | null;
+  location: GeoLocation | null;
   createdAtMs: number;
   thresholds: RiskThresholds;
   version: number;
@@ -93,7 +95,7 @@ export interface OpenSessions {
 const weighBatch = ({ ev, p = [] }: KeptBatch) =>
   BATCH_VALUES + ev.length + Math.ceil(p.reduce((length, url) => length + url.length, 0) / 8);
 
-export type NewSession = Pick<OpenSession, 'integrationId' | 'sessionId' | 'userAgent' | 'country'>;
+export type NewSession = Pick<OpenSession, 'integrationId' | 'sessionId' | 'userAgent' | 'country' | 'location'>;
 
 /** Creates the process's memory of open sessions. The one that was used least recently leaves it first. */
 export function createSessions(db: Database): OpenSessions {
@@ -219,6 +221,7 @@ function createSession({ createdAt, dueAt, ...fields }: SessionFields): OpenSess
     sessionId: fields.sessionId,
     userAgent: fields.userAgent,
     country: fields.country,
+    location: fields.location,
     createdAtMs: Date.parse(createdAt),
     thresholds: DEFAULT_THRESHOLDS,
     version: fields.version,
@@ -251,7 +254,7 @@ interface BatchRow {
 
 const READ_SESSION = `
   select c.key, c.day::text, c.integration_id as "integrationId", c.session_id as "sessionId", c.user_agent as "userAgent",
-         c.country, c.created_at as "createdAt", c.due_at as "dueAt", c.version, c.progress,
+         c.country, c.location, c.created_at as "createdAt", c.due_at as "dueAt", c.version, c.progress,
          c.is_replay as "isReplay",
          i.medium_at as "mediumAt", i.bot_at as "botAt"
     from collected_sessions c join integrations i on i.id = c.integration_id

@@ -1,7 +1,8 @@
-import type { Finding } from '../../contract/evidence';
+import { type Finding, MAX_SEGMENTS, type ScoredSegment } from '../../contract/evidence';
 import { createDeeds } from './deeds';
 import { createDocuments, type TraceDocuments } from './documents';
 import { type Features, mergeFeatures, sumUpDeeds } from './features';
+import { isInsufficient } from './rules/insufficient-evidence';
 import type { RuleOutcome } from './rules/rule';
 import { RULE_SET_VERSION, RULES, type WeightedRule } from './rules/table';
 import { createTraceReader, type Segment } from './segments';
@@ -19,7 +20,11 @@ export interface Judgement {
   ruleSetVersion: string;
 }
 
-export type Scorer = (isReplay?: boolean | null) => Judgement;
+export interface Scorer {
+  (isReplay?: boolean | null): Judgement;
+  /** Says how each part of the session looks by itself, in their order: those in which behaviour could be measured. */
+  listSegments(): ScoredSegment[];
+}
 
 /** The log odds of a session in which nothing is found: a score of 0.029. */
 const BASE = -3.5;
@@ -37,6 +42,13 @@ export function scoreTrace({ batches, isReplay, ...source }: Trace): Judgement {
   const documents = createDocuments();
   documents.add(batches);
   return createScorer(source, documents)(isReplay);
+}
+
+/** Says how the parts of a session look. The same trace gives the same bytes. */
+export function scoreSegments({ batches, isReplay: _, ...source }: Trace): ScoredSegment[] {
+  const documents = createDocuments();
+  documents.add(batches);
+  return createScorer(source, documents).listSegments();
 }
 
 /**
@@ -74,14 +86,38 @@ export function createScorer(source: TraceSource, documents: TraceDocuments): Sc
     return whole ?? sumUpDeeds(source, createDeeds());
   }
 
-  return (isReplay = null) => {
+  function score(isReplay: boolean | null = null): Judgement {
     const { segments, telemetry } = read();
     const firstChanged = segments.findIndex(({ deeds }) => deeds.isChanged);
     const parts = segments.map(judgeSegment);
     const features = mergeParts(parts, firstChanged < 0 ? parts.length : firstChanged);
     return judgeSession({ ...features, telemetry, isReplay }, parts);
-  };
+  }
+
+  function listSegments(): ScoredSegment[] {
+    const judged = read().segments.map((segment) => ({ ...segment, part: judgeSegment(segment) }));
+    return joinSegments(judged.filter(({ part }) => part.isBehaviour));
+  }
+
+  return Object.assign(score, { listSegments });
 }
+
+/** Joins neighbours until there are at most MAX_SEGMENTS. Together they have the mean of their log odds. */
+function joinSegments(judged: readonly { startMs: number; part: Part }[]): ScoredSegment[] {
+  const size = Math.max(1, Math.ceil(judged.length / MAX_SEGMENTS));
+  return Array.from({ length: Math.ceil(judged.length / size) }, (_, index) => {
+    const joined = judged.slice(index * size, (index + 1) * size);
+    const logOdds = joined.reduce((sum, { part }) => sum + judgeAlone(part), 0) / joined.length;
+    return { startedAt: new Date(joined[0]!.startMs).toISOString(), logOdds: round(logOdds) };
+  });
+}
+
+/** The log odds of a segment by itself. With too little to judge, it stays below `bot` unless there is proof. */
+const judgeAlone = ({ found, features }: Part) =>
+  computeLogOdds(
+    RULES.map((_, index) => found.includes(index)),
+    isInsufficient(features),
+  );
 
 /** A segment as the rules see it. It never changes. */
 interface Part {

@@ -50,7 +50,7 @@ async function answerMethod(service: Service, request: BeaconRequest, access: Ac
     userAgent: request.header('user-agent'),
     hasPrivacyControl: request.header('sec-gpc') === '1',
     clientAddress: request.clientAddress,
-    country: service.env.VERCEL === '1' ? request.header('x-vercel-ip-country') : null,
+    place: service.env.VERCEL === '1' ? describePlace(request) : null,
     signed: request.header('signature-agent') === null ? null : describeMessage(service, request),
     readBody: request.readBody,
   });
@@ -67,6 +67,13 @@ async function answerMethod(service: Service, request: BeaconRequest, access: Ac
       });
   }
 }
+
+/** What the platform says of the client. Only it can set these headers. */
+const describePlace = ({ header }: BeaconRequest) => ({
+  country: header('x-vercel-ip-country'),
+  latitude: header('x-vercel-ip-latitude'),
+  longitude: header('x-vercel-ip-longitude'),
+});
 
 /** What of a request an agent can have signed. It must have been signed for this service: other hosts' signatures say nothing. */
 function describeMessage({ env }: Service, { method, header }: BeaconRequest) {

@@ -189,7 +189,7 @@ describe('a session of a page', () => {
 /** Has a collector answer a beacon without a server. */
 const collectDirectly = (collector: Collector, beacon: Beacon) =>
   collector.collect({
-    ...{ origin: PAGE_ORIGIN, userAgent: 'test', hasPrivacyControl: false, clientAddress: '192.0.2.1', country: null },
+    ...{ origin: PAGE_ORIGIN, userAgent: 'test', hasPrivacyControl: false, clientAddress: '192.0.2.1', place: null },
     readBody: async () => Buffer.from(JSON.stringify(beacon)),
   });
 

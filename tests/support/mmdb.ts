@@ -4,6 +4,11 @@ import { writeFileSync } from 'node:fs';
 
 export const mmdbText = (value: string) => [0x40 + value.length, ...Buffer.from(value)];
 export const mmdbNumber = (value: number) => [0xc4, ...[24, 16, 8, 0].map((bits) => (value >>> bits) & 0xff)];
+export function mmdbDouble(value: number): number[] {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(value);
+  return [0x68, ...bytes];
+}
 export const mmdbMap = (entries: [string, number[]][]) => [
   0xe0 + entries.length,
   ...entries.flatMap(([name, value]) => [...mmdbText(name), ...value]),

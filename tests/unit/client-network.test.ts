@@ -2,8 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openCountryFinder, openNetworkFinder, readNetwork } from '../../server/collector/client-network';
-import { mmdbMap, mmdbNumber, mmdbText, writeMmdb } from '../support/mmdb';
+import {
+  openNetworkFinder,
+  openPlaceFinder,
+  readNetwork,
+  readPlatformPlace,
+} from '../../server/collector/client-network';
+import { mmdbDouble, mmdbMap, mmdbNumber, mmdbText, writeMmdb } from '../support/mmdb';
 
 const KEY = Buffer.alloc(32, 7);
 
@@ -39,15 +44,28 @@ describe('the country of a client', () => {
     ['MaxMind’s form', mmdbMap([['country', mmdbMap([['iso_code', mmdbText('SE')]])]])],
     ['the code alone', mmdbMap([['country_code', mmdbText('SE')]])],
   ])('is read from a database in %s', (_, record) => {
-    const findCountry = openCountryFinder(write('countries.mmdb', record));
-    expect(['81.2.69.142', '203.0.113.7', 'unknown'].map(findCountry)).toEqual(['SE', null, null]);
+    const find = openPlaceFinder(write('countries.mmdb', record));
+    const countries = ['81.2.69.142', '203.0.113.7', 'unknown'].map((address) => find(address).country);
+    expect(countries).toEqual(['SE', null, null]);
+    expect(find('81.2.69.142').location).toBeNull();
   });
 
   it('is unknown without a database, and a wrong file is told at the start', () => {
-    expect(openCountryFinder(undefined)('81.2.69.142')).toBeNull();
-    expect(() => openCountryFinder(join(directory, 'missing'))).toThrow('GEOIP_DATABASE');
+    expect(openPlaceFinder(undefined)('81.2.69.142')).toEqual({ country: null, location: null });
+    expect(() => openPlaceFinder(join(directory, 'missing'))).toThrow('GEOIP_DATABASE');
     writeFileSync(join(directory, 'wrong'), 'no database');
-    expect(() => openCountryFinder(join(directory, 'wrong'))).toThrow('GEOIP_DATABASE');
+    expect(() => openPlaceFinder(join(directory, 'wrong'))).toThrow('GEOIP_DATABASE');
+  });
+
+  it.each<[string, [string, number[]][], unknown]>([
+    ['with its radius', [['accuracy_radius', mmdbNumber(20)]], { latitude: 59.33, longitude: -18.07, accuracyKm: 20 }],
+    ['without one', [], { latitude: 59.33, longitude: -18.07, accuracyKm: 50 }],
+    ['at no place of the Earth', [['latitude', mmdbDouble(91)]], null],
+    ['that is text', [['longitude', mmdbText('18')]], null],
+  ])('has a location %s if the database knows it', (_, more, expected) => {
+    const location = new Map([['latitude', mmdbDouble(59.3293)], ['longitude', mmdbDouble(-18.0686)], ...more]);
+    const record = mmdbMap([['location', mmdbMap([...location])]]);
+    expect(openPlaceFinder(write('cities.mmdb', record))('81.2.69.142')).toEqual({ country: null, location: expected });
   });
 
   it('and its network are read from databases of their own', () => {
@@ -57,5 +75,31 @@ describe('the country of a client', () => {
     expect(find(mmdbMap([['autonomous_system_number', mmdbText('AS1')]]))('81.2.69.142')).toBeNull();
     expect(openNetworkFinder(undefined)('81.2.69.142')).toBeNull();
     expect(() => openNetworkFinder(join(directory, 'missing'))).toThrow('ASN_DATABASE');
+  });
+});
+
+describe('what a platform says of a client', () => {
+  const read = (country: string | null, latitude: string | null, longitude: string | null) =>
+    readPlatformPlace({ country, latitude, longitude });
+  const somewhere = { latitude: 59.33, longitude: -18.07, accuracyKm: 50 };
+
+  it('is a country and a place, to a kilometre', () => {
+    expect(read('SE', '59.3293', '-18.0686')).toEqual({ country: 'SE', location: somewhere });
+    expect(read(null, '-0.001', '0')).toEqual({
+      country: null,
+      location: { latitude: 0, longitude: 0, accuracyKm: 50 },
+    });
+  });
+
+  it.each([
+    ['91', '0'],
+    ['0', '180.5'],
+    ['', '18'],
+    [' 59', '18'],
+    ['1e1', '18'],
+    ['NaN', '18'],
+    ['59.33', null],
+  ])('is no place if it is %j and %j', (latitude, longitude) => {
+    expect(read('Sweden', latitude, longitude)).toEqual({ country: null, location: null });
   });
 });

@@ -9,7 +9,7 @@ import type { Secrets } from '../../server/platform/secrets';
 // Anyone may send anything to the collector, so nothing that it remembers may grow with the number of requests.
 
 const CREATED_AT = '2026-11-22T12:00:00.000Z';
-const named = { integrationId: 'int_1', sessionId: 'ses_1', userAgent: '', country: null };
+const named = { integrationId: 'int_1', sessionId: 'ses_1', userAgent: '', country: null, location: null };
 const addSession = (sessions: ReturnType<typeof createSessions>, key: string, ev: number[]) => {
   const stored = {
     day: '2026-11-22',

@@ -24,7 +24,7 @@ it('a batch that is missing for good has the others read once, not at every judg
       createdAt: CREATED_AT,
       isClosed: false,
     };
-    const named = { integrationId: 'int_1', sessionId: 'ses_1', userAgent: '', country: null };
+    const named = { integrationId: 'int_1', sessionId: 'ses_1', userAgent: '', country: null, location: null };
     sessions.addBatch(named, { ...stored, receivedAt: new Date(receivedAtMs).toISOString() }, batch);
     return receivedAtMs;
   };

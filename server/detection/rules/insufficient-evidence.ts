@@ -1,3 +1,4 @@
+import type { Features } from '../features';
 import { decide, NOT_MEASURED, type Rule } from './rule';
 
 export const insufficientEvidenceRule: Rule = {
@@ -10,11 +11,16 @@ export const insufficientEvidenceRule: Rule = {
   },
   touches: {},
   reference: null,
-  judge({ telemetry, untrustedPresses, keyCount, insertions, untrustedClicks }) {
-    if (telemetry === null) return NOT_MEASURED;
-    const deeds = untrustedPresses.count + keyCount + insertions.count + untrustedClicks.count;
-    return decide(deeds < MIN_JUDGED_DEEDS, deeds, []);
+  judge(features) {
+    if (features.telemetry === null) return NOT_MEASURED;
+    return decide(isInsufficient(features), countDeeds(features), []);
   },
 };
 
 const MIN_JUDGED_DEEDS = 3;
+
+const countDeeds = ({ untrustedPresses, keyCount, insertions, untrustedClicks }: Features) =>
+  untrustedPresses.count + keyCount + insertions.count + untrustedClicks.count;
+
+/** Whether a session, or a part of one, has too little to be judged by. */
+export const isInsufficient = (features: Features) => countDeeds(features) < MIN_JUDGED_DEEDS;

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MAX_SEGMENTS } from '../../../contract/evidence';
 import { findChange, MIN_SEGMENTS } from '../../../server/detection/change-point';
+import { scoreSegments } from '../../../server/detection/score';
+import { readTrace } from '../../../server/detection/segments';
+import { AGENTS, type Manner, PEOPLE, SyntheticTask } from '../../support/synthetic-sessions';
+import { buildTrace, TraceBuilder } from '../../support/trace';
 
 const [PERSON, PROGRAM] = [-3.5, 3.2];
 /** A person in whom one rule finds something by mistake: findings of one group give at most 0.69. */
@@ -71,5 +76,51 @@ describe('a change of the actor', () => {
         expect(change.at).toBe(segmentsOf(...logOdds)[change.segmentsBefore]!.startedAt);
       }),
     );
+  });
+});
+
+describe('the segments of a session', () => {
+  const [TASKS, TASK_MS] = [4, 60_000];
+  /** Four tasks in one manner, then four in another one. */
+  const scoreTasks = (before: Manner, after: Manner) =>
+    scoreSegments(
+      buildTrace(
+        [...Array<Manner>(TASKS).fill(before), ...Array<Manner>(TASKS).fill(after)].map((manner, n) =>
+          new SyntheticTask(manner, n + 1, n.toString(16).padStart(16, 'a'), n * TASK_MS).run(),
+        ),
+      ),
+    );
+  const PERSON_AT_DESK = PEOPLE['mouse and keyboard']!;
+  /** Too little differs from a person for a change to be sure. */
+  const MISSED = ['script in the page'];
+
+  it.each(Object.entries(AGENTS).filter(([name]) => !MISSED.includes(name)))(
+    'show that a program took over, and when: %s',
+    (_, agent) => {
+      const segments = scoreTasks(PERSON_AT_DESK, agent);
+      expect(findChange(segments)).toMatchObject({
+        ...{ direction: 'person-to-program', at: segments[TASKS]!.startedAt },
+        ...{ segmentsBefore: TASKS, segmentsAfter: TASKS },
+      });
+    },
+  );
+
+  it.each(Object.entries(PEOPLE))('show no change where a person goes on otherwise: %s', (_, person) => {
+    expect(findChange(scoreTasks(PERSON_AT_DESK, person))).toBeNull();
+    expect(findChange(scoreTasks(person, PERSON_AT_DESK))).toBeNull();
+  });
+
+  it('are joined in a long session, and keep when they begin', () => {
+    const builder = new TraceBuilder();
+    for (let n = 0; n < 200; n++) {
+      builder.page(`https://lms.example.edu/${n}`, 1);
+      for (let key = 0; key < 20; key++) builder.wait(150).key('letter', 90);
+      builder.wait(3_000);
+    }
+    const trace = buildTrace(builder.send());
+    const segments = scoreSegments(trace);
+    expect(readTrace(trace).segments.length).toBeGreaterThan(MAX_SEGMENTS);
+    expect(segments.length).toBeLessThanOrEqual(MAX_SEGMENTS);
+    expect(segments.map(({ startedAt }) => startedAt)).toEqual(segments.map(({ startedAt }) => startedAt).sort());
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EVENT_FIELDS, EVENT_FLAGS, EventCode } from '../../../contract/beacon';
 import { createDocuments, isComplete } from '../../../server/detection/documents';
 import { createPresenceReader, readPresence } from '../../../server/detection/presence';
-import { createScorer, scoreTrace } from '../../../server/detection/score';
+import { createScorer, scoreSegments, scoreTrace } from '../../../server/detection/score';
 import { createTraceReader, readTrace } from '../../../server/detection/segments';
 import type { TraceBatch, TraceSource } from '../../../server/detection/trace';
 import { readAllRecordings, readTrace as readRecordedTrace, readRecordings } from '../../lab/recordings';
@@ -28,6 +28,7 @@ function compareGrowth(source: TraceSource = SOURCE): (groups: readonly (readonl
       .join();
     const whole = known.get(key) ?? [
       JSON.stringify(scoreTrace({ ...source, batches })),
+      JSON.stringify(scoreSegments({ ...source, batches })),
       JSON.stringify(readTrace({ ...source, batches })),
       JSON.stringify(readPresence({ batches })),
     ];
@@ -43,7 +44,9 @@ function compareGrowth(source: TraceSource = SOURCE): (groups: readonly (readonl
     for (const group of groups) {
       documents.add(group);
       batches.push(...group);
-      expect([score(), read(), readPages()].map((answer) => JSON.stringify(answer))).toEqual(readWhole(batches));
+      expect([score(), score.listSegments(), read(), readPages()].map((answer) => JSON.stringify(answer))).toEqual(
+        readWhole(batches),
+      );
     }
   };
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Fact } from '../pipeline/facts';
 import { type DemoVisit, listVisits, type VisitKind } from './visits';
 
@@ -12,16 +12,15 @@ const PAGES = new Map([
   ['essay', ['/courses/101/assignments/4', '/courses/310/assignments/7', '/courses/204/discussion_topics/2']],
 ]);
 const COUNTRIES = ['US', 'US', 'US', 'CA', 'GB', 'DE', 'IN', 'BR'];
-const DEVICES = 60;
 const STUDENTS = [
   ...['Ada Lovelace', 'Alan Turing', 'Grace Hopper', 'Katherine Johnson', 'Edsger Dijkstra', 'Barbara Liskov'],
   ...['Donald Knuth', 'Margaret Hamilton', 'Tony Hoare', 'Frances Allen', 'John Backus', 'Radia Perlman'],
 ];
 const MATCHED_SHARE = 0.85;
-const ANOMALY_TYPES = ['SharedDevice', 'DeviceSwitch', 'ImpossibleTravel'];
-const ANOMALY_SHARE = 0.15;
+/** How often somebody uses the device of somebody else. */
+const BORROWED_SHARE = 0.03;
 /** The most facts that one session has. */
-export const MAX_SESSION_FACTS = 6;
+export const MAX_SESSION_FACTS = 5;
 
 /** Creates a repeatable random source (mulberry32). */
 export function createRandom(seed: number): Random {
@@ -36,7 +35,7 @@ export function createRandom(seed: number): Random {
 
 /**
  * Makes the facts of a session that ended and was scored at `endsAt` (milliseconds): a recorded visit at another time, of an
- * invented person on an invented device.
+ * invented person, who has one device for each browser of the recordings. What does not fit together is for the rules to find.
  */
 export function makeSessionFacts(
   kind: VisitKind,
@@ -46,26 +45,17 @@ export function makeSessionFacts(
   const pick = <T>(items: T[]) => items[Math.floor(random() * items.length)] as T;
   const sessionId = `demo-${randomUUID()}`;
   const visit = pick(listVisits().filter((one) => one.kind === kind));
+  const student = Math.floor(random() * STUDENTS.length);
+  const owner = random() < BORROWED_SHARE ? Math.floor(random() * STUDENTS.length) : student;
   const facts = moveVisit(visit, {
     sessionId,
     startedAt: endsAt - visit.durationMs,
     directory: HOST + pick(PAGES.get(visit.task)!),
     country: pick(COUNTRIES),
-    device: Math.floor(random() * DEVICES),
+    owner,
   });
   const endedAt = new Date(endsAt).toISOString();
-  if (random() < MATCHED_SHARE) facts.push(makeCorrelation(sessionId, endedAt, random));
-  if (kind !== 'human' && random() < ANOMALY_SHARE) {
-    facts.push({
-      kind: 'anomalyDetected',
-      anomalyId: `anomaly-${sessionId}`,
-      anomalyType: pick(ANOMALY_TYPES),
-      severity: pick(['low', 'medium', 'high'] as const),
-      detectedAt: endedAt,
-      sessionId,
-      metadata: { otherUserCount: 1 + Math.floor(random() * 4) },
-    });
-  }
+  if (random() < MATCHED_SHARE) facts.push(makeCorrelation(sessionId, endedAt, student, random));
   return { sessionId, facts };
 }
 
@@ -75,16 +65,16 @@ interface Place {
   /** The address under which the visit's pages are. */
   directory: string;
   country: string;
-  device: number;
+  /** Whose device it is. */
+  owner: number;
 }
 
 /** Makes the facts that the collector would have sent of a visit. */
-function moveVisit(visit: DemoVisit, { sessionId, startedAt, directory, country, device }: Place): Fact[] {
+function moveVisit(visit: DemoVisit, { sessionId, startedAt, directory, country, owner }: Place): Fact[] {
   const at = (ms: number) => new Date(startedAt + ms).toISOString();
   const move = (url: string) => `${directory}/${url.split('/').at(-1)}`;
-  const { kind, userAgent, pageUrl, durationMs, botScore, detectionFlags, ruleSetVersion } = visit;
-  const number = device.toString(16).padStart(2, '0');
-  const deviceFingerprint = `${kind === 'human' ? 'f' : 'b'}${number}4be81f0c9a7d`;
+  const { userAgent, pageUrl, durationMs, botScore, detectionFlags, ruleSetVersion } = visit;
+  const deviceFingerprint = createHash('sha256').update(`${owner} ${userAgent}`).digest('hex').slice(0, 16);
   const events = visit.events.map(({ atMs, url, ...event }, sequence) => ({
     ...event,
     ...{ sequence, timestamp: at(atMs), url: url && move(url) },
@@ -104,8 +94,7 @@ function moveVisit(visit: DemoVisit, { sessionId, startedAt, directory, country,
   ];
 }
 
-function makeCorrelation(sessionId: string, correlatedAt: string, random: Random): Fact {
-  const index = Math.floor(random() * STUDENTS.length);
+function makeCorrelation(sessionId: string, correlatedAt: string, index: number, random: Random): Fact {
   const name = STUDENTS[index]!;
   const id = `student-${index + 1}`;
   const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.edu`;

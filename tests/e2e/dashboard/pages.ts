@@ -67,6 +67,7 @@ const PAGES = [
   '/settings?tab=api-keys',
   '/settings?tab=sites',
   '/settings?tab=thresholds',
+  '/settings?tab=findings',
   '/settings?tab=integration',
   '/settings?tab=staff',
   '/settings?tab=audit',

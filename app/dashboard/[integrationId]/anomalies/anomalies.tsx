@@ -15,6 +15,7 @@ import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 import { ANOMALY_FILTER_NAMES, readAnomalyFilters } from './anomaly-filters';
 import { AnomalyPanel } from './anomaly-panel';
+import { nameAnomaly } from './anomaly-words';
 import { AnomalyFilterBar } from './filter-bar';
 
 const LINK = 'hover:underline underline-offset-2 text-accent';
@@ -23,7 +24,11 @@ const columnsOf = (base: string): Column<Anomaly>[] => [
   {
     key: 'type',
     name: 'Type',
-    cell: ({ anomalyType }) => <span className="block max-w-56 truncate font-medium">{anomalyType}</span>,
+    cell: ({ anomalyType }) => (
+      <span className="block max-w-56 truncate font-medium" title={anomalyType}>
+        {nameAnomaly(anomalyType)}
+      </span>
+    ),
   },
   { key: 'severity', name: 'Severity', width: '1%', cell: ({ severity }) => <SeverityBadge severity={severity} /> },
   {
@@ -108,9 +113,9 @@ function NoAnomalies({ isFiltered }: { isFiltered: boolean }) {
   return (
     <EmptyState title="No anomalies">
       <p>
-        The pipeline reports what does not fit together: one device with several users, a user who changes devices
-        within a session, sessions too far apart for the time between them. A confirmed device causes no more of the
-        first two.
+        An anomaly is something that does not fit together: one device with several users, a user on a new kind of
+        device, two users in one session, places too far apart for the time between, input on two devices at once, a
+        person and a program in one session. A confirmed device causes no more of the first two.
       </p>
     </EmptyState>
   );

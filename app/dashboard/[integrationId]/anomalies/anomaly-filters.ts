@@ -1,9 +1,13 @@
 import type { Severity } from '../../../../contract/events';
+import type { AnomalyType } from '../../../../contract/findings';
 
 export const SEVERITY_WORDS: Record<Severity, string> = { high: 'High', medium: 'Medium', low: 'Low' };
 
-/** The types we know by name. The pipeline may report others. */
-export const KNOWN_TYPES = ['DeviceSwitch', 'ImpossibleTravel', 'SharedDevice'];
+/** The types that we look for. A customer's own pipeline may report others. */
+export const KNOWN_TYPES: AnomalyType[] = [
+  ...(['AgentTakeover', 'ConcurrentSessions', 'DeviceSwitch', 'ImpossibleTravel'] as const),
+  ...(['SharedDevice', 'UserSwitch'] as const),
+];
 
 /** Filter names, in the order of their chips. */
 export const ANOMALY_FILTER_NAMES = new Map([

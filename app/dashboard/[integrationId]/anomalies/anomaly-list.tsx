@@ -7,6 +7,7 @@ import { ErrorState, Skeleton } from '../../components/states';
 import { Time } from '../../components/time';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
+import { nameAnomaly } from './anomaly-words';
 
 /** The anomalies of a user, shown on their page. Each links to its entry in the full list. */
 export function AnomalyList({ filters, base }: { filters: { userId: string }; base: string }) {
@@ -25,7 +26,7 @@ export function AnomalyList({ filters, base }: { filters: { userId: string }; ba
               className="min-w-0 flex-1 truncate hover:underline"
               href={`${base}/anomalies?${new URLSearchParams({ ...filters, selected: id })}`}
             >
-              {anomalyType}
+              {nameAnomaly(anomalyType)}
             </HoverLink>
             <SeverityBadge severity={severity} />
             <span className="text-muted">

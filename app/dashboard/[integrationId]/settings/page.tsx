@@ -20,6 +20,7 @@ export default async function SettingsPage(props: PageProps) {
       queryClient.prefetchQuery(trpc.riskThresholds.get.queryOptions({})),
       queryClient.prefetchQuery(trpc.analytics.getScoreDistribution.queryOptions()),
     ],
+    findings: () => [queryClient.prefetchQuery(trpc.findingRules.list.queryOptions())],
     integration: () => [queryClient.prefetchQuery(trpc.integration.get.queryOptions({}))],
     staff: () => (staff.role === 'admin' ? [queryClient.prefetchQuery(trpc.staff.list.queryOptions())] : []),
     audit: () => {

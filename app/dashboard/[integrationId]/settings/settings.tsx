@@ -6,6 +6,7 @@ import { useUrlState } from '../../components/url-state';
 import { useStaff } from '../../staff';
 import { ApiKeys } from './api-keys';
 import { AuditLog } from './audit-log';
+import { FindingRules } from './finding-rules';
 import { IntegrationSettings } from './integration-settings';
 import { RiskThresholdsEditor } from './risk-thresholds';
 import type { PixelTag } from './site-tag';
@@ -39,6 +40,7 @@ export function Settings({ minGap, tag }: { minGap: number; tag: PixelTag }) {
         {tab === 'api-keys' && <ApiKeys />}
         {tab === 'sites' && <Sites tag={tag} />}
         {tab === 'thresholds' && <RiskThresholdsEditor minGap={minGap} />}
+        {tab === 'findings' && <FindingRules />}
         {tab === 'integration' && <IntegrationSettings />}
         {tab === 'staff' && <StaffAccounts />}
         {tab === 'audit' && <AuditLog />}

@@ -5,6 +5,7 @@ export const TABS = {
   'api-keys': 'API keys',
   sites: 'Sites',
   thresholds: 'Risk thresholds',
+  findings: 'Findings',
   integration: 'Integration',
   staff: 'Staff',
   audit: 'Audit',

@@ -17,7 +17,7 @@ import { pruneFindings, pruneSessions } from './domain/retention';
 import { createFolder, foldSessionDeltas } from './domain/rollups';
 import { createUsageMeter, type UsageMeter } from './domain/usage';
 import { type AlertRules, createAlertRules } from './findings/alert-rules';
-import { createFindings, type Findings } from './findings/outbox';
+import { createFindings, type FindingsOutbox } from './findings/outbox';
 import { createIngester, type Ingester } from './pipeline/ingest';
 import { type Env, readEnv, SettingError } from './platform/env';
 import { createLogger, type Logger } from './platform/log';
@@ -54,7 +54,7 @@ export interface Service {
   ingester: Ingester;
   collector: Collector;
   alertRules: AlertRules;
-  findings: Findings;
+  findings: FindingsOutbox;
   usage: UsageMeter;
   reports: ReportService;
   /** Serves `/api/inngest`. Null if no Inngest server is configured, so that nobody else can start runs. */

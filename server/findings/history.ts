@@ -4,6 +4,7 @@ import type { SessionEventType } from '../../contract/session-events';
 import type { DeviceType, GeoLocation } from '../../contract/sessions';
 import type { Database } from '../../db/client';
 import { hasReliableUser, RELIABLE_CONFIDENCE } from '../domain/correlation';
+import { createBatcher } from '../platform/batcher';
 
 // What the rules look up. Each statement reads a bounded number of rows along one index, however long the history is.
 
@@ -78,77 +79,128 @@ export interface History {
   readUserName(userId: string): Promise<string | null>;
 }
 
-/** Reads a session that is to be judged. Null if it does not exist any more. */
-export async function readJudgedSession(
-  db: Pick<Database, 'query'>,
-  integrationId: string,
-  sessionId: string,
-): Promise<JudgedSession | null> {
-  const [row] = await db.query<JudgedSession>(READ_SESSION, [integrationId, sessionId]);
-  return row ?? null;
+/** Everything that rules look up. What is asked at the same time is read by one statement. */
+export interface LookUps {
+  /** Reads a session that is to be judged. Null if it does not exist any more. */
+  readSession(integrationId: string, sessionId: string): Promise<JudgedSession | null>;
+  openHistory(integrationId: string, session: Visit): History;
 }
 
-export function createHistory(db: Pick<Database, 'query'>, integrationId: string, session: Visit): History {
-  const atMs = Date.parse(session.createdAt);
-  const from = new Date(atMs - MEMORY_DAYS * DAY_MS).toISOString();
-  const to = new Date(atMs + MEMORY_DAYS * DAY_MS).toISOString();
-  const known = new Map<string, Promise<Visit[]>>();
-  const list = (statement: string, value: string | null) => {
-    if (value === null) return Promise.resolve([]);
-    let visits = known.get(statement);
-    if (!visits) {
-      visits = db.query<Visit>(statement, [integrationId, value, from, to]).then((rows) => rows.reverse());
-      known.set(statement, visits);
-    }
-    return visits;
-  };
+/** What a statement looks for: rows with a value in a tenant, some of them within a time. */
+interface Key {
+  integrationId: string;
+  value: string;
+  from?: string;
+  to?: string;
+}
+
+/** The most keys of one statement. */
+const MAX_KEYS = 32;
+
+export function createLookUps(db: Pick<Database, 'query'>): LookUps {
+  const findSession = createLookUp<JudgedSession>(db, READ_SESSION);
+  const findDeviceVisits = createLookUp<Visit>(db, LIST_DEVICE_VISITS);
+  const findUserVisits = createLookUp<Visit>(db, LIST_USER_VISITS);
+  const findMatches = createLookUp<Match>(db, LIST_MATCHES);
+  const findEvents = createLookUp<StoredEvent>(db, LIST_EVENTS);
+  const findScore = createLookUp<{ scoredAt: string; segments: ScoredSegment[] | null }>(db, READ_SEGMENTS);
+  const findName = createLookUp<{ name: string }>(db, READ_NAME);
   return {
-    listDeviceVisits: () => list(LIST_DEVICE_VISITS, session.fingerprint),
-    listUserVisits: () => list(LIST_USER_VISITS, session.userId),
-    listMatches: () => db.query<Match>(LIST_MATCHES, [integrationId, session.id]),
-    listEvents: (sessionId) => db.query<StoredEvent>(LIST_EVENTS, [integrationId, sessionId]),
-    async readSegments() {
-      type Row = { scoredAt: string; segments: ScoredSegment[] | null };
-      const [row] = await db.query<Row>(READ_SEGMENTS, [integrationId, session.id]);
-      return row?.segments ? { scoredAt: row.scoredAt, segments: row.segments } : null;
-    },
-    async readUserName(userId) {
-      const [row] = await db.query<{ name: string }>(READ_NAME, [integrationId, userId]);
-      return row?.name ?? null;
+    readSession: async (integrationId, value) => (await findSession({ integrationId, value }))[0] ?? null,
+    openHistory(integrationId, session) {
+      const atMs = Date.parse(session.createdAt);
+      const from = new Date(atMs - MEMORY_DAYS * DAY_MS).toISOString();
+      const to = new Date(atMs + MEMORY_DAYS * DAY_MS).toISOString();
+      const listVisits = (find: typeof findUserVisits, value: string | null) =>
+        remember(async () =>
+          value === null ? [] : (await find({ integrationId, value, from, to })).toSorted(compareVisits),
+        );
+      return {
+        listDeviceVisits: listVisits(findDeviceVisits, session.fingerprint),
+        listUserVisits: listVisits(findUserVisits, session.userId),
+        listMatches: () => findMatches({ integrationId, value: session.id }),
+        listEvents: (value) => findEvents({ integrationId, value }),
+        async readSegments() {
+          const [row] = await findScore({ integrationId, value: session.id });
+          return row?.segments ? { scoredAt: row.scoredAt, segments: row.segments } : null;
+        },
+        readUserName: async (value) => (await findName({ integrationId, value }))[0]?.name ?? null,
+      };
     },
   };
 }
 
-const VISIT = `
-  s.id, s.created_at as "createdAt", s.closed_at as "closedAt", s.fingerprint, s.user_id as "userId",
-  s.correlation_confidence as "correlationConfidence", s.correlated_at as "correlatedAt", s.is_inferred as "isInferred",
-  s.device_type as "deviceType", s.browser, s.user_agent_summary as "userAgentSummary", s.location`;
+const compareVisits = (one: Visit, other: Visit) => (comesBefore(one, other) ? -1 : 1);
 
-const READ_SESSION = `
-  select ${VISIT}, coalesce((select array_agg(r.rule) from finding_rules r
-          where r.integration_id = s.integration_id and not r.is_enabled), '{}') as "disabledRules"
-    from sessions s where s.integration_id = $1 and s.id = $2`;
+/** Makes a function call its work only once. */
+function remember<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let result: Promise<Result> | null = null;
+  return () => (result ??= work());
+}
+
+/** Creates a look-up. Its statement is given many keys and answers rows with the place of theirs. */
+function createLookUp<Row>(db: Pick<Database, 'query'>, statement: string): (key: Key) => Promise<Row[]> {
+  return createBatcher<Key, Row[]>(MAX_KEYS, async (group) => {
+    const keys = group.map(({ item }, place) => ({ ...item, place }));
+    const rows = await db.query<Row & { place: number }>(statement, [JSON.stringify(keys)]);
+    const found: Row[][] = group.map(() => []);
+    for (const { place, ...row } of rows) found[place]!.push(row as Row);
+    group.forEach(({ resolve }, place) => {
+      resolve(found[place]!);
+    });
+  });
+}
+
+/** Looks each key up by itself, so that no plan depends on statistics. */
+const lookUp = (columns: string, of: string) => `
+  select k.place, ${columns} from json_to_recordset($1::text::json) as k(
+    place int, "integrationId" text, value text, "from" timestamptz, "to" timestamptz)
+   cross join lateral (${of}) found`;
+
+const VISIT_COLUMNS = `
+  found.id, found.created_at as "createdAt", found.closed_at as "closedAt", found.fingerprint, found.user_id as "userId",
+  found.correlation_confidence as "correlationConfidence", found.correlated_at as "correlatedAt",
+  found.is_inferred as "isInferred", found.device_type as "deviceType", found.browser,
+  found.user_agent_summary as "userAgentSummary", found.location`;
+
+const READ_SESSION = lookUp(
+  `${VISIT_COLUMNS}, coalesce((select array_agg(r.rule) from finding_rules r
+      where r.integration_id = k."integrationId" and not r.is_enabled), '{}') as "disabledRules"`,
+  'select * from sessions s where s.integration_id = k."integrationId" and s.id = k.value limit 1',
+);
 
 /** The order is that of an index, so that the limit ends the scan. */
-const listVisits = (column: string) => `
-  select ${VISIT} from sessions s
-   where s.integration_id = $1 and s.${column} = $2 and s.created_at >= $3::timestamptz and s.created_at <= $4::timestamptz
-   order by s.created_at desc, s.id desc limit ${MAX_VISITS}`;
-export const LIST_DEVICE_VISITS = listVisits('fingerprint');
-export const LIST_USER_VISITS = listVisits('user_id');
+const listVisits = (column: string) =>
+  lookUp(
+    VISIT_COLUMNS,
+    `select * from sessions s
+      where s.integration_id = k."integrationId" and s.${column} = k.value
+        and s.created_at >= k."from" and s.created_at <= k."to"
+      order by s.created_at desc, s.id desc limit ${MAX_VISITS}`,
+  );
+const LIST_DEVICE_VISITS = listVisits('fingerprint');
+const LIST_USER_VISITS = listVisits('user_id');
 
-export const LIST_MATCHES = `
-  select m.user_id as "userId", m.correlated_at as "correlatedAt" from (
-    select user_id, correlated_at, confidence from session_correlations
-     where integration_id = $1 and session_id = $2 order by correlated_at limit ${MAX_MATCHES}) m
-   where m.confidence >= ${RELIABLE_CONFIDENCE} order by m.correlated_at`;
+const LIST_MATCHES = `${lookUp(
+  'found.user_id as "userId", found.correlated_at as "correlatedAt"',
+  `select * from session_correlations m where m.integration_id = k."integrationId" and m.session_id = k.value
+    order by m.correlated_at limit ${MAX_MATCHES}`,
+)}
+   where found.confidence >= ${RELIABLE_CONFIDENCE} order by k.place, found.correlated_at`;
 
-export const LIST_EVENTS = `
-  select type, timestamp, duration_ms as "durationMs", metadata from session_events
-   where integration_id = $1 and session_id = $2 order by sequence desc limit ${MAX_EVENTS}`;
+const LIST_EVENTS = `${lookUp(
+  'found.type, found.timestamp, found.duration_ms as "durationMs", found.metadata',
+  `select * from session_events e where e.integration_id = k."integrationId" and e.session_id = k.value
+    order by e.sequence desc limit ${MAX_EVENTS}`,
+)} order by k.place, found.sequence desc`;
 
-export const READ_SEGMENTS = `
-  select scored_at as "scoredAt", segments from session_scores
-   where integration_id = $1 and session_id = $2 order by scored_at desc limit 1`;
+const READ_SEGMENTS = lookUp(
+  'found.scored_at as "scoredAt", found.segments',
+  `select * from session_scores c where c.integration_id = k."integrationId" and c.session_id = k.value
+    order by c.scored_at desc limit 1`,
+);
 
-const READ_NAME = 'select name from users where integration_id = $1 and id = $2';
+const READ_NAME = lookUp(
+  'found.name',
+  'select * from users u where u.integration_id = k."integrationId" and u.id = k.value limit 1',
+);

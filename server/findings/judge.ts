@@ -7,7 +7,7 @@ import type { Fact } from '../pipeline/facts';
 import { type Ingester, isInvalidFactError } from '../pipeline/ingest';
 import type { OutboxEntry } from '../pipeline/rows';
 import type { Logger } from '../platform/log';
-import { createHistory, readJudgedSession } from './history';
+import { createLookUps } from './history';
 import { inferUser } from './inferred-user';
 import type { FoundAnomaly } from './rule';
 import { ANOMALY_RULES } from './rules';
@@ -22,10 +22,12 @@ export function makeAnomalyId(integrationId: string, rule: string, cause: readon
 
 /** Creates a function that judges a session by the rules that an entry of the outbox concerns, and sends what they find. */
 export function createFindingJudge({ db, log, ingester }: { db: Database; log: Logger; ingester: Ingester }) {
+  const lookUps = createLookUps(db);
+
   return async ({ integrationId, sessionId, causes }: OutboxEntry): Promise<void> => {
-    const session = await readJudgedSession(db, integrationId, sessionId);
+    const session = await lookUps.readSession(integrationId, sessionId);
     if (!session) return;
-    const history = createHistory(db, integrationId, session);
+    const history = lookUps.openHistory(integrationId, session);
     const rules = ANOMALY_RULES.filter(
       ({ name, causes: own }) => own.some((cause) => causes.includes(cause)) && !session.disabledRules.includes(name),
     );

@@ -9,7 +9,7 @@ import type { RuleDescription } from './rule';
 import { RULE_DESCRIPTIONS } from './rules';
 
 /** Judges what the outbox names. */
-export interface Findings {
+export interface FindingsOutbox {
   /** What is looked for, in words. */
   rules: readonly RuleDescription[];
   /** Has the entries of a commit judged, by the process that wrote them. */
@@ -26,7 +26,7 @@ export interface Findings {
 
 const SWEEP_MS = 1_000;
 /** The most entries that are judged at the same time. */
-const MAX_GROUP = 16;
+const MAX_GROUP = 32;
 /** The most entries that wait in memory. Others stay in the table until a process has time for them. */
 const MAX_WAITING = 2_000;
 /** The most entries that one look takes, and what one statement of it takes. */
@@ -44,7 +44,7 @@ export function createFindings(dependencies: {
   ingester: Ingester;
   /** Whether the process may run timers. Without them, entries are judged by `flush`. */
   hasTimers: boolean;
-}): Findings {
+}): FindingsOutbox {
   const { db, log, hasTimers } = dependencies;
   const judge = createFindingJudge(dependencies);
   const waiting = new Map<string, OutboxEntry>();

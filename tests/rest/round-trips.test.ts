@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldSessionDeltas } from '../../server/domain/rollups';
-import { createHistory, MAX_VISITS, readJudgedSession } from '../../server/findings/history';
+import { createLookUps, MAX_VISITS } from '../../server/findings/history';
 import { countRead, explainStatement, type PlanNode } from '../support/plans';
 import { findUncalled, listRouteCalls } from '../support/route-calls';
 import { startTestServer, type TestServer } from '../support/server';
@@ -179,12 +179,12 @@ describe('what the rules on findings look up', () => {
       select integration_id as integration from api_keys order by created_at limit 1`) as unknown as [
       { integration: string },
     ];
-    const session = (await readJudgedSession(db, integration, longSession))!;
+    const lookUps = createLookUps(db);
     recorder.take();
-    await readJudgedSession(db, integration, longSession);
+    const session = (await lookUps.readSession(integration, longSession))!;
     const middle = new Date(Date.now() - 45 * 86_400_000).toISOString();
     const of = { ...session, createdAt: middle, userId: busiest.userId, fingerprint: busiest.fingerprint };
-    const history = createHistory(db, integration, of);
+    const history = lookUps.openHistory(integration, of);
     expect(await history.listDeviceVisits()).toHaveLength(MAX_VISITS);
     expect(await history.listUserVisits()).toHaveLength(MAX_VISITS);
     expect(await history.listEvents(longSession)).toHaveLength(IN_VOLUME.eventsOfLongSession);

@@ -4,6 +4,7 @@ import { endProducts } from '../support/product';
 import { measureAggregates } from './aggregates';
 import { measureCollect } from './collect';
 import { measureDeliveries } from './deliveries';
+import { measureFindings } from './findings';
 import { measureIngest } from './ingest';
 import { measureKeyCheck } from './key-check';
 import { measureLists } from './lists';
@@ -26,6 +27,7 @@ const BENCHMARKS: Record<string, { measure(options: BenchOptions): Promise<Repor
   reports: { measure: measureReports, sessions: 100_000 },
   ingest: { measure: measureIngest, sessions: 5_000 },
   collect: { measure: measureCollect, sessions: 2_000 },
+  findings: { measure: measureFindings, sessions: 100_000 },
   score: { measure: measureScore, sessions: 0 },
   key: { measure: measureKeyCheck, sessions: 5_000 },
   start: { measure: measureStart, sessions: 5_000 },

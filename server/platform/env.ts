@@ -179,7 +179,9 @@ export const settingsSchema = z.object({
   GEOIP_DATABASE: z
     .string()
     .optional()
-    .describe('A file in the mmdb format that names the countries of addresses. Unset: only platforms name them.'),
+    .describe(
+      'A file in the mmdb format that says in which country addresses are, perhaps where. Unset: only platforms say it.',
+    ),
   ASN_DATABASE: z
     .string()
     .optional()

@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PEOPLE_GROUPS } from '../../server/detection/rules/people';
 import { RULES, type WeightedRule } from '../../server/detection/rules/table';
+import { RULE_DESCRIPTIONS } from '../../server/findings/rules';
 import { type Env, readEnv, settingsSchema } from '../../server/platform/env';
 import { createMetrics } from '../../server/platform/metrics';
 import { TABLE_BOUNDS } from '../support/table-bounds';
 
-// docs/settings.md, docs/metrics.md and tables of docs/operating.md and docs/detection.md are generated from the code. After a change of the code write them again:
+// docs/settings.md, docs/metrics.md and tables of docs/operating.md, docs/detection.md and docs/findings.md are generated from the code. After a change of the code write them again:
 // npx vitest run tests/unit/reference-pages.test.ts -u
 
 const NOTE = '<!-- Generated. To write it again: npx vitest run tests/unit/reference-pages.test.ts -u -->';
@@ -136,6 +137,28 @@ ${writeTable(
 <!-- End of the rules. -->`;
     const page = readFileSync(path, 'utf8').replace(
       /<!-- Generated: the rules.*<!-- End of the rules. -->/s,
+      () => section,
+    );
+    expect(page).toContain(section);
+    await expect(page).toMatchFileSnapshot(`../../${path}`);
+  });
+});
+
+describe('docs/findings.md', () => {
+  it('has every rule', async () => {
+    const path = 'docs/findings.md';
+    const list = (items: string[]) => items.join('; ') || '–';
+    const rows = RULE_DESCRIPTIONS.map(({ name, definition, parameters, severity, metadata, innocent }) => [
+      ...[code(name), definition, list(parameters), severity],
+      ...[list(metadata.map((field) => field.replace(/^\w+/, '`$&`'))), list(innocent)],
+    ]);
+    const section = `<!-- Generated: the rules on findings. To write them again: npx vitest run tests/unit/reference-pages.test.ts -u -->
+
+${writeTable(['rule', 'definition', 'parameters', 'severity', 'metadata', 'other reasons'], rows)}
+
+<!-- End of the rules on findings. -->`;
+    const page = readFileSync(path, 'utf8').replace(
+      /<!-- Generated: the rules on findings.*<!-- End of the rules on findings. -->/s,
       () => section,
     );
     expect(page).toContain(section);

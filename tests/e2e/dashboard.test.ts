@@ -1,6 +1,7 @@
 import { vi } from 'vitest';
 import { registerAccessTests } from './dashboard/access';
 import { registerAlertTests } from './dashboard/alerts';
+import { registerFindingTests } from './dashboard/findings';
 import { registerPageTests } from './dashboard/pages';
 import { registerPolicyTests } from './dashboard/policy';
 import { registerReportTests } from './dashboard/reports';
@@ -20,5 +21,6 @@ registerAlertTests();
 registerWebhookTests();
 registerReportTests();
 registerAccessTests();
+registerFindingTests();
 // Last, because it starts the product again.
 registerStaffTests();

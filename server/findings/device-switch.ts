@@ -1,5 +1,13 @@
 import { describeDevice } from '../domain/user-agents';
-import { comesBefore, type History, isMatched, type MatchedVisit, MEMORY_DAYS } from './history';
+import {
+  comesBefore,
+  type History,
+  isMatched,
+  listFirsts,
+  MAX_VISITS,
+  type MatchedVisit,
+  MEMORY_DAYS,
+} from './history';
 import type { AnomalyRule, FoundAnomaly } from './rule';
 
 /** A switch within this time of activity on the other device is medium. */
@@ -13,8 +21,11 @@ const MEMORY_MS = MEMORY_DAYS * 86_400_000;
  */
 export const deviceSwitchRule: AnomalyRule = {
   name: 'DeviceSwitch',
-  definition: `A user who has used another device within ${MEMORY_DAYS} days comes from one that is new to them, and of another type, browser or system than those. Once for each user and new device.`,
-  parameters: [`memory: ${MEMORY_DAYS} days`, `soon: within ${SOON_MINUTES} minutes of activity on the other device`],
+  definition: `A user who has used another device within ${MEMORY_DAYS} days comes from one that is new to them, and of another type, browser or system than any they had. Once for each user and new device.`,
+  parameters: [
+    `memory: ${MEMORY_DAYS} days; new: not among the user’s latest ${MAX_VISITS} sessions, however long ago`,
+    `soon: within ${SOON_MINUTES} minutes of activity on the other device`,
+  ],
   severity: `medium if it was soon after activity on the other device, else low`,
   metadata: ['device', 'otherDevice', 'minutesSinceOther'],
   innocent: [
@@ -26,26 +37,28 @@ export const deviceSwitchRule: AnomalyRule = {
   async find(session, history) {
     if (!isMatched(session)) return [];
     const visits = (await history.listUserVisits()).filter(isMatched);
-    const devices = new Set(visits.map(({ fingerprint }) => fingerprint));
-    const firsts = [...devices].map((device) => visits.find(({ fingerprint }) => fingerprint === device)!);
-    // Facts can arrive late: a session may show that a device, which came after it, was not the first.
-    const judged = firsts.filter((first) => first.fingerprint === session.fingerprint || comesBefore(session, first));
     const found: FoundAnomaly[] = [];
-    for (const first of judged) {
+    for (const first of listFirsts(session, visits, ({ fingerprint }) => fingerprint)) {
       const other = findOther(first, visits);
-      if (other) found.push(await describeSwitch(first, other, history));
+      if (other && (await isNewKind(first, history))) found.push(await describeSwitch(first, other, history));
     }
     return found;
   },
 };
 
-/** Finds the session of another device that ended last. Null if the device is the first, or is described like another one. */
+/** Finds the session of another device that ended last. Null if there is none in memory. */
 function findOther(first: MatchedVisit, visits: MatchedVisit[]): MatchedVisit | null {
   const from = new Date(Date.parse(first.createdAt) - MEMORY_MS).toISOString();
   const before = visits.filter((visit) => visit.createdAt >= from && comesBefore(visit, first));
-  if (before.some((visit) => describeDevice(visit) === describeDevice(first))) return null;
   const endOf = (visit: MatchedVisit) => visit.closedAt ?? visit.createdAt;
   return before.toSorted((a, b) => (endOf(a) < endOf(b) ? 1 : -1))[0] ?? null;
+}
+
+/** Whether the user never had the device, nor one that is described like it: not before a holiday either. */
+async function isNewKind(first: MatchedVisit, history: History): Promise<boolean> {
+  const before = (await history.listVisitsBefore(first)).filter(isMatched);
+  const kind = describeDevice(first);
+  return before.every((visit) => visit.fingerprint !== first.fingerprint && describeDevice(visit) !== kind);
 }
 
 async function describeSwitch(first: MatchedVisit, other: MatchedVisit, history: History): Promise<FoundAnomaly> {

@@ -51,6 +51,16 @@ export const isMatched = (visit: Visit): visit is MatchedVisit => isNamed(visit)
 export const comesBefore = (one: Visit, other: Visit) =>
   one.createdAt < other.createdAt || (one.createdAt === other.createdAt && one.id < other.id);
 
+/**
+ * Lists with what a user or a device was seen for the first time in some sessions, oldest first: in the session itself, or
+ * after it, because facts can arrive late. What was seen before the session was judged then.
+ */
+export function listFirsts<One extends Visit>(session: Visit, visits: One[], keyOf: (visit: One) => string): One[] {
+  const firsts = new Map<string, One>();
+  for (const visit of visits) if (!firsts.has(keyOf(visit))) firsts.set(keyOf(visit), visit);
+  return [...firsts.values()].filter((first) => first.id === session.id || comesBefore(session, first));
+}
+
 export interface Match {
   userId: string;
   correlatedAt: string;
@@ -69,6 +79,8 @@ export interface History {
   listDeviceVisits(): Promise<Visit[]>;
   /** Lists the sessions of the user, likewise. */
   listUserVisits(): Promise<Visit[]>;
+  /** Lists the latest sessions of a user before a session, however long ago. */
+  listVisitsBefore(visit: NamedVisit): Promise<Visit[]>;
   /** Lists whom the session was reliably matched with, oldest first. */
   listMatches(): Promise<Match[]>;
   /** Lists the latest events of a session. */
@@ -101,6 +113,7 @@ export function createLookUps(db: Pick<Database, 'query'>): LookUps {
   const findSession = createLookUp<JudgedSession>(db, READ_SESSION);
   const findDeviceVisits = createLookUp<Visit>(db, LIST_DEVICE_VISITS);
   const findUserVisits = createLookUp<Visit>(db, LIST_USER_VISITS);
+  const findVisitsBefore = createLookUp<Visit>(db, LIST_VISITS_BEFORE);
   const findMatches = createLookUp<Match>(db, LIST_MATCHES);
   const findEvents = createLookUp<StoredEvent>(db, LIST_EVENTS);
   const findScore = createLookUp<{ scoredAt: string; segments: ScoredSegment[] | null }>(db, READ_SEGMENTS);
@@ -118,6 +131,10 @@ export function createLookUps(db: Pick<Database, 'query'>): LookUps {
       return {
         listDeviceVisits: listVisits(findDeviceVisits, session.fingerprint),
         listUserVisits: listVisits(findUserVisits, session.userId),
+        async listVisitsBefore(visit) {
+          const visits = await findVisitsBefore({ integrationId, value: visit.userId, to: visit.createdAt });
+          return visits.filter((other) => comesBefore(other, visit));
+        },
         listMatches: () => findMatches({ integrationId, value: session.id }),
         listEvents: (value) => findEvents({ integrationId, value }),
         async readSegments() {
@@ -180,6 +197,13 @@ const listVisits = (column: string) =>
   );
 const LIST_DEVICE_VISITS = listVisits('fingerprint');
 const LIST_USER_VISITS = listVisits('user_id');
+
+const LIST_VISITS_BEFORE = lookUp(
+  VISIT_COLUMNS,
+  `select * from sessions s
+    where s.integration_id = k."integrationId" and s.user_id = k.value and s.created_at <= k."to"
+    order by s.created_at desc, s.id desc limit ${MAX_VISITS}`,
+);
 
 const LIST_MATCHES = `${lookUp(
   'found.user_id as "userId", found.correlated_at as "correlatedAt"',

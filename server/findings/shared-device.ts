@@ -1,6 +1,14 @@
 import type { Severity } from '../../contract/events';
-import { comesBefore, isMatched, type MatchedVisit, MEMORY_DAYS } from './history';
-import type { AnomalyRule } from './rule';
+import {
+  comesBefore,
+  type History,
+  isMatched,
+  listFirsts,
+  MAX_VISITS,
+  type MatchedVisit,
+  MEMORY_DAYS,
+} from './history';
+import type { AnomalyRule, FoundAnomaly } from './rule';
 
 /** A device with this many users is a shared machine, as in a laboratory. */
 const SHARED_MACHINE_USERS = 10;
@@ -14,7 +22,7 @@ export const sharedDeviceRule: AnomalyRule = {
   name: 'SharedDevice',
   definition: `A user is new to a device that another user has used within ${MEMORY_DAYS} days. Once for each device and new user.`,
   parameters: [
-    `memory: ${MEMORY_DAYS} days`,
+    `memory: ${MEMORY_DAYS} days; new: not among the user’s latest ${MAX_VISITS} sessions, however long ago`,
     `a device with ${SHARED_MACHINE_USERS} or more users is a shared machine and not judged`,
   ],
   severity: `low for one other user, medium from ${MEDIUM_USERS}, high from ${HIGH_USERS}`,
@@ -30,23 +38,31 @@ export const sharedDeviceRule: AnomalyRule = {
     const visits = (await history.listDeviceVisits()).filter(isMatched);
     const users = new Set(visits.map(({ userId }) => userId));
     if (users.size >= SHARED_MACHINE_USERS) return [];
-    const firsts = [...users].map((user) => visits.find(({ userId }) => userId === user)!);
-    // Facts can arrive late: a session may show that another user, who came after it, was not alone.
-    const judged = firsts.filter((first) => first.userId === session.userId || comesBefore(session, first));
-    return judged.flatMap((first) => {
+    const found: FoundAnomaly[] = [];
+    for (const first of listFirsts(session, visits, ({ userId }) => userId)) {
       const otherUserCount = countOthersBefore(first, visits);
-      if (otherUserCount === 0) return [];
-      const { fingerprint, userId } = first;
-      return {
-        cause: [fingerprint, userId],
-        severity: rate(otherUserCount),
-        detectedAt: first.correlatedAt,
-        ...{ sessionId: first.id, userId, deviceFingerprint: fingerprint },
-        metadata: { deviceFingerprint: fingerprint, otherUserCount },
-      };
-    });
+      if (otherUserCount > 0 && (await isNew(first, history))) found.push(describeUser(first, otherUserCount));
+    }
+    return found;
   },
 };
+
+/** Whether the user never had the device, not before a holiday either. */
+const isNew = async (first: MatchedVisit, history: History) =>
+  (await history.listVisitsBefore(first)).every(
+    (visit) => !isMatched(visit) || visit.fingerprint !== first.fingerprint,
+  );
+
+const describeUser = (
+  { id: sessionId, userId, fingerprint, correlatedAt }: MatchedVisit,
+  otherUserCount: number,
+): FoundAnomaly => ({
+  cause: [fingerprint, userId],
+  severity: rate(otherUserCount),
+  detectedAt: correlatedAt,
+  ...{ sessionId, userId, deviceFingerprint: fingerprint },
+  metadata: { deviceFingerprint: fingerprint, otherUserCount },
+});
 
 function countOthersBefore(first: MatchedVisit, visits: MatchedVisit[]): number {
   const from = new Date(Date.parse(first.createdAt) - MEMORY_MS).toISOString();

@@ -50,6 +50,7 @@ describe('counts', () => {
       await fc.assert(
         fc.asyncProperty(scenario, async (happening) => {
           const customer = await Customer.create(server);
+          await customer.switchOffFindings();
           const model = await play(happening, customer, () => foldSessionDeltas(server.database.db));
           for (const { period, groupBy } of COMBINATIONS) {
             const analytics = await analyze(customer, period, groupBy);

@@ -72,6 +72,22 @@ describe('SharedDevice', () => {
     expect(await listTypes({ user: 'ada', ago: daysAgo(31) }, { user: 'bob' })).toEqual([]);
   });
 
+  it('is never told of a user who was there long ago, or before the others', async () => {
+    const days: [string, number][] = [
+      ...([
+        ['ada', 60],
+        ['bob', 59],
+        ['ada', 40],
+        ['bob', 20],
+        ['ada', 15],
+        ['bob', 3],
+        ['ada', 2],
+      ] as [string, number][]),
+    ];
+    const visits = days.map(([user, ago]) => ({ user, ago: daysAgo(ago) }));
+    expect(await listTypes(...visits)).toEqual(['SharedDevice low bob']);
+  });
+
   it('reads only users who are known reliably', async () => {
     const unsigned = { confidence: 0.5 };
     expect(await listTypes({ user: 'ada', ...unsigned }, { user: 'bob', ago: 50 })).toEqual([]);
@@ -116,6 +132,25 @@ describe('DeviceSwitch', () => {
     ]);
   });
 
+  it('is told of no device that the user has had for long', async () => {
+    const days: [VisitFields, number][] = [
+      ...([
+        [LAPTOP, 60],
+        [PHONE, 59],
+        [PHONE, 35],
+        [LAPTOP, 32],
+        [PHONE, 20],
+        [LAPTOP, 15],
+        [PHONE, 3],
+        [LAPTOP, 2],
+      ] as [VisitFields, number][]),
+    ];
+    const found = await visit(...days.map(([device, ago]) => ({ ...device, ago: daysAgo(ago) })));
+    expect(found.map(({ anomalyType, deviceFingerprint }) => `${anomalyType} ${deviceFingerprint}`)).toEqual([
+      'DeviceSwitch phone',
+    ]);
+  });
+
   it('is medium soon after activity on the other device', async () => {
     const open = { ...LAPTOP, ago: 600, minutes: null, input: [570] };
     expect(await listTypes(open, { ...PHONE, ago: 20, minutes: null })).toEqual(['DeviceSwitch medium ada']);
@@ -138,6 +173,10 @@ describe('DeviceSwitch', () => {
     ['another user', [LAPTOP, { ...PHONE, user: 'bob' }]],
     ['an unsigned user', [LAPTOP, { ...PHONE, confidence: 0.5 }]],
     ['a user who was away for 31 days', [{ ...LAPTOP, ago: daysAgo(31) }, PHONE]],
+    [
+      'a laptop that was not used for a holiday',
+      [{ ...LAPTOP, ago: daysAgo(80) }, { ...PHONE, ago: daysAgo(20) }, LAPTOP],
+    ],
   ])('leaves %s alone', async (_, visits) => {
     expect(await listTypes(...visits)).toEqual([]);
   });

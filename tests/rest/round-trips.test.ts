@@ -187,6 +187,8 @@ describe('what the rules on findings look up', () => {
     const history = lookUps.openHistory(integration, of);
     expect(await history.listDeviceVisits()).toHaveLength(MAX_VISITS);
     expect(await history.listUserVisits()).toHaveLength(MAX_VISITS);
+    const named = { ...of, correlatedAt: middle };
+    expect(await history.listVisitsBefore(named)).toHaveLength(MAX_VISITS);
     expect(await history.listEvents(longSession)).toHaveLength(IN_VOLUME.eventsOfLongSession);
     await Promise.all([history.listMatches(), history.readSegments(), history.readUserName(busiest.userId)]);
     return recorder.take();
@@ -194,7 +196,7 @@ describe('what the rules on findings look up', () => {
 
   it('is read by an index, and no more rows than the limit', async () => {
     const statements = await recordLookUps();
-    expect(statements).toHaveLength(7);
+    expect(statements).toHaveLength(8);
     for (const statement of statements)
       for (const kind of ['custom', 'generic'] as const) {
         const nodes = await explainStatement(server.database.db.sql, statement, kind);

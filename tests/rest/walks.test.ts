@@ -164,7 +164,9 @@ const idOf = ({ id }: { id: string }) => id;
 const sortedIds = (sessions: ModelSession[]) => sessions.sort(newestFirst).map(idOf);
 
 async function createModelled(specs: SessionSpec[], labelled: [number, 'bot' | 'human'][]): Promise<ModelledCustomer> {
-  const modelled = new ModelledCustomer(await Customer.create(server));
+  const customer = await Customer.create(server);
+  await customer.switchOffFindings();
+  const modelled = new ModelledCustomer(customer);
   await modelled.send(specs);
   for (const [nth, verdict] of labelled) await modelled.label(nth, verdict);
   return modelled;

@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
+import { FINDING_RULES } from '../../contract/findings';
 import type { Plan } from '../../contract/tiers';
+import { findingRules } from '../../db/schema';
 import type { Answer, TestServer } from './server';
 
 export interface Counts {
@@ -31,6 +33,13 @@ export class Customer {
     const customer = new Customer(server, await server.createTenant(plan));
     if (facts.length > 0) await customer.accept(facts);
     return customer;
+  }
+
+  /** Switches off all rules on findings, for tests of what facts say alone. */
+  async switchOffFindings(): Promise<void> {
+    const { db } = this.#server.database;
+    for (const rule of FINDING_RULES)
+      await db.orm.insert(findingRules).values({ integrationId: this.id, rule, isEnabled: false });
   }
 
   get(path: string): Promise<Answer> {

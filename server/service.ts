@@ -166,6 +166,7 @@ export function createService(options: ServiceOptions): Service {
     readBacklog: () => readBacklog(db),
     readDatabase: () => ({ ...db.load(), maxConnections: env.DATABASE_POOL_MAX }),
     readCollector: collector.load,
+    readFindings: findings.count,
   });
   const reports = createReports({
     ...{ db, log, ingester, cursorKey: secrets.cursorKey },

@@ -10,6 +10,16 @@ export const RELIABLE_CONFIDENCE = 0.7;
 export const hasReliableUser = (session: { userId: string | null; correlationConfidence: number | null }): boolean =>
   session.userId !== null && (session.correlationConfidence ?? 0) >= RELIABLE_CONFIDENCE;
 
+/** The confidence of a user who is signed by the customer's server. */
+const SIGNED_CONFIDENCE = 1;
+
+/**
+ * Whether two users who are known with these confidences can be told apart. A page of the LMS (0.7) and the customer's server
+ * (1) may name one person by ids of different kinds, so a user of the one is not compared with a user of the other.
+ */
+export const areComparable = (one: number, other: number): boolean =>
+  one === other || ![one, other].includes(RELIABLE_CONFIDENCE) || ![one, other].includes(SIGNED_CONFIDENCE);
+
 /** What people do themselves. Pages scroll and hide without anybody. */
 const INPUT_TYPES: ReadonlySet<SessionEventType> = new Set(['mouse', 'keyboard', 'touch', 'form', 'clipboard']);
 

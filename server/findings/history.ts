@@ -40,7 +40,7 @@ export interface JudgedSession extends Visit {
 }
 
 /** A session whose user is known reliably: the only ones that rules about users read. */
-export type NamedVisit = Visit & { userId: string; correlatedAt: string };
+export type NamedVisit = Visit & { userId: string; correlatedAt: string; correlationConfidence: number };
 export const isNamed = (visit: Visit): visit is NamedVisit => hasReliableUser(visit) && visit.correlatedAt !== null;
 
 /** One that has a device too. */
@@ -63,6 +63,7 @@ export function listFirsts<One extends Visit>(session: Visit, visits: One[], key
 
 export interface Match {
   userId: string;
+  confidence: number;
   correlatedAt: string;
 }
 
@@ -206,7 +207,7 @@ const LIST_VISITS_BEFORE = lookUp(
 );
 
 const LIST_MATCHES = `${lookUp(
-  'found.user_id as "userId", found.correlated_at as "correlatedAt"',
+  'found.user_id as "userId", found.correlated_at as "correlatedAt", found.confidence',
   `select * from session_correlations m where m.integration_id = k."integrationId" and m.session_id = k.value
     order by m.correlated_at limit ${MAX_MATCHES}`,
 )}

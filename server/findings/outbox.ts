@@ -18,6 +18,8 @@ export interface FindingsOutbox {
   start(): void;
   /** Judges what was left behind, once. Returns how many entries it took. */
   sweep(): Promise<number>;
+  /** Counts the entries that wait in memory. */
+  count(): number;
   /** Judges everything that waits. For processes that may be frozen after a request. */
   flush(): Promise<void>;
   /** Starts nothing more, and waits for what runs. */
@@ -114,6 +116,7 @@ export function createFindings(dependencies: {
       await run();
       return count;
     },
+    count: () => waiting.size,
     flush: run,
     async stop() {
       isStopped = true;

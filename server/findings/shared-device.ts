@@ -1,4 +1,5 @@
 import type { Severity } from '../../contract/events';
+import { areComparable } from '../domain/correlation';
 import {
   comesBefore,
   type History,
@@ -67,7 +68,11 @@ const describeUser = (
 function countOthersBefore(first: MatchedVisit, visits: MatchedVisit[]): number {
   const from = new Date(Date.parse(first.createdAt) - MEMORY_MS).toISOString();
   const before = visits.filter(
-    (visit) => visit.userId !== first.userId && visit.createdAt >= from && comesBefore(visit, first),
+    (visit) =>
+      visit.userId !== first.userId &&
+      visit.createdAt >= from &&
+      comesBefore(visit, first) &&
+      areComparable(visit.correlationConfidence, first.correlationConfidence),
   );
   return new Set(before.map(({ userId }) => userId)).size;
 }

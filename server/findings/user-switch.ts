@@ -1,3 +1,4 @@
+import { areComparable } from '../domain/correlation';
 import type { AnomalyRule, FoundAnomaly } from './rule';
 
 /** A switch within this time is high. */
@@ -20,9 +21,9 @@ export const userSwitchRule: AnomalyRule = {
     const matches = await history.listMatches();
     const seen = new Set<string>();
     const found: FoundAnomaly[] = [];
-    for (const [index, { userId, correlatedAt }] of matches.entries()) {
+    for (const [index, { userId, correlatedAt, confidence }] of matches.entries()) {
       const previous = matches[index - 1];
-      if (previous && !seen.has(userId)) {
+      if (previous && !seen.has(userId) && areComparable(previous.confidence, confidence)) {
         const betweenMs = Date.parse(correlatedAt) - Date.parse(previous.correlatedAt);
         found.push({
           cause: [session.id, userId],

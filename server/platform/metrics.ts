@@ -18,6 +18,8 @@ export interface Readings {
   readBacklog(): Promise<{ pending: number; ageSeconds: number; unfolded: number }>;
   readDatabase(): { asked: number; connections: number; maxConnections: number; isAway: boolean };
   readCollector(): { waiting: number; sessions: number };
+  /** Counts the sessions that the rules on findings have not judged yet, in this process. */
+  readFindings(): number;
 }
 
 /** The process's metrics in their own registry. Counting never throws. */
@@ -73,6 +75,7 @@ export function createMetrics(): Metrics {
   const judgements = histogram('collector_judgement_seconds', 'Judgements of sessions', [], JUDGEMENT_BUCKETS);
   const waitingBatches = gauge('collector_batches_waiting', 'Batches that wait for their commit');
   const openSessions = gauge('collector_open_sessions', 'Open sessions in the memory of this process');
+  const unjudged = gauge('findings_waiting', 'Sessions that wait in this process for the rules on findings');
   const runs = counter('engine_runs_total', 'Function runs that ended, and attempts that will be retried', [
     'function',
     'outcome',
@@ -110,6 +113,7 @@ export function createMetrics(): Metrics {
     const { waiting, sessions } = readings.readCollector();
     waitingBatches.set(waiting);
     openSessions.set(sessions);
+    unjudged.set(readings.readFindings());
     try {
       const backlog = await limit(readings.readBacklog());
       pending.set(backlog.pending);

@@ -90,9 +90,14 @@ describe('SharedDevice', () => {
 
   it('reads only users who are known reliably', async () => {
     const unsigned = { confidence: 0.5 };
-    expect(await listTypes({ user: 'ada', ...unsigned }, { user: 'bob', ago: 50 })).toEqual([]);
+    expect(await listTypes({ user: 'ada', ...unsigned }, { user: 'bob', ago: 50, confidence: 0.7 })).toEqual([]);
     expect(await listTypes({ user: 'eve', ago: 40, ...unsigned })).toEqual([]);
     expect(await listTypes({ user: 'cyd', ago: 30, confidence: 0.7 })).toEqual(['SharedDevice low cyd']);
+  });
+
+  it('is not told of one person whom the LMS and the customer’s server name by ids of different kinds', async () => {
+    expect(await listTypes({ user: '42', confidence: 0.7 }, { user: 'sis-7', ago: 50 })).toEqual([]);
+    expect(await listTypes({ user: 'bob', ago: 40 })).toEqual(['SharedDevice low bob']);
   });
 
   it('is found whichever of the two sessions is told first', async () => {
@@ -218,6 +223,12 @@ describe('UserSwitch', () => {
       'UserSwitch medium bob',
       'UserSwitch high cyd',
     ]);
+  });
+
+  it('is not told of one person whom the LMS and the customer’s server name by ids of different kinds', async () => {
+    expect(shorten(await matched(match('42', 500, 0.7), match('sis-7', 499)))).toEqual([]);
+    await send([match('bob', 480)]);
+    expect(shorten(await listAnomalies())).toEqual(['UserSwitch high bob']);
   });
 
   it('is not told of a user whom anybody could have named, nor of a better match of the same user', async () => {

@@ -187,7 +187,7 @@ describe('what the rules on findings look up', () => {
     const history = lookUps.openHistory(integration, of);
     expect(await history.listDeviceVisits()).toHaveLength(MAX_VISITS);
     expect(await history.listUserVisits()).toHaveLength(MAX_VISITS);
-    const named = { ...of, correlatedAt: middle };
+    const named = { ...of, correlatedAt: middle, correlationConfidence: 1 };
     expect(await history.listVisitsBefore(named)).toHaveLength(MAX_VISITS);
     expect(await history.listEvents(longSession)).toHaveLength(IN_VOLUME.eventsOfLongSession);
     await Promise.all([history.listMatches(), history.readSegments(), history.readUserName(busiest.userId)]);

@@ -143,7 +143,7 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
     const warn = vi.spyOn(server.service.log, 'warn');
     await subscribe(type);
     expect(await customer.tell([fact, fact])).toEqual({ accepted: 1, duplicates: 1, suppressed: 0 });
-    const rows = await hashTenantRows(server.database.db, customer.id);
+    const rows = await hashSettled(customer.id);
     expect(await customer.tell([fact])).toEqual(DUPLICATE);
     expect(warn).not.toHaveBeenCalled();
     expect(await customer.tell([other])).toEqual(DUPLICATE);
@@ -151,7 +151,7 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
       [{ integrationId: customer.id, kind: fact.kind, id }, 'a fact came again with other content and was ignored'],
     ]);
     await receiver.waitFor(1);
-    const now = await hashTenantRows(server.database.db, customer.id);
+    const now = await hashSettled(customer.id);
     expect([now[table], now.domain_events]).toEqual([rows[table], rows.domain_events]);
     expect(await readPayloads(type)).toEqual([payload]);
     expect(receiver.received).toHaveLength(1);
@@ -173,13 +173,19 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
 
   it('with the same key in another integration is a separate one', async () => {
     const neighbour = await Customer.create(server, [other]);
-    const before = await hashTenantRows(server.database.db, neighbour.id);
+    const before = await hashSettled(neighbour.id);
     await customer.accept([fact]);
     expect(await readPayloads(type)).toEqual([payload]);
     expect(await countRows(neighbour)).toBe(1);
-    expect(await hashTenantRows(server.database.db, neighbour.id)).toEqual(before);
+    expect(await hashSettled(neighbour.id)).toEqual(before);
   });
 });
+
+/** Hashes a customer's rows when nothing is written in the background any more. */
+async function hashSettled(integrationId: string) {
+  await server.service.findings.flush();
+  return hashTenantRows(server.database.db, integrationId);
+}
 
 describe('a writing score', () => {
   it('fires for each time, whatever was sent before, for a session that exists or not', async () => {
@@ -300,12 +306,12 @@ describe('a batch', () => {
     ...each(fired, 'alertUrl', ['javascript:alert(1)', 'JavaScript:alert(1)', 'data:,x', 'alerts/a', '//x.edu/a']),
   ])('with %s is 400 and names the fact; nothing of it is stored', async (_what, bad) => {
     await customer.accept([started('s'), started('t')]);
-    const before = await hashTenantRows(server.database.db, customer.id);
+    const before = await hashSettled(customer.id);
     const good = [failed('t'), writing('new', 0.5), report('new'), alert('new')];
     const answer = await customer.ingest([...good, bad, alert('newer')]);
     expect([answer.status, answer.body.error?.data?.factIndex]).toEqual([400, good.length]);
     expect(answer.body.error.message).toMatch(/\S/);
-    expect(await hashTenantRows(server.database.db, customer.id)).toEqual(before);
+    expect(await hashSettled(customer.id)).toEqual(before);
   });
 
   it('holds what is just within the limits', async () => {

@@ -39,19 +39,20 @@ export const deviceSwitchRule: AnomalyRule = {
     const visits = (await history.listUserVisits()).filter(isMatched);
     const found: FoundAnomaly[] = [];
     for (const first of listFirsts(session, visits, ({ fingerprint }) => fingerprint)) {
-      const other = findOther(first, visits);
-      if (other && (await isNewKind(first, history))) found.push(await describeSwitch(first, other, history));
+      const others = listOthers(first, visits);
+      if (others.length > 0 && (await isNewKind(first, history)))
+        found.push(await describeSwitch(first, others, history));
     }
     return found;
   },
 };
 
-/** Finds the session of another device that ended last. Null if there is none in memory. */
-function findOther(first: MatchedVisit, visits: MatchedVisit[]): MatchedVisit | null {
+/** Lists the sessions in memory that may have been active last: the one that ended last, and the newest that is open. */
+function listOthers(first: MatchedVisit, visits: MatchedVisit[]): MatchedVisit[] {
   const from = new Date(Date.parse(first.createdAt) - MEMORY_MS).toISOString();
   const before = visits.filter((visit) => visit.createdAt >= from && comesBefore(visit, first));
-  const endOf = (visit: MatchedVisit) => visit.closedAt ?? visit.createdAt;
-  return before.toSorted((a, b) => (endOf(a) < endOf(b) ? 1 : -1))[0] ?? null;
+  const ended = before.filter(({ closedAt }) => closedAt !== null).sort((a, b) => (a.closedAt! < b.closedAt! ? 1 : -1));
+  return [...ended.slice(0, 1), ...before.filter(({ closedAt }) => closedAt === null).slice(-1)];
 }
 
 /** Whether the user never had the device, nor one that is described like it: not before a holiday either. */
@@ -61,10 +62,15 @@ async function isNewKind(first: MatchedVisit, history: History): Promise<boolean
   return before.every((visit) => visit.fingerprint !== first.fingerprint && describeDevice(visit) !== kind);
 }
 
-async function describeSwitch(first: MatchedVisit, other: MatchedVisit, history: History): Promise<FoundAnomaly> {
+async function describeSwitch(first: MatchedVisit, others: MatchedVisit[], history: History): Promise<FoundAnomaly> {
   const { id: sessionId, userId, fingerprint } = first;
-  const activeAt = other.closedAt ?? (await history.listEvents(other.id))[0]?.timestamp ?? other.createdAt;
-  const sinceMs = Math.max(0, Date.parse(first.createdAt) - Date.parse(activeAt));
+  const active = await Promise.all(
+    others.map(async (other) => {
+      const at = other.closedAt ?? (await history.listEvents(other.id))[0]?.timestamp ?? other.createdAt;
+      return { other, sinceMs: Math.max(0, Date.parse(first.createdAt) - Date.parse(at)) };
+    }),
+  );
+  const { other, sinceMs } = active.sort((a, b) => a.sinceMs - b.sinceMs)[0]!;
   return {
     cause: [userId, fingerprint],
     severity: sinceMs <= SOON_MINUTES * MINUTE_MS ? 'medium' : 'low',

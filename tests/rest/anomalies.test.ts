@@ -158,7 +158,8 @@ describe('DeviceSwitch', () => {
 
   it('is medium soon after activity on the other device', async () => {
     const open = { ...LAPTOP, ago: 600, minutes: null, input: [570] };
-    expect(await listTypes(open, { ...PHONE, ago: 20, minutes: null })).toEqual(['DeviceSwitch medium ada']);
+    const ended = { ...LAPTOP, ago: 90, minutes: 1 };
+    expect(await listTypes(open, ended, { ...PHONE, ago: 20, minutes: null })).toEqual(['DeviceSwitch medium ada']);
     expect((await listAnomalies())[0]!.metadata).toMatchObject({ minutesSinceOther: 10 });
   });
 

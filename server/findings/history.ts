@@ -1,10 +1,11 @@
 import type { ScoredSegment } from '../../contract/evidence';
+import { MIN_INSTANT_MS } from '../../contract/fields';
 import type { FindingRuleName } from '../../contract/findings';
 import type { SessionEventType } from '../../contract/session-events';
 import type { DeviceType, GeoLocation } from '../../contract/sessions';
-import type { Database } from '../../db/client';
+import { type Database, isUnavailable } from '../../db/client';
 import { hasReliableUser, RELIABLE_CONFIDENCE } from '../domain/correlation';
-import { createBatcher } from '../platform/batcher';
+import { createBatcher, type PendingItem } from '../platform/batcher';
 
 // What the rules look up. Each statement reads a bounded number of rows along one index, however long the history is.
 
@@ -123,7 +124,8 @@ export function createLookUps(db: Pick<Database, 'query'>): LookUps {
     readSession: async (integrationId, value) => (await findSession({ integrationId, value }))[0] ?? null,
     openHistory(integrationId, session) {
       const atMs = Date.parse(session.createdAt);
-      const from = new Date(atMs - MEMORY_DAYS * DAY_MS).toISOString();
+      // Postgres writes earlier years in another form.
+      const from = new Date(Math.max(MIN_INSTANT_MS, atMs - MEMORY_DAYS * DAY_MS)).toISOString();
       const to = new Date(atMs + MEMORY_DAYS * DAY_MS).toISOString();
       const listVisits = (find: typeof findUserVisits, value: string | null) =>
         remember(async () =>
@@ -156,16 +158,26 @@ function remember<Result>(work: () => Promise<Result>): () => Promise<Result> {
   return () => (result ??= work());
 }
 
-/** Creates a look-up. Its statement is given many keys and answers rows with the place of theirs. */
+/**
+ * Creates a look-up. Its statement is given many keys and answers rows with the place of theirs. If it fails, each key is read
+ * by itself, so that one that cannot be read fails alone.
+ */
 function createLookUp<Row>(db: Pick<Database, 'query'>, statement: string): (key: Key) => Promise<Row[]> {
-  return createBatcher<Key, Row[]>(MAX_KEYS, async (group) => {
+  async function read(group: PendingItem<Key, Row[]>[]) {
     const keys = group.map(({ item }, place) => ({ ...item, place }));
     const rows = await db.query<Row & { place: number }>(statement, [JSON.stringify(keys)]);
     const found: Row[][] = group.map(() => []);
     for (const { place, ...row } of rows) found[place]!.push(row as Row);
-    group.forEach(({ resolve }, place) => {
-      resolve(found[place]!);
-    });
+    for (const [place, { resolve }] of group.entries()) resolve(found[place]!);
+  }
+
+  return createBatcher<Key, Row[]>(MAX_KEYS, async (group) => {
+    try {
+      await read(group);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      for (const one of group) await read([one]).catch(one.reject);
+    }
   });
 }
 

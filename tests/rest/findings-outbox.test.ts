@@ -41,6 +41,7 @@ const listAnomalies = async () =>
 const makeDue = () =>
   query("update fact_outbox set due_at = now() - interval '1 second' where integration_id = $1", [customer.id]);
 
+const PAGE = 'https://lms.example.edu/';
 /** Two users on one device. */
 const SHARED: Facts = [...makeVisit({ user: 'ada', ago: 50 }), ...makeVisit({ user: 'bob', ago: 10 })];
 
@@ -158,6 +159,48 @@ describe('what was committed', () => {
     expect(told).toHaveLength(1);
   });
 
+  it.each(['0001-01-01T00:00:00.000Z', '9998-12-31T23:59:59.999Z'])('is judged if it is of %s', async (at) => {
+    // Nothing of the future is accepted; a clock that was wrong then would have left it.
+    await customer.tell([
+      {
+        kind: 'sessionStarted',
+        sessionId: 's',
+        startedAt: minutesAgo(1),
+        pageUrl: PAGE,
+        userAgent: '',
+        deviceFingerprint: 'd',
+      },
+      {
+        kind: 'sessionCorrelated',
+        sessionId: 's',
+        user: { id: 'u', name: 'u' },
+        confidence: 1,
+        correlatedAt: minutesAgo(1),
+      },
+    ]);
+    await server.service.findings.flush();
+    await query('update sessions set created_at = $2 where integration_id = $1', [customer.id, at]);
+    await query(
+      `insert into fact_outbox (integration_id, id, session_id, causes, due_at)
+       values ($1, 'again', 's', '{correlated,happened,closed,scored}', now())`,
+      [customer.id],
+    );
+    await server.service.findings.sweep();
+    expect(await listOutbox()).toEqual([]);
+  });
+
+  it('is judged although something else that is read with it cannot be read', async () => {
+    await commitAndDie([...makeVisit({ id: 'poison', ago: 90, device: 'other' }), ...SHARED]);
+    await makeDue();
+    const { db, log, ingester } = server.service;
+    const query = failRules(db.query, 'poison');
+    const other = createFindings({ db: { ...db, query }, log, ingester, hasTimers: true });
+    await other.sweep();
+    expect(await listAnomalies()).toEqual(['SharedDevice']);
+    expect(await listOutbox()).toMatchObject([{ sessionId: 'poison' }]);
+    await other.stop();
+  });
+
   it('stays if it could not be judged, for longer after each try, and is given up in the end', async () => {
     await commitAndDie(SHARED.slice(0, 2));
     const { db, log } = server.service;
@@ -182,8 +225,10 @@ describe('what was committed', () => {
   });
 });
 
-/** A database that answers no look-up of a rule. */
-function failRules(work: TestServer['service']['db']['query']): typeof work {
+/** A database that answers no look-up of a rule, or none that names a session. */
+function failRules(work: TestServer['service']['db']['query'], sessionId = ''): typeof work {
   return (text, parameters) =>
-    text.includes('disabledRules') ? Promise.reject(new Error('no look-up')) : work(text, parameters);
+    text.includes('disabledRules') && String(parameters[0]).includes(sessionId)
+      ? Promise.reject(new Error('no look-up'))
+      : work(text, parameters);
 }

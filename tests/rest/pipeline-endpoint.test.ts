@@ -222,6 +222,9 @@ describe('a fact', () => {
   });
 
   const event = (fields: Record<string, unknown>) => events(ID, [7], fields);
+  const located = (fields: Record<string, unknown>) =>
+    started('new', { location: { latitude: 51.5, longitude: -0.12, accuracyKm: 50, ...fields } });
+  const segment = (fields: Record<string, unknown>) => ({ startedAt: secondsAgo(9), logOdds: -3.5, ...fields });
   const evidence = (fields: Record<string, unknown>) =>
     scored(ID, 0.5, { evidence: [finding('f'), finding('g', fields)] });
   const ODD_IDS = [
@@ -268,6 +271,13 @@ describe('a fact', () => {
     ['a fingerprint of control characters', started('new', { deviceFingerprint: '\u0001' })],
     ['the fingerprint ..', started('new', { deviceFingerprint: '..' })],
     ['a country that is a number', started('new', { country: 49 })],
+    ['a location without an accuracy', located({ accuracyKm: undefined })],
+    ['a location beyond the pole', located({ latitude: 90.01 })],
+    ['a location beyond the date line', located({ longitude: -180.01 })],
+    ['a location in text', located({ latitude: '51.5' })],
+    ['a location with a negative accuracy', located({ accuracyKm: -1 })],
+    ['a location somewhere on the Earth', located({ accuracyKm: 20_041 })],
+    ['a location that is a list', started('new', { location: [51.5, -0.12, 50] })],
     ['no events', { kind: 'sessionEvents', sessionId: ID, events: [] }],
     ['events that are an object', { kind: 'sessionEvents', sessionId: ID, events: {} }],
     ['an event without a sequence', event({ sequence: undefined })],
@@ -309,6 +319,15 @@ describe('a fact', () => {
     ['a version of the rules without a character', scored(ID, 0.5, { ruleSetVersion: '' })],
     ['a version of the rules of 65 characters', scored(ID, 0.5, { ruleSetVersion: 'x'.repeat(65) })],
     ['a version of the rules that is a number', scored(ID, 0.5, { ruleSetVersion: 2026.1 })],
+    ['121 segments', scored(ID, 0.5, { segments: Array(121).fill(segment({})) })],
+    ['a segment without a start', scored(ID, 0.5, { segments: [segment({ startedAt: undefined })] })],
+    ['a segment that starts at no date', scored(ID, 0.5, { segments: [segment({ startedAt: 'soon' })] })],
+    ['a segment with log odds in text', scored(ID, 0.5, { segments: [segment({ logOdds: '1' })] })],
+    [
+      'a segment with endless log odds',
+      JSON.parse(JSON.stringify(scored(ID, 0.5, { segments: [segment({ logOdds: 7_001 })] })).replace('7001', '1e400')),
+    ],
+    ['segments that are one', scored(ID, 0.5, { segments: segment({}) })],
     ['evidence that is an object', scored(ID, 0.5, { evidence: {} })],
     ['101 findings', scored(ID, 0.5, { evidence: Array(101).fill(finding('f')) })],
     ['a finding of nothing', scored(ID, 0.5, { evidence: [null] })],

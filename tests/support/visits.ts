@@ -12,10 +12,15 @@ export const OLD_CHROME = CHROME.replace('142', '131');
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
-/** One moment for all visits of a run, so that facts that are made again are the same. */
-const NOW_MS = Date.now();
+/** The hour of the day that visits are counted back from. */
+export const HOUR = 18;
+/**
+ * One moment for all visits of a run, so that facts that are made again are the same: on the day before, so that no day ends
+ * between two visits of the hours before it.
+ */
+const NOW_MS = Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000 + HOUR * 60 * MINUTE_MS;
 
-/** A time some minutes ago. */
+/** A time some minutes before that moment. */
 export const minutesAgo = (minutes: number) => new Date(NOW_MS - minutes * MINUTE_MS).toISOString();
 export const daysAgo = (days: number) => days * DAY_MINUTES;
 
@@ -24,7 +29,7 @@ export interface VisitFields {
   user?: string | null;
   device?: string | null;
   userAgent?: string;
-  /** When it began, in minutes before now. */
+  /** When it began, in minutes before that moment. */
   ago?: number;
   /** For how many minutes it lasts. Null: it is open. */
   minutes?: number | null;

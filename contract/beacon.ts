@@ -8,6 +8,9 @@ export const MAX_SESSION_BATCHES = 2_000;
 export const MAX_SESSION_MS = 8 * 3_600_000;
 /** A batch has at most this many pages and marks. */
 export const MAX_BEACON_ITEMS = 64;
+/** A batch names at most this many documents that are written, each by a text of at most so many characters. */
+export const MAX_WRITTEN_DOCUMENTS = 16;
+export const MAX_WRITTEN_DOCUMENT_LENGTH = 256;
 /** An event has at most this many fields, so a batch has a bounded number of values. */
 export const MAX_EVENT_VALUES = 20_000;
 
@@ -23,6 +26,11 @@ export interface BeaconContent {
   e?: BeaconEnvironment;
   /** Addresses of the pages that the batch's `page` events name by their index. */
   p?: string[];
+  /**
+   * Ids that the page gives to what is written in its fields, such as an essay: the batch's `writing` events name them by
+   * their index. Empty for a field without one.
+   */
+  w?: string[];
   /** Indexes in AUTOMATION_MARKS that were found since the last batch. */
   m?: number[];
   /** What a full buffer dropped since the last batch. */
@@ -175,6 +183,7 @@ export enum EventCode {
   Leave = 16,
   Alive = 17,
   Composition = 18,
+  Writing = 19,
 }
 
 /**
@@ -216,6 +225,12 @@ export const EVENT_FIELDS = {
   [EventCode.Alive]: [],
   /** An input method began (0) or ended (1) a composition of this length. */
   [EventCode.Composition]: ['phase', 'length'],
+  /**
+   * The field is one in which a person writes at length: `document` is an index in `w`, `fromEnd` how many characters follow
+   * the caret, −1 where unknown. Stands directly before an Input of the field: before the first of a batch, and whenever
+   * `fromEnd` is not 0 or not what the field's last one said.
+   */
+  [EventCode.Writing]: ['field', 'document', 'fromEnd'],
 } as const satisfies Record<EventCode, readonly string[]>;
 
 /** Bits of the field `flags`. */

@@ -167,7 +167,7 @@ export function createCollector(dependencies: {
     beacon: Beacon,
     { origin, clientAddress, signed }: CollectRequest,
   ): KeptBatch {
-    const { d, n, c, e, p, m, l, ev, x, u, i } = beacon;
+    const { d, n, c, e, p, w, m, l, ev, x, u, i } = beacon;
     const user = u && readUser(u, site.identitySecret);
     const agent = signed ? agents.verify(signed) : null;
     const number = n === 0 ? findNetwork(clientAddress) : null;
@@ -175,6 +175,7 @@ export function createCollector(dependencies: {
       ...{ d, n, c, ev, receivedAtMs: 0 },
       ...(e && { e }),
       ...(p && { p }),
+      ...(w && { w }),
       ...(m && { m }),
       ...(l && { l }),
       ...(x && { x }),

@@ -92,8 +92,8 @@ export interface OpenSessions {
 }
 
 /** Weighs a batch in numbers. Text counts a number for eight characters. */
-const weighBatch = ({ ev, p = [] }: KeptBatch) =>
-  BATCH_VALUES + ev.length + Math.ceil(p.reduce((length, url) => length + url.length, 0) / 8);
+const weighBatch = ({ ev, p = [], w = [] }: KeptBatch) =>
+  BATCH_VALUES + ev.length + Math.ceil([...p, ...w].reduce((length, text) => length + text.length, 0) / 8);
 
 export type NewSession = Pick<OpenSession, 'integrationId' | 'sessionId' | 'userAgent' | 'country' | 'location'>;
 

@@ -13,6 +13,8 @@ import {
   MAX_BEACON_ITEMS,
   MAX_EVENT_VALUES,
   MAX_SESSION_BATCHES,
+  MAX_WRITTEN_DOCUMENT_LENGTH,
+  MAX_WRITTEN_DOCUMENTS,
   PAGE_CAUSES,
   POINTERS,
 } from '../../contract/beacon';
@@ -41,21 +43,26 @@ const FIELD_BOUNDS: Record<FieldName, Bounds> = {
   ...{ slot: OPTIONAL, field: OPTIONAL, insertedLength: OPTIONAL, valueLength: OPTIONAL, length: OPTIONAL },
   ...{ state: BIT, persisted: BIT, phase: BIT, flags: FLAGS },
   ...{ button: [-1, 31], mode: [0, 2], pressurePercent: [0, 100], page: [0, MAX_BEACON_ITEMS - 1] },
+  ...{ document: [0, MAX_WRITTEN_DOCUMENTS - 1], fromEnd: OPTIONAL },
   ...{ pointer: indexOf(POINTERS), role: indexOf(ELEMENT_ROLES), class: indexOf(KEY_CLASSES) },
   ...{ type: indexOf(INPUT_TYPES), kind: indexOf(CLIPBOARD_KINDS), cause: indexOf(PAGE_CAUSES) },
 };
 
 interface Layout {
   bounds: Bounds[];
-  /** Where the index of a page stands among the fields; −1 for none. */
+  /** Where an index of a page, and of a document that is written, stands among the fields; −1 for none. */
   pageAt: number;
+  documentAt: number;
 }
 
 /** The layouts of the events by their code. */
 const LAYOUTS: Layout[] = [];
 for (const [code, names] of Object.entries(EVENT_FIELDS)) {
   const fields: readonly FieldName[] = names;
-  LAYOUTS[Number(code)] = { bounds: fields.map((name) => FIELD_BOUNDS[name]), pageAt: fields.indexOf('page') };
+  LAYOUTS[Number(code)] = {
+    bounds: fields.map((name) => FIELD_BOUNDS[name]),
+    ...{ pageAt: fields.indexOf('page'), documentAt: fields.indexOf('document') },
+  };
 }
 
 /** Events are noted a little after they happen, so their times may go back, but not by more than a minute. */
@@ -84,9 +91,12 @@ export function readBeacon(value: unknown): Beacon | null {
   if (!isInteger(n, [0, MAX_SESSION_BATCHES - 1]) || !isClock(c)) return null;
   const p = own(value, 'p');
   if (p !== undefined && !isPages(p)) return null;
-  if (!isEvents(ev, p === undefined ? 0 : p.length)) return null;
+  const w = own(value, 'w');
+  if (w !== undefined && !isWrittenDocuments(w)) return null;
+  if (!isEvents(ev, p === undefined ? 0 : p.length, w === undefined ? 0 : w.length)) return null;
   const beacon: Beacon = { v, k, s, d, n, c: [c[0], c[1]], ev };
   if (p !== undefined) beacon.p = p;
+  if (w !== undefined) beacon.w = w.map((id) => (isText(id, 0, MAX_WRITTEN_DOCUMENT_LENGTH) ? id : ''));
   return readOptional(value, beacon) ? beacon : null;
 }
 
@@ -172,7 +182,7 @@ function readUser(value: object): BeaconUser | null {
 }
 
 /** Whether all events are known, complete and within bounds. */
-function isEvents(value: unknown, pages: number): value is number[] {
+function isEvents(value: unknown, pages: number, documents: number): value is number[] {
   if (!Array.isArray(value) || value.length > MAX_EVENT_VALUES) return false;
   let time10 = 0;
   let latest10 = 0;
@@ -187,7 +197,9 @@ function isEvents(value: unknown, pages: number): value is number[] {
     at += 2;
     // Values that are missing at the end are undefined, so no integers.
     for (const bounds of layout.bounds) if (!isInteger(value[at++], bounds)) return false;
-    if (layout.pageAt >= 0 && value[at - layout.bounds.length + layout.pageAt] >= pages) return false;
+    const fieldsAt = at - layout.bounds.length;
+    if (layout.pageAt >= 0 && value[fieldsAt + layout.pageAt] >= pages) return false;
+    if (layout.documentAt >= 0 && value[fieldsAt + layout.documentAt] >= documents) return false;
   }
   return true;
 }
@@ -197,6 +209,13 @@ function isPages(value: unknown): value is string[] {
   for (let i = 0; i < value.length; i++) {
     if (!isText(value[i], 1, MAX_PAGE_URL_LENGTH) || !isWebUrl(value[i])) return false;
   }
+  return true;
+}
+
+/** The ids come from the page, the rest of a batch does not: an id that cannot be kept is read as none. */
+function isWrittenDocuments(value: unknown): value is string[] {
+  if (!Array.isArray(value) || value.length > MAX_WRITTEN_DOCUMENTS) return false;
+  for (let i = 0; i < value.length; i++) if (typeof value[i] !== 'string') return false;
   return true;
 }
 

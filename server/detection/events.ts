@@ -123,6 +123,8 @@ function describeEvent(event: TraceEvent, isTouch: boolean): Entry | null {
       return { ...countEvent('navigation'), metadata: { cause: PAGE_CAUSES[event.cause] } };
     case EventCode.Leave:
     case EventCode.Alive:
+    // Says more of the Input that follows.
+    case EventCode.Writing:
       return null;
   }
 }

@@ -23,6 +23,8 @@ export function measureMove(state: DocumentState, timeMs: number): void {
  * measured.
  */
 export function measureEvent(state: DocumentState, event: TraceEvent, deeds: Deeds): void {
+  // Says more of the Input that follows, which is measured.
+  if (event.code === EventCode.Writing) return;
   if (state.pageMs === NEVER) state.pageMs = event.timeMs;
   deeds.isChanged = true;
   if (STIRS.has(event.code)) noticeStir(state, event.timeMs);

@@ -47,6 +47,7 @@ describe('a packed batch', () => {
     c: fc.tuple(fc.nat(2 ** 31), fc.nat(2 ** 31)),
     ev: fc.array(integer, { maxLength: 400 }),
     p: fc.array(webAddress, { maxLength: 3 }),
+    w: fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { maxLength: 3 }),
   });
 
   it('is read as it was written, alone and in a trace', () => {

@@ -16,6 +16,7 @@ const BEACON: Beacon = {
   u: { id: 'u-1', name: 'Ada', email: 'ada@example.edu', url: 'https://lms.example.edu/u/1', context: 'c-1' },
   m: [0, 1],
   l: [3, 0],
+  w: ['essay', ''],
   g: 1,
   x: 1,
 };
@@ -67,6 +68,14 @@ describe('readBeacon', () => {
     ['too many pages', { ...BEACON, p: Array(65).fill('https://a.example/') }],
     ['a user that is text', { ...BEACON, u: 'Ada' }],
     ['a user that is null', { ...BEACON, u: null }],
+    ['written documents that are text', { ...BEACON, w: 'essay' }],
+    ['a written document that is a number', { ...BEACON, w: [1] }],
+    ['written documents with a hole', { ...BEACON, w: [null] }],
+    ['too many written documents', { ...BEACON, w: Array(17).fill('essay') }],
+    ['an index past the written documents', { ...BEACON, w: ['essay'], ev: [EventCode.Writing, 10, 0, 1, 0] }],
+    ['a writing event without documents', { ...BEACON, w: undefined, ev: [EventCode.Writing, 10, 0, 0, 0] }],
+    ['a caret of -2', { ...BEACON, w: ['essay'], ev: [EventCode.Writing, 10, 0, 0, -2] }],
+    ['a writing event that lacks a field', { ...BEACON, w: ['essay'], ev: [EventCode.Writing, 10, 0, 0] }],
     ['an environment without sizes', { ...BEACON, e: { ...DESKTOP, v: [] } }],
     ['an environment with a size of text', { ...BEACON, e: { ...DESKTOP, v: ['1', 1, 1, 1, 1, 1, 1, 1, 1, 1] } }],
     ['an environment with long text', { ...BEACON, e: { ...DESKTOP, g: 'x'.repeat(257) } }],
@@ -116,6 +125,11 @@ describe('readBeacon', () => {
     expect(readBeacon(onWire({ ...BEACON, u }))).toEqual(onWire({ ...NOBODY, ...kept }));
   });
 
+  it('reads the id of a written document that cannot be kept as none', () => {
+    const w = ['essay', '', 'a\0', '\ud800', 'x'.repeat(257)];
+    expect(readBeacon(onWire({ ...BEACON, w }))).toEqual({ ...BEACON, w: ['essay', '', '', '', ''] });
+  });
+
   it('takes what stands exactly at a bound', () => {
     const values = Array(MAX_EVENT_VALUES / 2)
       .fill([EventCode.Alive, 1])
@@ -127,6 +141,8 @@ describe('readBeacon', () => {
       withEvents(EventCode.Alive, 700_000, EventCode.Alive, -600_000),
       { ...BEACON, u: { id: '😀'.repeat(256), hash: 'a'.repeat(64) } },
       { ...BEACON, p: [`https://a.example/${'x'.repeat(2_048 - 18)}`], ev: [] },
+      { ...BEACON, w: Array(16).fill('é'.repeat(256)), ev: [EventCode.Writing, 10, -1, 15, -1] },
+      { ...BEACON, w: [] },
     ]) {
       expect(readBeacon(onWire(beacon))).toEqual(onWire(beacon));
     }

@@ -32,6 +32,7 @@ describe('summariseEvents', () => {
     expect(types(EventCode.Visibility)).toEqual(['visibility']);
     expect(types(EventCode.Alive)).toEqual([]);
     expect(types(EventCode.Leave)).toEqual([]);
+    expect(types(EventCode.Writing, { document: 0 })).toEqual([]);
     const summaries = summariseOne(
       new TraceBuilder({ url: null }).add(EventCode.Press, { pointer: 2 }).add(EventCode.Click),
     );

@@ -29,6 +29,19 @@ describe('a segment', () => {
     expect(startsOf(idle)).toEqual([140]);
   });
 
+  it('measures the same with and without what is said of an Input', () => {
+    const type = (isTold: boolean) => {
+      const builder = new TraceBuilder().wait(3_000);
+      for (let i = 1; i < 9; i++) {
+        if (isTold) builder.add(EventCode.Writing, { document: 0, fromEnd: i });
+        builder.add(EventCode.Input, { valueLength: 30 * i, insertedLength: 30 }).wait(i * 900);
+        builder.add(EventCode.Clipboard, { kind: 0, length: 30 }).wait(20);
+      }
+      return read(builder).segments.map(({ startMs, deeds }) => ({ startMs, deeds }));
+    };
+    expect(type(true)).toEqual(type(false));
+  });
+
   it('belongs to one document; all are in order of time', () => {
     const later = new TraceBuilder({ document: '00000000000000a0', originMs: ORIGIN_MS + 5_000 }).wait(900);
     const earlier = new TraceBuilder({ document: '00000000000000b0' }).wait(900);

@@ -6,7 +6,7 @@ import type { Keystroke } from './deeds';
 /** A longer stretch of text is typed at once only by a program, or by a fast typist. */
 const MAX_PHRASE_LENGTH = 40;
 /** A pause that begins a phrase. */
-const MIN_PAUSE_MS = 350;
+export const MIN_PHRASE_PAUSE_MS = 350;
 /** Nobody speaks 40 characters in a second, so text that comes faster was not dictated. */
 export const MS_PER_SPOKEN_CHARACTER = 25;
 
@@ -15,7 +15,7 @@ const MAX_MEAN_INTERVAL_MS = 80;
 
 /** Leaves out the keys of phrases that somebody could have spoken or chosen in the pause before. */
 export function leaveOutPhrases(keys: readonly Keystroke[]): Keystroke[] {
-  const starts = keys.flatMap((key, place) => (place === 0 || findPause(key) >= MIN_PAUSE_MS ? [place] : []));
+  const starts = keys.flatMap((key, place) => (place === 0 || findPause(key) >= MIN_PHRASE_PAUSE_MS ? [place] : []));
   return starts.flatMap((start, place) => {
     const stretch = keys.slice(start, starts[place + 1]);
     return isPhrase(stretch) ? [] : stretch;
@@ -23,10 +23,22 @@ export function leaveOutPhrases(keys: readonly Keystroke[]): Keystroke[] {
 }
 
 function isPhrase([first, ...others]: readonly Keystroke[]): boolean {
-  const length = others.length + 1;
-  if (others.length === 0 || length > MAX_PHRASE_LENGTH) return false;
   const tookMs = others.reduce((total, { intervalMs }) => total + intervalMs!, 0);
-  return tookMs <= others.length * MAX_MEAN_INTERVAL_MS && findPause(first!) >= length * MS_PER_SPOKEN_CHARACTER;
+  return isSpokenPhrase({ length: others.length + 1, tookMs, pauseMs: findPause(first!) });
+}
+
+/** Whether a program typed what could have been spoken or chosen in the pause before it. */
+export function isSpokenPhrase({
+  length,
+  tookMs,
+  pauseMs,
+}: {
+  length: number;
+  tookMs: number;
+  pauseMs: number;
+}): boolean {
+  if (length < 2 || length > MAX_PHRASE_LENGTH) return false;
+  return tookMs <= (length - 1) * MAX_MEAN_INTERVAL_MS && pauseMs >= length * MS_PER_SPOKEN_CHARACTER;
 }
 
 /** The pause before a key. There was a long one if it has no interval. */

@@ -1,0 +1,187 @@
+import { CLIPBOARD_KINDS, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES } from '../../contract/beacon';
+import type { Provenance } from '../../contract/writing';
+import { type Event, isTrusted, NEVER } from './document-state';
+import { MS_PER_SPOKEN_CHARACTER } from './phrases';
+import type { TraceEvent } from './trace';
+
+// Where the characters of an Input came from: what came right before it tells. In doubt the innocent explanation counts.
+
+/** What happened on a page before an Input. Times are of its document's clock. */
+export interface PageState {
+  /** The last key that writes, until its text came. */
+  key: { kind: (typeof KEY_CLASSES)[number]; hasCode: boolean; timeMs: number } | null;
+  /** The last event in which somebody, or a program, did something; at first the beginning of the document. */
+  noticedMs: number;
+  isComposing: boolean;
+  composedMs: number;
+  /** The last paste or drop; its length is −1 where unknown. */
+  clip: { timeMs: number; length: number } | null;
+  /** What was copied or cut on the page and is still there to be pasted; its length is −1 where unknown. */
+  copied: { timeMs: number; length: number; isCut: boolean } | null;
+  removed: { timeMs: number; length: number };
+}
+
+export const createPageState = (): PageState => ({
+  ...{ key: null, noticedMs: 0, isComposing: false, composedMs: NEVER, clip: null, copied: null },
+  removed: { timeMs: NEVER, length: 0 },
+});
+
+/** A field before an Input. */
+export interface FieldState {
+  /** The length of its text; null if it is not known. */
+  length: number | null;
+  inputMs: number;
+}
+
+/** What an Input changed. */
+export interface Change {
+  added: Partial<Record<Provenance, number>>;
+  deleted: number;
+  /** The key that wrote it, if one did. */
+  key: PageState['key'];
+  /** How long the text was before. */
+  lengthBefore: number;
+}
+
+/** Keys that write, and those that accept what the browser proposes. */
+const WRITING_KEYS = new Set([
+  ...['letter', 'capital', 'digit', 'space', 'punctuation', 'enter', 'composition'],
+  ...['tab', 'arrow'],
+]);
+/** Between a paste or a removal and its text lies less, between a key and its text even on a slow machine. */
+const ECHO_MS = 1_000;
+const KEY_TO_TEXT_MS = 2_000;
+const COMPOSITION_ECHO_MS = 100;
+/** A key writes less than this at once, and changes of this size are the page's own: brackets, spaces, formats. */
+const MAX_KEYED_LENGTH = 10;
+/** Browsers complete a sentence by at most so much when a key accepts it. */
+const MAX_COMPLETION_LENGTH = 60;
+/** Programs that write what was spoken into a page by a script write a phrase at a time: this is 20 s of speech. */
+const MAX_SCRIPTED_PHRASE_LENGTH = 300;
+/** An editor that takes a paste itself may add or drop a little. */
+const fitsClip = (length: number, clip: { length: number }) => clip.length < 0 || length <= clip.length * 1.1 + 16;
+/** What was cut and what is pasted may differ by a space or two. */
+const CUT_TOLERANCE = 2;
+
+/** Notes what may explain later text. */
+export function followPage(state: PageState, event: TraceEvent): void {
+  const { timeMs } = event;
+  switch (event.code) {
+    case EventCode.KeyDown: {
+      const kind = KEY_CLASSES[event.class]!;
+      const isCommand = (event.flags & EVENT_FLAGS.control) !== 0 && (event.flags & EVENT_FLAGS.alt) === 0;
+      if (!WRITING_KEYS.has(kind) || isCommand || !isTrusted(event)) break;
+      // The pause before a key belongs to the text that the key writes.
+      state.key = { kind, hasCode: (event.flags & EVENT_FLAGS.hasCode) !== 0 && kind !== 'composition', timeMs };
+      return;
+    }
+    case EventCode.Clipboard: {
+      if (!isTrusted(event)) return;
+      const kind = CLIPBOARD_KINDS[event.kind]!;
+      if (kind === 'paste' || kind === 'drop') state.clip = { timeMs, length: event.length };
+      else state.copied = { timeMs, length: event.length, isCut: kind === 'cut' };
+      return;
+    }
+    case EventCode.Composition:
+      state.isComposing = event.phase === 0;
+      state.composedMs = timeMs;
+      return;
+    case EventCode.Visibility:
+    case EventCode.Leave:
+      // Somewhere else, something else may be copied.
+      state.copied = null;
+      break;
+    case EventCode.Press:
+    case EventCode.Touch:
+      break;
+    default:
+      return;
+  }
+  state.noticedMs = timeMs;
+}
+
+/** Finds out what an Input changed, and where that came from. */
+export function traceInput(state: PageState, field: FieldState, event: Event<EventCode.Input>): Change {
+  const type = INPUT_TYPES[event.type]!;
+  const after = event.valueLength;
+  let inserted = Math.max(0, Math.min(event.insertedLength, after));
+  const isPasted = type === 'insertFromPaste' || type === 'insertFromDrop';
+  if (isPasted && field.length === null && inserted === 0 && state.clip)
+    inserted = Math.max(0, Math.min(state.clip.length, after));
+  const isRemoval = type === 'deleteContent';
+  // Of a field that is new, or of which something was lost, what is not inserted now was there before.
+  const before = field.length ?? after - (isRemoval ? 0 : inserted);
+  const grown = after - before;
+  const change: Change = { added: {}, deleted: 0, key: state.key, lengthBefore: before };
+  const add = (name: Provenance, length: number) => {
+    if (length > 0) change.added[name] = (change.added[name] ?? 0) + length;
+  };
+
+  if (isRemoval || type === 'history') {
+    change.deleted = Math.max(0, -grown);
+    add(isRemoval ? nameUnexplained(state, field, event.timeMs, grown) : 'restored', grown);
+    if (isRemoval) noticeRemoval(state, event.timeMs, change.deleted);
+  } else if (type === 'insertComposition') {
+    add('composed', grown);
+  } else {
+    const source = findSource(state, field, event, isTrusted(event) ? inserted : Math.max(0, grown));
+    const amount = source === 'composed' ? Math.max(0, Math.min(inserted, grown)) : inserted;
+    add(source, isTrusted(event) ? amount : grown);
+    // A spell-checker replaces a word: that is no revision of the writer.
+    if (source !== 'composed' && source !== 'corrected') change.deleted = Math.max(0, amount - grown);
+    const unexplained = isTrusted(event) ? grown - inserted : 0;
+    add(nameUnexplained(state, field, event.timeMs, unexplained), unexplained);
+  }
+  if (change.added.typed === undefined) change.key = null;
+  state.key = null;
+  state.noticedMs = event.timeMs;
+  field.length = after;
+  field.inputMs = event.timeMs;
+  return change;
+}
+
+function noticeRemoval(state: PageState, timeMs: number, length: number): void {
+  state.removed = { timeMs, length };
+  if (state.copied?.isCut && timeMs - state.copied.timeMs < ECHO_MS) state.copied.length = length;
+}
+
+/** Finds where the text of an Input of so many characters came from. */
+function findSource(state: PageState, field: FieldState, event: Event<EventCode.Input>, length: number): Provenance {
+  const { timeMs } = event;
+  const type = INPUT_TYPES[event.type]!;
+  const { clip, removed } = state;
+  const key = state.key && timeMs - state.key.timeMs < KEY_TO_TEXT_MS ? state.key : null;
+  if (type === 'insertReplacement' && isTrusted(event)) return 'corrected';
+  if (type === 'insertFromDrop' && isTrusted(event)) {
+    const isDragged = timeMs - removed.timeMs < ECHO_MS && Math.abs(length - removed.length) <= CUT_TOLERANCE;
+    return isDragged ? 'moved' : 'dropped';
+  }
+  const isPasted = type === 'insertFromPaste' && isTrusted(event);
+  const isClip = clip !== null && timeMs - clip.timeMs < ECHO_MS && length > 1 && fitsClip(length, clip);
+  if (isPasted || isClip) return isCopiedHere(state, field, length) ? 'moved' : 'pasted';
+  if ((event.flags & EVENT_FLAGS.autofilled) !== 0 && key === null && length > 1) return 'autofilled';
+  if (state.isComposing || timeMs - state.composedMs < COMPOSITION_ECHO_MS) return 'composed';
+  if (key && length <= MAX_KEYED_LENGTH) return key.hasCode ? 'typed' : 'composed';
+  if (key && length <= MAX_COMPLETION_LENGTH && isTrusted(event)) return 'corrected';
+  if (length <= MAX_KEYED_LENGTH) return isTrusted(event) ? 'composed' : 'inserted';
+  return isSpoken(length, timeMs - state.noticedMs, isTrusted(event)) ? 'composed' : 'inserted';
+}
+
+/** Whether text could have been spoken in the time before it. */
+const isSpoken = (length: number, pauseMs: number, isOfBrowser: boolean) =>
+  pauseMs >= length * MS_PER_SPOKEN_CHARACTER && (isOfBrowser || length <= MAX_SCRIPTED_PHRASE_LENGTH);
+
+/** Names text that is there without any Input. When it came is known only to lie after the Input before. */
+function nameUnexplained(state: PageState, field: FieldState, timeMs: number, length: number): Provenance {
+  if (length < MAX_KEYED_LENGTH) return 'corrected';
+  const { clip } = state;
+  if (clip && clip.timeMs >= field.inputMs && fitsClip(length, clip))
+    return isCopiedHere(state, field, length) ? 'moved' : 'pasted';
+  return isSpoken(length, timeMs - field.inputMs, false) ? 'composed' : 'inserted';
+}
+
+/** Whether so much text was copied or cut on this page. Where it is not known how much, it was not more than the field had. */
+function isCopiedHere({ copied }: PageState, field: FieldState, length: number): boolean {
+  if (copied === null) return false;
+  return length <= (copied.length < 0 ? (field.length ?? 0) : copied.length) + CUT_TOLERANCE;
+}

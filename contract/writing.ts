@@ -64,7 +64,7 @@ export type WritingEvidence = z.infer<typeof writingEvidenceSchema>;
 
 /** A writing session, for staff. No route of the public API shows it. */
 export const writingSessionSchema = z.object({
-  sessionId: z.string(),
+  id: z.string(),
   /** The browsing session in which it was written; null if a customer's own tool wrote the fact. */
   browsingSessionId: z.string().nullable(),
   userId: z.string().nullable(),

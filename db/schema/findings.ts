@@ -13,6 +13,7 @@ import {
 import type { AlertComparison, AlertMetric, AlertScope } from '../../contract/alert-rules';
 import type { ReportFormat, Severity } from '../../contract/events';
 import type { FindingRuleName } from '../../contract/findings';
+import type { WritingEvidence } from '../../contract/writing';
 import { identifier, instant } from './columns';
 import { integrations } from './integrations';
 
@@ -29,10 +30,20 @@ export const writingScores = pgTable(
     userId: identifier('user_id'),
     documentId: identifier('document_id'),
     wordCount: integer('word_count'),
+    /** The browsing session in which the text was written, if the collector measured it. */
+    browsingSessionId: identifier('browsing_session_id'),
+    evidence: jsonb('evidence').$type<WritingEvidence>(),
   },
   (table) => [
     primaryKey({ columns: [table.integrationId, table.sessionId, table.scoredAt] }),
-    index('writing_scores_recent').on(table.integrationId, table.scoredAt),
+    index('writing_scores_recent').on(table.integrationId, table.scoredAt, table.sessionId),
+    index('writing_scores_by_session').on(
+      table.integrationId,
+      table.browsingSessionId,
+      table.scoredAt,
+      table.sessionId,
+    ),
+    index('writing_scores_by_user').on(table.integrationId, table.userId, table.scoredAt, table.sessionId),
   ],
 );
 

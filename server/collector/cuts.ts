@@ -11,6 +11,7 @@ import type { Fact } from '../pipeline/facts';
 import { coverBatches, coversBatch } from './coverage';
 import type { KeptBatch } from './packing';
 import type { OpenSession, Progress } from './session-state';
+import { listWritingFacts } from './written-texts';
 
 // A cut is a set of batches of a session, and the facts that follow from it. The same cut of the same batches always gives
 // the same facts.
@@ -103,6 +104,7 @@ export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequ
     isFirst: !before,
     isScored,
     isCorrelated,
+    isWritingScored: isOver && session.isWritingScored,
     told: isScored || !before ? { bin, flags: judgement.detectionFlags } : before.told,
     user: isCorrelated ? user : (before?.user ?? null),
     closedAt: isOver ? new Date(Math.max(presence.lastSignMs, Date.parse(started.at))).toISOString() : null,
@@ -110,7 +112,7 @@ export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequ
   const events = listEvents(progress, batches);
   progress.events[1] = events.length;
   const segments = isScored ? session.score.listSegments() : [];
-  return { progress, facts: listFacts(session, progress, { ...judgement, segments }, events) };
+  return { progress, facts: listFacts(session, { progress, batches, judgement: { ...judgement, segments }, events }) };
 }
 
 /** Computes the facts of the latest cut once more. */
@@ -118,7 +120,8 @@ export function repeatFacts(session: OpenSession, progress: Progress): Fact[] {
   const batches = [...session.batches.values()].filter((batch) => coversBatch(progress.covered, batch));
   const trace = { userAgent: session.userAgent, batches, isReplay: session.replay?.isReplay ?? null };
   const judgement = { ...scoreTrace(trace), segments: progress.isScored ? scoreSegments(trace) : [] };
-  return listFacts(session, progress, judgement, listEvents(progress, batches).slice(0, progress.events[1]));
+  const events = listEvents(progress, batches).slice(0, progress.events[1]);
+  return listFacts(session, { progress, batches, judgement, events });
 }
 
 const isOtherVerdict = ({ thresholds }: OpenSession, { told }: Progress, bin: number, flags: string[]) =>
@@ -152,12 +155,15 @@ function listEvents({ covered, added, cutAt, events: [first] }: Progress, batche
   );
 }
 
-function listFacts(
-  { sessionId, userAgent, country, location }: OpenSession,
-  progress: Progress,
-  judgement: Judgement & { segments: ScoredSegment[] },
-  events: SessionEventsFact['events'],
-): Fact[] {
+interface CutContent {
+  progress: Progress;
+  batches: KeptBatch[];
+  judgement: Judgement & { segments: ScoredSegment[] };
+  events: SessionEventsFact['events'];
+}
+
+function listFacts(session: OpenSession, { progress, batches, judgement, events }: CutContent): Fact[] {
+  const { sessionId, userAgent, country, location } = session;
   const { started, cutAt, user, closedAt } = progress;
   const facts: Fact[] = [];
   if (progress.isFirst) {
@@ -193,6 +199,7 @@ function listFacts(
       ...(segments.length >= MIN_SEGMENTS && { segments }),
     });
   }
+  if (progress.isWritingScored) facts.push(...listWritingFacts(session, progress, batches));
   if (closedAt !== null) facts.push({ kind: 'sessionClosed', sessionId, closedAt });
   return facts;
 }

@@ -30,6 +30,9 @@ export interface JudgeResult {
   isClosed: boolean;
 }
 
+/** Whether an integration has scores of what is written. */
+export type WritingSwitch = (integrationId: string) => Promise<boolean>;
+
 const DONE: JudgeResult = { againInMs: null, isClosed: false };
 const MAX_GROUP = 64;
 /** Other processes judged the session at the same time. */
@@ -42,8 +45,9 @@ export function createJudge(dependencies: {
   ingester: Ingester;
   sessions: OpenSessions;
   limits: SessionLimits;
+  isWritingScored: WritingSwitch;
 }): Judge {
-  const { db, log, metrics, ingester, sessions, limits } = dependencies;
+  const { db, log, metrics, ingester, sessions, limits, isWritingScored } = dependencies;
   const writeCut = createCutWriter(db);
 
   async function judge(key: string, request: JudgeRequest): Promise<JudgeResult> {
@@ -87,6 +91,7 @@ export function createJudge(dependencies: {
     }
     if (progress.closedAt !== null && session.replay?.batchCount !== session.batches.size) {
       session.replay = await findReplay(db, session);
+      session.isWritingScored = await isWritingScored(session.integrationId);
       return judgeOnce(session, request);
     }
     const covered = new Set(session.fresh);

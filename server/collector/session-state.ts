@@ -26,6 +26,8 @@ export interface Progress {
   isFirst: boolean;
   isScored: boolean;
   isCorrelated: boolean;
+  /** The cut sends scores of what was written. Absent in cuts of versions that knew none. */
+  isWritingScored?: boolean;
   /** The latest score that was sent. */
   told: { bin: number; flags: string[] };
   /** The latest user that was sent. */
@@ -64,6 +66,8 @@ export interface OpenSession {
   readUpToMs: number | null;
   /** What was looked up when the session was about to close, or read from the database after that. */
   replay: Replay | null;
+  /** Whether what was written is scored: asked when the session is about to close. */
+  isWritingScored: boolean;
   /** When the latest cut was written, and when the session was judged last, by this process's clock. */
   recordedAtMs: number;
   judgedAtMs: number;
@@ -238,6 +242,7 @@ function createSession({ createdAt, dueAt, ...fields }: SessionFields): OpenSess
     readUpToMs: null,
     // Of a session that is closing, of which only this is needed.
     replay: fields.isReplay == null ? null : { digests: [], isReplay: fields.isReplay, batchCount: 0 },
+    isWritingScored: false,
     recordedAtMs: 0,
     judgedAtMs: 0,
     judgementMs: 0,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { writingEvidenceSchema } from '../../contract/writing';
 import { writingScores } from '../../db/schema';
 import { count, factId, factTime, unitInterval } from './fact-fields';
 import { defineFact } from './fact-kind';
@@ -18,6 +19,10 @@ export const writingScoredFact = defineFact({
     userId: factId().nullish(),
     documentId: factId().nullish(),
     wordCount: count().nullish(),
+    /** The browsing session in which the text was written. */
+    browsingSessionId: factId().nullish(),
+    /** Why the text has its score. */
+    evidence: writingEvidenceSchema.nullish(),
   }),
   records: WRITING_SCORES,
   nameKeys(fact, keys) {
@@ -34,7 +39,12 @@ export const writingScoredFact = defineFact({
       documentId: fact.documentId ?? null,
       wordCount: fact.wordCount ?? null,
     };
-    const score: RecordRow<typeof WRITING_SCORES> = { integrationId: draft.integrationId, ...content };
+    const score: RecordRow<typeof WRITING_SCORES> = {
+      integrationId: draft.integrationId,
+      ...content,
+      browsingSessionId: fact.browsingSessionId ?? null,
+      evidence: fact.evidence ?? null,
+    };
     const existing = draft.findRecord(WRITING_SCORES, score);
     if (existing) return draft.repeat(fact.kind, sessionId, isDeepStrictEqual(existing, score));
     draft.assertNotAhead('scoredAt', scoredAt);

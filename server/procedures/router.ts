@@ -15,6 +15,7 @@ import { staffRouter } from './staff';
 import { router } from './trpc';
 import { usersRouter } from './users';
 import { webhooksRouter } from './webhooks';
+import { writingRouter } from './writing';
 
 /** All procedures. REST, the dashboard and the pipeline call them. */
 export const appRouter = router({
@@ -37,6 +38,7 @@ export const appRouter = router({
   alerts: alertsRouter,
   alertRules: alertRulesRouter,
   reports: reportsRouter,
+  writing: writingRouter,
   staff: staffRouter,
   audit: auditRouter,
   pipeline: pipelineRouter,

@@ -1,8 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EventTypeName } from '../../contract/events';
+import { MAX_WRITING_EVIDENCE_BYTES } from '../../contract/writing';
 import { Customer } from '../support/customer';
 import { OpenApiDocument } from '../support/document';
-import { alert, closed, failed, minutesAhead, report, scored, secondsAgo, started, writing } from '../support/facts';
+import {
+  alert,
+  closed,
+  failed,
+  minutesAhead,
+  report,
+  scored,
+  secondsAgo,
+  started,
+  writing,
+  writingEvidence,
+} from '../support/facts';
 import { expectSigned, type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { hashTenantRows } from '../support/tenant-rows';
@@ -188,6 +200,25 @@ async function hashSettled(integrationId: string) {
 }
 
 describe('a writing score', () => {
+  it('may bring its browsing session and its evidence, which are a duplicate when they come again', async () => {
+    const fact = writing('w', 0.45, { scoredAt: AT, browsingSessionId: 's', evidence: writingEvidence() });
+    await customer.accept([fact]);
+    expect(await customer.tell([fact])).toEqual(DUPLICATE);
+    const warn = vi.spyOn(server.service.log, 'warn');
+    const { evidence, ...bare } = fact as typeof fact & { evidence: object };
+    expect(await customer.tell([{ ...bare, evidence: { ...evidence, finalLength: 1 } }])).toEqual(DUPLICATE);
+    expect(await customer.tell([bare])).toEqual(DUPLICATE);
+    expect(warn).toHaveBeenCalledTimes(2);
+    const [row] = await server.database.db.sql`
+      select browsing_session_id as session, evidence from writing_scores where integration_id = ${customer.id}`;
+    expect(row).toEqual({ session: 's', evidence: writingEvidence() });
+    expect(JSON.stringify(evidence).length).toBeLessThan(MAX_WRITING_EVIDENCE_BYTES);
+    // What is told stays as it is specified.
+    expect(Object.keys((await readPayloads('WritingSessionScored'))[0]).sort()).toEqual(
+      ['aiScore', 'documentId', 'scoredAt', 'sessionId', 'userId', 'wordCount'].sort(),
+    );
+  });
+
   it('fires for each time, whatever was sent before, for a session that exists or not', async () => {
     await customer.accept([started('s'), writing('s', 0.5), writing('none', 0.5)]);
     await customer.accept([writing('s', 0.1, { scoredAt: secondsAgo(60) }), writing('s', 0.9, { scoredAt: AT })]);
@@ -276,6 +307,10 @@ describe('a batch', () => {
   ];
   const COUNTS = [-1, 0.5, '7'];
   const OPTIONAL_IDS = ODD_IDS.slice(0, -2);
+  const [reason] = writingEvidence().reasons;
+  const LONG_EVIDENCE = writingEvidence({
+    reasons: Array.from({ length: 20 }, () => ({ ...reason!, expected: 'ü'.repeat(200) })),
+  });
 
   it.each([
     ...ids((id) => failed(id)),
@@ -288,6 +323,10 @@ describe('a batch', () => {
     ...each(score, 'userId', OPTIONAL_IDS),
     ...each(score, 'documentId', OPTIONAL_IDS),
     ...each(score, 'wordCount', [...COUNTS, 2 ** 31]),
+    ...each(score, 'browsingSessionId', OPTIONAL_IDS),
+    ...each(score, 'evidence', ['pasted', [], {}, LONG_EVIDENCE, { ...writingEvidence(), pastes: { count: -1 } }]),
+    ...each(score, 'evidence', [{ ...writingEvidence(), finalLength: Infinity }]),
+    ...each(score, 'evidence', [{ ...writingEvidence(), formulaVersion: '\ud800' }]),
     ...ids((id) => report(id, { downloadUrl: '/x' })),
     ...each(ready, 'reportName', [undefined, null, '', 5, '\0', 'x'.repeat(513)]),
     ...each(ready, 'templateId', ODD_IDS),

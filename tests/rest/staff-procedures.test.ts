@@ -63,6 +63,12 @@ beforeAll(async () => {
         ...{ kind: 'reportReady', reportId: `report-${n}`, reportName: 'Weekly', templateId: 't', format: 'csv' },
         ...{ completedAt: facts.secondsAgo(40 - n), downloadUrl: '/x', ...(expiresAt ? { expiresAt } : {}) },
       })),
+      facts.writing('writing-1', 0.45, {
+        ...{ userId: 'user-1', documentId: 'essay', wordCount: 150, scoredAt: facts.secondsAgo(50) },
+        ...{ browsingSessionId: 's 1/é', evidence: facts.writingEvidence() },
+      }),
+      // Of a customer's own tool.
+      facts.writing('writing-2', 0.2, { userId: 'user-2', scoredAt: facts.secondsAgo(45) }),
     ]);
     expect([sent.status, sent.text]).toEqual([200, expect.stringContaining('"duplicates":0')]);
   }
@@ -329,6 +335,17 @@ describe('findings', () => {
     expect(await walk('anomalies.list')).toEqual(['a2', 'a1']);
     expect(await walk('alerts.list')).toEqual(['alert-2', 'alert-1']);
     expect(await walk('reports.list')).toEqual(['report-1', 'report-0']);
+    expect(await walk('writing.list')).toEqual(['writing-2', 'writing-1']);
+    expect((await ask('writing.list', {})).data).toEqual([
+      {
+        ...{ id: 'writing-2', aiScore: 0.2, scoredAt: expect.stringMatching(/Z$/), userId: 'user-2' },
+        ...{ documentId: null, wordCount: null, browsingSessionId: null, evidence: null },
+      },
+      {
+        ...{ id: 'writing-1', aiScore: 0.45, scoredAt: expect.stringMatching(/Z$/), userId: 'user-1' },
+        ...{ documentId: 'essay', wordCount: 150, browsingSessionId: 's 1/é', evidence: facts.writingEvidence() },
+      },
+    ]);
     expect((await ask('alerts.list', {})).data[1]).toEqual({
       ...{ id: 'alert-1', severity: 'high', message: 'One', triggeredAt: expect.stringMatching(/Z$/), url: null },
       ...{ rule: null, windowStart: null, windowEnd: null, status: 'Open', acknowledgedAt: null, acknowledgedBy: null },
@@ -354,12 +371,20 @@ describe('findings', () => {
     expect(await walk('anomalies.list', filters)).toEqual(expected);
   });
 
+  it.each([
+    [{ browsingSessionId: 's 1/é' }, ['writing-1']],
+    [{ userId: 'user-2' }, ['writing-2']],
+    [{ userId: 'user-2', browsingSessionId: 's 1/é' }, []],
+  ])('of writing sessions %j are %j', async (filters, expected) => {
+    expect(await walk('writing.list', filters)).toEqual(expected);
+  });
+
   it('accept cursors of their own tenant, list and filters only', async () => {
     const { nextCursor: cursor } = (await ask('anomalies.list', { pageSize: 1 })).pagination;
     expect(await refuse('anomalies.list', { cursor })).toBe(200);
     expect(await refuse('anomalies.list', { cursor }, theirs)).toBe(400);
     expect(await refuse('anomalies.list', { cursor, severity: 'low' })).toBe(400);
-    expect(await refuse('alerts.list', { cursor })).toBe(400);
+    for (const list of ['alerts.list', 'writing.list']) expect(await refuse(list, { cursor })).toBe(400);
     expect(await refuse('anomalies.list', { severity: 'severe' })).toBe(400);
   });
 });
@@ -646,7 +671,7 @@ describe('the health of a webhook', () => {
 });
 
 const LARGE =
-  /^(sessions|anomalies|alerts|reports|(minute|incident)_counts|domain_events|webhook_(attempts|deliveries)|entity_\w+)$/;
+  /^(sessions|anomalies|alerts|reports|writing_scores|(minute|incident)_counts|domain_events|webhook_(attempts|deliveries)|entity_\w+)$/;
 
 const RULE = {
   ...{ name: 'n', windowMinutes: 10_080, comparison: 'gte', value: 1_000, severity: 'low', message: 'm' },
@@ -674,6 +699,8 @@ describe('each query of the dashboard reads a part of an index', () => {
                 values (${id}, 'rul-1', 'n', 'botSessions', 'user', 'user-00007', 60, 'gte', 1000, 20, 'low', 'm', 60, true)`;
       await sql`insert into reports (integration_id, id, name, template_id, format, completed_at, download_url)
                 select integration_id, id, 'n', 't', 'csv', created_at, '/' from sessions where integration_id = ${id}`;
+      await sql`insert into writing_scores (integration_id, session_id, scored_at, ai_score, user_id, browsing_session_id)
+                select integration_id, id, created_at, 0.5, user_id, id from sessions where integration_id = ${id}`;
       await sql`update anomalies set type = 'Rare' where integration_id = ${id} and id = 'anomaly-ses-31'`;
     }
     await sql`analyze`;
@@ -692,6 +719,9 @@ describe('each query of the dashboard reads a part of an index', () => {
       ['alertRules.preview', { ...RULE, metric: 'botSessions', scope: { kind: 'user', value: 'user-00007' } }],
       ['alertRules.preview', { ...RULE, metric: 'anomalies', scope: { kind: 'user', value: 'user-00007' } }],
       ['reports.list', {}],
+      ['writing.list', {}],
+      ['writing.list', { browsingSessionId: 'ses-62' }],
+      ['writing.list', { userId: 'user-00007' }],
       ['webhooks.previewThreshold', { eventType: 'BotDetected' }],
       ['webhooks.previewThreshold', { eventType: 'ReportReady' }],
       ['webhooks.getHealth', { id: 'whk-1' }],

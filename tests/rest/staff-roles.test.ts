@@ -86,7 +86,7 @@ describe('every procedure', () => {
   it('is part of the public API only if it says so', () => {
     const procedures = Object.entries(listProcedures(appRouter)) as [string, { meta?: { openapi?: unknown } }][];
     const staffOnly = procedures.filter(([name]) =>
-      /^(staff|integrations|apiKeys|sites|anomalies|findingRules|alerts|alertRules|reports|deliveries|audit)\./.test(
+      /^(staff|integrations|apiKeys|sites|anomalies|findingRules|alerts|alertRules|reports|writing|deliveries|audit)\./.test(
         name,
       ),
     );

@@ -416,6 +416,7 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   await staff.deliveries.get({ id: deliveryId });
   const filters = { sessionId, userId, anomalyType: 'SharedDevice', severity: 'high' as const };
   await staff.anomalies.list(filters);
+  await staff.writing.list({ browsingSessionId: sessionId, userId });
   for (const scope of ['Integration', 'Staff'] as const) {
     const { pagination } = await staff.audit.list({ scope, pageSize: 1 });
     if (pagination.nextCursor) await staff.audit.list({ scope, pageSize: 1, cursor: pagination.nextCursor });
@@ -438,7 +439,7 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   await staff.alerts.acknowledge({ id: data[0]!.id });
   await staff.alerts.resolve({ id: data[0]!.id });
   await staff.alertRules.delete({ id: created.id });
-  for (const list of [staff.anomalies.list, staff.alerts.list, staff.reports.list]) {
+  for (const list of [staff.anomalies.list, staff.alerts.list, staff.reports.list, staff.writing.list]) {
     const { pagination } = await list({ pageSize: 1 });
     if (pagination.nextCursor) await list({ pageSize: 1, cursor: pagination.nextCursor });
   }

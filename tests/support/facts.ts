@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { WritingEvidence } from '../../contract/writing';
 
 export const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
@@ -73,6 +74,25 @@ export const writing = (sessionId: string, aiScore: number, fields: Record<strin
   sessionId,
   aiScore,
   scoredAt: secondsAgo(15),
+  ...fields,
+});
+/** Why a text has its score: all of it was typed. */
+export const writingEvidence = (fields: Partial<WritingEvidence> = {}): WritingEvidence => ({
+  formulaVersion: '2026.1',
+  reasons: [
+    { name: 'text-pasted', state: 'found', measured: 0.5, expected: 'below 0.2 of the text', weight: 1 },
+    { name: 'even-pace', state: 'notMeasured', measured: null, expected: null, weight: 0 },
+  ],
+  characters: {
+    ...{ typed: 500, composed: 0, corrected: 0, pasted: 500, dropped: 0, inserted: 0, autofilled: 0 },
+    ...{ moved: 0, restored: 20, unseen: 0 },
+  },
+  ...{ finalLength: 940, durationMs: 600_000, activeMs: 240_000, charactersPerMinute: 125 },
+  pastes: { count: 1, longest: 500 },
+  pauses: { count: 9, totalMs: 360_000, longestMs: 90_000, afterMark: 5, afterWord: 3, withinWord: 1 },
+  bursts: { count: 10, mean: 50, longest: 120 },
+  revisions: { count: 12, deletedCharacters: 80 },
+  caret: { middle: 30, known: 500 },
   ...fields,
 });
 export const report = (reportId: string, fields: Record<string, unknown> = {}) => ({

@@ -101,6 +101,7 @@ export function makeTenantFacts(marker: string, variety: number): Fact[][] {
         userId: user,
         documentId: marker,
         wordCount: 100 + variety,
+        browsingSessionId: sessionId,
       },
       {
         kind: 'reportReady',

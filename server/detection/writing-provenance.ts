@@ -35,19 +35,21 @@ export interface FieldState {
 
 /** What an Input changed. */
 export interface Change {
-  added: Partial<Record<Provenance, number>>;
+  source: Provenance;
+  length: number;
+  /** Text that was already there, and came after the Input before without one. */
+  earlierSource: Provenance;
+  earlierLength: number;
   deleted: number;
-  /** The key that wrote it, if one did. */
+  /** The key that wrote it, if it was typed. */
   key: PageState['key'];
   /** How long the text was before. */
   lengthBefore: number;
 }
 
 /** Keys that write, and those that accept what the browser proposes. */
-const WRITING_KEYS = new Set([
-  ...['letter', 'capital', 'digit', 'space', 'punctuation', 'enter', 'composition'],
-  ...['tab', 'arrow'],
-]);
+const WRITING_KINDS = ['letter', 'capital', 'digit', 'space', 'punctuation', 'enter', 'composition', 'tab', 'arrow'];
+const IS_WRITING_KEY = KEY_CLASSES.map((kind) => WRITING_KINDS.includes(kind));
 /** Between a paste or a removal and its text lies less, between a key and its text even on a slow machine. */
 const ECHO_MS = 1_000;
 const KEY_TO_TEXT_MS = 2_000;
@@ -63,18 +65,19 @@ const fitsClip = (length: number, clip: { length: number }) => clip.length < 0 |
 /** What was cut and what is pasted may differ by a space or two. */
 const CUT_TOLERANCE = 2;
 
-/** Notes what may explain later text. */
+/** Notes a key, which may write the next text. */
+export function followKey(state: PageState, keyClass: number, flags: number, timeMs: number): void {
+  const kind = KEY_CLASSES[keyClass]!;
+  const isCommand = (flags & EVENT_FLAGS.control) !== 0 && (flags & EVENT_FLAGS.alt) === 0;
+  // The pause before a key belongs to the text that the key writes.
+  if (!IS_WRITING_KEY[keyClass] || isCommand || (flags & EVENT_FLAGS.trusted) === 0) state.noticedMs = timeMs;
+  else state.key = { kind, hasCode: (flags & EVENT_FLAGS.hasCode) !== 0 && kind !== 'composition', timeMs };
+}
+
+/** Notes what may explain later text, in addition to keys. */
 export function followPage(state: PageState, event: TraceEvent): void {
   const { timeMs } = event;
   switch (event.code) {
-    case EventCode.KeyDown: {
-      const kind = KEY_CLASSES[event.class]!;
-      const isCommand = (event.flags & EVENT_FLAGS.control) !== 0 && (event.flags & EVENT_FLAGS.alt) === 0;
-      if (!WRITING_KEYS.has(kind) || isCommand || !isTrusted(event)) break;
-      // The pause before a key belongs to the text that the key writes.
-      state.key = { kind, hasCode: (event.flags & EVENT_FLAGS.hasCode) !== 0 && kind !== 'composition', timeMs };
-      return;
-    }
     case EventCode.Clipboard: {
       if (!isTrusted(event)) return;
       const kind = CLIPBOARD_KINDS[event.kind]!;
@@ -102,43 +105,65 @@ export function followPage(state: PageState, event: TraceEvent): void {
 
 /** Finds out what an Input changed, and where that came from. */
 export function traceInput(state: PageState, field: FieldState, event: Event<EventCode.Input>): Change {
+  const { timeMs, valueLength: after } = event;
   const type = INPUT_TYPES[event.type]!;
-  const after = event.valueLength;
-  let inserted = Math.max(0, Math.min(event.insertedLength, after));
-  const isPasted = type === 'insertFromPaste' || type === 'insertFromDrop';
-  if (isPasted && field.length === null && inserted === 0 && state.clip)
-    inserted = Math.max(0, Math.min(state.clip.length, after));
+  const inserted = countInserted(state, field, event);
   const isRemoval = type === 'deleteContent';
   // Of a field that is new, or of which something was lost, what is not inserted now was there before.
   const before = field.length ?? after - (isRemoval ? 0 : inserted);
   const grown = after - before;
-  const change: Change = { added: {}, deleted: 0, key: state.key, lengthBefore: before };
-  const add = (name: Provenance, length: number) => {
-    if (length > 0) change.added[name] = (change.added[name] ?? 0) + length;
+  const change: Change = {
+    source: 'restored',
+    length: 0,
+    earlierSource: 'inserted',
+    earlierLength: 0,
+    deleted: 0,
+    key: null,
+    lengthBefore: before,
   };
-
-  if (isRemoval || type === 'history') {
+  if (isRemoval) {
+    // Some browsers remove a composition before they insert what was chosen.
+    if (!isComposed(state, timeMs)) change.deleted = Math.max(0, -grown);
+    change.earlierLength = Math.max(0, grown);
+    noticeRemoval(state, timeMs, change.deleted);
+  } else if (type === 'history') {
+    change.length = Math.max(0, grown);
     change.deleted = Math.max(0, -grown);
-    add(isRemoval ? nameUnexplained(state, field, event.timeMs, grown) : 'restored', grown);
-    if (isRemoval) noticeRemoval(state, event.timeMs, change.deleted);
   } else if (type === 'insertComposition') {
-    add('composed', grown);
+    change.source = 'composed';
+    change.length = Math.max(0, grown);
   } else {
-    const source = findSource(state, field, event, isTrusted(event) ? inserted : Math.max(0, grown));
-    const amount = source === 'composed' ? Math.max(0, Math.min(inserted, grown)) : inserted;
-    add(source, isTrusted(event) ? amount : grown);
+    const amount = isTrusted(event) ? inserted : Math.max(0, grown);
+    change.source = findSource(state, field, event, amount);
+    const isReplaced = change.source === 'composed';
+    change.length = isReplaced ? Math.max(0, Math.min(amount, grown)) : amount;
     // A spell-checker replaces a word: that is no revision of the writer.
-    if (source !== 'composed' && source !== 'corrected') change.deleted = Math.max(0, amount - grown);
-    const unexplained = isTrusted(event) ? grown - inserted : 0;
-    add(nameUnexplained(state, field, event.timeMs, unexplained), unexplained);
+    if (!isReplaced && change.source !== 'corrected') change.deleted = Math.max(0, inserted - grown);
+    if (isTrusted(event)) change.earlierLength = Math.max(0, grown - inserted);
   }
-  if (change.added.typed === undefined) change.key = null;
+  if (change.earlierLength > 0) change.earlierSource = nameUnexplained(state, field, timeMs, change.earlierLength);
+  if (change.source === 'typed') change.key = state.key;
   state.key = null;
-  state.noticedMs = event.timeMs;
+  state.noticedMs = timeMs;
   field.length = after;
-  field.inputMs = event.timeMs;
+  field.inputMs = timeMs;
   return change;
 }
+
+/** Counts the characters that an Input says it inserted. Of a paste into a field that is new, the pixel cannot tell. */
+function countInserted(
+  { clip }: PageState,
+  { length }: FieldState,
+  { type, insertedLength, valueLength }: Event<EventCode.Input>,
+): number {
+  const name = INPUT_TYPES[type]!;
+  const isPasted = name === 'insertFromPaste' || name === 'insertFromDrop';
+  const said = isPasted && length === null && insertedLength <= 0 && clip ? clip.length : insertedLength;
+  return Math.max(0, Math.min(said, valueLength));
+}
+
+const isComposed = (state: PageState, timeMs: number) =>
+  state.isComposing || timeMs - state.composedMs < COMPOSITION_ECHO_MS;
 
 function noticeRemoval(state: PageState, timeMs: number, length: number): void {
   state.removed = { timeMs, length };
@@ -160,7 +185,7 @@ function findSource(state: PageState, field: FieldState, event: Event<EventCode.
   const isClip = clip !== null && timeMs - clip.timeMs < ECHO_MS && length > 1 && fitsClip(length, clip);
   if (isPasted || isClip) return isCopiedHere(state, field, length) ? 'moved' : 'pasted';
   if ((event.flags & EVENT_FLAGS.autofilled) !== 0 && key === null && length > 1) return 'autofilled';
-  if (state.isComposing || timeMs - state.composedMs < COMPOSITION_ECHO_MS) return 'composed';
+  if (isComposed(state, timeMs)) return 'composed';
   if (key && length <= MAX_KEYED_LENGTH) return key.hasCode ? 'typed' : 'composed';
   if (key && length <= MAX_COMPLETION_LENGTH && isTrusted(event)) return 'corrected';
   if (length <= MAX_KEYED_LENGTH) return isTrusted(event) ? 'composed' : 'inserted';

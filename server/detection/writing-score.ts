@@ -1,7 +1,8 @@
 import { NEW_TEXT, type WritingEvidence, type WritingReason } from '../../contract/writing';
 import type { TraceBatch } from './trace';
 import { measureUnevenness } from './writing-pace';
-import { measureWriting, type WritingMeasures } from './writing-sessions';
+import { measureWriting } from './writing-sessions';
+import type { WritingMeasures } from './writing-text';
 
 // The score of a text: how much the way in which it came about differs from composing at a keyboard. docs/writing.md has the
 // formula, what it rests on, and what it cannot tell.
@@ -71,7 +72,7 @@ export const WRITING_RULES: readonly WritingRule[] = [
   {
     name: 'text-inserted',
     plainly: 'Text was there at once. Nobody typed, pasted or dictated it: a script or an extension wrote it.',
-    expected: 'below 0.1 of the text',
+    expected: 'below 10 % of the new text',
     ...{ weight: 5, group: 'source' },
     measure: bySource(({ inserted }) => inserted),
     isFound: (measured) => measured >= 0.1,
@@ -79,7 +80,7 @@ export const WRITING_RULES: readonly WritingRule[] = [
   {
     name: 'text-pasted',
     plainly: 'Text was pasted or dropped. It came from another page or program; own notes come so too.',
-    expected: 'below 0.2 of the text',
+    expected: 'below 20 % of the new text',
     ...{ weight: 2, group: 'source' },
     measure: bySource(({ pasted, dropped }) => pasted + dropped),
     isFound: (measured) => measured >= 0.2,
@@ -87,7 +88,7 @@ export const WRITING_RULES: readonly WritingRule[] = [
   {
     name: 'few-long-pauses',
     plainly: 'Little time passed in pauses of 2 s and more. People who compose a text pause to think.',
-    expected: '0.4 of the time or more',
+    expected: '40 % of the time or more',
     ...{ weight: 0.65, group: 'copying' },
     measure: byTyping(({ pauses, durationMs }) => (durationMs > 0 ? pauses.totalMs / durationMs : null)),
     isFound: (measured) => measured < 0.4,
@@ -95,7 +96,7 @@ export const WRITING_RULES: readonly WritingRule[] = [
   {
     name: 'even-pace',
     plainly: 'The text grew at an even pace from beginning to end. Composing goes by fits and starts.',
-    expected: '0.3 or more',
+    expected: 'a variation of 0.3 or more',
     ...{ weight: 0.65, group: 'copying' },
     measure: byTyping(({ pace, durationMs }) => measureUnevenness(pace, durationMs)),
     isFound: (measured) => measured < 0.3,
@@ -103,7 +104,7 @@ export const WRITING_RULES: readonly WritingRule[] = [
   {
     name: 'few-revisions',
     plainly: 'Little of what was typed was deleted again. People who compose a text change their mind.',
-    expected: '0.06 of the typed text or more',
+    expected: '6 % of the typed text or more',
     ...{ weight: 0.65, group: 'copying' },
     measure: byTyping(({ revisions, characters }) => revisions.deletedCharacters / characters.typed),
     isFound: (measured) => measured < 0.06,
@@ -111,7 +112,7 @@ export const WRITING_RULES: readonly WritingRule[] = [
   {
     name: 'linear-writing',
     plainly: 'Nearly all of it was written at the end of the text. People who compose a text go back into it.',
-    expected: '0.005 of the text or more with text after it',
+    expected: '0.5 % of the text or more',
     ...{ weight: 0.65, group: 'copying' },
     measure: byTyping(({ caret }) => caret.middle / caret.known),
     isFound: (measured) => measured < 0.005,

@@ -3,6 +3,7 @@ import { createDocuments } from '../../server/detection/documents';
 import { createPresenceReader } from '../../server/detection/presence';
 import { createScorer, scoreTrace } from '../../server/detection/score';
 import type { Trace, TraceBatch } from '../../server/detection/trace';
+import { scoreWriting } from '../../server/detection/writing-score';
 import { CHROME, seedRandom, TraceBuilder } from '../support/trace';
 import { type BenchOptions, compareToFloor, type Figure, findMedian, findPercentile, type Report } from './report';
 
@@ -16,6 +17,8 @@ const MEASURED_BATCHES = 60;
 const RUNS = 3;
 /** A judgement late in a session may cost this much more than one after a minute. */
 const GROWTH = 2;
+/** What is written may make the judgements of a session cost so much more. */
+const WRITING_GROWTH = 1.1;
 const PAGE_MS = 180_000;
 /** A session may have 2,000 batches, so one of two hours has a batch every four seconds. */
 const BATCH_MS = 4_000;
@@ -28,6 +31,7 @@ export async function measureScore({ say }: BenchOptions): Promise<Report> {
     say(`a session of ${minutes} minutes`);
     return { minutes, ...measureRunning(minutes) };
   });
+  const { judgedMs, writingMs } = measureWritten();
   const secondOf = (us: number) => (us * 1_000) / BATCH_MS;
   const figures: Figure[] = [
     {
@@ -40,6 +44,14 @@ export async function measureScore({ say }: BenchOptions): Promise<Report> {
       },
     },
     { name: `a session of ${EVENTS} events, p95`, value: findP95(whole.scores), unit: 'ms' },
+    { name: `what is written in a session of ${EVENTS} events, once at its close`, value: writingMs, unit: 'ms' },
+    ...compareToFloor(
+      {
+        name: `all judgements of a session of ${EVENTS} events, with what is written`,
+        ...{ value: judgedMs + writingMs, unit: 'ms', floor: judgedMs },
+      },
+      { atMost: WRITING_GROWTH },
+    ),
     ...running.map(({ minutes, batchUs, floorUs }) => ({
       name: `one more batch at ${minutes} min`,
       ...{ value: batchUs, unit: 'µs', floor: floorUs },
@@ -60,7 +72,7 @@ export async function measureScore({ say }: BenchOptions): Promise<Report> {
     notes: [
       'In this process, on batches in memory. Somebody types, moves and presses; a page every three minutes.',
       `Running: score and presence after each of ${MEASURED_BATCHES} further batches, one every ${BATCH_MS / 1_000} s; median.`,
-      'Floor: JSON.parse of the same batches. Of the last figure: a batch after the first minute.',
+      'Floor: JSON.parse of the same batches. With what is written: the same without. Of the last figure: a batch after the first minute.',
     ],
   };
 }
@@ -80,6 +92,30 @@ function measureWhole(): { scores: number[]; floors: number[] } {
     scores.push(scored - parsed);
   }
   return { scores, floors };
+}
+
+/** A session in which a text is written: its judgements after each batch, and the score of the text at the close. */
+function measureWritten(): { judgedMs: number; writingMs: number } {
+  const { userAgent, batches } = imitateSession({ events: EVENTS, isWritten: true });
+  const text = JSON.stringify(batches);
+  const [judged, written]: [number[], number[]] = [[], []];
+  for (let round = -WARM_UPS; round < ROUNDS; round++) {
+    const parsed: TraceBatch[] = JSON.parse(text);
+    const documents = createDocuments();
+    const [score, readPresence] = [createScorer({ userAgent }, documents), createPresenceReader(documents)];
+    const from = performance.now();
+    for (const batch of parsed) {
+      documents.add([batch]);
+      readPresence();
+      score();
+    }
+    const closing = performance.now();
+    scoreWriting(parsed);
+    if (round < 0) continue;
+    judged.push(closing - from);
+    written.push(performance.now() - closing);
+  }
+  return { judgedMs: findMedian(judged), writingMs: findMedian(written) };
 }
 
 /** A session after some minutes, in µs for each further batch. */
@@ -113,8 +149,15 @@ const findP95 = (values: number[]) =>
     95,
   );
 
+interface Imitation {
+  events?: number;
+  batches?: number;
+  /** What is typed belongs to a text. */
+  isWritten?: boolean;
+}
+
 /** Somebody at work, until there are so many events or batches. */
-function imitateSession({ events = Infinity, batches = Infinity }: { events?: number; batches?: number }): Trace {
+function imitateSession({ events = Infinity, batches = Infinity, isWritten = false }: Imitation): Trace {
   const random = seedRandom(5);
   const sent: TraceBatch[] = [];
   let count = 0;
@@ -126,9 +169,9 @@ function imitateSession({ events = Infinity, batches = Infinity }: { events?: nu
       url: `https://lms.example.edu/pages/${page}`,
     });
     for (let n = 1; n <= PAGE_MS / BATCH_MS && count < events && sent.length < batches; n++) {
-      count += act(builder, random);
+      count += act(builder, random, isWritten);
       builder.timeMs = n * BATCH_MS;
-      builder.send();
+      builder.send(isWritten ? { w: ['essay'] } : {});
       sent.push(builder.batches.at(-1)!);
     }
   }
@@ -136,10 +179,13 @@ function imitateSession({ events = Infinity, batches = Infinity }: { events?: nu
 }
 
 /** What somebody does in one batch. Returns how many events it has. */
-function act(builder: TraceBuilder, random: () => number): number {
+function act(builder: TraceBuilder, random: () => number, isWritten: boolean): number {
   for (let n = 0; n < 10; n++) builder.wait(60).move(300 + 300 * random(), 200 + 200 * random());
   for (let n = 0; n < 8; n++) {
-    const write = () => builder.add(EventCode.Input, { flags: EVENT_FLAGS.trusted | EVENT_FLAGS.multiline });
+    const write = () => {
+      if (isWritten && n === 0) builder.add(EventCode.Writing, { document: 0, fromEnd: 0 });
+      builder.add(EventCode.Input, { flags: EVENT_FLAGS.trusted | EVENT_FLAGS.multiline });
+    };
     const flags = EVENT_FLAGS.trusted | EVENT_FLAGS.hasCode;
     builder.wait(60 + 300 * random() ** 2).key('letter', 60 + 60 * random(), flags, write);
   }

@@ -1,5 +1,6 @@
 import type { Metadata } from 'next';
 import { RULES } from '../../../../../server/detection/rules/table';
+import { WRITING_RULES } from '../../../../../server/detection/writing-score';
 import { FirstContent, openPage, orNotFound, type PageProps } from '../../../first-content';
 import { PAGES } from '../../../list-pages';
 import { SessionPage } from './session-page';
@@ -8,6 +9,8 @@ export const metadata: Metadata = { title: 'Session' };
 
 /** The browser is sent the words alone, not the rules. They are Markdown for the documents. */
 const EXPLANATIONS = RULES.map(({ rule }) => [rule.flag, rule.plainly.replaceAll('`', '')] as const);
+
+const WRITING_EXPLANATIONS = WRITING_RULES.map(({ name, plainly }) => [name, plainly] as const);
 
 export default async function Page(props: PageProps<{ sessionId: string }>) {
   const { params, trpc, queryClient } = await openPage(props, 'sessions/[sessionId]');
@@ -19,10 +22,11 @@ export default async function Page(props: PageProps<{ sessionId: string }>) {
     queryClient.prefetchInfiniteQuery(trpc.sessions.listEvents.infiniteQueryOptions({ sessionId }, PAGES)),
     queryClient.prefetchInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions({ sessionId }, PAGES)),
     queryClient.prefetchQuery(trpc.sessions.listDeliveries.queryOptions({ sessionId })),
+    queryClient.prefetchQuery(trpc.writing.list.queryOptions({ browsingSessionId: sessionId })),
   ]);
   return (
     <FirstContent queryClient={queryClient}>
-      <SessionPage sessionId={sessionId} explanations={EXPLANATIONS} />
+      <SessionPage sessionId={sessionId} explanations={EXPLANATIONS} writingExplanations={WRITING_EXPLANATIONS} />
     </FirstContent>
   );
 }

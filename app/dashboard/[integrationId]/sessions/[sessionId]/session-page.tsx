@@ -20,9 +20,16 @@ import { SessionAnomalies, SessionDeliveries } from './consequences';
 import { Events, Pages } from './events';
 import { type Explanations, Findings, listFoundMoments } from './findings';
 import { useLiveSession } from './live-session';
+import { WritingSessions } from './writing';
+
+interface SessionPageProps {
+  sessionId: string;
+  explanations: Explanations;
+  writingExplanations: Explanations;
+}
 
 /** Everything about one session: the verdict and its reasons first, then who it was, what happened, and what followed. */
-export function SessionPage({ sessionId, explanations }: { sessionId: string; explanations: Explanations }) {
+export function SessionPage({ sessionId, explanations, writingExplanations }: SessionPageProps) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;
   const trpc = useTRPC();
@@ -76,6 +83,9 @@ export function SessionPage({ sessionId, explanations }: { sessionId: string; ex
         </div>
         <div className="order-1 empty:hidden lg:col-span-12">
           <Findings query={evidence} {...{ explanations, startMs, isLive, chosenMs, choose }} />
+        </div>
+        <div className="order-1 empty:hidden lg:col-span-12">
+          <WritingSessions sessionId={sessionId} explanations={writingExplanations} />
         </div>
         <div className="contents lg:order-2 lg:col-span-8 lg:flex lg:flex-col lg:gap-4">
           <div className="order-3 scroll-mt-4" ref={timeline}>

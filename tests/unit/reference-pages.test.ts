@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PEOPLE_GROUPS } from '../../server/detection/rules/people';
 import { RULES, type WeightedRule } from '../../server/detection/rules/table';
+import { WRITING_RULES } from '../../server/detection/writing-score';
 import { RULE_DESCRIPTIONS } from '../../server/findings/rules';
 import { type Env, readEnv, settingsSchema } from '../../server/platform/env';
 import { createMetrics } from '../../server/platform/metrics';
 import { TABLE_BOUNDS } from '../support/table-bounds';
 
-// docs/settings.md, docs/metrics.md and tables of docs/operating.md, docs/detection.md and docs/findings.md are generated from the code. After a change of the code write them again:
+// docs/settings.md, docs/metrics.md and tables of docs/operating.md, docs/detection.md, docs/findings.md and
+// docs/writing.md are generated from the code. After a change of the code write them again:
 // npx vitest run tests/unit/reference-pages.test.ts -u
 
 const NOTE = '<!-- Generated. To write it again: npx vitest run tests/unit/reference-pages.test.ts -u -->';
@@ -162,6 +164,22 @@ ${writeTable(['rule', 'definition', 'parameters', 'severity', 'metadata', 'other
       () => section,
     );
     expect(page).toContain(section);
+    await expect(page).toMatchFileSnapshot(`../../${path}`);
+  });
+});
+
+describe('docs/writing.md', () => {
+  it('has every reason', async () => {
+    const path = 'docs/writing.md';
+    const rows = WRITING_RULES.map(({ name, plainly, expected, weight, group }) => [
+      ...[code(name), plainly, expected, `${weight}${group === 'copying' ? ', if all four are found' : ''}`],
+    ]);
+    const table = writeTable(['reason', 'what was seen', 'usual', 'weight'], rows);
+    const page = readFileSync(path, 'utf8').replace(
+      /(<!-- Generated: the reasons\..*? -->)\n.*(<!-- End of the generated reasons\. -->)/s,
+      (_, begin: string, end: string) => `${begin}\n\n${table}\n\n${end}`,
+    );
+    expect(page).toContain(table);
     await expect(page).toMatchFileSnapshot(`../../${path}`);
   });
 });

@@ -10,6 +10,8 @@ import type { TraceEvent } from './trace';
 export interface PageState {
   /** The last key that writes, until its text came. */
   key: { kind: (typeof KEY_CLASSES)[number]; hasCode: boolean; timeMs: number } | null;
+  /** How many keys that write were pressed since the last Input. */
+  keyCount: number;
   /** The last event in which somebody, or a program, did something; at first the beginning of the document. */
   noticedMs: number;
   isComposing: boolean;
@@ -22,7 +24,7 @@ export interface PageState {
 }
 
 export const createPageState = (): PageState => ({
-  ...{ key: null, noticedMs: 0, isComposing: false, composedMs: NEVER, clip: null, copied: null },
+  ...{ key: null, keyCount: 0, noticedMs: 0, isComposing: false, composedMs: NEVER, clip: null, copied: null },
   removed: { timeMs: NEVER, length: 0 },
 });
 
@@ -54,6 +56,8 @@ const IS_WRITING_KEY = KEY_CLASSES.map((kind) => WRITING_KINDS.includes(kind));
 const ECHO_MS = 1_000;
 const KEY_TO_TEXT_MS = 2_000;
 const COMPOSITION_ECHO_MS = 100;
+/** Keys that explain text which is there without an Input. */
+const MIN_KEY_SHARE = 0.5;
 /** A key writes less than this at once, and changes of this size are the page's own: brackets, spaces, formats. */
 const MAX_KEYED_LENGTH = 10;
 /** Browsers complete a sentence by at most so much when a key accepts it. */
@@ -71,7 +75,10 @@ export function followKey(state: PageState, keyClass: number, flags: number, tim
   const isCommand = (flags & EVENT_FLAGS.control) !== 0 && (flags & EVENT_FLAGS.alt) === 0;
   // The pause before a key belongs to the text that the key writes.
   if (!IS_WRITING_KEY[keyClass] || isCommand || (flags & EVENT_FLAGS.trusted) === 0) state.noticedMs = timeMs;
-  else state.key = { kind, hasCode: (flags & EVENT_FLAGS.hasCode) !== 0 && kind !== 'composition', timeMs };
+  else {
+    state.key = { kind, hasCode: (flags & EVENT_FLAGS.hasCode) !== 0 && kind !== 'composition', timeMs };
+    state.keyCount++;
+  }
 }
 
 /** Notes what may explain later text, in addition to keys. */
@@ -144,6 +151,7 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
   if (change.earlierLength > 0) change.earlierSource = nameUnexplained(state, field, timeMs, change.earlierLength);
   if (change.source === 'typed') change.key = state.key;
   state.key = null;
+  state.keyCount = 0;
   state.noticedMs = timeMs;
   field.length = after;
   field.inputMs = timeMs;
@@ -199,6 +207,8 @@ const isSpoken = (length: number, pauseMs: number, isOfBrowser: boolean) =>
 /** Names text that is there without any Input. When it came is known only to lie after the Input before. */
 function nameUnexplained(state: PageState, field: FieldState, timeMs: number, length: number): Provenance {
   if (length < MAX_KEYED_LENGTH) return 'corrected';
+  // An editor may write what is typed without an Input for each key.
+  if (state.keyCount >= length * MIN_KEY_SHARE) return 'typed';
   const { clip } = state;
   if (clip && clip.timeMs >= field.inputMs && fitsClip(length, clip))
     return isCopiedHere(state, field, length) ? 'moved' : 'pasted';

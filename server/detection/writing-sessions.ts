@@ -127,6 +127,18 @@ function nameField(
   }
 }
 
+/** Drops the field that another one of the same text replaces: a page that draws itself anew makes other elements. */
+function takeOver(fields: Map<number, WrittenField>, number: number, length: number): boolean {
+  const { text } = fields.get(number)!;
+  for (const [other, field] of fields) {
+    if (other === number || field.text !== text || field.length !== length || length === 0) continue;
+    settlePhrase(field);
+    fields.delete(other);
+    return true;
+  }
+  return false;
+}
+
 function takeInput({ state, fields, focusMs, originMs }: PageReading, event: Event<EventCode.Input>): void {
   const field = fields.get(event.field);
   if (!field) {
@@ -136,8 +148,9 @@ function takeInput({ state, fields, focusMs, originMs }: PageReading, event: Eve
   const { text } = field;
   const isFirst = field.length === null;
   const change = traceInput(state, field, event);
-  // What the pages before left is not new.
-  if (isFirst) text.characters.unseen += Math.max(0, change.lengthBefore - text.finalLength);
+  if (isFirst && !takeOver(fields, event.field, change.lengthBefore))
+    // What the pages before left is not new.
+    text.characters.unseen += Math.max(0, change.lengthBefore - text.finalLength);
   const focusedMs = isFirst ? (focusMs.get(event.field) ?? event.timeMs) : event.timeMs;
   followTime(field, originMs + focusedMs);
   if (focusedMs < event.timeMs) followTime(field, originMs + event.timeMs);

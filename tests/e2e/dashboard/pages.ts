@@ -4,6 +4,7 @@ import axe, { type AxeResults } from 'axe-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
 import { type Role, settle } from '../../support/dashboard';
+import { closed, scored, started, writing, writingEvidence } from '../../support/facts';
 import { waitUntil } from '../../support/receiver';
 import { dashboard, LIMIT_MS, receiver } from './shared-dashboard';
 
@@ -26,6 +27,15 @@ async function findIds(): Promise<Record<string, string>> {
   await receiver.waitFor(1);
   const isLogged = async () => (await api('GET', `/v1/webhooks/${webhook}`)).body.data.lastDeliveryStatus !== null;
   await waitUntil(isLogged);
+  const written = 'session-with-texts';
+  await product.ingest(integrationId, [
+    ...[started(written), closed(written), scored(written, 0.2)],
+    ...['essay', null].map((documentId) =>
+      writing(`wri_${documentId}`, 0.45, {
+        ...{ documentId, wordCount: documentId && 150, browsingSessionId: written, evidence: writingEvidence() },
+      }),
+    ),
+  ]);
   const delivery = String(receiver.received[0]!.headers['x-webhook-delivery-id']);
   const context = (await dashboard.open({ role: 'admin' })).context();
   const made = await dashboard.change(context, 'alertRules.create', {
@@ -36,7 +46,7 @@ async function findIds(): Promise<Record<string, string>> {
   const listed = await dashboard.ask(context, 'alerts.list', { pageSize: 1 });
   const alert = (await listed.json()).result.data.data[0].id;
   const [session, user, course] = await Promise.all(['/v1/sessions', '/v1/users', '/v1/courses'].map(first));
-  return { session, user, course, webhook, delivery, rule, alert } as Record<string, string>;
+  return { session, written, user, course, webhook, delivery, rule, alert } as Record<string, string>;
 }
 
 const PAGES = [
@@ -44,6 +54,7 @@ const PAGES = [
   '/sessions',
   '/sessions?selected={session}',
   '/sessions/{session}',
+  '/sessions/{written}',
   '/users',
   '/users/{user}',
   '/courses',

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../support/dashboard';
-import { closed, finding, scored, secondsAgo, started } from '../../support/facts';
+import { closed, finding, scored, secondsAgo, started, writing, writingEvidence } from '../../support/facts';
 import { dashboard } from './shared-dashboard';
 
 /** Shorter and longer than the page takes to render. */
@@ -117,6 +117,33 @@ export function registerReviewTests(): void {
       await send(scored('live', 0.95, { scoredAt: at(40), ...evidence }), closed('live'));
       await findings.getByText('Scores: 91 at 0:30 → 95 at 0:40').waitFor();
       await page.getByText('Live', { exact: true }).waitFor({ state: 'detached' });
+    });
+
+    it('shows how the texts of a session came about when it ends, and why each has its score', async () => {
+      const { product, integrationId } = dashboard;
+      const send = async (...facts: unknown[]) => expect((await product.ingest(integrationId, facts)).status).toBe(200);
+      await send(started('writes'));
+      const page = await dashboard.visit('/sessions/writes');
+      await page.getByText('Live', { exact: true }).waitFor();
+      const texts = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Writing' }) });
+      expect(await texts.count()).toBe(0);
+      const fields = { documentId: 'essay', wordCount: 1_150, browsingSessionId: 'writes' };
+      const text = writing('wri_essay', 0.45, { ...fields, evidence: writingEvidence() });
+      await send(scored('writes', 0.1), text, closed('writes'));
+      await texts.getByRole('heading', { name: 'essay · about 1,150 words' }).waitFor();
+      const sources = texts.getByRole('list', { name: 'Where the characters came from' }).getByRole('listitem');
+      expect(await sources.allInnerTexts()).toEqual([
+        '49 % typed (500)',
+        '49 % pasted (500)',
+        '2 % brought back by undo (20)',
+      ]);
+      const reason = texts.getByRole('list', { name: 'Reasons' }).getByRole('listitem');
+      expect(await reason.count()).toBe(1);
+      expect((await reason.innerText()).replace(/\s+/g, ' ')).toBe(
+        'Text was pasted Found weight 1 Text was pasted or dropped. It came from another page or program; own notes come so too. Measured 50 % of the new text Usual below 20 % of the new text',
+      );
+      await texts.getByText('Not found, or not measured: 1').click();
+      await texts.getByText('An even pace').waitFor();
     });
 
     it('keeps the notes and the confidence that somebody wrote, and shows who labelled', async () => {

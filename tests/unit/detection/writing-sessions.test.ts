@@ -129,6 +129,14 @@ describe('where characters come from', () => {
       new WrittenPage().wait(300).key('letter', undefined, hasCode).input('insertText', 1, 1, 0),
       { inserted: 1 },
     ],
+    [
+      'keys of an editor that writes without an Input for each',
+      type(
+        Array.from({ length: 300 }).reduce<WrittenPage>((page) => page.wait(150).key('letter').change(1), begin()),
+        5,
+      ),
+      { typed: 325 },
+    ],
   ];
 
   it.each(cases)('%s', (_, page, expected) => {
@@ -198,6 +206,11 @@ describe('a text', () => {
     const batches = [...second.send(), ...first.send()];
     expect(measureWriting(batches)).toMatchObject([{ finalLength: 350, characters: { typed: 350, unseen: 0 } }]);
     expect(measureWriting(batches)[0]!.durationMs).toBeGreaterThan(600_000);
+  });
+
+  it('goes on in another element, if its page draws itself anew', () => {
+    const page = type(begin(200).into(3, 'essay', 200), 60);
+    expect(measure(page)).toMatchObject({ finalLength: 260, characters: { typed: 260, unseen: 0 } });
   });
 
   it('is one of several that are written at once', () => {

@@ -112,7 +112,9 @@ export function followPage(state: PageState, event: TraceEvent): void {
 
 /** Finds out what an Input changed, and where that came from. */
 export function traceInput(state: PageState, field: FieldState, event: Event<EventCode.Input>): Change {
-  const { timeMs, valueLength: after } = event;
+  const { timeMs } = event;
+  // It may be −1, as for lengths that are unknown.
+  const after = Math.max(0, event.valueLength);
   const type = INPUT_TYPES[event.type]!;
   const inserted = countInserted(state, field, event);
   const isRemoval = type === 'deleteContent';

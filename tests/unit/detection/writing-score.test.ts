@@ -1,5 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { EVENT_FIELDS, EventCode } from '../../../contract/beacon';
 import { MAX_WRITING_EVIDENCE_BYTES, writingEvidenceSchema } from '../../../contract/writing';
+import { readBeacon } from '../../../server/detection/batch';
+import type { TraceBatch } from '../../../server/detection/trace';
 import { MIN_NEW_CHARACTERS, scoreWriting, WRITING_BASE, WRITING_RULES } from '../../../server/detection/writing-score';
 import * as writers from '../../support/writers';
 import { WrittenPage } from '../../support/writers';
@@ -176,5 +180,62 @@ describe('a score', () => {
     const page = writers.compose(new WrittenPage().into(0, ''), 400);
     writers.compose(page.into(1, 'two'), 400);
     expect(scoreWriting(page.send()).map(({ documentId }) => documentId)).toEqual([null, 'two']);
+  });
+
+  it('is one that a fact may have, whatever a page sends', () => {
+    const length = fc.constantFrom(-1, 0, 1, 7, 40, 600, 2 ** 31 - 1);
+    const bit = fc.constantFrom(0, 1);
+    const FIELDS: Record<string, fc.Arbitrary<number>> = {
+      ...{ field: bit, document: bit, phase: bit, state: bit, insertedLength: length, valueLength: length, length },
+      ...{ type: fc.nat(9), class: fc.nat(14), kind: fc.nat(3), fromEnd: fc.constantFrom(-1, 0, 3, 2 ** 31 - 1) },
+      flags: fc.constantFrom(0, 1, 3, 3, 11, 513),
+    };
+    const { Press, KeyDown, Input, Clipboard, Focus, Visibility, Composition, Writing } = EventCode;
+    const event = fc
+      .tuple(
+        fc.constantFrom(
+          Press,
+          KeyDown,
+          KeyDown,
+          Input,
+          Input,
+          Input,
+          Clipboard,
+          Focus,
+          Visibility,
+          Composition,
+          Writing,
+        ),
+        fc.oneof({ weight: 5, arbitrary: fc.nat(9_000) }, fc.constantFrom(-5_000, 2 ** 36)),
+      )
+      .chain(([code, step10]) =>
+        fc
+          .tuple(...EVENT_FIELDS[code].map((name) => FIELDS[name] ?? fc.constant(0)))
+          .map((fields) => [code, step10, ...fields]),
+      );
+    const common = { v: 1, k: `site_${'a'.repeat(24)}`, s: 'a'.repeat(32), d: 'b'.repeat(16) };
+    const numbers = new Set<number>();
+    let scores = 0;
+    fc.assert(
+      fc.property(fc.array(fc.array(event, { minLength: 9, maxLength: 60 }), { maxLength: 4 }), fc.nat(), (parts, receivedAtMs) => {
+        const batches = parts.flatMap((events, n): TraceBatch[] => {
+          const beacon = readBeacon({
+            ...{ ...common, n: n + (receivedAtMs % 2), c: [0, 0], w: ['', 'x'] },
+            ev: events.flat(),
+          });
+          return beacon ? [{ ...beacon, receivedAtMs }] : [];
+        });
+        for (const { aiScore, wordCount, evidence } of scoreWriting(batches)) {
+          scores++;
+          expect(aiScore).toBeGreaterThanOrEqual(0.1);
+          expect(aiScore).toBeLessThan(1);
+          if (wordCount !== null) numbers.add(wordCount);
+          expect(writingEvidenceSchema.parse(evidence)).toEqual(evidence);
+        }
+      }),
+      { numRuns: 400 },
+    );
+    expect(scores).toBeGreaterThan(10);
+    for (const wordCount of numbers) expect(Number.isInteger(wordCount) && wordCount >= 0).toBe(true);
   });
 });

@@ -112,7 +112,7 @@ export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequ
   const events = listEvents(progress, batches);
   progress.events[1] = events.length;
   const segments = isScored ? session.score.listSegments() : [];
-  return { progress, facts: listFacts(session, { progress, batches, judgement: { ...judgement, segments }, events }) };
+  return { progress, facts: listFacts(session, progress, { ...judgement, segments }, events) };
 }
 
 /** Computes the facts of the latest cut once more. */
@@ -120,8 +120,7 @@ export function repeatFacts(session: OpenSession, progress: Progress): Fact[] {
   const batches = [...session.batches.values()].filter((batch) => coversBatch(progress.covered, batch));
   const trace = { userAgent: session.userAgent, batches, isReplay: session.replay?.isReplay ?? null };
   const judgement = { ...scoreTrace(trace), segments: progress.isScored ? scoreSegments(trace) : [] };
-  const events = listEvents(progress, batches).slice(0, progress.events[1]);
-  return listFacts(session, { progress, batches, judgement, events });
+  return listFacts(session, progress, judgement, listEvents(progress, batches).slice(0, progress.events[1]));
 }
 
 const isOtherVerdict = ({ thresholds }: OpenSession, { told }: Progress, bin: number, flags: string[]) =>
@@ -155,14 +154,12 @@ function listEvents({ covered, added, cutAt, events: [first] }: Progress, batche
   );
 }
 
-interface CutContent {
-  progress: Progress;
-  batches: KeptBatch[];
-  judgement: Judgement & { segments: ScoredSegment[] };
-  events: SessionEventsFact['events'];
-}
-
-function listFacts(session: OpenSession, { progress, batches, judgement, events }: CutContent): Fact[] {
+function listFacts(
+  session: OpenSession,
+  progress: Progress,
+  judgement: Judgement & { segments: ScoredSegment[] },
+  events: SessionEventsFact['events'],
+): Fact[] {
   const { sessionId, userAgent, country, location } = session;
   const { started, cutAt, user, closedAt } = progress;
   const facts: Fact[] = [];
@@ -199,7 +196,7 @@ function listFacts(session: OpenSession, { progress, batches, judgement, events 
       ...(segments.length >= MIN_SEGMENTS && { segments }),
     });
   }
-  if (progress.isWritingScored) facts.push(...listWritingFacts(session, progress, batches));
+  if (progress.isWritingScored) facts.push(...listWritingFacts(session, progress));
   if (closedAt !== null) facts.push({ kind: 'sessionClosed', sessionId, closedAt });
   return facts;
 }

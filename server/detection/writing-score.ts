@@ -11,6 +11,8 @@ import type { WritingMeasures } from './writing-text';
 export const WRITING_FORMULA_VERSION = '2026.1';
 
 export interface WritingScore {
+  /** Tells the texts of a session apart. */
+  key: string;
   /** Null for a text without one. */
   documentId: string | null;
   aiScore: number;
@@ -144,7 +146,8 @@ export function scoreText(text: WritingMeasures): WritingScore {
   });
   const logOdds = reasons.reduce((sum, { weight }) => sum + weight, WRITING_BASE);
   return {
-    documentId: text.documentId === '' ? null : text.documentId,
+    key: text.key,
+    documentId: text.documentId,
     aiScore: round(1 / (1 + Math.exp(-logOdds))),
     wordCount: estimateWords(text),
     evidence: showEvidence(text, reasons),

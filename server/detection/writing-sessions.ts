@@ -56,7 +56,7 @@ function readPage(page: TraceDocument, written: Map<string, WrittenText>): void 
         followKey(reading.state, batch.ev[fieldsAt]!, batch.ev[fieldsAt + 2]!, timeMs);
       else if (FOLLOWED[code]) {
         const event = readEvent(batch, { code, timeMs, atMs: 0 }, fieldsAt);
-        if (event.code === EventCode.Writing) nameField(reading, event, batch.w![event.document]!, written);
+        if (event.code === EventCode.Writing) nameField(reading, event, findText(event, batch, written));
         else if (event.code === EventCode.Focus) noteFocus(reading, event);
         else followPage(reading.state, event);
       }
@@ -106,19 +106,29 @@ function noteFocus({ focusMs }: PageReading, { field, timeMs }: Event<EventCode.
   if (field >= 0 && focusMs.size < MAX_FIELDS && !focusMs.has(field)) focusMs.set(field, timeMs);
 }
 
+/** Finds the text that a field belongs to, or begins it. A field without a name is a text itself. Null if there are too many. */
+function findText(
+  { field, document }: Event<EventCode.Writing>,
+  { d, w }: TraceBatch,
+  written: Map<string, WrittenText>,
+): WrittenText | null {
+  const documentId = w![document]!;
+  // No id has a U+0000.
+  const key = documentId === '' ? `\0${d} ${field}` : documentId;
+  const known = written.get(key);
+  if (known || written.size >= MAX_WRITING_SESSIONS) return known ?? null;
+  const text = createText(key, documentId === '' ? null : documentId);
+  written.set(key, text);
+  return text;
+}
+
 /** Notes that a field belongs to a text, and where its caret is. */
 function nameField(
   { fields }: PageReading,
   { field: number, fromEnd }: Event<EventCode.Writing>,
-  documentId: string,
-  written: Map<string, WrittenText>,
+  text: WrittenText | null,
 ): void {
-  let text = written.get(documentId);
-  if (!text) {
-    if (written.size >= MAX_WRITING_SESSIONS) return;
-    text = createText(documentId);
-    written.set(documentId, text);
-  }
+  if (!text) return;
   const field = fields.get(number);
   if (field?.text === text) field.fromEnd = fromEnd;
   else if (field || fields.size < MAX_FIELDS) {

@@ -9,8 +9,10 @@ import type { Change, FieldState } from './writing-provenance';
 
 /** A text that was written in a browsing session, in one or several fields and pages. */
 export interface WritingMeasures {
-  /** Empty if the page gives none. */
-  documentId: string;
+  /** Tells the texts of a session apart. */
+  key: string;
+  /** Null if the page gives none. */
+  documentId: string | null;
   characters: Record<Provenance, number>;
   finalLength: number;
   /** From when somebody turned to the text to its last change, and of it the time without pauses. */
@@ -52,7 +54,8 @@ export interface WrittenText extends WritingMeasures {
   isDeleting: boolean;
 }
 
-export const createText = (documentId: string): WrittenText => ({
+export const createText = (key: string, documentId: string | null): WrittenText => ({
+  key,
   documentId,
   characters: Object.fromEntries(PROVENANCES.map((name) => [name, 0])) as Record<Provenance, number>,
   ...{ finalLength: 0, durationMs: 0, activeMs: 0, hasGaps: false },

@@ -217,22 +217,26 @@ describe('a score', () => {
     const numbers = new Set<number>();
     let scores = 0;
     fc.assert(
-      fc.property(fc.array(fc.array(event, { minLength: 9, maxLength: 60 }), { maxLength: 4 }), fc.nat(), (parts, receivedAtMs) => {
-        const batches = parts.flatMap((events, n): TraceBatch[] => {
-          const beacon = readBeacon({
-            ...{ ...common, n: n + (receivedAtMs % 2), c: [0, 0], w: ['', 'x'] },
-            ev: events.flat(),
+      fc.property(
+        fc.array(fc.array(event, { minLength: 9, maxLength: 60 }), { maxLength: 4 }),
+        fc.nat(),
+        (parts, receivedAtMs) => {
+          const batches = parts.flatMap((events, n): TraceBatch[] => {
+            const beacon = readBeacon({
+              ...{ ...common, n: n + (receivedAtMs % 2), c: [0, 0], w: ['', 'x'] },
+              ev: events.flat(),
+            });
+            return beacon ? [{ ...beacon, receivedAtMs }] : [];
           });
-          return beacon ? [{ ...beacon, receivedAtMs }] : [];
-        });
-        for (const { aiScore, wordCount, evidence } of scoreWriting(batches)) {
-          scores++;
-          expect(aiScore).toBeGreaterThanOrEqual(0.1);
-          expect(aiScore).toBeLessThan(1);
-          if (wordCount !== null) numbers.add(wordCount);
-          expect(writingEvidenceSchema.parse(evidence)).toEqual(evidence);
-        }
-      }),
+          for (const { aiScore, wordCount, evidence } of scoreWriting(batches)) {
+            scores++;
+            expect(aiScore).toBeGreaterThanOrEqual(0.1);
+            expect(aiScore).toBeLessThan(1);
+            if (wordCount !== null) numbers.add(wordCount);
+            expect(writingEvidenceSchema.parse(evidence)).toEqual(evidence);
+          }
+        },
+      ),
       { numRuns: 400 },
     );
     expect(scores).toBeGreaterThan(10);

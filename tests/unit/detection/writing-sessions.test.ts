@@ -222,8 +222,17 @@ describe('a text', () => {
     const texts = measureWriting(page.send([40, 90, 91]));
     expect(texts.map(({ documentId, characters }) => [documentId, characters.typed])).toEqual([
       ['one', 90],
-      ['', 60],
+      [null, 60],
     ]);
+  });
+
+  it('is another one in each field without a name, and after each load of its page', () => {
+    const load = (document: string) => type(type(new WrittenPage({ document }).into(0, ''), 5).into(1, ''), 9);
+    const texts = measureWriting([...load('00000000000000c1').send(), ...load('00000000000000c2').send([17, 30])]);
+    expect(texts.map(({ documentId, characters }) => [documentId, characters.typed])).toEqual(
+      [5, 9, 5, 9].map((count) => [null, count]),
+    );
+    expect(new Set(texts.map(({ key }) => key)).size).toBe(4);
   });
 
   it('is not measured if the session names too many, nor if its field is not for writing', () => {

@@ -73,7 +73,8 @@ const byTyping = (find: (text: WritingMeasures) => number | null) => (text: Writ
 export const WRITING_RULES: readonly WritingRule[] = [
   {
     name: 'text-inserted',
-    plainly: 'Text was there at once. Nobody typed, pasted or dictated it: a script or an extension wrote it.',
+    plainly:
+      'Text was there at once, and no typing, pasting or dictation was seen before it. Scripts and extensions write so.',
     expected: 'below 10 % of the new text',
     ...{ weight: 5, group: 'source' },
     measure: bySource(({ inserted }) => inserted),
@@ -114,7 +115,7 @@ export const WRITING_RULES: readonly WritingRule[] = [
   {
     name: 'linear-writing',
     plainly: 'Nearly all of it was written at the end of the text. People who compose a text go back into it.',
-    expected: '0.5 % of the text or more',
+    expected: '0.5 % of the text or more with text after it',
     ...{ weight: 0.65, group: 'copying' },
     measure: byTyping(({ caret }) => caret.middle / caret.known),
     isFound: (measured) => measured < 0.005,

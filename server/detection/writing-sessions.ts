@@ -1,5 +1,5 @@
 import { EVENT_FIELDS, EventCode } from '../../contract/beacon';
-import type { Event } from './document-state';
+import { type Event, isTrusted } from './document-state';
 import { anchorDocument, sortDocuments, type TraceDocument } from './documents';
 import { readEvent, type TraceBatch, visitEvents } from './trace';
 import { createPageState, followKey, followPage, type PageState, traceInput } from './writing-provenance';
@@ -65,7 +65,7 @@ function readPage(page: TraceDocument, written: Map<string, WrittenText>): void 
   const lengths = new Map<WrittenText, number>();
   for (const field of reading.fields.values()) {
     settlePhrase(field);
-    lengths.set(field.text, (lengths.get(field.text) ?? 0) + (field.length ?? 0));
+    if (!field.isCopy) lengths.set(field.text, (lengths.get(field.text) ?? 0) + (field.length ?? 0));
   }
   for (const [text, length] of lengths) text.finalLength = length;
 }
@@ -137,6 +137,25 @@ function nameField(
   }
 }
 
+/** An editor may keep its text in a hidden field too, with markup. */
+const MAX_MARKUP = 3;
+const MIN_COPY = 0.5;
+
+/** Whether a script writes into a field what another one of the same text already has. */
+function isCopyOfOther(
+  fields: ReadonlyMap<number, WrittenField>,
+  field: WrittenField,
+  event: Event<EventCode.Input>,
+): boolean {
+  if (isTrusted(event)) return false;
+  for (const other of fields.values()) {
+    if (other === field || other.text !== field.text || other.isCopy || !other.length) continue;
+    const ratio = event.valueLength / other.length;
+    if (ratio >= MIN_COPY && ratio <= MAX_MARKUP) return true;
+  }
+  return false;
+}
+
 /** Drops the field that another one of the same text replaces: a page that draws itself anew makes other elements. */
 function takeOver(fields: Map<number, WrittenField>, number: number, length: number): boolean {
   const { text } = fields.get(number)!;
@@ -153,6 +172,11 @@ function takeInput({ state, fields, focusMs, originMs }: PageReading, event: Eve
   const field = fields.get(event.field);
   if (!field) {
     state.noticedMs = event.timeMs;
+    return;
+  }
+  field.isCopy = isCopyOfOther(fields, field, event);
+  if (field.isCopy) {
+    field.length = Math.max(0, event.valueLength);
     return;
   }
   const { text } = field;

@@ -72,6 +72,8 @@ export const createText = (key: string, documentId: string | null): WrittenText 
 /** A field that belongs to a text. */
 export interface WrittenField extends FieldState {
   text: WrittenText;
+  /** Whether a script keeps in it what another field of the text has. */
+  isCopy: boolean;
   /** −1 where unknown. */
   fromEnd: number;
   /** What the last keys wrote. A space after a punctuation mark is still after the mark. */
@@ -82,7 +84,15 @@ export interface WrittenField extends FieldState {
 }
 
 export const createField = (text: WrittenText, fromEnd: number): WrittenField => ({
-  ...{ text, fromEnd, length: null, inputMs: Number.NEGATIVE_INFINITY, place: 'afterMark', isAfterGap: true },
+  ...{
+    text,
+    isCopy: false,
+    fromEnd,
+    length: null,
+    inputMs: Number.NEGATIVE_INFINITY,
+    place: 'afterMark',
+    isAfterGap: true,
+  },
   ...{ keyMs: null, phrase: { length: 0, tookMs: 0, pauseMs: 0 } },
 });
 

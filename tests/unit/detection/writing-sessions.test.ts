@@ -213,6 +213,17 @@ describe('a text', () => {
     expect(measure(page)).toMatchObject({ finalLength: 260, characters: { typed: 260, unseen: 0 } });
   });
 
+  it('is counted once if an editor keeps it in a hidden field too', () => {
+    const page = new WrittenPage();
+    for (let n = 1; n <= 12; n++) {
+      type(page.into(0, 'essay'), 25);
+      const grown = 25 * n + 9 - page.into(1, 'essay').length;
+      page.wait(20).input('none', grown, grown, 0);
+    }
+    expect(countSources(page)).toEqual({ typed: 300 });
+    expect(measure(page).finalLength).toBe(300);
+  });
+
   it('is one of several that are written at once', () => {
     const page = new WrittenPage();
     for (let n = 0; n < 30; n++) {

@@ -25,6 +25,8 @@ const COLOURS: Record<Provenance, string> = {
   unseen: 'var(--color-neutral-fill)',
 };
 
+const SOURCES = Object.keys(PROVENANCE_WORDS) as Provenance[];
+
 /** How the texts of a session came about, and the score of each with its reasons. Nothing if none was written. */
 export function WritingSessions({ sessionId, explanations }: { sessionId: string; explanations: Explanations }) {
   const trpc = useTRPC();
@@ -83,7 +85,8 @@ function Text({ text, words }: { text: WritingSession; words: ReadonlyMap<string
 
 /** A bar of where the characters came from, and the same in words and numbers. */
 function Sources({ characters }: { characters: WritingEvidence['characters'] }) {
-  const some = (Object.entries(characters) as [Provenance, number][]).filter(([, count]) => count > 0);
+  // In a fixed order: the database keeps none.
+  const some = SOURCES.map((name) => [name, characters[name]] as const).filter(([, count]) => count > 0);
   const total = some.reduce((sum, [, count]) => sum + count, 0);
   return (
     <div className="space-y-2">

@@ -19,7 +19,7 @@ import {
 } from './client-network';
 import { findAbandonedSessions, findUnsentCuts, takeDueSessions } from './closing';
 import { createIntake, type StoredBatch } from './intake';
-import { createJudge, type WritingSwitch } from './judge';
+import { createJudge } from './judge';
 import { chooseRetrySeconds, createMinuteCounter } from './limits';
 import type { SignedMessage } from './message-signatures';
 import { documentNumber, type KeptBatch, packBatch } from './packing';
@@ -93,18 +93,15 @@ export function createCollector(dependencies: {
   webhookClient: DirectoryClient;
   /** Whether the process may run timers. */
   hasTimers: boolean;
-  /** Asked when a session closes. Absent: every integration has scores of what is written. */
-  isWritingScored?: WritingSwitch;
 }): Collector {
   const { env, db, log, metrics, secrets, ingester, webhookClient, hasTimers } = dependencies;
-  const { isWritingScored = async () => true } = dependencies;
   const key = secrets.collectorKey;
   const limits = { goneMs: env.SESSION_GONE, idleMs: env.SESSION_IDLE };
   const sites = createSiteFinder(db, secrets);
   const admission = createAdmission();
   const intake = createIntake(db, env.SESSION_IDLE);
   const sessions = createSessions(db);
-  const judge = createJudge({ db, log, metrics, ingester, sessions, limits, isWritingScored });
+  const judge = createJudge({ db, log, metrics, ingester, sessions, limits });
   const schedule = createSchedule(judge, sessions, hasTimers);
   const newSessions = createMinuteCounter(env.COLLECT_NEW_PER_MINUTE);
   const sessionBatches = createMinuteCounter(env.COLLECT_BATCHES_PER_MINUTE);

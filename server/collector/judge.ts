@@ -2,6 +2,7 @@ import { findApiError } from '../../contract/errors';
 import type { RiskThresholds } from '../../contract/risk-thresholds';
 import { type Database, isKnownOutage, isUnavailable } from '../../db/client';
 import { isComplete } from '../detection/documents';
+import { isRuleEnabled } from '../domain/finding-rules';
 import type { Fact } from '../pipeline/facts';
 import { type Ingester, isInvalidFactError } from '../pipeline/ingest';
 import { createBatcher } from '../platform/batcher';
@@ -30,9 +31,6 @@ export interface JudgeResult {
   isClosed: boolean;
 }
 
-/** Whether an integration has scores of what is written. */
-export type WritingSwitch = (integrationId: string) => Promise<boolean>;
-
 const DONE: JudgeResult = { againInMs: null, isClosed: false };
 const MAX_GROUP = 64;
 /** Other processes judged the session at the same time. */
@@ -45,9 +43,8 @@ export function createJudge(dependencies: {
   ingester: Ingester;
   sessions: OpenSessions;
   limits: SessionLimits;
-  isWritingScored: WritingSwitch;
 }): Judge {
-  const { db, log, metrics, ingester, sessions, limits, isWritingScored } = dependencies;
+  const { db, log, metrics, ingester, sessions, limits } = dependencies;
   const writeCut = createCutWriter(db);
 
   async function judge(key: string, request: JudgeRequest): Promise<JudgeResult> {
@@ -91,7 +88,7 @@ export function createJudge(dependencies: {
     }
     if (progress.closedAt !== null && session.replay?.batchCount !== session.batches.size) {
       session.replay = await findReplay(db, session);
-      session.isWritingScored = await isWritingScored(session.integrationId);
+      session.isWritingScored = await isRuleEnabled(db, session.integrationId, 'WritingSessionScored');
       return judgeOnce(session, request);
     }
     const covered = new Set(session.fresh);

@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import type { FindingRuleName, SetFindingRuleInput } from '../../contract/findings';
+import type { Database } from '../../db/client';
 import { findingRules, integrations } from '../../db/schema';
 import { type AuditedContext, recordAct } from '../audit/acts';
 import type { DomainContext } from './context';
@@ -12,6 +13,14 @@ export async function listDisabledRules({ db, integration }: DomainContext): Pro
     .where(and(eq(findingRules.integrationId, integration.id), eq(findingRules.isEnabled, false)));
   return rows.map(({ rule }) => rule);
 }
+
+/** Whether a rule is on, as it is unless the integration has switched it off. */
+export async function isRuleEnabled(db: Database, integrationId: string, rule: FindingRuleName): Promise<boolean> {
+  const rows = await db.query(FIND_DISABLED, [integrationId, rule]);
+  return rows.length === 0;
+}
+
+const FIND_DISABLED = 'select from finding_rules where integration_id = $1 and rule = $2 and not is_enabled';
 
 /** Switches a rule on or off. What it found before stays. */
 export async function setFindingRule(

@@ -17,5 +17,16 @@ export const ANOMALY_RULES: readonly AnomalyRule[] = [
   agentTakeoverRule,
 ];
 
+/** The collector scores texts; here they have their switch. */
+const WRITING_SCORE: RuleDescription<'WritingSessionScored'> = {
+  name: 'WritingSessionScored',
+  definition:
+    'When a session closes, each text of a writing field with at least 300 new characters gets a score of how it came about.',
+  parameters: [],
+  severity: 'none: it is a score, not an anomaly',
+  metadata: [],
+  innocent: ['own notes that are pasted', 'an own draft on paper that is copied'],
+};
+
 /** Everything that can be switched off for an integration. */
-export const RULE_DESCRIPTIONS: readonly RuleDescription[] = [INFERRED_USER, ...ANOMALY_RULES];
+export const RULE_DESCRIPTIONS: readonly RuleDescription[] = [INFERRED_USER, ...ANOMALY_RULES, WRITING_SCORE];

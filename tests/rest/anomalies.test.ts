@@ -403,7 +403,10 @@ describe('findings', () => {
     const listed = await caller.findingRules.list();
     expect(listed.map(({ rule, isEnabled }) => [rule, isEnabled])).toEqual([
       ...['Correlation', 'SharedDevice', 'DeviceSwitch', 'UserSwitch'].map((rule) => [rule, true]),
-      ...['ImpossibleTravel', 'ConcurrentSessions', 'AgentTakeover'].map((rule) => [rule, true]),
+      ...['ImpossibleTravel', 'ConcurrentSessions', 'AgentTakeover', 'WritingSessionScored'].map((rule) => [
+        rule,
+        true,
+      ]),
     ]);
     const off = { rule: 'SharedDevice' as const, isEnabled: false };
     expect(await caller.findingRules.set(off)).toEqual(off);

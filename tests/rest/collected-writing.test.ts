@@ -4,7 +4,7 @@ import type { WritingEvidence } from '../../contract/writing';
 import { createCollector } from '../../server/collector/collector';
 import type { TraceBatch } from '../../server/detection/trace';
 import type { Fact } from '../../server/pipeline/facts';
-import { openPageSite, PAGE_ORIGIN, PAGE_URL, type PageSite, Tab } from '../support/beacon';
+import { openPageSite, PAGE_URL, type PageSite, Tab } from '../support/beacon';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { compose, fill, WrittenPage } from '../support/writers';
@@ -128,32 +128,13 @@ describe('what is written on a page', () => {
     expect(new Set(rows.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('is not scored for an integration that does not want it', async () => {
+  it('is not scored for an integration that has switched it off', async () => {
     const site = await openSite();
-    const asked: string[] = [];
-    const collector = createCollector({
-      ...{ ...server.service, hasTimers: false },
-      isWritingScored: async (integrationId) => {
-        asked.push(integrationId);
-        return false;
-      },
-    });
-    const tab = new Tab(site);
-    const post = (beacon: Beacon) =>
-      collector.collect({
-        ...{ origin: PAGE_ORIGIN, userAgent: 'test', hasPrivacyControl: false, clientAddress: '192.0.2.1' },
-        ...{ place: null, readBody: async () => Buffer.from(JSON.stringify(beacon)) },
-      });
-    let token: string | undefined;
-    for (const beacon of makeBeacons(tab, write().send([400]))) {
-      const { answer } = (await post({ ...beacon, ...(token && { t: token }) })) as { answer: { token?: string } };
-      token ??= answer.token;
-    }
-    await collector.flush();
+    await server.database.db.sql`
+      insert into finding_rules (integration_id, rule, is_enabled) values (${site.integrationId}, 'WritingSessionScored', false)`;
+    await visit(site);
     await waitForClose(site);
-    await collector.stop();
     expect(await readScores(site)).toEqual([]);
-    expect(asked).toEqual([site.integrationId]);
   });
 
   it('is told by the next process if one dies before it tells the close, and only once', async () => {

@@ -85,5 +85,9 @@ export function findMoment({ anomalyType, metadata }: Pick<Anomaly, 'anomalyType
 }
 
 /** Names what can be switched off. */
-export const nameRule = (rule: FindingRuleName): string =>
-  rule === 'Correlation' ? 'User of a session by its device' : nameAnomaly(rule);
+export const nameRule = (rule: FindingRuleName): string => OTHER_RULES.get(rule) ?? nameAnomaly(rule);
+
+const OTHER_RULES = new Map<FindingRuleName, string>([
+  ['Correlation', 'User of a session by its device'],
+  ['WritingSessionScored', 'Scores of what is written'],
+]);

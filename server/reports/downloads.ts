@@ -4,13 +4,14 @@ import type { Database } from '../../db/client';
 import type { ReportPart } from '../../db/schema/reports';
 import type { ReportStores, StoreName } from './stores/store';
 
-/** A file as it is answered. Nothing is read before `content` is. */
+/** A file as it is answered. */
 export interface ReportFile {
   integrationId: string;
   name: string;
   format: ReportFormat;
   size: number;
-  content: AsyncIterable<Uint8Array>;
+  /** Begins to read it. Throws SERVICE_UNAVAILABLE if the store does not answer. */
+  open(): Promise<AsyncIterable<Uint8Array>>;
 }
 
 interface FileRow {
@@ -43,16 +44,29 @@ export async function openReportFile(
   const store = row.store && stores[row.store];
   if (!store) throw new ApiError('SERVICE_UNAVAILABLE', 'The store of this report is not configured');
   const report = { integrationId: row.integrationId, reportId };
+  const { parts } = row;
   async function* readParts() {
-    for (const part of row!.parts ?? []) yield* store!.read(report, part);
+    for (const part of parts ?? []) yield* store!.read(report, part);
   }
   return {
     integrationId: row.integrationId,
     name: row.name,
     format: row.format,
     size: row.fileSize ?? 0,
-    content: { [Symbol.asyncIterator]: readParts },
+    open: () => openStream(readParts()),
   };
+}
+
+/** Waits for the first piece, so that a store that is away is an answer and not a broken connection. */
+async function openStream(pieces: AsyncGenerator<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const first = await pieces.next().catch((error: unknown) => {
+    throw new ApiError('SERVICE_UNAVAILABLE', 'The file cannot be read now', { cause: error });
+  });
+  return (async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* pieces;
+  })();
 }
 
 const COLUMNS = `integration_id as "integrationId", name, format, state, expires_at <= now() as "isExpired", store, parts,

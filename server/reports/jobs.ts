@@ -133,14 +133,17 @@ const FIND_LOST = `
 /** The most reports that one look removes. The next one continues. */
 const EXPIRED_BATCH = 100;
 
-/** Finds reports whose files must go: deleted ones and expired ones, also those that failed. */
-export function findExpiredReports(db: Database): Promise<(ReportKey & { store: StoreName | null })[]> {
-  return db.query(FIND_EXPIRED, []);
-}
+/**
+ * Finds reports whose files must go: deleted ones and expired ones, also those that failed. Those in S3 stay while it is not
+ * configured: without their rows, nobody would know of their files.
+ */
+export const findExpiredReports = (db: Database, hasS3: boolean) =>
+  db.query<ReportKey & { store: StoreName | null }>(FIND_EXPIRED, [hasS3]);
 
 const FIND_EXPIRED = `
   select integration_id as "integrationId", id as "reportId", store from report_jobs
-   where expires_at <= now() and state not in ('Queued', 'Running') order by expires_at limit ${EXPIRED_BATCH}`;
+   where expires_at <= now() and state not in ('Queued', 'Running')
+     and ($1::boolean or store is distinct from 's3') order by expires_at limit ${EXPIRED_BATCH}`;
 
 /** Removes the row of a report whose file is removed. */
 export async function removeReport(db: Database, { integrationId, reportId }: ReportKey): Promise<void> {

@@ -98,8 +98,12 @@ export function createReports(dependencies: {
         return lost.length;
       },
       async pruneReports() {
-        const expired = await findExpiredReports(db);
-        for (const { store, ...report } of expired) await purgeReport({ db }, stores, report, store);
+        const expired = await findExpiredReports(db, stores.s3 !== null);
+        for (const { store, ...report } of expired) {
+          await purgeReport({ db }, stores, report, store).catch((error: unknown) =>
+            log.warn({ err: error, reportId: report.reportId }, 'a report was not removed; the next hour tries again'),
+          );
+        }
         return expired.length;
       },
     },

@@ -111,13 +111,19 @@ export async function deleteReport(context: RequestContext, stores: ReportStores
   return { id };
 }
 
-/** Removes the file of a report and then its row. If it fails in between, the job of the next hour repeats it. */
+/**
+ * Removes the file of a report and then its row. If it fails in between, or if the store is not configured, the row stays for the
+ * job of a later hour.
+ */
 export async function purgeReport(
   { db }: Pick<DomainContext, 'db'>,
   stores: ReportStores,
   report: ReportKey,
   store: 'postgres' | 's3' | null,
 ): Promise<void> {
-  if (store !== null) await stores[store]?.remove(report);
+  if (store !== null) {
+    if (!stores[store]) return;
+    await stores[store].remove(report);
+  }
   await removeReport(db, report);
 }

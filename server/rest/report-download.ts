@@ -79,6 +79,7 @@ async function answerKnown(
     }
     if (reportId === null) throw new ApiError('NOT_FOUND', 'No such route');
     const file = await service.reports.openFile({ integrationId: verified?.integration.id ?? null, reportId });
+    const stream = await file.open();
     access.integrationId = file.integrationId;
     return {
       status: 200,
@@ -90,7 +91,7 @@ async function answerKnown(
         'x-content-type-options': 'nosniff',
       },
       body: null,
-      stream: file.content,
+      stream,
     };
   } catch (error) {
     return errorResponse(headers, toApiError(service, error, access));

@@ -68,7 +68,7 @@ describe('a report in a store of objects', () => {
     const { sql } = server.database.db;
     await sql`update report_jobs set expires_at = now() where id = ${id}`;
     objects.interfere = () => ({ status: 403 });
-    await expect(server.service.reports.jobs.pruneReports()).rejects.toThrow('answered 403');
+    await server.service.reports.jobs.pruneReports();
     expect(await sql`select 1 from report_jobs where id = ${id}`).toHaveLength(1);
     objects.interfere = () => null;
     await server.service.reports.jobs.pruneReports();
@@ -76,13 +76,35 @@ describe('a report in a store of objects', () => {
     expect(await sql`select 1 from report_jobs where id = ${id}`).toHaveLength(0);
   });
 
-  it('whose part is cut breaks the download, so that nobody takes it for whole', async () => {
+  it('stays known while the store is not configured, so that its file can be removed later', async () => {
+    const { id } = await make();
+    const other = await startTestServer({}, server);
+    const answer = await other.call('GET', `/reports/${id}/download`, { key: tenant.key });
+    expect([answer.status, answer.body.error.message]).toEqual([503, 'The store of this report is not configured']);
+    const caller = await createCaller(other, tenant.key);
+    await caller.reports.delete({ id });
+    await other.service.reports.jobs.pruneReports();
+    expect((await other.call('GET', `/reports/${id}/download`, { key: tenant.key })).status).toBe(404);
+    expect(objects.objects.size).toBe(1);
+    await server.service.reports.jobs.pruneReports();
+    expect(objects.objects.size).toBe(0);
+    await other.stop();
+  });
+
+  it('is 503 if it cannot be read, or not as it was written', async () => {
     const { id, staff } = await make();
     const [[key, content]] = [...objects.objects] as [[string, Buffer]];
+    const expectUnavailable = async () => {
+      const answer = await server.call('GET', `/reports/${id}/download`, { key: tenant.key });
+      expect([answer.status, answer.body.error.message]).toEqual([503, 'The file cannot be read now']);
+    };
     objects.objects.set(key, content.subarray(1));
-    await expect(server.call('GET', `/reports/${id}/download`, { key: tenant.key })).rejects.toThrow();
+    await expectUnavailable();
     objects.objects.delete(key);
-    await expect(server.call('GET', `/reports/${id}/download`, { key: tenant.key })).rejects.toThrow();
+    await expectUnavailable();
+    objects.interfere = () => ({ status: 500 });
+    await expectUnavailable();
+    objects.interfere = () => null;
     await staff.reports.delete({ id });
   });
 });

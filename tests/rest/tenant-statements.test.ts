@@ -334,7 +334,7 @@ async function makeReports() {
   });
   expect(await staff.reports.jobs()).toEqual([]);
   for (const { id } of asked) expect((await call({ method: 'GET', path: `/reports/${id}/download` })).status).toBe(200);
-  await openFile({ integrationId: null, reportId: asked[0]!.id });
+  await (await openFile({ integrationId: null, reportId: asked[0]!.id })).open();
   await staff.reports.delete(asked[0]!);
   await jobs.failReport({ integrationId: tenant.id, reportId: asked[1]!.id, runId: 'other' }, 'It failed');
   const timing = { cadence: 'daily', hour: 0, timeZone: 'UTC' } as const;

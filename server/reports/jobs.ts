@@ -107,17 +107,20 @@ export async function failReport(db: Database, run: ReportRun, failure: string):
 
 const FAIL = `
   update report_jobs set state = 'Failed', failure = $4
-   where integration_id = $1 and id = $2 and (state = 'Queued' or state = 'Running' and run_id = $3)`;
+   where integration_id = $1 and id = $2 and state = 'Running' and run_id = $3`;
 
 /** The most reports that one look wakes. */
 const WAKE_BATCH = 100;
 
+const GIVEN_UP = 'It could not be made within a day. Ask for it again.';
+
 /**
  * Finds reports whose wake-up was lost: their process died after the commit, or the engine lost their run. Such a report is
- * rendered from its beginning, by a new run.
+ * rendered from its beginning, by a new run. After a day it fails: perhaps it ends each process that renders it.
  */
-export function findLostReports(db: Database): Promise<ReportKey[]> {
-  return db.query<{ integrationId: string; reportId: string }>(FIND_LOST, []);
+export async function findLostReports(db: Database): Promise<ReportKey[]> {
+  const found = await db.query<ReportKey & { state: string }>(FIND_LOST, [GIVEN_UP]);
+  return found.filter(({ state }) => state === 'Queued').map(({ state: _, ...report }) => report);
 }
 
 const FIND_LOST = `
@@ -126,9 +129,11 @@ const FIND_LOST = `
      where state in ('Queued', 'Running')
        and woken_at < now() - case state when 'Queued' then interval '2 minutes' else interval '1 hour' end
      order by woken_at limit ${WAKE_BATCH} for update skip locked)
-  update report_jobs j set state = 'Queued', run_id = null, woken_at = now() from lost
-   where j.integration_id = lost.integration_id and j.id = lost.id
-  returning j.integration_id as "integrationId", j.id as "reportId"`;
+  update report_jobs j
+     set state = case when j.requested_at < now() - interval '1 day' then 'Failed' else 'Queued' end,
+         failure = case when j.requested_at < now() - interval '1 day' then $1 end, run_id = null, woken_at = now()
+    from lost where j.integration_id = lost.integration_id and j.id = lost.id
+  returning j.integration_id as "integrationId", j.id as "reportId", j.state`;
 
 /** The most reports that one look removes. The next one continues. */
 const EXPIRED_BATCH = 100;

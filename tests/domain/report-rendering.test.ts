@@ -272,6 +272,18 @@ describe('a report that nobody renders', () => {
   });
 });
 
+describe('a report that ends each process that renders it', () => {
+  it('fails after a day', async () => {
+    const run = await request(ALL);
+    await reports.jobs.beginReport(run);
+    await server.database.db.sql`
+      update report_jobs set woken_at = now() - interval '2 hours', requested_at = now() - interval '25 hours' where id = ${run.reportId}`;
+    expect(await reports.jobs.wakeReports()).toBe(0);
+    expect(await readState(run)).toMatchObject({ state: 'Failed', failure: expect.stringContaining('within a day') });
+    expect(await reports.jobs.renderPart(run, START)).toBeNull();
+  });
+});
+
 describe('what is too old', () => {
   it('is removed: expired, failed and deleted reports, but none that waits or runs', async () => {
     const { sql } = server.database.db;

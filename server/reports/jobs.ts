@@ -100,14 +100,18 @@ const READ_READY = `
          expires_at as "expiresAt"
     from report_jobs where integration_id = $1 and id = $2 and state = 'Ready' and run_id = $3`;
 
-/** Ends a report without a file. `failure` is for staff. */
-export async function failReport(db: Database, run: ReportRun, failure: string): Promise<void> {
-  await db.query(FAIL, [run.integrationId, run.reportId, run.runId, failure]);
+/**
+ * Ends a report without a file. `failure` is for staff. Returns the store that may have parts of it; null if the run no longer has
+ * the report.
+ */
+export async function failReport(db: Database, run: ReportRun, failure: string): Promise<StoreName | null> {
+  const [row] = await db.query<{ store: StoreName }>(FAIL, [run.integrationId, run.reportId, run.runId, failure]);
+  return row?.store ?? null;
 }
 
 const FAIL = `
   update report_jobs set state = 'Failed', failure = $4
-   where integration_id = $1 and id = $2 and state = 'Running' and run_id = $3`;
+   where integration_id = $1 and id = $2 and state = 'Running' and run_id = $3 returning store`;
 
 /** The most reports that one look wakes. */
 const WAKE_BATCH = 100;

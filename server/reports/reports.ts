@@ -86,7 +86,12 @@ export function createReports(dependencies: {
       beginReport: (run) => beginReport(db, run, stores.current),
       renderPart: (run, start) => renderPart(dependencies, run, start),
       completeReport: complete,
-      failReport: (run, failure) => failReport(db, run, failure),
+      async failReport(run, failure) {
+        const store = await failReport(db, run, failure);
+        if (store === null) return;
+        // If this fails, its parts go when the report expires.
+        await stores[store]?.remove(run).catch((error: unknown) => log.warn({ err: error }, 'parts of a report stay'));
+      },
       async makeDueReports() {
         const made = await makeDueReports(db);
         if (made.length > 0) await wake(made);

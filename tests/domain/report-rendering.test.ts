@@ -215,7 +215,9 @@ describe('a run', () => {
   it('that fails says why, to staff and to those who ask for the file', async () => {
     const run = await request(ALL);
     await reports.jobs.beginReport(run);
+    await reports.jobs.renderPart(run, START);
     await reports.jobs.failReport(run, 'It has more rows than a file may have.');
+    expect(await countChunks(run)).toBe(0);
     const jobs = await reports.listJobs(await contextOf(small));
     expect(jobs.find(({ id }) => id === run.reportId)).toMatchObject({
       state: 'Failed',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_ALERT_RULES } from '../../contract/alert-rules';
 import { loadDemoIntegration } from '../../server/demo/integration';
 import { alert, anomaly, closed, scored, secondsAgo, started } from '../support/facts';
@@ -200,7 +200,13 @@ describe('an alert of a rule', () => {
     await change('alertRules.create', RULE);
     await change('alertRules.create', { ...RULE, value: 3 });
     const count = async () => (await ask('alerts.list', {})).data.length;
+    // Judged at once, not by the cron.
+    const note = vi.spyOn(server.service.alertRules, 'noteChanges');
     await server.call('POST', '/v1/sessions/a/label', { key: tenant.key, body: { verdict: 'bot' } });
+    await change('sessions.setVerdict', { sessionId: 'a', verdict: 'bot' }, analyst);
+    await server.call('GET', '/v1/sessions/a', { key: tenant.key });
+    expect(note.mock.calls).toEqual([[[tenant.id]], [[tenant.id]]]);
+    note.mockRestore();
     await expect.poll(count).toBe(1);
     await server.ingest(tenant.id, [started('c'), closed('c'), scored('c', 0.55)]);
     const thresholds = { mediumAt: 40, botAt: 50 };
@@ -266,9 +272,13 @@ describe('alerts', () => {
     const fact = alert('again');
     await server.ingest(tenant.id, [fact]);
     const before = await change('alerts.acknowledge', { id: 'again' });
+    const warn = vi.spyOn(server.service.log, 'warn');
     const { body } = await server.ingest(tenant.id, [fact]);
     expect(body.result.data).toEqual({ accepted: 0, duplicates: 1, suppressed: 0 });
     expect(await ask('alerts.get', { id: 'again' })).toEqual(before);
+    // Its content is the same.
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
   });
 });
 

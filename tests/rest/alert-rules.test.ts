@@ -203,9 +203,10 @@ describe('an alert of a rule', () => {
     // Judged at once, not by the cron.
     const note = vi.spyOn(server.service.alertRules, 'noteChanges');
     await server.call('POST', '/v1/sessions/a/label', { key: tenant.key, body: { verdict: 'bot' } });
+    expect(note).toHaveBeenCalledWith([tenant.id]);
+    note.mockClear();
     await change('sessions.setVerdict', { sessionId: 'a', verdict: 'bot' }, analyst);
-    await server.call('GET', '/v1/sessions/a', { key: tenant.key });
-    expect(note.mock.calls).toEqual([[[tenant.id]], [[tenant.id]]]);
+    expect(note).toHaveBeenCalledWith([tenant.id]);
     note.mockRestore();
     await expect.poll(count).toBe(1);
     await server.ingest(tenant.id, [started('c'), closed('c'), scored('c', 0.55)]);
@@ -277,7 +278,7 @@ describe('alerts', () => {
     expect(body.result.data).toEqual({ accepted: 0, duplicates: 1, suppressed: 0 });
     expect(await ask('alerts.get', { id: 'again' })).toEqual(before);
     // Its content is the same.
-    expect(warn).not.toHaveBeenCalled();
+    expect(warn.mock.calls.filter(([, text]) => String(text).startsWith('a fact came again'))).toEqual([]);
     warn.mockRestore();
   });
 });

@@ -43,6 +43,11 @@ export function registerAlertTests(): void {
 
       const { facts } = makeSessionFacts('bot', Date.now(), createRandom(11));
       expect((await dashboard.product.ingest(dashboard.integrationId, facts)).status).toBe(200);
+      const messages = async () => {
+        const listed = await dashboard.ask(page.context(), 'alerts.list', { status: 'Open' });
+        return (await listed.json()).result.data.data.map(({ message }: { message: string }) => message).join('\n');
+      };
+      await expect.poll(messages).toContain('bot sessions within 1 day in the whole integration');
       await panel.getByRole('link', { name: 'Alerts of this rule' }).click();
       const alert = page.getByRole('row').filter({ hasText: 'bot sessions within 1 day' });
       await alert.getByText('Open').waitFor();
@@ -57,7 +62,7 @@ export function registerAlertTests(): void {
       // A link to an alert shows it, whatever the list shows.
       const id = new URL(page.url()).searchParams.get('selected')!;
       await page.goto(`${dashboard.base}/alerts?status=Open&selected=${id}`);
-      await details.getByText('Resolved').first().waitFor();
+      await expect.poll(() => details.textContent()).toContain('StatusResolved');
 
       await dashboard.visit('/alerts?tab=rules');
       await row.click();

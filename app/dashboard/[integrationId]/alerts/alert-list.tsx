@@ -18,7 +18,7 @@ import { useAlertChanges } from './alert-changes';
 import { readAlertFilters, STATUS_WORDS } from './alert-filters';
 import { AlertPanel } from './alert-panel';
 
-const REFRESH_MS = 15_000;
+const REFRESH_MS = 10_000;
 const TONES: Record<Alert['status'], Tone> = { Open: 'danger', Acknowledged: 'medium', Resolved: 'neutral' };
 
 const COLUMNS: Column<Alert>[] = [

@@ -1,39 +1,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ScoredSegment } from '../../contract/evidence';
 import type { Fact } from '../../server/pipeline/facts';
-import { Customer } from '../support/customer';
+import { Campus, shorten } from '../support/campus';
 import { startTestServer, type TestServer } from '../support/server';
-import { createCaller } from '../support/staff';
-import { daysAgo, FIREFOX, HOUR, IPHONE, makeVisit, minutesAgo, OLD_CHROME, type VisitFields } from '../support/visits';
+import { daysAgo, HOUR, IPHONE, makeVisit, minutesAgo, OLD_CHROME, type VisitFields } from '../support/visits';
 
 // What the rules find in the facts of any pipeline, and whom they leave alone.
 
 let server: TestServer;
-let customer: Customer;
+let campus: Campus;
 beforeAll(async () => {
   server = await startTestServer();
 });
 beforeEach(async () => {
-  customer = await Customer.create(server);
+  campus = await Campus.create(server);
 });
 afterAll(() => server.stop());
 
-/** Sends visits one after the other, each judged before the next one, and answers the anomalies, oldest first. */
-async function visit(...visits: VisitFields[]) {
-  for (const fields of visits) await send(makeVisit(fields));
-  return listAnomalies();
-}
-async function send(facts: Fact[], of = customer) {
-  await of.tell(facts);
-  await server.service.findings.flush();
-}
-async function listAnomalies(of = customer) {
-  const { data } = await (await createCaller(server, of.key)).anomalies.list({ pageSize: 100 });
-  return data.reverse();
-}
-const shorten = (anomalies: Awaited<ReturnType<typeof listAnomalies>>) =>
-  anomalies.map(({ anomalyType, severity, userId }) => `${anomalyType} ${severity} ${userId}`);
-const listTypes = async (...visits: VisitFields[]) => shorten(await visit(...visits));
+const visit = (...visits: VisitFields[]) => campus.visit(...visits);
+const listTypes = (...visits: VisitFields[]) => campus.listTypes(...visits);
 
 const [LAPTOP, PHONE] = [{ device: 'laptop' }, { device: 'phone', userAgent: IPHONE }];
 const LONDON = { latitude: 51.5, longitude: -0.12, accuracyKm: 50 };
@@ -110,7 +95,7 @@ describe('SharedDevice', () => {
   });
 
   it('is not told of a device that was confirmed as the user’s own', async () => {
-    await customer.confirm('bob', 'laptop');
+    await campus.customer.confirm('bob', 'laptop');
     expect(await listTypes({ user: 'ada', ago: 90 }, { user: 'bob' }, { user: 'cyd', ago: 30 })).toEqual([
       'SharedDevice medium cyd',
     ]);
@@ -160,7 +145,7 @@ describe('DeviceSwitch', () => {
     const open = { ...LAPTOP, ago: 600, minutes: null, input: [570] };
     const ended = { ...LAPTOP, ago: 90, minutes: 1 };
     expect(await listTypes(open, ended, { ...PHONE, ago: 20, minutes: null })).toEqual(['DeviceSwitch medium ada']);
-    expect((await listAnomalies())[0]!.metadata).toMatchObject({ minutesSinceOther: 10 });
+    expect((await campus.listAnomalies())[0]!.metadata).toMatchObject({ minutesSinceOther: 10 });
   });
 
   it.each<[string, VisitFields[]]>([
@@ -192,7 +177,7 @@ describe('DeviceSwitch', () => {
   });
 
   it('is not told of a device that was confirmed as the user’s own', async () => {
-    await customer.confirm('ada', 'phone');
+    await campus.customer.confirm('ada', 'phone');
     expect(await listTypes(LAPTOP, { ...PHONE, ago: 30 })).toEqual([]);
   });
 });
@@ -203,9 +188,9 @@ describe('UserSwitch', () => {
     ...{ confidence, correlatedAt: minutesAgo(ago) },
   });
   const matched = async (...matches: Fact[]) => {
-    await send(makeVisit({ id: 's', user: null, ago: 600, minutes: null, device: null }));
-    for (const fact of matches) await send([fact]);
-    return listAnomalies();
+    await campus.send(makeVisit({ id: 's', user: null, ago: 600, minutes: null, device: null }));
+    for (const fact of matches) await campus.send([fact]);
+    return campus.listAnomalies();
   };
 
   it('names the later user of a session, who has it then', async () => {
@@ -216,7 +201,7 @@ describe('UserSwitch', () => {
         ...{ detectedAt: minutesAgo(480), metadata: { previousUserId: 'ada', minutesBetween: 20 } },
       },
     ]);
-    expect(await customer.session('s')).toMatchObject({ userId: 'bob' });
+    expect(await campus.customer.session('s')).toMatchObject({ userId: 'bob' });
   });
 
   it('is medium after half an hour, and told for each further user', async () => {
@@ -228,8 +213,8 @@ describe('UserSwitch', () => {
 
   it('is not told of one person whom the LMS and the customer’s server name by ids of different kinds', async () => {
     expect(shorten(await matched(match('42', 500, 0.7), match('sis-7', 499)))).toEqual([]);
-    await send([match('bob', 480)]);
-    expect(shorten(await listAnomalies())).toEqual(['UserSwitch high bob']);
+    await campus.send([match('bob', 480)]);
+    expect(shorten(await campus.listAnomalies())).toEqual(['UserSwitch high bob']);
   });
 
   it('is not told of a user whom anybody could have named, nor of a better match of the same user', async () => {
@@ -309,8 +294,8 @@ describe('ConcurrentSessions', () => {
   it('is found by input that comes later than the match', async () => {
     await find({ ...LAPTOP, id: 'a', minutes: null, input: [10] }, { ...PHONE, id: 'b', ago: 55, minutes: null });
     const events = [{ sequence: 9, type: 'touch' as const, timestamp: minutesAgo(50) }];
-    await send([{ kind: 'sessionEvents', sessionId: 'b', events }]);
-    expect((await listAnomalies()).map(({ anomalyType }) => anomalyType)).toContain('ConcurrentSessions');
+    await campus.send([{ kind: 'sessionEvents', sessionId: 'b', events }]);
+    expect((await campus.listAnomalies()).map(({ anomalyType }) => anomalyType)).toContain('ConcurrentSessions');
   });
 
   it.each<[string, VisitFields, VisitFields]>([
@@ -342,9 +327,9 @@ describe('AgentTakeover', () => {
   const TAKEN_OVER = segmentsOf(-3.5, -3.5, -3.2, -3.5, 3.4, 2.8, 3.6);
 
   it('says that a program went on, and when it began, once for the session', async () => {
-    await send([...makeVisit({ id: 's', minutes: null }), score(TAKEN_OVER)]);
-    await send([score(TAKEN_OVER, 29)]);
-    expect(await listAnomalies()).toMatchObject([
+    await campus.send([...makeVisit({ id: 's', minutes: null }), score(TAKEN_OVER)]);
+    await campus.send([score(TAKEN_OVER, 29)]);
+    expect(await campus.listAnomalies()).toMatchObject([
       {
         ...{
           anomalyType: 'AgentTakeover',
@@ -363,127 +348,12 @@ describe('AgentTakeover', () => {
 
   it('is medium if a person went on, and names no user whom anybody could have named', async () => {
     const turned = segmentsOf(3.4, 2.8, 3.6, -3.5, -3.5, -3.2);
-    await send([...makeVisit({ id: 's', confidence: 0.5, minutes: null }), score(turned)]);
-    expect(shorten(await listAnomalies())).toEqual(['AgentTakeover medium null']);
+    await campus.send([...makeVisit({ id: 's', confidence: 0.5, minutes: null }), score(turned)]);
+    expect(shorten(await campus.listAnomalies())).toEqual(['AgentTakeover medium null']);
   });
 
   it('is not told of a session of one actor', async () => {
-    await send([...makeVisit({ id: 's', minutes: null }), score(segmentsOf(3, 3, 3, 3, 3, 3))]);
-    expect(await listAnomalies()).toEqual([]);
-  });
-});
-
-describe('findings', () => {
-  const STORY = () => [
-    ...makeVisit({ id: '1', user: 'ada', ago: 300 }),
-    ...makeVisit({ id: '2', user: 'bob', ago: 200, input: [1], minutes: 10 }),
-    ...makeVisit({ id: '3', user: 'bob', ago: 199, device: 'phone', userAgent: FIREFOX, minutes: 10, input: [0, 1] }),
-  ];
-
-  it('are the same however the facts are cut into batches, and a repeat adds none', async () => {
-    const whole = await Customer.create(server);
-    await send(STORY(), whole);
-    for (const fact of STORY()) await send([fact]);
-    const strip = (list: Awaited<ReturnType<typeof listAnomalies>>) =>
-      list.map(({ id: _, ...rest }) => rest).sort((a, b) => a.anomalyType.localeCompare(b.anomalyType));
-    expect(strip(await listAnomalies())).toEqual(strip(await listAnomalies(whole)));
-    const before = await listAnomalies(whole);
-    expect(shorten(before).sort()).toEqual([
-      ...['ConcurrentSessions medium bob', 'DeviceSwitch medium bob', 'SharedDevice low bob'],
-    ]);
-    await send(STORY(), whole);
-    expect(await listAnomalies(whole)).toEqual(before);
-  });
-
-  it('are not looked for once an admin has switched the rule off, which is audited', async () => {
-    const context = { kind: 'staff' as const, integrationId: customer.id, clientAddress: null };
-    const staff = { id: 'stf_1', email: 'admin@example.edu', name: 'Admin', role: 'admin' as const };
-    const { appRouter } = await import('../../server/procedures/router');
-    const caller = appRouter.createCaller({ service: server.service, caller: { ...context, staff } });
-    const listed = await caller.findingRules.list();
-    expect(listed.map(({ rule, isEnabled }) => [rule, isEnabled])).toEqual([
-      ...['Correlation', 'SharedDevice', 'DeviceSwitch', 'UserSwitch'].map((rule) => [rule, true]),
-      ...['ImpossibleTravel', 'ConcurrentSessions', 'AgentTakeover', 'WritingSessionScored'].map((rule) => [
-        rule,
-        true,
-      ]),
-    ]);
-    const off = { rule: 'SharedDevice' as const, isEnabled: false };
-    expect(await caller.findingRules.set(off)).toEqual(off);
-    await caller.findingRules.set(off);
-    expect((await caller.findingRules.list()).filter(({ isEnabled }) => !isEnabled)).toMatchObject([off]);
-    await send(STORY());
-    expect(shorten(await listAnomalies()).sort()).toEqual(['ConcurrentSessions medium bob', 'DeviceSwitch medium bob']);
-    await caller.findingRules.set({ ...off, isEnabled: true });
-    const { data } = await caller.audit.list({ pageSize: 10 });
-    const acts = data.filter(({ action }) => action === 'FindingRuleSwitched');
-    expect(acts.map(({ subjectId, details }) => [subjectId, details])).toEqual([
-      ['SharedDevice', { ...off, isEnabled: true }],
-      ['SharedDevice', off],
-    ]);
-  });
-});
-
-describe('a session without a user', () => {
-  const readMatch = async (id: string) => {
-    const { userId, userName, correlationConfidence } = await customer.session(id);
-    return { userId, userName, correlationConfidence };
-  };
-  const NOBODY = { userId: null, userName: null, correlationConfidence: null };
-  const unnamed = { id: 's', user: null, ago: 30 };
-
-  it('belongs to the only user of its device, with little confidence', async () => {
-    await visit({ user: 'ada', ago: 90 }, unnamed);
-    expect(await readMatch('s')).toEqual({ userId: 'ada', userName: 'Name of ada', correlationConfidence: 0.3 });
-    const [row] = await server.database.db.query<{ at: string }>(
-      'select correlated_at as at from session_correlations where integration_id = $1 and session_id = $2',
-      [customer.id, 's'],
-    );
-    expect(row!.at).toBe(minutesAgo(29));
-  });
-
-  it('belongs to nobody while it is open', async () => {
-    await visit({ user: 'ada', ago: 90 }, { ...unnamed, minutes: null });
-    expect(await readMatch('s')).toEqual(NOBODY);
-  });
-
-  it.each<[string, VisitFields[]]>([
-    ['a second user', [{ user: 'ada' }, { user: 'bob' }]],
-    ['a second user whom anybody could have named', [{ user: 'ada' }, { user: 'bob', confidence: 0.5 }]],
-    ['no reliable user', [{ user: 'ada', confidence: 0.5 }]],
-    ['a user of 31 days ago', [{ user: 'ada', ago: daysAgo(31) }]],
-    ['the users of a laboratory', users(12)],
-    ['no user', []],
-  ])('belongs to nobody if the device has %s', async (_, visits) => {
-    await visit(...visits.map((one) => ({ ago: 90, ...one })), unnamed);
-    expect(await readMatch('s')).toEqual(NOBODY);
-  });
-
-  it('is no reason for another one: an inferred user infers nobody', async () => {
-    await visit({ user: 'ada', ago: daysAgo(29) }, { ...unnamed, ago: 60 });
-    expect(await readMatch('s')).toMatchObject({ userId: 'ada' });
-    await server.database.db.query("delete from sessions where integration_id = $1 and user_id = 'ada' and id <> 's'", [
-      customer.id,
-    ]);
-    await visit({ ...unnamed, id: 't' });
-    expect(await readMatch('t')).toEqual(NOBODY);
-  });
-
-  it('gets any other match instead, also one that was made before its close', async () => {
-    await visit({ user: 'ada', ago: 90 }, unnamed);
-    const match = (user: string, ago: number): Fact => ({
-      ...{ kind: 'sessionCorrelated', sessionId: 's', user: { id: user, name: user }, confidence: 0.5 },
-      correlatedAt: minutesAgo(ago),
-    });
-    await send([match('bob', 29.9)]);
-    expect(await readMatch('s')).toMatchObject({ userId: 'bob', correlationConfidence: 0.5 });
-    await send([{ ...match('eve', 1), confidence: 0.3, isInferred: true } as Fact]);
-    expect(await readMatch('s')).toMatchObject({ userId: 'bob' });
-  });
-
-  it('belongs to nobody if the rule is switched off', async () => {
-    await server.database.db.query("insert into finding_rules values ($1, 'Correlation', false)", [customer.id]);
-    await visit({ user: 'ada', ago: 90 }, unnamed);
-    expect(await readMatch('s')).toEqual(NOBODY);
+    await campus.send([...makeVisit({ id: 's', minutes: null }), score(segmentsOf(3, 3, 3, 3, 3, 3))]);
+    expect(await campus.listAnomalies()).toEqual([]);
   });
 });

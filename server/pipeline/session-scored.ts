@@ -49,7 +49,7 @@ export const sessionScoredFact = defineFact({
     if (existing) return draft.repeat(fact.kind, fact.sessionId, isDeepStrictEqual(existing, score));
     draft.assertNotAhead('scoredAt', scoredAt);
     draft.addRecord(SCORES, score);
-    if (score.segments) draft.concern(fact.sessionId, 'scored');
+    if (score.segments?.length) draft.concern(fact.sessionId, 'scored');
     if (row.scoredAt !== null && row.scoredAt > scoredAt) return 'accepted';
     Object.assign(row, { botScore, scoreBin: computeScoreBin(botScore), detectionFlags, scoredAt });
     draft.touch(session);

@@ -59,6 +59,10 @@ describe('the outbox', () => {
     ['an unsigned user', makeVisit({ confidence: 0.5, input: [0] })],
     ['the end of a session without device', makeVisit({ user: null, device: null })],
     [
+      'a score with an empty list of segments',
+      [...makeVisit({ id: 'y', user: null, minutes: null }), scored('y', 0.9, { segments: [] }) as Facts[number]],
+    ],
+    [
       'a score without segments',
       [...makeVisit({ id: 'x', user: null, minutes: null }), scored('x', 0.9) as Facts[number]],
     ],

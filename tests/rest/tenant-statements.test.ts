@@ -464,7 +464,7 @@ async function judgeFindings() {
   for (const facts of [
     makeVisit({ user: 'ada', ago: 50, input: [1], location: PLACE }),
     makeVisit({ user: 'ada', device: 'phone', userAgent: IPHONE, ago: 49, input: [0], location: PLACE }),
-    [...makeVisit({ id: 'unnamed', user: null, ago: 40 }), { ...scored('unnamed', 0.5), segments: [] } as Fact],
+    [...makeVisit({ id: 'unnamed', user: null, ago: 40 }), { ...scored('unnamed', 0.5), segments: [SEGMENT] } as Fact],
   ])
     await server.ingest(tenant.id, facts);
   await server.service.findings.flush();
@@ -473,6 +473,7 @@ async function judgeFindings() {
     values (${tenant.id}, 'obx_1', 'unnamed', '{scored}', now())`;
   expect(await server.service.findings.sweep()).toBe(1);
 }
+const SEGMENT = { startedAt: '2026-01-31T09:30:00.000Z', logOdds: -3.5 };
 const PLACE = { latitude: 51.5, longitude: -0.12, accuracyKm: 50 };
 
 async function operate() {

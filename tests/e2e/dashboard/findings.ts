@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { settle } from '../../support/dashboard';
 import { makeVisit } from '../../support/visits';
 import { dashboard } from './shared-dashboard';
 
@@ -11,7 +12,14 @@ export function registerFindingTests(): void {
       const [device, user] = [randomUUID(), `user-${randomUUID()}`];
       for (const facts of [makeVisit({ user: 'somebody', device, ago: 50 }), makeVisit({ user, device, ago: 40 })])
         expect((await product.ingest(integrationId, facts)).status).toBe(200);
-      const page = await dashboard.visit(`/anomalies?userId=${user}`);
+      const page = await dashboard.open();
+      const count = async () => {
+        const answer = await dashboard.ask(page.context(), 'anomalies.list', { userId: user });
+        return (await answer.json()).result.data.data.length;
+      };
+      await expect.poll(count).toBe(1);
+      await page.goto(`${dashboard.base}/anomalies?userId=${user}`);
+      await settle(page);
       await page.getByRole('cell', { name: 'Device used by several users' }).click();
       await page.getByText('The device was used by 1 other user within the 30 days before.').waitFor();
     });

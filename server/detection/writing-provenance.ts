@@ -36,7 +36,7 @@ export interface FieldState {
 }
 
 /** What an Input changed. */
-export interface Change {
+export interface TextChange {
   source: Provenance;
   length: number;
   /** Text that was already there, and came after the Input before without one. */
@@ -111,7 +111,7 @@ export function followPage(state: PageState, event: TraceEvent): void {
 }
 
 /** Finds out what an Input changed, and where that came from. */
-export function traceInput(state: PageState, field: FieldState, event: Event<EventCode.Input>): Change {
+export function traceInput(state: PageState, field: FieldState, event: Event<EventCode.Input>): TextChange {
   const { timeMs } = event;
   // It may be −1, as for lengths that are unknown.
   const after = Math.max(0, event.valueLength);
@@ -121,7 +121,7 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
   // Of a field that is new, or of which something was lost, what is not inserted now was there before.
   const before = field.length ?? after - (isRemoval ? 0 : inserted);
   const grown = after - before;
-  const change: Change = {
+  const change: TextChange = {
     source: 'restored',
     length: 0,
     earlierSource: 'inserted',

@@ -3,7 +3,7 @@ import { PROVENANCES, type Provenance } from '../../contract/writing';
 import type { Event } from './document-state';
 import { isSpokenPhrase, MIN_PHRASE_PAUSE_MS } from './phrases';
 import { addToPace, createPace, type Pace } from './writing-pace';
-import type { Change, FieldState } from './writing-provenance';
+import type { FieldState, TextChange } from './writing-provenance';
 
 // What is measured of a text while it grows.
 
@@ -120,7 +120,7 @@ function endBurst(text: WrittenText): void {
 }
 
 /** Counts what an Input changed. */
-export function countChange(field: WrittenField, { timeMs }: Event<EventCode.Input>, change: Change): void {
+export function countChange(field: WrittenField, { timeMs }: Event<EventCode.Input>, change: TextChange): void {
   const { text } = field;
   const { source, length, earlierSource, earlierLength, deleted, key } = change;
   if (deleted > 0) {
@@ -182,7 +182,7 @@ export function settlePhrase({ text, phrase }: WrittenField): void {
 const GAPS = new Set(['space', 'enter', 'tab']);
 const MARKS = new Set(['punctuation', 'enter']);
 
-function countKey(field: WrittenField, kind: NonNullable<Change['key']>['kind']): void {
+function countKey(field: WrittenField, kind: NonNullable<TextChange['key']>['kind']): void {
   const { keys } = field.text;
   const isGap = GAPS.has(kind);
   keys.count++;

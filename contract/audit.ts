@@ -8,6 +8,7 @@ import { pageOf, pageQuery } from './pagination';
 export const AUDIT_ACTIONS = [
   ...(['IntegrationCreated', 'PlanChanged', 'KeyMinted', 'KeyRevoked', 'ThresholdsChanged'] as const),
   ...(['SiteCreated', 'SiteRevoked', 'OriginsChanged', 'IdentitySecretRotated', 'PrivacyControlChanged'] as const),
+  ...(['UnsignedUsersChanged'] as const),
   ...(['StaffCreated', 'StaffRoleChanged', 'StaffPasswordSet', 'StaffDisabled', 'StaffEnabled'] as const),
   ...(['StaffSessionsEnded', 'SessionsRescored', 'FindingRuleSwitched'] as const),
   ...(['ReportRequested', 'ReportDeleted', 'ReportScheduled', 'ReportScheduleDeleted'] as const),

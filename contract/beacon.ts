@@ -50,7 +50,7 @@ export interface Beacon extends BeaconContent {
   t?: string;
   /** The device's random id: 32 hexadecimal digits. Absent if storage is refused or the page switched it off. */
   i?: string;
-  /** Who the page says the visitor is. */
+  /** Who the visitor is, when that has changed. Without an id the page says that nobody is signed in, which tells nothing. */
   u?: BeaconUser;
   /** The page asked to ignore Global Privacy Control. Counts only if the integration allows it. */
   g?: 1;
@@ -75,6 +75,8 @@ export interface BeaconUser {
   hash?: string;
   /** The context, such as a course. */
   context?: string;
+  /** The pixel read the id from a page of a learning platform; the page did not give it to the pixel. */
+  lms?: 1;
 }
 
 /** A coarse description of the browser. It is nobody's identity and stays in the trace. */
@@ -227,8 +229,8 @@ export const EVENT_FIELDS = {
   [EventCode.Composition]: ['phase', 'length'],
   /**
    * The field is one in which a person writes at length: `document` is an index in `w`, `fromEnd` how many characters follow
-   * the caret, −1 where unknown. Stands directly before an Input of the field: before the first of a batch, and whenever
-   * `fromEnd` is not 0 or not what the field's last one said.
+   * the caret, −1 where unknown. Stands directly before each Input of the field, which can be the first of the next batch.
+   * An Input without one says the same as the field's last one.
    */
   [EventCode.Writing]: ['field', 'document', 'fromEnd'],
 } as const satisfies Record<EventCode, readonly string[]>;

@@ -24,13 +24,19 @@ export const revokedSiteSchema = z.object({ id: z.string(), revokedAt: wireInsta
 /** What holds for all sites of an integration. */
 export const collectingSchema = z.object({
   allowedOrigins: z.array(z.string()).describe('Pages of other origins send nothing. Empty: nothing is collected.'),
-  hasIdentitySecret: z.boolean().describe('Users that a page names need a signature.'),
+  hasIdentitySecret: z
+    .boolean()
+    .describe('Users that a page names need a signature, unless unsigned ones are accepted.'),
+  acceptsUnsignedUsers: z
+    .boolean()
+    .describe('With an identity secret, users that a page names without a signature count too, as unsigned ones.'),
   mayIgnorePrivacyControl: z.boolean().describe('A tag may ask to collect in spite of Global Privacy Control.'),
 });
 export type Collecting = z.infer<typeof collectingSchema>;
 export const setOriginsInput = z.object({ allowedOrigins: originsInput });
 export const allowedOriginsSchema = collectingSchema.pick({ allowedOrigins: true });
 export const privacyControlInput = collectingSchema.pick({ mayIgnorePrivacyControl: true });
+export const unsignedUsersInput = collectingSchema.pick({ acceptsUnsignedUsers: true });
 export const identitySecretSchema = z.object({
   identitySecret: z.string().describe('Shown in this answer and never again.'),
 });

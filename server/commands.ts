@@ -18,7 +18,7 @@ import { rescoreSessions } from './collector/rescoring';
 import { createRandom, makeSessionFacts } from './demo/session-facts';
 import { mintKey, revokeKey } from './domain/api-keys';
 import { listLatestAuditEntries } from './domain/audit-entries';
-import { rotateIdentitySecret, setAllowedOrigins } from './domain/collecting';
+import { rotateIdentitySecret, setAllowedOrigins, setUnsignedUsers } from './domain/collecting';
 import { createIntegration, listIntegrations } from './domain/integrations';
 import { createSite, listAllSites, listSites, revokeSite } from './domain/sites';
 import { readEnv, SettingError } from './platform/env';
@@ -85,6 +85,12 @@ const COMMANDS = new Map<string, Command>(
       z.object({ integration: id }),
       ({ db, secrets }, { integration }) =>
         rotateIdentitySecret(asOperator(db), secrets, { integrationId: integration }),
+    ),
+    'integration set-unsigned-users': command(
+      '--integration I --accept yes|no',
+      z.object({ integration: id, accept: z.enum(['yes', 'no'], { error: 'must be yes or no' }) }),
+      ({ db }, { integration, accept }) =>
+        setUnsignedUsers(asOperator(db), { integrationId: integration, acceptsUnsignedUsers: accept === 'yes' }),
     ),
     'integration set-plan': command('--id I --plan P', setPlanInput, ({ db }, flags) =>
       setIntegrationPlan(asOperator(db), flags),

@@ -13,8 +13,9 @@ export const integrations = pgTable('integrations', {
   plan: text('plan').$type<Plan>().notNull(),
   status: text('status').$type<'Active'>().notNull().default('Active'),
   allowedOrigins: text('allowed_origins').array().notNull().default(sql`'{}'`),
-  /** Encrypted. If there is one, users that a page names need a signature. */
+  /** Encrypted. If there is one, users that a page names need a signature, unless unsigned ones are accepted. */
   identitySecret: bytes('identity_secret'),
+  acceptsUnsignedUsers: boolean('accepts_unsigned_users').notNull().default(false),
   /** Whether a tag may ask to collect in spite of Global Privacy Control. */
   mayIgnorePrivacyControl: boolean('may_ignore_privacy_control').notNull().default(false),
   mediumAt: smallint('medium_at').notNull().default(40),

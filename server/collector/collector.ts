@@ -168,7 +168,7 @@ export function createCollector(dependencies: {
     { origin, clientAddress, signed }: CollectRequest,
   ): KeptBatch {
     const { d, n, c, e, p, w, m, l, ev, x, u, i } = beacon;
-    const user = u && readUser(u, site.identitySecret);
+    const user = u && readUser(u, site);
     const agent = signed ? agents.verify(signed) : null;
     const number = n === 0 ? findNetwork(clientAddress) : null;
     return {

@@ -11,6 +11,7 @@ import type { Fact } from '../pipeline/facts';
 import { coverBatches, coversBatch } from './coverage';
 import type { KeptBatch } from './packing';
 import type { OpenSession, Progress } from './session-state';
+import { findConfidence, isOtherUser } from './visitors';
 import { listWritingFacts } from './written-texts';
 
 // A cut is a set of batches of a session, and the facts that follow from it. The same cut of the same batches always gives
@@ -34,8 +35,6 @@ export const RECORD_INTERVAL_MS = 30_000;
 /** A time to look again that is earlier by less than this is not worth a write. */
 const DUE_TOLERANCE_MS = 250;
 const MAX_EVENT_COUNT = 100_000;
-/** How sure a session's user is if only the page says so. */
-const UNSIGNED_CONFIDENCE = 0.5;
 
 /** What a session's batches say now. */
 export interface Reading {
@@ -85,7 +84,7 @@ export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequ
   const bin = computeScoreBin(judgement.botScore);
   const user = session.named?.user ?? null;
   const isChanged = !before || isOtherVerdict(session, before, bin, judgement.detectionFlags);
-  const isCorrelated = user !== null && !isDeepStrictEqual(user, before?.user ?? null);
+  const isCorrelated = user !== null && isOtherUser(user, before?.user ?? null);
   const isWaiting = session.fresh.length > 0 && Date.now() - session.recordedAtMs >= RECORD_INTERVAL_MS;
   const isSooner = dueAtMs < session.dueAtMs - DUE_TOLERANCE_MS;
   if (!(isChanged || isCorrelated || isWaiting || isSooner || isDue || isOver)) return null;
@@ -170,16 +169,16 @@ function listFacts(
   }
   if (events.length > 0) facts.push({ kind: 'sessionEvents', sessionId, events });
   if (progress.isCorrelated && user) {
-    const { id, name, email, url, context: contextId, isSigned } = user;
+    const { id, name, email, url, context: contextId } = user;
     const described = { id, name: name ?? id, email, url };
     facts.push({
       kind: 'sessionCorrelated',
       sessionId,
       user: described,
-      confidence: isSigned ? 1 : UNSIGNED_CONFIDENCE,
+      confidence: findConfidence(user),
       contextId,
       correlatedAt: cutAt,
-      isUnverified: !isSigned,
+      isUnverified: !user.isSigned,
     });
   }
   if (progress.isScored) {

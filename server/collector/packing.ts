@@ -13,6 +13,8 @@ export interface NamedUser {
   context: string | null;
   /** The customer's server signed the id. */
   isSigned: boolean;
+  /** The pixel read the id from a page of a learning platform. */
+  isFromLms?: true;
 }
 
 /** What is kept of a batch. */

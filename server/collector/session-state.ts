@@ -8,6 +8,7 @@ import { batchName, type Coverage, coversBatch } from './coverage';
 import { COMMIT_DELAY_MS, type StoredBatch } from './intake';
 import { documentId, type KeptBatch, type NamedUser, unpackBatch } from './packing';
 import type { Replay } from './replays';
+import { findConfidence } from './visitors';
 
 /**
  * What the latest cut of a session covers and sends. It is written before its facts are sent. If a process dies in between,
@@ -56,7 +57,7 @@ export interface OpenSession {
   documents: TraceDocuments;
   readPresence(): SessionPresence | null;
   score: Scorer;
-  /** The batch that says who the visitor is: the latest one, a signed one if there is any. */
+  /** The batch that says who the visitor is: the latest of those with the highest confidence. */
   named: KeptBatch | null;
   /** The batches that no cut covers yet. */
   fresh: KeptBatch[];
@@ -212,7 +213,8 @@ type SessionFields = NewSession &
   };
 
 function isBetter(one: KeptBatch, other: KeptBatch): boolean {
-  if (one.user!.isSigned !== other.user!.isSigned) return one.user!.isSigned;
+  const more = findConfidence(one.user!) - findConfidence(other.user!);
+  if (more !== 0) return more > 0;
   return one.receivedAtMs > other.receivedAtMs || (one.receivedAtMs === other.receivedAtMs && one.n > other.n);
 }
 

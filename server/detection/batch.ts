@@ -162,7 +162,7 @@ function readEnvironment(value: unknown): BeaconEnvironment | null {
 }
 
 /** Which user fields the fact `sessionCorrelated` accepts. */
-const USER_FIELDS: Record<keyof BeaconUser, (value: unknown) => value is string> = {
+const USER_FIELDS: Record<Exclude<keyof BeaconUser, 'lms'>, (value: unknown) => value is string> = {
   id: (value): value is string => isText(value, 1, 256) && isPathId(value),
   name: (value) => isText(value, 1, 512),
   email: (value) => isText(value, 1, 320),
@@ -176,8 +176,9 @@ function readUser(value: object): BeaconUser | null {
   const user: Partial<BeaconUser> = {};
   for (const [name, isValid] of Object.entries(USER_FIELDS)) {
     const field = own(value, name);
-    if (isValid(field)) user[name as keyof BeaconUser] = field;
+    if (isValid(field)) user[name as keyof typeof USER_FIELDS] = field;
   }
+  if (own(value, 'lms') === 1) user.lms = 1;
   return user.id === undefined ? null : { ...user, id: user.id };
 }
 

@@ -29,8 +29,9 @@ export function openIdentityKey(secrets: Secrets, integrationId: string, sealed:
 export async function getCollecting({ db, integration }: DomainContext): Promise<Collecting> {
   const [row] = await db.orm.select().from(integrations).where(eq(integrations.id, integration.id));
   if (!row) throw new ApiError('NOT_FOUND', 'Integration not found');
-  const { allowedOrigins, identitySecret, mayIgnorePrivacyControl } = row;
-  return { allowedOrigins, hasIdentitySecret: identitySecret !== null, mayIgnorePrivacyControl };
+  const { allowedOrigins, identitySecret, acceptsUnsignedUsers, mayIgnorePrivacyControl } = row;
+  const hasIdentitySecret = identitySecret !== null;
+  return { allowedOrigins, hasIdentitySecret, acceptsUnsignedUsers, mayIgnorePrivacyControl };
 }
 
 /** Replaces the origins whose pages may send what they see. NOT_FOUND for an unknown integration. */
@@ -69,6 +70,22 @@ export async function rotateIdentitySecret(
     await recordAct(tx, actor, { ...act, details: { isFirst: before.identitySecret === null } });
   });
   return { identitySecret };
+}
+
+/** Accepts or ignores users without a signature although the integration has an identity secret. NOT_FOUND for an unknown one. */
+export async function setUnsignedUsers(
+  { db, actor }: AuditedContext,
+  input: { integrationId: string; acceptsUnsignedUsers: boolean },
+): Promise<{ acceptsUnsignedUsers: boolean }> {
+  const { integrationId, acceptsUnsignedUsers } = input;
+  await db.orm.transaction(async (tx) => {
+    const before = (await lockIntegration(tx, integrationId)).acceptsUnsignedUsers;
+    if (before === acceptsUnsignedUsers) return;
+    await tx.update(integrations).set({ acceptsUnsignedUsers }).where(eq(integrations.id, integrationId));
+    const act = { action: 'UnsignedUsersChanged', integrationId, subjectId: integrationId } as const;
+    await recordAct(tx, actor, { ...act, details: { before, after: acceptsUnsignedUsers } });
+  });
+  return { acceptsUnsignedUsers };
 }
 
 /** Permits or forbids tags to collect in spite of Global Privacy Control. */

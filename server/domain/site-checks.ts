@@ -6,7 +6,7 @@ interface CheckedSite {
   integrationId: string;
   revokedAt: string | null;
   allowedOrigins: string[];
-  hasIdentitySecret: boolean;
+  needsSignedUsers: boolean;
   mayIgnorePrivacyControl: boolean;
   firstReceivedAt: string | null;
   lastReceivedAt: string | null;
@@ -64,17 +64,18 @@ function judgeSite(site: CheckedSite, origin: string): { state: SiteState; messa
   return { state: 'Receiving', message: `Pages at ${origin} may send, and the site receives.` };
 }
 
-const listNotes = ({ mayIgnorePrivacyControl, hasIdentitySecret }: CheckedSite) => [
+const listNotes = ({ mayIgnorePrivacyControl, needsSignedUsers }: CheckedSite) => [
   mayIgnorePrivacyControl
     ? 'Visitors with Global Privacy Control are collected only where the tag says data-gpc="ignore".'
     : 'Nothing of visitors with Global Privacy Control is kept.',
-  ...(hasIdentitySecret ? ['Users that a page names without a valid data-user-hash are ignored.'] : []),
+  ...(needsSignedUsers ? ['Users that a page names without a valid data-user-hash are ignored.'] : []),
 ];
 
 /** The last batch is that of the newest session; once the session is closed and its batches are joined, its beginning. */
 const READ = `
   select s.id as "siteId", s.integration_id as "integrationId", s.revoked_at as "revokedAt",
-         i.allowed_origins as "allowedOrigins", i.identity_secret is not null as "hasIdentitySecret",
+         i.allowed_origins as "allowedOrigins",
+         i.identity_secret is not null and not i.accepts_unsigned_users as "needsSignedUsers",
          i.may_ignore_privacy_control as "mayIgnorePrivacyControl", s.first_batch_at as "firstReceivedAt",
          coalesce(newest.received_at, s.first_batch_at) as "lastReceivedAt"
     from sites s join integrations i on i.id = s.integration_id

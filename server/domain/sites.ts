@@ -25,6 +25,8 @@ export interface FoundSite {
   allowedOrigins: string[];
   /** The key of the HMAC over user ids. Null: users need no signature. */
   identitySecret: Buffer | null;
+  /** Whether users without a signature count in spite of an identity secret. */
+  acceptsUnsignedUsers: boolean;
   /** Whether a tag may ask to collect in spite of Global Privacy Control. */
   mayIgnorePrivacyControl: boolean;
   /** When the first batch of the site was kept; the collector writes it (`markReceiving`). */
@@ -47,6 +49,7 @@ export async function findSite(db: Database, secrets: Secrets, siteKey: string):
 const FIND = `
   select s.id as "siteId", s.integration_id as "integrationId", i.plan, s.revoked_at is not null as "isRevoked",
          i.allowed_origins as "allowedOrigins", i.identity_secret as sealed,
+         i.accepts_unsigned_users as "acceptsUnsignedUsers",
          i.may_ignore_privacy_control as "mayIgnorePrivacyControl", s.first_batch_at as "firstBatchAt"
     from sites s join integrations i on i.id = s.integration_id
    where s.site_key = $1`;

@@ -10,8 +10,15 @@ import {
   setOriginsInput,
   siteIdInput,
   siteSchema,
+  unsignedUsersInput,
 } from '../../contract/sites';
-import { getCollecting, rotateIdentitySecret, setAllowedOrigins, setPrivacyControl } from '../domain/collecting';
+import {
+  getCollecting,
+  rotateIdentitySecret,
+  setAllowedOrigins,
+  setPrivacyControl,
+  setUnsignedUsers,
+} from '../domain/collecting';
 import { createSite, listSites, revokeSite } from '../domain/sites';
 import { integrationAdminProcedure, integrationProcedure, router } from './trpc';
 
@@ -40,6 +47,10 @@ export const sitesRouter = router({
     .mutation(({ ctx }) =>
       rotateIdentitySecret(ctx.domain, ctx.domain.secrets, { integrationId: ctx.domain.integration.id }),
     ),
+  setUnsignedUsers: integrationAdminProcedure
+    .input(unsignedUsersInput)
+    .output(unsignedUsersInput)
+    .mutation(({ ctx, input }) => setUnsignedUsers(ctx.domain, { ...input, integrationId: ctx.domain.integration.id })),
   setPrivacyControl: integrationAdminProcedure
     .input(privacyControlInput)
     .output(privacyControlInput)

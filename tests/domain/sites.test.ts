@@ -3,7 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { originsInput } from '../../contract/integrations';
 import { type AuditedContext, asOperator } from '../../server/audit/acts';
 import { listLatestAuditEntries } from '../../server/domain/audit-entries';
-import { rotateIdentitySecret, setAllowedOrigins, setPrivacyControl } from '../../server/domain/collecting';
+import {
+  rotateIdentitySecret,
+  setAllowedOrigins,
+  setPrivacyControl,
+  setUnsignedUsers,
+} from '../../server/domain/collecting';
 import { createIntegration } from '../../server/domain/integrations';
 import { createSite, findSite, listSites, markReceiving, revokeSite } from '../../server/domain/sites';
 import { createSecrets } from '../../server/platform/secrets';
@@ -39,7 +44,7 @@ describe('a site', () => {
     expect(siteKey).toMatch(/^site_[\w-]{24}$/);
     const found = {
       ...{ siteId: id, integrationId, plan: 'pro', isRevoked: false, allowedOrigins: [], identitySecret: null },
-      ...{ mayIgnorePrivacyControl: false, firstBatchAt: null },
+      ...{ acceptsUnsignedUsers: false, mayIgnorePrivacyControl: false, firstBatchAt: null },
     };
     const recorder = recordStatements(database.db);
     expect(await find(siteKey)).toEqual(found);
@@ -151,6 +156,20 @@ describe('the identity secret', () => {
     expect(keys[0]!.identitySecret).not.toEqual(keys[1]!.identitySecret);
     expect(keys[0]!.identitySecret!.toString()).not.toBe(identitySecret);
   });
+});
+
+it('acceptance of users without a signature is audited once, and refused for an unknown integration', async () => {
+  const { siteKey } = await create();
+  for (const acceptsUnsignedUsers of [true, true, false])
+    await setUnsignedUsers(operator, { integrationId, acceptsUnsignedUsers });
+  expect((await listActs()).slice(1).map(({ action, details }) => [action, details])).toEqual([
+    ['UnsignedUsersChanged', { before: false, after: true }],
+    ['UnsignedUsersChanged', { before: true, after: false }],
+  ]);
+  await setUnsignedUsers(operator, { integrationId, acceptsUnsignedUsers: true });
+  expect(await find(siteKey)).toMatchObject({ acceptsUnsignedUsers: true });
+  const unknown = { integrationId: 'int_x', acceptsUnsignedUsers: true };
+  await expect(setUnsignedUsers(operator, unknown)).rejects.toThrow('not found');
 });
 
 it('permission to ignore Global Privacy Control is audited once', async () => {

@@ -89,6 +89,9 @@ describe('a change by staff writes one entry', () => {
     expect((await act('sites.setOrigins', origins)).left).toEqual([ofTenant('OriginsChanged', tenant.id, changed)]);
     const rotated = await act('sites.rotateIdentitySecret', {});
     expect(rotated.left).toEqual([ofTenant('IdentitySecretRotated', tenant.id, { isFirst: true })]);
+    expect((await act('sites.setUnsignedUsers', { acceptsUnsignedUsers: true })).left).toEqual([
+      ofTenant('UnsignedUsersChanged', tenant.id, { before: false, after: true }),
+    ]);
     expect((await act('sites.setPrivacyControl', { mayIgnorePrivacyControl: true })).left).toEqual([
       ofTenant('PrivacyControlChanged', tenant.id, { before: false, after: true }),
     ]);
@@ -215,7 +218,7 @@ it('nothing is changed if its entry cannot be written', async () => {
     (
       await sql`select (select count(*) from api_keys) || ' ' || (select count(*) from staff) || ' ' ||
       (select string_agg(plan || medium_at || allowed_origins::text || (identity_secret is null)::text ||
-                         may_ignore_privacy_control::text, ',' order by id) from integrations) || ' ' ||
+                         may_ignore_privacy_control::text || accepts_unsigned_users::text, ',' order by id) from integrations) || ' ' ||
       (select count(*) from sites) as state`
     )[0]!.state;
   const before = await count();
@@ -229,6 +232,7 @@ it('nothing is changed if its entry cannot be written', async () => {
       await admin.mutate('sites.create', {}, at(tenant.id)),
       await admin.mutate('sites.setOrigins', { allowedOrigins: [] }, at(tenant.id)),
       await admin.mutate('sites.rotateIdentitySecret', {}, at(tenant.id)),
+      await admin.mutate('sites.setUnsignedUsers', { acceptsUnsignedUsers: false }, at(tenant.id)),
       await admin.mutate('sites.setPrivacyControl', { mayIgnorePrivacyControl: false }, at(tenant.id)),
       await admin.mutate('staff.create', { email: 'x@example.com', password: PASSWORD }),
       await server.call('PUT', '/v1/settings/risk-thresholds', { key: tenant.key, body: { mediumAt: 1, botAt: 9 } }),

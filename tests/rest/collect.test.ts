@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Beacon, MAX_BEACON_BYTES } from '../../contract/beacon';
 import { asOperator } from '../../server/audit/acts';
-import { rotateIdentitySecret, setPrivacyControl } from '../../server/domain/collecting';
+import { rotateIdentitySecret, setPrivacyControl, setUnsignedUsers } from '../../server/domain/collecting';
 import { revokeSite } from '../../server/domain/sites';
 import {
   type CollectReply,
@@ -397,14 +397,61 @@ describe('who the visitor is', () => {
     expect(session).toMatchObject({ userId: 'u-1', userName: 'Ada Lovelace', correlationConfidence: 0.5 });
   });
 
+  const sign = async (of: PageSite, id: string) => {
+    const { service } = server;
+    const { integrationId } = of;
+    const { identitySecret } = await rotateIdentitySecret(asOperator(service.db), service.secrets, { integrationId });
+    return createHmac('sha256', identitySecret).update(id).digest('hex');
+  };
+
+  it('is read from a page of a learning platform with more confidence, and describes nobody who is known', async () => {
+    const own = await openSite();
+    const session = await named(own, { id: 'u-6', lms: 1 });
+    expect(session).toMatchObject({ userId: 'u-6', userName: 'u-6', correlationConfidence: 0.7 });
+    const signed = await openSite();
+    await sign(signed, 'u-6');
+    expect(await named(signed, { id: 'u-6', lms: 1 })).toMatchObject({ userId: null });
+  });
+
+  it('is unsigned in spite of an identity secret, if the integration accepts that', async () => {
+    const own = await openSite();
+    const hash = await sign(own, 'u-7');
+    const input = { integrationId: own.integrationId, acceptsUnsignedUsers: true };
+    await setUnsignedUsers(asOperator(server.service.db), input);
+    expect(await named(own, { id: 'u-8' })).toMatchObject({ userId: 'u-8', correlationConfidence: 0.5 });
+    await new Tab(own).send({ u: { id: 'u-7', hash } });
+    await expect.poll(() => getSessions(own), { timeout: 2_000 }).toHaveLength(2);
+    const users = (await getSessions(own)).map((one: { userId: string; correlationConfidence: number }) => [
+      ...[one.userId, one.correlationConfidence],
+    ]);
+    expect(users).toEqual(expect.arrayContaining([['u-7', 1]]));
+  });
+
+  it('is the later of two users in one session', async () => {
+    const own = await openSite();
+    const tab = new Tab(own);
+    const tell = async (u: Beacon['u']) => {
+      await tab.send({ u });
+      await expect.poll(async () => (await getSessions(own))[0]?.userId, { timeout: 2_000 }).toBe(u!.id);
+    };
+    await tell({ id: 'u-9' });
+    await tell({ id: 'u-10', lms: 1 });
+    // A page that is less sure changes nothing.
+    await tab.send({ u: { id: 'u-9' } });
+    await tell({ id: 'u-11', lms: 1 });
+    const told = await server.database.db.query(
+      `select user_id as id, confidence from session_correlations where integration_id = $1 order by correlated_at`,
+      [own.integrationId],
+    );
+    expect(told).toEqual([
+      { id: 'u-9', confidence: 0.5 },
+      { id: 'u-10', confidence: 0.7 },
+      { id: 'u-11', confidence: 0.7 },
+    ]);
+  });
+
   it('is certain with a signature, and nobody without one, once there is an identity secret', async () => {
     const [signed, unsigned, wrong] = [await openSite(), await openSite(), await openSite()];
-    const sign = async (of: PageSite, id: string) => {
-      const { service } = server;
-      const { integrationId } = of;
-      const { identitySecret } = await rotateIdentitySecret(asOperator(service.db), service.secrets, { integrationId });
-      return createHmac('sha256', identitySecret).update(id).digest('hex');
-    };
     const hash = await sign(signed, 'u-2');
     expect(await named(signed, { id: 'u-2', hash })).toMatchObject({ userId: 'u-2', correlationConfidence: 1 });
     await sign(unsigned, 'u-3');

@@ -81,9 +81,18 @@ describe('integration and key', () => {
     expect(set).toEqual({ allowedOrigins: ['https://b.example.edu'] });
     const rotated = await admin('integration', 'rotate-identity-secret', '--integration', id);
     expect(rotated).toEqual({ identitySecret: expect.stringMatching(/^idsec_[\w-]{43}$/) });
+    const accepted = await admin('integration', 'set-unsigned-users', '--integration', id, '--accept', 'yes');
+    expect(accepted).toEqual({ acceptsUnsignedUsers: true });
     const { entries } = await admin('audit', 'list', '--integration', id);
     expect(entries.map(({ action }: { action: string }) => action)).toEqual([
-      ...['IdentitySecretRotated', 'OriginsChanged', 'SiteRevoked', 'SiteCreated', 'IntegrationCreated'],
+      ...[
+        'UnsignedUsersChanged',
+        'IdentitySecretRotated',
+        'OriginsChanged',
+        'SiteRevoked',
+        'SiteCreated',
+        'IntegrationCreated',
+      ],
     ]);
     expect(entries.at(-1).details.allowedOrigins).toEqual(['https://lms.example.edu', 'http://127.0.0.1:8080']);
     expect(JSON.stringify(entries)).not.toContain(rotated.identitySecret);
@@ -183,6 +192,11 @@ describe('integration and key', () => {
       'an unknown integration’s secret',
       ['integration', 'rotate-identity-secret', '--integration', 'nope'],
       /not found/i,
+    ],
+    [
+      'neither yes nor no',
+      ['integration', 'set-unsigned-users', '--integration', 'nope', '--accept', 'true'],
+      /--accept.*yes or no/,
     ],
     ['an unknown integration to plan', ['integration', 'set-plan', '--id', 'nope', '--plan', 'pro'], /not found/i],
     ['an unknown integration to mint for', ['key', 'mint', '--integration', 'nope', '--json'], /not found/i],

@@ -190,15 +190,21 @@ describe('sites', () => {
 
   it('have origins, an identity secret that is shown once, and a permission', async () => {
     expect(await ask('sites.getCollecting', undefined, theirs)).toEqual({
-      ...{ allowedOrigins: [], hasIdentitySecret: false, mayIgnorePrivacyControl: false },
+      ...{ allowedOrigins: [], hasIdentitySecret: false, acceptsUnsignedUsers: false, mayIgnorePrivacyControl: false },
     });
     const origins = await change('setOrigins', { allowedOrigins: [`${ORIGIN}/path`, ORIGIN] }, theirs);
     expect(origins).toEqual({ allowedOrigins: [ORIGIN] });
     const { identitySecret } = await change('rotateIdentitySecret', {}, theirs);
+    await change('setUnsignedUsers', { acceptsUnsignedUsers: true }, theirs);
     await change('setPrivacyControl', { mayIgnorePrivacyControl: true }, theirs);
     const collecting = await ask('sites.getCollecting', undefined, theirs);
     expect(collecting).toEqual({
-      ...{ allowedOrigins: [ORIGIN], hasIdentitySecret: true, mayIgnorePrivacyControl: true },
+      ...{
+        allowedOrigins: [ORIGIN],
+        hasIdentitySecret: true,
+        acceptsUnsignedUsers: true,
+        mayIgnorePrivacyControl: true,
+      },
     });
     expect(JSON.stringify(collecting)).not.toContain(identitySecret);
     const refused = await admin.mutate('sites.setOrigins', { allowedOrigins: [ORIGIN, 'lms'] }, at(theirs));
@@ -243,6 +249,8 @@ describe('sites', () => {
       expect.stringContaining('data-gpc="ignore"'),
       expect.stringContaining('without a valid data-user-hash'),
     ]);
+    await change('setUnsignedUsers', { acceptsUnsignedUsers: true }, tenant);
+    expect((await state()).notes).toEqual([expect.stringContaining('data-gpc="ignore"')]);
     await change('revoke', { id }, tenant);
     expect((await state()).state).toBe('Revoked');
   });

@@ -393,6 +393,7 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   await staff.apiKeys.revoke({ id });
   await staff.sites.setOrigins({ allowedOrigins: [SHARED.origin] });
   await staff.sites.rotateIdentitySecret();
+  await staff.sites.setUnsignedUsers({ acceptsUnsignedUsers: true });
   await staff.sites.setPrivacyControl({ mayIgnorePrivacyControl: true });
   await staff.sites.getCollecting();
   await staff.findingRules.list();

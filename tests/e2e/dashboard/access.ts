@@ -300,13 +300,17 @@ export function registerAccessTests(): void {
       expect(await page.locator('pre').filter({ hasText: site.siteKey }).count()).toBe(0);
     });
 
-    it('show the identity secret once, and permit tags to ignore Global Privacy Control', async () => {
+    it('show the identity secret once, accept unsigned users, and permit tags to ignore Global Privacy Control', async () => {
       const page = await dashboard.visit('/settings?tab=sites');
       await page.getByRole('button', { name: 'Create identity secret' }).click();
       await page.getByRole('button', { name: 'Create secret' }).click();
       const secret = (await page.getByRole('dialog').getByText(SECRET).textContent())!;
       await page.getByRole('button', { name: 'I have copied it' }).click();
       await page.getByRole('button', { name: 'Rotate identity secret' }).waitFor();
+      const read = async () => (await (await dashboard.ask(page.context(), 'sites.getCollecting')).json()).result.data;
+      await page.getByLabel('Accept users without a signature').click();
+      await page.getByText('Anybody can make a page name any other user').waitFor();
+      await expect.poll(read).toMatchObject({ hasIdentitySecret: true, acceptsUnsignedUsers: true });
       // Read in the same task, before the change is sent.
       const stays = await page
         .getByLabel('Tags may ignore Global Privacy Control')
@@ -315,7 +319,6 @@ export function registerAccessTests(): void {
           return control.checked;
         });
       expect(stays).toBe(true);
-      const read = async () => (await (await dashboard.ask(page.context(), 'sites.getCollecting')).json()).result.data;
       await expect.poll(read).toMatchObject({ hasIdentitySecret: true, mayIgnorePrivacyControl: true });
       for (const content of [await page.content(), await (await page.request.get(page.url())).text()])
         expect(content).not.toContain(secret);

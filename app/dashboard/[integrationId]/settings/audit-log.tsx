@@ -45,6 +45,7 @@ const WORDS: Record<AuditAction, (details: Details) => string> = {
   SiteRevoked: ({ name, siteKey }) => `Site ${name} (${siteKey}) revoked`,
   OriginsChanged: ({ before, after }) => `Origins changed from ${showOrigins(before)} to ${showOrigins(after)}`,
   IdentitySecretRotated: ({ isFirst }) => `Identity secret ${isFirst ? 'created' : 'rotated'}`,
+  UnsignedUsersChanged: ({ after }) => `Users without a signature ${after ? 'accepted' : 'ignored'}`,
   PrivacyControlChanged: ({ after }) => `Ignoring Global Privacy Control ${after ? 'permitted' : 'forbidden'}`,
   StaffCreated: ({ email, role }) => `${email} created as ${role}`,
   StaffRoleChanged: ({ email, before, after }) => `${email} changed from ${before} to ${after}`,

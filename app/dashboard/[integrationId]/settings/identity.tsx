@@ -1,6 +1,7 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { Collecting } from '../../../../contract/sites';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
 import { SecretOnce } from '../../components/copying';
@@ -13,25 +14,30 @@ import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
 
-/** The secret under which the customer's server signs the ids of users. */
-export function Identity({ hasSecret }: { hasSecret: boolean }) {
+/** The secret under which the customer's server signs the ids of users, and whether unsigned ones count in spite of it. */
+export function Identity({ collecting }: { collecting: Collecting }) {
+  const { hasIdentitySecret: hasSecret, acceptsUnsignedUsers } = collecting;
+  const isRequired = hasSecret && !acceptsUnsignedUsers;
   const { isAdmin } = useStaff();
   const [isAsking, setAsking] = useState(false);
   return (
     <Section
       title="Signed identity"
-      actions={hasSecret ? <Badge tone="human">Required</Badge> : <Badge tone="medium">Not required</Badge>}
+      actions={isRequired ? <Badge tone="human">Required</Badge> : <Badge tone="medium">Not required</Badge>}
     >
       <div className="space-y-3">
         <p className="text-muted">
-          {hasSecret
+          {isRequired
             ? 'A user that a page names needs a signature of your server. Others are ignored.'
-            : 'Anybody can make a page name any user. With a secret, your server signs the ids, and others are ignored.'}
+            : hasSecret
+              ? 'Users with a signature of your server are certain. Anybody can make a page name any other user.'
+              : 'Anybody can make a page name any user. With a secret, your server signs the ids, and others are ignored.'}
         </p>
         <p className="text-muted">
           <code className="font-mono text-xs">data-user-hash</code> is the HMAC-SHA256 of the user’s id under the
           secret, in lower-case hexadecimal digits.
         </p>
+        {hasSecret && <UnsignedUsers areAccepted={acceptsUnsignedUsers} />}
         <Button disabled={!isAdmin} onClick={() => setAsking(true)}>
           {hasSecret ? 'Rotate identity secret' : 'Create identity secret'}
         </Button>
@@ -82,21 +88,53 @@ function RotateDialog({ hasSecret, isOpen, onClose }: { hasSecret: boolean; isOp
   );
 }
 
-/** Whether tags may ask to collect in spite of Global Privacy Control. */
-export function PrivacyControl({ mayIgnore }: { mayIgnore: boolean }) {
+/**
+ * Changes one of the switches. Answers where it was put: the mutation is pending only one task later, and until then React
+ * would put it back.
+ */
+function useSwitch(isOn: boolean) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
-  const { isAdmin } = useStaff();
-  // Where the switch was put. The mutation is pending only one task later, and until then React would put it back.
   const [chosen, setChosen] = useState<boolean | null>(null);
-  const change = useMutation(
-    trpc.sites.setPrivacyControl.mutationOptions({
+  return {
+    isOn: chosen ?? isOn,
+    choose: setChosen,
+    options: {
       // Pending until the new state is read, or the switch would show the old one in between.
       onSuccess: () => queryClient.invalidateQueries({ queryKey: trpc.sites.getCollecting.pathKey() }),
-      onError: (error) => toast({ text: `Not changed. ${describeError(error)}`, isError: true }),
-    }),
+      onError: (error: Parameters<typeof describeError>[0]) =>
+        toast({ text: `Not changed. ${describeError(error)}`, isError: true }),
+    },
+    release: { onSettled: () => setChosen(null) },
+  };
+}
+
+/** Whether users without a signature count in spite of an identity secret. */
+function UnsignedUsers({ areAccepted }: { areAccepted: boolean }) {
+  const trpc = useTRPC();
+  const { isAdmin } = useStaff();
+  const { isOn, choose, options, release } = useSwitch(areAccepted);
+  const change = useMutation(trpc.sites.setUnsignedUsers.mutationOptions(options));
+  return (
+    <Switch
+      label="Accept users without a signature"
+      disabled={!isAdmin || change.isPending}
+      checked={isOn}
+      onChange={({ target }) => {
+        choose(target.checked);
+        change.mutate({ acceptsUnsignedUsers: target.checked }, release);
+      }}
+    />
   );
+}
+
+/** Whether tags may ask to collect in spite of Global Privacy Control. */
+export function PrivacyControl({ mayIgnore }: { mayIgnore: boolean }) {
+  const trpc = useTRPC();
+  const { isAdmin } = useStaff();
+  const { isOn, choose, options, release } = useSwitch(mayIgnore);
+  const change = useMutation(trpc.sites.setPrivacyControl.mutationOptions(options));
   return (
     <Section title="Global Privacy Control">
       <div className="space-y-3">
@@ -108,10 +146,10 @@ export function PrivacyControl({ mayIgnore }: { mayIgnore: boolean }) {
         <Switch
           label="Tags may ignore Global Privacy Control"
           disabled={!isAdmin || change.isPending}
-          checked={chosen ?? mayIgnore}
+          checked={isOn}
           onChange={({ target }) => {
-            setChosen(target.checked);
-            change.mutate({ mayIgnorePrivacyControl: target.checked }, { onSettled: () => setChosen(null) });
+            choose(target.checked);
+            change.mutate({ mayIgnorePrivacyControl: target.checked }, release);
           }}
         />
       </div>

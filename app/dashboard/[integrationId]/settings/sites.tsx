@@ -31,7 +31,7 @@ export function Sites({ tag }: { tag: PixelTag }) {
         <div className="grid items-start gap-4 lg:grid-cols-2">
           <div className="min-w-0 space-y-4">
             <AllowedOrigins allowedOrigins={collecting.data.allowedOrigins} />
-            <Identity hasSecret={collecting.data.hasIdentitySecret} />
+            <Identity collecting={collecting.data} />
             <PrivacyControl mayIgnore={collecting.data.mayIgnorePrivacyControl} />
           </div>
           <div className="min-w-0 space-y-4">

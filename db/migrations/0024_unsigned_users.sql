@@ -1,0 +1,1 @@
+ALTER TABLE "integrations" ADD COLUMN "accepts_unsigned_users" boolean DEFAULT false NOT NULL;

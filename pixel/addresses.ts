@@ -1,5 +1,7 @@
 // Addresses of pages say what a page is about, but also carry secrets: sign-in codes, tokens of links, e-mail addresses.
 
+import { guard } from './guard';
+
 /** The only parameters that stay: they name courses and activities of learning platforms. */
 const KEPT_PARAMETERS = /^(id|course(_id)?|cmid|attempt)$/;
 
@@ -15,7 +17,7 @@ enum Limit {
  */
 export function cleanAddress(href: string): string {
   const { protocol, origin, pathname, searchParams } = new URL(href);
-  if (!/^https?:$/.test(protocol)) return '';
+  if (!/^http/.test(protocol)) return '';
   const kept = [...searchParams].filter(([name]) => KEPT_PARAMETERS.test(name));
   const query = kept.map(([name, value]) => `${name}=${cleanPart(encodeURIComponent(value))}`).join('&');
   return (origin + pathname.split('/').map(cleanPart).join('/') + (query && `?${query}`)).slice(0, Limit.length);
@@ -24,15 +26,12 @@ export function cleanAddress(href: string): string {
 /** A part of an address in its encoded form, without matrix parameters (`;jsessionid=…`), or `…`. */
 function cleanPart(encoded: string): string {
   const part = encoded.replace(/(;|%3B).*/i, '');
-  try {
-    const text = decodeURIComponent(part);
-    return SECRET.test(text) || (text.match(CHANGE) ?? []).length > Limit.changes ? '…' : part;
-  } catch {
-    return '…';
-  }
+  // What cannot be decoded may be anything.
+  const text = guard(() => decodeURIComponent(part))() ?? '@';
+  return SECRET.test(text) || text.split(CHANGE).length > Limit.changes + 1 ? '…' : part;
 }
 
 /** Characters of e-mail addresses, encodings and telephone numbers; words and numbers that are too long for a name. */
 const SECRET = /[@=+&?#<>"\\{}|^`\p{C}]|[\p{L}\p{N}]{33}|\d{18}|\p{L}\d{7}|\d{7}\p{L}/u;
 /** Where letters and digits meet, or a capital follows a small letter. Random words have many of these. */
-const CHANGE = /\p{L}(?=\d)|\d(?=\p{L})|\p{Ll}(?=\p{Lu})/gu;
+const CHANGE = /\p{L}(?=\d)|\d(?=\p{L})|\p{Ll}(?=\p{Lu})/u;

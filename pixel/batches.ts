@@ -1,14 +1,18 @@
 import { type BeaconContent, EventCode } from '../contract/beacon';
 import { toInteger } from './wire';
 
-/** An event before it becomes numbers of the wire: its fields are absolute, and a page's first field is its address. */
+/**
+ * An event before it becomes numbers of the wire: its fields are absolute, and texts are not indexes yet: the address of a
+ * page, and the id of what is written.
+ */
 export type PixelEvent = [timeMs: number, code: EventCode, ...fields: (number | string)[]];
 
 /** The buffer holds `buffered` events. A batch takes so many of them that it stays below 60 KB. */
 enum Limit {
   buffered = 3_000,
   batchEvents = 500,
-  batchPages = 16,
+  batchTexts = 16,
+  textLength = 256,
 }
 
 /** Adds an event to a buffer. A full buffer drops moves first, then the oldest others, and counts both in `dropped`. */
@@ -26,22 +30,21 @@ export function addBounded(buffer: PixelEvent[], event: PixelEvent, dropped: [mo
 }
 
 /** Takes the events of one batch from a buffer, in order of time, as one column of numbers. */
-export function takeEvents(buffer: PixelEvent[]): Pick<BeaconContent, 'ev' | 'p'> {
+export function takeEvents(buffer: PixelEvent[]): Pick<BeaconContent, 'ev' | 'p' | 'w'> {
   const ev: number[] = [];
   const p: string[] = [];
+  const w: string[] = [];
   let last = 0;
   let lastX = 0;
   let lastY = 0;
   let taken = 0;
   buffer.sort(([a], [b]) => a - b);
   for (const [timeMs, code, ...fields] of buffer) {
-    if (taken >= Limit.batchEvents || p.length >= Limit.batchPages) break;
+    if (p.length >= Limit.batchTexts || w.length >= Limit.batchTexts || taken >= Limit.batchEvents) break;
     taken++;
-    if (code === EventCode.Page) {
-      const address = fields[0] as string;
-      if (!p.includes(address)) p.push(address);
-      fields[0] = p.indexOf(address);
-    }
+    const time = Math.round(timeMs * 10);
+    if (code === EventCode.Page) fields[0] = findText(p, fields[0] as string);
+    if (code === EventCode.Writing) fields[1] = findText(w, (fields[1] as string).slice(0, Limit.textLength));
     const written = fields.map(toInteger);
     if (code === EventCode.Move) {
       const [x, y] = written as [number, number];
@@ -50,10 +53,15 @@ export function takeEvents(buffer: PixelEvent[]): Pick<BeaconContent, 'ev' | 'p'
       lastX = x;
       lastY = y;
     }
-    const time = Math.round(timeMs * 10);
     ev.push(code, time - last, ...written);
     last = time;
   }
   buffer.splice(0, taken);
-  return { ev, p: p.length ? p : undefined };
+  return { ev, p: p.length ? p : undefined, w: w.length ? w : undefined };
+}
+
+/** Finds the place of a text in a list. Adds it if it is not there. */
+function findText(texts: string[], text: string): number {
+  if (!texts.includes(text)) texts.push(text);
+  return texts.indexOf(text);
 }

@@ -68,11 +68,11 @@ export enum PageCause {
  * are empty.
  */
 export const MARKS = (
-  'cdc_adoQpoasnfa||__playwright_|__puppeteer_|__webdriver_||||||||domAutomation|__stagehand|__browserUse|' +
-  'html[webdriver]|||' +
-  '#playwright-highlight-container|#claude-agent-glow-border|#claude-agent-stop-container|#claude-phantom-cursor|' +
-  '#codex-agent-overlay-root|__pwInitScripts,'
-).split('|');
+  'cdc_adoQpoasnfa  __playwright_ __puppeteer_ __webdriver_        domAutomation __stagehand __browserUse ' +
+  'html[webdriver]   ' +
+  '#playwright-highlight-container #claude-agent-glow-border #claude-agent-stop-container #claude-phantom-cursor ' +
+  '#codex-agent-overlay-root __pwInitScripts,'
+).split(' ');
 
 /** Packs flags into a number, the first one as bit 0. The callers follow EVENT_FLAGS and ENVIRONMENT_BITS. */
 export function packBits(...flags: unknown[]): number {

@@ -1,6 +1,6 @@
 import type { BeaconEnvironment } from '../contract/beacon';
 import { MARKS, packBits } from './codes';
-import { attempt } from './guard';
+import { guard } from './guard';
 import { toInteger } from './wire';
 
 interface HintedNavigator extends Navigator {
@@ -9,7 +9,7 @@ interface HintedNavigator extends Navigator {
 }
 
 /** Describes the browser coarsely. Reads neither canvas nor audio, which would make a fingerprint. */
-export function readEnvironment(gpu: string | undefined, isRevived: boolean): BeaconEnvironment {
+export function readEnvironment(gpu: string | undefined, isRevived: boolean | undefined): BeaconEnvironment {
   const about: HintedNavigator = navigator;
   const brands = cut(about.userAgentData?.brands.map(({ brand, version }) => `${brand}/${version}`));
   return {
@@ -30,10 +30,10 @@ export function readEnvironment(gpu: string | undefined, isRevived: boolean): Be
       toInteger,
     ) as BeaconEnvironment['h'],
     b: packBits(
-      ...[window !== top, 'chrome' in window, attempt(isWebdriverChanged), document.hasFocus(), document.hidden],
+      ...[window !== top, 'chrome' in window, guard(isWebdriverChanged)(), document.hasFocus(), document.hidden],
       ...[/headless/i.test(about.userAgent + brands), isRevived],
     ),
-    q: attempt(probeInspector) ?? [-1, -1],
+    q: guard(probeInspector)() ?? [-1, -1],
     l: cut(about.languages),
     z: cut(Intl.DateTimeFormat().resolvedOptions().timeZone),
     o: cut(about.platform),
@@ -43,14 +43,13 @@ export function readEnvironment(gpu: string | undefined, isRevived: boolean): Be
 }
 
 const cut = (text: unknown) => `${text ?? ''}`.slice(0, 256);
-const { getOwnPropertyDescriptor } = Object;
 
 /** Whether the browser made a function. What a page has bound or put behind a proxy has no name in its text. */
-const isNative = (what: unknown) => /\w\(\) {\s*\[native/.test(what as string);
+const NATIVE = /\w\(\) {\s*\[native/;
 
 const isWebdriverChanged = () =>
-  !isNative(getOwnPropertyDescriptor(Navigator.prototype, 'webdriver')!.get) ||
-  getOwnPropertyDescriptor(navigator, 'webdriver');
+  !NATIVE.test(Object.getOwnPropertyDescriptor(Navigator.prototype, 'webdriver')!.get as never) ||
+  Object.getOwnPropertyDescriptor(navigator, 'webdriver');
 
 /**
  * Counts how often the browser reads an error that is given to the console. It does so more often while something is
@@ -66,9 +65,9 @@ function probeInspector(): [prepareStackTrace: number, nameGetter: number] | und
   const error = new Error();
   // biome-ignore lint/suspicious/noConsole: it writes nothing
   const ask = console.groupEnd as (what: unknown) => void;
-  if ('prepareStackTrace' in errors || !isNative(ask)) return;
+  if ('prepareStackTrace' in errors || !NATIVE.test(ask as never)) return;
   errors.prepareStackTrace = () => stacks++;
-  attempt(() => ask(error));
+  guard(() => ask(error))();
   delete errors.prepareStackTrace;
   ask(Object.defineProperty(error, 'name', { get: () => names++ }));
   return [stacks, names];

@@ -1,12 +1,12 @@
 import { EventCode } from '../contract/beacon';
 import { InputType, KeyClass, Pointer, packBits, Role } from './codes';
-import { attempt, type Listen } from './guard';
+import { guard, type Listen } from './guard';
 import { createThinner } from './thinning';
-import { toCount } from './wire';
+import { findWriting } from './writing';
 
 // Listeners that turn what happens in the document into numbers. Nothing that is typed, chosen or shown is read, only its length.
 
-export type Report = (code: EventCode, timeMs: number, ...fields: number[]) => void;
+export type Report = (code: EventCode, timeMs: number, ...fields: (number | string)[]) => void;
 /** Reports an event with its time, its fields and EVENT_FLAGS. */
 type ReportEvent = (code: EventCode, event: Event, ...fields: number[]) => void;
 
@@ -19,24 +19,32 @@ enum Limit {
   moveGapMs = 100,
   moveErrorPx = 2,
   wheelGapMs = 200,
+  /** `& count` makes an integer of 31 bits that is not negative. */
+  count = 0x7fffffff,
 }
 
+// There is one page in a document.
+let listen: Listen;
+let report: Report;
+let settleMoves: () => void;
+const reportEvent: ReportEvent = (code, event, ...fields) =>
+  report(code, event.timeStamp, ...fields, readFlags(event as never));
+
 /** Listens to everything. Answers a function that reports what is held back: the end of a movement, counts of moves, wheel turns. */
-export function listenToEvents(listen: Listen, report: Report): () => void {
-  const reportEvent: ReportEvent = (code, event, ...fields) =>
-    report(code, event.timeStamp, ...fields, readFlags(event as never));
-  const settleMoves = listenToMoves(listen, report);
-  const settleScrolling = listenToScrolling(listen, report);
-  listenToPresses(listen, reportEvent, settleMoves);
-  listenToKeys(listen, reportEvent, report);
-  listenToFields(listen, reportEvent);
+export function listenToEvents(...page: [Listen, Report]): () => void {
+  [listen, report] = page;
+  settleMoves = listenToMoves();
+  const settleScrolling = listenToScrolling();
+  listenToPresses();
+  listenToKeys();
+  listenToFields();
   return () => {
     settleMoves();
     settleScrolling();
   };
 }
 
-function listenToMoves(listen: Listen, report: Report): () => void {
+function listenToMoves(): () => void {
   const [add, settle] = createThinner(([timeMs, x, y]) => report(EventCode.Move, timeMs, x, y), Limit.moveTolerancePx);
   let moves = 0;
   let coalesced = 0;
@@ -63,14 +71,15 @@ function listenToMoves(listen: Listen, report: Report): () => void {
   });
   return () => {
     settle();
-    if (moves > 0) report(EventCode.MoveSummary, lastMs, moves, coalesced, mismatched, fractional);
+    if (moves) report(EventCode.MoveSummary, lastMs, moves, coalesced, mismatched, fractional);
     moves = coalesced = mismatched = fractional = 0;
   };
 }
 
-function listenToPresses(listen: Listen, reportEvent: ReportEvent, settleMoves: () => void): void {
+function listenToPresses(): void {
   const pressedMs: number[] = [];
-  const findPointer = ({ pointerType }: PointerEvent) => Math.max(Pointer.mouse, POINTERS.indexOf(pointerType));
+  const findPointer = ({ pointerType }: PointerEvent) =>
+    Math.max(Pointer.mouse, POINTERS.indexOf(pointerType?.[0] as string));
 
   listen('pointerdown', (event) => {
     settleMoves();
@@ -85,7 +94,7 @@ function listenToPresses(listen: Listen, reportEvent: ReportEvent, settleMoves: 
         (clientY - y - height / 2) * 10,
         width,
         height,
-        toCount(event.pressure * 100) % 101,
+        ((event.pressure * 100) & Limit.count) % 101,
       ],
       ...[(event.screenX - clientX - screenX) * 10, (event.screenY - clientY - screenY) * 10, findRole(control)],
     );
@@ -94,13 +103,15 @@ function listenToPresses(listen: Listen, reportEvent: ReportEvent, settleMoves: 
     const held10 = (event.timeStamp - pressedMs[event.pointerId]!) * 10;
     reportEvent(EventCode.Release, event, findPointer(event), held10 >= 0 ? held10 : -1);
   });
-  listen('click', (event) => reportEvent(EventCode.Click, event, toCount(event.detail), findRole(findControl(event))));
-  listen('touchstart', (event) => reportEvent(EventCode.Touch, event, toCount(event.touches.length)));
+  listen('click', (event) =>
+    reportEvent(EventCode.Click, event, event.detail & Limit.count, findRole(findControl(event))),
+  );
+  listen('touchstart', (event) => reportEvent(EventCode.Touch, event, event.touches.length & Limit.count));
 }
 
-function listenToScrolling(listen: Listen, report: Report): () => void {
+function listenToScrolling(): () => void {
   const [add, settle] = createThinner(
-    ([timeMs, , y]) => report(EventCode.Scroll, timeMs, y),
+    ([timeMs, y]) => report(EventCode.Scroll, timeMs, y),
     Limit.scrollTolerancePx,
     Limit.scrollStretchMs,
   );
@@ -114,7 +125,7 @@ function listenToScrolling(listen: Listen, report: Report): () => void {
   let lastMs = 0;
 
   function settleWheel(): void {
-    if (turns > 0) report(EventCode.Wheel, firstMs, turned, mode, turns);
+    if (turns) report(EventCode.Wheel, firstMs, turned, mode, turns);
     turns = turned = 0;
   }
 
@@ -123,10 +134,10 @@ function listenToScrolling(listen: Listen, report: Report): () => void {
     const top = (target as Element).scrollTop ?? scrollY;
     total += top - (tops.get(target!) ?? 0) || 0;
     tops.set(target!, top);
-    add([timeStamp, 0, total]);
+    add([timeStamp, total, 0]);
   });
   listen('wheel', ({ timeStamp, deltaY, deltaMode }) => {
-    const unit = toCount(deltaMode) % 3;
+    const unit = (deltaMode & Limit.count) % 3;
     if (timeStamp - lastMs > Limit.wheelGapMs || mode !== unit) settleWheel();
     if (turns === 0) firstMs = timeStamp;
     lastMs = timeStamp;
@@ -140,7 +151,7 @@ function listenToScrolling(listen: Listen, report: Report): () => void {
   };
 }
 
-function listenToKeys(listen: Listen, reportEvent: ReportEvent, report: Report): void {
+function listenToKeys(): void {
   /** The keys that are down, and the number that is told of each. */
   const held = new Map<string, number>();
   let slots = 0;
@@ -155,19 +166,20 @@ function listenToKeys(listen: Listen, reportEvent: ReportEvent, report: Report):
   });
   listen('keyup', (event) => {
     const name = event.code || event.key;
-    if (name) reportEvent(EventCode.KeyUp, event, held.get(name) ?? -1);
+    if (!name) return;
+    reportEvent(EventCode.KeyUp, event, held.get(name) ?? -1);
     held.delete(name);
   });
   (['compositionstart', 'compositionend'] as const).forEach((name, phase) => {
-    listen(name, ({ timeStamp, data }) => report(EventCode.Composition, timeStamp, phase, toCount(data.length)));
+    listen(name, ({ timeStamp, data }) => report(EventCode.Composition, timeStamp, phase, data.length & Limit.count));
   });
 }
 
-/** In the order of Pointer. */
-const POINTERS = 'mouse,pen,touch'.split(',');
+/** The first letters of the types of pointers, in the order of Pointer. */
+const POINTERS = 'mpt';
 
 /** The first five letters of the names of keys, in the order of KeyClass from `enter` on. */
-const KEYS = readLists('Enter,Backs,Delet,Tab,Arrow,Shift,CapsL,Contr Alt AltGr Meta,Dead Proce Unide');
+const KEYS = 'Enter,Backs,Delet,Tab,Arrow,Shift,CapsL,Contr Alt AltGr Meta,Dead Proce Unide'.split(',');
 
 /** Finds the class of a key. In a password field all keys that write are alike. */
 function classifyKey(event: KeyboardEvent): KeyClass {
@@ -180,17 +192,13 @@ function classifyKey(event: KeyboardEvent): KeyClass {
   return /\p{Lu}/u.test(key) ? KeyClass.capital : /\p{L}/u.test(key) ? KeyClass.letter : KeyClass.punctuation;
 }
 
-function readLists(text: string): string[][] {
-  return text.split(',').map((names) => names.split(' '));
-}
-
 /** Finds the index of the list of names that has a name. */
-function findName(lists: string[][], name: string, otherwise: number): number {
-  const index = lists.findIndex((names) => names.includes(name));
+function findName(lists: string[], name: string, otherwise: number): number {
+  const index = lists.findIndex((names) => names.split(' ').includes(name));
   return index < 0 ? otherwise : index;
 }
 
-function listenToFields(listen: Listen, reportEvent: ReportEvent): void {
+function listenToFields(): void {
   const fields = new WeakMap<Element, [index: number, length: number]>();
   let fieldCount = 0;
   function findField(element: Element) {
@@ -201,26 +209,30 @@ function listenToFields(listen: Listen, reportEvent: ReportEvent): void {
 
   listen('input', (event) => {
     const element = findTarget(event);
-    const { inputType = '', data, dataTransfer } = event as InputEvent;
+    const { inputType, data, dataTransfer } = event as InputEvent;
     const field = findField(element);
     const [index, before] = field;
     const inserted = (data ?? dataTransfer?.getData('text/plain'))?.length;
     field[1] = readLength(element);
+    const { selectionEnd } = element as HTMLInputElement;
     const insertedLength = isPassword(element) ? 0 : (inserted ?? Math.max(0, field[1] - before));
-    reportEvent(EventCode.Input, event, index, classifyInput(inputType), toCount(insertedLength), field[1]);
+    const document = findWriting(element);
+    // Editable elements do not tell where the caret is, and of a password nothing is told.
+    if (document != null)
+      report(EventCode.Writing, event.timeStamp, index, document, Math.max(-1, field[1] - (selectionEnd ?? Infinity)));
+    reportEvent(EventCode.Input, event, index, classifyInput(inputType), insertedLength & Limit.count, field[1]);
   });
   listen('focusin', (event) => {
     const element = findTarget(event);
     const role = findRole(element);
-    const isField = role >= Role.input && role <= Role.radio;
-    reportEvent(EventCode.Focus, event, isField ? findField(element)[0] : -1, role);
+    reportEvent(EventCode.Focus, event, role < Role.input || role > Role.radio ? -1 : findField(element)[0], role);
   });
   // In the order of CLIPBOARD_KINDS. The length of what is copied or cut is unknown until later.
   (['paste', 'copy', 'cut', 'drop'] as const).forEach((name, kind) => {
     listen(name, (event) => {
       const data = (event as ClipboardEvent).clipboardData ?? (event as DragEvent).dataTransfer;
       const length = isPassword(findTarget(event)) ? 0 : data?.getData('text/plain').length;
-      reportEvent(EventCode.Clipboard, event, kind, toCount(length) || -1);
+      reportEvent(EventCode.Clipboard, event, kind, (length as number) & Limit.count || -1);
     });
   });
 }
@@ -229,12 +241,13 @@ function listenToFields(listen: Listen, reportEvent: ReportEvent): void {
 const INPUT_TYPES = '?,insertT,insertFromP,insertFromD,delete,insertComp,insertRep,insertL,history'.split(',');
 
 function classifyInput(inputType: string): InputType {
-  if (inputType === '') return InputType.none;
-  const name = inputType.replace('Paragraph', 'LineBreak');
-  return Math.max(
-    InputType.other,
-    INPUT_TYPES.findIndex((start) => name.startsWith(start)),
-  );
+  const name = inputType?.replace('Paragraph', 'LineBreak');
+  return name
+    ? Math.max(
+        InputType.other,
+        INPUT_TYPES.findIndex((start) => name.startsWith(start)),
+      )
+    : InputType.none;
 }
 
 /** The element that an event is about, also inside an open shadow tree. */
@@ -246,7 +259,7 @@ function findTarget(event: Event): Element {
 /** The link, button or field that an event is about, or the element itself. */
 function findControl(event: Event): Element {
   const target = findTarget(event);
-  return target.closest('a,button,input,select,textarea,label,summary,[role],[contenteditable]') ?? target;
+  return target.closest('[contenteditable],[role],a,button,input,label,select,summary,textarea') ?? target;
 }
 
 const isPassword = (element: Element) => (element as HTMLInputElement).type === 'password';
@@ -258,7 +271,7 @@ function readFlags(event: KeyboardEvent & PointerEvent): number {
   return packBits(
     ...[event.isTrusted, event.code, event.shiftKey, event.ctrlKey || event.metaKey, event.altKey],
     ...[event.getModifierState?.('CapsLock'), event.repeat, role === Role.textarea || role === Role.editable],
-    ...[event.pointerType, attempt(() => target.matches(':autofill'))],
+    ...[event.pointerType, guard(() => target.matches(':autofill'))()],
   );
 }
 
@@ -271,13 +284,17 @@ function readLength(element: Element): number {
 }
 
 /** In the order of Role: tags, types of buttons and input elements, ARIA roles. */
-const ROLES = readLists(
-  ',HTML BODY,A link,BUTTON button submit,INPUT,TEXTAREA,,SELECT,checkbox,radio,' + 'LABEL,SUMMARY,VIDEO IMG,CANVAS',
-);
+const ROLES =
+  ',HTML BODY,A link,BUTTON button submit,INPUT,TEXTAREA,,SELECT,checkbox,radio,LABEL,SUMMARY,VIDEO IMG,CANVAS'.split(
+    ',',
+  );
 
 function findRole(element: Element): Role {
   // `isContentEditable` would compute styles, twice for each key.
   if (element.closest('[contenteditable]:not([contenteditable=false])')) return Role.editable;
-  const name = (element as HTMLInputElement).type || element.getAttribute('role') || '?';
-  return findName(ROLES, name, findName(ROLES, element.tagName, Role.other));
+  return findName(
+    ROLES,
+    (element as HTMLInputElement).type || element.getAttribute('role') || '?',
+    findName(ROLES, element.tagName, Role.other),
+  );
 }

@@ -1,13 +1,14 @@
 // The pixel's entry: reads the tag, waits for consent and for the page to be shown, and takes the page's commands.
-import type { BeaconUser } from '../contract/beacon';
 import { cleanAddress } from './addresses';
 import { PageCause } from './codes';
 import { guard, startDebugging } from './guard';
 import { collectPage } from './page';
 import { endSession, setUser, stopSending } from './sending';
 import { findDevice, forgetDevice, forgetSession } from './session';
+import { readUser } from './visitor';
+import { markWriting } from './writing';
 
-type Command = [name: string, value?: unknown];
+type Command = [name: string, value?: unknown, document?: unknown];
 
 declare global {
   interface Window {
@@ -35,44 +36,27 @@ guard(() => {
     collectPage(href, { k, i, g }, cause);
   });
 
-  function take([name, value]: Command): void {
+  function take([name, value, document]: Command): void {
     if (name === 'identify') setUser(readUser((field) => (value as Record<string, unknown>)[field]));
+    if (name === 'writing') markWriting(value, document);
     if (name === 'end') endSession();
     if (name === 'consent') {
       isAllowed = value === true;
-      if (!isAllowed && !isRefused) {
+      if (isAllowed) start();
+      else if (!isRefused) {
         isRunning = false;
         stopSending();
         forgetSession();
         forgetDevice();
       }
-      start();
     }
-    // `writing` is reserved. Like any unknown name it does nothing yet.
   }
 
-  setUser(readUser((name) => script.getAttribute(`data-user-${name}`) ?? script.getAttribute(`data-${name}`)));
+  const user = readUser((name) => script.getAttribute(`data-user-${name}`) ?? script.getAttribute(`data-${name}`));
+  if (user.id) setUser(user);
   const push = (...commands: Command[]) => commands.forEach(guard(take));
   window.botPixel = { push };
   push(...(queue ?? []));
   document.addEventListener('prerenderingchange', () => start(PageCause.activated));
   start();
 })();
-
-/** An enum, because the bundler writes its values in place. */
-enum Limit {
-  length = 256,
-}
-
-/**
- * Reads what the page says of its visitor. Without an id it says nothing. What is too long is left out, because half an id
- * would be another one. The collector ignores what is malformed.
- */
-function readUser(read: (name: string) => unknown): BeaconUser | undefined {
-  const user: Partial<BeaconUser> = {};
-  for (const name of 'id,name,email,url,hash,context'.split(',') as (keyof BeaconUser)[]) {
-    const text = `${read(name) ?? ''}`;
-    if (text && !text[Limit.length]) user[name] = text;
-  }
-  return user.id ? (user as BeaconUser) : undefined;
-}

@@ -3,8 +3,9 @@ import { BEACON_VERSION, type Beacon, type BeaconAnswer, type BeaconUser, EventC
 import { addBounded, type PixelEvent, takeEvents } from './batches';
 import { PageCause } from './codes';
 import { findMarks, readEnvironment } from './environment';
-import { attempt, guard, note, now, readWallMs } from './guard';
+import { clock, guard, note, readWallMs } from './guard';
 import { drawId, keepSession, openSession, type Session } from './session';
+import { readLmsUser } from './visitor';
 import { writeJson } from './wire';
 
 /** An enum, because the bundler writes its values in place. */
@@ -33,30 +34,31 @@ let fixed: FixedFields;
 let settle: () => void;
 let openPage: (cause: PageCause, timeMs: number) => void;
 let onStop: (() => void) | undefined;
-let isStarted = false;
+let isStarted: boolean | undefined;
 let session: Session;
 let documentId: string;
 let buffer: PixelEvent[] = [];
-let batches: Batch[] = [];
+const batches = new Set<Batch>();
 const underway = new Set<Batch>();
 let dropped: [moves: number, others: number] = [0, 0];
-let sentMarks: number[] = [];
-let sequence = 0;
+let sentMarks: number[];
+let sequence: number;
 let failures = 0;
 let refusals = 0;
-let retryAtMs = 0;
-let sentAtMs = 0;
-let environmentAtMs = 0;
-let isOpen = false;
-let isEnding = false;
+let retryAtMs: number;
+let sentAtMs: number;
+let environmentAtMs: number;
+let isOpen: boolean | undefined;
+let isEnding: boolean | undefined;
 /** Something waits for the answer to a batch. */
-let isLate = false;
-let isRevived = false;
+let isLate: boolean | undefined;
+let isRevived: boolean | undefined;
 let dueAtMs = Infinity;
 let timer: ReturnType<typeof setTimeout>;
-let environment: string | undefined;
-let user: BeaconUser | undefined;
-let newUser: BeaconUser | undefined;
+/** The environment and the user that were told last. */
+let told: { e?: string; u?: string };
+/** Whom the page names. Without an id it says that nobody is signed in. */
+let user: Partial<BeaconUser> | undefined;
 
 /**
  * Starts to keep what is added. `settle` adds what the listeners still hold back, such as the end of a movement, and
@@ -73,7 +75,7 @@ export function stopSending(): void {
   onStop?.();
   isStarted = isOpen = false;
   buffer = [];
-  batches = [];
+  batches.clear();
 }
 
 /** Adds an event. */
@@ -81,7 +83,7 @@ export function addEvent(event: PixelEvent): void {
   const [givenMs, code] = event;
   if (!isStarted) return;
   // Nothing happens later than now. A page can give its events any time.
-  const timeMs = givenMs > 0 ? Math.min(givenMs, now()) : now();
+  const timeMs = givenMs > 0 ? Math.min(givenMs, clock.now()) : clock.now();
   event[0] = timeMs;
   if (!isOpen && code !== EventCode.Page) {
     // After the end of a session another one begins when somebody is there again.
@@ -94,10 +96,9 @@ export function addEvent(event: PixelEvent): void {
   if (buffer.length === Limit.fullEvents) flush();
 }
 
-/** Says who the visitor is. */
-export function setUser(given: BeaconUser | undefined): void {
-  user = newUser = given;
-  if (isOpen) planNext();
+/** Says who the visitor is. What the page says goes before what can be read from it. */
+export function setUser(given: typeof user): void {
+  user = given;
 }
 
 /** Notes that the environment may have changed. */
@@ -110,7 +111,7 @@ export function noteEnvironment(isRestored?: boolean): void {
 
 /** Has the name of the GPU read, once a tab. */
 export function keepGpuName(read: () => string): void {
-  session.gpu = session.gpu ?? attempt(read) ?? '';
+  session.gpu = session.gpu ?? guard(read)() ?? '';
   keepSession(session);
   environmentAtMs = 0;
 }
@@ -125,28 +126,28 @@ export function leave(): void {
 
 /** Ends the session. What happens later belongs to another one. */
 export function endSession(): void {
-  isEnding = isOpen && mustWait();
+  isEnding = isOpen && !!mustWait();
   if (isEnding || !isOpen) return;
   settle();
-  makeBatch(true);
-  user = undefined;
+  makeBatch(1);
+  user = {};
   beginDocument(openSession(session));
   sendAll();
 }
 
 /** Sets the timer, unless it is set to an earlier time. */
 function plan(delayMs: number): void {
-  const atMs = now() + delayMs;
+  const atMs = clock.now() + delayMs;
   if (atMs >= dueAtMs) return;
   clearTimeout(timer);
   dueAtMs = atMs;
   timer = setTimeout(flushInTime, delayMs);
 }
 const planNext = (code?: EventCode) =>
-  plan(sequence === 0 ? Limit.firstMs : code === EventCode.Move ? Limit.movesOnlyMs : Limit.busyMs);
+  plan(!sequence ? Limit.firstMs : code === EventCode.Move ? Limit.movesOnlyMs : Limit.busyMs);
 
 const flushInTime = guard(() => {
-  if (isOpen && now() - sentAtMs >= Limit.signMs) addEvent([now(), EventCode.Alive]);
+  if (isOpen && clock.now() - sentAtMs >= Limit.signMs) addEvent([clock.now(), EventCode.Alive]);
   flush();
 });
 
@@ -154,56 +155,60 @@ function flush(): void {
   dueAtMs = Infinity;
   if (!isStarted) return;
   settle();
-  const waitMs = retryAtMs - now();
+  const waitMs = retryAtMs - clock.now();
   plan(waitMs > 0 ? waitMs : Limit.signMs);
   isLate = true;
-  if (waitMs > 0 || underway.size > 0) return;
-  if (!batches[0]) makeBatch();
-  isLate = buffer.length > 0;
-  if (batches[0]) post(batches[0]);
+  if (waitMs > 0 || underway.size) return;
+  if (!batches.size) makeBatch();
+  const [first] = batches;
+  isLate = !!buffer[0];
+  if (first) post(first);
 }
 
 /** Without a token only the first batch of a document is taken. The others wait for its answer. */
-const mustWait = () => sequence > 0 && !session.token;
+const mustWait = () => sequence && !session.token;
 
 /** Makes a batch of what has happened. */
-function makeBatch(isLast?: boolean): void {
+function makeBatch(isLast?: 1): void {
   if (!isOpen || mustWait()) return;
   const marks = findMarks().filter((mark) => !sentMarks.includes(mark));
-  if (buffer.length + marks.length === 0 && !isLast) return;
-  batches.push({
+  if (!buffer.length && !marks.length && !isLast) return;
+  batches.add({
     ...{ v: BEACON_VERSION, ...fixed, s: session.nonce, t: session.token, d: documentId, n: sequence++ },
-    ...{ e: readNewEnvironment(), u: newUser, m: marks.length ? marks : undefined },
-    ...{ l: dropped[0] + dropped[1] ? dropped : undefined, x: isLast ? 1 : undefined, ...takeEvents(buffer) },
+    ...{
+      e: readNewEnvironment(),
+      u: pickNew('u', user ?? readLmsUser()) as BeaconUser,
+      m: marks.length ? marks : undefined,
+    },
+    ...{ l: dropped[0] + dropped[1] ? dropped : undefined, x: isLast, ...takeEvents(buffer) },
   });
-  newUser = undefined;
   dropped = [0, 0];
   sentMarks.push(...marks);
 }
 
 /** Reads the environment from time to time too: a program can take over a page that a person has opened. */
 function readNewEnvironment(): Batch['e'] {
-  if (now() < environmentAtMs) return undefined;
-  environmentAtMs = now() + Limit.timeoutMs;
-  const read = attempt(() => readEnvironment(session.gpu, isRevived));
-  const text = writeJson(read);
-  const isNew = text !== environment;
-  environment = text;
-  return isNew ? read : undefined;
+  if (clock.now() < environmentAtMs) return undefined;
+  environmentAtMs = clock.now() + Limit.timeoutMs;
+  return pickNew('e', guard(() => readEnvironment(session.gpu, isRevived))());
 }
 
-const write = (batch: Batch) =>
-  writeJson({ ...batch, c: [Math.round(now()), Math.round(readWallMs()) || 0] } satisfies Beacon);
-const remove = (answered: Batch) => {
-  batches = batches.filter((batch) => batch !== answered);
-};
+/** Answers what is to be told, unless it was told last. */
+function pickNew<Value>(kind: keyof typeof told, value: Value): Value | undefined {
+  const text = writeJson(value);
+  const isNew = text !== told[kind];
+  told[kind] = text;
+  return isNew ? value : undefined;
+}
+
+const write = (batch: Batch) => writeJson({ ...batch, c: [clock.now(), readWallMs() || 0] } satisfies Beacon);
 
 /**
  * Sends a batch. `keepalive` lets it outlive the page. `sendBeacon` would do so too, but tells the page's whole address in
  * `Referer`, sends cookies, and does not tell whether the batch was taken.
  */
 async function post(batch: Batch): Promise<void> {
-  sentAtMs = now();
+  sentAtMs = clock.now();
   underway.add(batch);
   let status = 0;
   let retryAfterS = 0;
@@ -227,18 +232,21 @@ async function post(batch: Batch): Promise<void> {
 function takeAnswer(batch: Batch, status: number, retryAfterS: number, answer: BeaconAnswer): void {
   note([status, batch]);
   underway.delete(batch);
-  if (!batches.includes(batch)) return;
+  if (!batches.has(batch)) return;
   if (!status || status === 429 || status >= 500) {
-    const backOffMs = Math.min(Limit.retryMs, Limit.firstMs * 2 ** failures++);
-    const askedMs = Math.min(Limit.retryAfterS, retryAfterS) * 1_000;
-    // Pages that failed together do not come back together.
-    const waitMs = Math.max(backOffMs, askedMs) * (1 + Math.random() / 2);
-    retryAtMs = now() + waitMs;
+    // What the server asks for, and more with each failure. Pages that failed together do not come back together.
+    const waitMs =
+      Math.max(
+        Math.min(Limit.retryMs, Limit.firstMs * 2 ** failures++),
+        Math.min(Limit.retryAfterS, retryAfterS) * 1_000,
+      ) *
+      (1 + Math.random() / 2);
+    retryAtMs = clock.now() + waitMs;
     plan(waitMs);
     return;
   }
   failures = retryAtMs = 0;
-  remove(batch);
+  batches.delete(batch);
   // If nothing of it was kept, the site is not set up for this page, or the token is no longer valid.
   const isKept = status === 200;
   refusals = isKept ? 0 : refusals + 1;
@@ -250,12 +258,12 @@ function takeAnswer(batch: Batch, status: number, retryAfterS: number, answer: B
       keepSession(session);
     }
     if (!isKept || ended) {
-      batches = [];
+      batches.clear();
       beginDocument(ended ? openSession(session) : { ...session, token });
     }
   }
   if (isEnding) endSession();
-  else if (isLate || batches[0] || buffer.length >= Limit.fullEvents) flush();
+  else if (isLate || batches.size || buffer.length >= Limit.fullEvents) flush();
 }
 
 /** Begins to number batches again, with what has happened since the last one. Its page comes first. */
@@ -264,8 +272,7 @@ function beginDocument(next: Session): void {
   documentId = drawId().slice(16);
   sequence = environmentAtMs = 0;
   sentMarks = [];
-  environment = undefined;
-  newUser = user;
+  told = {};
   isOpen = false;
   if (buffer[0]) openPage(PageCause.load, buffer[0][0] - 1);
 }
@@ -275,6 +282,6 @@ function sendAll(): void {
   for (const batch of batches) {
     if (underway.has(batch)) continue;
     if ('keepalive' in Request.prototype) post(batch);
-    else if (navigator.sendBeacon(collectUrl, write(batch))) remove(batch);
+    else if (navigator.sendBeacon(collectUrl, write(batch))) batches.delete(batch);
   }
 }

@@ -1,7 +1,6 @@
-import { attempt } from './guard';
+import { guard } from './guard';
 import { writeJson } from './wire';
 
-const KEY = 'botPixel';
 const ID = /^[\da-f]{32}$/;
 
 /**
@@ -16,11 +15,11 @@ export interface Session {
 
 type Area = 'localStorage' | 'sessionStorage';
 type Use = 'getItem' | 'setItem' | 'removeItem';
-const store = (area: Area, use: Use, text = '') => attempt(() => window[area][use](KEY, text) as string | null);
+const store = (area: Area, use: Use, text = '') => guard(() => window[area][use]('botPixel', text) as string | null)();
 
 /** Continues the session of this tab. If there is none, or only the one that is over, begins one. */
 export function openSession(over?: Session): Session {
-  const kept = attempt(() => JSON.parse(store('sessionStorage', 'getItem')!) as Session | null);
+  const kept = guard(() => JSON.parse(store('sessionStorage', 'getItem')!) as Session | null)();
   if (kept && ID.test(kept.nonce) && kept.nonce !== over?.nonce) return kept;
   const session = { nonce: drawId(), gpu: over?.gpu };
   keepSession(session);

@@ -7,9 +7,6 @@
  */
 export const toInteger = (value: unknown = -1): number => Math.round(value as number) | 0;
 
-/** Makes an integer of 31 bits that is not negative. */
-export const toCount = (value: unknown): number => (value as number) & 0x7fffffff;
-
 // A page may replace it later.
 const { stringify } = JSON;
 

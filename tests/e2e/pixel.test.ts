@@ -2,14 +2,19 @@ import { chromium } from '@playwright/test';
 import { launchOptions } from '../support/browser.mjs';
 import { prepareBrowser, preparePixelHost } from '../support/pixel-host';
 import { registerEventRules } from './pixel/events';
+import { registerLmsRules } from './pixel/lms';
 import { registerPageRules } from './pixel/page';
 import { registerSendingRules } from './pixel/sending';
 import { registerSessionRules } from './pixel/sessions';
+import { registerWritingRules } from './pixel/writing';
 
 // What the pixel does in Chromium. All of its rules share one browser; each test has a separate context.
 
 const host = preparePixelHost();
 const browser = prepareBrowser(() => chromium.launch(launchOptions()));
 
-for (const register of [registerEventRules, registerPageRules, registerSendingRules, registerSessionRules])
+for (const register of [
+  ...[registerEventRules, registerPageRules, registerSendingRules, registerSessionRules],
+  ...[registerLmsRules, registerWritingRules],
+])
   register(host, browser);

@@ -9,7 +9,7 @@ import { InputType, KeyClass, MARKS, PageCause, Pointer, packBits, Role } from '
 import { createThinner, type TrackPoint } from '../../pixel/thinning';
 
 const MAX_GZIP_BYTES = 6_144;
-const { Move, MoveSummary, Page, KeyUp, Alive } = contract.EventCode;
+const { Move, MoveSummary, Page, KeyUp, Alive, Input, Writing } = contract.EventCode;
 
 describe('the released pixel', () => {
   it('is what the sources build, byte for byte, and is small enough', async () => {
@@ -188,6 +188,24 @@ describe('the buffer', () => {
       p: ['https://a.example/x', 'https://a.example/y'],
     });
     expect(buffer).toEqual([]);
+  });
+
+  it('has what is written as an index too, cut to what the collector takes, and 16 of these at most', () => {
+    const long = 'x'.repeat(300);
+    const buffer: PixelEvent[] = [
+      ...[[10, Writing, 4, 'essay', 0] as PixelEvent, [10, Input, 4, 1, 1, 1, 1] as PixelEvent],
+      ...[[20, Writing, 5, long, -1] as PixelEvent, [20, Input, 5, 1, 1, 1, 1] as PixelEvent],
+      ...[[30, Writing, 4, 'essay', 7] as PixelEvent, [30, Input, 4, 1, 1, 9, 1] as PixelEvent],
+    ];
+    expect(takeEvents(buffer)).toEqual({
+      ev: [
+        ...[Writing, 100, 4, 0, 0, Input, 0, 4, 1, 1, 1, 1, Writing, 100, 5, 1, -1, Input, 0, 5, 1, 1, 1, 1],
+        ...[Writing, 100, 4, 0, 7, Input, 0, 4, 1, 1, 9, 1],
+      ],
+      w: ['essay', 'x'.repeat(contract.MAX_WRITTEN_DOCUMENT_LENGTH)],
+    });
+    const many = Array.from({ length: 20 }, (_, n): PixelEvent => [n, Writing, n, `essay ${n}`, 0]);
+    expect([takeEvents(many).w?.length, takeEvents(many).w?.length]).toEqual([contract.MAX_WRITTEN_DOCUMENTS, 4]);
   });
 
   it('gives batches that a page that goes can still send', () => {

@@ -1,0 +1,18 @@
+declare global {
+  interface Window {
+    /** What Moodle writes into each of its pages. Old versions do not tell the user, but the link to the profile does. */
+    M?: { cfg?: { userId?: unknown } };
+  }
+}
+
+/** Its user 1 is a guest, 0 nobody. */
+export function readUserId() {
+  const { userId } = window.M!.cfg!;
+  if (userId === 1) return;
+  return (
+    userId ?? document.querySelector<HTMLAnchorElement>('.usermenu [href*="profile.php?id="]')!.href.split('?id=')[1]
+  );
+}
+
+/** Essays of quizzes, and the online text of an assignment. */
+export const FIELDS = '.qtype_essay_response,[id^=id_onlinetext]';

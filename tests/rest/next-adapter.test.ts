@@ -94,7 +94,6 @@ describe.each<[string, Record<string, string>]>([
       ['GET', '/pixel/0123456789abcdef.js'],
       ['GET', '/reports/rep_nobody/download', { headers: bearer() }],
       ['GET', '/reports/rep_nobody/download'],
-      ['GET', '/reports/%ff/download', { headers: bearer() }],
       ['POST', '/reports/rep_nobody/download', { headers: bearer() }],
       ['GET', '/reports', { headers: bearer() }],
     ];
@@ -113,22 +112,14 @@ describe.each<[string, Record<string, string>]>([
     await waitUntil(async () => (await staff.reports.list({})).data.some((report) => report.id === id));
     const read = async (base: string, method: string) => {
       const response = await fetch(`${base}/reports/${id}/download`, { method, headers: bearer() });
-      const names = [
-        'content-type',
-        'content-length',
-        'content-disposition',
-        'cache-control',
-        'x-content-type-options',
-      ];
+      const names = ['content-type', 'content-disposition', 'cache-control', 'x-content-type-options'];
       const headers = names.map((name) => response.headers.get(name));
       return { status: response.status, headers, bytes: Buffer.from(await response.arrayBuffer()).toString('base64') };
     };
     for (const method of ['GET', 'HEAD']) {
       const own = await read(server.url, method);
-      expect(own).toMatchObject({
-        status: 200,
-        headers: ['application/pdf', expect.stringMatching(/^\d{4,}$/), ...own.headers.slice(2)],
-      });
+      expect(own).toMatchObject({ status: 200, headers: ['application/pdf', ...own.headers.slice(1)] });
+      expect(own.bytes.length > 1_000).toBe(method === 'GET');
       expect(await read(next.url, method)).toEqual(own);
     }
   });

@@ -80,7 +80,7 @@ export const writing = (sessionId: string, aiScore: number, fields: Record<strin
 export const writingEvidence = (fields: Partial<WritingEvidence> = {}): WritingEvidence => ({
   formulaVersion: '2026.1',
   reasons: [
-    { name: 'text-pasted', state: 'found', measured: 0.5, expected: 'below 0.2 of the text', weight: 1 },
+    { name: 'text-pasted', state: 'found', measured: 0.5, expected: 'below 20 % of the new text', weight: 1 },
     { name: 'even-pace', state: 'notMeasured', measured: null, expected: null, weight: 0 },
   ],
   characters: {

@@ -143,7 +143,7 @@ export function registerReviewTests(): void {
         'Text was pasted Found weight 1 Text was pasted or dropped. It came from another page or program; own notes come so too. Measured 50 % of the new text Usual below 20 % of the new text',
       );
       await texts.getByText('Not found, or not measured: 1').click();
-      await texts.getByText('The text grew at an even pace').waitFor();
+      await texts.getByText('An even pace').waitFor();
     });
 
     it('keeps the notes and the confidence that somebody wrote, and shows who labelled', async () => {

@@ -152,7 +152,7 @@ function Reason({ reason, explanation }: { reason: WritingReason; explanation: s
             </span>
           )}
         </p>
-        {explanation && <p className="text-muted">{explanation}</p>}
+        {isFound && explanation && <p className="text-muted">{explanation}</p>}
         {measured !== null && (
           <dl className="flex flex-wrap items-baseline gap-x-6 gap-y-1 text-xs">
             <Fact name="Measured" value={describeReason(reason, measured)} />

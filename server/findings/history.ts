@@ -38,6 +38,8 @@ export interface Visit {
 export interface JudgedSession extends Visit {
   /** The rules that the integration has switched off. */
   disabledRules: FindingRuleName[];
+  /** Whether the pixel began it. Others come from the customer's own pipeline. */
+  isCollected: boolean;
 }
 
 /** A session whose user is known reliably: the only ones that rules about users read. */
@@ -195,7 +197,9 @@ const VISIT_COLUMNS = `
 
 const READ_SESSION = lookUp(
   `${VISIT_COLUMNS}, coalesce((select array_agg(r.rule) from finding_rules r
-      where r.integration_id = k."integrationId" and not r.is_enabled), '{}') as "disabledRules"`,
+      where r.integration_id = k."integrationId" and not r.is_enabled), '{}') as "disabledRules",
+   exists (select from collected_sessions c
+      where c.integration_id = k."integrationId" and c.session_id = k.value) as "isCollected"`,
   'select * from sessions s where s.integration_id = k."integrationId" and s.id = k.value limit 1',
 );
 

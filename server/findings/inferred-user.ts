@@ -8,7 +8,7 @@ const INFERRED_CONFIDENCE = 0.3;
 
 export const INFERRED_USER: RuleDescription<'Correlation'> = {
   name: 'Correlation',
-  definition: `A session that closes without a user belongs to the only user of its device within ${MEMORY_DAYS} days, if there is exactly one.`,
+  definition: `A session of the pixel that closes without a user belongs to the only user of its device within ${MEMORY_DAYS} days, if there is exactly one.`,
   parameters: [`confidence: ${INFERRED_CONFIDENCE}`, `memory: ${MEMORY_DAYS} days`],
   severity: 'none: it is a match, not an anomaly',
   metadata: [],
@@ -17,12 +17,12 @@ export const INFERRED_USER: RuleDescription<'Correlation'> = {
 
 /**
  * Infers the user of a session from its device. At the close, because until then the page can still say who it is, and because
- * a match is told once. Nobody follows from a device with a second user, reliable or not, nor from one with more sessions than
+ * a match is told once. Only for sessions of the pixel: a customer's own pipeline matches its sessions itself. Nobody follows from a device with a second user, reliable or not, nor from one with more sessions than
  * are looked at.
  */
 export async function inferUser(session: JudgedSession, history: History): Promise<Fact | null> {
-  const { id: sessionId, userId, closedAt } = session;
-  if (userId !== null || closedAt === null) return null;
+  const { id: sessionId, userId, closedAt, isCollected } = session;
+  if (userId !== null || closedAt === null || !isCollected) return null;
   const visits = await history.listDeviceVisits();
   if (visits.length >= MAX_VISITS) return null;
   const named = visits.filter((visit) => visit.userId !== null && !visit.isInferred && visit.createdAt <= closedAt);

@@ -78,6 +78,12 @@ describe('a session without a user', () => {
   };
   const NOBODY = { userId: null, userName: null, correlationConfidence: null };
   const unnamed = { id: 's', user: null, ago: 30 };
+  beforeEach(async () => {
+    for (const id of ['s', 't'])
+      await server.database.db.sql`
+        insert into collected_sessions (integration_id, session_id, site_id, created_at, day, user_agent)
+        values (${campus.customer.id}, ${id}, 'ste_1', now(), current_date, '')`;
+  });
 
   it('belongs to the only user of its device, with little confidence', async () => {
     await campus.visit({ user: 'ada', ago: 90 }, unnamed);
@@ -87,6 +93,11 @@ describe('a session without a user', () => {
       [campus.customer.id, 's'],
     );
     expect(row!.at).toBe(minutesAgo(29));
+  });
+
+  it('belongs to nobody if the pixel did not begin it: a customer’s own pipeline matches its sessions itself', async () => {
+    await campus.visit({ user: 'ada', ago: 90 }, { ...unnamed, id: 'posted' });
+    expect(await readMatch('posted')).toEqual(NOBODY);
   });
 
   it('belongs to nobody while it is open', async () => {

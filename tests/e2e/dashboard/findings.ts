@@ -12,7 +12,7 @@ export function registerFindingTests(): void {
       const [device, user] = [randomUUID(), `user-${randomUUID()}`];
       for (const facts of [makeVisit({ user: 'somebody', device, ago: 50 }), makeVisit({ user, device, ago: 40 })])
         expect((await product.ingest(integrationId, facts)).status).toBe(200);
-      const page = await dashboard.open();
+      const page = await dashboard.open({ role: 'admin' });
       const count = async () => {
         const answer = await dashboard.ask(page.context(), 'anomalies.list', { userId: user });
         return (await answer.json()).result.data.data.length;

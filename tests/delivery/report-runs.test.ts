@@ -9,6 +9,8 @@ import { createEmbeddedEngines, type EngineApp } from '../support/workflow-engin
 
 let app: EngineApp;
 let calls: unknown[];
+/** What the cron does. A minute may begin during any test. */
+let looks: string[];
 let jobs: ReportFunctionJobs;
 
 beforeAll(async () => {
@@ -27,6 +29,7 @@ afterAll(() => app.stop());
 
 beforeEach(() => {
   calls = [];
+  looks = [];
   jobs = {
     beginReport: async () => true,
     renderPart: async (_run, start) => {
@@ -40,8 +43,8 @@ beforeEach(() => {
     },
     completeReport: async (_run, file) => void calls.push(file),
     failReport: async ({ reportId }, failure) => void calls.push([reportId, failure]),
-    makeDueReports: async () => calls.push('due'),
-    wakeReports: async () => calls.push('wake'),
+    makeDueReports: async () => looks.push('due'),
+    wakeReports: async () => looks.push('wake'),
   };
 });
 
@@ -103,6 +106,6 @@ describe('the run of a report', () => {
 
   it('is found each minute if nobody began it, after the reports of schedules were made', async () => {
     await app.passMinute();
-    await eventually(() => expect(calls).toEqual(['due', 'wake']));
+    await eventually(() => expect(looks.slice(0, 2)).toEqual(['due', 'wake']));
   });
 });

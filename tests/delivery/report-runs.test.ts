@@ -10,7 +10,7 @@ import { createEmbeddedEngines, type EngineApp } from '../support/workflow-engin
 let app: EngineApp;
 let calls: unknown[];
 /** What the cron does. A minute may begin during any test. */
-let looks: string[];
+const looks: string[] = [];
 let jobs: ReportFunctionJobs;
 
 beforeAll(async () => {
@@ -29,7 +29,6 @@ afterAll(() => app.stop());
 
 beforeEach(() => {
   calls = [];
-  looks = [];
   jobs = {
     beginReport: async () => true,
     renderPart: async (_run, start) => {
@@ -69,10 +68,12 @@ describe('the run of a report', () => {
 
   it('ends at once if another run has the report, and if it was deleted', async () => {
     const { renderPart } = jobs;
+    let deleted = '';
     jobs.beginReport = async ({ reportId }) => reportId === deleted;
     jobs.renderPart = async (run, start) => (start.number === 0 ? renderPart(run, start) : null);
     const taken = await send();
-    const deleted = await send();
+    deleted = `rep_${reports}`;
+    await send();
     await eventually(() => expect(calls).toHaveLength(1));
     jobs.beginReport = async () => true;
     jobs.renderPart = renderPart;

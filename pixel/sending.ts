@@ -270,10 +270,10 @@ function takeAnswer(batch: Batch, status: number, retryAfterS: number, answer: B
 function beginDocument(next: Session): void {
   session = next;
   documentId = drawId().slice(16);
-  sequence = environmentAtMs = 0;
-  sentMarks = [];
-  told = {};
+  environmentAtMs = sequence = 0;
   isOpen = false;
+  sentMarks = [];
+  told = { u: '{}' };
   if (buffer[0]) openPage(PageCause.load, buffer[0][0] - 1);
 }
 

@@ -4,7 +4,7 @@ import { FIELDS } from './lms/adapters';
 
 /** An enum, because the bundler writes its values in place. */
 enum Limit {
-  marks = 100,
+  marks = 50,
 }
 
 /** What the page has marked, the latest first: a selector or an element, and the id of what is written there. */

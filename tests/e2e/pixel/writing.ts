@@ -6,7 +6,7 @@ import { LIMIT_MS, type PixelHost, readEvents, watchFaults } from '../../support
 const MARKED = `<textarea id="essay" data-writing="essay-1"></textarea>
   <div data-writing><div id="rich" contenteditable style="height:40px"></div></div>
   <input id="title"><textarea id="notes"></textarea>
-  <form data-writing="form"><input id="password" type="password"><input id="agree" type="checkbox"></form>`;
+  <form data-writing="form"><input hidden autocomplete="username"><input id="password" type="password" autocomplete="new-password"><input id="agree" type="checkbox"></form>`;
 
 /** The writing events by the id of what is written, each with where the caret was. */
 const readWriting = (beacons: Beacon[]) =>

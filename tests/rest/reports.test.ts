@@ -275,6 +275,8 @@ describe('a request', () => {
     expect([course.status, course.body.error.message]).toEqual([404, 'Course not found']);
     const foreign = await request({ template: 'course-integrity', format: 'csv', days: 1, courseId }, analyst, other);
     expect(foreign.status).toBe(404);
+    const sessions = await request({ template: 'sessions', format: 'csv', days: 1, courseId: 'nothing' });
+    expect([sessions.status, sessions.body.error.message]).toEqual([404, 'Course not found']);
     const user = await request({ template: 'user-evidence', format: 'csv', days: 1, userId: 'nobody' });
     expect([user.status, user.body.error.message]).toEqual([404, 'User not found']);
   });

@@ -1,3 +1,4 @@
+import { getCourse } from '../../domain/directories';
 import { defineTemplate } from '../template';
 import { readSessionRows, SESSION_REPORT_COLUMNS } from './session-rows';
 
@@ -8,7 +9,10 @@ export const sessionsTemplate = defineTemplate({
   about: 'Every session of a window with its score, flags, label and user.',
   listTitle: 'Sessions',
   columns: SESSION_REPORT_COLUMNS,
-  assertSubject: async () => {},
+  async assertSubject(context) {
+    const { courseId } = context.parameters;
+    if (courseId !== undefined) await getCourse(context, { courseId });
+  },
   summarise: async () => [],
   readRows(context, after, limit) {
     const { riskLevel, courseId } = context.parameters;

@@ -14,6 +14,7 @@ export function registerReportTests(): void {
       await dialog.getByRole('button', { name: 'Request report' }).click();
       await dialog.getByRole('alert').filter({ hasText: 'Course not found' }).waitFor();
       await dialog.getByLabel('Template').selectOption('Sessions');
+      await dialog.getByLabel('Course').fill('');
       await dialog.getByLabel('Risk').selectOption('Bot');
       await dialog.getByLabel('Window').selectOption('30 days');
       await dialog.getByLabel('Name').fill('Bots for the dean');

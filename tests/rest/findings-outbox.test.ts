@@ -22,6 +22,8 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   customer = await Customer.create(server);
+  // What other tests left behind would be due some time.
+  await server.database.db.query('delete from fact_outbox', []);
 });
 afterAll(() => server.stop());
 

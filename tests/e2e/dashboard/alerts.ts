@@ -77,7 +77,7 @@ export function registerAlertTests(): void {
       await renamed.getByRole('button', { name: 'Delete' }).click();
       await page.getByRole('alertdialog').getByRole('button', { name: 'Delete rule' }).click();
       await renamed.waitFor({ state: 'detached' });
-      expect(await page.getByRole('row').filter({ hasText: 'Bots of today' }).count()).toBe(0);
+      await page.getByRole('row').filter({ hasText: 'Bots of today' }).waitFor({ state: 'detached' });
     });
 
     it('is only looked at by viewers', async () => {

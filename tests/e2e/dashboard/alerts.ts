@@ -9,6 +9,7 @@ export function registerAlertTests(): void {
     it('is made by keyboard with a preview, fires an alert that is acknowledged and resolved, and is switched off and deleted', async () => {
       const page = await dashboard.visit('/alerts?tab=rules', { role: 'admin', provokes: /status of 400/ });
       const { keyboard } = page;
+      await settle(page);
       await keyboard.press('n');
       await page.getByLabel('Name').waitFor();
       await settle(page);

@@ -101,7 +101,7 @@ const READ_READY = `
     from report_jobs where integration_id = $1 and id = $2 and state = 'Ready' and run_id = $3`;
 
 /**
- * Ends a report without a file. `failure` is for staff. Returns the store that may have parts of it; null if the run no longer has
+ * Ends a report without a file, or one whose fact could not be sent. `failure` is for staff. Returns the store that may have parts of it; null if the run no longer has
  * the report.
  */
 export async function failReport(db: Database, run: ReportRun, failure: string): Promise<StoreName | null> {
@@ -110,8 +110,11 @@ export async function failReport(db: Database, run: ReportRun, failure: string):
 }
 
 const FAIL = `
-  update report_jobs set state = 'Failed', failure = $4
-   where integration_id = $1 and id = $2 and state = 'Running' and run_id = $3 returning store`;
+  update report_jobs j set state = 'Failed', failure = $4
+   where integration_id = $1 and id = $2 and run_id = $3
+     and (state = 'Running' or state = 'Ready' and not exists (
+       select from reports r where r.integration_id = j.integration_id and r.id = j.id))
+  returning store`;
 
 /** The most reports that one look wakes. */
 const WAKE_BATCH = 100;

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, notExists, or, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
 import {
   PARAMETER_NAMES,
@@ -7,6 +7,7 @@ import {
   type ReportParameters,
   type RequestReportInput,
 } from '../../contract/reports';
+import type { Database } from '../../db/client';
 import { integrations, reportJobs, reports } from '../../db/schema';
 import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
 import type { DomainContext } from '../domain/context';
@@ -73,13 +74,25 @@ export function chooseWindow({ days = DEFAULT_DAYS }: ReportParameters, until?: 
   return { startAt: new Date(endMs - days * DAY_MS).toISOString(), endAt: new Date(endMs).toISOString() };
 }
 
-/** Lists the newest reports that are not finished or have failed, newest first. */
+const factOf = ({ orm }: Database) =>
+  orm
+    .select({ one: sql`1` })
+    .from(reports)
+    .where(and(eq(reports.integrationId, reportJobs.integrationId), eq(reports.id, reportJobs.id)));
+
+/** Lists the newest reports that are not in the list of reports: they are not finished, or have failed. Newest first. */
 export async function listReportJobs({ db, integration }: DomainContext): Promise<ReportJob[]> {
   const { id, name, template, format, state, failure, recordCount, requestedBy, requestedAt } = reportJobs;
   const rows = await db.orm
     .select({ id, name, template, format, state, failure, recordCount, requestedBy, requestedAt })
     .from(reportJobs)
-    .where(and(eq(reportJobs.integrationId, integration.id), inArray(state, ['Queued', 'Running', 'Failed'])))
+    .where(
+      and(
+        eq(reportJobs.integrationId, integration.id),
+        // One that is ready is listed there as soon as its fact is committed.
+        or(inArray(state, ['Queued', 'Running', 'Failed']), and(eq(state, 'Ready'), notExists(factOf(db)))),
+      ),
+    )
     .orderBy(desc(requestedAt), desc(id))
     .limit(MAX_SHOWN_JOBS);
   return rows as ReportJob[];

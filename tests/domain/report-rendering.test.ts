@@ -83,8 +83,8 @@ async function renderFrom(run: Run, start: Parameters<ReportService['jobs']['ren
   return parts;
 }
 type Rendered = Awaited<ReturnType<typeof renderFrom>>;
-const complete = (run: Run, rendered: Rendered) =>
-  reports.jobs.completeReport(run, {
+const complete = (run: Run, rendered: Rendered, { jobs } = reports) =>
+  jobs.completeReport(run, {
     parts: rendered.map(({ part }) => part),
     recordCount: rendered.at(-1)!.recordCount,
   });
@@ -210,6 +210,29 @@ describe('a run', () => {
     store.write = write;
     await complete(run, await renderFrom(run, START));
     expect((await read(run, small)).split('\r\n')).toHaveLength(42);
+  });
+
+  it('whose fact cannot be sent stays in the list of those that are being made, and fails in the end', async () => {
+    const { db, log, secrets } = server.service;
+    const ingestFacts = async () => {
+      throw new Error('the database is away');
+    };
+    const cut = createReports({
+      ...{ db, log, cursorKey: secrets.cursorKey, stores: { current: 'postgres', postgres: store, s3: null } },
+      ...{ ingester: { ...server.service.ingester, ingestFacts }, wake: async () => {} },
+    });
+    const run = await request(ALL);
+    await reports.jobs.beginReport(run);
+    const rendered = await renderFrom(run, START);
+    await expect(complete(run, rendered, cut)).rejects.toThrow('away');
+    const stateOf = async () => {
+      const jobs = await reports.listJobs(await contextOf(small));
+      return jobs.find(({ id }) => id === run.reportId)?.state;
+    };
+    expect(await stateOf()).toBe('Ready');
+    await cut.jobs.failReport(run, 'It could not be sent.');
+    expect(await stateOf()).toBe('Failed');
+    await reports.delete(await contextOf(small), run.reportId);
   });
 
   it('that fails says why, to staff and to those who ask for the file', async () => {

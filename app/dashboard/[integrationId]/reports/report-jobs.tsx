@@ -20,7 +20,8 @@ const TONES: Record<ReportJob['state'], Tone> = {
   Failed: 'danger',
 };
 
-const isUnfinished = ({ state }: ReportJob) => state === 'Queued' || state === 'Running';
+/** One that is ready is in this list for a moment only, until the list of reports has it. */
+const isUnfinished = ({ state }: ReportJob) => state !== 'Failed';
 
 /**
  * Reads the reports that are not ready, again and again while one of them is being made. When one is done, reads the list of

@@ -13,10 +13,12 @@ export function RequestReport({ isOpen, onClose }: { isOpen: boolean; onClose():
   const toast = useToast();
   const request = useMutation(
     trpc.reports.request.mutationOptions({
-      onSuccess: () => {
+      onSuccess: async () => {
         toast({ text: 'The report is being made. It appears in the list when it is ready.' });
-        void queryClient.invalidateQueries({ queryKey: trpc.reports.jobs.queryKey() });
         close();
+        await queryClient.invalidateQueries({ queryKey: trpc.reports.jobs.queryKey() });
+        // It may be ready already: then it was never seen among those that are being made.
+        await queryClient.invalidateQueries({ queryKey: trpc.reports.list.pathKey() });
       },
     }),
   );

@@ -203,7 +203,7 @@ export function registerReviewTests(): void {
       await page.getByLabel('Score from, 0 to 100').fill('80');
       await page.keyboard.press('Enter');
       const expectFiltered = async () => {
-        expect(new URL(page.url()).search).toBe('?riskLevel=bot&deviceType=desktop&minBotScore=0.8');
+        await page.waitForURL(/\/sessions\?riskLevel=bot&deviceType=desktop&minBotScore=0\.8$/);
         const wanted = await dashboard.api('GET', `/v1/sessions${new URL(page.url()).search}`);
         const ids = wanted.body.data.map(({ id }: { id: string }) => id);
         expect(ids.length).toBeGreaterThan(0);

@@ -18,7 +18,7 @@ export function Essay() {
         }}
       >
         <Field label="In two or three sentences: what would change if plants were black?">
-          <Textarea name="essay" rows={6} maxLength={4_000} />
+          <Textarea name="essay" data-writing="demo-essay" rows={6} maxLength={4_000} />
         </Field>
         <div className="flex min-h-8 flex-wrap items-center gap-3">
           <Button type="submit" kind="primary">

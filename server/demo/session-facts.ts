@@ -6,10 +6,12 @@ import { type DemoVisit, listVisits, type VisitKind } from './visits';
 export type Random = () => number;
 
 const HOST = 'https://learn.example.edu';
+const ESSAYS = ['/courses/101/assignments/4', '/courses/310/assignments/7', '/courses/204/discussion_topics/2'];
 /** Where the tasks of the recordings were done, as far as the demo says. */
 const PAGES = new Map([
   ['quiz', ['/courses/101/quizzes/9', '/courses/310/quizzes/1', '/courses/204/quizzes/7', '/courses/415/quizzes/2']],
-  ['essay', ['/courses/101/assignments/4', '/courses/310/assignments/7', '/courses/204/discussion_topics/2']],
+  ['essay', ESSAYS],
+  ['composition', ESSAYS],
 ]);
 const COUNTRIES = ['US', 'US', 'US', 'CA', 'GB', 'DE', 'IN', 'BR'];
 const STUDENTS = [
@@ -20,7 +22,7 @@ const MATCHED_SHARE = 0.85;
 /** How often somebody uses the device of somebody else. */
 const BORROWED_SHARE = 0.03;
 /** The most facts that one session has. */
-export const MAX_SESSION_FACTS = 5;
+export const MAX_SESSION_FACTS = 6;
 
 /** Creates a repeatable random source (mulberry32). */
 export function createRandom(seed: number): Random {
@@ -55,7 +57,13 @@ export function makeSessionFacts(
     owner,
   });
   const endedAt = new Date(endsAt).toISOString();
-  if (random() < MATCHED_SHARE) facts.push(makeCorrelation(sessionId, endedAt, student, random));
+  const isMatched = random() < MATCHED_SHARE;
+  if (isMatched) facts.push(makeCorrelation(sessionId, endedAt, student, random));
+  for (const { key: _, ...text } of visit.texts)
+    facts.push({
+      ...{ kind: 'writingScored', ...text, sessionId: `${sessionId}-${text.documentId}`, scoredAt: endedAt },
+      ...{ userId: isMatched ? idOf(student) : null, browsingSessionId: sessionId },
+    });
   return { sessionId, facts };
 }
 
@@ -94,9 +102,11 @@ function moveVisit(visit: DemoVisit, { sessionId, startedAt, directory, country,
   ];
 }
 
+const idOf = (student: number) => `student-${student + 1}`;
+
 function makeCorrelation(sessionId: string, correlatedAt: string, index: number, random: Random): Fact {
   const name = STUDENTS[index]!;
-  const id = `student-${index + 1}`;
+  const id = idOf(index);
   const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.edu`;
   return {
     kind: 'sessionCorrelated',

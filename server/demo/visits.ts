@@ -4,6 +4,7 @@ import { anchorDocuments } from '../detection/documents';
 import { type EventSummary, summariseEvents } from '../detection/events';
 import { readPresence } from '../detection/presence';
 import { scoreTrace } from '../detection/score';
+import { scoreWriting, type WritingScore } from '../detection/writing-score';
 import recordings from './recordings.json';
 
 // What the laboratory recorded, as the present rules judge it: people at their desks and programs that drive a browser.
@@ -23,6 +24,8 @@ export interface DemoVisit {
   detectionFlags: string[];
   ruleSetVersion: string;
   findings: (Omit<Finding, 'moments'> & { momentsMs: number[] })[];
+  /** The texts that were long enough to be judged. */
+  texts: WritingScore[];
 }
 
 /** As for a new integration. */
@@ -53,5 +56,6 @@ function readVisit({ task, isProgram, userAgent, trace }: (typeof recordings)[nu
       ...finding,
       momentsMs: moments.map((moment) => Date.parse(moment) - startedAtMs),
     })),
+    texts: scoreWriting(batches),
   };
 }

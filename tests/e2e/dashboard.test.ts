@@ -8,6 +8,7 @@ import { registerReportTests } from './dashboard/reports';
 import { registerReviewTests } from './dashboard/review';
 import { LIMIT_MS, shareDashboard } from './dashboard/shared-dashboard';
 import { registerStaffTests } from './dashboard/staff';
+import { registerWebhookTypeTests } from './dashboard/webhook-types';
 import { registerWebhookTests } from './dashboard/webhooks';
 
 // The dashboard in a real Chromium, with the built product. The tests run in this order.
@@ -22,5 +23,6 @@ registerWebhookTests();
 registerReportTests();
 registerAccessTests();
 registerFindingTests();
+registerWebhookTypeTests();
 // Last, because it starts the product again.
 registerStaffTests();

@@ -35,6 +35,13 @@ const SHOWN: [subject: string, task: Task, seed: number][] = [
   ['page-script', 'quiz', 2],
   ['pydoll', 'quiz', 2],
   ['pydoll', 'essay', 2],
+  ['mouse-chromium', 'composition', 2],
+  ['developer-tools-firefox', 'composition', 2],
+  ['input-method-chromium', 'composition', 2],
+  ['paste', 'composition', 2],
+  ['playwright-fill', 'composition', 2],
+  ['puppeteer', 'composition', 2],
+  ['page-script', 'composition', 2],
 ];
 
 const takeRecording = ({ kind, recordings }: RecordedSubject, task: Task, seed: number): DemoRecording | null => {

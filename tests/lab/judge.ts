@@ -2,7 +2,7 @@ import { RULES } from '../../server/detection/rules/table';
 import { RULE_SET_VERSION, scoreTrace } from '../../server/detection/score';
 import { estimateRate, type Rate } from './interval';
 import { type RecordedSubject, type Recording, readTrace, type SubjectFacts } from './recordings';
-import { TASKS, type Task } from './subject';
+import { JUDGED_TASKS, type Task } from './subject';
 
 // What the present rules say of the recordings.
 
@@ -62,7 +62,7 @@ export const isHeldOut = ({ seed }: { seed: number }): boolean => seed >= FIRST_
 /** Judges the recordings of a subject by the present rules. */
 export const judgeSubject = ({ recordings, ...facts }: RecordedSubject): JudgedSubject => ({
   ...facts,
-  sessions: recordings.map(judgeRecording),
+  sessions: recordings.filter(({ task }) => JUDGED_TASKS.includes(task)).map(judgeRecording),
 });
 
 function judgeRecording(recording: Recording): Judged {
@@ -127,7 +127,7 @@ export function summariseSubjects(all: readonly JudgedSubject[]): Results {
     families: families
       .map((family) => ({ family, ...countOutcome(join(drivers.filter((driver) => driver.family === family))) }))
       .sort(compareOutcomes),
-    tasks: TASKS.map((task) => ({ task, ...countOutcome(driven.filter((judged) => judged.task === task)) })),
+    tasks: JUDGED_TASKS.map((task) => ({ task, ...countOutcome(driven.filter((judged) => judged.task === task)) })),
     people: people.map(countSubject).sort((a, b) => compareOutcomes(b, a) || byName(a, b)),
     simulated: simulated.map(countSubject).sort((a, b) => compareOutcomes(b, a) || byName(a, b)),
     allDrivers: countOutcome(driven),

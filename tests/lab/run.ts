@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addRecording, readRecordings } from './recordings';
 import { type ActedVisit, actOut, openStage, readRecording, type Stage } from './stage';
-import { type Subject, TASKS, type Task } from './subject';
+import { JUDGED_TASKS, type Subject, type Task } from './subject';
 import { loadSubjects } from './subjects';
 
 /** Held-out seeds come first: see `isHeldOut`. */
@@ -28,7 +28,7 @@ interface Planned {
  * Records what is not recorded yet: one visit at a time, because times are what is measured. Sessions close while the
  * next visits run. Answers what failed.
  */
-export async function runVisits({ only, tasks = TASKS, seeds, isAgain, say }: RunOptions): Promise<string[]> {
+export async function runVisits({ only, tasks = JUDGED_TASKS, seeds, isAgain, say }: RunOptions): Promise<string[]> {
   const chosen = (await loadSubjects()).filter(({ name }) => !only || only.includes(name));
   const unknown = only?.filter((name) => !chosen.some((subject) => subject.name === name)) ?? [];
   if (unknown.length > 0) throw new Error(`no subject is named ${unknown.join(', ')}`);

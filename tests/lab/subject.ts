@@ -1,7 +1,9 @@
 // What the laboratory drives: programs (drivers) and people's ways of input (controls) act out the same visits.
 
-export const TASKS = ['quiz', 'essay', 'reading', 'navigation'] as const;
+export const TASKS = ['quiz', 'essay', 'reading', 'navigation', 'composition'] as const;
 export type Task = (typeof TASKS)[number];
+/** The tasks whose sessions are judged and fitted. A composition takes minutes: a few are recorded, for the demo. */
+export const JUDGED_TASKS: readonly Task[] = TASKS.filter((task) => task !== 'composition');
 
 /** One deed of a visit. All targets are ids: `#name`. */
 export type Step =

@@ -10,9 +10,12 @@ export interface VisitPlan {
   steps: readonly Step[];
 }
 
+/** As when the recordings began: another step would give each seed other pages. */
+const SEED_STEP = 4;
+
 /** Plans a visit. The same task and seed give the same pages and steps. */
 export function planVisit(task: Task, seed: number): VisitPlan {
-  const chooser = createChooser(createRandom(seed * TASKS.length + TASKS.indexOf(task) + 1));
+  const chooser = createChooser(createRandom(seed * SEED_STEP + TASKS.indexOf(task) + 1));
   const style = chooseStyle(chooser);
   const pages = new Map<string, PageContent>();
   const steps: Step[] = [
@@ -87,6 +90,18 @@ function planEssay({ chooser, add, steps }: Planning) {
   steps.push(...chosen.map(({ step }) => step), { do: 'click', target: '#own' }, { do: 'click', target: '#hand-in' });
 }
 
+/** A text that is long enough to be judged as a text. */
+function planComposition({ chooser: { pick, shuffle }, add, steps }: Planning) {
+  const text = shuffle(ESSAYS)
+    .slice(0, 4)
+    .map((essay) => essay.text)
+    .join(' ');
+  const field = `<p><label for="text">Your text</label><br>
+    <textarea id="text" spellcheck="false" data-writing="composition"></textarea></p>`;
+  add('start', `<p id="begin">${pick(PARAGRAPHS)}</p>${form(field, 'Hand in')}`);
+  steps.push({ do: 'type', target: '#text', text }, { do: 'click', target: '#hand-in' });
+}
+
 function planReading({ chooser, add, steps }: Planning) {
   const { between, pick, shuffle } = chooser;
   const parts = shuffle(PARAGRAPHS).map(
@@ -149,4 +164,5 @@ const PLANNERS: Record<Task, (planning: Planning) => void> = {
   essay: planEssay,
   reading: planReading,
   navigation: planNavigation,
+  composition: planComposition,
 };

@@ -78,7 +78,7 @@ async function act(control: Control, visit: Visit): Promise<void> {
       (probeUrl) => slowDown(prepareBrowser(browser, visit.profile, probeUrl, switches, settings), control.niceness),
       { env: env?.(visit.profile), wake: control.wake && (() => control.wake!(visit.profile)) },
     );
-    // Each seed of each control is another person, who does all four tasks.
+    // Each seed of each control is another person, who does all tasks.
     const person = new Person(
       devices,
       opened.viewport,

@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createAlertRuleInput } from '../../contract/alert-rules';
 import { openDatabase } from '../../db/client';
 import { migrateDatabase } from '../../db/migrate';
+import { asOperator } from '../../server/audit/acts';
+import { createAlertRule } from '../../server/domain/alert-rules';
+import { findIntegration } from '../../server/domain/integrations';
+import { requestReport } from '../../server/reports/requests';
 import { createEmptyDatabase } from '../support/database';
 import { scoredSession } from '../support/facts';
 import { findInngest, type InngestServer } from '../support/inngest-server';
@@ -107,6 +112,33 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
       await waitUntil(async () => (await countDeltas()) === 0, MINUTE_MS + engine.patienceMs);
       const { body } = await server.call('GET', '/v1/stats', { key: tenant.key });
       expect(body.data).toMatchObject({ totalSessions: 1, botSessions: 1 });
+    });
+
+    it('fires alerts, and renders a report of which nobody told it', async () => {
+      const { site, server } = stacks.get(name)!;
+      const { db } = site;
+      const tenant = await site.createTenant();
+      const { integration } = (await findIntegration(db, tenant.id))!;
+      const context = { ...asOperator(db), integration, cursorKey: randomBytes(32) };
+      const rule = { name: 'Bots', metric: 'botSessions', scope: { kind: 'integration' }, windowMinutes: 5, value: 1 };
+      const shown = { comparison: 'gte', severity: 'high', message: '{{value}} bots' };
+      await createAlertRule(context, createAlertRuleInput.parse({ ...rule, ...shown }));
+      expect((await server.ingest(tenant.id, scoredSession(0.95).facts)).status).toBe(200);
+      const { reportId } = await requestReport(context, { template: 'sessions', format: 'pdf', days: 1 });
+      await db.query(`update report_jobs set woken_at = now() - interval '1 hour' where id = $1`, [reportId]);
+      const read = async (table: string, column: string) =>
+        (
+          await db.query<{ value: string }>(`select ${column} as value from ${table} where integration_id = $1`, [
+            tenant.id,
+          ])
+        ).map(({ value }) => value);
+      await waitUntil(
+        async () => (await read('alerts', 'message')).length > 0 && (await read('reports', 'id')).length > 0,
+        2 * MINUTE_MS + engine.patienceMs,
+      );
+      expect(await read('alerts', 'message')).toEqual(['1 bots']);
+      const file = await server.call('GET', `/reports/${reportId}/download`, { key: tenant.key });
+      expect([file.status, file.text.slice(0, 5)]).toEqual([200, '%PDF-']);
     });
   });
 });

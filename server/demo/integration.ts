@@ -13,6 +13,7 @@ import type { Fact } from '../pipeline/facts';
 import { MAX_FACTS } from '../pipeline/facts';
 import type { DemoSite, Service } from '../service';
 import { createDemoRules } from './alert-rules';
+import { makeIncidentFacts } from './incidents';
 import { createRandom, MAX_SESSION_FACTS, makeSessionFacts } from './session-facts';
 
 const NAME = 'Demo University';
@@ -21,7 +22,8 @@ const ORIGIN = 'https://learn.example.edu';
 const SITE = 'Demo page';
 /** The most origins that an integration has. */
 const MAX_ORIGINS = 100;
-const SESSIONS = 400;
+/** And six with incidents. */
+const SESSIONS = 394;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 const PROGRAM_SHARE = 0.2;
@@ -128,4 +130,5 @@ async function ingestHistory({ ingester }: Service, integrationId: string): Prom
     await ingester.ingestFacts({ integrationId, facts });
     facts = [];
   }
+  await ingester.ingestFacts({ integrationId, facts: makeIncidentFacts(now, random) });
 }

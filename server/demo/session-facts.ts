@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { GeoLocation } from '../../contract/sessions';
 import type { Fact } from '../pipeline/facts';
 import { type DemoVisit, listVisits, type VisitKind } from './visits';
 
@@ -19,6 +20,8 @@ const STUDENTS = [
   ...['Donald Knuth', 'Margaret Hamilton', 'Tony Hoare', 'Frances Allen', 'John Backus', 'Radia Perlman'],
 ];
 const MATCHED_SHARE = 0.85;
+/** A session is matched as soon as its first page says who is signed in. */
+const MATCHED_MS = 1_500;
 /** How often somebody uses the device of somebody else. */
 const BORROWED_SHARE = 0.03;
 /** The most facts that one session has. */
@@ -35,76 +38,80 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/**
- * Makes the facts of a session that ended and was scored at `endsAt` (milliseconds): a recorded visit at another time, of an
- * invented person, who has one device for each browser of the recordings. What does not fit together is for the rules to find.
- */
+/** A recorded visit at another time, of an invented person, who has one device for each browser of the recordings. */
+export interface DemoSession {
+  visit: DemoVisit;
+  /** When it ended and was scored, in milliseconds. */
+  endsAt: number;
+  /** Whose device it is. */
+  owner: number;
+  /** Who is signed in. Null: nobody is known. */
+  student: number | null;
+  country: string;
+  location?: GeoLocation;
+}
+
+/** Makes a session at a random place. What does not fit together is for the rules to find. */
 export function makeSessionFacts(
   kind: VisitKind,
   endsAt: number,
   random: Random,
 ): { sessionId: string; facts: Fact[] } {
-  const pick = <T>(items: T[]) => items[Math.floor(random() * items.length)] as T;
-  const sessionId = `demo-${randomUUID()}`;
-  const visit = pick(listVisits().filter((one) => one.kind === kind));
-  const student = Math.floor(random() * STUDENTS.length);
-  const owner = random() < BORROWED_SHARE ? Math.floor(random() * STUDENTS.length) : student;
-  const facts = moveVisit(visit, {
-    sessionId,
-    startedAt: endsAt - visit.durationMs,
-    directory: HOST + pick(PAGES.get(visit.task)!),
-    country: pick(COUNTRIES),
-    owner,
-  });
-  const endedAt = new Date(endsAt).toISOString();
+  const visit = pick(
+    listVisits().filter((one) => one.kind === kind),
+    random,
+  );
+  const somebody = () => Math.floor(random() * STUDENTS.length);
+  const student = somebody();
+  const owner = random() < BORROWED_SHARE ? somebody() : student;
   const isMatched = random() < MATCHED_SHARE;
-  if (isMatched) facts.push(makeCorrelation(sessionId, endedAt, student, random));
-  for (const { key: _, ...text } of visit.texts)
-    facts.push({
-      ...{ kind: 'writingScored', ...text, sessionId: `${sessionId}-${text.documentId}`, scoredAt: endedAt },
-      ...{ userId: isMatched ? idOf(student) : null, browsingSessionId: sessionId },
-    });
-  return { sessionId, facts };
+  const country = pick(COUNTRIES, random);
+  return makeVisitFacts({ visit, endsAt, owner, student: isMatched ? student : null, country }, random);
 }
 
-interface Place {
-  sessionId: string;
-  startedAt: number;
-  /** The address under which the visit's pages are. */
-  directory: string;
-  country: string;
-  /** Whose device it is. */
-  owner: number;
-}
+const pick = <T>(items: T[], random: Random) => items[Math.floor(random() * items.length)] as T;
 
-/** Makes the facts that the collector would have sent of a visit. */
-function moveVisit(visit: DemoVisit, { sessionId, startedAt, directory, country, owner }: Place): Fact[] {
-  const at = (ms: number) => new Date(startedAt + ms).toISOString();
-  const move = (url: string) => `${directory}/${url.split('/').at(-1)}`;
+/** Makes the facts that the collector would have sent of a session. */
+export function makeVisitFacts(session: DemoSession, random: Random): { sessionId: string; facts: Fact[] } {
+  const { visit, endsAt, owner, student, country, location } = session;
   const { userAgent, pageUrl, durationMs, botScore, detectionFlags, ruleSetVersion } = visit;
+  const sessionId = `demo-${randomUUID()}`;
+  const directory = HOST + pick(PAGES.get(visit.task)!, random);
+  const at = (ms: number) => new Date(endsAt - durationMs + ms).toISOString();
+  const move = (url: string) => `${directory}/${url.split('/').at(-1)}`;
+  const endedAt = at(durationMs);
   const deviceFingerprint = createHash('sha256').update(`${owner} ${userAgent}`).digest('hex').slice(0, 16);
   const events = visit.events.map(({ atMs, url, ...event }, sequence) => ({
     ...event,
     ...{ sequence, timestamp: at(atMs), url: url && move(url) },
   }));
   const evidence = visit.findings.map(({ momentsMs, ...finding }) => ({ ...finding, moments: momentsMs.map(at) }));
-  return [
+  const segments = visit.segments.map(({ atMs, ...segment }) => ({ ...segment, startedAt: at(atMs) }));
+  const facts: Fact[] = [
     {
       ...{ kind: 'sessionStarted', sessionId, startedAt: at(0), pageUrl: move(pageUrl) },
-      ...{ userAgent, deviceFingerprint, country },
+      ...{ userAgent, deviceFingerprint, country, location },
     },
     { kind: 'sessionEvents', sessionId, events },
-    { kind: 'sessionClosed', sessionId, closedAt: at(durationMs) },
+    { kind: 'sessionClosed', sessionId, closedAt: endedAt },
     {
       ...{ kind: 'sessionScored', sessionId, botScore, detectionFlags, ruleSetVersion, evidence },
-      scoredAt: at(durationMs),
+      ...{ segments, scoredAt: endedAt },
     },
   ];
+  if (student !== null) facts.push(makeCorrelation(sessionId, at(Math.min(MATCHED_MS, durationMs)), student, random));
+  for (const { key: _, ...text } of visit.texts)
+    facts.push({
+      ...{ kind: 'writingScored', ...text, sessionId: `${sessionId}-${text.documentId}`, scoredAt: endedAt },
+      ...{ userId: student === null ? null : idOf(student), browsingSessionId: sessionId },
+    });
+  return { sessionId, facts };
 }
 
 const idOf = (student: number) => `student-${student + 1}`;
 
-function makeCorrelation(sessionId: string, correlatedAt: string, index: number, random: Random): Fact {
+/** Makes the match of a session with a student. */
+export function makeCorrelation(sessionId: string, correlatedAt: string, index: number, random: Random): Fact {
   const name = STUDENTS[index]!;
   const id = idOf(index);
   const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.edu`;

@@ -73,7 +73,7 @@ const COLUMNS: Column<Report>[] = [
     cell: ({ format }) => <span className="text-muted uppercase">{format}</span>,
   },
   { key: 'records', name: 'Records', from: 'md', isNumber: true, cell: Records },
-  { key: 'size', name: 'Size', from: 'sm', isNumber: true, cell: Size },
+  { key: 'size', name: 'Size', from: 'sm', width: '1%', isNumber: true, cell: Size },
   {
     key: 'completed',
     name: 'Completed',

@@ -1,17 +1,19 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ANOMALY_TYPES } from '../../contract/findings';
 import { loadDemoIntegration } from '../../server/demo/integration';
 import { waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { createCaller } from '../support/staff';
 
 let server: TestServer;
+let key: string;
 beforeAll(async () => {
   server = await startTestServer();
+  ({ key } = (await loadDemoIntegration(server.service))!);
 });
 afterAll(() => server.stop());
 
 it('the reports of the demo are made of its sessions, and can be downloaded', async () => {
-  const { key } = (await loadDemoIntegration(server.service))!;
   const staff = await createCaller(server, key);
   await waitUntil(async () => (await staff.reports.list({})).data.length === 4);
   const { data } = await staff.reports.list({});
@@ -23,4 +25,17 @@ it('the reports of the demo are made of its sessions, and can be downloaded', as
     expect([isStored, (recordCount ?? 0) > 0]).toEqual([true, true]);
     expect((await server.call('GET', downloadUrl, { key })).status).toBe(200);
   }
+});
+
+it('the rules find each anomaly in the sessions of the demo, and texts are written in them', async () => {
+  await server.service.findings.flush();
+  const { sql } = server.database.db;
+  const found = await sql`select type, count(*)::int from anomalies group by type order by type`;
+  expect(found.map(({ type }) => type)).toEqual([...ANOMALY_TYPES].sort());
+  // They stay rare.
+  for (const { type, count } of found) expect(count, type).toBeLessThan(40);
+  const texts = await sql`select evidence is not null as has_evidence, ai_score > 0.5 as is_high from writing_scores`;
+  expect(texts.length).toBeGreaterThan(20);
+  expect(texts.every(({ has_evidence }) => has_evidence)).toBe(true);
+  expect(new Set(texts.map(({ is_high }) => is_high)).size).toBe(2);
 });

@@ -17,7 +17,10 @@ export function Essay() {
           setHandedIn(true);
         }}
       >
-        <Field label="In two or three sentences: what would change if plants were black?">
+        <Field
+          label="In two or three sentences: what would change if plants were black?"
+          hint="From 300 characters on, the session in the dashboard shows how the text came about."
+        >
           <Textarea name="essay" data-writing="demo-essay" rows={6} maxLength={4_000} />
         </Field>
         <div className="flex min-h-8 flex-wrap items-center gap-3">

@@ -1,5 +1,5 @@
 import type { Fact } from '../pipeline/facts';
-import { type DemoSession, makeCorrelation, makeVisitFacts, type Random } from './session-facts';
+import { makeCorrelation, makeVisitFacts, type Random, type StagedSession } from './session-facts';
 import { type DemoVisit, listVisits } from './visits';
 
 // What ordinary sessions hardly have, staged once, so that the demo shows it: sessions of recorded visits, with times, places and
@@ -15,7 +15,9 @@ export function makeIncidentFacts(now: number, random: Random): Fact[] {
   const inChrome = find(({ kind, userAgent }) => kind === 'human' && userAgent.includes('Chrome'));
   const inFirefox = find(({ kind, userAgent }) => kind === 'human' && userAgent.includes('Firefox'));
   const takeover = find(({ kind }) => kind === 'takeover');
-  const make = (session: Pick<DemoSession, 'visit'> & { student: number; hoursAgo: number } & Partial<DemoSession>) =>
+  const make = (
+    session: Pick<StagedSession, 'visit'> & { student: number; hoursAgo: number } & Partial<StagedSession>,
+  ) =>
     makeVisitFacts(
       { country: 'US', owner: session.student, endsAt: now - session.hoursAgo * HOUR_MS, ...session },
       random,
@@ -23,7 +25,7 @@ export function makeIncidentFacts(now: number, random: Random): Fact[] {
 
   const handedOver = make({ visit: takeover, student: 3, hoursAgo: 2 });
   const atHome = make({ visit: inChrome, student: 5, hoursAgo: 9, ...LONDON });
-  const abroad = make({ visit: inChrome, student: 5, hoursAgo: 6, ...SYDNEY });
+  const abroad = make({ visit: inFirefox, student: 5, hoursAgo: 6, ...SYDNEY });
   const onOne = make({ visit: inChrome, student: 7, hoursAgo: 20 });
   const onAnother = make({ visit: inFirefox, student: 7, hoursAgo: 20 });
   const switched = make({ visit: inChrome, student: 9, hoursAgo: 30 });

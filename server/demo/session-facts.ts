@@ -39,7 +39,7 @@ export function createRandom(seed: number): Random {
 }
 
 /** A recorded visit at another time, of an invented person, who has one device for each browser of the recordings. */
-export interface DemoSession {
+export interface StagedSession {
   visit: DemoVisit;
   /** When it ended and was scored, in milliseconds. */
   endsAt: number;
@@ -72,7 +72,7 @@ export function makeSessionFacts(
 const pick = <T>(items: T[], random: Random) => items[Math.floor(random() * items.length)] as T;
 
 /** Makes the facts that the collector would have sent of a session. */
-export function makeVisitFacts(session: DemoSession, random: Random): { sessionId: string; facts: Fact[] } {
+export function makeVisitFacts(session: StagedSession, random: Random): { sessionId: string; facts: Fact[] } {
   const { visit, endsAt, owner, student, country, location } = session;
   const { userAgent, pageUrl, durationMs, botScore, detectionFlags, ruleSetVersion } = visit;
   const sessionId = `demo-${randomUUID()}`;

@@ -42,7 +42,7 @@ async function startReceiver() {
 }
 
 /** Adds webhooks with a history, labels and a second colleague. Answers the ids that the pages' paths need. */
-async function furnish({ api, product, integrationId, open, change }: Dashboard, receiverUrl: string) {
+async function furnish({ api, ask, product, integrationId, open, change }: Dashboard, receiverUrl: string) {
   const subscribe = async (name: string, path: string, eventType: string, more: object = {}): Promise<string> =>
     (await api('POST', '/v1/webhooks', { name, url: `${receiverUrl}${path}`, eventType, ...more })).body.data.id;
   const threshold = { field: 'severity', operator: 'in', value: ['medium', 'high'] };
@@ -73,22 +73,22 @@ async function furnish({ api, product, integrationId, open, change }: Dashboard,
   const admin = await open({ role: 'admin' });
   const analyst = { email: 'grace@example.com', name: 'Grace Hopper', password: 'correct horse battery' };
   await change(admin.context(), 'staff.create', { ...analyst, role: 'analyst' });
-  const asked = await admin.request.get(
-    `/api/trpc/deliveries.list?input=${encodeURIComponent(JSON.stringify({ id: webhook }))}`,
-    { headers: { 'x-integration-id': integrationId } },
-  );
-  const deliveries: { id: string; status: string }[] = (await asked.json()).result.data.data;
+  const list = async (procedure: string, input: object) =>
+    (await (await ask(admin.context(), procedure, input)).json()).result.data.data;
+  const deliveries: { id: string; status: string }[] = await list('deliveries.list', { id: webhook });
+  const [anomaly] = await list('anomalies.list', { anomalyType: 'AgentTakeover' });
   const delivery = deliveries.find(({ status }) => status === 'Delivered')?.id ?? '';
   const known = sessions.filter(({ userId, riskLevel }: Shown) => userId !== null && riskLevel === 'bot');
-  return { session: known[1].id as string, user, course, webhook, delivery };
+  return { session: known[1].id as string, user, course, webhook, delivery, anomaly };
 }
 
 /** Lists the pages by the names of their pictures. */
-function listPages({ session, user, course, webhook, delivery }: Awaited<ReturnType<typeof furnish>>) {
+function listPages({ session, user, course, webhook, delivery, anomaly }: Awaited<ReturnType<typeof furnish>>) {
   return {
     overview: '/overview',
     sessions: `/sessions?selected=${session}`,
     session: `/sessions/${session}`,
+    writing: `/sessions/${anomaly.sessionId}`,
     users: '/users',
     user: `/users/${user}`,
     courses: '/courses',
@@ -97,8 +97,9 @@ function listPages({ session, user, course, webhook, delivery }: Awaited<ReturnT
     'webhook-new': '/webhooks/new',
     webhook: `/webhooks/${webhook}`,
     delivery: `/webhooks/${webhook}?delivery=${delivery}`,
-    anomalies: '/anomalies',
+    anomalies: `/anomalies?selected=${anomaly.id}`,
     alerts: '/alerts',
+    'alert-rule': '/alerts/rules/new',
     reports: '/reports',
     usage: '/usage',
     'settings-keys': '/settings?tab=api-keys',
@@ -141,6 +142,9 @@ async function takePictures({ open, base, product }: Dashboard, pages: Record<st
   let total = 0;
   const take = async (page: Page, name: string, address: string) => {
     await page.goto(address);
+    await settle(page);
+    if (name.startsWith('writing'))
+      await page.getByRole('heading', { name: 'Writing' }).evaluate((heading) => heading.scrollIntoView());
     await shoot(page, name);
   };
   const shoot = async (page: Page, name: string) => {

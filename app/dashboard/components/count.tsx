@@ -27,7 +27,7 @@ export function Bytes({ value }: { value: number }) {
   const amount = value / 1000 ** unit;
   const text = unit > 0 && amount < 10 ? amount.toFixed(1) : Math.round(amount);
   return (
-    <span title={`${showCount(value)} bytes`}>
+    <span className="whitespace-nowrap" title={`${showCount(value)} bytes`}>
       {text} {BYTE_UNITS[unit]}
     </span>
   );

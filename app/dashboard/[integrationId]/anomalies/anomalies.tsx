@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useParams } from 'next/navigation';
 import type { Anomaly } from '../../../../contract/findings';
+import { joinClasses, TRUNCATED } from '../../components/classes';
 import { shortenId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
@@ -18,14 +19,15 @@ import { AnomalyPanel } from './anomaly-panel';
 import { nameAnomaly } from './anomaly-words';
 import { AnomalyFilterBar } from './filter-bar';
 
-const LINK = 'hover:underline underline-offset-2 text-accent';
+const LINK = 'whitespace-nowrap text-accent underline-offset-2 hover:underline';
 
 const columnsOf = (base: string): Column<Anomaly>[] => [
   {
     key: 'type',
     name: 'Type',
+    width: '100%',
     cell: ({ anomalyType }) => (
-      <span className="block max-w-56 truncate font-medium" title={anomalyType}>
+      <span className={joinClasses(TRUNCATED, 'font-medium')} title={anomalyType}>
         {nameAnomaly(anomalyType)}
       </span>
     ),

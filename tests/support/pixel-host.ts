@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from '@play
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { type Beacon, EVENT_FIELDS, EventCode, PAGE_CAUSES } from '../../contract/beacon';
 import { readBeacon } from '../../server/detection/batch';
+import { waitUntil } from './receiver';
 
 // The pixel alone, in a real browser: a site on one port, and on another a host that records what arrives at /collect.
 
@@ -162,7 +163,13 @@ export class PixelHost {
     return this.events.filter((event) => event.code === code);
   }
   async waitForEvent(code: keyof typeof EventCode, count = 1): Promise<void> {
-    await expect.poll(() => this.eventsOf(code).length, POLL).toBeGreaterThanOrEqual(count);
+    const arrived = () =>
+      this.received.map(({ atMs, beacon }) => `${atMs} ${readEvents([beacon]).map((event) => event.code)}`);
+    await waitUntil(
+      () => this.eventsOf(code).length >= count,
+      STEP_LIMIT_MS,
+      () => `${Date.now()}: ${this.eventsOf(code).length} of ${count} ${code} among\n${arrived().join('\n')}`,
+    );
   }
   /** The pages that batches tell of, and why. */
   pagesOf(beacons: Beacon[] = this.beacons): string[] {

@@ -101,8 +101,8 @@ const READ_READY = `
     from report_jobs where integration_id = $1 and id = $2 and state = 'Ready' and run_id = $3`;
 
 /**
- * Ends a report without a file, or one whose fact could not be sent. `failure` is for staff. Returns the store that may have parts of it; null if the run no longer has
- * the report.
+ * Ends a report without a file, or one whose fact could not be sent. `failure` is for staff. Returns the store that may have
+ * parts of it; null if the run no longer has the report.
  */
 export async function failReport(db: Database, run: ReportRun, failure: string): Promise<StoreName | null> {
   const [row] = await db.query<{ store: StoreName }>(FAIL, [run.integrationId, run.reportId, run.runId, failure]);

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, notExists, or, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, notExists, or, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
 import {
   PARAMETER_NAMES,
@@ -90,7 +90,10 @@ export async function listReportJobs({ db, integration }: DomainContext): Promis
       and(
         eq(reportJobs.integrationId, integration.id),
         // One that is ready is listed there as soon as its fact is committed.
-        or(inArray(state, ['Queued', 'Running', 'Failed']), and(eq(state, 'Ready'), notExists(factOf(db)))),
+        or(
+          inArray(state, ['Queued', 'Running', 'Failed']),
+          and(eq(state, 'Ready'), gt(reportJobs.expiresAt, sql`now()`), notExists(factOf(db))),
+        ),
       ),
     )
     .orderBy(desc(requestedAt), desc(id))

@@ -56,8 +56,7 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
       await page.mouse.wheel(0, 300);
       await host.waitForEvent('Scroll');
       expect(await listFaults()).toEqual([]);
-      await page.goto('about:blank');
-      await host.waitForEvent('Leave');
+      await host.leave(page);
 
       const keys = host.eventsOf('KeyDown').map((event) => KEY_CLASSES[event.class!]);
       expect(keys.filter((key) => key !== 'shift')).toEqual([
@@ -222,8 +221,7 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
       await page.goto(host.setPage('/', FIELDS + host.tag(), { 'referrer-policy': 'no-referrer' }));
       await host.waitForBatches(1);
       await page.locator('#name').fill('abc');
-      await page.goto('about:blank');
-      await host.waitForEvent('Leave');
+      await host.leave(page);
       expect(host.events.map(({ code }) => code)).toEqual(['Page', 'Focus', 'Input', 'Leave']);
       expect(host.received.every(({ headers }) => headers.origin === host.siteUrl)).toBe(true);
     },

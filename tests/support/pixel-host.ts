@@ -29,7 +29,8 @@ export interface Answer {
 }
 export type NamedEvent = { code: string; timeMs: number } & Record<string, number>;
 
-export const TOKEN: Answer = { status: 200, body: { token: 'token-1' } };
+const TOKEN_TEXT = 'token-1';
+export const TOKEN: Answer = { status: 200, body: { token: TOKEN_TEXT } };
 const { file, integrity } = JSON.parse(readFileSync('pixel/released/current.json', 'utf8'));
 const script = readFileSync(`pixel/released/${file}`);
 
@@ -168,8 +169,17 @@ export class PixelHost {
     await waitUntil(
       () => this.eventsOf(code).length >= count,
       STEP_LIMIT_MS,
-      () => `${Date.now()}: ${this.eventsOf(code).length} of ${count} ${code} among\n${arrived().join('\n')}`,
+      () => `${performance.now()}: ${this.eventsOf(code).length} of ${count} ${code} among\n${arrived().join('\n')}`,
     );
+  }
+  /**
+   * Leaves a page as soon as its first batch is answered. Before that it has no token, and its last batch could not be sent.
+   */
+  async leave(page: Page): Promise<void> {
+    const hasToken = (token: string) => Object.values({ ...sessionStorage }).some((kept) => `${kept}`.includes(token));
+    await page.waitForFunction(hasToken, TOKEN_TEXT);
+    await page.goto('about:blank');
+    await this.waitForEvent('Leave');
   }
   /** The pages that batches tell of, and why. */
   pagesOf(beacons: Beacon[] = this.beacons): string[] {

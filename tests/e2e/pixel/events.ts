@@ -51,8 +51,7 @@ export function registerEventRules(host: PixelHost, browser: () => Browser) {
           Reflect.deleteProperty(document, 'hidden');
         });
         await host.waitForEvent('Visibility');
-        await page.goto('about:blank');
-        await host.waitForEvent('Leave');
+        await host.leave(page);
 
         const [first] = host.beacons;
         expect(first).toMatchObject({
@@ -219,8 +218,7 @@ export function registerEventRules(host: PixelHost, browser: () => Browser) {
         await page.evaluate((secret) => history.pushState({}, '', `/mail/${secret}?q=${secret}`), secrets[3]!);
         await page.mouse.wheel(0, 100);
         await host.waitForEvent('Scroll');
-        await page.goto('about:blank');
-        await host.waitForEvent('Leave');
+        await host.leave(page);
         const sent = host.received.map(({ bytes }) => decodeURIComponent(bytes.replaceAll('%', '%25'))).join('\n');
         for (const secret of secrets) {
           expect(sent).not.toContain(secret);

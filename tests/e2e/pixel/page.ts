@@ -198,8 +198,7 @@ export function registerPageRules(host: PixelHost, browser: () => Browser) {
         });
         await page.mouse.click(9, 9);
         await host.waitForEvent('Press');
-        await page.goto('about:blank');
-        await host.waitForEvent('Leave');
+        await host.leave(page);
         expect(host.beacons[0]!.e!.v).toHaveLength(10);
         expect(host.beacons[0]!.s).toMatch(/^[\da-f]{32}$/);
         expect((await listFaults()).filter((fault) => !/replaced by the page/.test(fault))).toEqual([]);

@@ -43,7 +43,9 @@ const TAKEOVER = [
   'playwright-mcp-fill quiz',
   'playwright-fill essay',
 ];
+const START_MS = 1_800_000_000_000;
 const PAUSE_MS = 5_000;
+const PLACE_DIGITS = 4;
 
 /** Judges the recordings once: a session costs nothing but its facts, however many there are. */
 export function listVisits(): DemoVisit[] {
@@ -65,7 +67,7 @@ function readTakeover(): DemoVisit {
 
 const readBatches = ({ trace }: { trace: string }): TraceBatch[] => unpackTrace(Buffer.from(trace, 'base64'));
 
-/** Makes one session of several recordings, one after the other, each on pages of its own. */
+/** Makes one session of several recordings, one after the other, each on separate pages. */
 export function joinBatches(recorded: readonly (readonly TraceBatch[])[]): TraceBatch[] {
   let startMs = START_MS;
   return recorded.flatMap((batches, place) => {
@@ -82,8 +84,6 @@ export function joinBatches(recorded: readonly (readonly TraceBatch[])[]): Trace
     }));
   });
 }
-const START_MS = 1_800_000_000_000;
-const PLACE_DIGITS = 4;
 
 function judgeVisit(userAgent: string, batches: TraceBatch[]): Omit<DemoVisit, 'kind' | 'task'> {
   const presence = readPresence({ batches });

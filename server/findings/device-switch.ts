@@ -1,9 +1,9 @@
 import { describeDevice } from '../domain/user-agents';
 import {
-  comesBefore,
   type History,
   isMatched,
   listFirsts,
+  listRemembered,
   MAX_VISITS,
   type MatchedVisit,
   MEMORY_DAYS,
@@ -13,7 +13,6 @@ import type { AnomalyRule, FoundAnomaly } from './rule';
 /** A switch within this time of activity on the other device is medium. */
 const SOON_MINUTES = 30;
 const MINUTE_MS = 60_000;
-const MEMORY_MS = MEMORY_DAYS * 86_400_000;
 
 /**
  * A user who comes from a device of a new kind. A new fingerprint alone says little: cleared storage gives one, and so does a
@@ -49,8 +48,7 @@ export const deviceSwitchRule: AnomalyRule = {
 
 /** Lists the sessions in memory that may have been active last: the one that ended last, and the newest that is open. */
 function listOthers(first: MatchedVisit, visits: MatchedVisit[]): MatchedVisit[] {
-  const from = new Date(Date.parse(first.createdAt) - MEMORY_MS).toISOString();
-  const before = visits.filter((visit) => visit.createdAt >= from && comesBefore(visit, first));
+  const before = listRemembered(first, visits);
   const ended = before.filter(({ closedAt }) => closedAt !== null).sort((a, b) => (a.closedAt! < b.closedAt! ? 1 : -1));
   return [...ended.slice(0, 1), ...before.filter(({ closedAt }) => closedAt === null).slice(-1)];
 }

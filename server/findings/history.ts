@@ -54,6 +54,12 @@ export const isMatched = (visit: Visit): visit is MatchedVisit => isNamed(visit)
 export const comesBefore = (one: Visit, other: Visit) =>
   one.createdAt < other.createdAt || (one.createdAt === other.createdAt && one.id < other.id);
 
+/** Lists the sessions before one that are remembered when it begins. */
+export function listRemembered<One extends Visit>(visit: Visit, visits: One[]): One[] {
+  const from = new Date(Date.parse(visit.createdAt) - MEMORY_DAYS * DAY_MS).toISOString();
+  return visits.filter((other) => other.createdAt >= from && comesBefore(other, visit));
+}
+
 /**
  * Lists with what a user or a device was seen for the first time in some sessions, oldest first: in the session itself, or
  * after it, because facts can arrive late. What was seen before the session was judged then.

@@ -1,10 +1,10 @@
 import type { Severity } from '../../contract/events';
 import { areComparable } from '../domain/correlation';
 import {
-  comesBefore,
   type History,
   isMatched,
   listFirsts,
+  listRemembered,
   MAX_VISITS,
   type MatchedVisit,
   MEMORY_DAYS,
@@ -16,7 +16,6 @@ const SHARED_MACHINE_USERS = 10;
 /** From this many other users on, the anomaly is medium and high. */
 const MEDIUM_USERS = 2;
 const HIGH_USERS = 4;
-const MEMORY_MS = MEMORY_DAYS * 86_400_000;
 
 /** A device that another user has used, of each new user once. */
 export const sharedDeviceRule: AnomalyRule = {
@@ -66,13 +65,8 @@ const describeUser = (
 });
 
 function countOthersBefore(first: MatchedVisit, visits: MatchedVisit[]): number {
-  const from = new Date(Date.parse(first.createdAt) - MEMORY_MS).toISOString();
-  const before = visits.filter(
-    (visit) =>
-      visit.userId !== first.userId &&
-      visit.createdAt >= from &&
-      comesBefore(visit, first) &&
-      areComparable(visit.correlationConfidence, first.correlationConfidence),
+  const before = listRemembered(first, visits).filter(
+    (visit) => visit.userId !== first.userId && areComparable(visit.correlationConfidence, first.correlationConfidence),
   );
   return new Set(before.map(({ userId }) => userId)).size;
 }

@@ -156,7 +156,7 @@ function isCopyOfOther(
   return false;
 }
 
-/** Drops the field that another one of the same text replaces: a page that draws itself anew makes other elements. */
+/** Drops the field that another one of the same text replaces: a page that draws itself again makes other elements. */
 function takeOver(fields: Map<number, WrittenField>, number: number, length: number): boolean {
   const { text } = fields.get(number)!;
   for (const [other, field] of fields) {

@@ -99,7 +99,7 @@ async function assertBelowCap(tx: Transaction, { integration: { id } }: DomainCo
   throw new ApiError('PLAN_LIMIT_REACHED', `An integration holds at most ${MAX_ALERT_RULES} alert rules`);
 }
 
-/** What decides when a rule fires. If one of these changes, the rule begins anew: what it fired for before does not count. */
+/** What decides when a rule fires. If one of these changes, the rule starts again: what it fired for before does not count. */
 const CONDITION = [
   ...(['metric', 'anomalyType', 'minSeverity', 'scope', 'scopeValue', 'windowMinutes'] as const),
   ...(['comparison', 'value', 'minSessions'] as const),

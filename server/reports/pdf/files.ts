@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 // The files that the thread of documents reads. Nothing bundles them, so they are found from the root of the installation. They
-// are named here, in a file of their own and behind a marker, because Next would follow the path of a thread, and take all fonts
+// are named here, in a separate file and behind a marker, because Next would follow the path of a thread, and take all fonts
 // along with every route.
 
 const ROOT = join(/* turbopackIgnore: true */ process.cwd());

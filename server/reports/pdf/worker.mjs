@@ -1,4 +1,4 @@
-// Sets a document with Typst in a thread of its own, because that takes seconds. Node loads this file as it is; no build
+// Sets a document with Typst in a separate thread, because that takes seconds. Node loads this file as it is; no build
 // bundles it.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -8,7 +8,7 @@ import { useTRPC } from '../../../../queries';
 import { fillRuleDraft } from '../../rule-draft';
 import { RuleForm } from '../../rule-form';
 
-/** Edits an alert rule. If its condition changes, it begins anew. */
+/** Edits an alert rule. If its condition changes, it starts again. */
 export function EditRule({ id }: { id: string }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const rules = `/dashboard/${integrationId}/alerts?tab=rules`;
@@ -34,7 +34,7 @@ export function EditRule({ id }: { id: string }) {
       <Breadcrumb above={[{ name: 'Alert rules', href: rules }]}>{rule.name}</Breadcrumb>
       <PageHeader
         title={`Edit ${rule.name}`}
-        about="With another condition it begins anew: windows that end from then on are judged."
+        about="With another condition it starts again: windows that end from then on are judged."
       />
       <RuleForm
         initial={fillRuleDraft(rule)}

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { wireInstant, word } from './fields';
 import { pageOf, pageQuery } from './pagination';
 
-// Who changed keys, plans, thresholds, sites and accounts. For admins; no route of the public API shows it.
+// Who changed keys, plans, thresholds, sites, webhooks, labels and accounts. For admins; no route of the public API shows it.
 
 /** The audited actions. `details` hold the values before and after, never a secret. */
 export const AUDIT_ACTIONS = [
@@ -10,9 +10,15 @@ export const AUDIT_ACTIONS = [
   ...(['SiteCreated', 'SiteRevoked', 'OriginsChanged', 'IdentitySecretRotated', 'PrivacyControlChanged'] as const),
   ...(['UnsignedUsersChanged'] as const),
   ...(['StaffCreated', 'StaffRoleChanged', 'StaffPasswordSet', 'StaffDisabled', 'StaffEnabled'] as const),
-  ...(['StaffSessionsEnded', 'SessionsRescored', 'FindingRuleSwitched'] as const),
+  ...(['StaffInvited', 'StaffInvitationAccepted', 'StaffInvitationRevoked'] as const),
+  ...(['StaffPasswordLinkCreated', 'StaffPasswordChanged'] as const),
+  ...(['StaffSessionsEnded', 'SessionsRescored', 'FindingRuleSwitched', 'ReviewSampleChanged'] as const),
   ...(['ReportRequested', 'ReportDeleted', 'ReportScheduled', 'ReportScheduleDeleted'] as const),
+  ...(['SkippedEventsSent'] as const),
   ...(['AlertRuleCreated', 'AlertRuleChanged', 'AlertRuleDeleted'] as const),
+  ...(['SessionLabeled', 'LabelUndone', 'LabelRemoved', 'DeviceConfirmed', 'DeviceConfirmationRevoked'] as const),
+  ...(['WebhookCreated', 'WebhookChanged', 'WebhookEnabled', 'WebhookDisabled'] as const),
+  ...(['WebhookSecretRotated', 'WebhookDeleted'] as const),
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
@@ -31,7 +37,11 @@ export const auditEntrySchema = z.object({
     clientAddress: z.string().nullable().describe('Of staff; an IPv6 address by its /64.'),
   }),
   integrationId: z.string().nullable().describe('Null for what is done to accounts.'),
-  subjectId: z.string().describe('The integration, key, site, alert rule, report or account that was changed.'),
+  subjectId: z
+    .string()
+    .describe(
+      'What was changed: the integration, key, site, webhook, session, user, alert rule, report or account, or the address of an invitation.',
+    ),
   details: z.record(z.string(), z.unknown()),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;

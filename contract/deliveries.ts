@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { EVENT_TYPE_NAMES } from './events';
 import { dateRange, idText, int32, wireInstant, wireText, word } from './fields';
 import { pageOf, pageQuery } from './pagination';
+import { timeSort } from './sorting';
 import { DELIVERY_STATUSES, webhookIdInput } from './webhooks';
 
 // Delivery data for staff. No route of the public API shows it.
@@ -28,6 +29,14 @@ export const deliverySchema = z.object({
 });
 export type Delivery = z.infer<typeof deliverySchema>;
 
+/** What a receiver answered, kept for seven days. Values that may be secrets are redacted. */
+export const keptAnswerSchema = z.object({
+  receivedAt: wireInstant(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string().describe('The first 2 KiB, decoded for display.'),
+  isCut: z.boolean().describe('Whether the body was longer.'),
+});
+
 export const attemptSchema = z.object({
   resend: int32(0).describe('After how many resends by hand it was made.'),
   attempt: int32(1).describe('Counts from 1.'),
@@ -37,7 +46,13 @@ export const attemptSchema = z.object({
   failureClass: z.string().nullable(),
   address: z.string().nullable().describe('The address that was contacted, or refused.'),
   retryAfter: z.string().nullable().describe('What the receiver asked for; the schedule does not follow it.'),
+  errorCode: z
+    .string()
+    .nullable()
+    .describe('What went wrong: the code of Node’s error, or one of ours. Null if it was delivered, or is older.'),
+  answer: keptAnswerSchema.nullable().describe('Null if nothing answered, or it is not kept any more.'),
 });
+export type Attempt = z.infer<typeof attemptSchema>;
 
 /**
  * The signed request of the latest attempt, built with the current address and secret. It differs from what was sent
@@ -51,9 +66,7 @@ export const sentRequestSchema = z.object({
 });
 export type SentRequest = z.infer<typeof sentRequestSchema>;
 
-/**
- * A delivery with the text that is signed and sent, and its attempts, oldest first. Response bodies are never included.
- */
+/** A delivery with the text that is signed and sent, and its attempts, oldest first. */
 export const deliveryDetailsSchema = deliverySchema.extend({
   payload: z.string().nullable().describe('Null for a test delivery.'),
   request: sentRequestSchema.nullable(),
@@ -67,6 +80,7 @@ export const listDeliveriesInput = z.object({
   ...webhookIdInput.shape,
   status: word(DELIVERY_STATUSES).optional(),
   ...range,
+  sort: timeSort,
   ...pageQuery,
 });
 export type ListDeliveriesInput = z.infer<typeof listDeliveriesInput>;
@@ -91,7 +105,7 @@ export const skippedEventSchema = z.object({
   reason: z
     .enum(SKIP_REASONS)
     .describe(
-      'When it fired: its payload failed the threshold; the subscription was disabled; the plan had disabled it.',
+      'When it fired: its payload failed the threshold; else the subscription was disabled; or the plan had disabled it.',
     ),
   createdAt: wireInstant(),
   payload: z.string().describe('What would have been sent.'),
@@ -100,6 +114,16 @@ export type SkippedEvent = z.infer<typeof skippedEventSchema>;
 export const listSkippedEventsInput = z.object({ ...webhookIdInput.shape, ...pageQuery });
 export type ListSkippedEventsInput = z.infer<typeof listSkippedEventsInput>;
 export const skippedEventPageSchema = pageOf(skippedEventSchema);
+
+/** How many events were skipped only because the subscription was disabled. They can be sent. */
+export const skippedCountSchema = z.object({
+  count: int32(5),
+  isMore: z.boolean().describe('Whether there may be more: only the newest skipped events are examined.'),
+});
+export type SkippedCount = z.infer<typeof skippedCountSchema>;
+/** How many events were sent now, and what is left. */
+export const sentSkippedSchema = z.object({ sent: int32(5), remaining: skippedCountSchema });
+export type SentSkipped = z.infer<typeof sentSkippedSchema>;
 
 /** The deliveries about a session, newest first, at most 100. */
 export const sessionDeliveriesSchema = z.array(deliverySchema);

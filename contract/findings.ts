@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { REPORT_FORMATS, SEVERITIES } from './events';
 import { idText, text, wireInstant, word } from './fields';
 import { pageOf, pageQuery } from './pagination';
+import { reportContentSchema } from './reports';
+import { timeSort } from './sorting';
 
 // Pipeline facts other than sessions, for staff. No route of the public API shows them.
 
@@ -28,6 +30,25 @@ export const setFindingRuleInput = z.object({ rule: word(FINDING_RULES), isEnabl
 export type SetFindingRuleInput = z.output<typeof setFindingRuleInput>;
 export const findingRuleSwitchSchema = findingRuleSchema.omit({ definition: true });
 
+/** An anomaly or an alert is open until somebody acknowledges it, and acknowledged until somebody resolves it. */
+export const INCIDENT_STATUSES = ['Open', 'Acknowledged', 'Resolved'] as const;
+export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
+
+/** What staff did with an anomaly or an alert. */
+const handling = {
+  status: z.enum(INCIDENT_STATUSES),
+  acknowledgedAt: wireInstant().nullable(),
+  acknowledgedBy: z.string().nullable().describe('The address of the account.'),
+  resolvedAt: wireInstant().nullable(),
+  resolvedBy: z.string().nullable(),
+};
+export const handlingSchema = z.object(handling);
+export type Handling = z.infer<typeof handlingSchema>;
+
+const anomalySessionSchema = z
+  .object({ startedAt: wireInstant(), country: z.string().nullable(), device: z.string() })
+  .nullable();
+
 export const anomalySchema = z.object({
   id: z.string(),
   anomalyType: z.string(),
@@ -37,6 +58,11 @@ export const anomalySchema = z.object({
   userId: z.string().nullable(),
   deviceFingerprint: z.string().nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
+  userName: z.string().nullable(),
+  previousUserName: z.string().nullable().describe('Of the user whom the metadata names.'),
+  session: anomalySessionSchema.describe('Null if there is none, or if it is gone.'),
+  otherSession: anomalySessionSchema.describe('The one that the metadata names.'),
+  ...handling,
 });
 export type Anomaly = z.infer<typeof anomalySchema>;
 export const anomalyPageSchema = pageOf(anomalySchema);
@@ -46,13 +72,11 @@ export const listAnomaliesInput = z.object({
   userId: idText().optional(),
   anomalyType: text(1, 256).optional(),
   severity: word(SEVERITIES).optional(),
+  status: word(INCIDENT_STATUSES).optional(),
+  sort: timeSort,
   ...pageQuery,
 });
 export type ListAnomaliesInput = z.infer<typeof listAnomaliesInput>;
-
-/** An alert is open until somebody acknowledges it, and acknowledged until somebody resolves it. */
-export const ALERT_STATUSES = ['Open', 'Acknowledged', 'Resolved'] as const;
-export type AlertStatus = (typeof ALERT_STATUSES)[number];
 
 export const alertSchema = z.object({
   id: z.string(),
@@ -66,22 +90,19 @@ export const alertSchema = z.object({
     .describe('The alert rule of ours, as it is called now. Null: the customer’s pipeline sent the alert.'),
   windowStart: wireInstant().nullable(),
   windowEnd: wireInstant().nullable(),
-  status: z.enum(ALERT_STATUSES),
-  acknowledgedAt: wireInstant().nullable(),
-  acknowledgedBy: z.string().nullable(),
-  resolvedAt: wireInstant().nullable(),
-  resolvedBy: z.string().nullable(),
+  ...handling,
 });
 export type Alert = z.infer<typeof alertSchema>;
 export const alertPageSchema = pageOf(alertSchema);
 
 export const listAlertsInput = z.object({
-  status: word(ALERT_STATUSES).optional(),
+  status: word(INCIDENT_STATUSES).optional(),
   ruleId: idText().optional(),
   ...pageQuery,
 });
 export type ListAlertsInput = z.infer<typeof listAlertsInput>;
-export const alertIdInput = z.object({ id: idText() });
+/** Of an alert or an anomaly. */
+export const incidentIdInput = z.object({ id: idText() });
 
 export const REPORT_STATUSES = ['Ready', 'Expired'] as const;
 
@@ -96,7 +117,7 @@ export const reportSchema = z.object({
   completedAt: wireInstant(),
   expiresAt: wireInstant().nullable(),
   downloadUrl: z.string().describe('A path on the dashboard’s API host.'),
-  isStored: z.boolean().describe('Whether the product made it and has its file.'),
+  content: reportContentSchema.nullable().describe('Null unless the product made it and has its file.'),
 });
 export type Report = z.infer<typeof reportSchema>;
 export const reportPageSchema = pageOf(reportSchema);

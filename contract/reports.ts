@@ -128,17 +128,32 @@ export const listParameters = (template: ReportTemplate) =>
     isRequired: !schema.safeParse(undefined).success,
   }));
 
+/** What was asked for, by whom. Names are those of today. */
+const request = {
+  template: z.enum(REPORT_TEMPLATES),
+  requestedBy: z.string().nullable().describe('The address of the account; null for a schedule.'),
+  requestedAt: wireInstant(),
+  startAt: wireInstant(),
+  endAt: wireInstant(),
+  courseId: z.string().nullable(),
+  courseName: z.string().nullable(),
+  userId: z.string().nullable(),
+  userName: z.string().nullable(),
+  riskLevel: z.enum(RISK_LEVELS).nullable(),
+};
+export const reportContentSchema = z.object(request);
+export type ReportContent = z.infer<typeof reportContentSchema>;
+
 /** A report that is being made, or could not be made. A finished one is in the list of reports. */
 export const reportJobSchema = z.object({
   id: z.string(),
   name: z.string(),
-  template: z.enum(REPORT_TEMPLATES),
   format: z.enum(REPORT_FORMATS),
   state: z.enum(REPORT_STATES),
   failure: z.string().nullable().describe('Why it failed, in words for staff.'),
+  failedAt: wireInstant().nullable(),
   recordCount: z.number().describe('Rows written so far.'),
-  requestedBy: z.string().nullable().describe('The address of the account; null for a schedule.'),
-  requestedAt: wireInstant(),
+  ...request,
 });
 export type ReportJob = z.infer<typeof reportJobSchema>;
 

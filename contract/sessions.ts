@@ -1,6 +1,18 @@
 import { z } from 'zod';
-import { dateRange, double, idText, isReversed, scoreBound, text, wireInstant, wireText, word } from './fields';
+import {
+  dateRange,
+  double,
+  idText,
+  instantText,
+  isReversed,
+  scoreBound,
+  text,
+  wireInstant,
+  wireText,
+  word,
+} from './fields';
 import { pageQuery } from './pagination';
+import { verdictReasonSchema, verdictReasonsInput } from './verdicts';
 
 export const SESSION_STATUSES = ['Active', 'Closed', 'Scored', 'Failed'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
@@ -117,17 +129,32 @@ export const labelSessionInput = z.object({
 });
 export type LabelSessionInput = z.infer<typeof labelSessionInput>;
 
-/** What a key press in the dashboard sets. Confidence and notes of an existing label stay. */
-export const setVerdictInput = labelSessionInput.pick({ sessionId: true, verdict: true });
+/**
+ * What staff decide in the dashboard. Confidence and notes that are absent stay as they are, so that a key press sets the verdict
+ * alone; null removes them. Absent reasons stay if the verdict does. With `seenLabeledAt`, the time of the label that the reviewer
+ * saw (null: none), another label is not replaced.
+ */
+export const setVerdictInput = z.object({
+  ...sessionIdInput.shape,
+  verdict: word(VERDICTS),
+  confidence: word(CONFIDENCES).nullish(),
+  reasons: verdictReasonsInput.optional(),
+  notes: notesInput,
+  seenLabeledAt: instantText().nullish(),
+});
 export type SetVerdictInput = z.infer<typeof setVerdictInput>;
 
-/** Undoes the label of that time: `verdict` is the one before it, null if there was none. */
+/** Undoes the label of that time: the label of `previousLabeledAt` comes back, or none if it is null. */
 export const undoVerdictInput = z.object({
   ...sessionIdInput.shape,
-  labeledAt: wireInstant(),
-  verdict: word(VERDICTS).nullable(),
+  labeledAt: instantText(),
+  previousLabeledAt: instantText().nullable(),
 });
 export type UndoVerdictInput = z.infer<typeof undoVerdictInput>;
+
+/** Removes the label of that time. */
+export const removeLabelInput = undoVerdictInput.pick({ sessionId: true, labeledAt: true });
+export type RemoveLabelInput = z.infer<typeof removeLabelInput>;
 
 /** The current label of a session (specification: Session label request). */
 export const sessionLabelSchema = z
@@ -135,11 +162,12 @@ export const sessionLabelSchema = z
   .meta({ id: 'SessionLabel' });
 export type SessionLabel = z.infer<typeof sessionLabelSchema>;
 
-/** The label after a key press, and the one before it. */
+/** The label that staff set, and the one before it. */
 export const setVerdictSchema = sessionLabelSchema.extend({
+  reasons: z.array(verdictReasonSchema),
   previous: z.object(labelFields).pick({ verdict: true, labeledAt: true }).nullable(),
 });
 export type SetVerdict = z.infer<typeof setVerdictSchema>;
 
-/** The label that is left after an undo. */
-export const undoVerdictSchema = sessionSchema.pick({ label: true });
+/** The label that is left after an undo or a removal. */
+export const leftLabelSchema = sessionSchema.pick({ label: true });

@@ -45,6 +45,10 @@ export const confirmDeviceInput = z.object({
 });
 export type ConfirmDeviceInput = z.infer<typeof confirmDeviceInput>;
 
+/** Takes a confirmation back. */
+export const revokeDeviceInput = confirmDeviceInput.omit({ notes: true });
+export type RevokeDeviceInput = z.infer<typeof revokeDeviceInput>;
+
 /** Anomalies that a confirmed device no longer causes. */
 export const SUPPRESSED_ANOMALY_TYPES = ['SharedDevice', 'DeviceSwitch'] as const;
 
@@ -67,5 +71,6 @@ export const userDeviceSchema = z.object({
   lastSeenAt: wireInstant().nullable().describe('Start of the latest session that is kept.'),
   confirmedAt: wireInstant().nullable(),
   firstConfirmedAt: wireInstant().nullable(),
+  confirmedBy: z.string().nullable().describe('The address of an account or a masked key; null if it is not known.'),
 });
 export type UserDevice = z.infer<typeof userDeviceSchema>;

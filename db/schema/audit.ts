@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
 import type { ActorKind, AuditAction } from '../../contract/audit';
 import { identifier, instant } from './columns';
@@ -23,6 +24,10 @@ export const auditEntries = pgTable(
   },
   (table) => [
     index('audit_entries_integration').on(table.integrationId, table.occurredAt, table.id),
+    // The history of a session needs the thresholds of a time. There are few changes of them among very many of labels.
+    index('audit_entries_thresholds')
+      .on(table.integrationId, table.occurredAt, table.id)
+      .where(sql`action = 'ThresholdsChanged'`),
     index('audit_entries_time').on(table.occurredAt, table.id),
   ],
 );

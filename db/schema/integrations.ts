@@ -20,6 +20,8 @@ export const integrations = pgTable('integrations', {
   mayIgnorePrivacyControl: boolean('may_ignore_privacy_control').notNull().default(false),
   mediumAt: smallint('medium_at').notNull().default(40),
   botAt: smallint('bot_at').notNull().default(70),
+  /** How many sessions of a day are drawn at random for review. 0: none. */
+  reviewSampleSize: smallint('review_sample_size').notNull().default(0),
   /** Sessions that began before are counted by minute, later ones by and by. Null: all of them. */
   minutesCountedTo: instant('minutes_counted_to'),
   createdAt: instant('created_at').notNull().defaultNow(),

@@ -54,6 +54,7 @@ export const reportJobs = pgTable(
     /** Which store has the file, and its parts. */
     store: text('store').$type<'postgres' | 's3'>(),
     parts: jsonb('parts').$type<ReportPart[]>(),
+    /** When it was ready, or failed. */
     completedAt: instant('completed_at'),
     expiresAt: instant('expires_at').notNull(),
   },

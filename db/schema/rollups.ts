@@ -121,6 +121,29 @@ export const entityRollups = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.kind, table.value, table.bin] })],
 );
 
+/**
+ * What users and courses are sorted by. A trigger on `entity_rollups` writes it, so it is as fresh as the latest fold. Lists
+ * read an index backwards, the largest first.
+ */
+export const entityTotals = pgTable(
+  'entity_totals',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    kind: text('kind').$type<'user' | 'course'>().notNull(),
+    value: identifier('value').notNull(),
+    sessions: count('sessions'),
+    lastSeenAt: instant('last_seen_at').notNull(),
+    /** -1 for a user without a score, and for courses, which nobody sorts by it. */
+    maxBotScore: doublePrecision('max_bot_score').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.kind, table.value] }),
+    index('entity_totals_sessions').on(table.integrationId, table.kind, table.sessions, table.value),
+    index('entity_totals_seen').on(table.integrationId, table.kind, table.lastSeenAt, table.value),
+    index('entity_totals_score').on(table.integrationId, table.maxBotScore, table.value).where(sql`kind = 'user'`),
+  ],
+);
+
 /** Sessions by user and device, by course and user, and (`all`, '') by user. */
 export const entityPairs = pgTable(
   'entity_pairs',

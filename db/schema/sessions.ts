@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  bigint,
   boolean,
   doublePrecision,
   index,
@@ -10,9 +11,11 @@ import {
   smallint,
   text,
 } from 'drizzle-orm/pg-core';
+import type { ActorKind } from '../../contract/audit';
 import type { Finding, ScoredSegment } from '../../contract/evidence';
 import type { SessionEventType } from '../../contract/session-events';
 import type { Confidence, DeviceType, GeoLocation, SessionStatus } from '../../contract/sessions';
+import type { VerdictReason } from '../../contract/verdicts';
 import { identifier, instant } from './columns';
 
 // The tables that the pipeline writes have no foreign keys. The parents are checked and locked in the same transaction,
@@ -75,6 +78,44 @@ export const sessions = pgTable(
     index('sessions_labeled')
       .on(table.integrationId, table.label, table.createdAt, table.id)
       .where(sql`label is not null`),
+    // The review queue. Few sessions score so high, so the index costs the others nothing.
+    index('sessions_review')
+      .on(table.integrationId, table.createdAt, table.scoreBin, table.id)
+      .where(sql`label is null and score_bin >= 20`),
+  ],
+);
+
+/**
+ * Every verdict on a session, and every removal of one. Append-only: the latest is also the label on the session. A row keeps
+ * what the session looked like to its author.
+ */
+export const sessionVerdicts = pgTable(
+  'session_verdicts',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    sessionId: identifier('session_id').notNull(),
+    entry: bigint('entry', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
+    decidedAt: instant('decided_at').notNull(),
+    /** 1 is bot, -1 human. Null: the label was removed. */
+    label: smallint('label').$type<1 | -1>(),
+    confidence: text('confidence').$type<Confidence>(),
+    reasons: text('reasons').array().$type<VerdictReason[]>().notNull().default(sql`'{}'`),
+    notes: text('notes'),
+    /** Whether it takes back the verdict before it. */
+    isUndo: boolean('is_undo').notNull().default(false),
+    actorKind: text('actor_kind').$type<ActorKind>().notNull(),
+    actorId: identifier('actor_id'),
+    /** The address of the account, or the masked key, as it was then. */
+    actorName: text('actor_name'),
+    botScore: doublePrecision('bot_score'),
+    ruleSetVersion: text('rule_set_version'),
+    /** The risk thresholds of that time. Null for labels that are older than this table. */
+    mediumAt: smallint('medium_at'),
+    botAt: smallint('bot_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.sessionId, table.entry] }),
+    index('session_verdicts_recent').on(table.integrationId, table.decidedAt, table.sessionId),
   ],
 );
 
@@ -100,7 +141,10 @@ export const courses = pgTable(
     code: text('code'),
     url: text('url').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.id] }),
+    index('courses_name').on(table.integrationId, sql`sort_name(name) collate "C"`, table.id),
+  ],
 );
 
 /** Events in a session: metadata only, never content. */

@@ -42,3 +42,17 @@ export const signInWindows = pgTable(
   },
   (table) => [primaryKey({ columns: [table.bucket, table.windowStart] })],
 );
+
+/** Invitations to an account, or links to set the password of one. Only a keyed hash of the token is stored. */
+export const staffInvitations = pgTable('staff_invitations', {
+  tokenHash: bytes('token_hash').primaryKey(),
+  /** In lower case. */
+  email: text('email').notNull(),
+  /** The account whose password the link sets. Null: the link creates an account. */
+  staffId: identifier('staff_id').references(() => staff.id),
+  name: text('name').notNull(),
+  role: text('role').$type<StaffRole>().notNull(),
+  createdAt: instant('created_at').notNull().defaultNow(),
+  createdBy: text('created_by'),
+  expiresAt: instant('expires_at').notNull(),
+});

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { doublePrecision, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import type { Severity } from '../../contract/events';
 import { identifier, instant } from './columns';
@@ -14,7 +15,10 @@ export const users = pgTable(
     /** The time of that correlation. */
     describedAt: instant('described_at').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.id] }),
+    index('users_name').on(table.integrationId, sql`sort_name(name) collate "C"`, table.id),
+  ],
 );
 
 /**
@@ -42,6 +46,8 @@ export const deviceConfirmations = pgTable(
     fingerprint: identifier('fingerprint').notNull(),
     firstConfirmedAt: instant('first_confirmed_at').notNull().defaultNow(),
     confirmedAt: instant('confirmed_at').notNull().defaultNow(),
+    /** The address of the account, or the masked key, of the latest confirmation. Null if it is older than this column. */
+    confirmedBy: text('confirmed_by'),
     notes: text('notes'),
   },
   (table) => [primaryKey({ columns: [table.integrationId, table.userId, table.fingerprint] })],
@@ -62,9 +68,14 @@ export const anomalies = pgTable(
     userId: identifier('user_id'),
     fingerprint: identifier('fingerprint'),
     metadata: jsonb('metadata').$type<Record<string, unknown>>(),
+    acknowledgedAt: instant('acknowledged_at'),
+    acknowledgedBy: text('acknowledged_by'),
+    resolvedAt: instant('resolved_at'),
+    resolvedBy: text('resolved_by'),
   },
   (table) => [
     primaryKey({ columns: [table.integrationId, table.id] }),
+    index('anomalies_unresolved').on(table.integrationId, table.detectedAt, table.id).where(sql`resolved_at is null`),
     // Lists read the indexes backwards, newest first.
     index('anomalies_recent').on(table.integrationId, table.detectedAt, table.id),
     index('anomalies_user').on(table.integrationId, table.userId, table.detectedAt, table.id),

@@ -122,7 +122,7 @@ export const leaseOwners = pgTable('lease_owners', {
   locks: integer('locks').notNull().default(1),
 });
 
-/** Every finished attempt of a delivery. Response bodies are never stored. */
+/** Every finished attempt of a delivery. */
 export const webhookAttempts = pgTable(
   'webhook_attempts',
   {
@@ -143,10 +143,36 @@ export const webhookAttempts = pgTable(
     address: text('address'),
     /** The receiver's Retry-After. The schedule does not follow it. */
     retryAfter: text('retry_after'),
+    /**
+     * What went wrong: the code of Node's error, such as ECONNRESET, or one of ours (`toErrorCode`). After a space comes the date
+     * that makes a certificate invalid.
+     */
+    errorCode: text('error_code'),
   },
   (table) => [
     primaryKey({ columns: [table.integrationId, table.deliveryId, table.resend, table.attempt] }),
     index('webhook_attempts_recent').on(table.integrationId, table.subscriptionId, table.startedAt),
+  ],
+);
+
+/** What receivers answered, for staff alone, for seven days. The outcome of an attempt never depends on it. */
+export const webhookAnswers = pgTable(
+  'webhook_answers',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    deliveryId: identifier('delivery_id').notNull(),
+    resend: smallint('resend').notNull(),
+    attempt: smallint('attempt').notNull(),
+    receivedAt: instant('received_at').notNull(),
+    /** Names in lower case; values that may be secrets are redacted. */
+    headers: jsonb('headers').$type<Record<string, string>>().notNull(),
+    /** The first 2 KiB. */
+    body: bytes('body').notNull(),
+    isCut: boolean('is_cut').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.deliveryId, table.resend, table.attempt] }),
+    index('webhook_answers_received').on(table.receivedAt),
   ],
 );
 

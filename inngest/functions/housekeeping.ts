@@ -5,6 +5,7 @@ export interface HousekeepingJobs {
   pruneRateWindows: () => Promise<number>;
   pruneSignInWindows: () => Promise<number>;
   pruneDeliveries: () => Promise<number>;
+  pruneAnswers: () => Promise<number>;
   pruneSubscriptions: () => Promise<number>;
   pruneEvents: () => Promise<number>;
   foldSessionDeltas: () => Promise<number>;
@@ -12,12 +13,14 @@ export interface HousekeepingJobs {
   recountMinutes: () => Promise<number>;
   pruneSessions: () => Promise<number>;
   pruneFindings: () => Promise<number>;
+  pruneReviewDraws: () => Promise<number>;
   pruneReports: () => Promise<number>;
   pruneAuditEntries: () => Promise<number>;
   sweepCollected: () => Promise<number>;
   sweepFindings: () => Promise<number>;
   createPartitions: () => Promise<number>;
   pruneTraces: () => Promise<number>;
+  drawReviewSamples: () => Promise<number>;
 }
 
 /** The functions that keep the tables small. */
@@ -43,6 +46,7 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
     },
     async ({ step }) => {
       await step.run('prune', () => jobs.pruneDeliveries());
+      await step.run('prune-answers', () => jobs.pruneAnswers());
       await step.run('prune-events', () => jobs.pruneEvents());
       await step.run('prune-subscriptions', () => jobs.pruneSubscriptions());
     },
@@ -70,6 +74,7 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
     async ({ step }) => {
       await step.run('prune', () => jobs.pruneSessions());
       await step.run('prune-findings', () => jobs.pruneFindings());
+      await step.run('prune-draws', () => jobs.pruneReviewDraws());
       await step.run('prune-reports', () => jobs.pruneReports());
       await step.run('prune-audit', () => jobs.pruneAuditEntries());
     },
@@ -106,5 +111,15 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
       await step.run('prune', () => jobs.pruneTraces());
     },
   );
-  return [pruneWindows, pruneLog, foldCounts, pruneOldSessions, sweepCollected, sweepFindings, keepTraces];
+  /** A day that failed is drawn in the next hour. */
+  const drawSamples = client.createFunction(
+    {
+      id: 'draw-review-samples',
+      name: 'Draw random sessions of the day before for review',
+      triggers: [{ cron: '11 * * * *' }],
+      retries: 0,
+    },
+    ({ step }) => step.run('draw', () => jobs.drawReviewSamples()),
+  );
+  return [pruneWindows, pruneLog, foldCounts, pruneOldSessions, sweepCollected, sweepFindings, keepTraces, drawSamples];
 }

@@ -1,5 +1,4 @@
 'use client';
-import { Bar } from '@visx/shape';
 import { type ReactNode, useState } from 'react';
 import { Plot, scaleCounts } from './plot';
 import { Line, Readout } from './stacked-area';
@@ -62,7 +61,7 @@ export function Bars({ bars, labels, height = 160, overlay }: BarsProps) {
               below += part.value;
               const y1 = scale.y(below);
               return (
-                <Bar
+                <rect
                   key={part.name}
                   x={at * width + width * 0.08}
                   width={width * 0.84}

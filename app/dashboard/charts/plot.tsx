@@ -1,4 +1,4 @@
-import { scaleLinear } from '@visx/scale';
+import { nice, ticks } from 'd3-array';
 import type { ReactNode } from 'react';
 import { shortenCount } from '../components/count';
 
@@ -6,9 +6,11 @@ const TICKS = 4;
 
 /** Creates a scale from 0 to at least `max`, in percent from the top, with round ticks. */
 export function scaleCounts(max: number) {
-  const scale = scaleLinear<number>({ domain: [0, Math.max(max, 1)], range: [100, 0], nice: TICKS });
-  const ticks = scale.ticks(TICKS).filter(Number.isInteger);
-  return { y: (count: number) => scale(count), ticks };
+  const [, top] = nice(0, Math.max(max, 1), TICKS);
+  return {
+    y: (count: number) => 100 - (100 * count) / top,
+    ticks: ticks(0, top, TICKS).filter(Number.isInteger),
+  };
 }
 
 interface PlotProps {

@@ -1,5 +1,5 @@
 'use client';
-import { AreaStack } from '@visx/shape';
+import { area, type SeriesPoint, stack } from 'd3-shape';
 import { type PointerEvent, type ReactNode, useRef, useState } from 'react';
 import { showCount } from '../components/count';
 import { Plot, scaleCounts } from './plot';
@@ -31,10 +31,13 @@ export function StackedArea({ buckets, layers, brush, onBrush, height = 220 }: S
   const totals = buckets.map((_, at) => layers.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
   const scale = scaleCounts(Math.max(...totals));
   const x = (at: number) => (last === 0 ? 50 : (at / last) * 100);
-  const rows = buckets.map((_, at) =>
-    Object.fromEntries([['at', at], ...layers.map(({ name, values }) => [name, values[at] ?? 0])]),
-  );
-  const colors = new Map(layers.map(({ name, color }) => [name, color]));
+  const stacked = stack<unknown, number, Layer>()
+    .keys(layers)
+    .value((at, { values }) => values[at] ?? 0)(buckets.keys());
+  const outline = area<SeriesPoint<number>>()
+    .x(({ data: at }) => x(at))
+    .y0(([low]) => scale.y(low))
+    .y1(([, high]) => scale.y(high));
 
   const findBucket = (event: PointerEvent<HTMLElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -99,27 +102,17 @@ export function StackedArea({ buckets, layers, brush, onBrush, height = 220 }: S
         </div>
       }
     >
-      <AreaStack<Record<string, number>>
-        data={rows}
-        keys={layers.map(({ name }) => name)}
-        x={(row) => x(row.data.at ?? 0)}
-        y0={(row) => scale.y(row[0])}
-        y1={(row) => scale.y(row[1])}
-      >
-        {({ stacks, path }) =>
-          stacks.map((stack) => (
-            <path
-              key={stack.key}
-              d={path(stack) ?? ''}
-              fill={colors.get(String(stack.key))}
-              fillOpacity={0.75}
-              stroke={colors.get(String(stack.key))}
-              strokeWidth={1}
-              vectorEffect="non-scaling-stroke"
-            />
-          ))
-        }
-      </AreaStack>
+      {stacked.map((points) => (
+        <path
+          key={points.key.name}
+          d={outline(points) ?? ''}
+          fill={points.key.color}
+          fillOpacity={0.75}
+          stroke={points.key.color}
+          strokeWidth={1}
+          vectorEffect="non-scaling-stroke"
+        />
+      ))}
     </Plot>
   );
 }

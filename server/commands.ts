@@ -10,10 +10,12 @@ import {
   planInput,
   setPlanInput,
 } from '../contract/integrations';
+import { createInvitationInput } from '../contract/invitations';
 import { siteNameInput } from '../contract/sites';
 import { createStaffInput, setStaffPasswordInput } from '../contract/staff';
 import { asOperator } from './audit/acts';
 import { createStaff, setStaffPassword } from './auth/accounts';
+import { createInvitation } from './auth/invitations';
 import { rescoreSessions } from './collector/rescoring';
 import { createRandom, makeSessionFacts } from './demo/session-facts';
 import { mintKey, revokeKey } from './domain/api-keys';
@@ -121,6 +123,14 @@ const COMMANDS = new Map<string, Command>(
       '--email E [--password P] [--role admin|analyst|viewer] [--name N]',
       createStaffInput,
       ({ db }, flags) => createStaff(asOperator(db), flags),
+    ),
+    'staff invite': command(
+      '--email E --name N [--role admin|analyst|viewer]',
+      createInvitationInput,
+      async ({ db, secrets, env }, flags) => {
+        const { token, expiresAt } = await createInvitation({ ...asOperator(db), secrets }, flags);
+        return { link: `${env.publicUrl ?? `http://127.0.0.1:${env.PORT}`}/invitation#${token}`, expiresAt };
+      },
     ),
     'staff set-password': command('--email E [--password P]', setStaffPasswordInput, ({ db }, flags) =>
       setStaffPassword(asOperator(db), flags),

@@ -7,13 +7,15 @@ import { openSession } from '../db/session';
 import { createInngestClient, createMessages } from '../inngest/client';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
 import { createFunctions, type Jobs } from '../inngest/functions';
-import { pruneSignInWindows } from './auth/sign-in';
+import { pruneTries } from './auth/tries';
 import { type Collector, createCollector } from './collector/collector';
+import { createRecordings, type Recordings } from './collector/recordings';
 import { createPartitions, pruneTraces } from './collector/retention';
 import { pruneAuditEntries } from './domain/audit-entries';
 import { foldIncidents, recountMinutes } from './domain/minute-counts';
 import { pruneRateWindows } from './domain/rate-windows';
-import { pruneFindings, pruneSessions } from './domain/retention';
+import { pruneFindings, pruneReviewDraws, pruneSessions } from './domain/retention';
+import { drawReviewSamples } from './domain/review-draws';
 import { createFolder, foldSessionDeltas } from './domain/rollups';
 import { createUsageMeter, type UsageMeter } from './domain/usage';
 import { type AlertRules, createAlertRules } from './findings/alert-rules';
@@ -31,7 +33,7 @@ import { readBacklog } from './webhooks/deliveries';
 import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
 import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
 import { LeasePresence } from './webhooks/lease-presence';
-import { pruneDeliveries, pruneEvents, pruneSubscriptions } from './webhooks/retention';
+import { pruneAnswers, pruneDeliveries, pruneEvents, pruneSubscriptions } from './webhooks/retention';
 
 export { isUnavailable } from '../db/client';
 
@@ -53,6 +55,7 @@ export interface Service {
   dispatcher: Dispatcher;
   ingester: Ingester;
   collector: Collector;
+  recordings: Recordings;
   alertRules: AlertRules;
   findings: FindingsOutbox;
   usage: UsageMeter;
@@ -107,7 +110,10 @@ export function createService(options: ServiceOptions): Service {
   });
   const metrics = createMetrics();
   const secrets = createSecrets(options.appSecret);
-  const webhookClient = createWebhookClient({ allowedHosts: env.WEBHOOK_ALLOW_HOSTS });
+  const webhookClient = createWebhookClient({
+    allowedHosts: env.WEBHOOK_ALLOW_HOSTS,
+    keepsAnswers: env.WEBHOOK_KEEP_ANSWERS,
+  });
 
   const isEmbedded = options.isSelfHosted && !env.usesInngest;
   // The engine calls the handler, and the handler's functions send through the engine, so the handler is set later.
@@ -190,6 +196,7 @@ export function createService(options: ServiceOptions): Service {
     dispatcher,
     ingester,
     collector,
+    recordings: createRecordings({ db, traceDays: env.TRACE_DAYS }),
     alertRules,
     findings,
     usage: createUsageMeter({ db, log }),
@@ -217,8 +224,9 @@ const createJobs = ({
   wakeSubscription: dispatcher.wakeSubscription,
   sweep: dispatcher.sweep,
   pruneRateWindows: () => pruneRateWindows(db),
-  pruneSignInWindows: () => pruneSignInWindows(db),
+  pruneSignInWindows: () => pruneTries(db),
   pruneDeliveries: () => pruneDeliveries(db),
+  pruneAnswers: () => pruneAnswers(db, env.WEBHOOK_KEEP_ANSWERS),
   pruneSubscriptions: () => pruneSubscriptions(db),
   pruneEvents: () => pruneEvents(db),
   foldSessionDeltas: () => foldSessionDeltas(db),
@@ -226,6 +234,8 @@ const createJobs = ({
   recountMinutes: () => recountMinutes(db),
   pruneSessions: () => pruneSessions(db),
   pruneFindings: () => pruneFindings(db),
+  pruneReviewDraws: () => pruneReviewDraws(db),
+  drawReviewSamples: () => drawReviewSamples(db),
   pruneAuditEntries: () => pruneAuditEntries(db),
   sweepCollected: collector.sweep,
   evaluateAlertRules: alertRules.evaluateAll,

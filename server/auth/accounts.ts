@@ -3,9 +3,10 @@ import type { AuditAction } from '../../contract/audit';
 import { ApiError } from '../../contract/errors';
 import type { CreateStaffInput, StaffAccount, StaffRole } from '../../contract/staff';
 import type { Database, Transaction } from '../../db/client';
-import { staff, staffSessions } from '../../db/schema';
+import { staff, staffInvitations, staffSessions } from '../../db/schema';
 import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
 import { createId } from '../platform/ids';
+import { lockInvitations, revokeInvitations } from './invitations';
 import { hashPassword } from './passwords';
 
 const notFound = () => new ApiError('NOT_FOUND', 'Staff account not found');
@@ -29,6 +30,7 @@ export async function createStaff({ db, actor }: AuditedContext, input: CreateSt
   const id = createId('stf');
   const passwordHash = await hashPassword(password);
   await db.orm.transaction(async (tx) => {
+    await lockInvitations(tx);
     const created = await tx
       .insert(staff)
       .values({ id, email, name: name.slice(0, 100), role, passwordHash })
@@ -36,12 +38,13 @@ export async function createStaff({ db, actor }: AuditedContext, input: CreateSt
       .returning({ id: staff.id });
     if (created.length === 0)
       throw new ApiError('INVALID_REQUEST', `email ${email} already has an account`, { field: 'email' });
+    await revokeInvitations(tx, actor, eq(staffInvitations.email, email));
     await noteAct(tx, actor, 'StaffCreated', { id, email }, { role });
   });
   return { id };
 }
 
-/** Replaces the password of an account and ends all its sessions. Throws NOT_FOUND for an unknown address. */
+/** Replaces the password of an account, and ends all its sessions and its link to a new one. Throws NOT_FOUND for an unknown address. */
 export async function setStaffPassword(
   { db, actor }: AuditedContext,
   { email, password }: { email: string; password: string },
@@ -55,6 +58,7 @@ export async function setStaffPassword(
       .returning({ id: staff.id });
     if (!changed) throw notFound();
     await tx.delete(staffSessions).where(eq(staffSessions.staffId, changed.id));
+    await tx.delete(staffInvitations).where(eq(staffInvitations.staffId, changed.id));
     await noteAct(tx, actor, 'StaffPasswordSet', { id: changed.id, email });
     return changed;
   });
@@ -74,22 +78,31 @@ export async function listStaff(db: Database): Promise<StaffAccount[]> {
     .orderBy(asc(staff.email));
 }
 
-/** Changes the role of an account, effective on its next request. Throws INVALID_REQUEST if no admin would be left. */
+/**
+ * Changes the role of an account, effective on its next request. The open links of somebody who is no admin any more are
+ * revoked. Throws INVALID_REQUEST if no admin would be left.
+ */
 export async function setStaffRole(context: AuditedContext, input: { id: string; role: StaffRole }): Promise<void> {
   const { id, role } = input;
   await changeAccount(context, id, async (tx, account) => {
     if (account.role === role) return;
     await tx.update(staff).set({ role }).where(eq(staff.id, id));
+    if (role !== 'admin') await revokeInvitations(tx, context.actor, eq(staffInvitations.createdBy, account.email));
     await noteAct(tx, context.actor, 'StaffRoleChanged', account, { before: account.role, after: role });
   });
 }
 
-/** Disables an account and ends its sessions. Throws INVALID_REQUEST if no admin would be left. */
+/**
+ * Disables an account, ends its sessions and revokes the open links that it made or that are for it. Throws INVALID_REQUEST
+ * if no admin would be left.
+ */
 export async function disableStaff(context: AuditedContext, { id }: { id: string }): Promise<void> {
   await changeAccount(context, id, async (tx, account) => {
     await tx.delete(staffSessions).where(eq(staffSessions.staffId, id));
     if (account.disabled) return;
     await tx.update(staff).set({ disabled: true }).where(eq(staff.id, id));
+    const isTheirs = or(eq(staffInvitations.staffId, id), eq(staffInvitations.createdBy, account.email))!;
+    await revokeInvitations(tx, context.actor, isTheirs);
     await noteAct(tx, context.actor, 'StaffDisabled', account);
   });
 }

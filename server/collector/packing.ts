@@ -1,4 +1,4 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { constants, createInflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { TraceBatch } from '../detection/trace';
 
 // Batches at rest. The numbers of events are written as zigzag varints, since most are small; the rest is JSON. A batch is
@@ -72,18 +72,40 @@ export function packTrace(batches: readonly KeptBatch[]): Buffer {
 }
 
 /** Reads a packed trace. */
-export function unpackTrace(body: Uint8Array): KeptBatch[] {
-  const reader = new ByteReader(inflate(body, MAX_TRACE_BYTES));
-  const batches: KeptBatch[] = [];
+export const unpackTrace = (body: Uint8Array): KeptBatch[] => [...readBatches(inflate(body, MAX_TRACE_BYTES))];
+
+/**
+ * Reads the first batches of a packed trace, of which perhaps only the beginning is given: as many as are whole in `maxBytes`
+ * when inflated. So it costs no more than that, however large the trace is. A batch is read when it is asked for.
+ */
+export async function unpackBeginning(body: Uint8Array, maxBytes: number): Promise<Iterable<KeptBatch>> {
+  if (body[0] !== DEFLATED) return readBatches(inflate(body, maxBytes));
+  return readBatches(await inflateBeginning(body.subarray(1), maxBytes), true);
+}
+
+function* readBatches(bytes: Uint8Array, mayEndEarly = false): Generator<KeptBatch> {
+  const reader = new ByteReader(bytes);
   let atMs = 0;
   while (!reader.isAtEnd()) {
-    const d = Buffer.from(reader.readBytes(DOCUMENT_BYTES)).toString('hex');
-    const n = reader.readVarint();
-    atMs += reader.readSigned();
-    const content = readContent(new ByteReader(reader.readBytes(reader.readVarint())));
-    batches.push({ d, n, receivedAtMs: atMs, ...content });
+    let batch: KeptBatch;
+    try {
+      const d = Buffer.from(reader.readBytes(DOCUMENT_BYTES)).toString('hex');
+      const n = reader.readVarint();
+      atMs += reader.readSigned();
+      const content = readContent(new ByteReader(reader.readBytes(reader.readVarint())));
+      batch = { d, n, receivedAtMs: atMs, ...content };
+    } catch (error) {
+      if (mayEndEarly && error instanceof EarlyEndError) return;
+      throw error;
+    }
+    yield batch;
   }
-  return batches;
+}
+
+class EarlyEndError extends Error {
+  constructor() {
+    super('a packed batch ends too early');
+  }
 }
 
 const DOCUMENT_BYTES = 8;
@@ -102,6 +124,27 @@ function inflate(body: Uint8Array, maxOutputLength: number): Uint8Array {
   if (body[0] === PLAIN) return body.subarray(1);
   if (body[0] === DEFLATED) return inflateRawSync(body.subarray(1), { maxOutputLength });
   throw new Error('unknown format of a packed batch');
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Inflates at most about `maxBytes`, of a stream that may be cut off. */
+function inflateBeginning(deflated: Uint8Array, maxBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    // A stream that is cut off gives what it has.
+    const stream = createInflateRaw({ chunkSize: CHUNK_BYTES, finishFlush: constants.Z_SYNC_FLUSH });
+    const finish = () => resolve(Buffer.concat(pieces));
+    stream.on('data', (piece: Buffer) => {
+      pieces.push(piece);
+      length += piece.length;
+      if (length < maxBytes) return;
+      finish();
+      stream.destroy();
+    });
+    stream.once('end', finish).once('error', reject).end(deflated);
+  });
 }
 
 function writeContent({ ev, ...rest }: BatchContent): Buffer {
@@ -172,7 +215,7 @@ class ByteReader {
   readBytes(count: number): Uint8Array {
     const from = this.#at;
     this.#at += count;
-    if (this.#at > this.#bytes.length) throw new Error('a packed batch ends too early');
+    if (this.#at > this.#bytes.length) throw new EarlyEndError();
     return this.#bytes.subarray(from, this.#at);
   }
 
@@ -180,7 +223,7 @@ class ByteReader {
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {
       const byte = this.#bytes[this.#at++];
-      if (byte === undefined) throw new Error('a packed batch ends too early');
+      if (byte === undefined) throw new EarlyEndError();
       value += (byte % 0x80) * scale;
       if (byte < 0x80) return value;
     }

@@ -1,5 +1,6 @@
 import type { Fact } from '../pipeline/facts';
 import { makeCorrelation, makeVisitFacts, type Random, type StagedSession } from './session-facts';
+import type { DemoTrace } from './traces';
 import { type DemoVisit, listVisits } from './visits';
 
 // What ordinary sessions hardly have, staged once, so that the demo shows it: sessions of recorded visits, with times, places and
@@ -9,8 +10,8 @@ const HOUR_MS = 3_600_000;
 const LONDON = { country: 'GB', location: { latitude: 51.5, longitude: -0.12, accuracyKm: 20 } };
 const SYDNEY = { country: 'AU', location: { latitude: -33.87, longitude: 151.2, accuracyKm: 20 } };
 
-/** Makes the facts of sessions within the last two days. */
-export function makeIncidentFacts(now: number, random: Random): Fact[] {
+/** Makes sessions within the last two days. */
+export function makeIncidents(now: number, random: Random): { facts: Fact[]; traces: DemoTrace[] } {
   const find = (isIt: (visit: DemoVisit) => boolean) => listVisits().find(isIt)!;
   const inChrome = find(({ kind, userAgent }) => kind === 'human' && userAgent.includes('Chrome'));
   const inFirefox = find(({ kind, userAgent }) => kind === 'human' && userAgent.includes('Firefox'));
@@ -30,8 +31,9 @@ export function makeIncidentFacts(now: number, random: Random): Fact[] {
   const onAnother = make({ visit: inFirefox, student: 7, hoursAgo: 20 });
   const switched = make({ visit: inChrome, student: 9, hoursAgo: 30 });
   const switchedAt = new Date(now - 30 * HOUR_MS).toISOString();
-  return [
-    ...[handedOver, atHome, abroad, onOne, onAnother, switched].flatMap(({ facts }) => facts),
-    makeCorrelation(switched.sessionId, switchedAt, 10, random),
-  ];
+  const sessions = [handedOver, atHome, abroad, onOne, onAnother, switched];
+  return {
+    facts: [...sessions.flatMap(({ facts }) => facts), makeCorrelation(switched.sessionId, switchedAt, 10, random)],
+    traces: sessions.map(({ trace }) => trace),
+  };
 }

@@ -13,8 +13,9 @@ import type { Fact } from '../pipeline/facts';
 import { MAX_FACTS } from '../pipeline/facts';
 import type { DemoSite, Service } from '../service';
 import { createDemoRules } from './alert-rules';
-import { makeIncidentFacts } from './incidents';
+import { makeIncidents } from './incidents';
 import { createRandom, MAX_SESSION_FACTS, makeSessionFacts } from './session-facts';
+import { type DemoTrace, storeDemoTraces } from './traces';
 
 const NAME = 'Demo University';
 const EMAIL = 'admin@example.com';
@@ -75,11 +76,15 @@ export async function openDemoSite({ db }: Service, origins: string[]): Promise<
     .where(eq(integrations.id, integrationId));
   const allowedOrigins = [...new Set([...origins, ...(kept?.origins ?? [])])].slice(0, MAX_ORIGINS);
   await setAllowedOrigins(asOperator(db), { integrationId, allowedOrigins });
-  const sites = await listSites(db, integrationId);
-  const site =
-    sites.find(({ name, revokedAt }) => name === SITE && revokedAt === null) ??
-    (await createSite(asOperator(db), { integrationId, name: SITE }));
+  const site = await findDemoSite(db, integrationId);
   return { integrationId, siteId: site.id, siteKey: site.siteKey };
+}
+
+/** Finds the site of the demo page, or creates it. */
+async function findDemoSite(db: Service['db'], integrationId: string) {
+  const sites = await listSites(db, integrationId);
+  const known = sites.find(({ name, revokedAt }) => name === SITE && revokedAt === null);
+  return known ?? createSite(asOperator(db), { integrationId, name: SITE });
 }
 
 /** Creates the account. If an interrupted demo already did, replaces its password. */
@@ -114,10 +119,17 @@ async function requestReports({ db, secrets, reports }: Service, integrationId: 
   await reports.request(context, { template: 'course-integrity', format: 'csv', days: 30, courseId: course.id, name });
 }
 
-async function ingestHistory({ ingester }: Service, integrationId: string): Promise<void> {
+async function ingestHistory({ db, ingester }: Service, integrationId: string): Promise<void> {
   const random = createRandom(20);
   const now = Date.now();
+  const siteId = (await findDemoSite(db, integrationId)).id;
   let facts: Fact[] = [];
+  let traces: DemoTrace[] = [];
+  const ingest = async () => {
+    await ingester.ingestFacts({ integrationId, facts });
+    await storeDemoTraces(db, { integrationId, siteId }, traces);
+    [facts, traces] = [[], []];
+  };
   for (let n = 0; n < SESSIONS; n++) {
     // Recent days get more sessions, and daytime gets more than night.
     const daysAgo = random() ** 1.3 * DAYS;
@@ -125,10 +137,12 @@ async function ingestHistory({ ingester }: Service, integrationId: string): Prom
     const startOfDay = Math.floor((now - daysAgo * DAY_MS) / DAY_MS) * DAY_MS;
     const endsAt = Math.min(startOfDay + hour * 3_600_000, now - random() * 3_600_000);
     const kind = random() >= PROGRAM_SHARE ? 'human' : random() < MISSED_SHARE ? 'missed' : 'bot';
-    facts.push(...makeSessionFacts(kind, Math.round(endsAt), random).facts);
+    const session = makeSessionFacts(kind, Math.round(endsAt), random);
+    facts.push(...session.facts);
+    traces.push(session.trace);
     if (facts.length <= MAX_FACTS - MAX_SESSION_FACTS && n < SESSIONS - 1) continue;
-    await ingester.ingestFacts({ integrationId, facts });
-    facts = [];
+    await ingest();
   }
-  await ingester.ingestFacts({ integrationId, facts: makeIncidentFacts(now, random) });
+  ({ facts, traces } = makeIncidents(now, random));
+  await ingest();
 }

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { GeoLocation } from '../../contract/sessions';
 import type { Fact } from '../pipeline/facts';
+import { type DemoTrace, moveBatches } from './traces';
 import { type DemoVisit, listVisits, type VisitKind } from './visits';
 
 /** Returns numbers in [0, 1). */
@@ -52,11 +53,7 @@ export interface StagedSession {
 }
 
 /** Makes a session at a random place. What does not fit together is for the rules to find. */
-export function makeSessionFacts(
-  kind: VisitKind,
-  endsAt: number,
-  random: Random,
-): { sessionId: string; facts: Fact[] } {
+export function makeSessionFacts(kind: VisitKind, endsAt: number, random: Random): StagedVisit {
   const visit = pick(
     listVisits().filter((one) => one.kind === kind),
     random,
@@ -71,8 +68,15 @@ export function makeSessionFacts(
 
 const pick = <T>(items: T[], random: Random) => items[Math.floor(random() * items.length)] as T;
 
+/** A session of the demo: its facts, and what a pixel would have sent. */
+export interface StagedVisit {
+  sessionId: string;
+  facts: Fact[];
+  trace: DemoTrace;
+}
+
 /** Makes the facts that the collector would have sent of a session. */
-export function makeVisitFacts(session: StagedSession, random: Random): { sessionId: string; facts: Fact[] } {
+export function makeVisitFacts(session: StagedSession, random: Random): StagedVisit {
   const { visit, endsAt, owner, student, country, location } = session;
   const { userAgent, pageUrl, durationMs, botScore, detectionFlags, ruleSetVersion } = visit;
   const sessionId = `demo-${randomUUID()}`;
@@ -105,7 +109,9 @@ export function makeVisitFacts(session: StagedSession, random: Random): { sessio
       ...{ kind: 'writingScored', ...text, sessionId: `${sessionId}-${text.documentId}`, scoredAt: endedAt },
       ...{ userId: student === null ? null : idOf(student), browsingSessionId: sessionId },
     });
-  return { sessionId, facts };
+  const startedAtMs = endsAt - durationMs;
+  const batches = moveBatches(visit.batches, startedAtMs - visit.startedAtMs, move);
+  return { sessionId, facts, trace: { sessionId, userAgent, startedAtMs, batches } };
 }
 
 const idOf = (student: number) => `student-${student + 1}`;

@@ -19,6 +19,9 @@ export interface DemoVisit {
   task: string;
   userAgent: string;
   pageUrl: string;
+  /** What the pixel sent, and when that began. */
+  batches: TraceBatch[];
+  startedAtMs: number;
   durationMs: number;
   events: (Omit<EventSummary, 'timestampMs'> & { atMs: number })[];
   botScore: number;
@@ -91,7 +94,8 @@ function judgeVisit(userAgent: string, batches: TraceBatch[]): Omit<DemoVisit, '
   const { startedAtMs, lastSignMs, pageUrl } = presence;
   const { botScore, detectionFlags, ruleSetVersion, findings } = scoreTrace({ userAgent, batches });
   return {
-    ...{ userAgent, pageUrl, durationMs: lastSignMs - startedAtMs, botScore, detectionFlags, ruleSetVersion },
+    ...{ userAgent, pageUrl, batches, startedAtMs, durationMs: lastSignMs - startedAtMs },
+    ...{ botScore, detectionFlags, ruleSetVersion },
     events: summariseEvents(batches, anchorDocuments(batches)).map(({ timestampMs, ...event }) => ({
       ...event,
       atMs: Math.min(timestampMs, lastSignMs) - startedAtMs,

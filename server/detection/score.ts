@@ -27,11 +27,11 @@ export interface Scorer {
 }
 
 /** The log odds of a session in which nothing is found: a score of 0.029. */
-const BASE = -3.5;
+export const SCORE_BASE = -3.5;
 /** What further findings of a group count, because they often have the same cause. */
 const SUPPORT = 0.25;
 /** The score that a session without proof cannot pass on one group, or on too little to judge: below `bot`, 70 by default. */
-const MAX_UNPROVEN_SCORE = 0.69;
+export const MAX_UNPROVEN_SCORE = 0.69;
 const MAX_UNPROVEN = Math.log(MAX_UNPROVEN_SCORE / (1 - MAX_UNPROVEN_SCORE));
 
 /**
@@ -199,7 +199,7 @@ function findWorst(whole: Part, all: readonly Part[]): { logOdds: number; parts:
 
 function computeLogOdds(isFound: readonly boolean[], isThin: boolean): number {
   const counted = countFound(isFound);
-  const logOdds = counted.reduce((sum, weight) => sum + weight, BASE);
+  const logOdds = counted.reduce((sum, weight) => sum + weight, SCORE_BASE);
   const found = RULES.filter((_, index) => counted[index]! > 0);
   const isProven = found.some(({ isProof }) => isProof);
   // Many people share a network, so it supports other findings but confirms none.

@@ -1,10 +1,11 @@
-import { and, eq, getTableColumns, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
-import type { Alert, AlertStatus, ListAlertsInput } from '../../contract/findings';
+import type { Alert, ListAlertsInput } from '../../contract/findings';
 import type { Page } from '../../contract/pagination';
 import { alertRules, alerts } from '../../db/schema';
 import type { AuditedContext } from '../audit/acts';
 import type { DomainContext } from './context';
+import { acknowledgeIncident, findStatus, isInStatus, reopenIncident, resolveIncident } from './incidents';
 import { newestFirst, readPage } from './pages';
 
 const NEWEST_FIRST = newestFirst(alerts, 'triggeredAt');
@@ -14,15 +15,8 @@ type AlertRow = typeof alerts.$inferSelect & { ruleName: string | null };
 const SHOWN = { ...getTableColumns(alerts), ruleName: alertRules.name };
 const isItsRule = and(eq(alertRules.integrationId, alerts.integrationId), eq(alertRules.id, alerts.ruleId));
 
-const IN_STATUS: Record<AlertStatus, SQL> = {
-  Open: and(isNull(alerts.resolvedAt), isNull(alerts.acknowledgedAt))!,
-  Acknowledged: and(isNull(alerts.resolvedAt), isNotNull(alerts.acknowledgedAt))!,
-  Resolved: isNotNull(alerts.resolvedAt),
-};
-
 function showAlert({ integrationId: _, ruleId, ruleName, ...row }: AlertRow): Alert {
-  const open = row.acknowledgedAt === null ? 'Open' : 'Acknowledged';
-  const status = row.resolvedAt === null ? open : 'Resolved';
+  const status = findStatus(row);
   // A rule that a customer's pipeline names is not one of ours.
   return { ...row, status, rule: ruleId === null || ruleName === null ? null : { id: ruleId, name: ruleName } };
 }
@@ -39,7 +33,7 @@ export async function listAlerts(context: DomainContext, input: ListAlertsInput)
         .where(
           and(
             eq(alerts.integrationId, context.integration.id),
-            status === undefined ? undefined : IN_STATUS[status],
+            status === undefined ? undefined : isInStatus(alerts, status),
             ruleId === undefined ? undefined : eq(alerts.ruleId, ruleId),
             NEWEST_FIRST.isAfter(after),
           ),
@@ -65,25 +59,14 @@ export async function getAlert(context: DomainContext, { id }: { id: string }): 
   return showAlert(row);
 }
 
-const nameActor = ({ actor }: AuditedContext) => (actor.kind === 'Operator' ? null : actor.name);
+const changeBy =
+  (change: typeof acknowledgeIncident) =>
+  async (context: DomainContext & AuditedContext, { id }: { id: string }): Promise<Alert> => {
+    await change(alerts, context, id);
+    return getAlert(context, { id });
+  };
 
-/** Says that somebody looks after an alert. The first one who does is kept. NOT_FOUND as getAlert. */
-export async function acknowledgeAlert(
-  context: DomainContext & AuditedContext,
-  { id }: { id: string },
-): Promise<Alert> {
-  await context.db.orm
-    .update(alerts)
-    .set({ acknowledgedAt: sql`now()`, acknowledgedBy: nameActor(context) })
-    .where(and(isOne(context, id), IN_STATUS.Open));
-  return getAlert(context, { id });
-}
-
-/** Says that an alert is dealt with. The first one who does is kept. NOT_FOUND as getAlert. */
-export async function resolveAlert(context: DomainContext & AuditedContext, { id }: { id: string }): Promise<Alert> {
-  await context.db.orm
-    .update(alerts)
-    .set({ resolvedAt: sql`now()`, resolvedBy: nameActor(context) })
-    .where(and(isOne(context, id), isNull(alerts.resolvedAt)));
-  return getAlert(context, { id });
-}
+/** These change the status of an alert (incidents.ts). NOT_FOUND as getAlert. */
+export const acknowledgeAlert = changeBy(acknowledgeIncident);
+export const resolveAlert = changeBy(resolveIncident);
+export const reopenAlert = changeBy(reopenIncident);

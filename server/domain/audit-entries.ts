@@ -60,12 +60,12 @@ export async function listLatestAuditEntries(
   return rows.map(showEntry);
 }
 
-/** How many changes that customers made with API keys are kept for each integration. */
+/** How many changes of each action that customers made with API keys are kept for each integration. */
 export const MAX_KEY_ENTRIES = 10_000;
 
 /**
- * Removes the oldest changes that customers made with API keys, beyond the newest ones of each integration. What staff and
- * operators did stays forever. Returns how many were removed.
+ * Removes the oldest changes that customers made with API keys, beyond the newest ones of each integration and action, so that
+ * many labels push out no change of thresholds. What staff and operators did stays forever. Returns how many were removed.
  */
 export async function pruneAuditEntries(db: Database): Promise<number> {
   let pruned = 0;
@@ -76,6 +76,6 @@ export async function pruneAuditEntries(db: Database): Promise<number> {
 
 const PRUNE = `
   delete from audit_entries e using (
-    select id from audit_entries where integration_id = $1 and actor_kind = 'ApiKey'
-     order by occurred_at desc, id desc offset $2) old
-   where e.integration_id = $1 and e.id = old.id returning 1`;
+    select id, row_number() over (partition by action order by occurred_at desc, id desc) as place
+      from audit_entries where integration_id = $1 and actor_kind = 'ApiKey') old
+   where e.integration_id = $1 and e.id = old.id and old.place > $2::int returning 1`;

@@ -20,6 +20,25 @@ const SIGNED_CONFIDENCE = 1;
 export const areComparable = (one: number, other: number): boolean =>
   one === other || ![one, other].includes(RELIABLE_CONFIDENCE) || ![one, other].includes(SIGNED_CONFIDENCE);
 
+/** What a page says of its visitor, without a signature: anybody could say it. */
+const CLAIMED_CONFIDENCE = 0.5;
+
+/** Says how a session was matched with its user. A pipeline of the customer's may give any confidence. */
+export function describeMatch(session: { isInferred: boolean | null; correlationConfidence: number | null }): string {
+  if (session.isInferred)
+    return 'Inferred: the session named nobody, and this is the only user of its device within 30 days.';
+  switch (session.correlationConfidence) {
+    case SIGNED_CONFIDENCE:
+      return 'Sure: as when the customer’s server signs who the visitor is.';
+    case RELIABLE_CONFIDENCE:
+      return 'Reliable: as when the id is read from a page of the learning platform.';
+    case CLAIMED_CONFIDENCE:
+      return 'Claimed: as when a page names the user without a signature, which anybody can do.';
+    default:
+      return 'The pipeline that sent the match said how sure it was.';
+  }
+}
+
 /** What people do themselves. Pages scroll and hide without anybody. */
 const INPUT_TYPES: ReadonlySet<SessionEventType> = new Set(['mouse', 'keyboard', 'touch', 'form', 'clipboard']);
 

@@ -1,12 +1,14 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
+import { ApiError } from '../../contract/errors';
 import {
   type ConfirmDeviceInput,
   type DeviceConfirmation,
+  type RevokeDeviceInput,
   SUPPRESSED_ANOMALY_TYPES,
   type UserDevice,
 } from '../../contract/users';
 import { deviceConfirmations } from '../../db/schema';
-
+import { type AuditedContext, recordAct } from '../audit/acts';
 import type { DomainContext } from './context';
 import { ENTITIES } from './rollups';
 
@@ -14,18 +16,47 @@ import { ENTITIES } from './rollups';
  * Confirms a device as a user's own. A repeat refreshes `confirmedAt`, and its notes, if given, replace the old ones
  * (specification: Rule 3). An unknown pair is registered. Later anomalies of two types about the pair are suppressed.
  */
-export async function confirmDevice(context: DomainContext, input: ConfirmDeviceInput): Promise<DeviceConfirmation> {
-  const { userId, fingerprint, notes } = input;
-  const [confirmed] = await context.db.orm
-    .insert(deviceConfirmations)
-    .values({ integrationId: context.integration.id, userId, fingerprint, notes: notes ?? null })
-    .onConflictDoUpdate({
-      target: [deviceConfirmations.integrationId, deviceConfirmations.userId, deviceConfirmations.fingerprint],
-      set: { confirmedAt: sql`now()`, ...(notes == null ? {} : { notes }) },
-    })
-    .returning();
-  const { confirmedAt, firstConfirmedAt } = confirmed!;
-  return { userId, fingerprint, confirmedAt, firstConfirmedAt, suppresses: [...SUPPRESSED_ANOMALY_TYPES] };
+export async function confirmDevice(
+  { db, actor, integration: { id: integrationId } }: DomainContext & AuditedContext,
+  { userId, fingerprint, notes }: ConfirmDeviceInput,
+): Promise<DeviceConfirmation> {
+  const confirmedBy = actor.kind === 'Operator' ? null : actor.name;
+  return db.orm.transaction(async (tx) => {
+    const [confirmed] = await tx
+      .insert(deviceConfirmations)
+      .values({ integrationId, userId, fingerprint, confirmedBy, notes: notes ?? null })
+      .onConflictDoUpdate({
+        target: [deviceConfirmations.integrationId, deviceConfirmations.userId, deviceConfirmations.fingerprint],
+        set: { confirmedAt: sql`now()`, confirmedBy, ...(notes == null ? {} : { notes }) },
+      })
+      .returning();
+    const { confirmedAt, firstConfirmedAt } = confirmed!;
+    const details = { fingerprint, isFirst: confirmedAt === firstConfirmedAt };
+    await recordAct(tx, actor, { action: 'DeviceConfirmed', integrationId, subjectId: userId, details });
+    return { userId, fingerprint, confirmedAt, firstConfirmedAt, suppresses: [...SUPPRESSED_ANOMALY_TYPES] };
+  });
+}
+
+/**
+ * Takes the confirmation of a device back, so that later anomalies about the pair are recorded again. Those that were suppressed
+ * are not found later. NOT_FOUND if the pair is not confirmed.
+ */
+export async function revokeDevice(
+  { db, actor, integration: { id: integrationId } }: DomainContext & AuditedContext,
+  { userId, fingerprint }: RevokeDeviceInput,
+): Promise<void> {
+  const isPair = and(
+    eq(deviceConfirmations.integrationId, integrationId),
+    eq(deviceConfirmations.userId, userId),
+    eq(deviceConfirmations.fingerprint, fingerprint),
+  );
+  await db.orm.transaction(async (tx) => {
+    const [revoked] = await tx.delete(deviceConfirmations).where(isPair).returning();
+    if (!revoked) throw new ApiError('NOT_FOUND', 'The device is not confirmed');
+    const { confirmedAt, confirmedBy } = revoked;
+    const details = { fingerprint, confirmedAt, confirmedBy };
+    await recordAct(tx, actor, { action: 'DeviceConfirmationRevoked', integrationId, subjectId: userId, details });
+  });
 }
 
 /** Lists the devices with sessions of a user and those confirmed as the user's own, latest first, at most 200. */
@@ -41,11 +72,11 @@ const LIST_DEVICES = `
      where integration_id = $1 and kind = 'user' and value = $2 and other is not null),
   used as (select fingerprint, sum(sessions)::int as sessions from pairs group by fingerprint having sum(sessions) > 0),
   confirmed as (
-    select fingerprint, confirmed_at, first_confirmed_at from device_confirmations
+    select fingerprint, confirmed_at, first_confirmed_at, confirmed_by from device_confirmations
      where integration_id = $1 and user_id = $2)
   select fingerprint, coalesce(sessions, 0) as "sessionCount",
          (select max(s.created_at) from sessions s
            where s.integration_id = $1 and s.user_id = $2 and s.fingerprint = d.fingerprint) as "lastSeenAt",
-         confirmed_at as "confirmedAt", first_confirmed_at as "firstConfirmedAt"
+         confirmed_at as "confirmedAt", first_confirmed_at as "firstConfirmedAt", confirmed_by as "confirmedBy"
     from (select * from used full join confirmed using (fingerprint)) d
    order by "lastSeenAt" desc nulls last, fingerprint limit 200`;

@@ -1,6 +1,7 @@
 import type { Course, ListCoursesInput } from '../../contract/courses';
 import { ApiError } from '../../contract/errors';
 import type { Page } from '../../contract/pagination';
+import type { CourseSort, ListSortedCoursesInput, ListSortedUsersInput, UserSort } from '../../contract/sorting';
 import type { ListUsersInput, User } from '../../contract/users';
 import type { DomainContext } from './context';
 import { type PageInput, readPage } from './pages';
@@ -60,16 +61,17 @@ const showUser = ({ integration }: DomainContext, { maxEffectiveBin, ...user }: 
   riskLevel: classifyRisk(maxEffectiveBin, integration),
 });
 
-const selectUsers = (isShown: string) => `
-  ${CHANGES}
-  select u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 'u.integration_id', 'u.id')} as "deviceCount",
+const SHOWN_OF_USER = `u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 'u.integration_id', 'u.id')} as "deviceCount",
          greatest((select max(bot_score) from sessions t where t.integration_id = u.integration_id and t.user_id = u.id),
                   p.max_bot_score) as "maxBotScore",
          ${readEnds('user_id', 'u')},
          (select count(*)::int from device_confirmations c
            where c.integration_id = u.integration_id and c.user_id = u.id) as "confirmedDeviceCount",
          (select count(*)::int from anomalies a
-           where a.integration_id = u.integration_id and a.user_id = u.id) as "anomalyCount"
+           where a.integration_id = u.integration_id and a.user_id = u.id) as "anomalyCount"`;
+const selectUsers = (isShown: string) => `
+  ${CHANGES}
+  select ${SHOWN_OF_USER}
     from users u cross join lateral (${countEntity('user', 'u')}) s
     ${joinPruned('user', 'u')}
    where u.integration_id = $1 and ${isShown}
@@ -90,17 +92,120 @@ export async function getCourse(context: DomainContext, { courseId }: { courseId
   return course;
 }
 
+const SHOWN_OF_COURSE = `course.id, course.name, course.code, course.url, s."sessionCount", s."botSessionCount", s."averageBotScore",
+         ${countOthers('course', 'course.integration_id', 'course.id')} as "userCount",
+         ${readEnds('course_id', 'course')}`;
 const selectCourses = (isShown: string) => `
   ${CHANGES}
-  select course.id, course.name, course.code, course.url, s."sessionCount", s."botSessionCount", s."averageBotScore",
-         ${countOthers('course', 'course.integration_id', 'course.id')} as "userCount",
-         ${readEnds('course_id', 'course')}
+  select ${SHOWN_OF_COURSE}
     from courses course cross join lateral (${countEntity('course', 'course')}) s
     ${joinPruned('course', 'course')}
    where course.integration_id = $1 and ${isShown}
    order by course.id limit $3`;
 const LIST_COURSES = selectCourses('course.id > $2');
 const READ_COURSE = selectCourses('course.id = $2');
+
+/**
+ * An order of users or courses: `rows` selects the next ones with what they are sorted by, along an index. `first` is the position
+ * before all of them. The parameters are: integration, what the last row is sorted by, limit, botAt, last id.
+ */
+interface Order {
+  rows: string;
+  first: string | number;
+}
+
+/** By name: along the index of names. The names of different people may be equal. */
+const byName = (table: 'users' | 'courses'): Order => ({
+  rows: `select *, sort_name(name) as "sortKey" from ${table}
+          where integration_id = $1 and (sort_name(name) collate "C", id) > ($2::text, $5)
+          order by sort_name(name) collate "C", id limit $3`,
+  first: '',
+});
+
+/** By a total, the largest first. Totals are as fresh as the latest fold (docs/counts.md). */
+const byTotal = (kind: 'user' | 'course', total: string, type: string, first: string | number): Order => ({
+  rows: `select r.*, t.${total} as "sortKey"
+           from (select * from entity_totals
+                  where integration_id = $1 and kind = '${kind}' and sessions > 0 and (${total}, value) < ($2::${type}, $5)
+                  order by ${total} desc, value desc limit $3) t
+           join ${kind}s r on r.integration_id = t.integration_id and r.id = t.value`,
+  first,
+});
+
+const ordersOf = (kind: 'user' | 'course') => ({
+  name: byName(`${kind}s`),
+  lastSeen: byTotal(kind, 'last_seen_at', 'timestamptz', 'infinity'),
+  sessions: byTotal(kind, 'sessions', 'bigint', Number.MAX_SAFE_INTEGER),
+});
+
+/** The rows of the order, with what is shown of each. A row whose sessions have all gone to others has null counts. */
+const composeSorted = (kind: 'user' | 'course', row: string, shown: string, { rows, first }: Order) => {
+  const direction = first === '' ? 'asc' : 'desc';
+  return {
+    first,
+    statement: `
+  ${CHANGES}
+  select ${shown}, ${row}."sortKey"
+    from (${rows}) ${row} left join lateral (${countEntity(kind, row)}) s on true
+    ${joinPruned(kind, row)}
+   order by ${row}."sortKey" ${direction}, ${row}.id ${direction}`,
+  };
+};
+
+type Sorted = ReturnType<typeof composeSorted>;
+const composeEach = <Sort extends string>(orders: Record<Sort, Order>, compose: (order: Order) => Sorted) =>
+  Object.fromEntries(Object.entries<Order>(orders).map(([sort, order]) => [sort, compose(order)])) as Record<
+    Sort,
+    Sorted
+  >;
+
+const SORTED_USERS: Record<Exclude<UserSort, 'id'>, Sorted> = composeEach(
+  { ...ordersOf('user'), highestScore: byTotal('user', 'max_bot_score', 'float8', 'infinity') },
+  (order) => composeSorted('user', 'u', SHOWN_OF_USER, order),
+);
+const SORTED_COURSES: Record<Exclude<CourseSort, 'id'>, Sorted> = composeEach(ordersOf('course'), (order) =>
+  composeSorted('course', 'course', SHOWN_OF_COURSE, order),
+);
+
+/** Lists users in an order of staff's choice. */
+export function listSortedUsers(context: DomainContext, { sort, ...input }: ListSortedUsersInput): Promise<Page<User>> {
+  if (sort === 'id') return listUsers(context, input);
+  const show = ({ sortKey: _, ...row }: SortedRow<UserRow>) => showUser(context, row);
+  return listSorted(context, `users by ${sort}`, SORTED_USERS[sort], input, show);
+}
+
+/** Lists courses in an order of staff's choice. */
+export function listSortedCourses(
+  context: DomainContext,
+  { sort, ...input }: ListSortedCoursesInput,
+): Promise<Page<Course>> {
+  if (sort === 'id') return listCourses(context, input);
+  const show = ({ sortKey: _, ...row }: SortedRow<Course>) => row;
+  return listSorted(context, `courses by ${sort}`, SORTED_COURSES[sort], input, show);
+}
+
+type SortedRow<Row> = Row & { id: string; sessionCount: number | null; sortKey: string | number };
+
+async function listSorted<Row, Item>(
+  context: DomainContext,
+  route: string,
+  { statement, first }: Sorted,
+  input: PageInput,
+  show: (row: SortedRow<Row>) => Item,
+): Promise<Page<Item>> {
+  const { id, botAt } = context.integration;
+  return readPage(context, { route, filters: {} }, input, {
+    async read(after, limit) {
+      const [key, lastId] = after ?? [first, ''];
+      const found = await context.db.query<SortedRow<Row>>(statement, [id, key!, limit, botAt, lastId!]);
+      // A row without sessions is not shown, but the list goes on behind it.
+      const rows = found.filter(({ sessionCount }) => sessionCount !== null);
+      return { rows, stoppedAt: rows.length < found.length && found.length === limit ? found.at(-1) : undefined };
+    },
+    locate: (row) => [row.sortKey, row.id],
+    show,
+  });
+}
 
 /** Reads a page of a list in the order of ids. The parameters of `statement` are: integration, last id, limit and botAt. */
 async function listById<Row extends { id: string }, Item>(

@@ -59,15 +59,30 @@ export interface Keyset<Row> {
 }
 
 /** Sorts by a time and then by id, newest first. The list's index must end with these two columns. */
-export function newestFirst<At extends string>(
+export const newestFirst = <At extends string>(table: Record<At | 'id', PgColumn>, at: At) =>
+  byTime(table, at, desc, sql`<`);
+
+/** Sorts by a time and then by id, oldest first. The index is the one of the other direction. */
+export const oldestFirst = <At extends string>(table: Record<At | 'id', PgColumn>, at: At) =>
+  byTime(table, at, asc, sql`>`);
+
+/** Both directions of a list, by their names in `contract/sorting.ts`. */
+export const eitherFirst = <At extends string>(table: Record<At | 'id', PgColumn>, at: At) => ({
+  newest: newestFirst(table, at),
+  oldest: oldestFirst(table, at),
+});
+
+function byTime<At extends string>(
   table: Record<At | 'id', PgColumn>,
   at: At,
+  direct: typeof asc,
+  follows: SQL,
 ): Keyset<Record<At | 'id', string>> {
   const { [at]: time, id } = table;
   return {
-    orderBy: [desc(time), desc(id)],
+    orderBy: [direct(time), direct(id)],
     isAfter: (position) =>
-      position === null ? undefined : sql`(${time}, ${id}) < (${position[0]}::timestamptz, ${position[1]})`,
+      position === null ? undefined : sql`(${time}, ${id}) ${follows} (${position[0]}::timestamptz, ${position[1]})`,
     locate: (row) => [row[at], row.id],
   };
 }

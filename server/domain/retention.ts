@@ -57,6 +57,23 @@ export async function pruneFindings(db: Database): Promise<number> {
   return pruned;
 }
 
+/**
+ * Removes what was drawn for review of days that are older than the retention of their integration's plan. Returns how many days
+ * were removed.
+ */
+export async function pruneReviewDraws(db: Database): Promise<number> {
+  let pruned = 0;
+  const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
+  for (const { id, plan } of integrations)
+    pruned += (await db.query(PRUNE_DRAWS, [id, PLANS[plan].retentionDays])).length;
+  return pruned;
+}
+
+const isOldDay = "integration_id = $1 and day < (now() at time zone 'UTC')::date - $2::int";
+const PRUNE_DRAWS = `
+  with sampled as (delete from review_sample where ${isOldDay})
+  delete from review_draws where ${isOldDay} returning 1`;
+
 const pruneFinding = (table: string, key: string, time: string, condition = 'true') => `
   with old as (
     select ${key} from ${table}
@@ -100,7 +117,8 @@ const PRUNE_SESSIONS = `
      where t.integration_id = old.integration_id and t.flag = f.flag and t.created_at = old.created_at and t.session_id = old.id),
   happened as (${removeOf('session_events')}),
   scored as (${removeOf('session_scores')}),
-  correlated as (${removeOf('session_correlations')})
+  correlated as (${removeOf('session_correlations')}),
+  judged as (${removeOf('session_verdicts')})
   delete from sessions s using old where s.integration_id = old.integration_id and s.id = old.id
   returning 1`;
 

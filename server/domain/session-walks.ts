@@ -71,6 +71,7 @@ const IS_MATCH = `coalesce(${FILTERS.map(({ name, test }) => {
 
 /** An index to walk along. */
 interface WalkedIndex {
+  isOldestFirst?: boolean;
   /** The source of the sessions `s`, one for each entry of the index. */
   from: string;
   /** The columns of the index: first the integration, then (`key`) the filter's column, time and id. */
@@ -91,59 +92,93 @@ interface WalkedIndex {
  * its sessions between the bounds, a tenth of these within the budget and a tenth of the rest on the page. With these
  * assumptions, a plan that must read everything before its first row is by far the more expensive one.
  */
-function composeWalk({ from, integration, key, filter, condition = 'true' }: WalkedIndex): string {
+function composeWalk(index: WalkedIndex): string {
+  const { key } = index;
+  const places = key.map((_, at) => `place${at}`);
+  const examined = `(row_number() over (order by ${inOrder(index, key)}))::int as examined`;
+  return `
+  select ${SHOWN_COLUMNS}, s.examined, ${IS_MATCH} as "isMatch"
+    from (${composeRange(index, `s.*, ${key.map((column, at) => `${column} as ${places[at]}`).join(', ')}, ${examined}`)}) s
+    ${JOIN_USER}
+   where ${IS_MATCH} or s.examined = $5::int
+   order by ${inOrder(index, places)} limit (select $6::int)`;
+}
+
+const inOrder = ({ isOldestFirst }: WalkedIndex, names: string[]) =>
+  names.map((name) => `${name} ${isOldestFirst ? 'asc' : 'desc'}`).join(', ');
+
+const JOIN_USER = `left join lateral (
+      select name, url from users u where u.integration_id = s.integration_id and u.id = s.user_id limit 1) u on true`;
+
+/** Composes the part of an index that a page examines: after the position ($2, $3), up to the other end ($4). */
+function composeRange(index: WalkedIndex, columns: string): string {
+  const { from, integration, key, filter, condition = 'true', isOldestFirst } = index;
   const rowOf = (at: string, id: string) => {
     const values = [...(filter ? [parameterOf(filter)] : []), at, id];
     return `(${values.map((value) => `(select ${value})`).join(', ')})`;
   };
-  const backwards = (names: string[]) => names.map((name) => `${name} desc`).join(', ');
-  const places = key.map((_, index) => `place${index}`);
-  return `
-  select ${SHOWN_COLUMNS}, s.examined, ${IS_MATCH} as "isMatch"
-    from (select s.*, ${key.map((column, index) => `${column} as ${places[index]}`).join(', ')},
-                 (row_number() over (order by ${backwards(key)}))::int as examined
+  const far = rowOf('$4::timestamptz', `''`);
+  const near = rowOf('$2::timestamptz', '$3::text');
+  return `select ${columns}
             from ${from}
            where ${integration} = (select $1::text) and ${condition}
-             and (${key.join(', ')}) >= ${rowOf('$4::timestamptz', `''`)}
-             and (${key.join(', ')}) < ${rowOf('$2::timestamptz', '$3::text')}
-           order by ${backwards(key)} limit (select $5::int)) s
-    left join lateral (
-      select name, url from users u where u.integration_id = s.integration_id and u.id = s.user_id limit 1) u on true
-   where ${IS_MATCH} or s.examined = $5::int
-   order by ${backwards(places)} limit (select $6::int)`;
+             and (${key.join(', ')}) ${isOldestFirst ? '<' : '>='} ${far}
+             and (${key.join(', ')}) ${isOldestFirst ? '>' : '<'} ${near}
+           order by ${inOrder(index, key)} limit (select $5::int)`;
 }
 
+/**
+ * A page by score examines fewer sessions, because it must read each of them: those of a flag or an origin are all over the table.
+ */
+export const MAX_SORTED = 5_000;
+
+/** The position by score: score, time and id. They follow the parameters of the filters. */
+const [TOP_SCORE, TOP_AT, TOP_ID] = [0, 1, 2].map((n) => FIRST_PARAMETER + FILTERS.length + n);
+
+/**
+ * Composes the statement of a page by score. There is no index for it (decisions: Lists): it sorts those of the newest sessions
+ * that pass.
+ */
+const composeTop = (index: WalkedIndex): string => `
+  select ${SHOWN_COLUMNS}, 0 as examined, true as "isMatch"
+    from (select s.* from (${composeRange(index, 's.*')}) s
+           where ${IS_MATCH}
+             and (s.bot_score, s.created_at, s.id) < ($${TOP_SCORE}::float8, $${TOP_AT}::timestamptz, $${TOP_ID}::text)
+           order by s.bot_score desc, s.created_at desc, s.id desc limit (select $6::int)) s
+    ${JOIN_USER}
+   order by s.bot_score desc, s.created_at desc, s.id desc`;
+
 const OF_SESSION = 's.integration_id';
-const composeOwn = (filter: FilterName, column: string, condition = 'true') => ({
-  filter,
-  statement: composeWalk({
-    ...{ from: 'sessions s', integration: OF_SESSION, key: [`s.${column}`, 's.created_at', 's.id'] },
-    ...{ filter, condition },
-  }),
+const indexOn = (filter: FilterName, column: string, condition = 'true'): WalkedIndex => ({
+  ...{ from: 'sessions s', integration: OF_SESSION, key: [`s.${column}`, 's.created_at', 's.id'] },
+  ...{ filter, condition },
 });
 
 /**
- * The statements by the filter whose index they walk. The first given filter of this list is used. The filters are sorted from
- * few sessions per value to many.
+ * The indexes by the filter that they serve. The first given filter of this list is used. The filters are sorted from few
+ * sessions per value to many. The last index serves all lists.
  */
-const WALKS: { filter: FilterName; statement: string }[] = [
-  composeOwn('userId', 'user_id'),
-  composeOwn('fingerprint', 'fingerprint'),
-  composeOwn('label', 'label', 's.label is not null'),
-  composeOwn('courseId', 'course_id'),
+const INDEXES: WalkedIndex[] = [
+  indexOn('userId', 'user_id'),
+  indexOn('fingerprint', 'fingerprint'),
+  indexOn('label', 'label', 's.label is not null'),
+  indexOn('courseId', 'course_id'),
   {
-    filter: 'detectionFlag',
-    statement: composeWalk({
-      from: `session_flags f cross join lateral (
+    from: `session_flags f cross join lateral (
               select * from sessions s where s.integration_id = f.integration_id and s.id = f.session_id limit 1) s`,
-      integration: 'f.integration_id',
-      key: ['f.flag', 'f.created_at', 'f.session_id'],
-      filter: 'detectionFlag',
-    }),
+    integration: 'f.integration_id',
+    key: ['f.flag', 'f.created_at', 'f.session_id'],
+    filter: 'detectionFlag',
   },
-  composeOwn('origin', 'origin'),
+  indexOn('origin', 'origin'),
+  { from: 'sessions s', integration: OF_SESSION, key: ['s.created_at', 's.id'] },
 ];
-const WALK_ALL = composeWalk({ from: 'sessions s', integration: OF_SESSION, key: ['s.created_at', 's.id'] });
+
+const composeAll = (compose: (index: WalkedIndex) => string) =>
+  INDEXES.map((index) => ({ filter: index.filter, statement: compose(index) }));
+const NEWEST_FIRST = composeAll(composeWalk);
+const OLDEST_FIRST = composeAll((index) => composeWalk({ ...index, isOldestFirst: true }));
+const BY_SCORE = composeAll(composeTop);
 
 const LABELS = { bot: 1, human: -1, none: 0 };
 
@@ -155,25 +190,63 @@ export interface Stretch {
 }
 
 /**
- * Reads the sessions of a stretch that pass the filters, newest first. If the budget ends the stretch, the last examined
- * session is the last row, even if it does not pass.
+ * Reads the sessions of a stretch that pass the filters, newest first or oldest first. If the budget ends the stretch, the last
+ * examined session is the last row, even if it does not pass.
  */
 export async function walkSessions(
-  { integration, db }: DomainContext,
-  { startDate, endDate, label, riskLevel, ...plain }: SessionFilters,
+  context: DomainContext,
+  filters: SessionFilters,
   { after, rows, budget }: Stretch,
+  isOldestFirst = false,
 ): Promise<ListedSession[]> {
+  const { startDate, endDate } = filters;
+  const [start, end] = [startDate?.at ?? '-infinity', endDate?.at ?? 'infinity'];
+  const [first, far] = isOldestFirst ? [start, end] : [end, start];
+  const [nearAt, nearId] = after ?? [first, ''];
+  const { statement, values } = choose(isOldestFirst ? OLDEST_FIRST : NEWEST_FIRST, context, filters);
+  return context.db.query<ListedSession>(statement, [
+    ...[context.integration.id, nearAt, nearId, far, budget, rows],
+    ...values,
+  ]);
+}
+
+/** The place of a session in the order of scores. */
+export type ScorePosition = readonly [botScore: number, createdAt: string, id: string];
+
+/**
+ * Reads the sessions with the highest scores among the newest MAX_SORTED of the index that serves the filters, after a
+ * position. Sessions without a score are left out.
+ */
+export async function readTopSessions(
+  context: DomainContext,
+  filters: SessionFilters,
+  after: ScorePosition | null,
+  rows: number,
+): Promise<ShownSession[]> {
+  const { startDate, endDate } = filters;
+  const { statement, values } = choose(BY_SCORE, context, filters);
+  return context.db.query<ShownSession>(statement, [
+    ...[context.integration.id, endDate?.at ?? 'infinity', '', startDate?.at ?? '-infinity', MAX_SORTED, rows],
+    ...values,
+    ...(after ?? ['infinity', 'infinity', '']),
+  ]);
+}
+
+/** Chooses the statement whose index serves the filters, and lists the parameters of all filters. */
+function choose(
+  walks: typeof NEWEST_FIRST,
+  { integration }: DomainContext,
+  { startDate: _start, endDate: _end, label, riskLevel, ...plain }: SessionFilters,
+) {
   const range = riskLevel && findRiskRange(riskLevel, integration);
-  const values: Partial<Record<FilterName, string | number | undefined>> = {
+  const given: Partial<Record<FilterName, string | number | undefined>> = {
     ...plain,
     label: label && LABELS[label],
     fromBin: range?.from,
     belowBin: range?.below,
   };
   // The index of labels does not contain sessions without a label, so it cannot serve that filter.
-  const isServed = (filter: FilterName) => values[filter] !== undefined && values[filter] !== LABELS.none;
-  const { statement } = WALKS.find(({ filter }) => isServed(filter)) ?? { statement: WALK_ALL };
-  const [endAt, endId] = after ?? [endDate?.at ?? 'infinity', ''];
-  const bounds = [integration.id, endAt, endId, startDate?.at ?? '-infinity', budget, rows];
-  return db.query<ListedSession>(statement, [...bounds, ...FILTERS.map(({ name }) => values[name] ?? null)]);
+  const isServed = (filter: FilterName) => given[filter] !== undefined && given[filter] !== LABELS.none;
+  const { statement } = walks.find(({ filter }) => filter === undefined || isServed(filter))!;
+  return { statement, values: FILTERS.map(({ name }) => given[name] ?? null) };
 }

@@ -1,6 +1,7 @@
 import { ApiError } from '../../contract/errors';
 import type { Page } from '../../contract/pagination';
 import type { ListSessionsInput, Session } from '../../contract/sessions';
+import type { ListSortedSessionsInput } from '../../contract/sorting';
 import type { ListUserSessionsInput } from '../../contract/users';
 import type { DomainContext } from './context';
 import type { Walk } from './cursors';
@@ -10,6 +11,8 @@ import { classifyRisk } from './risk';
 import {
   type ListedSession,
   MAX_EXAMINED,
+  readTopSessions,
+  type ScorePosition,
   type SessionFilters,
   SHOWN_COLUMNS,
   type ShownSession,
@@ -43,6 +46,24 @@ export async function listSessions(
 }
 
 /**
+ * Lists sessions in an order of staff's choice. `highestScore` sorts the newest MAX_SORTED sessions of the index that serves the
+ * filters.
+ */
+export async function listSortedSessions(
+  context: DomainContext,
+  { sort, cursor, pageSize, ...filters }: ListSortedSessionsInput,
+): Promise<Page<Session>> {
+  const walk = { route: 'sorted-sessions', filters: { ...filters, sort } };
+  const input = { cursor, pageSize };
+  if (sort !== 'highestScore') return listPage(context, walk, filters, input, MAX_EXAMINED, sort === 'oldest');
+  return readPage(context, walk, input, {
+    read: (after, limit) => readTopSessions(context, filters, after as ScorePosition | null, limit),
+    locate: ({ botScore, createdAt, id }: ShownSession) => [botScore!, createdAt, id],
+    show: (row) => showSession(context, row),
+  });
+}
+
+/**
  * Lists a user's sessions, newest first (specification: GET /v1/users/{userId}/sessions). NOT_FOUND for a user without
  * sessions, unless retention removed some.
  */
@@ -71,14 +92,12 @@ async function listPage(
   filters: SessionFilters,
   input: PageInput,
   budget: number,
+  isOldestFirst = false,
 ): Promise<Page<Session>> {
   return readPage(context, walk, input, {
     async read(after, limit) {
-      const found = await walkSessions(context, filters, {
-        after: after as [string, string] | null,
-        rows: limit,
-        budget,
-      });
+      const stretch = { after: after as [string, string] | null, rows: limit, budget };
+      const found = await walkSessions(context, filters, stretch, isOldestFirst);
       return {
         rows: found.filter(({ isMatch }) => isMatch),
         stoppedAt: found.find(({ examined }) => examined === budget),

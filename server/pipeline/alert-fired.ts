@@ -2,14 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { text } from '../../contract/fields';
 import { alerts } from '../../db/schema';
-import { factId, factTime, webUrl } from './fact-fields';
+import { factId, factTime, UNTOUCHED, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { defineRecords, type RecordRow } from './records';
 
 const ALERTS = defineRecords({ table: alerts, key: ['id'], isOfSession: false });
-
-/** What staff do with an alert. No fact says it. */
-const UNTOUCHED = { acknowledgedAt: null, acknowledgedBy: null, resolvedAt: null, resolvedBy: null };
 
 /** An alert rule fired, ours or the customer's. */
 export const alertFiredFact = defineFact({

@@ -4,7 +4,7 @@ import { SEVERITIES } from '../../contract/events';
 import { text, word } from '../../contract/fields';
 import { SUPPRESSED_ANOMALY_TYPES } from '../../contract/users';
 import { anomalies } from '../../db/schema';
-import { factId, factTime, jsonObject } from './fact-fields';
+import { factId, factTime, jsonObject, UNTOUCHED } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { defineRecords, type RecordRow } from './records';
 
@@ -51,9 +51,10 @@ export const anomalyDetectedFact = defineFact({
         fact.anomalyType === 'SharedDevice'
           ? hideFingerprint(metadata, fingerprint, session?.fingerprint ?? null)
           : metadata,
+      ...UNTOUCHED,
     };
     const existing = draft.findRecord(ANOMALIES, anomaly);
-    if (existing) return draft.repeat(fact.kind, anomaly.id, isDeepStrictEqual(existing, anomaly));
+    if (existing) return draft.repeat(fact.kind, anomaly.id, isDeepStrictEqual({ ...existing, ...UNTOUCHED }, anomaly));
     draft.assertNotAhead('detectedAt', fact.detectedAt);
     const isSuppressible = (SUPPRESSED_ANOMALY_TYPES as readonly string[]).includes(fact.anomalyType);
     if (isSuppressible && draft.isConfirmed(userId, fingerprint)) return 'suppressed';

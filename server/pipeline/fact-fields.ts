@@ -46,3 +46,6 @@ function isStorable(value: unknown, depth: number): boolean {
   if (depth === 0) return false;
   return Object.entries(value).every(([key, item]) => isStorableText(key) && isStorable(item, depth - 1));
 }
+
+/** What staff do with an alert or an anomaly. No fact says it. */
+export const UNTOUCHED = { acknowledgedAt: null, acknowledgedBy: null, resolvedAt: null, resolvedBy: null };

@@ -134,6 +134,11 @@ export const settingsSchema = z.object({
     .refine((ms) => ms >= 1, 'must be at least 1ms')
     .prefault('30s')
     .describe('For a whole attempt: DNS, TLS, headers, body.'),
+  WEBHOOK_KEEP_ANSWERS: flag
+    .prefault('1')
+    .describe(
+      '`1` keeps the headers and the first 2 KiB of what receivers answer for seven days, for staff alone; `0` keeps nothing, and removes within an hour what was kept.',
+    ),
   QUOTA_FREE: quota(TIERS.free.keyLimitPerMinute).describe('Requests a minute of a Bearer key of the tier.'),
   QUOTA_PRO: quota(TIERS.pro.keyLimitPerMinute).describe('The same for pro.'),
   QUOTA_ENTERPRISE: quota(TIERS.enterprise.keyLimitPerMinute).describe('The same for enterprise.'),

@@ -13,7 +13,8 @@ export type IdPrefix =
   | 'rep'
   | 'sch'
   | 'rul'
-  | 'obx';
+  | 'obx'
+  | 'vie';
 
 /**
  * Creates an id: prefix, 12 hex digits of milliseconds, 20 random hex digits. Newer ids sort after older ones, so that

@@ -14,6 +14,8 @@ export interface Secrets {
   cursorKey: Buffer;
   /** Hashes the tokens of staff sessions. */
   staffSessionKey: Buffer;
+  /** Hashes the tokens of invitations and password links. */
+  invitationKey: Buffer;
   /** Derives session ids, device fingerprints, hashes of addresses and the tokens of pages. */
   collectorKey: Buffer;
 }
@@ -26,6 +28,7 @@ export function createSecrets(appSecret: Buffer): Secrets {
   return {
     cursorKey: derive('pagination-cursors'),
     staffSessionKey: derive('staff-sessions'),
+    invitationKey: derive('staff-invitations'),
     collectorKey: derive('collector'),
     seal(plain, context) {
       const nonce = randomBytes(NONCE_BYTES);

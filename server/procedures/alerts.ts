@@ -8,7 +8,7 @@ import {
   setAlertRuleEnabledInput,
   updateAlertRuleInput,
 } from '../../contract/alert-rules';
-import { alertIdInput, alertPageSchema, alertSchema, listAlertsInput } from '../../contract/findings';
+import { alertPageSchema, alertSchema, incidentIdInput, listAlertsInput } from '../../contract/findings';
 import {
   createAlertRule,
   deleteAlertRule,
@@ -17,7 +17,7 @@ import {
   setAlertRuleEnabled,
   updateAlertRule,
 } from '../domain/alert-rules';
-import { acknowledgeAlert, getAlert, listAlerts, resolveAlert } from '../domain/alerts';
+import { acknowledgeAlert, getAlert, listAlerts, reopenAlert, resolveAlert } from '../domain/alerts';
 import { integrationAdminProcedure, integrationProcedure, router } from './trpc';
 
 // Alerts and the rules that fire them, for staff. Not part of the public API.
@@ -28,17 +28,21 @@ export const alertsRouter = router({
     .output(alertPageSchema)
     .query(({ ctx, input }) => listAlerts(ctx.domain, input)),
   get: integrationProcedure
-    .input(alertIdInput)
+    .input(incidentIdInput)
     .output(alertSchema)
     .query(({ ctx, input }) => getAlert(ctx.domain, input)),
   acknowledge: integrationProcedure
-    .input(alertIdInput)
+    .input(incidentIdInput)
     .output(alertSchema)
     .mutation(({ ctx, input }) => acknowledgeAlert(ctx.domain, input)),
   resolve: integrationProcedure
-    .input(alertIdInput)
+    .input(incidentIdInput)
     .output(alertSchema)
     .mutation(({ ctx, input }) => resolveAlert(ctx.domain, input)),
+  reopen: integrationProcedure
+    .input(incidentIdInput)
+    .output(alertSchema)
+    .mutation(({ ctx, input }) => reopenAlert(ctx.domain, input)),
 });
 
 export const alertRulesRouter = router({

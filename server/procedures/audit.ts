@@ -1,5 +1,7 @@
 import { auditPageSchema, listAuditEntriesInput } from '../../contract/audit';
+import { countAuditEntriesInput, totalSchema } from '../../contract/totals';
 import { listAuditEntries } from '../domain/audit-entries';
+import { countAuditEntries } from '../domain/totals';
 import { integrationAdminProcedure, router } from './trpc';
 
 /** The audit log, for admins. Not part of the public API. */
@@ -8,4 +10,8 @@ export const auditRouter = router({
     .input(listAuditEntriesInput)
     .output(auditPageSchema)
     .query(({ ctx, input }) => listAuditEntries(ctx.domain, input)),
+  count: integrationAdminProcedure
+    .input(countAuditEntriesInput)
+    .output(totalSchema)
+    .query(({ ctx, input }) => countAuditEntries(ctx.domain, input)),
 });

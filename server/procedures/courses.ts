@@ -1,6 +1,9 @@
 import { courseIdInput, courseSchema, listCoursesInput } from '../../contract/courses';
 import { pageOf } from '../../contract/pagination';
-import { getCourse, listCourses } from '../domain/directories';
+import { listSortedCoursesInput } from '../../contract/sorting';
+import { totalSchema } from '../../contract/totals';
+import { getCourse, listCourses, listSortedCourses } from '../domain/directories';
+import { countCourses } from '../domain/totals';
 import { integrationProcedure, router } from './trpc';
 
 export const coursesRouter = router({
@@ -18,6 +21,13 @@ export const coursesRouter = router({
     .input(listCoursesInput)
     .output(pageOf(courseSchema))
     .query(({ ctx, input }) => listCourses(ctx.domain, input)),
+
+  listSorted: integrationProcedure
+    .input(listSortedCoursesInput)
+    .output(pageOf(courseSchema))
+    .query(({ ctx, input }) => listSortedCourses(ctx.domain, input)),
+
+  count: integrationProcedure.output(totalSchema).query(({ ctx }) => countCourses(ctx.domain)),
 
   get: integrationProcedure
     .input(courseIdInput)

@@ -6,15 +6,15 @@ import {
   listSkippedEventsInput,
   recoverDeliveriesInput,
   recoveredSchema,
+  sentSkippedSchema,
+  skippedCountSchema,
   skippedEventPageSchema,
 } from '../../contract/deliveries';
-import {
-  getDelivery,
-  listDeliveries,
-  listSkippedEvents,
-  recoverDeliveries,
-  resendDelivery,
-} from '../webhooks/delivery-log';
+import { countDeliveriesInput, totalSchema } from '../../contract/totals';
+import { webhookIdInput } from '../../contract/webhooks';
+import { countDeliveries } from '../domain/totals';
+import { getDelivery, listDeliveries, recoverDeliveries, resendDelivery } from '../webhooks/delivery-log';
+import { countSkippedEvents, listSkippedEvents, sendSkippedEvents } from '../webhooks/skipped-events';
 import { integrationProcedure, router } from './trpc';
 
 /** The delivery log, for staff. Not part of the public API. */
@@ -23,6 +23,10 @@ export const deliveriesRouter = router({
     .input(listDeliveriesInput)
     .output(deliveryPageSchema)
     .query(({ ctx, input }) => listDeliveries(ctx.domain, input)),
+  count: integrationProcedure
+    .input(countDeliveriesInput)
+    .output(totalSchema)
+    .query(({ ctx, input }) => countDeliveries(ctx.domain, input)),
   get: integrationProcedure
     .input(deliveryIdInput)
     .output(deliveryDetailsSchema)
@@ -39,4 +43,12 @@ export const deliveriesRouter = router({
     .input(listSkippedEventsInput)
     .output(skippedEventPageSchema)
     .query(({ ctx, input }) => listSkippedEvents(ctx.domain, input)),
+  countSkipped: integrationProcedure
+    .input(webhookIdInput)
+    .output(skippedCountSchema)
+    .query(({ ctx, input }) => countSkippedEvents(ctx.domain, input)),
+  sendSkipped: integrationProcedure
+    .input(webhookIdInput)
+    .output(sentSkippedSchema)
+    .mutation(({ ctx, input }) => sendSkippedEvents(ctx.domain, input)),
 });

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import {
   anomalyPageSchema,
+  anomalySchema,
   findingRuleSchema,
   findingRuleSwitchSchema,
+  incidentIdInput,
   listAnomaliesInput,
   listFindingsInput,
   reportPageSchema,
@@ -18,8 +20,11 @@ import {
   requestedReportSchema,
   requestReportInput,
 } from '../../contract/reports';
+import { countAnomaliesInput, totalSchema } from '../../contract/totals';
+import { acknowledgeAnomaly, getAnomaly, listAnomalies, reopenAnomaly, resolveAnomaly } from '../domain/anomalies';
 import { listDisabledRules, setFindingRule } from '../domain/finding-rules';
-import { listAnomalies, listReports } from '../domain/findings';
+import { listReports } from '../domain/reports';
+import { countAnomalies } from '../domain/totals';
 import { integrationAdminProcedure, integrationProcedure, router } from './trpc';
 
 // Anomalies and reports, for staff. Not part of the public API.
@@ -29,6 +34,26 @@ export const anomaliesRouter = router({
     .input(listAnomaliesInput)
     .output(anomalyPageSchema)
     .query(({ ctx, input }) => listAnomalies(ctx.domain, input)),
+  get: integrationProcedure
+    .input(incidentIdInput)
+    .output(anomalySchema)
+    .query(({ ctx, input }) => getAnomaly(ctx.domain, input)),
+  acknowledge: integrationProcedure
+    .input(incidentIdInput)
+    .output(anomalySchema)
+    .mutation(({ ctx, input }) => acknowledgeAnomaly(ctx.domain, input)),
+  resolve: integrationProcedure
+    .input(incidentIdInput)
+    .output(anomalySchema)
+    .mutation(({ ctx, input }) => resolveAnomaly(ctx.domain, input)),
+  reopen: integrationProcedure
+    .input(incidentIdInput)
+    .output(anomalySchema)
+    .mutation(({ ctx, input }) => reopenAnomaly(ctx.domain, input)),
+  count: integrationProcedure
+    .input(countAnomaliesInput)
+    .output(totalSchema)
+    .query(({ ctx, input }) => countAnomalies(ctx.domain, input)),
 });
 
 export const reportsRouter = router({

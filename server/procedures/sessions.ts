@@ -7,27 +7,36 @@ import {
   sessionEventSchema,
   staffSessionDetailsSchema,
 } from '../../contract/session-events';
+import { sessionHistorySchema } from '../../contract/session-history';
 import {
   labelSessionInput,
+  leftLabelSchema,
   listSessionsInput,
+  removeLabelInput,
   sessionIdInput,
   sessionLabelSchema,
   sessionSchema,
   setVerdictInput,
   setVerdictSchema,
   undoVerdictInput,
-  undoVerdictSchema,
 } from '../../contract/sessions';
-import { labelSession, setVerdict, undoVerdict } from '../domain/labels';
+import { listSortedSessionsInput } from '../../contract/sorting';
+import { countSessionsInput, totalSchema } from '../../contract/totals';
+import { labelSession, removeLabel, setVerdict, undoVerdict } from '../domain/labels';
 import { getSessionDetails, listSessionEvents } from '../domain/session-events';
 import { getSessionEvidence } from '../domain/session-evidence';
-import { getSession, listSessions } from '../domain/sessions';
+import { getSessionHistory } from '../domain/session-history';
+import { getSession, listSessions, listSortedSessions } from '../domain/sessions';
+import { countSessions } from '../domain/totals';
 import { listSessionDeliveries } from '../webhooks/delivery-log';
+import { sessionContextProcedures } from './session-context';
 import { integrationProcedure, router } from './trpc';
 
 const tags = ['Sessions'];
 
 export const sessionsRouter = router({
+  ...sessionContextProcedures,
+
   list: integrationProcedure
     .meta({
       openapi: {
@@ -42,6 +51,16 @@ export const sessionsRouter = router({
     .input(listSessionsInput)
     .output(pageOf(sessionSchema))
     .query(({ ctx, input }) => listSessions(ctx.domain, input)),
+
+  listSorted: integrationProcedure
+    .input(listSortedSessionsInput)
+    .output(pageOf(sessionSchema))
+    .query(({ ctx, input }) => listSortedSessions(ctx.domain, input)),
+
+  count: integrationProcedure
+    .input(countSessionsInput)
+    .output(totalSchema)
+    .query(({ ctx, input }) => countSessions(ctx.domain, input)),
 
   get: integrationProcedure
     .meta({
@@ -136,7 +155,13 @@ export const sessionsRouter = router({
     .output(staffSessionDetailsSchema)
     .query(({ ctx, input }) => getSessionDetails(ctx.domain, input)),
 
-  /** `label` for the keys of the dashboard: sets the verdict and keeps the rest. For staff, not part of the public API. */
+  /** Why the session had its class at each time. For staff, not part of the public API. */
+  getHistory: integrationProcedure
+    .input(sessionIdInput)
+    .output(sessionHistorySchema)
+    .query(({ ctx, input }) => getSessionHistory(ctx.domain, input)),
+
+  /** `label` for the dashboard: changes what is given and keeps the rest. For staff, not part of the public API. */
   setVerdict: integrationProcedure
     .input(setVerdictInput)
     .output(setVerdictSchema)
@@ -145,6 +170,12 @@ export const sessionsRouter = router({
   /** Undoes `setVerdict`. For staff, not part of the public API. */
   undoVerdict: integrationProcedure
     .input(undoVerdictInput)
-    .output(undoVerdictSchema)
+    .output(leftLabelSchema)
     .mutation(({ ctx, input }) => undoVerdict(ctx.domain, input)),
+
+  /** Lets the score decide again. For staff, not part of the public API. */
+  removeLabel: integrationProcedure
+    .input(removeLabelInput)
+    .output(leftLabelSchema)
+    .mutation(({ ctx, input }) => removeLabel(ctx.domain, input)),
 });

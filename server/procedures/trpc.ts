@@ -151,7 +151,7 @@ function rethrowOutage(cause: unknown): never {
 type Issues = { issues?: { path: PropertyKey[]; message: string }[] } | undefined;
 
 /** Writes the schema's first issue in one line, instead of tRPC's JSON of all issues. */
-function findIssue(cause: unknown): string | null {
+export function findIssue(cause: unknown): string | null {
   const issue = (cause as Issues)?.issues?.[0];
   return issue ? `${issue.path.map(String).join('.') || 'input'}: ${issue.message}` : null;
 }

@@ -1,18 +1,22 @@
 import { z } from 'zod';
 import { pageOf } from '../../contract/pagination';
 import { sessionSchema } from '../../contract/sessions';
+import { listSortedUsersInput } from '../../contract/sorting';
+import { totalSchema } from '../../contract/totals';
 import {
   confirmDeviceInput,
   deviceConfirmationSchema,
   listUserSessionsInput,
   listUsersInput,
+  revokeDeviceInput,
   userDeviceSchema,
   userIdInput,
   userSchema,
 } from '../../contract/users';
-import { confirmDevice, listUserDevices } from '../domain/devices';
-import { getUser, listUsers } from '../domain/directories';
+import { confirmDevice, listUserDevices, revokeDevice } from '../domain/devices';
+import { getUser, listSortedUsers, listUsers } from '../domain/directories';
 import { listUserSessions } from '../domain/sessions';
+import { countUsers } from '../domain/totals';
 import { integrationProcedure, router } from './trpc';
 
 const tags = ['Users'];
@@ -49,6 +53,13 @@ export const usersRouter = router({
     .output(pageOf(sessionSchema))
     .query(({ ctx, input }) => listUserSessions(ctx.domain, input)),
 
+  listSorted: integrationProcedure
+    .input(listSortedUsersInput)
+    .output(pageOf(userSchema))
+    .query(({ ctx, input }) => listSortedUsers(ctx.domain, input)),
+
+  count: integrationProcedure.output(totalSchema).query(({ ctx }) => countUsers(ctx.domain)),
+
   get: integrationProcedure
     .input(userIdInput)
     .output(userSchema)
@@ -74,4 +85,10 @@ export const usersRouter = router({
     .input(confirmDeviceInput)
     .output(deviceConfirmationSchema)
     .mutation(({ ctx, input }) => confirmDevice(ctx.domain, input)),
+
+  /** Takes a confirmation back. For staff, not part of the public API. */
+  revokeDevice: integrationProcedure
+    .input(revokeDeviceInput)
+    .output(z.void())
+    .mutation(({ ctx, input }) => revokeDevice(ctx.domain, input)),
 });

@@ -1,31 +1,10 @@
+import { BYTE_ORDER_MARK, writeCsvLine } from '../platform/csv';
 import type { FileWriter } from './file-writer';
-import type { Cell } from './template';
 
-// CSV as RFC 4180 has it, in UTF-8. With a byte order mark, because Excel would otherwise read names in the code page of the
-// machine. The file has the list alone, so that programs read it without rules of ours.
-
-const BYTE_ORDER_MARK = '\uFEFF';
-const LINE_END = '\r\n';
-const NEEDS_QUOTES = /[",\r\n]/;
-/**
- * Spreadsheets take text that begins like this for a formula, also in full width, and a formula can send data away or run
- * programs. Names and addresses come from visitors.
- */
-const BEGINS_FORMULA = /^[\s\uFEFF]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/;
-
-/** Writes a cell. Text that a spreadsheet would take for a formula gets an apostrophe, which spreadsheets hide. */
-export function writeCsvCell(cell: Cell): string {
-  if (cell === null) return '';
-  if (typeof cell === 'number' || typeof cell === 'boolean') return String(cell);
-  const text = typeof cell === 'string' ? cell : cell.join('; ');
-  const safe = BEGINS_FORMULA.test(text) ? `'${text}` : text;
-  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-const writeLine = (cells: readonly Cell[]) => cells.map(writeCsvCell).join(',') + LINE_END;
+// The file has the list alone, so that programs read it without rules of ours.
 
 export const csvWriter: FileWriter = {
-  begin: ({ columns }) => BYTE_ORDER_MARK + writeLine(columns.map(({ key }) => key)),
-  writeRows: (_head, rows) => rows.map(writeLine).join(''),
+  begin: ({ columns }) => BYTE_ORDER_MARK + writeCsvLine(columns.map(({ key }) => key)),
+  writeRows: (_head, rows) => rows.map(writeCsvLine).join(''),
   end: () => '',
 };

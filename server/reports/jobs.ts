@@ -110,7 +110,7 @@ export async function failReport(db: Database, run: ReportRun, failure: string):
 }
 
 const FAIL = `
-  update report_jobs j set state = 'Failed', failure = $4
+  update report_jobs j set state = 'Failed', failure = $4, completed_at = now()
    where integration_id = $1 and id = $2 and run_id = $3
      and (state = 'Running' or state = 'Ready' and not exists (
        select from reports r where r.integration_id = j.integration_id and r.id = j.id))
@@ -138,7 +138,8 @@ const FIND_LOST = `
      order by woken_at limit ${WAKE_BATCH} for update skip locked)
   update report_jobs j
      set state = case when j.requested_at < now() - interval '1 day' then 'Failed' else 'Queued' end,
-         failure = case when j.requested_at < now() - interval '1 day' then $1 end, run_id = null, woken_at = now()
+         failure = case when j.requested_at < now() - interval '1 day' then $1 end,
+         completed_at = case when j.requested_at < now() - interval '1 day' then now() end, run_id = null, woken_at = now()
     from lost where j.integration_id = lost.integration_id and j.id = lost.id
   returning j.integration_id as "integrationId", j.id as "reportId", j.state`;
 

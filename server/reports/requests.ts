@@ -11,6 +11,7 @@ import type { Database } from '../../db/client';
 import { integrations, reportJobs, reports } from '../../db/schema';
 import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
 import type { DomainContext } from '../domain/context';
+import { REPORT_CONTENT } from '../domain/reports';
 import { createId } from '../platform/ids';
 import { removeReport } from './jobs';
 import type { ReportKey, ReportStores } from './stores/store';
@@ -82,9 +83,10 @@ const factOf = ({ orm }: Database) =>
 
 /** Lists the newest reports that are not in the list of reports: they are not finished, or have failed. Newest first. */
 export async function listReportJobs({ db, integration }: DomainContext): Promise<ReportJob[]> {
-  const { id, name, template, format, state, failure, recordCount, requestedBy, requestedAt } = reportJobs;
+  const { id, name, format, state, failure, recordCount, requestedAt } = reportJobs;
+  const failedAt = sql<string | null>`case when ${state} = 'Failed' then ${reportJobs.completedAt} end`;
   const rows = await db.orm
-    .select({ id, name, template, format, state, failure, recordCount, requestedBy, requestedAt })
+    .select({ id, name, format, state, failure, failedAt, recordCount, ...REPORT_CONTENT })
     .from(reportJobs)
     .where(
       and(

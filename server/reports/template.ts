@@ -1,5 +1,8 @@
 import type { ReportParameters, ReportTemplate } from '../../contract/reports';
 import type { DomainContext } from '../domain/context';
+import type { Cell } from '../platform/csv';
+
+export type { Cell } from '../platform/csv';
 
 /** What a report is about: its tenant, its parameters, and its window [startAt, endAt). */
 export interface ReportContext extends DomainContext {
@@ -7,9 +10,6 @@ export interface ReportContext extends DomainContext {
   startAt: string;
   endAt: string;
 }
-
-/** The value of a field. CSV and PDF join the items of a list. */
-export type Cell = string | number | boolean | null | readonly string[];
 
 /** A column of a list: `key` is its name in CSV and JSON, `title` its name for people. */
 export interface ReportColumn<Row> {

@@ -7,6 +7,7 @@ import { type Access, beginAccess, endAccess } from './access-log';
 import { authenticate } from './authentication';
 import { readDocument } from './document';
 import { toApiError } from './faults';
+import { answerLists } from './list-download';
 import { readPixelFile } from './pixel-files';
 import { callProcedure } from './procedure-call';
 import { answerReadiness } from './readiness';
@@ -24,7 +25,7 @@ import { type FoundRoute, findRoute } from './routes';
 import { listAnswerHeaders } from './security-headers.mjs';
 import { readSwaggerAsset } from './swagger';
 
-const API_PATH = /^\/+(v1|health|ready|openapi|swagger|pixel\.js|pixel|reports)(\/|$)/;
+const API_PATH = /^\/+(v1|health|ready|openapi|swagger|pixel\.js|pixel|reports|lists)(\/|$)/;
 
 /**
  * Finds the first segment of a path that the public API answers; null for the dashboard's paths. Paths that Next's router
@@ -166,4 +167,5 @@ async function findPublic(
 const ANSWERS = new Map<string | null, typeof answerPublic>([
   ['v1', answerAuthenticated],
   ['reports', answerReports],
+  ['lists', answerLists],
 ]);

@@ -1,6 +1,6 @@
 import type { Secrets } from '../platform/secrets';
 import type { AttemptRecord, ClaimedDelivery } from './deliveries';
-import type { WebhookClient } from './http-client';
+import type { PostResult, WebhookClient } from './http-client';
 import { judgeAttempt, judgeTest, type Outcome } from './retry-schedule';
 import { signPayload } from './signature';
 
@@ -40,6 +40,8 @@ export async function attemptDelivery(
       httpStatus: null,
       address: null,
       retryAfter: null,
+      errorCode: null,
+      answer: null,
     };
   }
   const result = await dependencies.client.post({
@@ -58,8 +60,29 @@ export async function attemptDelivery(
     httpStatus: result.kind === 'response' ? result.status : null,
     address: result.address,
     retryAfter: result.kind === 'response' ? result.retryAfter : null,
+    errorCode: toErrorCode(result),
+    answer: 'answer' in result ? (result.answer ?? null) : null,
   };
 }
+
+/**
+ * Names what went wrong in an attempt, for people: the code of Node's error, or one of ours for what has none. After a space comes
+ * the date that makes a certificate invalid. Null if it was delivered.
+ */
+export function toErrorCode(result: Exclude<PostResult, { kind: 'aborted' }>): string | null {
+  switch (result.kind) {
+    case 'response':
+      return result.status >= 200 && result.status < 300 ? null : `HTTP_${result.status}`;
+    case 'refused-address':
+      return result.address === null ? 'ERR_FORBIDDEN_URL' : 'ERR_FORBIDDEN_ADDRESS';
+    case 'timeout':
+      return `ERR_TIMEOUT_${result.awaited.toUpperCase()}`;
+    case 'network':
+      return [result.reason, result.certificateDate].filter(Boolean).join(' ').slice(0, MAX_ERROR_CODE_LENGTH);
+  }
+}
+
+const MAX_ERROR_CODE_LENGTH = 128;
 
 /** Makes the headers of an attempt that begins at `startedAt` (specification: Delivery request). */
 export function makeSignedHeaders(

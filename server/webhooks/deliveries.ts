@@ -1,6 +1,7 @@
 import type { EventTypeName } from '../../contract/events';
 import type { DeliveryStatus } from '../../contract/webhooks';
 import type { Database } from '../../db/client';
+import type { KeptAnswer } from './kept-answers';
 import { type LostOwner, REMOVE_LOST_OWNER } from './lease-presence';
 
 /** A lease lasts this much longer than an attempt's timeout, for signing, recording and a busy machine. */
@@ -173,6 +174,10 @@ export interface AttemptRecord extends SubscriptionKey {
   address: string | null;
   /** The receiver's Retry-After. The schedule does not follow it. */
   retryAfter: string | null;
+  /** What went wrong; null if it was delivered. */
+  errorCode: string | null;
+  /** Null if nothing answered, or answers are not kept. */
+  answer: KeptAnswer | null;
   /** Tests do not change the subscription's health. */
   isTest: boolean;
 }

@@ -1,35 +1,38 @@
-import { and, asc, eq, getTableColumns, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm';
 import type {
   Delivery,
   DeliveryDetails,
   ListDeliveriesInput,
-  ListSkippedEventsInput,
   RecoverDeliveriesInput,
   SentRequest,
-  SkippedEvent,
-  SkipReason,
 } from '../../contract/deliveries';
 import { ApiError } from '../../contract/errors';
 import type { Page } from '../../contract/pagination';
-import { domainEvents, webhookAttempts, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
+import {
+  domainEvents,
+  webhookAnswers,
+  webhookAttempts,
+  webhookDeliveries,
+  webhookSubscriptions,
+} from '../../db/schema';
 import type { DomainContext } from '../domain/context';
-import { newestFirst, readPage } from '../domain/pages';
+import { eitherFirst, readPage } from '../domain/pages';
 import { getSession } from '../domain/sessions';
 import { makeSignedHeaders, openSecret } from './attempt';
-import { LOG_RETENTION_DAYS } from './retention';
+import { showBody } from './kept-answers';
 import type { WebhookContext } from './subscriptions';
 import { selectSessionEvents } from './told-events';
 
-const DELIVERIES = newestFirst(webhookDeliveries, 'createdAt');
-const EVENTS = newestFirst(domainEvents, 'createdAt');
+const DELIVERIES = eitherFirst(webhookDeliveries, 'createdAt');
 
 /**
- * Lists the deliveries of a subscription, newest first, filtered by status and by the time of their event. Works for deleted
+ * Lists the deliveries of a subscription, newest or oldest first, filtered by status and by the time of their event. Works for deleted
  * subscriptions too. NOT_FOUND for an unknown subscription.
  */
 export async function listDeliveries(context: DomainContext, input: ListDeliveriesInput): Promise<Page<Delivery>> {
-  const { id, status, startDate, endDate } = input;
-  const walk = { route: 'deliveries', filters: { id, status, startDate: startDate?.at, endDate: endDate?.at } };
+  const { id, status, startDate, endDate, sort } = input;
+  const walk = { route: 'deliveries', filters: { id, status, startDate: startDate?.at, endDate: endDate?.at, sort } };
+  const order = DELIVERIES[sort];
   const { createdAt, integrationId } = webhookDeliveries;
   const conditions: (SQL | undefined)[] = [eq(webhookDeliveries.subscriptionId, id)];
   if (status) conditions.push(eq(webhookDeliveries.status, status));
@@ -41,10 +44,10 @@ export async function listDeliveries(context: DomainContext, input: ListDeliveri
   const page = await readPage(context, walk, input, {
     read: (after, limit) =>
       selectDeliveries(context)
-        .where(and(eq(integrationId, context.integration.id), ...conditions, DELIVERIES.isAfter(after)))
-        .orderBy(...DELIVERIES.orderBy)
+        .where(and(eq(integrationId, context.integration.id), ...conditions, order.isAfter(after)))
+        .orderBy(...order.orderBy)
         .limit(limit),
-    locate: DELIVERIES.locate,
+    locate: order.locate,
     show: showDelivery,
   });
   if (page.data.length === 0) await assertKnown(context, id);
@@ -57,7 +60,7 @@ export async function listSessionDeliveries(context: DomainContext, input: { ses
   const eventIds = await selectSessionEvents(context, input.sessionId);
   const rows = await selectDeliveries(context)
     .where(and(eq(integrationId, context.integration.id), sql`${eventId} in (${eventIds})`))
-    .orderBy(...DELIVERIES.orderBy)
+    .orderBy(...DELIVERIES.newest.orderBy)
     .limit(MAX_SESSION_DELIVERIES);
   if (rows.length === 0) await getSession(context, input);
   return rows.map(showDelivery);
@@ -69,18 +72,35 @@ const MAX_SESSION_DELIVERIES = 100;
 export async function getDelivery(context: WebhookContext, input: { id: string }): Promise<DeliveryDetails> {
   const integrationId = context.integration.id;
   const isOne = and(eq(webhookDeliveries.integrationId, integrationId), eq(webhookDeliveries.id, input.id));
-  const [[row], attemptLog] = await Promise.all([
+  const [[row], attempts] = await Promise.all([
     selectDeliveries(context).where(isOne),
     context.db.orm
-      .select()
+      .select({ attempt: webhookAttempts, answer: webhookAnswers })
       .from(webhookAttempts)
+      .leftJoin(
+        webhookAnswers,
+        and(
+          eq(webhookAnswers.integrationId, webhookAttempts.integrationId),
+          eq(webhookAnswers.deliveryId, webhookAttempts.deliveryId),
+          eq(webhookAnswers.resend, webhookAttempts.resend),
+          eq(webhookAnswers.attempt, webhookAttempts.attempt),
+        ),
+      )
       .where(and(eq(webhookAttempts.integrationId, integrationId), eq(webhookAttempts.deliveryId, input.id)))
       .orderBy(asc(webhookAttempts.resend), asc(webhookAttempts.attempt)),
   ]);
   if (!row) throw new ApiError('NOT_FOUND', 'Delivery not found');
-  const request = await findSentRequest(context, row, attemptLog.at(-1)?.startedAt);
+  const request = await findSentRequest(context, row, attempts.at(-1)?.attempt.startedAt);
+  const attemptLog = attempts.map(({ attempt, answer }) => ({ ...attempt, answer: answer && showAnswer(answer) }));
   return { ...showDelivery(row), payload: row.payload, request, attemptLog };
 }
+
+const showAnswer = (answer: typeof webhookAnswers.$inferSelect) => ({
+  receivedAt: answer.receivedAt,
+  headers: answer.headers,
+  body: showBody(answer),
+  isCut: answer.isCut,
+});
 
 /**
  * Makes the request of the attempt that began at `startedAt`. Returns null if there was no attempt, or if the payload or the
@@ -181,45 +201,8 @@ const RECOVER = `
     from failed where d.integration_id = failed.integration_id and d.id = failed.id
   returning 1`;
 
-/**
- * Lists the events of the last 30 days that were not sent to a subscription, newest first, each with the reason at the time
- * of the event. NOT_FOUND for an unknown subscription.
- */
-export async function listSkippedEvents(
-  context: DomainContext,
-  input: ListSkippedEventsInput,
-): Promise<Page<SkippedEvent>> {
-  const { id } = input;
-  const { createdAt, integrationId, skips } = domainEvents;
-  const isSkipped = and(
-    eq(integrationId, context.integration.id),
-    sql`${skips} is not null`,
-    sql`jsonb_exists(${skips}, ${id})`,
-    gt(createdAt, sql`now() - ${`${LOG_RETENTION_DAYS} days`}::interval`),
-  );
-  const page = await readPage(context, { route: 'skipped-events', filters: { id } }, input, {
-    read: (after, limit) =>
-      context.db.orm
-        .select()
-        .from(domainEvents)
-        .where(and(isSkipped, EVENTS.isAfter(after)))
-        .orderBy(...EVENTS.orderBy)
-        .limit(limit),
-    locate: EVENTS.locate,
-    show: (row): SkippedEvent => ({
-      eventId: row.id,
-      eventType: row.type,
-      reason: row.skips![id] as SkipReason,
-      createdAt: row.createdAt,
-      payload: row.payload,
-    }),
-  });
-  if (page.data.length === 0) await assertKnown(context, id);
-  return page;
-}
-
 /** Finds a subscription. Deleted ones are found too, because their log stays. */
-async function assertKnown(context: DomainContext, id: string): Promise<{ isActive: boolean; now: string }> {
+export async function assertKnown(context: DomainContext, id: string): Promise<{ isActive: boolean; now: string }> {
   const [found] = await context.db.orm
     .select({
       isActive: sql<boolean>`${webhookSubscriptions.enabled} and ${webhookSubscriptions.deletedAt} is null`,

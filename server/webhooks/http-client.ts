@@ -9,19 +9,27 @@ import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { type buildConnector, Client } from 'undici';
 import { type AllowedHosts, findUrlFault, hostWithPort, isForbiddenAddress } from './address-guard';
+import { type AnswerKeeper, createAnswerKeeper, type KeptAnswer } from './kept-answers';
+import { readCertificateDates } from './tls-internals';
 
 /**
  * The result of an attempt. `aborted` means our own shutdown. `address` is the address contacted last, null if there was none.
  * - refused-address: the URL, or any address of its host (`address`), is forbidden. Nothing was contacted.
- * - timeout: the whole attempt (DNS, TCP, TLS, headers and body) took too long.
+ * - timeout: the whole attempt (DNS, TCP, TLS, headers and body) took too long. `awaited` is the part that did not end.
  * - network: DNS, connection, TLS or protocol failed. `reason` is a code such as ECONNREFUSED, never the receiver's text.
+ *   `certificateDate` is the date that makes a certificate invalid.
+ *
+ * `answer` is what was kept of an answer, also of one that did not end.
  */
 export type PostResult =
-  | { kind: 'response'; status: number; address: string; retryAfter: string | null }
+  | { kind: 'response'; status: number; address: string; retryAfter: string | null; answer?: KeptAnswer }
   | { kind: 'refused-address'; address: string | null }
-  | { kind: 'timeout'; address: string | null }
-  | { kind: 'network'; address: string | null; reason: string }
+  | { kind: 'timeout'; address: string | null; awaited: AttemptPart; answer?: KeptAnswer }
+  | { kind: 'network'; address: string | null; reason: string; certificateDate?: string; answer?: KeptAnswer }
   | { kind: 'aborted' };
+
+/** The parts of an attempt, in order: the host's addresses, a connection with TLS, the head of the answer, its body. */
+export type AttemptPart = 'name' | 'connection' | 'answer' | 'body';
 
 /** `headers` are sent as given. The client adds host, connection and content-length. */
 export interface PostRequest {
@@ -78,7 +86,12 @@ const CLIENT_OPTIONS = {
   bodyTimeout: 0,
 };
 
-export function createWebhookClient(options: { allowedHosts: AllowedHosts; resolve?: Resolve }): WebhookClient {
+export function createWebhookClient(options: {
+  allowedHosts: AllowedHosts;
+  resolve?: Resolve;
+  /** Whether results of POSTs have an `answer`. */
+  keepsAnswers?: boolean;
+}): WebhookClient {
   const { allowedHosts } = options;
   const lookUp = shareLookups(options.resolve ?? lookupAll);
   const idle = new Map<string, Connection[]>();
@@ -111,10 +124,17 @@ export function createWebhookClient(options: { allowedHosts: AllowedHosts; resol
   }
 
   return {
-    post: (request) => send({ ...request, method: 'POST', onData: () => {} }),
+    post: (request) =>
+      send({
+        ...request,
+        method: 'POST',
+        onData: () => {},
+        keeper: options.keepsAnswers ? createAnswerKeeper() : null,
+      }),
     async get(request) {
       const chunks: Buffer[] = [];
-      const result = await send({ ...request, method: 'GET', body: null, onData: (chunk) => chunks.push(chunk) });
+      const onData = (chunk: Buffer) => chunks.push(chunk);
+      const result = await send({ ...request, method: 'GET', body: null, onData, keeper: null });
       if (result.kind !== 'response') return result;
       const body = Buffer.concat(chunks);
       return { kind: 'response', status: result.status, body: body.length > MAX_BODY_BYTES ? null : body };
@@ -135,6 +155,7 @@ interface SentRequest extends Omit<PostRequest, 'body'> {
   body: string | null;
   /** Takes what of the body arrives until the attempt ends: at most a chunk more than 64 KiB. */
   onData(chunk: Buffer): void;
+  keeper: AnswerKeeper | null;
 }
 
 /**
@@ -144,7 +165,7 @@ interface SentRequest extends Omit<PostRequest, 'body'> {
 function attempt(
   connection: Connection,
   path: string,
-  { method, headers, body, timeoutMs, signal, onData }: SentRequest,
+  { method, headers, body, timeoutMs, signal, onData, keeper }: SentRequest,
   release: (reusable: boolean) => void,
 ): Promise<PostResult> {
   return new Promise((resolve) => {
@@ -162,9 +183,18 @@ function attempt(
       resolve(result);
     }
     const onAbort = () => settle({ kind: 'aborted' });
+    /** Reads what the keeper has. The result of an attempt is decided before. */
+    function withAnswer<Result extends PostResult>(result: Result): Result {
+      const answer = settled ? null : keeper?.read();
+      return answer ? { ...result, answer } : result;
+    }
     const onAnswer = (reusable: boolean) =>
-      settle({ kind: 'response', status, address: connection.address!, retryAfter }, reusable);
-    const timer = setTimeout(() => settle({ kind: 'timeout', address: connection.address }), timeoutMs);
+      settle(withAnswer({ kind: 'response', status, address: connection.address!, retryAfter }), reusable);
+    const onTimeout = () => {
+      const awaited = status >= 200 ? 'body' : connection.awaited;
+      settle(withAnswer({ kind: 'timeout', address: connection.address, awaited }));
+    };
+    const timer = setTimeout(onTimeout, timeoutMs);
     if (signal) setMaxListeners(0, signal); // all attempts share one signal, and Node warns from the 11th listener on
     signal?.addEventListener('abort', onAbort, { once: true });
     connection.begin();
@@ -175,19 +205,23 @@ function attempt(
         onResponseStart(_controller, statusCode, responseHeaders) {
           status = statusCode; // also called for 1xx responses before the final one
           retryAfter = [responseHeaders['retry-after']].flat()[0]?.slice(0, MAX_RETRY_AFTER_LENGTH) ?? null;
+          if (statusCode >= 200) keeper?.takeHeaders(responseHeaders);
         },
         onResponseData(_controller, chunk) {
           if (settled) return;
           bodyBytes += chunk.length;
           onData(chunk);
+          keeper?.takeData(chunk);
           if (bodyBytes > MAX_BODY_BYTES) onAnswer(false);
         },
         onResponseEnd: () => onAnswer(true),
         onResponseError(_controller, error: Error & { code?: string }) {
           const { address } = connection;
           if (BODILESS.has(status)) return onAnswer(false);
-          if (error.code === FORBIDDEN_ADDRESS) settle({ kind: 'refused-address', address });
-          else settle({ kind: 'network', address, reason: error.code ?? error.name });
+          if (error.code === FORBIDDEN_ADDRESS) return settle({ kind: 'refused-address', address });
+          const reason = error.code ?? error.name;
+          const certificateDate = connection.findCertificateDate(reason);
+          settle(withAnswer({ kind: 'network', address, reason, ...(certificateDate && { certificateDate }) }));
         },
       },
     );
@@ -203,6 +237,8 @@ class Connection {
   address: string | null = null;
   openedAtMs = 0;
   private socket: Socket | null = null;
+  private isOpen = false;
+  private certificate: { from: string; until: string } | null = null;
   private bytesReadBefore = 0;
 
   constructor(
@@ -228,6 +264,18 @@ class Connection {
     this.bytesReadBefore = this.socket?.bytesRead ?? 0;
   }
 
+  /** What an attempt without an answer waits for. */
+  get awaited(): AttemptPart {
+    if (this.isOpen) return 'answer';
+    return this.address === null ? 'name' : 'connection';
+  }
+
+  /** The date that made the last certificate invalid, for the code of an error. */
+  findCertificateDate(code: string): string | undefined {
+    if (code === 'CERT_HAS_EXPIRED') return this.certificate?.until;
+    return code === 'CERT_NOT_YET_VALID' ? this.certificate?.from : undefined;
+  }
+
   destroy(): void {
     this.socket?.destroy(); // undici does not know a socket that is still connecting
     void this.client.destroy();
@@ -239,6 +287,7 @@ class Connection {
    */
   private async open(target: buildConnector.Options): Promise<Socket> {
     this.address = null;
+    this.isOpen = false;
     const addresses = isIP(target.hostname) ? [target.hostname] : await this.lookUp(target.hostname);
     const forbidden = addresses.find((address) => !isIP(address) || (!this.exempt && isForbiddenAddress(address)));
     if (forbidden !== undefined) {
@@ -268,7 +317,11 @@ class Connection {
     const servername = isIP(hostname) ? undefined : hostname.replace(/\.$/, '');
     const tls = { servername, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true };
     return new Promise((resolve, reject) => {
-      const socket = secure ? tlsConnect({ ...to, ...tls }) : tcpConnect(to);
+      const socket = secure
+        ? readCertificateDates(tlsConnect({ ...to, ...tls }), (dates) => {
+            this.certificate = dates;
+          })
+        : tcpConnect(to);
       this.socket = socket.setNoDelay(true);
       this.bytesReadBefore = 0;
       // Registered before undici's own listener, which then finds the socket destroyed.
@@ -276,7 +329,10 @@ class Connection {
         if (socket.bytesRead - this.bytesReadBefore > MAX_RECEIVED_BYTES) socket.destroy(codedError(ENDLESS_ANSWER));
       });
       if (hasNext) socket.setTimeout(NEXT_ADDRESS_AFTER_MS, () => socket.destroy(codedError('ETIMEDOUT')));
-      socket.once(secure ? 'secureConnect' : 'connect', () => resolve(socket.setTimeout(0)));
+      socket.once(secure ? 'secureConnect' : 'connect', () => {
+        this.isOpen = true;
+        resolve(socket.setTimeout(0));
+      });
       socket.on('error', reject); // never removed, because an error without a listener would end the process
       socket.once('close', () => reject(codedError('ECONNRESET')));
     });

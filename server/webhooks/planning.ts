@@ -72,7 +72,10 @@ export function planEvent(
   };
 }
 
+/** A disabled subscription skips what its threshold lets through, so that exactly this can be sent later. */
 function findSkipReason(subscription: SubscriptionState, payload: Record<string, unknown>): SkipReason | null {
-  if (!subscription.enabled) return subscription.disabledReason === 'auto:plan-limit' ? 'plan' : 'disabled';
-  return subscription.threshold === null || passesThreshold(payload, subscription.threshold) ? null : 'threshold';
+  const { threshold, enabled, disabledReason } = subscription;
+  if (threshold !== null && !passesThreshold(payload, threshold)) return 'threshold';
+  if (enabled) return null;
+  return disabledReason === 'auto:plan-limit' ? 'plan' : 'disabled';
 }

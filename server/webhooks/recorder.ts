@@ -55,14 +55,21 @@ async function writeRecords(db: Database, attempts: AttemptRecord[]): Promise<Ma
 }
 
 /** Sorts by the deliveries' keys, which is the order in which they are locked. */
-const toJson = (attempts: AttemptRecord[]) => JSON.stringify(sortByKey(attempts, ['integrationId', 'deliveryId']));
+const toJson = (attempts: AttemptRecord[]) =>
+  JSON.stringify(sortByKey(attempts, ['integrationId', 'deliveryId']).map(toColumns));
+
+function toColumns({ answer, ...attempt }: AttemptRecord) {
+  if (answer === null) return attempt;
+  const { headers, body, isCut } = answer;
+  return { ...attempt, answerHeaders: headers, answerBody: body.toString('base64'), isAnswerCut: isCut };
+}
 
 const READ_RECORDS = `
   with r as (
     select * from json_to_recordset($1::text::json) as r(
       "integrationId" text, "subscriptionId" text, "deliveryId" text, lease uuid, attempt smallint, status text,
       "failureClass" text, "retryDelayMs" bigint, "startedAt" timestamptz, "durationMs" int, "httpStatus" smallint, address text,
-      "retryAfter" text, "isTest" boolean))`;
+      "retryAfter" text, "errorCode" text, "answerHeaders" jsonb, "answerBody" text, "isAnswerCut" boolean, "isTest" boolean))`;
 
 // Locks deliveries in the order of the records, which are sorted by id, so that two batches cannot deadlock. The lateral join
 // forces one look-up by primary key per record: with statistics from when the table was small, the planner would read the
@@ -84,9 +91,14 @@ const writeRecorded = (after: string) => `
     returning l.*, d.next_attempt_at, d.resends),
   logged as (
     insert into webhook_attempts
-      (integration_id, delivery_id, subscription_id, resend, attempt, started_at, duration_ms, http_status, failure_class, address, retry_after)
-    select integration_id, id, "subscriptionId", resends, attempt, "startedAt", "durationMs", "httpStatus", "failureClass", address, "retryAfter"
-      from recorded where "startedAt" is not null)`;
+      (integration_id, delivery_id, subscription_id, resend, attempt, started_at, duration_ms, http_status, failure_class, address, retry_after, error_code)
+    select integration_id, id, "subscriptionId", resends, attempt, "startedAt", "durationMs", "httpStatus", "failureClass", address, "retryAfter",
+           "errorCode"
+      from recorded where "startedAt" is not null),
+  kept as (
+    insert into webhook_answers (integration_id, delivery_id, resend, attempt, received_at, headers, body, is_cut)
+    select integration_id, id, resends, attempt, now(), "answerHeaders", decode("answerBody", 'base64'), "isAnswerCut"
+      from recorded where "answerHeaders" is not null)`;
 
 const RECORDED = `select lease, next_attempt_at as "nextAttemptAt" from recorded`;
 

@@ -33,8 +33,29 @@ const PRUNE = `
     on conflict (integration_id, day) do update
       set delivered = p.delivered + excluded.delivered, failed = p.failed + excluded.failed),
   forgotten as (
-    delete from webhook_attempts a using old where a.integration_id = old.integration_id and a.delivery_id = old.id)
+    delete from webhook_attempts a using old where a.integration_id = old.integration_id and a.delivery_id = old.id),
+  unkept as (
+    delete from webhook_answers a using old where a.integration_id = old.integration_id and a.delivery_id = old.id)
   delete from webhook_deliveries d using old where d.integration_id = old.integration_id and d.id = old.id
+  returning 1`;
+
+/** How long answers of receivers are kept. */
+export const ANSWER_RETENTION_DAYS = 7;
+
+/**
+ * Removes answers of receivers that are over seven days old, in small transactions. If answers are not to be kept, removes all of
+ * them. Returns how many were removed.
+ */
+export const pruneAnswers = (db: Database, isKept: boolean): Promise<number> =>
+  removeBatches(db, PRUNE_ANSWERS, [isKept ? ANSWER_RETENTION_DAYS : 0], MAX_REMOVED);
+
+const PRUNE_ANSWERS = `
+  with old as (
+    select integration_id, delivery_id, resend, attempt from webhook_answers
+     where received_at <= now() - $1::int * interval '1 day'
+     order by received_at limit ${BATCH_SIZE} for update skip locked)
+  delete from webhook_answers a using old
+   where a.integration_id = old.integration_id and a.delivery_id = old.delivery_id and a.resend = old.resend and a.attempt = old.attempt
   returning 1`;
 
 /**

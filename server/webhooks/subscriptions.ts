@@ -11,6 +11,7 @@ import type {
 } from '../../contract/webhooks';
 import type { Transaction } from '../../db/client';
 import { integrations, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
+import { type AuditedContext, recordAct } from '../audit/acts';
 import type { DomainContext } from '../domain/context';
 import { createId } from '../platform/ids';
 import type { Secrets } from '../platform/secrets';
@@ -19,6 +20,7 @@ import { secretContext } from './attempt';
 import type { SubscriptionKey } from './deliveries';
 import type { Publisher } from './publisher';
 import { createWebhookSecret } from './signature';
+import { describeCreation, recordChanges } from './subscription-acts';
 
 export interface WebhookContext extends DomainContext {
   secrets: Secrets;
@@ -56,7 +58,7 @@ export async function getWebhook(context: DomainContext, input: { id: string }):
  * INVALID_URL, INVALID_EVENT_TYPE, or PLAN_LIMIT_REACHED at the plan's limit and at 100 in total.
  */
 export async function createWebhook(
-  context: WebhookContext,
+  context: WebhookContext & AuditedContext,
   input: CreateWebhookInput,
 ): Promise<Webhook & { secret: string }> {
   const url = assertDeliverable(context, input.url);
@@ -79,6 +81,7 @@ export async function createWebhook(
         secretSealed: context.secrets.seal(secret, secretContext(integrationId, id)),
       })
       .returning();
+    await recordAct(tx, context.actor, describeCreation(created!));
     return created!;
   });
   return { ...showWebhook(row), secret };
@@ -88,7 +91,10 @@ export async function createWebhook(
  * Applies the fields that are present (specification: PATCH /v1/webhooks/{id}). Enabling a disabled subscription needs a
  * free slot (PLAN_LIMIT_REACHED), resets its failures and sends what waited.
  */
-export async function updateWebhook(context: WebhookContext, input: UpdateWebhookInput): Promise<Webhook> {
+export async function updateWebhook(
+  context: WebhookContext & AuditedContext,
+  input: UpdateWebhookInput,
+): Promise<Webhook> {
   const { id, enabled, threshold, name } = input;
   const url = input.url === undefined ? undefined : assertDeliverable(context, input.url);
   const eventType = input.eventType === undefined ? undefined : assertEventType(input.eventType);
@@ -103,6 +109,7 @@ export async function updateWebhook(context: WebhookContext, input: UpdateWebhoo
     const changes = { url, eventType, threshold, name, enabled, ...recovered };
     if (Object.values(changes).every((value) => value === undefined)) return { row: current, isReenabled };
     const [updated] = await tx.update(webhookSubscriptions).set(changes).where(isLiveOne(context, id)).returning();
+    await recordChanges(tx, context.actor, current, updated!);
     return { row: updated!, isReenabled };
   });
   if (isReenabled) context.publisher.publish([{ integrationId: row.integrationId, subscriptionId: row.id }]);
@@ -110,14 +117,16 @@ export async function updateWebhook(context: WebhookContext, input: UpdateWebhoo
 }
 
 /** Deletes a subscription and ends its pending deliveries. Its log stays (specification: DELETE /v1/webhooks/{id}). */
-export async function deleteWebhook(context: DomainContext, input: { id: string }): Promise<void> {
+export async function deleteWebhook(context: DomainContext & AuditedContext, input: { id: string }): Promise<void> {
   await context.db.orm.transaction(async (tx) => {
     const [deleted] = await tx
       .update(webhookSubscriptions)
       .set({ deletedAt: sql`now()`, enabled: false })
       .where(isLiveOne(context, input.id))
-      .returning({ id: webhookSubscriptions.id });
-    orNotFound(deleted);
+      .returning();
+    const { integrationId, id, name } = orNotFound(deleted);
+    const act = { action: 'WebhookDeleted', integrationId, subjectId: id, details: { name } } as const;
+    await recordAct(tx, context.actor, act);
     const isPending = and(
       eq(webhookDeliveries.integrationId, context.integration.id),
       eq(webhookDeliveries.subscriptionId, input.id),
@@ -138,16 +147,24 @@ export async function deleteWebhook(context: DomainContext, input: { id: string 
 }
 
 /** Replaces the signing secret. Every later attempt uses the new one (specification: rotate-secret). */
-export async function rotateWebhookSecret(context: WebhookContext, input: { id: string }): Promise<RotatedSecret> {
+export async function rotateWebhookSecret(
+  context: WebhookContext & AuditedContext,
+  input: { id: string },
+): Promise<RotatedSecret> {
   const secret = createWebhookSecret();
   const secretSealed = context.secrets.seal(secret, secretContext(context.integration.id, input.id));
-  const [rotated] = await context.db.orm
-    .update(webhookSubscriptions)
-    .set({ secretSealed })
-    .where(isLiveOne(context, input.id))
-    .returning({ id: webhookSubscriptions.id, rotatedAt: sql<string>`now()` });
-  const { id, rotatedAt } = orNotFound(rotated);
-  return { id, secret, rotatedAt };
+  return context.db.orm.transaction(async (tx) => {
+    const { id: subjectId, name } = webhookSubscriptions;
+    const [rotated] = await tx
+      .update(webhookSubscriptions)
+      .set({ secretSealed })
+      .where(isLiveOne(context, input.id))
+      .returning({ id: subjectId, name, rotatedAt: sql<string>`now()` });
+    const row = orNotFound(rotated);
+    const subject = { integrationId: context.integration.id, subjectId: row.id };
+    await recordAct(tx, context.actor, { action: 'WebhookSecretRotated', ...subject, details: { name: row.name } });
+    return { id: row.id, secret, rotatedAt: row.rotatedAt };
+  });
 }
 
 /** Sends one synthetic delivery and waits for its outcome. Works for disabled subscriptions too (specification: Test delivery). */

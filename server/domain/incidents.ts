@@ -1,0 +1,54 @@
+import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import type { IncidentStatus } from '../../contract/findings';
+import type { alerts, anomalies } from '../../db/schema';
+import type { AuditedContext } from '../audit/acts';
+import type { DomainContext } from './context';
+
+// What staff do with an alert or an anomaly.
+
+type IncidentTable = typeof alerts | typeof anomalies;
+
+/** The condition that an incident has a status. Open and acknowledged ones are found along the index of the unresolved. */
+export function isInStatus(table: IncidentTable, status: IncidentStatus): SQL {
+  const conditions: Record<IncidentStatus, SQL> = {
+    Open: and(isNull(table.resolvedAt), isNull(table.acknowledgedAt))!,
+    Acknowledged: and(isNull(table.resolvedAt), isNotNull(table.acknowledgedAt))!,
+    Resolved: isNotNull(table.resolvedAt),
+  };
+  return conditions[status];
+}
+
+/** Finds the status of an incident. */
+export function findStatus(row: { acknowledgedAt: string | null; resolvedAt: string | null }): IncidentStatus {
+  if (row.resolvedAt !== null) return 'Resolved';
+  return row.acknowledgedAt === null ? 'Open' : 'Acknowledged';
+}
+
+const nameActor = ({ actor }: AuditedContext) => (actor.kind === 'Operator' ? null : actor.name);
+const isOne = (table: IncidentTable, context: DomainContext, id: string) =>
+  and(eq(table.integrationId, context.integration.id), eq(table.id, id));
+
+/** Says that somebody looks after an incident. The first one who does is kept. */
+export async function acknowledgeIncident(table: IncidentTable, context: DomainContext & AuditedContext, id: string) {
+  await context.db.orm
+    .update(table)
+    .set({ acknowledgedAt: sql`now()`, acknowledgedBy: nameActor(context) })
+    .where(and(isOne(table, context, id), isInStatus(table, 'Open')));
+}
+
+/** Says that an incident is dealt with. The first one who does is kept. */
+export async function resolveIncident(table: IncidentTable, context: DomainContext & AuditedContext, id: string) {
+  await context.db.orm
+    .update(table)
+    .set({ resolvedAt: sql`now()`, resolvedBy: nameActor(context) })
+    .where(and(isOne(table, context, id), isNull(table.resolvedAt)));
+}
+
+/** Opens an incident again, as if nobody had looked at it. */
+export async function reopenIncident(table: IncidentTable, context: DomainContext & AuditedContext, id: string) {
+  const untouched = { acknowledgedAt: null, acknowledgedBy: null, resolvedAt: null, resolvedBy: null };
+  await context.db.orm
+    .update(table)
+    .set(untouched)
+    .where(isOne(table, context, id));
+}

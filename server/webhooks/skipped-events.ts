@@ -1,0 +1,144 @@
+import { and, eq, gt, sql } from 'drizzle-orm';
+import type {
+  ListSkippedEventsInput,
+  SentSkipped,
+  SkippedCount,
+  SkippedEvent,
+  SkipReason,
+} from '../../contract/deliveries';
+import { ApiError } from '../../contract/errors';
+import type { Page } from '../../contract/pagination';
+import type { Database } from '../../db/client';
+import { domainEvents, webhookSubscriptions } from '../../db/schema';
+import { type Actor, recordAct } from '../audit/acts';
+import type { DomainContext } from '../domain/context';
+import { newestFirst, readPage } from '../domain/pages';
+import { createId } from '../platform/ids';
+import { assertKnown } from './delivery-log';
+import { LOG_RETENTION_DAYS } from './retention';
+import type { WebhookContext } from './subscriptions';
+
+// Events that were not sent to a subscription of their type. Those that were skipped only because it was disabled can be sent.
+
+const EVENTS = newestFirst(domainEvents, 'createdAt');
+
+/**
+ * Lists the events of the last 30 days that were not sent to a subscription, newest first, each with the reason at the time
+ * of the event. NOT_FOUND for an unknown subscription.
+ */
+export async function listSkippedEvents(
+  context: DomainContext,
+  input: ListSkippedEventsInput,
+): Promise<Page<SkippedEvent>> {
+  const { id } = input;
+  const { createdAt, integrationId, skips } = domainEvents;
+  const isSkipped = and(
+    eq(integrationId, context.integration.id),
+    sql`${skips} is not null`,
+    sql`jsonb_exists(${skips}, ${id})`,
+    gt(createdAt, sql`now() - ${`${LOG_RETENTION_DAYS} days`}::interval`),
+  );
+  const page = await readPage(context, { route: 'skipped-events', filters: { id } }, input, {
+    read: (after, limit) =>
+      context.db.orm
+        .select()
+        .from(domainEvents)
+        .where(and(isSkipped, EVENTS.isAfter(after)))
+        .orderBy(...EVENTS.orderBy)
+        .limit(limit),
+    locate: EVENTS.locate,
+    show: (row): SkippedEvent => ({
+      eventId: row.id,
+      eventType: row.type,
+      reason: row.skips![id] as SkipReason,
+      createdAt: row.createdAt,
+      payload: row.payload,
+    }),
+  });
+  if (page.data.length === 0) await assertKnown(context, id);
+  return page;
+}
+
+/** Counts the events that `sendSkippedEvents` would send. NOT_FOUND for an unknown subscription. */
+export async function countSkippedEvents(context: DomainContext, { id }: { id: string }): Promise<SkippedCount> {
+  const [counted] = await Promise.all([
+    countSendable(context.db, context.integration.id, id),
+    assertKnown(context, id),
+  ]);
+  return counted;
+}
+
+/** How many skipped events of an integration one count examines, so that many skipped by a threshold do not make it slow. */
+const MAX_EXAMINED = 10_000;
+
+async function countSendable(db: Database, integrationId: string, id: string): Promise<SkippedCount> {
+  const [row] = await db.query<SkippedCount>(COUNT, [integrationId, id]);
+  return row!;
+}
+
+const isSendable = (event: string) => `
+  ${event}.skips ->> $2 = 'disabled' and ${event}.type = (
+    select event_type from webhook_subscriptions where integration_id = $1 and id = $2)`;
+
+const isLogged = `
+  integration_id = $1 and skips is not null and created_at > now() - interval '${LOG_RETENTION_DAYS} days'`;
+
+const COUNT = `
+  select count(*) filter (where ${isSendable('e')})::int as count, count(*) = ${MAX_EXAMINED} as "isMore"
+    from (select skips, type from domain_events where ${isLogged} order by created_at desc, id desc limit ${MAX_EXAMINED}) e`;
+
+/** How many events one call sends. */
+const MAX_SENT = 1_000;
+
+/**
+ * Sends the events of the last 30 days that were skipped only because the subscription was disabled, oldest first, at most 1,000.
+ * Each becomes a new delivery, due after those that wait already. It is no longer skipped, so another call does not send it again.
+ * UNSUPPORTED_OPERATION if the subscription is disabled, NOT_FOUND if it is unknown or deleted.
+ */
+export async function sendSkippedEvents(
+  context: WebhookContext & { actor: Actor },
+  { id }: { id: string },
+): Promise<SentSkipped> {
+  const { db, actor } = context;
+  const integrationId = context.integration.id;
+  const sent = await db.orm.transaction(async (tx) => {
+    // The lock lets one call send at a time, and nobody disable or delete the subscription meanwhile.
+    const { name, enabled, deletedAt } = webhookSubscriptions;
+    const [subscription] = await tx
+      .select({ name, enabled, deletedAt })
+      .from(webhookSubscriptions)
+      .where(and(eq(webhookSubscriptions.integrationId, integrationId), eq(webhookSubscriptions.id, id)))
+      .for('no key update');
+    if (!subscription || subscription.deletedAt !== null) throw new ApiError('NOT_FOUND', 'Webhook not found');
+    if (!subscription.enabled)
+      throw new ApiError('UNSUPPORTED_OPERATION', 'The subscription is disabled: only enabled ones are sent to');
+    const found = await tx.execute<{ id: string }>(selectOldest(integrationId, id));
+    if (found.length === 0) return 0;
+    const deliveries = [...found].map((event, place) => ({ id: createId('dlv'), eventId: event.id, place }));
+    await tx.execute(insertDeliveries(integrationId, id, JSON.stringify(deliveries)));
+    const details = { name: subscription.name, sent: deliveries.length };
+    await recordAct(tx, actor, { action: 'SkippedEventsSent', integrationId, subjectId: id, details });
+    return deliveries.length;
+  });
+  if (sent > 0) context.publisher.publish([{ integrationId, subscriptionId: id }]);
+  return { sent, remaining: await countSendable(db, integrationId, id) };
+}
+
+const selectOldest = (integrationId: string, id: string) => sql`
+  select e.id from domain_events e
+   where e.integration_id = ${integrationId} and e.skips is not null and e.skips ->> ${id} = 'disabled'
+     and e.type = (select event_type from webhook_subscriptions where integration_id = ${integrationId} and id = ${id})
+     and e.created_at > now() - ${`${LOG_RETENTION_DAYS} days`}::interval
+   order by e.created_at, e.id limit ${MAX_SENT} for update of e`;
+
+// A microsecond apart, because the drain claims in the order in which deliveries are due. The time of a delivery is that of its event.
+const insertDeliveries = (integrationId: string, id: string, deliveries: string) => sql`
+  with r as (select * from json_to_recordset(${deliveries}::text::json) r(id text, "eventId" text, place int)),
+  told as (
+    update domain_events e set skips = nullif(e.skips - ${id}::text, '{}')
+      from r where e.integration_id = ${integrationId} and e.id = r."eventId"
+    returning e.id, e.created_at)
+  insert into webhook_deliveries (integration_id, id, subscription_id, event_id, created_at, next_attempt_at)
+  select ${integrationId}, r.id, ${id}, told.id, told.created_at, now() + r.place * interval '1 microsecond'
+    from r join told on told.id = r."eventId"
+  on conflict (integration_id, event_id, subscription_id) do nothing`;

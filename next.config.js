@@ -18,6 +18,7 @@ const config = {
   serverExternalPackages: EXTERNAL_PACKAGES,
   outputFileTracingIncludes: {
     '/swagger/[[...path]]': ['./node_modules/swagger-ui-dist/*'],
+    '/docs/[name]': ['./docs/*.md', './CHANGELOG.md'],
     '/pixel/[[...path]]': ['./pixel/released/*'],
     '/pixel.js': ['./pixel/released/*'],
     // The thread that sets documents, which no build bundles.
@@ -28,6 +29,7 @@ const config = {
       './node_modules/@expo-google-fonts/noto-sans/700Bold/*.ttf',
     ],
     '/dashboard/[integrationId]/settings': ['./pixel/released/current.json'],
+    '/dashboard/[integrationId]/setup': ['./pixel/released/current.json'],
   },
   // Types are checked by `npm test`, for the whole project at once.
   typescript: { ignoreBuildErrors: true },

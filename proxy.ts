@@ -23,6 +23,6 @@ export function proxy(request: NextRequest): NextResponse {
  */
 export const config = {
   matcher: [
-    '/((?!(?:v1|openapi|swagger|pixel|pixel\\.js|reports)(?:/|$)|(?:health|ready|collect|collect/check|demo/verdict|api/inngest|api/auth/sign-in|api/auth/sign-out|api/trpc/[^/]+)$|_next/static/).*)',
+    '/((?!(?:v1|openapi|swagger|pixel|pixel\\.js|reports|lists)(?:/|$)|(?:health|ready|collect|collect/check|demo/verdict|api/inngest|api/auth/(?:sign-in|sign-out|password|invitation|invitation/accept)|api/trpc/[^/]+)$|_next/static/).*)',
   ],
 };

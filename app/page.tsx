@@ -1,6 +1,7 @@
 const LINKS = [
   { href: '/dashboard', name: 'Dashboard' },
-  { href: '/swagger', name: 'Interactive documentation' },
+  { href: '/docs/quickstart', name: 'Documents' },
+  { href: '/swagger', name: 'Try the API' },
   { href: '/openapi/v3.json', name: 'OpenAPI document' },
   { href: '/health', name: 'Health' },
 ];

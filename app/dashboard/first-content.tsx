@@ -1,11 +1,14 @@
 import { dehydrate, HydrationBoundary, type QueryClient } from '@tanstack/react-query';
 import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
+import { cookies } from 'next/headers';
 import { notFound } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { appRouter } from '../../server/procedures/router';
 import { getService } from '../../server/service';
+import type { Calendar } from './date-range';
 import { createQueryClient } from './query-client';
 import { requireStaff } from './staff-session';
+import { readTimeZone, TIME_ZONE_COOKIE } from './time-zone';
 
 /** The props that Next passes to a page of an integration. `P` holds its other path parameters. */
 export interface PageProps<P extends Record<string, string> = Record<never, string>> {
@@ -14,7 +17,7 @@ export interface PageProps<P extends Record<string, string> = Record<never, stri
 }
 
 /**
- * Opens a page of an integration. It returns the decoded path parameters, the query, the signed-in staff, and a caller
+ * Opens a page of an integration. It returns the decoded path parameters, the query, the signed-in staff, the time with its zone, and a caller
  * for the procedures of the first content, which needs no HTTP. Fill `queryClient` with `prefetchQuery` (the browser
  * shows an error) or `fetchQuery` (it throws). `route` is the page's folder, so that sign-in leads back to this exact
  * address.
@@ -33,7 +36,9 @@ export async function openPage<P extends Record<string, string>>(props: PageProp
   const caller = { kind: 'staff', staff, integrationId, clientAddress: null } as const;
   const ctx = { service: getService(), caller };
   const trpc = createTRPCOptionsProxy({ router: appRouter, ctx, queryClient });
-  return { params, search, trpc, queryClient, staff };
+  const timeZone = readTimeZone((await cookies()).get(TIME_ZONE_COOKIE)?.value);
+  const calendar: Calendar = { nowMs: Date.now(), timeZone };
+  return { params, search, trpc, queryClient, staff, calendar };
 }
 
 function readSearch(given: Record<string, string | string[] | undefined>): URLSearchParams {

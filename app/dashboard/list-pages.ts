@@ -27,3 +27,9 @@ export function listRows<Row>(list: KeysetList<Row>) {
     },
   };
 }
+
+/** The parameter of a page's query with the order of its list. */
+export const SORT = 'sort';
+
+/** Reads the order from a page's query; `usual` is the one without a choice. The procedure reports unknown ones. */
+export const readSort = (search: URLSearchParams, usual: string) => search.get(SORT) ?? usual;

@@ -11,6 +11,9 @@ const context = createTRPCContext<AppRouter>();
 /** The procedures as TanStack Query options: `useQuery(trpc.stats.get.queryOptions({}))`. */
 export const useTRPC = context.useTRPC;
 
+/** The procedures as plain calls, for what must not leave the page when the caller is signed out. */
+export const useTRPCClient = context.useTRPCClient;
+
 /**
  * Sends calls for one integration. Also set the integration's id as its `key`, so that no answer of another one
  * remains.

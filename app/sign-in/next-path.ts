@@ -1,14 +1,16 @@
 const START = '/dashboard';
+/** Where pages are that need a sign-in. */
+const ROOMS = ['/dashboard/', '/docs/'];
 /** Stands for this host, which the path does not depend on. */
 const BASE = 'http://host.invalid';
 
 /**
- * Reads the page to open after sign-in: a dashboard path on this host, in the form that a `Location` header can have.
+ * Reads the page to open after sign-in: a path of the dashboard or of its documents on this host, in the form that a `Location` header can have.
  * Anything else becomes the start page.
  */
 export function readNextPath(next: string | string[] | undefined): string {
   if (typeof next !== 'string' || !URL.canParse(next, BASE)) return START;
   const { origin, pathname, search, hash } = new URL(next, BASE);
-  const isDashboard = origin === BASE && (pathname === START || pathname.startsWith(`${START}/`));
-  return isDashboard ? pathname + search + hash : START;
+  const isOurs = origin === BASE && (pathname === START || ROOMS.some((room) => pathname.startsWith(room)));
+  return isOurs ? pathname + search + hash : START;
 }

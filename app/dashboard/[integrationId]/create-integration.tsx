@@ -17,7 +17,7 @@ export const PLAN_WORDS: Record<Integration['plan'], string> = {
   enterprise: 'Enterprise',
 };
 
-/** Creates an integration and opens its API keys, which it needs first. */
+/** Creates an integration and opens its set-up. */
 export function CreateIntegration({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   const trpc = useTRPC();
   const router = useRouter();
@@ -25,7 +25,7 @@ export function CreateIntegration({ isOpen, onClose }: { isOpen: boolean; onClos
     trpc.integrations.create.mutationOptions({
       onSuccess: ({ id }) => {
         close();
-        router.push(`/dashboard/${encodeURIComponent(id)}/settings?tab=api-keys`);
+        router.push(`/dashboard/${encodeURIComponent(id)}/setup`);
       },
     }),
   );

@@ -1,10 +1,14 @@
 'use client';
+import { useQuery } from '@tanstack/react-query';
 import {
   BellRing,
   BookOpen,
   FileText,
   Gauge,
+  Gavel,
   LayoutDashboard,
+  Library,
+  ListChecks,
   MousePointerClick,
   Settings,
   TriangleAlert,
@@ -12,12 +16,18 @@ import {
   Webhook,
 } from 'lucide-react';
 import { usePathname } from 'next/navigation';
+import type { Setup } from '../../../contract/setup';
+import type { TroubledWebhooks } from '../../../contract/webhook-states';
 import { joinClasses } from '../components/classes';
 import { HoverLink } from '../components/hover-link';
+import { useTRPC } from '../queries';
+import { useSetup } from './setup/use-setup';
 
 /** The pages of an integration, each with the letter that opens it after `g`. */
 export const NAVIGATION = [
+  { path: 'setup', name: 'Set-up', key: 'p', icon: ListChecks },
   { path: 'overview', name: 'Overview', key: 'o', icon: LayoutDashboard },
+  { path: 'review', name: 'Review', key: 'v', icon: Gavel },
   { path: 'sessions', name: 'Sessions', key: 's', icon: MousePointerClick },
   { path: 'users', name: 'Users', key: 'u', icon: Users },
   { path: 'courses', name: 'Courses', key: 'c', icon: BookOpen },
@@ -27,14 +37,26 @@ export const NAVIGATION = [
   { path: 'reports', name: 'Reports', key: 'r', icon: FileText },
   { path: 'usage', name: 'Usage', key: 'm', icon: Gauge },
   { path: 'settings', name: 'Settings', key: 't', icon: Settings },
+  { path: 'documents', name: 'Documents', key: 'd', icon: Library },
 ];
 
-/** Links to the pages under `base`. */
-export function Rail({ base, onNavigate }: { base: string; onNavigate(): void }) {
+interface RailProps {
+  base: string;
+  /** As the server counted them for the first content. */
+  troubled: TroubledWebhooks | undefined;
+  /** Null if the set-up was dismissed. */
+  setup: Setup | null;
+  onNavigate(): void;
+}
+
+/** Links to the pages under `base`. The set-up is among them until it is done or dismissed. */
+export function Rail({ base, troubled, setup, onNavigate }: RailProps) {
   const pathname = usePathname();
+  const { data } = useSetup({ initial: setup ?? undefined, isOff: setup === null });
+  const isSetupShown = setup !== null && data?.isComplete === false;
   return (
     <nav aria-label="Pages" className="flex flex-col gap-px">
-      {NAVIGATION.map(({ path, name, icon: Icon }) => {
+      {NAVIGATION.filter(({ path }) => path !== 'setup' || isSetupShown).map(({ path, name, icon: Icon }) => {
         const isCurrent = pathname.startsWith(`${base}/${path}`);
         return (
           <HoverLink
@@ -49,9 +71,34 @@ export function Rail({ base, onNavigate }: { base: string; onNavigate(): void })
           >
             <Icon size={16} aria-hidden />
             {name}
+            {path === 'webhooks' && <TroubleBadge initial={troubled} />}
           </HoverLink>
         );
       })}
     </nav>
+  );
+}
+
+const REFRESH_MS = 60_000;
+
+/** How many webhooks are failing or were disabled by failures. Shows nothing if there are none. */
+function TroubleBadge({ initial }: { initial: TroubledWebhooks | undefined }) {
+  const options = { initialData: initial, refetchInterval: REFRESH_MS };
+  const { data } = useQuery(useTRPC().webhookStates.count.queryOptions(undefined, options));
+  const { failing = 0, disabled = 0 } = data ?? {};
+  if (failing + disabled === 0) return null;
+  const words = [disabled > 0 && `${disabled} disabled by failures`, failing > 0 && `${failing} failing`];
+  const label = words.filter(Boolean).join(', ');
+  return (
+    <span
+      title={label}
+      className={joinClasses(
+        'ml-auto min-w-5 rounded px-1 text-center font-medium text-xs leading-5',
+        disabled > 0 ? 'bg-danger-soft text-danger' : 'bg-medium-soft text-medium',
+      )}
+    >
+      <span aria-hidden>{failing + disabled}</span>
+      <span className="sr-only">, {label}</span>
+    </span>
   );
 }

@@ -2,11 +2,14 @@
 import { Menu as MenuIcon } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { type ReactNode, useState } from 'react';
+import type { Setup } from '../../../contract/setup';
+import type { TroubledWebhooks } from '../../../contract/webhook-states';
 import { IconButton } from '../components/button';
 import { Sheet } from '../components/dialog';
 import { ShortcutsProvider, useShortcuts } from '../components/shortcuts';
 import type { Theme } from '../theme';
 import { IntegrationSwitcher, type ListedIntegration } from './integration-switcher';
+import { PaletteProvider, SearchButton, SearchIconButton } from './palette/palette-opener';
 import { NAVIGATION, Rail } from './rail';
 import { StaffMenu } from './staff-menu';
 
@@ -14,52 +17,61 @@ interface ShellProps {
   integration: ListedIntegration;
   integrations: ListedIntegration[];
   theme: Theme;
+  troubled: TroubledWebhooks | undefined;
+  /** How far the integration is set up; null if that was dismissed. */
+  setup: Setup | null;
+  /** Whether shortcuts of one character are on. */
+  areLettersOn: boolean;
   children: ReactNode;
 }
 
 /** The page with its navigation: a rail, or a bar with a menu on a narrow screen. */
-export function Shell({ integration, integrations, theme, children }: ShellProps) {
+export function Shell({ integration, integrations, theme, troubled, setup, areLettersOn, children }: ShellProps) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const base = `/dashboard/${encodeURIComponent(integration.id)}`;
   const rail = (
     <div className="flex h-full flex-col gap-3">
       <IntegrationSwitcher current={integration} integrations={integrations} />
-      <Rail base={base} onNavigate={() => setMenuOpen(false)} />
+      <SearchButton onOpen={() => setMenuOpen(false)} />
+      <Rail base={base} troubled={troubled} setup={setup} onNavigate={() => setMenuOpen(false)} />
       <div className="mt-auto">
         <StaffMenu theme={theme} />
       </div>
     </div>
   );
   return (
-    <ShortcutsProvider>
+    <ShortcutsProvider areLettersOn={areLettersOn}>
       <Navigation base={base} />
-      <a
-        href="#content"
-        className="sr-only z-50 rounded bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
-      >
-        Skip to content
-      </a>
-      <div className="lg:grid lg:min-h-dvh lg:grid-cols-[13rem_minmax(0,1fr)]">
-        <div className="border-line border-r bg-surface max-lg:hidden">
-          <div className="sticky top-0 h-dvh p-3">{rail}</div>
-        </div>
-        <div className="flex h-12 items-center gap-2 border-line border-b bg-surface px-2 lg:hidden">
-          <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
-            <MenuIcon size={18} aria-hidden />
-          </IconButton>
-          <span className="min-w-0 truncate font-semibold">{integration.name}</span>
-        </div>
-        <Sheet side="left" title="Menu" isOpen={isMenuOpen} onClose={() => setMenuOpen(false)}>
-          <div className="h-[calc(100%-3rem)]">{rail}</div>
-        </Sheet>
-        <main
-          id="content"
-          tabIndex={-1}
-          className="mx-auto w-full min-w-0 max-w-[1440px] px-4 py-5 outline-none lg:px-6"
+      <PaletteProvider base={base}>
+        <a
+          href="#content"
+          className="sr-only print:hidden z-50 rounded bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
         >
-          {children}
-        </main>
-      </div>
+          Skip to content
+        </a>
+        <div className="lg:grid lg:min-h-dvh lg:grid-cols-[13rem_minmax(0,1fr)] print:block!">
+          <div className="border-line border-r bg-surface max-lg:hidden print:hidden">
+            <div className="sticky top-0 h-dvh p-3">{rail}</div>
+          </div>
+          <div className="flex h-12 items-center gap-2 border-line border-b bg-surface px-2 lg:hidden print:hidden">
+            <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
+              <MenuIcon size={18} aria-hidden />
+            </IconButton>
+            <span className="min-w-0 truncate font-semibold">{integration.name}</span>
+            <SearchIconButton />
+          </div>
+          <Sheet side="left" title="Menu" isOpen={isMenuOpen} onClose={() => setMenuOpen(false)}>
+            <div className="h-[calc(100%-3rem)]">{rail}</div>
+          </Sheet>
+          <main
+            id="content"
+            tabIndex={-1}
+            className="mx-auto w-full min-w-0 max-w-[1440px] px-4 py-5 outline-none lg:px-6 print:max-w-none print:p-0"
+          >
+            {children}
+          </main>
+        </div>
+      </PaletteProvider>
     </ShortcutsProvider>
   );
 }
@@ -71,8 +83,5 @@ function Navigation({ base }: { base: string }) {
     'Go to',
     NAVIGATION.map(({ path, name, key }) => ({ keys: `g ${key}`, name, run: () => router.push(`${base}/${path}`) })),
   );
-  useShortcuts('Everywhere', [
-    { keys: '/', name: 'Search', run: () => document.querySelector<HTMLElement>('[data-search]')?.focus() },
-  ]);
   return null;
 }

@@ -1,12 +1,17 @@
 'use client';
-import { LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { KeyRound, LogOut, Monitor, Moon, Sun } from 'lucide-react';
 import { useState } from 'react';
 import { joinClasses } from '../components/classes';
 import { MENU_ITEM, Menu } from '../components/menu';
-import { ShortcutsButton } from '../components/shortcuts';
+import { LetterKeysSwitch, ShortcutsButton } from '../components/shortcuts';
+import { useTimeZone } from '../components/time';
 import { setTheme } from '../set-theme';
+import { setTimeZone as saveTimeZone } from '../set-time-zone';
 import { useStaff } from '../staff';
 import type { Theme } from '../theme';
+import { UTC } from '../time-zone';
+import { ChangePassword } from './change-password';
+import { forgetUnsaved } from './sessions/unsaved-verdicts';
 
 const CHOICES = [
   { theme: 'system', name: 'System', icon: Monitor },
@@ -15,15 +20,18 @@ const CHOICES = [
 ] as const;
 
 async function signOut() {
+  forgetUnsaved(window.sessionStorage);
   await fetch('/api/auth/sign-out', { method: 'POST' });
   window.location.assign('/sign-in');
 }
 
-/** The signed-in person with their role, the theme, and sign-out. */
+/** The signed-in person with their role, the theme, the keys, the password, and sign-out. */
 export function StaffMenu({ theme }: { theme: Theme }) {
   const { staff } = useStaff();
+  const { timeZone } = useTimeZone();
+  const [isChanging, setChanging] = useState(false);
   return (
-    <div className="flex items-center justify-between gap-1">
+    <div className="flex flex-wrap items-center justify-between gap-1">
       <Menu
         label="account"
         place="above"
@@ -45,12 +53,22 @@ export function StaffMenu({ theme }: { theme: Theme }) {
       >
         <p className="truncate px-2 py-1 text-muted text-xs">{staff.email}</p>
         <ThemeChoice theme={theme} />
+        <TimeZoneChoice />
+        <div className="border-line border-b px-2 pt-1 pb-2">
+          <LetterKeysSwitch />
+        </div>
+        <button type="button" className={joinClasses(MENU_ITEM, 'mt-1')} onClick={() => setChanging(true)}>
+          <KeyRound size={14} aria-hidden />
+          Change password
+        </button>
         <button type="button" className={MENU_ITEM} onClick={signOut}>
           <LogOut size={14} aria-hidden />
           Sign out
         </button>
       </Menu>
       <ShortcutsButton />
+      <p className="w-full truncate px-1 text-faint text-xs">Times in {timeZone.replaceAll('_', ' ')}</p>
+      <ChangePassword isOpen={isChanging} onClose={() => setChanging(false)} />
     </div>
   );
 }
@@ -79,6 +97,37 @@ function ThemeChoice({ theme }: { theme: Theme }) {
         >
           <Icon size={14} aria-hidden />
           {name}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The zone of all times: UTC, or that of this computer. */
+function TimeZoneChoice() {
+  const { timeZone, setTimeZone } = useTimeZone();
+  // The menu opens after a click, so this never runs on the server.
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zones = [...new Set([UTC, own, timeZone])];
+  return (
+    <fieldset className="mb-1 flex flex-wrap gap-px border-line border-b pb-1">
+      <legend className="px-2 py-1 text-muted text-xs">Times are shown in</legend>
+      {zones.map((zone) => (
+        <button
+          key={zone}
+          type="button"
+          data-stay
+          aria-pressed={zone === timeZone}
+          onClick={() => {
+            setTimeZone(zone);
+            void saveTimeZone(zone);
+          }}
+          className={joinClasses(
+            'flex-1 rounded px-2 py-1 text-xs hover:bg-sunken',
+            zone === timeZone ? 'bg-sunken font-medium text-ink' : 'text-muted',
+          )}
+        >
+          {zone.replaceAll('_', ' ')}
         </button>
       ))}
     </fieldset>

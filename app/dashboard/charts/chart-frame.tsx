@@ -24,13 +24,12 @@ export function ChartFrame({ title, summary, table, actions, children }: ChartFr
   const [isTable, setTable] = useState(false);
   return (
     <section className="min-w-0 rounded border border-line bg-surface">
-      <div className="flex min-h-10 flex-wrap items-center justify-between gap-2 border-b px-4 py-1 max-sm:py-2">
+      <div className="flex min-h-10 flex-wrap items-center justify-between gap-2 border-b py-1 pr-2 pl-4 max-sm:py-2">
         <h2 className="font-semibold">{title}</h2>
         <div className="flex flex-wrap items-center gap-2">
           {actions}
           <IconButton
             label={isTable ? `Show ${title} as a chart` : `Show ${title} as a table`}
-            className="-mr-2"
             onClick={() => setTable(!isTable)}
           >
             {isTable ? <ChartColumn size={16} aria-hidden /> : <Table2 size={16} aria-hidden />}

@@ -22,7 +22,7 @@ export function Badge({ tone = 'neutral', children, title }: { tone?: Tone; chil
         TONES[tone],
       )}
     >
-      {children}
+      {typeof children === 'string' ? <span className="truncate">{children}</span> : children}
     </span>
   );
 }

@@ -2,12 +2,13 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button } from './button';
+import { useCloseGuard } from './close-guard';
 
 const SHOWN_MS = 1_500;
 const MAX_ID_LENGTH = 16;
 
 /** Copies text and reports success for a moment. */
-function useCopy(text: string) {
+export function useCopy(text: string) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -48,31 +49,56 @@ export function ShortId({ id, name = 'id' }: { id: string; name?: string }) {
 }
 
 /** A button that copies text. */
-export function CopyButton({ text, children = 'Copy' }: { text: string; children?: string }) {
+export function CopyButton({
+  text,
+  children = 'Copy',
+  onCopied,
+}: {
+  text: string;
+  children?: string;
+  onCopied?: () => void;
+}) {
   const { isCopied, copy } = useCopy(text);
   return (
-    <Button onClick={copy}>
+    <Button onClick={() => copy().then(onCopied)}>
       {isCopied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
       <span aria-live="polite">{isCopied ? 'Copied' : children}</span>
     </Button>
   );
 }
 
-/** A secret that is shown only once. Where it fills a dialog, `onCopied` closes it. */
+/**
+ * A secret that is shown only once. Until it is copied, or its reader says that they have stored it, the dialog around it
+ * does not close and leaving the page asks first. `onCopied` runs when they say so; without it the dialog closes.
+ */
 export function SecretOnce({ name, secret, onCopied }: { name: string; secret: string; onCopied?: () => void }) {
+  const [isSafe, setSafe] = useState(false);
+  const [isStored, setStored] = useState(false);
+  const dialog = useCloseGuard(secret !== '' && !isSafe);
+  const store = () => {
+    setSafe(true);
+    setStored(true);
+    (onCopied ?? dialog?.close)?.();
+  };
   return (
     <div className="space-y-4">
       <div className="rounded border border-line-strong bg-sunken p-3">
         <p className="mb-2 font-medium">{name}: copy it now, it is not shown again.</p>
         <div className="flex flex-wrap items-center gap-2">
           <code className="min-w-0 flex-1 break-all font-mono text-xs">{secret}</code>
-          <CopyButton text={secret} />
+          <CopyButton text={secret} onCopied={() => setSafe(true)} />
         </div>
       </div>
-      {onCopied && (
+      {!isSafe && dialog !== null && dialog.refusals > 0 && (
+        // A new element each time, so that each refusal is announced.
+        <p key={dialog.refusals} role="alert" className="text-danger">
+          Not closed: it would be lost. Copy it first, or say that you have stored it.
+        </p>
+      )}
+      {!isStored && (
         <div className="flex justify-end">
-          <Button kind="primary" onClick={onCopied}>
-            I have copied it
+          <Button kind="primary" onClick={store}>
+            I have stored it
           </Button>
         </div>
       )}

@@ -1,9 +1,14 @@
 'use client';
+import { ArrowDown, ArrowUp } from 'lucide-react';
 import Link from 'next/link';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import type { Total } from '../../../contract/totals';
 import { Button } from './button';
 import { joinClasses } from './classes';
+import { type Noun, showProgress } from './list-total';
+import type { RowSelection } from './row-selection';
 import { type Shortcut, useShortcuts } from './shortcuts';
+import type { Sorting } from './sorting';
 import { ErrorState } from './states';
 
 export interface Column<Row> {
@@ -11,28 +16,39 @@ export interface Column<Row> {
   name: string;
   cell(row: Row): ReactNode;
   isNumber?: boolean;
-  /** The table width from which the column is shown: 576, 768 or 896 pixels. Always shown if absent. */
-  from?: 'sm' | 'md' | 'lg';
+  /** The table width from which the column is shown: 576, 768, 896 or 1152 pixels. Always shown if absent. */
+  from?: 'sm' | 'md' | 'lg' | 'xl';
   /** A CSS width. Columns without one share the remaining space. */
   width?: string;
+  /** The orders by this column, by their names in the URL. Its header becomes a button. */
+  sorts?: { ascending?: string; descending?: string };
 }
 
 // Container widths of the table itself, because a details panel makes it narrower.
-const FROM = { sm: '@max-xl:hidden', md: '@max-3xl:hidden', lg: '@max-4xl:hidden' };
+const FROM = { sm: '@max-xl:hidden', md: '@max-3xl:hidden', lg: '@max-4xl:hidden', xl: '@max-6xl:hidden' };
 const SKELETON_ROWS = Array.from({ length: 12 }, (_, n) => n);
 
 interface DataTableProps<Row> {
   /** What the table lists, for screen readers. */
   caption: string;
+  /** What a row is called, one and many. */
+  noun?: Noun;
+  /** How many rows there are in all. */
+  total?: Total | undefined;
+  sorting?: Sorting;
   columns: Column<Row>[];
   /** Undefined while the rows load. */
   rows: Row[] | undefined;
   rowKey(row: Row): string;
+  /** Names a row for screen readers, so that no two rows and links sound alike. By default the words of its first cell. */
+  rowName?: (row: Row) => string;
   /** The link of a row; its first cell becomes the link. */
   rowHref?: (row: Row) => string;
   selected?: string | null;
   /** Makes rows selectable. */
   onSelect?: (key: string) => void;
+  /** Lets rows be chosen for one action on all of them: by checkbox, shift-click, or `x` on the selected row. */
+  selection?: RowSelection;
   /** Reads the current selection, which may be ahead of the rendered one. */
   readSelected?: () => string | null;
   onOpen?: (row: Row) => void;
@@ -53,12 +69,14 @@ interface DataTableProps<Row> {
  * table keeps its height while it loads. If loading fails, it says why and offers a retry.
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, rowKey, rowHref, selected, onSelect, onOpen, onHover, error, empty } = props;
+  const { caption, columns, rows, rowKey, rowHref, selected, onSelect, selection, onOpen, onHover, error, empty } =
+    props;
   const readSelected = props.readSelected ?? (() => selected);
   const body = useRef<HTMLTableSectionElement>(null);
   useEffect(() => {
     if (selected) body.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
+  useFocusReturn(body, selected ?? null);
 
   const step = (by: 1 | -1) => () => {
     if (!rows?.length || !onSelect) return;
@@ -74,6 +92,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     const row = rows?.find((candidate) => rowKey(candidate) === current);
     if (row) onOpen?.(row);
   };
+  const chooseSelected = () => {
+    const current = readSelected();
+    if (current) selection?.toggle(current);
+  };
   const moves: Shortcut[] = onSelect
     ? [
         { keys: 'j', name: 'Next row', run: step(1) },
@@ -86,7 +108,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         { keys: 'Enter', name: 'Open', run: open },
       ]
     : [];
-  useShortcuts(caption, [...moves, ...opens, ...(props.shortcuts ?? [])]);
+  const chooses: Shortcut[] = selection
+    ? [{ keys: 'x', name: 'Choose it, for an action on several', run: chooseSelected }]
+    : [];
+  useShortcuts(caption, [...moves, ...opens, ...chooses, ...(props.shortcuts ?? [])]);
 
   if (error && !rows?.length) return <ErrorState message={error} onRetry={props.onRetry} />;
   if (rows?.length === 0 && !props.hasMore) return <div className="rounded border border-line bg-surface">{empty}</div>;
@@ -98,46 +123,73 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         tabIndex={rowHref ? undefined : 0}
         className="@container overflow-x-auto rounded lg:overflow-x-clip"
       >
+        {onSelect && <Announcement {...props} body={body} />}
         <table className="w-full border-separate border-spacing-0" aria-busy={rows === undefined}>
           <caption className="sr-only">{caption}</caption>
           <thead>
             <tr>
+              {selection && (
+                <th className="sticky top-0 z-10 w-8 border-b bg-surface">
+                  <span className="sr-only">Chosen</span>
+                </th>
+              )}
               {columns.map((column) => (
                 <th
                   key={column.key}
                   scope="col"
+                  aria-sort={findDirection(column, props.sorting)}
                   style={{ width: column.width }}
                   className={joinClasses(
                     'sticky top-0 z-10 h-8 whitespace-nowrap border-b bg-surface px-2 text-left @lg:px-3 font-medium text-muted text-xs',
                     place(column),
                   )}
                 >
-                  {column.name}
+                  <ColumnName column={column} sorting={props.sorting} />
                 </th>
               ))}
             </tr>
           </thead>
           <tbody ref={body}>
-            {rows?.map((row) => {
+            {rows?.map((row, at) => {
               const key = rowKey(row);
               return (
                 <tr
                   key={key}
+                  data-row={key}
                   aria-current={key === selected ? 'true' : undefined}
-                  onClick={onSelect && (() => onSelect(key))}
+                  onClick={
+                    onSelect && ((event) => (event.shiftKey && selection ? selection.toggle(key, true) : onSelect(key)))
+                  }
                   onPointerEnter={onHover && (() => onHover(row))}
                   className={joinClasses(
                     'scroll-mt-8 hover:bg-sunken aria-[current]:bg-accent-soft',
                     onSelect && 'cursor-default',
                   )}
                 >
+                  {selection && (
+                    <td className="h-9 border-line/60 border-b pl-3">
+                      <input
+                        type="checkbox"
+                        aria-label={`Choose row ${at + 1}`}
+                        checked={selection.chosen.has(key)}
+                        onClick={(event) => event.stopPropagation()}
+                        onChange={({ nativeEvent }) => selection.toggle(key, (nativeEvent as MouseEvent).shiftKey)}
+                        className="block size-4 accent-accent"
+                      />
+                    </td>
+                  )}
                   {columns.map((column, index) => (
                     <td
                       key={column.key}
                       className={joinClasses('h-9 border-line/60 border-b px-2 @lg:px-3', place(column))}
                     >
                       {index === 0 && rowHref ? (
-                        <Link href={rowHref(row)} prefetch={false} className="hover:underline">
+                        <Link
+                          href={rowHref(row)}
+                          prefetch={false}
+                          aria-label={props.rowName?.(row)}
+                          className="hover:underline"
+                        >
                           {column.cell(row)}
                         </Link>
                       ) : (
@@ -157,6 +209,93 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   );
 }
 
+/**
+ * Says which row is selected. The keys move the selection and not the focus, so a screen reader hears nothing of it otherwise.
+ * It says nothing when the page opens.
+ */
+function Announcement<Row>({ rows, rowKey, rowName, selected, body }: DataTableProps<Row> & { body: BodyRef }) {
+  const first = useRef(selected);
+  const [text, setText] = useState('');
+  useEffect(() => {
+    if (first.current === selected) return;
+    first.current = undefined;
+    const at = selected ? (rows?.findIndex((row) => rowKey(row) === selected) ?? -1) : -1;
+    const row = rows?.[at];
+    const name = row && (rowName?.(row) ?? findRow(body.current, rowKey(row))?.cells[0]?.textContent);
+    setText(name ? `Selected: ${name}, row ${at + 1} of ${rows?.length}` : '');
+  }, [selected, rows, rowKey, rowName, body]);
+  return (
+    <p role="status" className="sr-only">
+      {text}
+    </p>
+  );
+}
+
+type BodyRef = RefObject<HTMLTableSectionElement | null>;
+
+const findRow = (body: HTMLTableSectionElement | null, key: string) =>
+  body?.querySelector<HTMLTableRowElement>(`tr[data-row="${CSS.escape(key)}"]`);
+
+/**
+ * Gives the focus back to the row whose details were closed. A row takes no focus when it is clicked or tapped, so the details
+ * have nothing to give it back to.
+ */
+function useFocusReturn(body: BodyRef, selected: string | null) {
+  const before = useRef(selected);
+  useEffect(() => {
+    const closed = before.current;
+    before.current = selected;
+    if (closed === null || selected !== null) return;
+    const frame = requestAnimationFrame(() => {
+      const { activeElement } = document;
+      if (activeElement !== null && activeElement !== document.body) return;
+      findRow(body.current, closed)?.querySelector<HTMLElement>('a, button')?.focus({ preventScroll: true });
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [body, selected]);
+}
+
+type Direction = 'ascending' | 'descending';
+
+/** Whether the list is sorted by the column. A column that cannot sort says nothing. */
+function findDirection<Row>({ sorts }: Column<Row>, sorting: Sorting | undefined): Direction | 'none' | undefined {
+  if (!sorts || !sorting) return undefined;
+  if (sorts.ascending === sorting.current) return 'ascending';
+  return sorts.descending === sorting.current ? 'descending' : 'none';
+}
+
+/** The name of a column. If it can sort, a button: a click sorts by it, the next one the other way round or as usual. */
+function ColumnName<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
+  const { name, sorts } = column;
+  const direction = findDirection(column, sorting);
+  if (!sorts || !sorting || !direction) return name;
+  const ways = [sorts.descending, sorts.ascending].filter((sort) => sort !== undefined);
+  const next = ways[ways.indexOf(sorting.current) + 1] ?? null;
+  // A list that has no other order keeps the one that it has.
+  const chosen = next ?? (ways.length > 1 ? ways[0]! : null);
+  const Arrow = direction === 'ascending' ? ArrowUp : ArrowDown;
+  return (
+    <button
+      type="button"
+      onClick={() => sorting.set(chosen)}
+      className={joinClasses(
+        'relative rounded underline-offset-4 hover:text-ink hover:underline',
+        direction !== 'none' && 'font-semibold text-ink',
+      )}
+    >
+      {name}
+      {/* In the padding of the cell, so that a column is as wide whether it is sorted or not. */}
+      {direction !== 'none' && (
+        <Arrow
+          size={10}
+          aria-hidden
+          className={joinClasses('absolute top-1 text-accent', column.isNumber ? 'right-full' : 'left-full')}
+        />
+      )}
+    </button>
+  );
+}
+
 function SkeletonRow<Row>({ columns, place }: { columns: Column<Row>[]; place(column: Column<Row>): string }) {
   return (
     <tr>
@@ -169,12 +308,11 @@ function SkeletonRow<Row>({ columns, place }: { columns: Column<Row>[]; place(co
   );
 }
 
-function TableFoot<Row>({ rows, error, onRetry, hasMore, isLoadingMore, onLoadMore }: DataTableProps<Row>) {
+function TableFoot<Row>(props: DataTableProps<Row>) {
+  const { rows, error, onRetry, hasMore = false, isLoadingMore, onLoadMore, noun, total } = props;
   return (
     <div className="flex min-h-10 items-center justify-between gap-3 px-3 py-1 text-muted text-xs">
-      <span role="status">
-        {rows?.length ?? 0} shown{hasMore ? '' : ', that is all'}
-      </span>
+      <span role="status">{showProgress({ shown: rows?.length ?? 0, hasMore, total }, noun)}</span>
       {error ? (
         <ErrorState message={error} onRetry={onRetry} />
       ) : (

@@ -35,7 +35,8 @@ export function DetailsPanel({ title, onClose, children }: { title: string; onCl
   const isWide = useWideScreen();
   if (!isWide)
     return (
-      <Sheet title={title} isOpen onClose={onClose}>
+      // The table gives the focus to the row: nothing had it when the row was tapped.
+      <Sheet title={title} isOpen returnsFocus={false} onClose={onClose}>
         {children}
       </Sheet>
     );

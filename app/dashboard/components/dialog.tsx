@@ -2,33 +2,43 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState } from 'react';
 import { Button, IconButton } from './button';
 import { joinClasses } from './classes';
+import { CloseGuardContext } from './close-guard';
 
 const BACKDROP =
   'fixed inset-0 z-40 bg-backdrop transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0';
 const POPUP =
   'fixed z-50 overflow-y-auto border border-line bg-surface text-ink transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0';
+const AT_TOP = 'top-[8dvh] left-1/2 max-h-[84dvh] w-[min(38rem,calc(100vw-1.5rem))] -translate-x-1/2 rounded p-4';
 const CENTERED =
   'top-1/2 left-1/2 max-h-[calc(100dvh-2rem)] w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 rounded p-5';
 
 interface DialogProps {
   title: string;
   isOpen: boolean;
-  /** Ignores clicks outside the dialog, because its content is shown only once. */
-  isPersistent?: boolean;
+  /** Keeps its upper edge in place while its content changes. */
+  isAtTop?: boolean;
+  /** What has the focus first. */
+  initialFocus?: RefObject<HTMLElement | null>;
   onClose(): void;
   children: ReactNode;
 }
 
-/** A modal dialog. It traps the focus, closes on Escape and restores the focus. */
+/** A modal dialog. It traps the focus, closes on Escape unless its content objects, and restores the focus. */
 export function Dialog(props: DialogProps) {
-  return <Modal {...props} place={CENTERED} />;
+  return <Modal {...props} place={props.isAtTop ? AT_TOP : CENTERED} />;
+}
+
+interface SheetProps extends DialogProps {
+  side?: 'full' | 'left';
+  /** False if the list behind it takes the focus back itself. */
+  returnsFocus?: boolean;
 }
 
 /** A dialog that covers a narrow screen. The shortcuts of the list behind it stay active. */
-export function Sheet({ side = 'full', ...rest }: DialogProps & { side?: 'full' | 'left' }) {
+export function Sheet({ side = 'full', ...rest }: SheetProps) {
   return (
     <Modal
       {...rest}
@@ -41,24 +51,42 @@ export function Sheet({ side = 'full', ...rest }: DialogProps & { side?: 'full' 
 function Modal({
   title,
   isOpen,
-  isPersistent,
+  initialFocus,
   onClose,
   children,
   place,
   isSheet,
-}: DialogProps & { place: string; isSheet?: boolean }) {
+  returnsFocus = true,
+}: DialogProps & { place: string; isSheet?: boolean; returnsFocus?: boolean }) {
+  const isGuarded = useRef(false);
+  const [refusals, setRefusals] = useState(0);
+  const guard = useCallback((isOn: boolean) => {
+    isGuarded.current = isOn;
+    setRefusals(0);
+  }, []);
+  const change = (open: boolean) => {
+    if (open) return;
+    if (isGuarded.current) setRefusals((count) => count + 1);
+    else onClose();
+  };
+  const closeGuard = useMemo(() => ({ guard, refusals, close: onClose }), [guard, refusals, onClose]);
   return (
-    <BaseDialog.Root open={isOpen} disablePointerDismissal={isPersistent} onOpenChange={(open) => open || onClose()}>
+    <BaseDialog.Root open={isOpen} onOpenChange={change}>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className={BACKDROP} />
-        <BaseDialog.Popup data-modal={isSheet ? undefined : ''} className={joinClasses(POPUP, place)}>
+        <BaseDialog.Popup
+          data-modal={isSheet ? undefined : ''}
+          initialFocus={initialFocus}
+          finalFocus={returnsFocus ? undefined : false}
+          className={joinClasses(POPUP, place)}
+        >
           <div className="mb-3 flex items-center justify-between gap-4">
             <BaseDialog.Title className="min-w-0 truncate font-semibold text-lg">{title}</BaseDialog.Title>
             <BaseDialog.Close render={<IconButton label="Close" />}>
               <X size={16} aria-hidden />
             </BaseDialog.Close>
           </div>
-          {children}
+          <CloseGuardContext value={closeGuard}>{children}</CloseGuardContext>
         </BaseDialog.Popup>
       </BaseDialog.Portal>
     </BaseDialog.Root>

@@ -11,6 +11,8 @@ interface MenuProps {
   buttonClassName?: string;
   /** Where the menu opens. */
   place?: 'below' | 'above';
+  /** Opens to the left, for a button near the right edge. */
+  isAtEnd?: boolean;
 }
 
 export const MENU_ITEM =
@@ -19,7 +21,7 @@ export const MENU_ITEM =
 /**
  * A button that opens a small menu of links and buttons. Arrow keys move in it; Escape or a click outside closes it.
  */
-export function Menu({ label, button, children, buttonClassName, place = 'below' }: MenuProps) {
+export function Menu({ label, button, children, buttonClassName, place = 'below', isAtEnd }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const root = useRef<HTMLDivElement>(null);
@@ -74,8 +76,9 @@ export function Menu({ label, button, children, buttonClassName, place = 'below'
           data-menu
           onClick={(event) => (event.target as Element).closest('a, button:not([data-stay])') && setOpen(false)}
           className={joinClasses(
-            'absolute left-0 z-40 max-h-[60vh] w-max min-w-full max-w-72 overflow-y-auto rounded border border-line-strong bg-surface p-1',
+            'absolute z-40 max-h-[60vh] w-max min-w-full max-w-72 overflow-y-auto rounded border border-line-strong bg-surface p-1',
             place === 'below' ? 'top-full mt-1' : 'bottom-full mb-1',
+            isAtEnd ? 'right-0' : 'left-0',
           )}
         >
           {children}

@@ -6,7 +6,7 @@ export function PageHeader({ title, about, children }: { title: ReactNode; about
   return (
     <header className="mb-4 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
       <div className="min-w-0">
-        <h1 className="font-semibold text-xl">{title}</h1>
+        <h1 className="wrap-anywhere line-clamp-3 font-semibold text-xl">{title}</h1>
         {about && <p className="text-muted">{about}</p>}
       </div>
       {children && <div className="flex flex-wrap items-center gap-2">{children}</div>}

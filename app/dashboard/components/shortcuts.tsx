@@ -1,8 +1,10 @@
 'use client';
 import { Keyboard } from 'lucide-react';
-import { createContext, type ReactNode, use, useCallback, useEffect, useRef, useState } from 'react';
+import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { setLetterKeys } from '../set-letter-keys';
 import { IconButton } from './button';
 import { Dialog } from './dialog';
+import { Switch } from './field';
 
 const SEQUENCE_MS = 1_000;
 
@@ -19,6 +21,7 @@ interface Group {
 
 const Registry = createContext<Set<{ current: Group }>>(new Set());
 const ShowAll = createContext<() => void>(() => {});
+const LetterKeys = createContext({ areOn: true, switchTo: (_areOn: boolean) => {} });
 
 /** Registers shortcuts while the component is mounted. The latest registration of a key wins. */
 export function useShortcuts(name: string, shortcuts: Shortcut[]) {
@@ -33,8 +36,19 @@ export function useShortcuts(name: string, shortcuts: Shortcut[]) {
   }, [groups]);
 }
 
-/** Listens for the shortcuts of all descendants, and lists them on `?`. */
-export function ShortcutsProvider({ children }: { children: ReactNode }) {
+/** Shows words about shortcuts of one character only while they work. */
+export const WithLetterKeys = ({ children }: { children: ReactNode }) => use(LetterKeys).areOn && children;
+
+/**
+ * Listens for the shortcuts of all descendants, and lists them on `?`. Shortcuts of one character (letters, digits, `/`, `?`)
+ * can be switched off, as WCAG 2.1.4 asks: speech input types whole words of them by accident. Escape, Enter and arrows stay.
+ */
+export function ShortcutsProvider({ areLettersOn, children }: { areLettersOn: boolean; children: ReactNode }) {
+  const [areOn, setOn] = useState(areLettersOn);
+  const switchTo = useCallback((isOn: boolean) => {
+    setOn(isOn);
+    void setLetterKeys(isOn);
+  }, []);
   const [groups] = useState(() => new Set<{ current: Group }>());
   const [shown, setShown] = useState<Group[] | null>(null);
   const showAll = useCallback(() => {
@@ -44,6 +58,7 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
     let pressed: { key: string; atMs: number } | null = null;
     const listen = (event: KeyboardEvent) => {
       if (!isForShortcuts(event)) return;
+      if (!areOn && [...event.key].length === 1) return;
       if (event.key === '?') {
         event.preventDefault();
         return showAll();
@@ -59,39 +74,57 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
     };
     window.addEventListener('keydown', listen);
     return () => window.removeEventListener('keydown', listen);
-  }, [groups, showAll]);
+  }, [groups, showAll, areOn]);
+  const letterKeys = useMemo(() => ({ areOn, switchTo }), [areOn, switchTo]);
   return (
     <Registry value={groups}>
-      <ShowAll value={showAll}>{children}</ShowAll>
-      <Dialog title="Keyboard shortcuts" isOpen={shown !== null} onClose={() => setShown(null)}>
-        <div className="gap-x-8 sm:columns-2">
-          {shown?.map(({ name, shortcuts }) => (
-            <section key={name} className="mb-4 break-inside-avoid">
-              <h3 className="mb-1 font-medium text-muted text-xs">{name}</h3>
-              <dl>
-                {shortcuts.map(({ keys, name: act }) => (
-                  <div key={keys} className="flex items-center justify-between gap-4 py-0.5">
-                    <dt>{act}</dt>
-                    <dd className="flex gap-1">
-                      {keys.split(' ').map((key) => (
-                        <Key key={key}>{key}</Key>
-                      ))}
-                    </dd>
-                  </div>
-                ))}
-              </dl>
-            </section>
-          ))}
-        </div>
-      </Dialog>
+      <LetterKeys value={letterKeys}>
+        <ShowAll value={showAll}>{children}</ShowAll>
+        <Dialog title="Keyboard shortcuts" isOpen={shown !== null} onClose={() => setShown(null)}>
+          <div className="mb-4 space-y-1 border-b pb-3">
+            <LetterKeysSwitch />
+            <p className="text-muted text-xs">
+              {areOn
+                ? 'Speech input or a stray touch can press letters by accident: then switch them off.'
+                : 'Letters, digits and signs do nothing now. Escape, Enter, arrows and keys with Ctrl or ⌘ still work.'}
+            </p>
+          </div>
+          <div className="gap-x-8 sm:columns-2">
+            {shown?.map(({ name, shortcuts }) => (
+              <section key={name} className="mb-4 break-inside-avoid">
+                <h3 className="mb-1 font-medium text-muted text-xs">{name}</h3>
+                <dl>
+                  {shortcuts.map(({ keys, name: act }) => (
+                    <div key={keys} className="flex items-center justify-between gap-4 py-0.5">
+                      <dt>{act}</dt>
+                      <dd className="flex gap-1">
+                        {keys.split(' ').map((key) => (
+                          <Key key={key}>{key}</Key>
+                        ))}
+                      </dd>
+                    </div>
+                  ))}
+                </dl>
+              </section>
+            ))}
+          </div>
+        </Dialog>
+      </LetterKeys>
     </Registry>
   );
 }
 
+/** Switches shortcuts of one character on and off, in this browser. */
+export function LetterKeysSwitch() {
+  const { areOn, switchTo } = use(LetterKeys);
+  return <Switch label="One-letter keys" checked={areOn} onChange={({ target }) => switchTo(target.checked)} />;
+}
+
 /** Opens the list of shortcuts, for people who do not know its key yet. */
 export function ShortcutsButton() {
+  const { areOn } = use(LetterKeys);
   return (
-    <IconButton label="Keyboard shortcuts (?)" onClick={use(ShowAll)}>
+    <IconButton label={areOn ? 'Keyboard shortcuts (?)' : 'Keyboard shortcuts'} onClick={use(ShowAll)}>
       <Keyboard size={16} aria-hidden />
     </IconButton>
   );

@@ -1,5 +1,9 @@
 'use client';
-import { createContext, type ReactNode, use, useEffect, useState } from 'react';
+import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react';
+import { showInstant, UTC } from '../time-zone';
+
+// Server components call it too, and cannot call what a client module has.
+export { showDuration } from './duration';
 
 const TICK_MS = 10_000;
 const UNITS = [
@@ -10,22 +14,38 @@ const UNITS = [
   ['min', 60],
 ] as const;
 
-/** `isLocal` is false on the server and in the first render, which do not know the browser's time zone. */
-const Clock = createContext<{ nowMs: number; isLocal: boolean }>({ nowMs: 0, isLocal: false });
+interface Clock {
+  nowMs: number;
+  /** The zone in which all times are shown. */
+  timeZone: string;
+  setTimeZone(timeZone: string): void;
+}
 
-/**
- * Gives every Time below the current time. It starts with the server's clock (milliseconds), so that both render the
- * same.
- */
-export function ClockProvider({ nowMs, children }: { nowMs: number; children: ReactNode }) {
-  const [clock, setClock] = useState({ nowMs, isLocal: false });
+const ClockContext = createContext<Clock>({ nowMs: 0, timeZone: UTC, setTimeZone: () => {} });
+
+/** Reads and changes the zone in which times are shown. */
+export const useTimeZone = () => use(ClockContext);
+
+interface ClockProps {
+  /** The server's clock, in milliseconds, so that both render the same at first. */
+  nowMs: number;
+  timeZone: string;
+  children: ReactNode;
+}
+
+/** Gives every Time below the current time and the time zone. */
+export function ClockProvider({ nowMs: startMs, timeZone: startZone, children }: ClockProps) {
+  const [nowMs, setNowMs] = useState(startMs);
+  const [timeZone, setTimeZone] = useState(startZone);
   useEffect(() => {
-    const tick = () => setClock({ nowMs: Date.now(), isLocal: true });
+    const tick = () => setNowMs(Date.now());
     tick();
     const timer = setInterval(tick, TICK_MS);
     return () => clearInterval(timer);
   }, []);
-  return <Clock value={clock}>{children}</Clock>;
+  return (
+    <ClockContext value={useMemo(() => ({ nowMs, timeZone, setTimeZone }), [nowMs, timeZone])}>{children}</ClockContext>
+  );
 }
 
 /** Describes the distance of an instant from now: `3 min ago`, `in 2 h`, `just now`. */
@@ -37,32 +57,14 @@ export function describeDistance(atMs: number, nowMs: number): string {
   return atMs > nowMs ? `in ${amount}` : `${amount} ago`;
 }
 
-const showUtc = (iso: string) => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
-const showLocal = (iso: string) =>
-  new Date(iso).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
-
-/** An instant (ISO 8601) relative to now, with local time and UTC on hover. `absolute` shows the local time instead. */
+/** An instant (ISO 8601) relative to now, with the exact time on hover. `absolute` shows the exact time instead. */
 export function Time({ at, absolute = false }: { at: string | null; absolute?: boolean }) {
-  const { nowMs, isLocal } = use(Clock);
+  const { nowMs, timeZone } = use(ClockContext);
   if (at === null) return <span className="text-faint">–</span>;
-  const local = isLocal ? showLocal(at) : null;
+  const exact = showInstant(at, timeZone);
   return (
-    <time
-      dateTime={at}
-      title={local ? `${local} local time\n${showUtc(at)}` : showUtc(at)}
-      className="whitespace-nowrap"
-    >
-      {absolute ? (local ?? showUtc(at)) : describeDistance(Date.parse(at), nowMs)}
+    <time dateTime={at} title={exact} className="whitespace-nowrap">
+      {absolute ? exact : describeDistance(Date.parse(at), nowMs)}
     </time>
   );
-}
-
-/** Formats a duration: `850 ms`, `12 s`, `4 min 10 s`, `2 h 5 min`. */
-export function showDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min${seconds % 60 ? ` ${seconds % 60} s` : ''}`;
-  const minutes = Math.round(seconds / 60);
-  return `${Math.floor(minutes / 60)} h${minutes % 60 ? ` ${minutes % 60} min` : ''}`;
 }

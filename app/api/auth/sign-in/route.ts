@@ -1,4 +1,4 @@
-import { answerSignIn } from '../../../../server/rest/staff-endpoints';
+import { answerSignIn } from '../../../../server/rest/account-endpoints';
 import { getService } from '../../../../server/service';
 
 export const POST = (request: Request) => answerSignIn(getService(), request);

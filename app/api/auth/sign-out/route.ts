@@ -1,4 +1,4 @@
-import { answerSignOut } from '../../../../server/rest/staff-endpoints';
+import { answerSignOut } from '../../../../server/rest/account-endpoints';
 import { getService } from '../../../../server/service';
 
 export const POST = (request: Request) => answerSignOut(getService(), request);

@@ -1,11 +1,3 @@
-import type { AlertStatus } from '../../../../contract/findings';
-
-export const STATUS_WORDS: Record<AlertStatus, string> = {
-  Open: 'Open',
-  Acknowledged: 'Acknowledged',
-  Resolved: 'Resolved',
-};
-
 export type AlertsTab = 'alerts' | 'rules';
 
 /** Reads the tab from a page's query; defaults to the alerts. */

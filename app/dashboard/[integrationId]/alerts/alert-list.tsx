@@ -2,27 +2,32 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { Alert } from '../../../../contract/findings';
 import { ActiveFilters } from '../../components/active-filters';
-import { Badge, type Tone } from '../../components/badge';
 import { TRUNCATED } from '../../components/classes';
 import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
-import { Select } from '../../components/field';
 import { SeverityBadge } from '../../components/severity-badge';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection, useUrlState } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
-import { useStaff } from '../../staff';
-import { useAlertChanges } from './alert-changes';
-import { readAlertFilters, STATUS_WORDS } from './alert-filters';
+import { IncidentBadge, StatusFilter, useIncidentShortcuts } from '../incident-handling';
+import { readAlertFilters } from './alert-filters';
 import { AlertPanel } from './alert-panel';
 
 const REFRESH_MS = 10_000;
-const TONES: Record<Alert['status'], Tone> = { Open: 'danger', Acknowledged: 'medium', Resolved: 'neutral' };
 
 const COLUMNS: Column<Alert>[] = [
-  { key: 'severity', name: 'Severity', width: '1%', cell: ({ severity }) => <SeverityBadge severity={severity} /> },
+  {
+    key: 'severity',
+    name: 'Severity',
+    width: '1%',
+    cell: ({ severity }) => (
+      <span className="flex max-w-24">
+        <SeverityBadge severity={severity} />
+      </span>
+    ),
+  },
   {
     key: 'message',
     name: 'Message',
@@ -40,13 +45,7 @@ const COLUMNS: Column<Alert>[] = [
     width: '1%',
     cell: ({ rule }) => <span className="block max-w-40 truncate text-muted">{rule?.name ?? 'the customer’s'}</span>,
   },
-  {
-    key: 'status',
-    name: 'Status',
-    from: 'sm',
-    width: '1%',
-    cell: ({ status }) => <Badge tone={TONES[status]}>{STATUS_WORDS[status]}</Badge>,
-  },
+  { key: 'status', name: 'Status', width: '1%', cell: IncidentBadge },
   {
     key: 'triggered',
     name: 'Triggered',
@@ -61,7 +60,7 @@ export function AlertList({ base }: { base: string }) {
   const trpc = useTRPC();
   const { params, change } = useUrlState();
   const { selected, select, readSelected } = useSelection();
-  const { canWrite } = useStaff();
+  const shortcuts = useIncidentShortcuts('alerts', readSelected);
   const filters = readAlertFilters(params);
   const query = useInfiniteQuery(
     trpc.alerts.list.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: REFRESH_MS }),
@@ -71,28 +70,11 @@ export function AlertList({ base }: { base: string }) {
   const isElsewhere = selected !== null && list.rows !== undefined && listed === undefined;
   const elsewhere = useQuery(trpc.alerts.get.queryOptions({ id: selected ?? '' }, { enabled: isElsewhere }));
   const alert = listed ?? (isElsewhere ? elsewhere.data : undefined);
-  const { acknowledge, resolve } = useAlertChanges();
   const set = (param: string, value: string | null) => change({ [param]: value, selected: null });
-  const acts = [
-    { keys: 'a', name: 'Acknowledge', run: () => selected && acknowledge.mutate({ id: selected }) },
-    { keys: 'r', name: 'Resolve', run: () => selected && resolve.mutate({ id: selected }) },
-  ];
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center gap-2">
-        <Select
-          aria-label="Status"
-          className="w-44"
-          value={filters.status ?? ''}
-          onChange={({ target }) => set('status', target.value)}
-        >
-          <option value="">Status: any</option>
-          {Object.entries(STATUS_WORDS).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </Select>
+        <StatusFilter value={filters.status} onChange={(status) => set('status', status)} />
         <ActiveFilters
           filters={filters.ruleId ? [{ param: 'rule', name: 'Rule', value: alert?.rule?.name ?? filters.ruleId }] : []}
           onRemove={(param) => set(param, null)}
@@ -109,7 +91,7 @@ export function AlertList({ base }: { base: string }) {
             onSelect={select}
             readSelected={readSelected}
             empty={<NoAlerts isFiltered={Boolean(filters.status || filters.ruleId)} />}
-            shortcuts={[...(canWrite ? acts : []), { keys: 'Escape', name: 'Close details', run: () => select(null) }]}
+            shortcuts={[...shortcuts, { keys: 'Escape', name: 'Close details', run: () => select(null) }]}
           />
         }
         details={alert && <AlertPanel key={alert.id} alert={alert} base={base} onClose={() => select(null)} />}

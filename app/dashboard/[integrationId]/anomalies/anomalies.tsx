@@ -1,5 +1,5 @@
 'use client';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from 'next/navigation';
 import type { Anomaly } from '../../../../contract/findings';
 import { joinClasses, TRUNCATED } from '../../components/classes';
@@ -7,40 +7,54 @@ import { shortenId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
 import { HoverLink } from '../../components/hover-link';
+import { ListTools } from '../../components/list-tools';
 import { PageHeader } from '../../components/page-header';
 import { SeverityBadge } from '../../components/severity-badge';
+import { useSorting } from '../../components/sorting';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection, useUrlState } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
+import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
+import { IncidentBadge, useIncidentShortcuts } from '../incident-handling';
 import { ANOMALY_FILTER_NAMES, readAnomalyFilters } from './anomaly-filters';
 import { AnomalyPanel } from './anomaly-panel';
-import { nameAnomaly } from './anomaly-words';
+import { nameAnomaly, sayAnomaly } from './anomaly-words';
 import { AnomalyFilterBar } from './filter-bar';
 
 const LINK = 'whitespace-nowrap text-accent underline-offset-2 hover:underline';
 
 const columnsOf = (base: string): Column<Anomaly>[] => [
   {
-    key: 'type',
-    name: 'Type',
+    key: 'what',
+    name: 'What was seen',
     width: '100%',
-    cell: ({ anomalyType }) => (
-      <span className={joinClasses(TRUNCATED, 'font-medium')} title={anomalyType}>
-        {nameAnomaly(anomalyType)}
-      </span>
-    ),
+    cell: (anomaly) => {
+      const sentence = sayAnomaly(anomaly);
+      return (
+        <div className="py-1">
+          <span className={joinClasses(TRUNCATED, 'font-medium')} title={anomaly.anomalyType}>
+            {nameAnomaly(anomaly.anomalyType)}
+          </span>
+          {sentence && (
+            <span className={joinClasses(TRUNCATED, 'text-muted')} title={sentence}>
+              {sentence}
+            </span>
+          )}
+        </div>
+      );
+    },
   },
   { key: 'severity', name: 'Severity', width: '1%', cell: ({ severity }) => <SeverityBadge severity={severity} /> },
   {
     key: 'user',
     name: 'User',
-    from: 'sm',
-    cell: ({ userId }) =>
+    from: 'md',
+    cell: ({ userId, userName }) =>
       userId ? (
         <HoverLink className={LINK} href={`${base}/users/${encodeURIComponent(userId)}`} title={userId}>
-          {shortenId(userId)}
+          <span className="inline-block max-w-36 truncate align-bottom">{userName ?? shortenId(userId)}</span>
         </HoverLink>
       ) : (
         <span className="text-faint">–</span>
@@ -49,7 +63,7 @@ const columnsOf = (base: string): Column<Anomaly>[] => [
   {
     key: 'session',
     name: 'Session',
-    from: 'md',
+    from: 'lg',
     cell: ({ sessionId }) =>
       sessionId ? (
         <HoverLink className={LINK} href={`${base}/sessions/${encodeURIComponent(sessionId)}`} title={sessionId}>
@@ -59,34 +73,61 @@ const columnsOf = (base: string): Column<Anomaly>[] => [
         <span className="text-faint">–</span>
       ),
   },
+  { key: 'status', name: 'Status', width: '1%', cell: IncidentBadge },
   {
     key: 'detected',
     name: 'Detected',
     width: '1%',
     isNumber: true,
+    sorts: { descending: 'newest', ascending: 'oldest' },
     cell: ({ detectedAt }) => <Time at={detectedAt} />,
   },
 ];
 
-/** The anomalies that the pipeline reported, newest first, with a panel for the selected one. */
+const NOUN = ['anomaly', 'anomalies'] as const;
+
+/** The anomalies that the pipeline reported, with a panel for the selected one. */
 export function Anomalies() {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;
   const trpc = useTRPC();
   const { params } = useUrlState();
   const { selected, select, readSelected } = useSelection();
-  const query = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(readAnomalyFilters(params), PAGES));
+  const sorting = useSorting('newest');
+  const filters = readAnomalyFilters(params);
+  const query = useInfiniteQuery(
+    trpc.anomalies.list.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: REFRESH_MS }),
+  );
+  const total = useQuery(trpc.anomalies.count.queryOptions(filters)).data;
   const list = listRows(query);
-  const anomaly = list.rows?.find(({ id }) => id === selected);
+  const listed = list.rows?.find(({ id }) => id === selected);
+  const isElsewhere = selected !== null && list.rows !== undefined && listed === undefined;
+  const elsewhere = useQuery(trpc.anomalies.get.queryOptions({ id: selected ?? '' }, { enabled: isElsewhere }));
+  const anomaly = listed ?? (isElsewhere ? elsewhere.data : undefined);
+  const shortcuts = useIncidentShortcuts('anomalies', readSelected);
   const isFiltered = [...ANOMALY_FILTER_NAMES.keys()].some((param) => params.has(param));
   return (
     <>
-      <PageHeader title="Anomalies" about="What the correlation found odd, newest first." />
+      <PageHeader title="Anomalies" about="What the correlation found odd." />
       <AnomalyFilterBar />
+      <ListTools
+        {...{
+          list: 'anomalies',
+          page: 'anomalies',
+          noun: NOUN,
+          filters,
+          total,
+          rows: list.rows,
+          hasMore: list.hasMore,
+        }}
+      />
       <ListWithDetails
         list={
           <DataTable
             caption="Anomalies"
+            noun={NOUN}
+            total={total}
+            sorting={sorting}
             columns={columnsOf(base)}
             {...list}
             rowKey={({ id }) => id}
@@ -94,7 +135,7 @@ export function Anomalies() {
             onSelect={select}
             readSelected={readSelected}
             empty={<NoAnomalies isFiltered={isFiltered} />}
-            shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}
+            shortcuts={[...shortcuts, { keys: 'Escape', name: 'Close details', run: () => select(null) }]}
           />
         }
         details={

@@ -1,5 +1,6 @@
 import type { Severity } from '../../../../contract/events';
 import type { AnomalyType } from '../../../../contract/findings';
+import { readSort } from '../../list-pages';
 
 export const SEVERITY_WORDS: Record<Severity, string> = { high: 'High', medium: 'Medium', low: 'Low' };
 
@@ -13,17 +14,20 @@ export const KNOWN_TYPES: AnomalyType[] = [
 export const ANOMALY_FILTER_NAMES = new Map([
   ['anomalyType', 'Type'],
   ['severity', 'Severity'],
+  ['status', 'Status'],
   ['userId', 'User id'],
   ['sessionId', 'Session id'],
 ]);
 
-/** Reads the filters of the list from a page's query. The procedure reports invalid values. */
+/** Reads the filters and the order of the list from a page's query. The procedure reports invalid values. */
 export function readAnomalyFilters(search: URLSearchParams) {
   const text = (name: string) => search.get(name) ?? undefined;
   return {
     anomalyType: text('anomalyType'),
     severity: text('severity'),
+    status: text('status'),
     userId: text('userId'),
     sessionId: text('sessionId'),
+    sort: readSort(search, 'newest'),
   };
 }

@@ -7,7 +7,8 @@ import { ErrorState, Skeleton } from '../../components/states';
 import { Time } from '../../components/time';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
-import { nameAnomaly } from './anomaly-words';
+import { IncidentBadge } from '../incident-handling';
+import { nameAnomaly, sayAnomaly } from './anomaly-words';
 
 /** The anomalies of a user, shown on their page. Each links to its entry in the full list. */
 export function AnomalyList({ filters, base }: { filters: { userId: string }; base: string }) {
@@ -20,17 +21,19 @@ export function AnomalyList({ filters, base }: { filters: { userId: string }; ba
   return (
     <>
       <ul className="max-h-80 space-y-1.5 overflow-y-auto">
-        {list.rows.map(({ id, anomalyType, severity, detectedAt }) => (
-          <li key={id} className="flex items-center gap-3">
+        {list.rows.map((anomaly) => (
+          <li key={anomaly.id} className="flex items-center gap-3">
             <HoverLink
               className="min-w-0 flex-1 truncate hover:underline"
-              href={`${base}/anomalies?${new URLSearchParams({ ...filters, selected: id })}`}
+              title={sayAnomaly(anomaly) ?? undefined}
+              href={`${base}/anomalies?${new URLSearchParams({ ...filters, selected: anomaly.id })}`}
             >
-              {nameAnomaly(anomalyType)}
+              {nameAnomaly(anomaly.anomalyType)}
             </HoverLink>
-            <SeverityBadge severity={severity} />
+            <SeverityBadge severity={anomaly.severity} />
+            <IncidentBadge status={anomaly.status} />
             <span className="text-muted">
-              <Time at={detectedAt} />
+              <Time at={anomaly.detectedAt} />
             </span>
           </li>
         ))}

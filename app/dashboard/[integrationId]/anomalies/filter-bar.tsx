@@ -3,6 +3,7 @@ import { type FormEvent, useId } from 'react';
 import { ActiveFilters } from '../../components/active-filters';
 import { Input, Select } from '../../components/field';
 import { useUrlState } from '../../components/url-state';
+import { StatusFilter } from '../incident-handling';
 import { ANOMALY_FILTER_NAMES, KNOWN_TYPES, SEVERITY_WORDS } from './anomaly-filters';
 
 /** The filters of the list, kept in the URL. Each active filter is a chip; a click removes it. */
@@ -28,6 +29,7 @@ export function AnomalyFilterBar() {
             </option>
           ))}
         </Select>
+        <StatusFilter value={params.get('status') ?? undefined} onChange={(status) => set('status', status)} />
       </div>
       <ActiveFilters
         filters={active.map(([param, name]) => ({ param, name, value: params.get(param) }))}
@@ -59,8 +61,7 @@ function TextFilter({ name, param, suggestions, onSet }: TextFilterProps) {
         name={param}
         type="search"
         aria-label={name}
-        placeholder={suggestions ? `${name}  /` : name}
-        data-search={suggestions && ''}
+        placeholder={name}
         list={suggestions && id}
         className="w-40"
         autoComplete="off"

@@ -8,7 +8,12 @@ export const metadata: Metadata = { title: 'Anomalies' };
 
 export default async function AnomaliesPage(props: PageProps) {
   const { search, trpc, queryClient } = await openPage(props, 'anomalies');
-  await queryClient.prefetchInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(readAnomalyFilters(search), PAGES));
+  const filters = readAnomalyFilters(search);
+  await Promise.all([
+    queryClient.prefetchInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(filters, PAGES)),
+    queryClient.prefetchQuery(trpc.anomalies.count.queryOptions(filters)),
+    queryClient.prefetchQuery(trpc.savedViews.list.queryOptions()),
+  ]);
   return (
     <FirstContent queryClient={queryClient}>
       <Anomalies />

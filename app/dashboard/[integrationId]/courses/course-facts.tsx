@@ -6,6 +6,7 @@ import { Facts } from '../../components/details-panel';
 import { ScoreBar } from '../../components/score-bar';
 import { Time } from '../../components/time';
 import { OutsideLink } from '../sessions/session-facts';
+import { SessionsLink } from '../sessions/session-links';
 
 /** Facts about a course, over all its sessions. */
 export function CourseFacts({ course }: { course: Course }) {
@@ -23,7 +24,10 @@ export function CourseFacts({ course }: { course: Course }) {
         [
           'Sessions',
           <span key="sessions">
-            <Count value={course.sessionCount} />, of them <Count value={course.botSessionCount} /> bot
+            <SessionsLink filter={{ courseId: course.id }} title="Sessions of the course">
+              <Count value={course.sessionCount} />
+            </SessionsLink>
+            , of them <Count value={course.botSessionCount} /> bot
           </span>,
         ],
         ['Users', <Count key="users" value={course.userCount} />],

@@ -6,10 +6,11 @@ import { ButtonLink } from '../../components/button';
 import { Count } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, ListWithDetails } from '../../components/details-panel';
-import { OpenById } from '../../components/open-by-id';
+import { ListTools } from '../../components/list-tools';
 import { PageHeader } from '../../components/page-header';
 import { Pending } from '../../components/pending';
 import { ScoreBar } from '../../components/score-bar';
+import { useSorting } from '../../components/sorting';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection } from '../../components/url-state';
@@ -21,6 +22,7 @@ const COLUMNS: Column<Course>[] = [
   {
     key: 'name',
     name: 'Name',
+    sorts: { ascending: 'name' },
     cell: ({ name }) => <span className="block max-w-52 truncate font-medium">{name}</span>,
   },
   {
@@ -40,7 +42,10 @@ const COLUMNS: Column<Course>[] = [
     width: '1%',
     cell: ({ averageBotScore }) => <ScoreBar score={averageBotScore} level={null} />,
   },
-  { key: 'sessions', name: 'Sessions', isNumber: true, cell: ({ sessionCount }) => <Count value={sessionCount} /> },
+  {
+    ...{ key: 'sessions', name: 'Sessions', isNumber: true, sorts: { descending: 'sessions' } },
+    cell: ({ sessionCount }) => <Count value={sessionCount} />,
+  },
   {
     key: 'bots',
     name: 'Bots',
@@ -52,12 +57,15 @@ const COLUMNS: Column<Course>[] = [
   {
     key: 'seen',
     name: 'Last seen',
+    sorts: { descending: 'lastSeen' },
     from: 'sm',
     isNumber: true,
     width: '1%',
     cell: ({ lastSeenAt }) => <Time at={lastSeenAt} />,
   },
 ];
+
+const NOUN = ['course', 'courses'] as const;
 
 /** The courses that have sessions, with a panel for the selected one. */
 export function Courses() {
@@ -66,22 +74,33 @@ export function Courses() {
   const router = useRouter();
   const trpc = useTRPC();
   const { selected, select, readSelected } = useSelection();
-  const query = useInfiniteQuery(trpc.courses.list.infiniteQueryOptions({}, PAGES));
+  const sorting = useSorting('id');
+  const filters = { sort: sorting.current };
+  const query = useInfiniteQuery(trpc.courses.listSorted.infiniteQueryOptions(filters, PAGES));
+  const total = useQuery(trpc.courses.count.queryOptions()).data;
   const list = listRows(query);
   const hrefOf = ({ id }: Course) => `${base}/courses/${encodeURIComponent(id)}`;
   return (
     <>
-      <PageHeader title="Courses" about="Found in the URLs of sessions, sorted by id.">
-        <OpenById label="Course id" base={`${base}/courses`} />
-      </PageHeader>
+      <PageHeader title="Courses" about="Found in the URLs of sessions." />
+      <ListTools
+        {...{ list: 'courses', page: 'courses', noun: NOUN, filters, total, rows: list.rows, hasMore: list.hasMore }}
+        note={
+          sorting.current === 'id' ? 'In the order of their ids.' : 'New sessions change this order within a minute.'
+        }
+      />
       <ListWithDetails
         list={
           <DataTable
             caption="Courses"
+            noun={NOUN}
+            total={total}
+            sorting={sorting}
             columns={COLUMNS}
             {...list}
             rowKey={({ id }) => id}
             rowHref={hrefOf}
+            rowName={({ name, url, id }) => `${name}, ${url ?? id}`}
             selected={selected}
             onSelect={select}
             readSelected={readSelected}

@@ -1,6 +1,6 @@
 import type { Metadata } from 'next';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
-import { PAGES } from '../../list-pages';
+import { PAGES, readSort } from '../../list-pages';
 import { Courses } from './courses';
 
 export const metadata: Metadata = { title: 'Courses' };
@@ -9,7 +9,11 @@ export default async function CoursesPage(props: PageProps) {
   const { search, trpc, queryClient } = await openPage(props, 'courses');
   const courseId = search.get('selected');
   await Promise.all([
-    queryClient.prefetchInfiniteQuery(trpc.courses.list.infiniteQueryOptions({}, PAGES)),
+    queryClient.prefetchInfiniteQuery(
+      trpc.courses.listSorted.infiniteQueryOptions({ sort: readSort(search, 'id') }, PAGES),
+    ),
+    queryClient.prefetchQuery(trpc.courses.count.queryOptions()),
+    queryClient.prefetchQuery(trpc.savedViews.list.queryOptions()),
     courseId && queryClient.prefetchQuery(trpc.courses.get.queryOptions({ courseId })),
   ]);
   return (

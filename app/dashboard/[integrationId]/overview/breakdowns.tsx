@@ -17,20 +17,25 @@ interface Share {
 
 const ACCENT = 'var(--color-accent)';
 
-/** The scored sessions of the window by API class. */
+/** The scored sessions of the window by class. */
 export function ClassShares({ analytics }: { analytics: Analytics }) {
   const { highConfidenceBots, mediumConfidenceBots, lowConfidenceBots, likelyHumans } = analytics.botDetection;
   return (
     <Shares
       title="Risk classes"
+      window={analytics}
       shares={[
         {
-          name: 'Bot, high confidence',
-          value: highConfidenceBots,
+          name: 'Bot',
+          value: highConfidenceBots + mediumConfidenceBots,
           color: 'var(--color-bot-fill)',
           filter: { riskLevel: 'bot' },
+          note: highConfidenceBots > 0 && (
+            <span title="A score of at least 90, or labelled bot">
+              <Count value={highConfidenceBots} /> with high confidence
+            </span>
+          ),
         },
-        { name: 'Bot', value: mediumConfidenceBots, color: 'var(--color-bot-fill)', filter: { riskLevel: 'bot' } },
         {
           name: 'Medium',
           value: lowConfidenceBots,
@@ -48,6 +53,7 @@ export function TopOrigins({ analytics }: { analytics: Analytics }) {
   return (
     <Shares
       title="Top origins"
+      window={analytics}
       shares={analytics.topOrigins.map(({ origin, sessionCount, botPercentage }) => ({
         name: origin,
         value: sessionCount,
@@ -69,6 +75,7 @@ export function DeviceShares({ analytics }: { analytics: Analytics }) {
   return (
     <Shares
       title="Devices"
+      window={analytics}
       shares={[
         { name: 'Desktop', value: desktop, color: ACCENT, filter: { deviceType: 'desktop' } },
         { name: 'Mobile', value: mobile, color: ACCENT, filter: { deviceType: 'mobile' } },
@@ -81,14 +88,26 @@ export function DeviceShares({ analytics }: { analytics: Analytics }) {
 /** The browsers of the sessions in the window. */
 export function BrowserShares({ analytics }: { analytics: Analytics }) {
   const browsers = Object.entries(analytics.deviceBreakdown.browserCounts).sort(([, a], [, b]) => b - a);
-  return <Shares title="Browsers" shares={browsers.map(([name, value]) => ({ name, value, color: ACCENT }))} />;
+  return (
+    <Shares
+      title="Browsers"
+      window={analytics}
+      shares={browsers.map(([name, value]) => ({ name, value, color: ACCENT }))}
+    />
+  );
 }
 
-/** A chart of shares: one bar per line, with its count and its percentage. */
-function Shares({ title, shares }: { title: string; shares: Share[] }) {
+interface SharesProps {
+  title: string;
+  /** What the links are limited to, so that they list exactly what is counted. */
+  window: Pick<Analytics, 'startDate' | 'endDate'>;
+  shares: Share[];
+}
+
+/** A chart of shares: one line each, with its count, its percentage, and a bar of that percentage. */
+function Shares({ title, window: { startDate, endDate }, shares }: SharesProps) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const total = shares.reduce((sum, { value }) => sum + value, 0);
-  const largest = Math.max(1, ...shares.map(({ value }) => value));
   const part = (value: number) => (total === 0 ? 0 : value / total);
   return (
     <ChartFrame
@@ -112,7 +131,7 @@ function Shares({ title, shares }: { title: string; shares: Share[] }) {
                 <Link
                   prefetch={false}
                   className="min-w-0 truncate hover:underline"
-                  href={`/dashboard/${integrationId}/sessions?${new URLSearchParams(filter)}`}
+                  href={`/dashboard/${integrationId}/sessions?${new URLSearchParams({ ...filter, startDate, endDate })}`}
                 >
                   {name}
                 </Link>
@@ -130,7 +149,7 @@ function Shares({ title, shares }: { title: string; shares: Share[] }) {
             <div className="mt-0.5 h-1.5 rounded bg-sunken" aria-hidden>
               <div
                 className="h-full rounded opacity-80"
-                style={{ width: `${(value / largest) * 100}%`, background: color }}
+                style={{ width: `${part(value) * 100}%`, background: color }}
               />
             </div>
           </li>

@@ -1,23 +1,29 @@
+import Link from 'next/link';
 import type { ReactNode } from 'react';
 import type { Stats } from '../../../../contract/stats';
 import { Count, Percent } from '../../components/count';
 import { showScore } from '../../components/score-bar';
 import { StatStrip } from '../../components/stat-strip';
 
-/** The all-time counters, in one strip. */
-export function Counters({ stats }: { stats: Stats }) {
+/** The all-time counters, in one strip. A number links to the list that it counts. */
+export function Counters({ stats, base }: { stats: Stats; base: string }) {
+  const to = (path: string, value: number) => (
+    <Link key={path} prefetch={false} className="hover:underline" href={`${base}/${path}`}>
+      <Count value={value} />
+    </Link>
+  );
   const { totalSessions, matchedSessions, averageBotScore } = stats;
   const counters: [name: string, value: ReactNode, note: ReactNode][] = [
     [
       'Sessions',
-      <Count key="n" value={totalSessions} />,
+      to('sessions', totalSessions),
       <>
         <Count value={stats.sessionsLast24h} /> in 24 hours
       </>,
     ],
     [
       'Bot sessions',
-      <Count key="n" value={stats.botSessions} />,
+      to('sessions?riskLevel=bot', stats.botSessions),
       totalSessions > 0 && (
         <>
           <Percent share={stats.botSessions / totalSessions} /> of all
@@ -25,20 +31,20 @@ export function Counters({ stats }: { stats: Stats }) {
       ),
     ],
     ['Average score', averageBotScore === null ? '–' : showScore(averageBotScore), 'of 100'],
-    ['Active now', <Count key="n" value={stats.activeSessions} />, 'not closed yet'],
+    ['Active now', to('sessions?status=Active', stats.activeSessions), 'not closed yet'],
     [
       'Users',
-      <Count key="n" value={stats.totalUsers} />,
+      to('users', stats.totalUsers),
       totalSessions > 0 && (
         <>
           <Percent share={matchedSessions / totalSessions} /> matched
         </>
       ),
     ],
-    ['Courses', <Count key="n" value={stats.totalCourses} />, null],
+    ['Courses', to('courses', stats.totalCourses), null],
     [
       'Anomalies',
-      <Count key="n" value={stats.anomalies} />,
+      to('anomalies', stats.anomalies),
       <>
         <Count value={stats.confirmedDevices} /> {stats.confirmedDevices === 1 ? 'device' : 'devices'} confirmed
       </>,
@@ -47,7 +53,7 @@ export function Counters({ stats }: { stats: Stats }) {
       'Reviewed',
       <Count key="n" value={stats.labeledBot + stats.labeledHuman} />,
       <>
-        <Count value={stats.labeledBot} /> bot, <Count value={stats.labeledHuman} /> human
+        {to('sessions?label=bot', stats.labeledBot)} bot, {to('sessions?label=human', stats.labeledHuman)} human
       </>,
     ],
   ];

@@ -9,27 +9,26 @@ import { Button } from '../../components/button';
 import { joinClasses } from '../../components/classes';
 import { showCount } from '../../components/count';
 import { Select } from '../../components/field';
+import { useTimeZone } from '../../components/time';
 import { useUrlState } from '../../components/url-state';
+import { showMinute, UTC } from '../../time-zone';
 import { BUCKET_CHOICES, PERIOD_CHOICES } from './analytics-window';
 
 const BOTS = { name: 'Bots', color: 'var(--color-bot-fill)' };
 const OTHERS = { name: 'Other sessions', color: 'var(--color-neutral-fill)' };
 
-const nameBucket = (timestamp: string, groupBy: Analytics['groupBy']) =>
-  new Date(timestamp).toLocaleString('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    timeZone: 'UTC',
-    ...(groupBy === 'hour' ? { hour: '2-digit', minute: '2-digit' } : {}),
-  });
+/** Days and weeks are counted in UTC. Hours begin at the same moment in most zones. */
+const nameBucket = (timestamp: string, groupBy: Analytics['groupBy'], timeZone: string) =>
+  groupBy === 'hour' ? showMinute(timestamp, timeZone) : showMinute(timestamp, UTC).split(',')[0]!;
 
 /** Sessions and bots over the window. Brushing a range sums it up and links to its sessions. */
 export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics; isStale: boolean }) {
   const { change } = useUrlState();
   const { integrationId } = useParams<{ integrationId: string }>();
+  const { timeZone } = useTimeZone();
   const [brush, setBrush] = useState<Brush>(null);
   const { period, groupBy, timeSeries, summary } = analytics;
-  const buckets = timeSeries.map(({ timestamp }) => nameBucket(timestamp, groupBy));
+  const buckets = timeSeries.map(({ timestamp }) => nameBucket(timestamp, groupBy, timeZone));
   const chosen = brush && timeSeries.slice(brush[0], brush[1] + 1);
   const counted = chosen ?? timeSeries;
   const sessions = counted.reduce((sum, { sessionCount }) => sum + sessionCount, 0);
@@ -50,7 +49,7 @@ export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics;
       title="Sessions over time"
       summary={`${summaryText}; ${showCount(summary.uniqueBots)} different bots, ${showCount(summary.uniqueUsers)} users.`}
       table={{
-        columns: ['Start (UTC)', 'Sessions', 'Bots', 'Matched', 'Events'],
+        columns: [`Start (${groupBy === 'hour' ? timeZone : 'UTC'})`, 'Sessions', 'Bots', 'Matched', 'Events'],
         rows: timeSeries.map((bucket, at) => [
           buckets[at],
           ...[bucket.sessionCount, bucket.botCount, bucket.userMatchedCount, bucket.eventCount].map(showCount),
@@ -91,7 +90,7 @@ export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics;
           >
             {BUCKET_CHOICES.filter((bucket) => period !== '24h' || bucket.groupBy !== 'week').map((bucket) => (
               <option key={bucket.groupBy} value={bucket.groupBy}>
-                {bucket.name}
+                {bucket.groupBy === 'hour' || timeZone === UTC ? bucket.name : `${bucket.name} (UTC)`}
               </option>
             ))}
           </Select>

@@ -11,6 +11,7 @@ import { Time } from '../../components/time';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
+import { describeContent } from './report-words';
 
 const REFRESH_MS = 2_000;
 const TONES: Record<ReportJob['state'], Tone> = {
@@ -48,13 +49,20 @@ const columnsOf = (canWrite: boolean, onDelete: (job: ReportJob) => void): Colum
     key: 'name',
     name: 'Name',
     width: '100%',
-    cell: ({ name, failure }) => (
-      <>
-        <span className={joinClasses(TRUNCATED, 'font-medium')} title={name}>
-          {name}
+    cell: (job) => (
+      <div className="py-1">
+        <span className={joinClasses(TRUNCATED, 'font-medium')} title={job.name}>
+          {job.name}
         </span>
-        {failure && <span className="block whitespace-normal text-danger">{failure}</span>}
-      </>
+        <span className={joinClasses(TRUNCATED, 'text-muted')} title={describeContent(job)}>
+          {describeContent(job)}
+        </span>
+        {job.failure && (
+          <span className="block whitespace-normal text-danger">
+            Failed {job.failedAt && <Time at={job.failedAt} />}: {job.failure}
+          </span>
+        )}
+      </div>
     ),
   },
   { key: 'state', name: 'State', width: '1%', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
@@ -64,13 +72,6 @@ const columnsOf = (canWrite: boolean, onDelete: (job: ReportJob) => void): Colum
     from: 'sm',
     isNumber: true,
     cell: ({ recordCount }) => <Count value={recordCount} />,
-  },
-  {
-    key: 'by',
-    name: 'By',
-    from: 'md',
-    width: '1%',
-    cell: ({ requestedBy }) => <span className="text-muted">{requestedBy ?? 'schedule'}</span>,
   },
   {
     key: 'requested',

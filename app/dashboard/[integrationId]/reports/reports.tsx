@@ -1,7 +1,7 @@
 'use client';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Report } from '../../../../contract/findings';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
@@ -20,6 +20,7 @@ import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
 import { ReportJobs } from './report-jobs';
+import { describeContent, showFilters, showLength, showRequester } from './report-words';
 import { RequestReport } from './request-report';
 import { Schedules } from './schedules';
 
@@ -52,27 +53,28 @@ const COLUMNS: Column<Report>[] = [
     key: 'name',
     name: 'Name',
     width: '100%',
-    cell: ({ name }) => (
-      <span className={joinClasses(TRUNCATED, 'font-medium')} title={name}>
-        {name}
-      </span>
+    cell: ({ name, content }) => (
+      <div className="py-1">
+        <span className={joinClasses(TRUNCATED, 'font-medium')} title={name}>
+          {name}
+        </span>
+        {content && (
+          <span className={joinClasses(TRUNCATED, 'text-muted')} title={describeContent(content)}>
+            {describeContent(content)}
+          </span>
+        )}
+      </div>
     ),
   },
   { key: 'status', name: 'Status', width: '1%', cell: Status },
   {
-    key: 'template',
-    name: 'Template',
-    from: 'lg',
-    cell: ({ templateId }) => <span className="block max-w-40 truncate text-muted">{templateId}</span>,
-  },
-  {
     key: 'format',
     name: 'Format',
-    from: 'sm',
+    from: 'md',
     width: '1%',
     cell: ({ format }) => <span className="text-muted uppercase">{format}</span>,
   },
-  { key: 'records', name: 'Records', from: 'md', isNumber: true, cell: Records },
+  { key: 'records', name: 'Records', from: 'lg', isNumber: true, cell: Records },
   { key: 'size', name: 'Size', from: 'sm', width: '1%', isNumber: true, cell: Size },
   {
     key: 'completed',
@@ -84,7 +86,7 @@ const COLUMNS: Column<Report>[] = [
   {
     key: 'expires',
     name: 'Expires',
-    from: 'md',
+    from: 'lg',
     width: '1%',
     isNumber: true,
     cell: ({ expiresAt }) => <Time at={expiresAt} />,
@@ -108,6 +110,7 @@ export function Reports() {
   const query = useInfiniteQuery(trpc.reports.list.infiniteQueryOptions({}, PAGES));
   const list = listRows(query);
   const report = list.rows?.find(({ id }) => id === selected);
+  const templates = useQuery(trpc.reports.templates.queryOptions()).data;
   return (
     <>
       <PageHeader title="Reports" about="Files made from sessions, newest first. They can be downloaded for 30 days.">
@@ -140,18 +143,19 @@ export function Reports() {
             <DetailsPanel title={report.name} onClose={() => select(null)}>
               <Facts
                 facts={[
-                  ['Report', <ShortId key="id" id={report.id} name="report id" />],
                   ['Status', <Status key="status" {...report} />],
-                  ['Template', report.templateId],
+                  ...listContent(report.content),
+                  ['Template', templates?.find(({ id }) => id === report.templateId)?.name ?? report.templateId],
                   ['Format', report.format.toUpperCase()],
                   ['Records', <Records key="records" {...report} />],
                   ['Size', <Size key="size" {...report} />],
                   ['Completed', <Time key="completed" at={report.completedAt} absolute />],
                   ['Expires', <Time key="expires" at={report.expiresAt} absolute />],
                   ['File', <DownloadLink key="file" report={report} />],
+                  ['Report', <ShortId key="id" id={report.id} name="report id" />],
                 ]}
               />
-              {report.isStored && (
+              {report.content && (
                 <Button className="mt-4" disabled={!canWrite} onClick={() => ask(report)}>
                   Delete report
                 </Button>
@@ -165,6 +169,22 @@ export function Reports() {
       <DeleteDialog report={asked} onClose={() => ask(null)} />
     </>
   );
+}
+
+/** Who asked for a report of ours, and what for. */
+function listContent(content: Report['content']): [string, ReactNode][] {
+  if (content === null) return [['Made by', 'the customer’s pipeline']];
+  return [
+    ['Asked for by', showRequester(content)],
+    ['Asked for', <Time key="requested" at={content.requestedAt} absolute />],
+    [
+      'Range',
+      <span key="range">
+        {showLength(content)}: <Time at={content.startAt} absolute /> to <Time at={content.endAt} absolute />
+      </span>,
+    ],
+    ['Filters', showFilters(content)],
+  ];
 }
 
 /** Asks before a report is deleted or cancelled. */

@@ -1,17 +1,20 @@
 'use client';
 import { ListFilter } from 'lucide-react';
-import { useRouter } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
 import { ActiveFilters } from '../../components/active-filters';
 import { Button } from '../../components/button';
 import { joinClasses } from '../../components/classes';
+import { DateRange } from '../../components/date-range';
 import { Input, Select } from '../../components/field';
+import { useTimeZone } from '../../components/time';
 import { useUrlState } from '../../components/url-state';
-import { CHOICE_FILTERS, DATE_FILTERS, SCORE_FILTERS, SESSION_FILTER_NAMES, TEXT_FILTERS } from './session-filters';
+import { RANGE_PRESETS, showBound } from '../../date-range';
+import { CHOICE_FILTERS, SCORE_FILTERS, SESSION_FILTER_NAMES, TEXT_FILTERS } from './session-filters';
 
 /** All filters of the list, kept in the URL. Each active filter is a chip; a click removes it. */
-export function SessionFilterBar({ base }: { base: string }) {
+export function SessionFilterBar() {
   const { params, change } = useUrlState();
+  const { timeZone } = useTimeZone();
   const [isOpen, setOpen] = useState(false);
   const active = [...SESSION_FILTER_NAMES].filter(([param]) => params.has(param));
   const set = (param: string, value: string | null) => change({ [param]: value, selected: null });
@@ -19,7 +22,7 @@ export function SessionFilterBar({ base }: { base: string }) {
   return (
     <div className="mb-3 space-y-2">
       <div className="flex flex-wrap items-center gap-2">
-        <SearchBox base={base} />
+        <TextFilter />
         <Button className="md:hidden" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <ListFilter size={14} aria-hidden />
           Filters{active.length > 0 && ` (${active.length})`}
@@ -52,23 +55,15 @@ export function SessionFilterBar({ base }: { base: string }) {
               />
             ))}
           </span>
-          <span className="inline-flex items-center gap-1">
-            {DATE_FILTERS.map(({ name, param }) => (
-              <Input
-                key={param}
-                type="date"
-                aria-label={`${name} (UTC day)`}
-                title={`${name} (UTC day)`}
-                className="w-34"
-                value={params.get(param)?.slice(0, 10) ?? ''}
-                onChange={(event) => set(param, event.target.value)}
-              />
-            ))}
-          </span>
+          <DateRange about="Began" patch={{ selected: null }} />
         </div>
       </div>
       <ActiveFilters
-        filters={active.map(([param, name]) => ({ param, name, value: describeValue(param, params.get(param) ?? '') }))}
+        filters={active.map(([param, name]) => ({
+          param,
+          name,
+          value: describeValue(param, params.get(param) ?? '', timeZone),
+        }))}
         onRemove={(param) => set(param, null)}
       >
         <button type="button" className="px-1 text-muted text-xs hover:text-ink" onClick={clear}>
@@ -79,7 +74,10 @@ export function SessionFilterBar({ base }: { base: string }) {
   );
 }
 
-function describeValue(param: string, value: string): string {
+function describeValue(param: string, value: string, timeZone: string): string {
+  if (param === 'range') return RANGE_PRESETS.find((preset) => preset.value === value)?.name ?? value;
+  const edge = param === 'startDate' ? 'start' : param === 'endDate' ? 'end' : null;
+  if (edge) return showBound(value, edge, timeZone) || value;
   if (SCORE_FILTERS.some((filter) => filter.param === param)) return String(toHundred(value));
   const choice = CHOICE_FILTERS.find((filter) => filter.param === param)?.choices.find((one) => one.value === value);
   return choice?.name ?? value;
@@ -117,38 +115,31 @@ function ScoreInput({
   );
 }
 
-const SESSION_ID = 'sessionId';
-
-/** Opens a session by its id, or filters by another exact text. */
-function SearchBox({ base }: { base: string }) {
-  const router = useRouter();
+/** Filters by an exact text. The search of everything finds the texts. */
+function TextFilter() {
   const { change } = useUrlState();
-  const search = (event: FormEvent<HTMLFormElement>) => {
+  const filter = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const text = String(form.get('text')).trim();
     if (!text) return;
-    const by = String(form.get('by'));
-    if (by === SESSION_ID) return router.push(`${base}/${encodeURIComponent(text)}`);
-    change({ [by]: text, selected: null });
+    change({ [String(form.get('by'))]: text, selected: null });
     event.currentTarget.reset();
   };
   return (
-    <form onSubmit={search} className="flex min-w-0">
-      <Select name="by" aria-label="Search by" className="w-auto rounded-r-none border-r-0 bg-sunken">
+    <form onSubmit={filter} className="flex min-w-0">
+      <Select name="by" aria-label="Filter by" className="w-auto rounded-r-none border-r-0 bg-sunken">
         {TEXT_FILTERS.map(({ name, param }) => (
           <option key={param} value={param}>
             {name}
           </option>
         ))}
-        <option value={SESSION_ID}>Session id</option>
       </Select>
       <Input
         name="text"
-        data-search
         type="search"
-        aria-label="Search for"
-        placeholder="Search  /"
+        aria-label="Exact text"
+        placeholder="Exact text"
         className="w-36 rounded-l-none"
       />
     </form>

@@ -2,39 +2,67 @@
 import { type InfiniteData, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { Page } from '../../../../contract/pagination';
+import type { SessionHistory } from '../../../../contract/session-history';
 import type { Session, SetVerdict, Verdict } from '../../../../contract/sessions';
+import { shortenId } from '../../components/copying';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
+import { isSignedOut, useLabelingDesk } from './labeling-desk';
+import { MAX_UNSAVED } from './unsaved-verdicts';
+import type { VerdictDetails } from './verdict-details';
 
 type Sessions = InfiniteData<Page<Session>>;
 
-/** A label that this page has set. */
+/** A label that this page has set, with the details that followed it. */
 interface Step {
+  id: string;
   before: Session;
+  verdict: Verdict;
   /** The label before it, as the server found it. */
   previous: SetVerdict['previous'];
   /** Names the label. Null until the server has set it. */
   labeledAt: string | null;
   isUndoable: boolean;
+  /** Whether reasons followed it. Then the answer to the label itself says nothing of them. */
+  hasReasons: boolean;
+}
+
+const nameOf = ({ userName, id }: Session) => userName ?? `session ${shortenId(id)}`;
+
+const findReasons = (history: SessionHistory | undefined) =>
+  history?.steps.findLast(({ labeledBy }) => labeledBy !== null)?.reasons ?? [];
+
+interface LabelingOptions {
+  onUndo?: (session: Session) => void;
+  /** The server did not take the label. */
+  onRefused?: (session: Session) => void;
+  /** A session that is shown without a label is labelled only if it still has none: no colleague's verdict is replaced unseen. */
+  onlyUnlabeled?: boolean;
 }
 
 /**
- * Labels sessions. A key press sets the verdict, and keeps confidence and notes of the label. The change shows at once in
- * every list and on the session's page, is reverted if the server refuses it, and can be undone with `undo` or from the
- * notification. Afterwards the session is fetched again, because the API decides its class.
+ * Labels sessions. `label` sets the verdict and the given details, and keeps the other details of the label. The change shows at
+ * once in every list and on the session's page, is reverted if the server refuses it, and then stays in the tray of what is not
+ * saved. `undo` takes back the last label with the details that followed it. Afterwards the session is fetched again, because
+ * the API decides its class.
  */
-export function useLabeling({ onUndo }: { onUndo?: (session: Session) => void } = {}) {
+export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: LabelingOptions = {}) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
+  const desk = useLabelingDesk();
   const { canWrite } = useStaff();
-  const setVerdict = useMutation(trpc.sessions.setVerdict.mutationOptions());
-  const undoVerdict = useMutation(trpc.sessions.undoVerdict.mutationOptions());
+  const stay = { onError: () => {} };
+  const setVerdict = useMutation(trpc.sessions.setVerdict.mutationOptions(stay));
+  const undoVerdict = useMutation(trpc.sessions.undoVerdict.mutationOptions(stay));
+  const removing = useMutation(trpc.sessions.removeLabel.mutationOptions(stay));
   /** The latest last. */
   const steps = useRef<Step[]>([]);
   const queues = useRef(new Map<string, Promise<void>>());
+  /** The times that this page has made up for labels that it shows before the server has set them. */
+  const madeUp = useRef(new Set<string>());
 
   /** Sends the changes of a session one after the other, because an undo names the label that it undoes. */
   const enqueue = (sessionId: string, send: () => Promise<void>): Promise<void> => {
@@ -48,15 +76,23 @@ export function useLabeling({ onUndo }: { onUndo?: (session: Session) => void } 
 
   const show = (session: Session) => {
     const replace = (rows: Session[]) => rows.map((row) => (row.id === session.id ? session : row));
-    for (const queryKey of [trpc.sessions.list.pathKey(), trpc.users.listSessions.pathKey()])
+    for (const queryKey of [
+      trpc.sessions.list.pathKey(),
+      trpc.sessions.listSorted.pathKey(),
+      trpc.users.listSessions.pathKey(),
+    ])
       queryClient.setQueriesData<Sessions>(
         { queryKey },
-        (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, data: replace(page.data) })) },
+        // The first page alone, which is read to know what is new, shows nothing.
+        (data) => data?.pages && { ...data, pages: data.pages.map((page) => ({ ...page, data: replace(page.data) })) },
       );
     queryClient.setQueryData(trpc.sessions.get.queryKey({ sessionId: session.id }), session);
   };
   const read = (sessionId: string) =>
     queryClient.fetchQuery({ ...trpc.sessions.get.queryOptions({ sessionId }), staleTime: 0 });
+  /** The session as it is shown now. */
+  const findShown = (session: Session) =>
+    queryClient.getQueryData<Session>(trpc.sessions.get.queryKey({ sessionId: session.id })) ?? session;
 
   /** Shows `after` at once, calls `send`, then shows the server's result. */
   const apply = async (before: Session, after: Session, send: () => Promise<unknown>) => {
@@ -67,27 +103,37 @@ export function useLabeling({ onUndo }: { onUndo?: (session: Session) => void } 
     } catch (error) {
       shown = before;
       show(before);
-      toast({ text: `Not saved. ${describeError(error)}`, isError: true });
+      // Any further read would leave for the sign-in.
+      if (isSignedOut(error)) return;
     }
     show(await read(before.id).catch(() => shown));
-    const { getTimeline } = trpc.sessions;
+    const { getTimeline, getHistory } = trpc.sessions;
     void queryClient.invalidateQueries({ queryKey: getTimeline.queryKey({ sessionId: before.id }) });
+    void queryClient.invalidateQueries({ queryKey: getHistory.queryKey({ sessionId: before.id }) });
     void queryClient.invalidateQueries({ queryKey: trpc.stats.pathKey() });
     void queryClient.invalidateQueries({ queryKey: trpc.analytics.pathKey() });
+  };
+
+  /** How the reviewer sees a session. A label of this page that is still being sent is not one that the server knows. */
+  const lookAt = (session: Session) => {
+    const at = session.label?.labeledAt ?? null;
+    const sent = steps.current.findLast(({ before }) => before.id === session.id)?.labeledAt ?? null;
+    return { sessionName: nameOf(session), seenLabeledAt: at !== null && madeUp.current.has(at) ? sent : at };
   };
 
   const undoStep = (step: Step) => {
     if (!step.isUndoable) return;
     step.isUndoable = false;
+    desk.offerReasons(null);
     const { before } = step;
     const sessionId = before.id;
     onUndo?.(before);
-    const now = queryClient.getQueryData<Session>(trpc.sessions.get.queryKey({ sessionId })) ?? before;
+    const now = findShown(before);
     const send = async () => {
       // The server refused the label.
       if (step.labeledAt === null) return;
-      const input = { sessionId, labeledAt: step.labeledAt, verdict: step.previous?.verdict ?? null };
-      const { label } = await undoVerdict.mutateAsync(input);
+      const input = { sessionId, labeledAt: step.labeledAt, previousLabeledAt: step.previous?.labeledAt ?? null };
+      const { label } = await desk.submit({ kind: 'undo', input }, lookAt(now), () => undoVerdict.mutateAsync(input));
       // The label before it has a new time now. If this page set it too, it can still be undone.
       for (const other of steps.current)
         if (label && other.before.id === sessionId && other.labeledAt === step.previous?.labeledAt)
@@ -96,29 +142,99 @@ export function useLabeling({ onUndo }: { onUndo?: (session: Session) => void } 
     void apply(now, before, () => enqueue(sessionId, send));
   };
 
-  const label = (session: Session, verdict: Verdict) => {
-    if (!canWrite) return toast({ text: 'Your role is viewer: you cannot label.', isError: true });
+  /** Finds the label that the details complete: the last one of this page, if it says the same. */
+  const findCompleted = (sessionId: string, verdict: Verdict) => {
+    const step = steps.current.findLast(({ before }) => before.id === sessionId);
+    return step?.isUndoable && step.verdict === verdict ? step : undefined;
+  };
+
+  const refuse = (text: string) => {
+    toast({ text, isError: true });
+    return false;
+  };
+
+  /** Answers whether the label is shown and on its way. */
+  const label = (session: Session, verdict: Verdict, details: VerdictDetails = {}): boolean => {
+    if (!canWrite) return refuse('Your role is viewer: you cannot label.');
+    if (desk.isFull()) return refuse(`${MAX_UNSAVED} verdicts are not saved. Send or discard them first.`);
     const sessionId = session.id;
-    const { confidence, notes } = session.label ?? { confidence: null, notes: null };
+    const completed = Object.keys(details).length > 0 ? findCompleted(sessionId, verdict) : undefined;
+    const now = completed ? findShown(session) : session;
+    const { confidence = now.label?.confidence ?? null, notes = now.label?.notes ?? null } = details;
+    const labeledAt = new Date().toISOString();
+    const seen = lookAt(now);
+    madeUp.current.add(labeledAt);
     // A label alone decides the class, whatever the score.
-    const after: Session = {
-      ...session,
-      riskLevel: verdict,
-      label: { verdict, confidence, notes, labeledAt: new Date().toISOString() },
+    const after: Session = { ...now, riskLevel: verdict, label: { verdict, confidence, notes, labeledAt } };
+    const step: Step = completed ?? {
+      ...{ id: crypto.randomUUID(), before: session, verdict, previous: null, labeledAt: null, isUndoable: true },
+      hasReasons: false,
     };
-    const step: Step = { before: session, previous: null, labeledAt: null, isUndoable: true };
-    steps.current.push(step);
+    if (!completed) steps.current.push(step);
+    if (details.reasons) step.hasReasons = true;
+    const input = { sessionId, verdict, ...details };
     const send = async () => {
-      const { previous, labeledAt } = await setVerdict.mutateAsync({ sessionId, verdict }).catch((error) => {
-        step.isUndoable = false;
-        throw error;
-      });
-      Object.assign(step, { previous, labeledAt });
+      const set = await desk
+        .submit({ kind: 'set', input }, seen, () =>
+          setVerdict.mutateAsync(onlyUnlabeled && now.label === null ? { ...input, seenLabeledAt: null } : input),
+        )
+        .catch((error) => {
+          if (!completed) {
+            step.isUndoable = false;
+            onRefused?.(session);
+          }
+          desk.updateReasons(step.id, null);
+          throw error;
+        });
+      step.labeledAt = set.labeledAt;
+      if (!completed) step.previous = set.previous;
+      if (!step.hasReasons) desk.updateReasons(step.id, set.reasons);
     };
-    void apply(session, after, () => enqueue(sessionId, send));
-    toast({
-      text: `Labelled ${verdict}${session.userName ? `: ${session.userName}` : ''}`,
+    void apply(now, after, () => enqueue(sessionId, send));
+    desk.offerReasons({
+      ...{ id: step.id, sessionName: nameOf(session), verdict, reasons: details.reasons ?? [] },
+      setReasons: (reasons) => label(session, verdict, { reasons }),
+      explain: () => void explain(session),
       undo: () => undoStep(step),
+    });
+    return true;
+  };
+
+  /** Opens the form for the reasons of a label. */
+  const explain = async (session: Session) => {
+    const sessionId = session.id;
+    if (!canWrite) return toast({ text: 'Your role is viewer: you cannot label.', isError: true });
+    const shown = findShown(session);
+    if (!shown.label) return toast({ text: 'Label the session first, with b or h.' });
+    const { verdict, confidence, notes } = shown.label;
+    try {
+      // Not before the label is there whose reasons are asked for.
+      await queues.current.get(sessionId);
+      const options = trpc.sessions.getHistory.queryOptions({ sessionId });
+      const reasons = findReasons(await queryClient.fetchQuery({ ...options, staleTime: 0 }));
+      const save = (details: VerdictDetails) => label(session, verdict, details);
+      desk.explain({ session: shown, verdict, details: { confidence, reasons, notes }, save });
+    } catch (error) {
+      toast({ text: describeError(error), isError: true });
+    }
+  };
+
+  /** Removes the label, so that the score decides again. */
+  const removeLabel = (session: Session) => {
+    const { id: sessionId, label: removed } = session;
+    if (!removed || !canWrite || desk.isFull()) return;
+    const input = { sessionId, labeledAt: removed.labeledAt };
+    const reasons = findReasons(queryClient.getQueryData(trpc.sessions.getHistory.queryKey({ sessionId })));
+    for (const step of steps.current) if (step.before.id === sessionId) step.isUndoable = false;
+    desk.offerReasons(null);
+    const send = async () => {
+      await desk.submit({ kind: 'remove', input }, lookAt(session), () => removing.mutateAsync(input));
+    };
+    void apply(session, { ...session, label: null }, () => enqueue(sessionId, send));
+    const { verdict, confidence, notes } = removed;
+    toast({
+      text: `Label removed: ${nameOf(session)}`,
+      undo: () => label(findShown(session), verdict, { confidence, notes, reasons }),
     });
   };
 
@@ -127,5 +243,5 @@ export function useLabeling({ onUndo }: { onUndo?: (session: Session) => void } 
     if (step) undoStep(step);
     else toast({ text: 'Nothing to undo' });
   };
-  return { label, undo, canWrite };
+  return { label, explain, removeLabel, undo, canWrite };
 }

@@ -1,10 +1,13 @@
 import type { Session } from '../../../../contract/sessions';
-import { Badge, RiskBadge } from '../../components/badge';
+import { Badge, RISK_WORDS, RiskBadge } from '../../components/badge';
+import { joinClasses, TRUNCATED } from '../../components/classes';
 import type { Column } from '../../components/data-table';
-import { ScoreBar } from '../../components/score-bar';
+import { ScoreBar, showScore } from '../../components/score-bar';
 import { Time } from '../../components/time';
+import { showInstant, UTC } from '../../time-zone';
 import { describeFlag } from './flag-words';
 import { showPath } from './session-facts';
+import { FlagLink, SessionsLink } from './session-links';
 
 /** The columns of a session list. */
 export const SESSION_COLUMNS: Column<Session>[] = [
@@ -13,14 +16,26 @@ export const SESSION_COLUMNS: Column<Session>[] = [
     key: 'score',
     name: 'Score',
     width: '1%',
+    sorts: { descending: 'highestScore' },
     cell: ({ botScore, riskLevel }) => <ScoreBar score={botScore} level={riskLevel} />,
   },
   {
     key: 'user',
     name: 'User',
     cell: ({ userName, userId }) => (
-      <span className="block max-w-20 truncate @lg:max-w-44">
-        {userName ?? userId ?? <span className="text-faint">Unmatched</span>}
+      <span className="block max-w-20 truncate @lg:max-w-36 @6xl:max-w-44">
+        {userId === null ? (
+          <span className="text-faint">Unmatched</span>
+        ) : (
+          <SessionsLink
+            filter={{ userId }}
+            label={`Sessions of ${userName ?? userId}`}
+            title={userName ?? userId}
+            className="underline-offset-2 hover:underline"
+          >
+            {userName ?? userId}
+          </SessionsLink>
+        )}
       </span>
     ),
   },
@@ -28,8 +43,9 @@ export const SESSION_COLUMNS: Column<Session>[] = [
     key: 'page',
     name: 'First page',
     from: 'md',
+    width: '100%',
     cell: ({ pageUrl }) => (
-      <span className="block max-w-40 truncate text-muted @4xl:max-w-60" title={pageUrl}>
+      <span className={joinClasses(TRUNCATED, 'text-muted')} title={pageUrl}>
         {showPath(pageUrl)}
       </span>
     ),
@@ -40,13 +56,16 @@ export const SESSION_COLUMNS: Column<Session>[] = [
     from: 'lg',
     cell: ({ detectionFlags: [first, ...others] }) =>
       first && (
-        <span className="block max-w-56 truncate text-muted" title={[first, ...others].map(describeFlag).join('\n')}>
-          {describeFlag(first)}
+        <span
+          className="block max-w-32 truncate text-muted @6xl:max-w-56"
+          title={[first, ...others].map(describeFlag).join('\n')}
+        >
+          <FlagLink flag={first} />
           {others.length > 0 && <span className="text-faint"> +{others.length}</span>}
         </span>
       ),
   },
-  { key: 'browser', name: 'Browser', from: 'lg', cell: ({ browser }) => <span className="text-muted">{browser}</span> },
+  { key: 'browser', name: 'Browser', from: 'xl', cell: ({ browser }) => <span className="text-muted">{browser}</span> },
   {
     key: 'label',
     name: 'Review',
@@ -59,5 +78,19 @@ export const SESSION_COLUMNS: Column<Session>[] = [
         status !== 'Scored' && <Badge tone={status === 'Failed' ? 'danger' : 'neutral'}>{status}</Badge>
       ),
   },
-  { key: 'began', name: 'Began', width: '1%', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    ...{ key: 'began', name: 'Began', width: '1%', isNumber: true },
+    sorts: { descending: 'newest', ascending: 'oldest' },
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
 ];
+
+/** Names a session for screen readers: no two of a list sound alike. It begins with what its link shows. */
+export const nameSession = ({ riskLevel, botScore, userName, userId, pageUrl, createdAt }: Session) =>
+  [
+    riskLevel ? RISK_WORDS[riskLevel] : 'Unscored',
+    botScore === null ? 'no score' : `score ${showScore(botScore)}`,
+    userName ?? userId ?? 'unmatched',
+    showPath(pageUrl),
+    showInstant(createdAt, UTC),
+  ].join(', ');

@@ -7,7 +7,9 @@ import { ShortId } from '../../components/copying';
 import { Percent } from '../../components/count';
 import { Facts } from '../../components/details-panel';
 import { HoverLink } from '../../components/hover-link';
+import { LongValue } from '../../components/long-value';
 import { Time } from '../../components/time';
+import { SessionsLink, SessionsOf } from './session-links';
 
 const LINK = 'text-accent underline-offset-2 hover:underline';
 
@@ -31,6 +33,21 @@ export function OutsideLink({ url, children }: { url: string; children: ReactNod
   );
 }
 
+/** Longer paths are shown in two lines, with a separate link. */
+const MAX_LINK_LENGTH = 100;
+
+/** The path of a page as a link to it. */
+function PageLink({ url }: { url: string }) {
+  const path = showPath(url);
+  if (path.length <= MAX_LINK_LENGTH) return <OutsideLink url={url}>{path}</OutsideLink>;
+  return (
+    <>
+      <LongValue text={url} name="address" />
+      {WEB_URL.test(url) && <OutsideLink url={url}>Open the page</OutsideLink>}
+    </>
+  );
+}
+
 /** Who the session was and where it happened. `base` is the integration's path. */
 export function SessionFacts({ session, base, device }: { session: Session; base: string; device?: ReactNode }) {
   const { userId, userName, userUrl, courseId, deviceFingerprint, correlationConfidence } = session;
@@ -42,9 +59,14 @@ export function SessionFacts({ session, base, device }: { session: Session; base
           'User',
           userId && (
             <span key="user" className="flex flex-wrap items-center gap-x-2">
-              <HoverLink className={LINK} href={`${base}/users/${encodeURIComponent(userId)}`}>
+              <HoverLink
+                className={`wrap-anywhere line-clamp-2 ${LINK}`}
+                title={userName ?? userId}
+                href={`${base}/users/${encodeURIComponent(userId)}`}
+              >
                 {userName ?? userId}
               </HoverLink>
+              <SessionsOf filter={{ userId }} of={userName ?? userId} />
               {correlationConfidence !== null && (
                 <span className="text-faint text-xs">
                   <Percent share={correlationConfidence} /> sure
@@ -57,24 +79,36 @@ export function SessionFacts({ session, base, device }: { session: Session; base
         [
           'Course',
           courseId && (
-            <HoverLink key="course" className={LINK} href={`${base}/courses/${encodeURIComponent(courseId)}`}>
-              {courseId}
-            </HoverLink>
+            <span key="course" className="flex flex-wrap items-center gap-x-2">
+              <HoverLink
+                className={`wrap-anywhere line-clamp-2 ${LINK}`}
+                title={courseId}
+                href={`${base}/courses/${encodeURIComponent(courseId)}`}
+              >
+                {courseId}
+              </HoverLink>
+              <SessionsOf filter={{ courseId }} of="the course" />
+            </span>
           ),
         ],
+        ['First page', <PageLink key="page" url={session.pageUrl} />],
         [
-          'First page',
-          <OutsideLink key="page" url={session.pageUrl}>
-            {showPath(session.pageUrl)}
-          </OutsideLink>,
+          'Origin',
+          <SessionsLink key="origin" filter={{ origin: session.origin }} title="Sessions of this origin">
+            {session.origin}
+          </SessionsLink>,
         ],
-        ['Origin', session.origin],
         ['Browser', session.userAgentSummary],
         [
           'Device',
           <span key="device" className="flex flex-wrap items-center gap-2">
             <span className="capitalize">{session.deviceType}</span>
-            {deviceFingerprint && <ShortId id={deviceFingerprint} name="device fingerprint" />}
+            {deviceFingerprint && (
+              <span className="inline-flex items-center gap-1">
+                <ShortId id={deviceFingerprint} name="device fingerprint" />
+                <SessionsOf filter={{ fingerprint: deviceFingerprint }} of="the device" />
+              </span>
+            )}
             {device}
           </span>,
         ],

@@ -1,4 +1,6 @@
 import type { Session } from '../../../../contract/sessions';
+import { type Calendar, readDateRange } from '../../date-range';
+import { readSort } from '../../list-pages';
 
 /** A filter with a few values to choose from. */
 export interface ChoiceFilter {
@@ -41,7 +43,8 @@ export const SCORE_FILTERS = [
   { name: 'Score to', param: 'maxBotScore' },
 ] as const;
 
-export const DATE_FILTERS = [
+const DATE_FILTERS = [
+  { name: 'Time', param: 'range' },
   { name: 'From', param: 'startDate' },
   { name: 'To', param: 'endDate' },
 ] as const;
@@ -51,10 +54,16 @@ export const SESSION_FILTER_NAMES = new Map<string, string>(
   [...CHOICE_FILTERS, ...SCORE_FILTERS, ...DATE_FILTERS, ...TEXT_FILTERS].map(({ param, name }) => [param, name]),
 );
 
+/** Reads the filters and the order of the list from a page's query. */
+export const readSessionList = (search: URLSearchParams, calendar: Calendar) => ({
+  ...readSessionFilters(search, calendar),
+  sort: readSort(search, 'newest'),
+});
+
 /**
  * Reads the filters of GET /v1/sessions from a page's query, under the API's own names. The API reports invalid values.
  */
-export function readSessionFilters(search: URLSearchParams) {
+export function readSessionFilters(search: URLSearchParams, calendar: Calendar) {
   const text = (name: string) => search.get(name) ?? undefined;
   const number = (name: string) => (search.has(name) ? Number(search.get(name)) : undefined);
   return {
@@ -67,8 +76,7 @@ export function readSessionFilters(search: URLSearchParams) {
     fingerprint: text('fingerprint'),
     origin: text('origin'),
     detectionFlag: text('detectionFlag'),
-    startDate: text('startDate'),
-    endDate: text('endDate'),
+    ...readDateRange(search, calendar),
     minBotScore: number('minBotScore'),
     maxBotScore: number('maxBotScore'),
   };

@@ -1,7 +1,8 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
+import { ChevronLeft, ChevronRight } from 'lucide-react';
 import type { Session } from '../../../../contract/sessions';
-import { ButtonLink } from '../../components/button';
+import { ButtonLink, IconButton } from '../../components/button';
 import { DetailsPanel } from '../../components/details-panel';
 import { Pending } from '../../components/pending';
 import { Skeleton } from '../../components/states';
@@ -10,18 +11,22 @@ import type { useLabeling } from './labeling';
 import { SessionFacts } from './session-facts';
 import { Timeline } from './timeline';
 import { VerdictBar } from './verdict-bar';
+import { VerdictHistory } from './verdict-history';
 
 interface SessionPanelProps {
   sessionId: string;
   /** The session from the loaded list, if it is there. */
   listed: Session | undefined;
   base: string;
+  /** The address of the session's page. */
+  href: string;
   labeling: ReturnType<typeof useLabeling>;
+  onStep(by: 1 | -1): void;
   onClose(): void;
 }
 
 /** The selected session, with enough detail to decide without leaving the list. */
-export function SessionPanel({ sessionId, listed, base, labeling, onClose }: SessionPanelProps) {
+export function SessionPanel({ sessionId, listed, base, href, labeling, onStep, onClose }: SessionPanelProps) {
   const trpc = useTRPC();
   const query = useQuery({ ...trpc.sessions.get.queryOptions({ sessionId }), enabled: !listed });
   const details = useQuery(trpc.sessions.getTimeline.queryOptions({ sessionId }));
@@ -35,9 +40,20 @@ export function SessionPanel({ sessionId, listed, base, labeling, onClose }: Ses
             details={details.data}
             canWrite={labeling.canWrite}
             onLabel={(verdict) => labeling.label(session, verdict)}
+            onExplain={() => void labeling.explain(session)}
+            onRemove={() => labeling.removeLabel(session)}
           />
-          <ButtonLink href={`${base}/sessions/${encodeURIComponent(sessionId)}`}>Open session</ButtonLink>
+          <div className="flex items-center gap-2">
+            <ButtonLink href={href}>Open session</ButtonLink>
+            <IconButton label="Previous session" className="ml-auto" onClick={() => onStep(-1)}>
+              <ChevronLeft size={16} aria-hidden />
+            </IconButton>
+            <IconButton label="Next session" onClick={() => onStep(1)}>
+              <ChevronRight size={16} aria-hidden />
+            </IconButton>
+          </div>
           {details.data ? <Timeline details={details.data} height={90} /> : <Skeleton className="h-[230px]" />}
+          <VerdictHistory sessionId={sessionId} />
           <SessionFacts session={session} base={base} />
         </div>
       ) : (

@@ -9,7 +9,8 @@ import { useSelection } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 import { useLabeling } from './labeling';
-import { SESSION_COLUMNS } from './session-columns';
+import { originOfList, withOrigin } from './list-origin';
+import { nameSession, SESSION_COLUMNS } from './session-columns';
 
 const COLUMNS_OF_USER = SESSION_COLUMNS.filter(({ key }) => key !== 'user');
 
@@ -33,7 +34,11 @@ export function SessionTable({ filters, base, empty }: SessionTableProps) {
     const session = list.rows?.find(({ id }) => id === current);
     if (session) labeling.label(session, verdict);
   };
-  const hrefOf = ({ id }: Session) => `${base}/sessions/${encodeURIComponent(id)}`;
+  const explain = () => {
+    const session = list.rows?.find(({ id }) => id === readSelected());
+    if (session) void labeling.explain(session);
+  };
+  const hrefOf = ({ id }: Session) => withOrigin(`${base}/sessions/${encodeURIComponent(id)}`, originOfList(filters));
   return (
     <section>
       <div className="mb-2 flex items-center justify-between gap-2">
@@ -51,6 +56,7 @@ export function SessionTable({ filters, base, empty }: SessionTableProps) {
         {...list}
         rowKey={({ id }) => id}
         rowHref={hrefOf}
+        rowName={nameSession}
         selected={selected}
         onSelect={select}
         readSelected={readSelected}
@@ -60,6 +66,7 @@ export function SessionTable({ filters, base, empty }: SessionTableProps) {
           { keys: 'b', name: 'Label as bot', run: review('bot') },
           { keys: 'h', name: 'Label as human', run: review('human') },
           { keys: 'u', name: 'Undo the last label', run: labeling.undo },
+          { keys: 'r', name: 'Give a reason for the label', run: explain },
         ]}
       />
     </section>

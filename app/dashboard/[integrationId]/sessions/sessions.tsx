@@ -1,20 +1,31 @@
 'use client';
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams, useRouter } from 'next/navigation';
 import type { Session, Verdict } from '../../../../contract/sessions';
 import { DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
+import { ListTools } from '../../components/list-tools';
+import { NewRows } from '../../components/new-rows';
 import { PageHeader } from '../../components/page-header';
+import { useRowSelection } from '../../components/row-selection';
+import { WithLetterKeys } from '../../components/shortcuts';
+import { useSorting } from '../../components/sorting';
 import { Code, EmptyState } from '../../components/states';
+import { useTimeZone } from '../../components/time';
 import { useSelection, useUrlState } from '../../components/url-state';
 import { PAGES } from '../../list-pages';
+import { useNewRows } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
+import { BulkBar } from './bulk-labeling';
 import { SessionFilterBar } from './filter-bar';
 import { useLabeling } from './labeling';
-import { SESSION_COLUMNS } from './session-columns';
-import { readSessionFilters, SESSION_FILTER_NAMES } from './session-filters';
+import { originOfList, withOrigin } from './list-origin';
+import { nameSession, SESSION_COLUMNS } from './session-columns';
+import { readSessionFilters, readSessionList, SESSION_FILTER_NAMES } from './session-filters';
 import { SessionPanel } from './session-panel';
+
+const SESSION_NOUN = ['session', 'sessions'] as const;
 
 /** The list of sessions to review, with a panel for the selected one. */
 export function Sessions() {
@@ -24,10 +35,21 @@ export function Sessions() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const { params } = useUrlState();
-  const list = useInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(readSessionFilters(params), PAGES));
+  const sorting = useSorting('newest');
+  const calendar = useTimeZone();
+  const filters = readSessionList(params, calendar);
+  const list = useInfiniteQuery(trpc.sessions.listSorted.infiniteQueryOptions(filters, PAGES));
+  const total = useQuery(trpc.sessions.count.queryOptions(readSessionFilters(params, calendar))).data;
   const rows = list.data?.pages.flatMap(({ data }) => data);
+  const news = useNewRows(
+    list,
+    trpc.sessions.listSorted.queryOptions(filters),
+    trpc.sessions.listSorted.infiniteQueryKey(filters),
+    sorting.current === 'newest',
+  );
   const { selected, select, readSelected } = useSelection();
   const labeling = useLabeling({ onUndo: ({ id }) => select(id) });
+  const selection = useRowSelection(rows?.map(({ id }) => id) ?? []);
 
   const loadMore = () => {
     if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
@@ -43,7 +65,19 @@ export function Sessions() {
     if (next) select(next.id);
     else loadMore();
   };
-  const hrefOf = ({ id }: Session) => `${base}/sessions/${encodeURIComponent(id)}`;
+  const explain = () => {
+    const session = rows?.find(({ id }) => id === readSelected());
+    if (session) void labeling.explain(session);
+  };
+  const hrefOf = ({ id }: Pick<Session, 'id'>) =>
+    withOrigin(`${base}/sessions/${encodeURIComponent(id)}`, originOfList(params));
+  /** Selects the session before or after, for fingers. */
+  const step = (by: 1 | -1) => {
+    const at = (rows?.findIndex(({ id }) => id === readSelected()) ?? -1) + by;
+    const next = rows?.[at];
+    if (next) select(next.id);
+    if (at >= (rows?.length ?? 0) - 1) loadMore();
+  };
   const prefetch = ({ id: sessionId }: Session) => {
     void queryClient.prefetchQuery(trpc.sessions.getTimeline.queryOptions({ sessionId }));
   };
@@ -53,21 +87,36 @@ export function Sessions() {
       <PageHeader
         title="Sessions"
         about={
-          <span className="max-lg:hidden">Newest first. Select with j and k, label with b and h, undo with u.</span>
+          <span className="max-lg:hidden">
+            <WithLetterKeys>
+              Select with j and k, label with b and h, give a reason with 1 to 8 or r, undo with u.
+            </WithLetterKeys>
+          </span>
         }
       />
-      <SessionFilterBar base={`${base}/sessions`} />
+      <SessionFilterBar />
+      <ListTools
+        {...{ list: 'sessions', page: 'sessions', noun: SESSION_NOUN, filters, rows, hasMore: list.hasNextPage, total }}
+        news={sorting.current === 'newest' && <NewRows {...news} />}
+        note={sorting.current === 'highestScore' && 'Highest scores among the newest 5,000.'}
+      />
+      <BulkBar sessions={rows?.filter(({ id }) => selection.chosen.has(id)) ?? []} onClear={selection.clear} />
       <ListWithDetails
         list={
           <DataTable
             caption="Sessions"
+            noun={SESSION_NOUN}
+            total={total}
+            sorting={sorting}
             columns={SESSION_COLUMNS}
             rows={rows}
             rowKey={({ id }) => id}
             rowHref={hrefOf}
+            rowName={nameSession}
             selected={selected}
             onSelect={select}
             readSelected={readSelected}
+            selection={selection}
             onOpen={(session) => router.push(hrefOf(session))}
             onHover={prefetch}
             error={list.error && describeError(list.error)}
@@ -80,6 +129,7 @@ export function Sessions() {
               { keys: 'b', name: 'Label as bot, go on', run: review('bot') },
               { keys: 'h', name: 'Label as human, go on', run: review('human') },
               { keys: 'u', name: 'Undo the last label', run: labeling.undo },
+              { keys: 'r', name: 'Give a reason for the label', run: explain },
               { keys: 'Escape', name: 'Close details', run: () => select(null) },
             ]}
           />
@@ -90,8 +140,10 @@ export function Sessions() {
               key={selected}
               sessionId={selected}
               listed={rows?.find(({ id }) => id === selected)}
+              href={hrefOf({ id: selected })}
               base={base}
               labeling={labeling}
+              onStep={step}
               onClose={() => select(null)}
             />
           )

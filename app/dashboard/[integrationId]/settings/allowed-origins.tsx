@@ -9,8 +9,17 @@ import { useTRPC } from '../../queries';
 import { describeError, findFault } from '../../query-client';
 import { useStaff } from '../../staff';
 
-/** Edits the origins whose pages may send. */
+/** The origins whose pages may send. */
 export function AllowedOrigins({ allowedOrigins }: { allowedOrigins: string[] }) {
+  return (
+    <Section title="Allowed origins">
+      <OriginsForm allowedOrigins={allowedOrigins} />
+    </Section>
+  );
+}
+
+/** Edits the origins whose pages may send. */
+export function OriginsForm({ allowedOrigins }: { allowedOrigins: string[] }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -30,32 +39,30 @@ export function AllowedOrigins({ allowedOrigins }: { allowedOrigins: string[] })
     save.mutate({ allowedOrigins: (draft ?? '').split(/\s+/).filter(Boolean) });
   };
   return (
-    <Section title="Allowed origins">
-      <form onSubmit={submit} className="space-y-3">
-        <Field
-          label="Origins"
-          hint="Scheme, host and port, one a line, without patterns. Nothing of pages elsewhere is kept; without any origin nothing is collected."
-          error={save.error && (findFault(save.error, 'allowedOrigins') ?? describeError(save.error))}
-        >
-          <Textarea
-            name="allowedOrigins"
-            placeholder="https://lms.example.edu"
-            spellCheck={false}
-            className="w-full font-mono text-xs"
-            disabled={!isAdmin}
-            value={draft ?? allowedOrigins.join('\n')}
-            onChange={({ target }) => setDraft(target.value)}
-          />
-        </Field>
-        <div className="flex justify-end gap-2">
-          <Button disabled={draft === null} onClick={() => setDraft(null)}>
-            Discard
-          </Button>
-          <Button kind="primary" type="submit" disabled={!isAdmin || draft === null || save.isPending}>
-            Save origins
-          </Button>
-        </div>
-      </form>
-    </Section>
+    <form onSubmit={submit} className="space-y-3">
+      <Field
+        label="Origins"
+        hint="Scheme, host and port, one a line, without patterns. Nothing of pages elsewhere is kept; without any origin nothing is collected."
+        error={save.error && (findFault(save.error, 'allowedOrigins') ?? describeError(save.error))}
+      >
+        <Textarea
+          name="allowedOrigins"
+          placeholder="https://lms.example.edu"
+          spellCheck={false}
+          className="w-full font-mono text-xs"
+          disabled={!isAdmin}
+          value={draft ?? allowedOrigins.join('\n')}
+          onChange={({ target }) => setDraft(target.value)}
+        />
+      </Field>
+      <div className="flex justify-end gap-2">
+        <Button disabled={draft === null} onClick={() => setDraft(null)}>
+          Discard
+        </Button>
+        <Button kind="primary" type="submit" disabled={!isAdmin || draft === null || save.isPending}>
+          Save origins
+        </Button>
+      </div>
+    </form>
   );
 }

@@ -124,12 +124,15 @@ export function ApiKeys() {
 }
 
 /** Asks for a name, then shows the new key once. */
-function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
+export function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const mint = useMutation(
     trpc.apiKeys.mint.mutationOptions({
-      onSuccess: () => void queryClient.invalidateQueries({ queryKey: trpc.apiKeys.pathKey() }),
+      onSuccess: () => {
+        void queryClient.invalidateQueries({ queryKey: trpc.apiKeys.pathKey() });
+        void queryClient.invalidateQueries({ queryKey: trpc.setup.pathKey() });
+      },
     }),
   );
   const close = () => {
@@ -138,12 +141,7 @@ function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
     onClose();
   };
   return (
-    <Dialog
-      title={mint.data ? 'Your new key' : 'Mint a key'}
-      isPersistent={mint.data !== undefined}
-      isOpen={isOpen}
-      onClose={close}
-    >
+    <Dialog title={mint.data ? 'Your new key' : 'Mint a key'} isOpen={isOpen} onClose={close}>
       {mint.data ? (
         <SecretOnce name="API key" secret={mint.data.key} onCopied={close} />
       ) : (

@@ -1,10 +1,12 @@
 'use client';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { AuditAction, AuditEntry, AuditScope } from '../../../../contract/audit';
+import type { VerdictReason } from '../../../../contract/verdicts';
 import { TRUNCATED } from '../../components/classes';
 import { ShortId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { Select } from '../../components/field';
+import { ListTools } from '../../components/list-tools';
 import { RoleNote } from '../../components/role-note';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
@@ -12,6 +14,7 @@ import { useUrlState } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
+import { listReasons } from '../sessions/verdict-words';
 import { readAuditScope } from './tabs';
 
 type Details = Record<string, unknown>;
@@ -28,6 +31,26 @@ const showChanges = (after: unknown) =>
   Object.entries(after as Details)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ');
+
+/** The fields of a webhook, as its form names them. */
+const WEBHOOK_FIELDS = new Map([
+  ['url', 'address'],
+  ['eventType', 'event'],
+]);
+
+const showField = ([name, value]: [string, unknown]) => {
+  const shown = typeof value === 'string' ? value : value === null ? 'none' : JSON.stringify(value);
+  return `${WEBHOOK_FIELDS.get(name) ?? name} ${shown}`;
+};
+
+const showVerdict = (verdict: unknown) => (verdict === null ? 'no label' : `${verdict}`);
+
+const showLabel = ({ before, after, confidence, reasons }: Details) => {
+  const was = before === null || before === after ? '' : `, was ${before}`;
+  const sure = confidence === null ? '' : `, ${confidence} confidence`;
+  const why = listReasons(reasons as VerdictReason[]);
+  return `${after}${was}${sure}${why && `: ${why}`}`;
+};
 
 /** Describes each action in words. The reader knows which integration they look at. */
 const WORDS: Record<AuditAction, (details: Details) => string> = {
@@ -54,10 +77,35 @@ const WORDS: Record<AuditAction, (details: Details) => string> = {
   StaffEnabled: ({ email }) => `${email} enabled`,
   StaffSessionsEnded: ({ email, sessions }) =>
     `${email} signed out of ${sessions} ${sessions === 1 ? 'session' : 'sessions'}`,
+  StaffInvited: ({ email, role }) => `${email} invited as ${role}`,
+  StaffInvitationAccepted: ({ email, role }) => `${email} accepted the invitation as ${role}`,
+  StaffInvitationRevoked: ({ email }) => `Link of ${email} revoked`,
+  StaffPasswordLinkCreated: ({ email }) => `Link to a new password made for ${email}`,
+  StaffPasswordChanged: ({ email }) => `${email} changed their password`,
+  SkippedEventsSent: ({ name, sent }) => `${sent} skipped ${sent === 1 ? 'event' : 'events'} sent to webhook ${name}`,
   AlertRuleCreated: ({ name }) => `Alert rule ${name} created`,
   AlertRuleChanged: ({ name, after }) => `Alert rule ${name} changed: ${showChanges(after)}`,
   AlertRuleDeleted: ({ name }) => `Alert rule ${name} deleted`,
+  SessionLabeled: (details) => `Session labelled ${showLabel(details)}`,
+  LabelUndone: ({ before, after }) =>
+    `Label undone: ${showVerdict(after)} again${before === after ? '' : `, was ${showVerdict(before)}`}`,
+  LabelRemoved: ({ before }) => `Label ${before} removed from a session`,
+  DeviceConfirmed: ({ fingerprint, isFirst }) =>
+    `Device ${fingerprint} confirmed as the user’s own${isFirst ? '' : ' again'}`,
+  DeviceConfirmationRevoked: ({ fingerprint, confirmedBy }) =>
+    `Confirmation of device ${fingerprint} revoked${confirmedBy === null ? '' : `, confirmed by ${confirmedBy}`}`,
+  WebhookCreated: ({ name, url, eventType, enabled }) =>
+    `Webhook ${name} created: ${eventType} to ${url}${enabled ? '' : ', disabled'}`,
+  WebhookChanged: ({ name, after }) =>
+    `Webhook ${name} changed: ${Object.entries(after as Details)
+      .map(showField)
+      .join(', ')}`,
+  WebhookEnabled: ({ name }) => `Webhook ${name} enabled`,
+  WebhookDisabled: ({ name }) => `Webhook ${name} disabled`,
+  WebhookSecretRotated: ({ name }) => `Secret of webhook ${name} rotated`,
+  WebhookDeleted: ({ name }) => `Webhook ${name} deleted`,
   FindingRuleSwitched: ({ rule, isEnabled }) => `Rule ${rule} switched ${isEnabled ? 'on' : 'off'}`,
+  ReviewSampleChanged: ({ before, after }) => `Random sample changed from ${before} to ${after} sessions a day`,
   SessionsRescored: ({ ruleSetVersion }) => `Sessions scored again by rules ${ruleSetVersion}`,
   ReportRequested: ({ name, format }) => `Report ${name} (${format}) requested`,
   ReportScheduled: ({ name, format, cadence }) => `Report ${name} (${format}) scheduled ${cadence}`,
@@ -106,9 +154,10 @@ const COLUMNS: Column<AuditEntry>[] = [
   { key: 'at', name: 'When', width: '1%', isNumber: true, cell: ({ at }) => <Time at={at} /> },
 ];
 
+const NOUN = ['entry', 'entries'] as const;
 const SCOPE_WORDS: Record<AuditScope, string> = { Integration: 'This integration', Staff: 'Staff accounts' };
 
-/** Who changed the keys, plan and thresholds of the integration, or staff accounts. For admins. */
+/** Who changed the settings, labels, devices and webhooks of the integration, or staff accounts. For admins. */
 export function AuditLog() {
   const { isAdmin } = useStaff();
   return isAdmin ? <Entries /> : <RoleNote needs="admin" act="see who changed what" />;
@@ -119,10 +168,13 @@ function Entries() {
   const { params, change } = useUrlState();
   const scope = readAuditScope(params);
   const list = listRows(useInfiniteQuery(trpc.audit.list.infiniteQueryOptions({ scope }, PAGES)));
+  const total = useQuery(trpc.audit.count.queryOptions({ scope })).data;
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="text-muted">Who changed keys, plans, thresholds and accounts. Kept forever.</p>
+        <p className="text-muted">
+          Who changed what, and who labelled. What staff did is kept forever, what API keys did up to 10,000 times each.
+        </p>
         <Select
           className="w-40"
           aria-label="Changes of"
@@ -136,14 +188,21 @@ function Entries() {
           ))}
         </Select>
       </div>
+      <ListTools
+        {...{ list: 'audit', noun: NOUN, filters: { scope }, rows: list.rows, hasMore: list.hasMore, total }}
+      />
       <DataTable
         caption="Audit log"
+        noun={NOUN}
+        total={total}
         columns={COLUMNS}
         {...list}
         rowKey={({ id }) => id}
         empty={
           <EmptyState title="Nothing was changed yet">
-            <p>A key that is minted or revoked, another plan, other thresholds: each leaves an entry here.</p>
+            <p>
+              A key that is minted or revoked, other thresholds, a label, a changed webhook: each leaves an entry here.
+            </p>
           </EmptyState>
         }
       />

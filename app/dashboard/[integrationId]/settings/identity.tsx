@@ -60,12 +60,7 @@ function RotateDialog({ hasSecret, isOpen, onClose }: { hasSecret: boolean; isOp
     void queryClient.invalidateQueries({ queryKey: trpc.sites.getCollecting.pathKey() });
   };
   return (
-    <Dialog
-      title={secret ? 'Your new identity secret' : 'Identity secret'}
-      isPersistent={secret !== undefined}
-      isOpen={isOpen}
-      onClose={close}
-    >
+    <Dialog title={secret ? 'Your new identity secret' : 'Identity secret'} isOpen={isOpen} onClose={close}>
       {secret ? (
         <SecretOnce name="Identity secret" secret={secret} onCopied={close} />
       ) : (

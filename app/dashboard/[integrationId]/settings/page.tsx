@@ -22,11 +22,18 @@ export default async function SettingsPage(props: PageProps) {
     ],
     findings: () => [queryClient.prefetchQuery(trpc.findingRules.list.queryOptions())],
     integration: () => [queryClient.prefetchQuery(trpc.integration.get.queryOptions({}))],
-    staff: () => (staff.role === 'admin' ? [queryClient.prefetchQuery(trpc.staff.list.queryOptions())] : []),
+    staff: () =>
+      staff.role === 'admin'
+        ? [
+            queryClient.prefetchQuery(trpc.staff.list.queryOptions()),
+            queryClient.prefetchQuery(trpc.invitations.list.queryOptions()),
+          ]
+        : [],
     audit: () => {
       const scope = readAuditScope(search);
       const list = trpc.audit.list.infiniteQueryOptions({ scope }, PAGES);
-      return staff.role === 'admin' ? [queryClient.prefetchInfiniteQuery(list)] : [];
+      const count = trpc.audit.count.queryOptions({ scope });
+      return staff.role === 'admin' ? [queryClient.prefetchInfiniteQuery(list), queryClient.prefetchQuery(count)] : [];
     },
   };
   await Promise.all(fill[readSettingsTab(search)]());

@@ -16,6 +16,7 @@ import { useTRPC } from '../../queries';
 import { describeError, findFault } from '../../query-client';
 import { useStaff } from '../../staff';
 import { CutHandles } from './cut-handles';
+import { ErrorRatesSection } from './error-rates';
 
 const FIELDS = [
   { cut: 'mediumAt', name: 'Medium from' },
@@ -92,6 +93,7 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
         <FormFault error={error} />
         <RoleNote needs="analyst" act="change the thresholds" />
       </form>
+      <ErrorRatesSection thresholds={shown} saved={saved} />
     </div>
   );
 }

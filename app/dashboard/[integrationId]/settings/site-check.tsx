@@ -5,7 +5,6 @@ import type { SiteCheck, SiteState } from '../../../../contract/sites';
 import { Badge, type Tone } from '../../components/badge';
 import { Button } from '../../components/button';
 import { Field, Input } from '../../components/field';
-import { Section } from '../../components/page-header';
 import { Time } from '../../components/time';
 
 const STATES: Record<SiteState, { name: string; tone: Tone }> = {
@@ -37,7 +36,7 @@ export function SiteCheckForm({ siteKey = '', origin = '' }: { siteKey?: string;
     check.mutate({ siteKey: String(form.get('siteKey')).trim(), origin: String(form.get('origin')).trim() });
   };
   return (
-    <Section title="Why does a page send nothing?">
+    <>
       <form onSubmit={submit} className="space-y-3">
         <Field label="Site key" hint="As it stands in the page’s tag.">
           <Input
@@ -65,7 +64,7 @@ export function SiteCheckForm({ siteKey = '', origin = '' }: { siteKey?: string;
         </div>
       </form>
       <div role="status">{check.data && <Result check={check.data} />}</div>
-    </Section>
+    </>
   );
 }
 

@@ -99,7 +99,7 @@ export function SiteKeys({ sites }: { sites: SiteList }) {
           </EmptyState>
         }
       />
-      <CreateDialog isOpen={isCreating} onClose={() => setCreating(false)} />
+      <CreateSite isOpen={isCreating} onClose={() => setCreating(false)} />
       <ConfirmDialog
         title={`Revoke ${asked?.name ?? 'the site'}?`}
         act="Revoke site"
@@ -119,13 +119,15 @@ export function SiteKeys({ sites }: { sites: SiteList }) {
   );
 }
 
-function CreateDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
+/** Asks for a name, then makes the site. */
+export function CreateSite({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const create = useMutation(
     trpc.sites.create.mutationOptions({
       onSuccess: () => {
         void queryClient.invalidateQueries({ queryKey: trpc.sites.list.pathKey() });
+        void queryClient.invalidateQueries({ queryKey: trpc.setup.pathKey() });
         close();
       },
     }),

@@ -3,7 +3,6 @@ import { useState } from 'react';
 import type { Site } from '../../../../contract/sites';
 import { CopyButton } from '../../components/copying';
 import { Field, Select } from '../../components/field';
-import { Section } from '../../components/page-header';
 import { Code } from '../../components/states';
 
 /** What the tags of all sites have in common. */
@@ -26,27 +25,25 @@ export function SiteTag({ sites, tag }: { sites: Site[]; tag: PixelTag }) {
   const text = writeTag(tag, site.siteKey);
   const { origin } = new URL(tag.src);
   return (
-    <Section title="Tag">
-      <div className="space-y-3">
-        <div className="flex flex-wrap items-end justify-between gap-2">
-          <Field label="Site">
-            <Select className="w-56" value={site.id} onChange={({ target }) => choose(target.value)}>
-              {sites.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </Select>
-          </Field>
-          <CopyButton text={text}>Copy tag</CopyButton>
-        </div>
-        <Code>{text}</Code>
-        <p className="text-muted">
-          Put it into the head of every page. A Content-Security-Policy needs{' '}
-          <code className="font-mono text-xs">{origin}</code> in <code className="font-mono text-xs">script-src</code>{' '}
-          and <code className="font-mono text-xs">connect-src</code>.
-        </p>
+    <div className="space-y-3">
+      <div className="flex flex-wrap items-end justify-between gap-2">
+        <Field label="Site">
+          <Select className="w-56" value={site.id} onChange={({ target }) => choose(target.value)}>
+            {sites.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <CopyButton text={text}>Copy tag</CopyButton>
       </div>
-    </Section>
+      <Code>{text}</Code>
+      <p className="text-muted">
+        Put it into the head of every page. A Content-Security-Policy needs{' '}
+        <code className="font-mono text-xs">{origin}</code> in <code className="font-mono text-xs">script-src</code> and{' '}
+        <code className="font-mono text-xs">connect-src</code>.
+      </p>
+    </div>
   );
 }

@@ -1,5 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
+import { Section } from '../../components/page-header';
 import { Pending } from '../../components/pending';
 import { useTRPC } from '../../queries';
 import { AllowedOrigins } from './allowed-origins';
@@ -35,12 +36,18 @@ export function Sites({ tag }: { tag: PixelTag }) {
             <PrivacyControl mayIgnore={collecting.data.mayIgnorePrivacyControl} />
           </div>
           <div className="min-w-0 space-y-4">
-            <SiteTag sites={usable} tag={tag} />
-            <SiteCheckForm
-              key={usable[0]?.id}
-              siteKey={usable[0]?.siteKey}
-              origin={collecting.data.allowedOrigins[0]}
-            />
+            {usable.length > 0 && (
+              <Section title="Tag">
+                <SiteTag sites={usable} tag={tag} />
+              </Section>
+            )}
+            <Section title="Why does a page send nothing?">
+              <SiteCheckForm
+                key={usable[0]?.id}
+                siteKey={usable[0]?.siteKey}
+                origin={collecting.data.allowedOrigins[0]}
+              />
+            </Section>
           </div>
         </div>
       ) : (

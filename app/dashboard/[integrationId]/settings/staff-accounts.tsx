@@ -16,12 +16,15 @@ import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
+import { ChangePassword } from '../change-password';
 import { CreateAccount } from './create-account';
+import { InviteDialog, OpenInvitations, PasswordLinkDialog } from './invitations';
 import { ROLE_WORDS } from './roles';
 
 /** The dashboard's accounts, across all integrations. Staff who are not admins see only their own. */
 export function StaffAccounts() {
   const { staff, isAdmin } = useStaff();
+  const [isChanging, setChanging] = useState(false);
   if (isAdmin) return <Accounts />;
   return (
     <div className="max-w-lg space-y-3">
@@ -33,18 +36,23 @@ export function StaffAccounts() {
             ['Role', ROLE_WORDS[staff.role]],
           ]}
         />
+        <div className="mt-4">
+          <Button onClick={() => setChanging(true)}>Change password</Button>
+        </div>
       </Section>
+      <ChangePassword isOpen={isChanging} onClose={() => setChanging(false)} />
       <RoleNote needs="admin" act="see and change other accounts, or sign you out elsewhere" />
     </div>
   );
 }
 
-type Question = { act: 'disable' | 'signOut'; account: StaffAccount };
+type Question = { act: 'disable' | 'signOut' | 'newPassword'; account: StaffAccount };
 
 function Accounts() {
   const trpc = useTRPC();
   const { staff } = useStaff();
-  const [isCreating, setCreating] = useState(false);
+  const [dialog, setDialog] = useState<'invite' | 'create' | null>(null);
+  const closeDialog = () => setDialog(null);
   const [asked, ask] = useState<Question | null>(null);
   const accounts = useQuery(trpc.staff.list.queryOptions());
   const changes = useAccountChanges();
@@ -55,9 +63,12 @@ function Accounts() {
           Accounts see every integration. Viewers read, analysts review and change an integration’s own data, admins
           also manage keys, plans and staff.
         </p>
-        <Button kind="primary" onClick={() => setCreating(true)}>
-          Create an account
-        </Button>
+        <div className="flex flex-wrap gap-2">
+          <Button onClick={() => setDialog('create')}>Create with a password</Button>
+          <Button kind="primary" onClick={() => setDialog('invite')}>
+            Invite a person
+          </Button>
+        </div>
       </div>
       <DataTable
         caption="Staff"
@@ -68,7 +79,10 @@ function Accounts() {
         onRetry={() => void accounts.refetch()}
         empty={null}
       />
-      <CreateAccount isOpen={isCreating} onClose={() => setCreating(false)} />
+      <OpenInvitations />
+      <InviteDialog isOpen={dialog === 'invite'} onClose={closeDialog} />
+      <CreateAccount isOpen={dialog === 'create'} onClose={closeDialog} />
+      <PasswordLinkDialog account={asked?.act === 'newPassword' ? asked.account : null} onClose={() => ask(null)} />
       <AccountQuestion question={asked} onClose={() => ask(null)} changes={changes} />
     </div>
   );
@@ -145,6 +159,15 @@ const columnsOf = (
             Sign out
           </Button>
         )}
+        {!account.disabled && (
+          <Button
+            isSmall
+            aria-label={`New password for ${account.name}`}
+            onClick={() => ask({ act: 'newPassword', account })}
+          >
+            New password
+          </Button>
+        )}
         {account.disabled ? (
           <Button isSmall aria-label={`Enable ${account.name}`} onClick={() => enable(account)}>
             Enable
@@ -219,16 +242,17 @@ function AccountQuestion({
   const { staff } = useStaff();
   const isOwn = question?.account.id === staff.id;
   const name = isOwn ? 'yourself' : question?.account.name;
-  const isDisabling = question?.act === 'disable';
+  const act = question?.act === 'newPassword' ? undefined : question?.act;
+  const isDisabling = act === 'disable';
   return (
     <ConfirmDialog
       title={isDisabling ? `Disable ${name}?` : `Sign ${name} out everywhere?`}
       act={isDisabling ? 'Disable account' : 'Sign out everywhere'}
-      isOpen={question !== null}
+      isOpen={act !== undefined}
       onClose={onClose}
       onConfirm={async () => {
-        if (!question) return;
-        await changes[question.act]({ id: question.account.id });
+        if (!question || !act) return;
+        await changes[act]({ id: question.account.id });
         if (isOwn) window.location.assign('/sign-in');
       }}
       consequence={

@@ -4,13 +4,13 @@ import { Bars } from '../../charts/bars';
 import { ChartFrame, Legend } from '../../charts/chart-frame';
 import { pickLabels } from '../../charts/stacked-area';
 import { showCount } from '../../components/count';
+import { showInstant, UTC } from '../../time-zone';
 
 const SUCCESSFUL = { name: 'Successful', color: 'var(--color-accent)' };
 const ERRORS = { name: 'Other errors', color: 'var(--color-bot-fill)' };
 const RATE_LIMITED = { name: 'Rate limited', color: 'var(--color-medium-fill)' };
 
-const nameDay = (timestamp: string) =>
-  new Date(timestamp).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+const nameDay = (timestamp: string) => showInstant(timestamp, UTC).split(',')[0]!;
 
 /** Requests per UTC day, by outcome. */
 export function RequestsByDay({ usage }: { usage: Usage }) {

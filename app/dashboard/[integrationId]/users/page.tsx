@@ -1,6 +1,6 @@
 import type { Metadata } from 'next';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
-import { PAGES } from '../../list-pages';
+import { PAGES, readSort } from '../../list-pages';
 import { Users } from './users';
 
 export const metadata: Metadata = { title: 'Users' };
@@ -9,7 +9,11 @@ export default async function UsersPage(props: PageProps) {
   const { search, trpc, queryClient } = await openPage(props, 'users');
   const userId = search.get('selected');
   await Promise.all([
-    queryClient.prefetchInfiniteQuery(trpc.users.list.infiniteQueryOptions({}, PAGES)),
+    queryClient.prefetchInfiniteQuery(
+      trpc.users.listSorted.infiniteQueryOptions({ sort: readSort(search, 'id') }, PAGES),
+    ),
+    queryClient.prefetchQuery(trpc.users.count.queryOptions()),
+    queryClient.prefetchQuery(trpc.savedViews.list.queryOptions()),
     userId && queryClient.prefetchQuery(trpc.users.get.queryOptions({ userId })),
   ]);
   return (

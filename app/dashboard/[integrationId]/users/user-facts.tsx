@@ -7,6 +7,7 @@ import { Facts } from '../../components/details-panel';
 import { ScoreBar } from '../../components/score-bar';
 import { Time } from '../../components/time';
 import { OutsideLink } from '../sessions/session-facts';
+import { SessionsLink } from '../sessions/session-links';
 
 /** Facts about a user, over all their sessions. */
 export function UserFacts({ user }: { user: User }) {
@@ -30,7 +31,10 @@ export function UserFacts({ user }: { user: User }) {
         [
           'Sessions',
           <span key="sessions">
-            <Count value={sessionCount} />, of them <Count value={botSessionCount} /> bot
+            <SessionsLink filter={{ userId: user.id }} title="Sessions of the user">
+              <Count value={sessionCount} />
+            </SessionsLink>
+            , of them <Count value={botSessionCount} /> bot
           </span>,
         ],
         [

@@ -7,10 +7,11 @@ import { ButtonLink } from '../../components/button';
 import { Count } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, ListWithDetails } from '../../components/details-panel';
-import { OpenById } from '../../components/open-by-id';
+import { ListTools } from '../../components/list-tools';
 import { PageHeader } from '../../components/page-header';
 import { Pending } from '../../components/pending';
 import { ScoreBar } from '../../components/score-bar';
+import { useSorting } from '../../components/sorting';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection } from '../../components/url-state';
@@ -22,12 +23,14 @@ const COLUMNS: Column<User>[] = [
   {
     key: 'name',
     name: 'Name',
+    sorts: { ascending: 'name' },
     cell: ({ name }) => <span className="block max-w-52 truncate font-medium">{name}</span>,
   },
   { key: 'risk', name: 'Riskiest', width: '1%', cell: ({ riskLevel }) => <RiskBadge level={riskLevel} /> },
   {
     key: 'highest',
     name: 'Highest',
+    sorts: { descending: 'highestScore' },
     from: 'sm',
     width: '1%',
     cell: ({ maxBotScore, riskLevel }) => <ScoreBar score={maxBotScore} level={riskLevel} />,
@@ -39,7 +42,10 @@ const COLUMNS: Column<User>[] = [
     width: '1%',
     cell: ({ averageBotScore }) => <ScoreBar score={averageBotScore} level={null} />,
   },
-  { key: 'sessions', name: 'Sessions', isNumber: true, cell: ({ sessionCount }) => <Count value={sessionCount} /> },
+  {
+    ...{ key: 'sessions', name: 'Sessions', isNumber: true, sorts: { descending: 'sessions' } },
+    cell: ({ sessionCount }) => <Count value={sessionCount} />,
+  },
   {
     key: 'bots',
     name: 'Bots',
@@ -68,12 +74,15 @@ const COLUMNS: Column<User>[] = [
   {
     key: 'seen',
     name: 'Last seen',
+    sorts: { descending: 'lastSeen' },
     from: 'sm',
     isNumber: true,
     width: '1%',
     cell: ({ lastSeenAt }) => <Time at={lastSeenAt} />,
   },
 ];
+
+const NOUN = ['user', 'users'] as const;
 
 /** The users that sessions are correlated with, and a panel for the selected one. */
 export function Users() {
@@ -82,22 +91,33 @@ export function Users() {
   const router = useRouter();
   const trpc = useTRPC();
   const { selected, select, readSelected } = useSelection();
-  const query = useInfiniteQuery(trpc.users.list.infiniteQueryOptions({}, PAGES));
+  const sorting = useSorting('id');
+  const filters = { sort: sorting.current };
+  const query = useInfiniteQuery(trpc.users.listSorted.infiniteQueryOptions(filters, PAGES));
+  const total = useQuery(trpc.users.count.queryOptions()).data;
   const list = listRows(query);
   const hrefOf = ({ id }: User) => `${base}/users/${encodeURIComponent(id)}`;
   return (
     <>
-      <PageHeader title="Users" about="LMS users that sessions were matched to, sorted by id.">
-        <OpenById label="User id" base={`${base}/users`} />
-      </PageHeader>
+      <PageHeader title="Users" about="LMS users that sessions were matched to." />
+      <ListTools
+        {...{ list: 'users', page: 'users', noun: NOUN, filters, total, rows: list.rows, hasMore: list.hasMore }}
+        note={
+          sorting.current === 'id' ? 'In the order of their ids.' : 'New sessions change this order within a minute.'
+        }
+      />
       <ListWithDetails
         list={
           <DataTable
             caption="Users"
+            noun={NOUN}
+            total={total}
+            sorting={sorting}
             columns={COLUMNS}
             {...list}
             rowKey={({ id }) => id}
             rowHref={hrefOf}
+            rowName={({ name, id }) => `${name}, ${id}`}
             selected={selected}
             onSelect={select}
             readSelected={readSelected}

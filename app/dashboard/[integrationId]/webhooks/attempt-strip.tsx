@@ -21,11 +21,32 @@ export function summarizeAttempts(attempts: Attempts): string {
   return `${attempts.length} attempts: ${attempts.length - failed} delivered, ${failed} failed. The latest: ${describeAttempt(latest)}.`;
 }
 
+interface AttemptStripProps {
+  attempts: Attempts;
+  height: number;
+  /** Whether words say which ticks were delivered and which failed. */
+  hasLabels?: boolean;
+}
+
 /**
- * The latest attempts as ticks, newest at the right. A longer tick took longer. Delivered ticks stand on the baseline
- * and failed ones hang from the top, so that they can be told apart without colour.
+ * The latest attempts as ticks, newest at the right. A longer tick took longer. Delivered ticks begin at the bottom and failed
+ * ones at the top, so that they can be told apart without colour.
  */
-export function AttemptStrip({ attempts, height }: { attempts: Attempts; height: number }) {
+export function AttemptStrip({ attempts, height, hasLabels = false }: AttemptStripProps) {
+  const strip = <Strip attempts={attempts} height={height} />;
+  if (!hasLabels) return strip;
+  return (
+    <div className="flex gap-2">
+      <div aria-hidden className="flex flex-col justify-between text-xs leading-none">
+        <span className="text-bot">Failed</span>
+        <span className="text-human">Delivered</span>
+      </div>
+      <div className="min-w-0 flex-1">{strip}</div>
+    </div>
+  );
+}
+
+function Strip({ attempts, height }: AttemptStripProps) {
   const slowest = Math.max(1, ...attempts.map(({ durationMs }) => durationMs));
   // Logarithmic, so that one timeout of 30 s does not flatten the rest.
   const lengthOf = (ms: number) => LOWEST + (HIGHEST - LOWEST) * (Math.log1p(ms) / Math.log1p(slowest));

@@ -4,17 +4,17 @@ import { Badge, type Tone } from '../../components/badge';
 
 /** The name and meaning of each status. */
 export const DELIVERY_STATUS_WORDS: Record<DeliveryStatus, { name: string; meaning: string }> = {
-  Pending: { name: 'Pending', meaning: 'Not finished: the first or the next attempt is still to come' },
+  Pending: { name: 'Pending', meaning: 'An attempt is under way or still to come' },
   Delivered: { name: 'Delivered', meaning: 'The receiver answered 2xx' },
   Failed: { name: 'Failed', meaning: 'The receiver answered a redirect, or the one attempt of a test failed' },
-  MaxRetriesExceeded: { name: 'Retries exceeded', meaning: 'All six attempts failed' },
+  MaxRetriesExceeded: { name: 'Failed after six attempts', meaning: 'None of the six attempts was answered with 2xx' },
   PermanentFailure: {
-    name: 'Permanent failure',
-    meaning: 'Refused permanently: a 4xx answer or a forbidden address',
+    name: 'Failed, not retried',
+    meaning: 'The receiver answered 4xx, or its address is not allowed. It is not retried',
   },
   PoisonAborted: {
     name: 'Aborted',
-    meaning: 'Ended unsent: deleted, held for over a day, or interrupted by faults on our side',
+    meaning: 'Not sent: the webhook was deleted or disabled for a day, or a fault on our side prevented it',
   },
 };
 

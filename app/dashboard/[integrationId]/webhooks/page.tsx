@@ -1,5 +1,6 @@
 import type { Metadata } from 'next';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
+import { prefetchWebhookBanners } from './first-banners';
 import { Webhooks } from './webhooks';
 
 export const metadata: Metadata = { title: 'Webhooks' };
@@ -12,7 +13,11 @@ export default async function WebhooksPage(props: PageProps) {
     const enabled = list?.data.filter((webhook) => webhook.enabled) ?? [];
     await Promise.all(enabled.map(({ id }) => queryClient.prefetchQuery(trpc.webhooks.getHealth.queryOptions({ id }))));
   };
-  await Promise.all([readHealth(), queryClient.prefetchQuery(trpc.integration.get.queryOptions({}))]);
+  await Promise.all([
+    readHealth(),
+    prefetchWebhookBanners(trpc, queryClient),
+    queryClient.prefetchQuery(trpc.integration.get.queryOptions({})),
+  ]);
   return (
     <FirstContent queryClient={queryClient}>
       <Webhooks />

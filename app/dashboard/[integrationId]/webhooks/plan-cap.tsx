@@ -7,7 +7,8 @@ import { useStaff } from '../../staff';
 export function PlanCap() {
   const integration = useQuery(useTRPC().integration.get.queryOptions({}));
   const { canWrite } = useStaff();
-  if (!canWrite) return <span className="text-muted">Your role is viewer: you see everything and change nothing.</span>;
+  if (!canWrite)
+    return <span className="text-muted">Your role is viewer: you can see everything and change nothing.</span>;
   if (!integration.data) return null;
   const { plan, webhooks } = integration.data;
   const isReached = webhooks.active >= webhooks.max;
@@ -18,7 +19,7 @@ export function PlanCap() {
         ? count
         : webhooks.max === 0
           ? `The plan ${plan} has no webhooks.`
-          : `${count}: the cap of the plan ${plan} is reached. Disable or delete one to make room.`}
+          : `${count}: the plan ${plan} allows no more. Disable or delete one first.`}
     </span>
   );
 }

@@ -10,7 +10,7 @@ import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { AttemptStrip } from './attempt-strip';
 import { DeliveryStatusBadge } from './delivery-status';
-import { HealthLine, WebhookStateBadge } from './webhook-health';
+import { WebhookStateBadge, WebhookStateLine } from './webhook-state';
 
 /** Shows the condition of a subscription in one line. */
 export const showThreshold = ({ threshold }: Webhook) =>
@@ -24,17 +24,17 @@ interface WebhookPanelProps {
   onClose(): void;
 }
 
-/** The selected subscription: its health and what it sends. */
+/** The selected subscription: its state and what it sends. */
 export function WebhookPanel({ webhook, href, onClose }: WebhookPanelProps) {
   const health = useQuery(useTRPC().webhooks.getHealth.queryOptions({ id: webhook.id }));
   return (
     <DetailsPanel title={webhook.name} onClose={onClose}>
       <div className="space-y-4">
-        <HealthLine webhook={webhook} health={health.data} />
+        <WebhookStateLine id={webhook.id} />
         {health.error ? (
           <ErrorState message={describeError(health.error)} onRetry={() => void health.refetch()} />
         ) : health.data ? (
-          <AttemptStrip attempts={health.data.attempts} height={48} />
+          <AttemptStrip attempts={health.data.attempts} height={48} hasLabels />
         ) : (
           <Skeleton className="h-12" />
         )}
@@ -51,7 +51,7 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
   return (
     <Facts
       facts={[
-        ['State', <WebhookStateBadge key="state" webhook={webhook} />],
+        ['State', <WebhookStateBadge key="state" id={id} />],
         ['Event', eventType],
         [
           'URL',

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useRouter } from 'next/navigation';
 import type { Webhook } from '../../../../contract/webhooks';
 import { Button, ButtonLink } from '../../components/button';
+import { joinClasses, TRUNCATED } from '../../components/classes';
 import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
 import { PageHeader } from '../../components/page-header';
@@ -16,8 +17,9 @@ import { AttemptStrip } from './attempt-strip';
 import { DeliveryStatusBadge } from './delivery-status';
 import { PlanCap } from './plan-cap';
 import { VerifySignature } from './verify-signature';
-import { WebhookStateBadge } from './webhook-health';
+import { WebhookBanners } from './webhook-banners';
 import { WebhookPanel } from './webhook-panel';
+import { WebhookStateBadge } from './webhook-state';
 
 const REFRESH_MS = 10_000;
 
@@ -25,16 +27,21 @@ const COLUMNS: Column<Webhook>[] = [
   {
     key: 'name',
     name: 'Webhook',
-    cell: ({ name }) => <span className="block max-w-52 truncate font-medium">{name}</span>,
+    cell: ({ name }) => (
+      <span className="block max-w-52 truncate font-medium max-sm:max-w-32" title={name}>
+        {name}
+      </span>
+    ),
   },
-  { key: 'state', name: 'State', width: '1%', cell: (webhook) => <WebhookStateBadge webhook={webhook} /> },
+  { key: 'state', name: 'State', width: '1%', cell: ({ id }) => <WebhookStateBadge id={id} /> },
   { key: 'type', name: 'Event', from: 'sm', cell: ({ eventType }) => eventType },
   {
     key: 'url',
     name: 'URL',
     from: 'lg',
+    width: '100%',
     cell: ({ url }) => (
-      <span className="block max-w-72 truncate text-muted" title={url}>
+      <span className={joinClasses(TRUNCATED, 'text-muted')} title={url}>
         {url}
       </span>
     ),
@@ -86,7 +93,7 @@ export function Webhooks() {
   const { canWrite } = useStaff();
   return (
     <>
-      <PageHeader title="Webhooks" about="Each sends one type of event to one address, signed.">
+      <PageHeader title="Webhooks" about="Each sends one type of event to one URL, as a signed POST.">
         <PlanCap />
         {canWrite ? (
           <ButtonLink kind="primary" href={`${base}/new`}>
@@ -98,6 +105,7 @@ export function Webhooks() {
           </Button>
         )}
       </PageHeader>
+      <WebhookBanners />
       <ListWithDetails
         list={
           <DataTable
@@ -106,6 +114,7 @@ export function Webhooks() {
             rows={rows}
             rowKey={({ id }) => id}
             rowHref={hrefOf}
+            rowName={({ name, eventType, url }) => `${name}, ${eventType} to ${url}`}
             selected={selected?.id}
             onSelect={select}
             onOpen={(webhook) => router.push(hrefOf(webhook))}
@@ -114,8 +123,8 @@ export function Webhooks() {
             empty={
               <EmptyState title="No webhooks yet">
                 <p>
-                  A webhook tells another system at once what happens here, as a signed POST. Create one, keep its
-                  secret, and verify what arrives:
+                  A webhook tells another system at once what happens here, with a signed POST. Create one, keep its
+                  secret, and let the receiver verify each delivery:
                 </p>
                 <VerifySignature />
               </EmptyState>

@@ -1,48 +1,21 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { ShieldCheck } from 'lucide-react';
 import type { Session } from '../../../../../contract/sessions';
-import { Badge } from '../../../components/badge';
-import { Button } from '../../../components/button';
-import { useToast } from '../../../components/toast';
 import { useTRPC } from '../../../queries';
-import { describeError } from '../../../query-client';
-import { useStaff } from '../../../staff';
-import { useDeviceConfirming } from '../../users/device-confirming';
+import { ConfirmedDevice } from '../../users/device-confirming';
 
-/** Shows whether the device is confirmed as the user's own, and lets staff confirm it. */
+/** Shows whether the device is confirmed as the user's own. Nothing if the session has no user or no device. */
 export function ConfirmDevice({ session }: { session: Session }) {
-  const { userId, deviceFingerprint: fingerprint } = session;
+  const { userId, userName, deviceFingerprint: fingerprint } = session;
   if (!userId || !fingerprint) return null;
-  return <Confirmation userId={userId} fingerprint={fingerprint} />;
+  return <Confirmation userId={userId} userName={userName ?? userId} fingerprint={fingerprint} />;
 }
 
-function Confirmation({ userId, fingerprint }: { userId: string; fingerprint: string }) {
+function Confirmation({ userId, userName, fingerprint }: { userId: string; userName: string; fingerprint: string }) {
   const trpc = useTRPC();
-  const toast = useToast();
-  const { canWrite } = useStaff();
-  const devices = useQuery(trpc.users.listDevices.queryOptions({ userId }));
-  const confirm = useDeviceConfirming();
-  const isConfirmed = devices.data?.some((device) => device.fingerprint === fingerprint && device.confirmedAt !== null);
-  if (isConfirmed)
-    return (
-      <Badge tone="human">
-        <ShieldCheck size={12} aria-hidden /> Confirmed
-      </Badge>
-    );
-  return (
-    <Button
-      isSmall
-      disabled={!canWrite || confirm.isPending}
-      title="Says that this device is the user’s own: it causes no further SharedDevice or DeviceSwitch anomaly"
-      onClick={() =>
-        confirm.mutate(
-          { userId, fingerprint },
-          { onError: (error) => toast({ text: `Not confirmed. ${describeError(error)}`, isError: true }) },
-        )
-      }
-    >
-      Confirm device
-    </Button>
-  );
+  const { data } = useQuery(trpc.users.listDevices.queryOptions({ userId }));
+  if (!data) return null;
+  const device = data.find((one) => one.fingerprint === fingerprint);
+  const unconfirmed = { fingerprint, confirmedAt: null, confirmedBy: null };
+  return <ConfirmedDevice userId={userId} userName={userName} device={device ?? unconfirmed} />;
 }

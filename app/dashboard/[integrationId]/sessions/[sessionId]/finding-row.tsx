@@ -5,6 +5,7 @@ import { joinClasses } from '../../../components/classes';
 import { colorOfFinding, FindingMark, STATE_WORDS } from '../../../components/finding-mark';
 import { describeFlag } from '../flag-words';
 import { describeMeasured, describeUsual } from '../measured-words';
+import { RangeBar } from '../range-bar';
 import { showOffset } from '../timeline';
 
 const GROUP_WORDS: Record<Finding['group'], string> = {
@@ -27,12 +28,16 @@ interface FindingRowProps extends MomentChoice {
   finding: Finding;
   /** What it means, in plain words. Undefined for a rule that is not ours. */
   explanation: string | undefined;
+  /** Why nothing was measured. Null for what was. */
+  why: string | null;
+  /** Only a program leaves such a mark. */
+  isProof: boolean;
   heaviest: number;
   startMs: number;
 }
 
 /** One finding: what it means, what was measured and is usual, when it was seen, and how much it counts. */
-export function FindingRow({ finding, explanation, heaviest, startMs, ...choice }: FindingRowProps) {
+export function FindingRow({ finding, explanation, why, isProof, heaviest, startMs, ...choice }: FindingRowProps) {
   const { flag, group, state, measured, expected, weight, moments } = finding;
   const isFound = state === 'found';
   return (
@@ -45,15 +50,28 @@ export function FindingRow({ finding, explanation, heaviest, startMs, ...choice 
               {describeFlag(flag)}
             </span>
             <Badge>{GROUP_WORDS[group]}</Badge>
+            {isFound && isProof && (
+              <Badge tone="bot" title="Only a program leaves such a mark">
+                Proof
+              </Badge>
+            )}
             <span className="sr-only">{STATE_WORDS[state]}</span>
           </p>
           {isFound && <Weight weight={weight} heaviest={heaviest} />}
         </div>
         {explanation && <p className="text-muted">{explanation}</p>}
+        {why !== null && <p className="text-xs">{why}</p>}
         {(measured !== null || expected !== null || moments.length > 0) && (
           <dl className="flex flex-wrap items-baseline gap-x-6 gap-y-1 text-xs">
             {measured !== null && <Fact name="Measured">{describeMeasured({ flag, measured })}</Fact>}
-            {expected !== null && <Fact name="Usual">{describeUsual({ flag, expected })}</Fact>}
+            {expected !== null && (
+              <Fact name="Usual">
+                <span className="inline-flex flex-wrap gap-x-2">
+                  {describeUsual({ flag, expected })}
+                  <RangeBar {...{ flag, state, measured, expected }} />
+                </span>
+              </Fact>
+            )}
             {moments.length > 0 && (
               <Fact name="Seen at">
                 <Moments moments={moments} startMs={startMs} {...choice} />
@@ -75,7 +93,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** The moments as buttons, which show them on the timeline. Moments of one second are one. */
+/** The moments as buttons, which show them on the timeline and in the recording. Moments of one second are one. */
 function Moments({ moments, startMs, chosenMs, choose }: { moments: string[]; startMs: number } & MomentChoice) {
   const bySecond = new Map(moments.map((moment) => Date.parse(moment) - startMs).map((ms) => [showOffset(ms), ms]));
   return (
@@ -100,7 +118,10 @@ function Moments({ moments, startMs, chosenMs, choose }: { moments: string[]; st
 function Weight({ weight, heaviest }: { weight: number; heaviest: number }) {
   if (weight === 0) return <span className="text-faint text-xs">does not count</span>;
   return (
-    <span className="inline-flex items-center gap-2 text-muted text-xs" title="How much it counts in the score">
+    <span
+      className="inline-flex items-center gap-2 text-muted text-xs"
+      title="How much it adds to the sum of the score"
+    >
       weight {Number(weight.toPrecision(3))}
       <span className="h-1.5 w-16 overflow-hidden rounded bg-line" aria-hidden>
         <span className="block h-full rounded bg-bot-fill" style={{ width: `${(weight / heaviest) * 100}%` }} />

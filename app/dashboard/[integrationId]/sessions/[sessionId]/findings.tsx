@@ -7,23 +7,25 @@ import { ErrorState } from '../../../components/states';
 import { describeError } from '../../../query-client';
 import { showOffset } from '../timeline';
 import { FindingRow, type MomentChoice } from './finding-row';
+import type { Scoring } from './score-sum';
+import { ScoreSumBar } from './score-sum-bar';
+import { addMissingRules, type Circumstances, explainUnmeasured, findRuleFlag } from './unmeasured-words';
 
 /** So many of the latest scores are shown. */
 const MAX_SCORES = 6;
 
-/** Our rules in plain words, by their flags. */
+/** Rules in plain words, by their names. */
 export type Explanations = readonly (readonly [flag: string, words: string])[];
 
-interface FindingsProps extends MomentChoice {
+interface FindingsProps extends MomentChoice, Circumstances {
   query: { data: SessionEvidence | undefined; error: unknown; refetch(): unknown };
-  explanations: Explanations;
+  scoring: Scoring;
   /** When the session began: moments are shown since then. */
   startMs: number;
-  isLive: boolean;
 }
 
-/** Why the session has its score: what was found, then what was not found or not measured, folded up. */
-export function Findings({ query, explanations, startMs, isLive, ...choice }: FindingsProps) {
+/** Why the session has its score: what was found and how it adds up, then what was not found or not measured, folded up. */
+export function Findings({ query, scoring, startMs, details, isLive, ...choice }: FindingsProps) {
   const { data: evidence, error } = query;
   if (error && !evidence)
     return (
@@ -31,25 +33,40 @@ export function Findings({ query, explanations, startMs, isLive, ...choice }: Fi
         <ErrorState message={describeError(error)} onRetry={() => void query.refetch()} />
       </Section>
     );
-  // A score of a customer's own pipeline may bring no findings.
-  if (!evidence || (evidence.findings.length === 0 && !isLive)) return null;
-  const { findings, ruleSetVersion, scores } = evidence;
-  const inState = (state: Finding['state']) => findings.filter((finding) => finding.state === state);
+  if (!evidence) return null;
+  const { botScore, findings, ruleSetVersion, scores } = evidence;
+  if (findings.length === 0)
+    return (
+      <Section title="Findings">
+        <p className="text-muted">
+          {scores.length === 0
+            ? 'Nothing is scored yet.'
+            : 'No findings are stored with this score: a pipeline gave it without them, or it is older than they are.'}
+        </p>
+      </Section>
+    );
+  const all = addMissingRules(findings, ruleSetVersion, scoring);
+  const inState = (state: Finding['state']) => all.filter(({ finding }) => finding.state === state);
   const found = inState('found');
   const heaviest = Math.max(...findings.map(({ weight }) => weight), 0);
-  const words = new Map(explanations);
-  const list = (some: Finding[], label: string) => (
+  const rules = new Map(scoring.rules.map((rule) => [rule.flag, rule]));
+  const list = (some: typeof all, label: string) => (
     <ul className="divide-y" aria-label={label}>
-      {some.map((finding, index) => (
-        <FindingRow
-          // biome-ignore lint/suspicious/noArrayIndexKey: a pipeline may name a rule twice
-          key={`${finding.flag} ${index}`}
-          finding={finding}
-          // What follows a colon is a name.
-          explanation={words.get(finding.flag.split(':')[0]!)}
-          {...{ heaviest, startMs, ...choice }}
-        />
-      ))}
+      {some.map(({ finding, why }, index) => {
+        const rule = rules.get(findRuleFlag(finding.flag));
+        const isMeasured = finding.state !== 'notMeasured';
+        return (
+          <FindingRow
+            // biome-ignore lint/suspicious/noArrayIndexKey: a pipeline may name a rule twice
+            key={`${finding.flag} ${index}`}
+            finding={finding}
+            explanation={rule?.plainly}
+            isProof={rule?.isProof ?? false}
+            why={isMeasured ? null : (why ?? explainUnmeasured(finding.flag, rule?.needs, { details, isLive }))}
+            {...{ heaviest, startMs, ...choice }}
+          />
+        );
+      })}
     </ul>
   );
   return (
@@ -59,11 +76,8 @@ export function Findings({ query, explanations, startMs, isLive, ...choice }: Fi
     >
       <div className="space-y-3">
         {scores.length > 1 && <ScoreSteps scores={scores} startMs={startMs} />}
-        {found.length > 0 ? (
-          list(found, STATE_WORDS.found)
-        ) : (
-          <p className="text-faint">{scores.length === 0 ? 'Nothing is scored yet.' : 'No rule found anything.'}</p>
-        )}
+        {botScore !== null && <ScoreSumBar {...{ botScore, ruleSetVersion, findings, scoring }} />}
+        {found.length > 0 ? list(found, STATE_WORDS.found) : <p className="text-faint">No rule found anything.</p>}
         {(['notFound', 'notMeasured'] as const).map((state) => {
           const some = inState(state);
           if (some.length === 0) return null;

@@ -1,8 +1,10 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
+import { Printer } from 'lucide-react';
 import { useParams } from 'next/navigation';
 import { useRef, useState } from 'react';
 import { Badge } from '../../../components/badge';
+import { ButtonLink } from '../../../components/button';
 import { ShortId } from '../../../components/copying';
 import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
 import { Pending } from '../../../components/pending';
@@ -15,21 +17,27 @@ import { useLabeling } from '../labeling';
 import { SessionFacts } from '../session-facts';
 import { Timeline } from '../timeline';
 import { VerdictBar } from '../verdict-bar';
+import { ClassHistory } from './class-history';
 import { ConfirmDevice } from './confirm-device';
 import { SessionAnomalies, SessionDeliveries } from './consequences';
-import { Events, Pages } from './events';
+import { Events } from './events';
 import { type Explanations, Findings, listFoundMoments } from './findings';
 import { useLiveSession } from './live-session';
+import { Neighbours } from './neighbours';
+import { RecordingPanel } from './recording-panel';
+import { RelatedSessions } from './related-sessions';
+import type { Scoring } from './score-sum';
+import { Pages } from './visited-pages';
 import { WritingSessions } from './writing';
 
 interface SessionPageProps {
   sessionId: string;
-  explanations: Explanations;
+  scoring: Scoring;
   writingExplanations: Explanations;
 }
 
 /** Everything about one session: the verdict and its reasons first, then who it was, what happened, and what followed. */
-export function SessionPage({ sessionId, explanations, writingExplanations }: SessionPageProps) {
+export function SessionPage({ sessionId, scoring, writingExplanations }: SessionPageProps) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;
   const trpc = useTRPC();
@@ -39,15 +47,19 @@ export function SessionPage({ sessionId, explanations, writingExplanations }: Se
   const labeling = useLabeling();
   const [chosenMs, setChosen] = useState<number | null>(null);
   const timeline = useRef<HTMLDivElement>(null);
+  const recording = useRef<HTMLDivElement>(null);
   function choose(momentMs: number | null) {
     setChosen(momentMs);
-    if (momentMs !== null) timeline.current?.scrollIntoView({ block: 'nearest' });
+    if (momentMs === null) return;
+    const shown = recording.current?.querySelector('[data-recording]') ? recording : timeline;
+    shown.current?.scrollIntoView({ block: 'nearest' });
   }
   const session = query.data;
   useShortcuts('Session', [
     { keys: 'b', name: 'Label as bot', run: () => session && labeling.label(session, 'bot') },
     { keys: 'h', name: 'Label as human', run: () => session && labeling.label(session, 'human') },
     { keys: 'u', name: 'Undo the last label', run: labeling.undo },
+    { keys: 'r', name: 'Give a reason for the label', run: () => session && void labeling.explain(session) },
   ]);
   if (!session) return <Pending query={query} className="h-96" />;
   const startMs = Date.parse(session.createdAt);
@@ -68,7 +80,13 @@ export function SessionPage({ sessionId, explanations, writingExplanations }: Se
             Began <Time at={session.createdAt} />, {session.userAgentSummary}
           </>
         }
-      />
+      >
+        <ButtonLink href={`${base}/sessions/${encodeURIComponent(sessionId)}/evidence`} prefetch={false}>
+          <Printer size={14} aria-hidden />
+          Evidence report
+        </ButtonLink>
+        <Neighbours sessionId={sessionId} />
+      </PageHeader>
       {/* Two columns on a wide screen; otherwise one column, in the order in which a reviewer asks. */}
       <div className="flex flex-col gap-4 lg:grid lg:grid-cols-12 lg:items-start">
         <div className="order-1 lg:col-span-12">
@@ -78,11 +96,16 @@ export function SessionPage({ sessionId, explanations, writingExplanations }: Se
               details={details.data}
               canWrite={labeling.canWrite}
               onLabel={(verdict) => labeling.label(session, verdict)}
+              onExplain={() => void labeling.explain(session)}
+              onRemove={() => labeling.removeLabel(session)}
             />
           </Section>
         </div>
         <div className="order-1 empty:hidden lg:col-span-12">
-          <Findings query={evidence} {...{ explanations, startMs, isLive, chosenMs, choose }} />
+          <Findings query={evidence} details={details.data} {...{ scoring, startMs, isLive, chosenMs, choose }} />
+        </div>
+        <div className="order-1 scroll-mt-4 empty:hidden lg:col-span-12" ref={recording}>
+          <RecordingPanel findings={evidence.data?.findings} {...{ sessionId, startMs, isLive, chosenMs, choose }} />
         </div>
         <div className="order-1 empty:hidden lg:col-span-12">
           <WritingSessions sessionId={sessionId} explanations={writingExplanations} />
@@ -111,7 +134,15 @@ export function SessionPage({ sessionId, explanations, writingExplanations }: Se
               <SessionFacts session={session} base={base} device={<ConfirmDevice session={session} />} />
             </Section>
           </div>
-          <div className="order-4">{details.data && <Pages details={details.data} />}</div>
+          <div className="order-4">
+            <ClassHistory sessionId={sessionId} refetchInterval={refetchInterval} />
+          </div>
+          <div className="order-2">
+            <RelatedSessions sessionId={sessionId} base={base} />
+          </div>
+          <div className="order-4">
+            <Pages session={session} refetchInterval={refetchInterval} />
+          </div>
           <div className="order-6">
             <SessionAnomalies sessionId={sessionId} refetchInterval={refetchInterval} />
           </div>

@@ -1,29 +1,20 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { ShieldCheck } from 'lucide-react';
-import { useState } from 'react';
-import type { User, UserDevice } from '../../../../../contract/users';
-import { Badge } from '../../../components/badge';
-import { Button } from '../../../components/button';
-import { ShortId, shortenId } from '../../../components/copying';
+import type { User } from '../../../../../contract/users';
+import { ShortId } from '../../../components/copying';
 import { Count } from '../../../components/count';
-import { ConfirmDialog } from '../../../components/dialog';
 import { Section } from '../../../components/page-header';
 import { RoleNote } from '../../../components/role-note';
 import { ErrorState, Skeleton } from '../../../components/states';
 import { Time } from '../../../components/time';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
-import { useStaff } from '../../../staff';
-import { useDeviceConfirming } from '../device-confirming';
+import { ConfirmedDevice } from '../device-confirming';
 
 /** The devices of a user, and which of them are confirmed as their own. */
 export function Devices({ user }: { user: User }) {
   const trpc = useTRPC();
-  const { canWrite } = useStaff();
   const devices = useQuery(trpc.users.listDevices.queryOptions({ userId: user.id }));
-  const confirming = useDeviceConfirming();
-  const [asked, ask] = useState<UserDevice | null>(null);
   return (
     <Section title="Devices">
       {devices.error ? (
@@ -47,25 +38,9 @@ export function Devices({ user }: { user: User }) {
                   )}
                 </span>
               </span>
-              {device.confirmedAt ? (
-                <span className="flex flex-col items-end">
-                  <Badge tone="human">
-                    <ShieldCheck size={12} aria-hidden /> Confirmed
-                  </Badge>
-                  <span className="text-faint text-xs">
-                    <Time at={device.confirmedAt} />
-                  </span>
-                </span>
-              ) : (
-                <Button
-                  isSmall
-                  disabled={!canWrite}
-                  aria-label={`Confirm device ${shortenId(device.fingerprint)}`}
-                  onClick={() => ask(device)}
-                >
-                  Confirm
-                </Button>
-              )}
+              <span className="max-w-[60%]">
+                <ConfirmedDevice userId={user.id} userName={user.name} device={device} />
+              </span>
             </li>
           ))}
         </ul>
@@ -73,25 +48,6 @@ export function Devices({ user }: { user: User }) {
       <div className="mt-3 empty:hidden">
         <RoleNote needs="analyst" act="confirm a device" />
       </div>
-      <ConfirmDialog
-        title={`Confirm this device as ${user.name}’s own?`}
-        act="Confirm device"
-        kind="plain"
-        isOpen={asked !== null}
-        onClose={() => ask(null)}
-        onConfirm={async () => {
-          if (asked) await confirming.mutateAsync({ userId: user.id, fingerprint: asked.fingerprint });
-        }}
-        consequence={
-          <>
-            <p>
-              From now on SharedDevice and DeviceSwitch anomalies of {user.name} on this device are suppressed: they are
-              not recorded, and no webhook reports them. Those already recorded stay.
-            </p>
-            <p className="mt-2">A confirmation cannot be taken back.</p>
-          </>
-        }
-      />
     </Section>
   );
 }

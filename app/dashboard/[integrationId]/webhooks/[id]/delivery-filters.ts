@@ -1,13 +1,15 @@
+import { type Calendar, readDateRange } from '../../../date-range';
+
 /**
  * Reads the filters of the delivery log from a page's query, under the API's own names. The API reports invalid values.
  */
-export function readDeliveryFilters(search: URLSearchParams) {
-  const text = (name: string) => search.get(name) ?? undefined;
-  return { status: text('status'), startDate: text('startDate'), endDate: text('endDate') };
-}
+export const readDeliveryFilters = (search: URLSearchParams, calendar: Calendar) => ({
+  status: search.get('status') ?? undefined,
+  ...readDateRange(search, calendar),
+});
 
 /** The tabs of the page and their names. */
-export const TAB_NAMES = { deliveries: 'Deliveries', skipped: 'Why skipped', setup: 'Set-up' };
+export const TAB_NAMES = { deliveries: 'Deliveries', skipped: 'Skipped', setup: 'Set-up' };
 export type WebhookTab = keyof typeof TAB_NAMES;
 
 /** Reads the tab from the page's query. */

@@ -1,14 +1,17 @@
 'use client';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { Delivery } from '../../../../../contract/deliveries';
 import type { Webhook } from '../../../../../contract/webhooks';
 import { Button } from '../../../components/button';
 import { type Column, DataTable } from '../../../components/data-table';
+import { DateRange } from '../../../components/date-range';
 import { ListWithDetails } from '../../../components/details-panel';
-import { Input, Select } from '../../../components/field';
+import { Select } from '../../../components/field';
+import { ListTools } from '../../../components/list-tools';
+import { useSorting } from '../../../components/sorting';
 import { EmptyState } from '../../../components/states';
-import { Time } from '../../../components/time';
+import { Time, useTimeZone } from '../../../components/time';
 import { useUrlState } from '../../../components/url-state';
 import { PAGES } from '../../../list-pages';
 import { useTRPC } from '../../../queries';
@@ -77,18 +80,25 @@ const COLUMNS: Column<Delivery>[] = [
     isNumber: true,
     cell: ({ finishedAt }) => <Time at={finishedAt} />,
   },
-  { key: 'at', name: 'Fired', width: '1%', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    ...{ key: 'at', name: 'Fired', width: '1%', isNumber: true },
+    sorts: { descending: 'newest', ascending: 'oldest' },
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
 ];
 
 type Filters = ReturnType<typeof readDeliveryFilters>;
 
-/** The deliveries, newest first. The log refreshes itself while the page is visible. */
+const NOUN = ['delivery', 'deliveries'] as const;
+
+/** The deliveries of a webhook. The log refreshes itself while the page is visible. */
 export function DeliveryLog({ webhook }: { webhook: Webhook }) {
-  const filters = readDeliveryFilters(useUrlState().params);
+  const { current: sort } = useSorting('newest');
+  const filters = readDeliveryFilters(useUrlState().params, useTimeZone());
   return (
     <>
       <DeliveryFilters webhook={webhook} />
-      <Deliveries key={JSON.stringify(filters)} webhook={webhook} filters={filters} />
+      <Deliveries key={JSON.stringify([filters, sort])} webhook={webhook} filters={filters} />
     </>
   );
 }
@@ -97,9 +107,11 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
   const { id } = webhook;
   const trpc = useTRPC();
   const { params, change } = useUrlState();
+  const sorting = useSorting('newest');
+  const total = useQuery(trpc.deliveries.count.queryOptions({ id, ...filters })).data;
   const list = useInfiniteQuery(
     trpc.deliveries.list.infiniteQueryOptions(
-      { id, ...filters },
+      { id, ...filters, sort: sorting.current },
       {
         ...PAGES,
         // A refresh fetches every shown page again, so more pages refresh less often.
@@ -117,8 +129,15 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
     <ListWithDetails
       list={
         <div ref={box} className="[overflow-anchor:none]">
+          <ListTools
+            {...{ list: 'deliveries', noun: NOUN, rows, hasMore: list.hasNextPage, total }}
+            filters={{ id, ...filters, sort: sorting.current }}
+          />
           <DataTable
             caption="Deliveries"
+            noun={NOUN}
+            total={total}
+            sorting={sorting}
             columns={COLUMNS}
             rows={rows}
             rowKey={({ id: key }) => key}
@@ -165,17 +184,7 @@ function DeliveryFilters({ webhook }: { webhook: Webhook }) {
           </option>
         ))}
       </Select>
-      {(['startDate', 'endDate'] as const).map((name) => (
-        <Input
-          key={name}
-          type="date"
-          aria-label={name === 'startDate' ? 'Fired from (UTC day)' : 'Fired to (UTC day)'}
-          title={name === 'startDate' ? 'Fired from (UTC day)' : 'Fired to (UTC day)'}
-          className="w-34"
-          value={params.get(name)?.slice(0, 10) ?? ''}
-          onChange={(event) => set(name, event.target.value)}
-        />
-      ))}
+      <DateRange about="Fired" patch={{ delivery: null }} />
       <span className="flex-1" />
       <Button disabled={!canWrite} onClick={() => setRecovering(true)}>
         Recover since …

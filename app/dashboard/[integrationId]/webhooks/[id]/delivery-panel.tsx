@@ -7,13 +7,14 @@ import { CopyButton, ShortId } from '../../../components/copying';
 import { DetailsPanel, Facts } from '../../../components/details-panel';
 import { Pending } from '../../../components/pending';
 import { Code } from '../../../components/states';
-import { showDuration, Time } from '../../../components/time';
+import { Time } from '../../../components/time';
 import { useToast } from '../../../components/toast';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 import { useStaff } from '../../../staff';
 import { DELIVERY_STATUS_WORDS, DeliveryStatusBadge } from '../delivery-status';
 import { Payload } from '../payload';
+import { AttemptLog } from './attempt-log';
 
 const REFRESH_MS = 2_000;
 
@@ -39,7 +40,7 @@ export function DeliveryPanel({ deliveryId, webhook, onClose }: DeliveryPanelPro
         <div className="space-y-4">
           <Outcome delivery={delivery} />
           <Resend delivery={delivery} webhook={webhook} />
-          <Attempts delivery={delivery} />
+          <AttemptLog delivery={delivery} />
           {delivery.payload === null ? (
             <p className="text-faint">The body of a test delivery is not kept.</p>
           ) : (
@@ -83,7 +84,7 @@ function Resend({ delivery, webhook }: { delivery: DeliveryDetails; webhook: Web
       onSuccess: (after) => {
         queryClient.setQueryData(trpc.deliveries.get.queryKey({ id: after.id }), after);
         void queryClient.invalidateQueries({ queryKey: trpc.deliveries.list.pathKey() });
-        toast({ text: 'It is sent again, under the same id.' });
+        toast({ text: 'Sent again, under the same id.' });
       },
     }),
   );
@@ -111,55 +112,6 @@ function findObstacle({ test, status }: DeliveryDetails, { enabled }: Webhook, c
   return enabled ? null : 'The webhook is disabled: enable it first.';
 }
 
-function Attempts({ delivery }: { delivery: DeliveryDetails }) {
-  const { attemptLog } = delivery;
-  return (
-    <section aria-label="Attempts" className="space-y-2">
-      <h3 className="font-medium text-muted text-xs">Attempts</h3>
-      {attemptLog.length === 0 ? (
-        <p className="text-faint">No attempt was made.</p>
-      ) : (
-        <div className="overflow-x-auto">
-          <table className="w-full">
-            <caption className="sr-only">Attempts, oldest first</caption>
-            <thead>
-              <tr className="text-left text-muted text-xs">
-                {['#', 'Response', 'Class', 'Took', 'At'].map((name) => (
-                  <th key={name} scope="col" className="pr-3 pb-1 font-medium last:pr-0 last:text-right">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {attemptLog.map(({ resend, attempt, httpStatus, failureClass, durationMs, startedAt, address }) => (
-                <tr
-                  key={`${resend} ${attempt}`}
-                  className="border-t"
-                  title={address ? `Contacted ${address}` : undefined}
-                >
-                  <td className="py-1 pr-3">
-                    {attempt}
-                    {resend > 0 && <span className="text-faint text-xs"> resend {resend}</span>}
-                  </td>
-                  <td className="pr-3">{httpStatus ?? 'none'}</td>
-                  <td className="pr-3">
-                    {failureClass ? <span className="text-danger">{failureClass}</span> : 'Delivered'}
-                  </td>
-                  <td className="whitespace-nowrap pr-3">{showDuration(durationMs)}</td>
-                  <td className="text-right">
-                    <Time at={startedAt} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </section>
-  );
-}
-
 function Request({ request, payload }: { request: SentRequest; payload: string }) {
   const { method, url, headers } = request;
   return (
@@ -172,8 +124,8 @@ function Request({ request, payload }: { request: SentRequest; payload: string }
         {[`${method} ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join('\n')}
       </Code>
       <p className="text-faint text-xs">
-        Signed with whsec_••••••••, which is never shown. This is the request with the current address and secret; it
-        differs from what was sent if one of them has changed since.
+        Signed with whsec_••••••••, which is never shown. This is the request with the present URL and secret. If one of
+        them has changed since, another request was sent.
       </p>
     </section>
   );

@@ -39,7 +39,7 @@ export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose(
         <form onSubmit={submit} className="space-y-4">
           <p className="text-muted">
             Every failed delivery whose event fired within this time is sent again, under its own id and with all six
-            attempts. Delivered ones are not. Receivers that dedupe on the id process nothing twice.
+            attempts. Delivered ones are not sent again. A receiver that checks the id processes nothing twice.
           </p>
           <div className="grid gap-3 sm:grid-cols-2">
             <Field label="Since (local time)" error={field === 'startDate' ? message : null}>
@@ -61,7 +61,7 @@ export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose(
         <div className="space-y-4">
           <p role="status">
             {recovered === 0
-              ? 'Nothing failed within this time.'
+              ? 'No delivery failed within this time.'
               : `${recovered} ${recovered === 1 ? 'delivery is' : 'deliveries are'} sent again.`}
           </p>
           <div className="flex justify-end">

@@ -13,7 +13,7 @@ import { describeError } from '../../../query-client';
 import { Payload } from '../payload';
 
 const REASON_WORDS: Record<SkipReason, string> = {
-  threshold: 'Its payload failed the threshold',
+  threshold: 'Below the threshold',
   disabled: 'The webhook was disabled',
   plan: 'The plan had disabled the webhook',
 };
@@ -57,8 +57,8 @@ export function SkippedEvents({ id }: { id: string }) {
           empty={
             <EmptyState title="Nothing was skipped">
               <p>
-                Events of the last 30 days that were not sent to this webhook appear here: because their payload failed
-                its threshold, or because it was disabled when they fired.
+                Events of the last 30 days that were not sent to this webhook appear here: their payload was below its
+                threshold, or it was disabled when they fired. Those can be sent once it is enabled again.
               </p>
             </EmptyState>
           }

@@ -10,6 +10,7 @@ import { ErrorState } from '../../../components/states';
 import { showDuration } from '../../../components/time';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
+import { explainAttempt } from '../attempt-faults';
 import { DeliveryStatusBadge } from '../delivery-status';
 
 /** Sends a test delivery at once and shows its result. */
@@ -32,7 +33,9 @@ export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose(): 
     const timer = setTimeout(() => mutate({ id }));
     return () => clearTimeout(timer);
   }, [mutate, id]);
-  const durationMs = logged.data?.attemptLog.at(-1)?.durationMs;
+  const attempt = logged.data?.attemptLog.at(-1);
+  const durationMs = attempt?.durationMs;
+  const fault = attempt && explainAttempt(attempt);
   return (
     <Dialog title="Test delivery" isOpen onClose={onClose}>
       <div className="min-h-36" aria-live="polite">
@@ -44,6 +47,8 @@ export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose(): 
               ['Outcome', <DeliveryStatusBadge key="status" status={test.data.status} />],
               ['Response', test.data.responseCode || 'Nothing answered'],
               ['Class', test.data.errorClass],
+              ['What happened', fault?.what],
+              ['What to do', fault?.act],
               ['Took', durationMs === undefined ? '…' : showDuration(durationMs)],
               ['Delivery', <ShortId key="id" id={test.data.deliveryId} name="delivery id" />],
             ]}
@@ -52,8 +57,8 @@ export function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose(): 
           <p className="text-muted">Waiting for the receiver, for at most 30 seconds …</p>
         )}
         <p className="mt-4 break-words text-faint text-xs">
-          One synthetic delivery to {webhook.url}, signed with the current secret. It is not retried and counts for
-          nothing.
+          One made-up delivery to {webhook.url}, signed with the current secret. It is not retried, and does not change
+          the state of the webhook.
         </p>
       </div>
       <div className="mt-4 flex justify-end gap-2">

@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
+import type { SkippedCount } from '../../../../../contract/deliveries';
 import type { Webhook } from '../../../../../contract/webhooks';
 import { Button, ButtonLink } from '../../../components/button';
 import { SecretOnce } from '../../../components/copying';
@@ -12,6 +13,7 @@ import { useToast } from '../../../components/toast';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 import { useStaff } from '../../../staff';
+import { SendSkippedDialog } from './skipped-offer';
 import { TestDialog } from './test-dialog';
 
 type Asked = 'disable' | 'rotate' | 'delete' | 'test';
@@ -28,10 +30,13 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
   // The mutation is pending only one task later, and until then React would put the switch back.
   const [isEnabling, setEnabling] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
+  /** What was skipped while it was disabled, once it is enabled again. */
+  const [skipped, setSkipped] = useState<SkippedCount | null>(null);
   const ask = (what: Asked) => () => canWrite && setAsked(what);
   const close = () => setAsked(null);
   const refresh = () => {
     void queryClient.invalidateQueries({ queryKey: trpc.webhooks.pathKey() });
+    void queryClient.invalidateQueries({ queryKey: trpc.webhookStates.pathKey() });
     void queryClient.invalidateQueries({ queryKey: trpc.integration.pathKey() });
   };
   const update = useMutation(
@@ -55,12 +60,20 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
       },
     }),
   );
+  const offerSkipped = async () => {
+    const count = trpc.deliveries.countSkipped.queryOptions({ id }, { staleTime: 0 });
+    const found = await queryClient.fetchQuery(count).catch(() => null);
+    if (found && found.count > 0) setSkipped(found);
+  };
   const enable = () => {
     setEnabling(true);
     update.mutate(
       { id, enabled: true },
       {
-        onSuccess: () => toast({ text: 'Enabled. What waited is sent now.' }),
+        onSuccess: () => {
+          toast({ text: 'Enabled. What waited is sent now.' });
+          void offerSkipped();
+        },
         onError: (error) => toast({ text: `Not enabled. ${describeError(error)}`, isError: true }),
         onSettled: () => setEnabling(false),
       },
@@ -78,7 +91,7 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
   );
   return (
     <>
-      {!canWrite && <span className="text-muted">Your role is viewer: you see everything and change nothing.</span>}
+      {!canWrite && <span className="text-muted">Your role is viewer: you can see everything and change nothing.</span>}
       <Switch
         label="Enabled"
         checked={webhook.enabled || isEnabling}
@@ -95,6 +108,7 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
       <Button disabled={!canWrite} onClick={ask('delete')}>
         Delete
       </Button>
+      {skipped && <SendSkippedDialog id={id} skipped={skipped} isOpen onClose={() => setSkipped(null)} />}
       {asked === 'test' && <TestDialog webhook={webhook} onClose={close} />}
       <ConfirmDialog
         title="Disable this webhook?"
@@ -104,8 +118,9 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
         onConfirm={() => update.mutateAsync({ id, enabled: false })}
         consequence={
           <>
-            Events that fire from now on are skipped and not sent later. Deliveries that are pending wait: enabling it
-            within a day sends them; after that they end as aborted. Its slot in the plan is free at once.
+            Events that fire from now on are skipped. When you enable it again, you can send those of the last 30 days.
+            Pending deliveries wait: enabling it within a day sends them; after that they end as aborted. Its slot in
+            the plan is free at once.
           </>
         }
       />
@@ -117,8 +132,8 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
         onConfirm={() => rotate.mutateAsync({ id })}
         consequence={
           <>
-            The old secret is invalid at once, also for retries still to come: until the receiver has the new one, it
-            refuses what is sent. The new one is shown once.
+            The old secret is invalid at once, also for retries. Until the receiver has the new one, it refuses what is
+            sent. The new secret is shown once.
           </>
         }
       />
@@ -135,7 +150,7 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
           </>
         }
       />
-      <Dialog title="The new signing secret" isPersistent isOpen={secret !== null} onClose={() => setSecret(null)}>
+      <Dialog title="The new signing secret" isOpen={secret !== null} onClose={() => setSecret(null)}>
         <SecretOnce name="Signing secret" secret={secret ?? ''} />
         <p className="mt-3 text-muted">The old one is invalid from now on.</p>
       </Dialog>

@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from 'next/navigation';
-import { ChartFrame, Legend } from '../../../charts/chart-frame';
+import { ChartFrame } from '../../../charts/chart-frame';
 import { HoverLink } from '../../../components/hover-link';
 import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
 import { Pending } from '../../../components/pending';
@@ -13,16 +13,18 @@ import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 import { AttemptStrip, summarizeAttempts } from '../attempt-strip';
 import { VerifySignature } from '../verify-signature';
-import { HealthLine, WebhookStateBadge } from '../webhook-health';
+import { DisabledBanner } from '../webhook-banners';
 import { WebhookFacts } from '../webhook-panel';
+import { useWebhookState, WebhookStateBadge, WebhookStateLine } from '../webhook-state';
 import { readWebhookTab, TAB_NAMES } from './delivery-filters';
 import { DeliveryLog } from './delivery-log';
 import { SkippedEvents } from './skipped-events';
+import { SkippedOffer } from './skipped-offer';
 import { WebhookActions } from './webhook-actions';
 
 const REFRESH_MS = 5_000;
 
-/** One subscription: its health, what was sent, what was skipped, and the actions on it. */
+/** One subscription: its state, what was sent, what was skipped, and the actions on it. */
 export function WebhookPage({ id }: { id: string }) {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}/webhooks`;
@@ -31,17 +33,20 @@ export function WebhookPage({ id }: { id: string }) {
   const { params } = useUrlState();
   const query = useQuery(trpc.webhooks.get.queryOptions({ id }, { refetchInterval: REFRESH_MS }));
   const health = useQuery(trpc.webhooks.getHealth.queryOptions({ id }, { refetchInterval: REFRESH_MS }));
+  const state = useWebhookState(id);
   const webhook = query.data;
   if (!webhook) return <Pending query={query} className="h-96" />;
   const tab = readWebhookTab(params);
   return (
     <>
-      <Breadcrumb above={[{ name: 'Webhooks', href: base }]}>{webhook.name}</Breadcrumb>
+      <Breadcrumb above={[{ name: 'Webhooks', href: base }]}>
+        <span className="[overflow-wrap:anywhere]">{webhook.name}</span>
+      </Breadcrumb>
       <PageHeader
         title={
           <span className="inline-flex flex-wrap items-center gap-2">
-            <span className="min-w-0 break-words">{webhook.name}</span>
-            <WebhookStateBadge webhook={webhook} />
+            <span className="min-w-0 [overflow-wrap:anywhere]">{webhook.name}</span>
+            <WebhookStateBadge id={id} />
           </span>
         }
         about={
@@ -53,7 +58,8 @@ export function WebhookPage({ id }: { id: string }) {
         <WebhookActions webhook={webhook} base={base} />
       </PageHeader>
       <div className="mb-4 grid gap-4">
-        <HealthLine webhook={webhook} health={health.data} />
+        {state?.state === 'DisabledByFailures' ? <DisabledBanner state={state} /> : <WebhookStateLine id={id} />}
+        <SkippedOffer webhook={webhook} />
         {health.error && !health.data ? (
           <ErrorState message={describeError(health.error)} onRetry={() => void health.refetch()} />
         ) : (
@@ -78,15 +84,9 @@ export function WebhookPage({ id }: { id: string }) {
               ]),
             }}
           >
-            <div className="mb-2 h-14">
-              {health.data && <AttemptStrip attempts={health.data.attempts} height={56} />}
+            <div className="h-14">
+              {health.data && <AttemptStrip attempts={health.data.attempts} height={56} hasLabels />}
             </div>
-            <Legend
-              items={[
-                { name: 'Delivered: stands on the baseline', color: 'var(--color-human-fill)' },
-                { name: 'Failed: hangs from the top', color: 'var(--color-bot-fill)' },
-              ]}
-            />
           </ChartFrame>
         )}
       </div>

@@ -42,7 +42,7 @@ export function CreateWebhook() {
         </div>
       ) : (
         <>
-          <PageHeader title="New webhook" about="One address and one event type, with an optional condition." />
+          <PageHeader title="New webhook" about="One URL and one event type, with an optional condition." />
           <WebhookForm
             initial={EMPTY_DRAFT}
             act="Create webhook"

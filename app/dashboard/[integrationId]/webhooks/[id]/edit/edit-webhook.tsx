@@ -23,7 +23,7 @@ export function EditWebhook({ id }: { id: string }) {
       onSuccess: (after) => {
         queryClient.setQueryData(trpc.webhooks.get.queryKey({ id }), after);
         void queryClient.invalidateQueries({ queryKey: trpc.webhooks.list.queryKey() });
-        toast({ text: 'Saved. It applies to all further attempts.' });
+        toast({ text: 'Saved. It applies from the next attempt on.' });
         router.push(href);
       },
     }),
@@ -41,7 +41,7 @@ export function EditWebhook({ id }: { id: string }) {
       >
         Edit
       </Breadcrumb>
-      <PageHeader title={`Edit ${name}`} about="Retries of what has fired go to the new address, too." />
+      <PageHeader title={`Edit ${name}`} about="Retries go to the new URL too." />
       <WebhookForm
         initial={{ url, eventType, name, threshold: threshold && toDraft(threshold) }}
         act="Save"

@@ -1,0 +1,4 @@
+import { answerPasswordChange } from '../../../../server/rest/account-endpoints';
+import { getService } from '../../../../server/service';
+
+export const POST = (request: Request) => answerPasswordChange(getService(), request);

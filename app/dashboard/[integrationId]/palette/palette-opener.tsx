@@ -1,0 +1,72 @@
+'use client';
+import { Search } from 'lucide-react';
+import { createContext, lazy, type ReactNode, Suspense, use, useCallback, useEffect, useState } from 'react';
+import { IconButton } from '../../components/button';
+import { Key, useShortcuts } from '../../components/shortcuts';
+
+/** Loaded when it is opened for the first time. */
+const Palette = lazy(async () => ({ default: (await import('./palette')).Palette }));
+
+const Open = createContext<() => void>(() => {});
+
+/** Opens the search of everything on `/`, Ctrl+K and ⌘K, and for the buttons below it. */
+export function PaletteProvider({ base, children }: { base: string; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  const open = useCallback(() => setOpen(true), []);
+  useShortcuts('Everywhere', [
+    { keys: '/', name: 'Search everything', run: open },
+    // Listened for below, because it works while somebody types, too.
+    { keys: 'Ctrl+K', name: 'Search everything (⌘K on a Mac)', run: open },
+  ]);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
+        return;
+      if (document.querySelector('[data-modal]')) return;
+      event.preventDefault();
+      open();
+    };
+    window.addEventListener('keydown', listen);
+    return () => window.removeEventListener('keydown', listen);
+  }, [open]);
+  return (
+    <Open value={open}>
+      {children}
+      {isOpen && (
+        <Suspense>
+          <Palette base={base} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </Open>
+  );
+}
+
+/** The search in the rail. */
+export function SearchButton({ onOpen }: { onOpen?: () => void }) {
+  const open = use(Open);
+  return (
+    <button
+      type="button"
+      onClick={() => {
+        onOpen?.();
+        open();
+      }}
+      className="flex h-8 w-full items-center gap-2 rounded border border-line-strong bg-surface px-2 text-left text-muted hover:bg-sunken hover:text-ink"
+    >
+      <Search size={16} aria-hidden />
+      <span className="flex-1">Search</span>
+      <span aria-hidden className="flex gap-1 max-lg:hidden">
+        <Key>/</Key>
+      </span>
+    </button>
+  );
+}
+
+/** The search in the bar of a narrow screen. */
+export function SearchIconButton() {
+  return (
+    <IconButton label="Search everything" onClick={use(Open)} className="ml-auto">
+      <Search size={18} aria-hidden />
+    </IconButton>
+  );
+}

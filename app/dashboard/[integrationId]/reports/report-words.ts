@@ -1,0 +1,33 @@
+import type { ReportContent } from '../../../../contract/reports';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const RISK_FILTERS: Record<NonNullable<ReportContent['riskLevel']>, string> = {
+  bot: 'bot sessions only',
+  medium: 'medium sessions only',
+  human: 'human sessions only',
+};
+
+/** Says how long the window of a report is: `30 days`, `5 hours`. */
+export function showLength({ startAt, endAt }: ReportContent): string {
+  const ms = Date.parse(endAt) - Date.parse(startAt);
+  const [count, unit] = ms >= DAY_MS ? [Math.round(ms / DAY_MS), 'day'] : [Math.round(ms / HOUR_MS), 'hour'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+/** Says what of an integration a report has: `all sessions`, `Algebra, bot sessions only`. */
+export function showFilters({ courseId, courseName, userId, userName, riskLevel }: ReportContent): string {
+  const filters = [
+    courseId !== null && (courseName ?? `course ${courseId}`),
+    userId !== null && `user ${userName ?? userId}`,
+    riskLevel !== null && RISK_FILTERS[riskLevel],
+  ].filter(Boolean);
+  return filters.join(', ') || 'all sessions';
+}
+
+/** Names who asked for a report. */
+export const showRequester = ({ requestedBy }: ReportContent) => requestedBy ?? 'a schedule';
+
+/** Describes a report in one line. */
+export const describeContent = (content: ReportContent) =>
+  `${showLength(content)}, ${showFilters(content)}, asked for by ${showRequester(content)}`;

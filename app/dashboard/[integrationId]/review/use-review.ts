@@ -1,0 +1,102 @@
+'use client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useParams } from 'next/navigation';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { ReviewQueue, ReviewQueueKind, ReviewWindow } from '../../../../contract/review';
+import { useUrlState } from '../../components/url-state';
+import { useTRPC, useTRPCClient } from '../../queries';
+import { describeError } from '../../query-client';
+import { noteVerdicts, type ReviewProgress, startReview } from './progress';
+import { DEFAULT_QUEUE, DEFAULT_WINDOW, readQueueChoice } from './queue-choice';
+import { readProgress, storeProgress } from './stored-progress';
+
+/** How often the page asks what others have decided. */
+const TOLD_EVERY_MS = 2_000;
+/** Transactions may commit in another order than that of their times. */
+const OVERLAP_MS = 30_000;
+
+/**
+ * The queue and where its reviewer stands. `first` is the queue that came with the page. The address says when the queue was opened; the
+ * tab keeps it with the progress, so that a reload goes on in the same one. `act` changes the progress at once, so that keys may be
+ * faster than the page renders.
+ */
+export function useReview(first: ReviewQueue | null) {
+  const { integrationId } = useParams<{ integrationId: string }>();
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const queryClient = useQueryClient();
+  const { params, readQuery, change } = useUrlState();
+  const [progress, setProgress] = useState<ReviewProgress | null>(() => first && startReview(first));
+  const [error, setError] = useState<string | null>(null);
+  const latest = useRef(progress);
+
+  const show = useCallback(
+    (next: ReviewProgress) => {
+      if (next === latest.current) return;
+      latest.current = next;
+      setProgress(next);
+      storeProgress(integrationId, next);
+    },
+    [integrationId],
+  );
+  const act = useCallback(
+    (step: (progress: ReviewProgress) => ReviewProgress) => {
+      if (latest.current) show(step(latest.current));
+    },
+    [show],
+  );
+
+  const enter = useCallback(
+    (next: ReviewProgress, replace: boolean) => {
+      show(next);
+      const queue = next.queue === DEFAULT_QUEUE ? null : next.queue;
+      const window = next.window === DEFAULT_WINDOW ? null : next.window;
+      change({ queue, window, opened: next.openedAt }, { replace });
+    },
+    [show, change],
+  );
+  /** Reads a new queue. */
+  const open = useCallback(
+    async (choice: { queue: ReviewQueueKind; window: ReviewWindow }, replace = false) => {
+      setError(null);
+      try {
+        const queue = await queryClient.fetchQuery({ ...trpc.review.listQueue.queryOptions(choice), staleTime: 0 });
+        enter(startReview(queue), replace);
+      } catch (cause) {
+        setError(describeError(cause));
+      }
+    },
+    [queryClient, trpc, enter],
+  );
+
+  const opened = params.get('opened');
+  useEffect(() => {
+    if (opened && opened === latest.current?.openedAt) return storeProgress(integrationId, latest.current);
+    const kept = readProgress(integrationId, opened ?? first?.openedAt ?? '');
+    if (kept) enter(kept, true);
+    else if (first && !opened) enter(startReview(first), true);
+    else void open(readQueueChoice(readQuery()), true);
+  }, [opened, first, integrationId, enter, open, readQuery]);
+
+  const openedAt = progress?.openedAt;
+  useEffect(() => {
+    if (openedAt === undefined) return;
+    let sinceMs = Date.parse(openedAt);
+    const ask = async () => {
+      if (document.hidden) return;
+      const since = new Date(sinceMs).toISOString();
+      // Without an answer the next one tells more.
+      const told = await client.review.listVerdicts.query({ since }).catch(() => []);
+      sinceMs = Math.max(sinceMs, ...told.map(({ decidedAt }) => Date.parse(decidedAt) - OVERLAP_MS));
+      const before = latest.current;
+      act((current) => noteVerdicts(current, told));
+      for (const { sessionId } of told)
+        if (before?.outcomes[sessionId] !== latest.current?.outcomes[sessionId])
+          void queryClient.invalidateQueries({ queryKey: trpc.sessions.get.queryKey({ sessionId }) });
+    };
+    const timer = setInterval(ask, TOLD_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [openedAt, trpc, client, queryClient, act]);
+
+  return { progress, readProgress: () => latest.current, act, open, error };
+}

@@ -1,0 +1,70 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { RiskBadge } from '../../../components/badge';
+import { Field, Input } from '../../../components/field';
+import { Section } from '../../../components/page-header';
+import { ErrorState, Skeleton } from '../../../components/states';
+import { useTRPC } from '../../../queries';
+import { describeError } from '../../../query-client';
+import { explainClass } from '../history-words';
+import { HistoryEntry } from '../verdict-history';
+
+interface ClassHistoryProps {
+  sessionId: string;
+  /** While the session is open. */
+  refetchInterval: number | false;
+}
+
+const showUtc = (iso: string) => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+
+/** Why the session had its class, from its beginning on, and the answer for a chosen time. */
+export function ClassHistory({ sessionId, refetchInterval }: ClassHistoryProps) {
+  const trpc = useTRPC();
+  const query = useQuery(trpc.sessions.getHistory.queryOptions({ sessionId }, { refetchInterval }));
+  const [chosen, choose] = useState('');
+  const { data } = query;
+  // The control writes a time without a zone, which is read as UTC.
+  const at = chosen === '' ? null : `${chosen.slice(0, 16)}:59.999Z`;
+  const answer = data && at && !Number.isNaN(Date.parse(at)) ? explainClass(data, at, showUtc) : null;
+  return (
+    <Section title="Why it had its class">
+      {query.error ? (
+        <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
+      ) : !data ? (
+        <Skeleton className="h-24" />
+      ) : (
+        <div className="space-y-4">
+          <Field label="Class at a time (UTC)">
+            <Input
+              type="datetime-local"
+              className="w-56"
+              value={chosen}
+              onChange={({ target }) => choose(target.value)}
+            />
+          </Field>
+          <p role="status" className="wrap-anywhere empty:hidden">
+            {answer && (
+              <>
+                {answer.step && (
+                  <>
+                    <RiskBadge level={answer.riskLevel} />{' '}
+                  </>
+                )}
+                {answer.because}
+              </>
+            )}
+          </p>
+          <ol aria-label="History of the class, latest first" className="max-h-96 space-y-3 overflow-y-auto">
+            {data.steps
+              .map((step, index) => (
+                <HistoryEntry key={`${step.cause} ${step.at}`} step={step} before={data.steps[index - 1]} />
+              ))
+              .toReversed()}
+          </ol>
+          {!data.isComplete && <p className="text-faint text-xs">The latest {data.steps.length} steps are shown.</p>}
+        </div>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,347 @@
+import type { ReactNode } from 'react';
+import type { EvidenceReport } from '../../../../../../contract/evidence-report';
+import { RISK_WORDS } from '../../../../components/badge';
+import { joinClasses } from '../../../../components/classes';
+import { nameAnomaly, sayAnomaly } from '../../../anomalies/anomaly-words';
+import { REASON_WORDS } from '../../verdict-words';
+import { showMilliseconds } from '../event-words';
+import { EvidenceFindings } from './evidence-findings';
+import { showBothScores, showName, showPlain, showUtcInstant } from './evidence-words';
+
+/** The evidence of a session, for print. All of the report is in it. */
+export function EvidenceDocument({ report }: { report: EvidenceReport }) {
+  const { integration, session, limits } = report;
+  return (
+    <article className="evidence mx-auto max-w-[56rem] space-y-6 rounded border border-line bg-surface p-5 sm:p-10">
+      <header className="space-y-1 border-line-strong border-b pb-3">
+        <h1 className="font-semibold text-xl">Evidence of a session</h1>
+        <p className="wrap-anywhere font-mono text-xs">{session.id}</p>
+        <p className="wrap-anywhere text-muted">
+          {integration.name} ({integration.id}). Made on {showUtcInstant(report.generatedAt)}
+          {report.generatedBy && ` for ${report.generatedBy}`}. All times are in Coordinated Universal Time (
+          {report.timeZone}).
+        </p>
+      </header>
+      <Part title="In short">
+        <Summary report={report} />
+      </Part>
+      <Part title="What this does and does not show">
+        <Statements title="It shows" items={limits.shows} />
+        <Statements title="It does not show" items={limits.doesNotShow} />
+      </Part>
+      <Part title="Findings">
+        <EvidenceFindings findings={report.findings} />
+      </Part>
+      <Part title="Scores">
+        <Scores report={report} />
+      </Part>
+      <Part title="Verdicts">
+        <Verdicts report={report} />
+      </Part>
+      <Part title="User and device">
+        <UserAndDevice report={report} />
+      </Part>
+      <Part title="Pages">
+        <Pages pages={report.pages} />
+      </Part>
+      <Part title="Anomalies">
+        <Anomalies anomalies={report.anomalies} />
+      </Part>
+      <p className="border-line border-t pt-3 text-faint text-xs">
+        End of the report. The same content is available as JSON from the page that made it.
+      </p>
+    </article>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="space-y-2">
+      <h2 className="font-semibold text-base">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Statements({ title, items }: { title: string; items: string[] }) {
+  return (
+    <div className="space-y-1">
+      <h3 className="font-medium">{title}</h3>
+      <ul className="list-disc space-y-1 pl-5">
+        {items.map((item) => (
+          <li key={item}>{item}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const NOT_KNOWN = <span className="text-faint">not known</span>;
+
+/** Names and values in two columns on paper and on wide screens. A wide value has a line for itself. */
+function Values({ values }: { values: [name: string, value: ReactNode, isWide?: 'wide'][] }) {
+  return (
+    <dl className="grid grid-cols-1 gap-x-8 gap-y-1 sm:grid-cols-2 print:grid-cols-2">
+      {values.map(([name, value, isWide]) => (
+        <div
+          key={name}
+          className={joinClasses(
+            'grid grid-cols-[6.5rem_minmax(0,1fr)] gap-2',
+            isWide && 'sm:col-span-2 print:col-span-2',
+          )}
+          data-block
+        >
+          <dt className="text-muted">{name}</dt>
+          <dd className="wrap-anywhere min-w-0">{value ?? NOT_KNOWN}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const showThresholds = ({ mediumAt, botAt }: { mediumAt: number; botAt: number }) =>
+  `medium from ${mediumAt}, bot from ${botAt}`;
+
+function Summary({ report: { session, score, label } }: { report: EvidenceReport }) {
+  const counts = Object.entries(session.eventCounts).map(([type, count]) => `${type} ${count}`);
+  return (
+    <Values
+      values={[
+        ['Score', score.botScore === null ? 'none' : <strong key="score">{showBothScores(score.botScore)}</strong>],
+        ['Class now', score.riskLevel && RISK_WORDS[score.riskLevel]],
+        ['Scored', score.scoredAt && showUtcInstant(score.scoredAt)],
+        ['Rules', score.ruleSetVersion ?? 'no version is named'],
+        ['Thresholds now', showThresholds(score.thresholds)],
+        [
+          'Label now',
+          label
+            ? `${showName(label.verdict)}, ${showUtcInstant(label.labeledAt)}${label.labeledBy ? `, by ${label.labeledBy}` : ''}${label.confidence ? `, ${label.confidence} confidence` : ''}${label.notes ? `: “${label.notes}”` : ''}`
+            : 'none',
+          'wide',
+        ],
+        ['Began', showUtcInstant(session.startedAt)],
+        ['Closed', session.closedAt && showUtcInstant(session.closedAt)],
+        ['Last event', session.lastEventAt && showUtcInstant(session.lastEventAt)],
+        ['Status', session.failureReason ? `${session.status}: ${session.failureReason}` : session.status],
+        ['Origin', session.origin],
+        ['Course', session.courseId],
+        ['Country', session.country],
+        ['Events', counts.length === 0 ? 'none' : counts.join(', '), 'wide'],
+        ['First page', session.firstPage, 'wide'],
+      ]}
+    />
+  );
+}
+
+function Table({ head, children }: { head: string[]; children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
+    <div tabIndex={0} className="overflow-x-auto print:overflow-visible">
+      <table className="w-full border-collapse text-left align-top">
+        <thead>
+          <tr>
+            {head.map((name) => (
+              <th
+                key={name}
+                scope="col"
+                className="border-line-strong border-b py-1 pr-3 font-medium text-muted text-xs"
+              >
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ cells }: { cells: ReactNode[] }) {
+  return (
+    <tr>
+      {cells.map((cell, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other name
+        <td key={index} className="wrap-anywhere border-line border-b py-1 pr-3 align-top">
+          {cell}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+const time = (at: string) => (
+  <time key={at} dateTime={at} className="whitespace-nowrap">
+    {showUtcInstant(at)}
+  </time>
+);
+
+const unbroken = (text: string) => (
+  <span key={text} className="whitespace-nowrap">
+    {text}
+  </span>
+);
+
+const More = ({ of, hasMore }: { of: string; hasMore: boolean }) =>
+  hasMore && <p className="text-faint text-xs">There are more {of} than are listed here.</p>;
+
+function Scores({ report: { scores } }: { report: EvidenceReport }) {
+  if (scores.list.length === 0) return <p>The session has no score.</p>;
+  return (
+    <>
+      <Table head={['When', 'Score', 'Rules', 'Flags']}>
+        {scores.list.map(({ scoredAt, botScore, ruleSetVersion, detectionFlags }) => (
+          <Row
+            key={scoredAt}
+            cells={[
+              ...[time(scoredAt), unbroken(showBothScores(botScore)), unbroken(ruleSetVersion ?? 'no version')],
+              detectionFlags.length === 0 ? 'none' : detectionFlags.join(', '),
+            ]}
+          />
+        ))}
+      </Table>
+      <More of="scores" hasMore={scores.hasMore} />
+    </>
+  );
+}
+
+function Verdicts({ report: { verdicts, score } }: { report: EvidenceReport }) {
+  if (verdicts.list.length === 0) return <p>Nobody has given a verdict on this session.</p>;
+  return (
+    <>
+      <Table head={['When', 'Verdict', 'By', 'Reasons and notes', 'Score then', 'Thresholds then']}>
+        {verdicts.list.map((verdict, index) => (
+          <Row
+            // biome-ignore lint/suspicious/noArrayIndexKey: two verdicts may have the same time
+            key={index}
+            cells={[
+              time(verdict.decidedAt),
+              <>
+                {verdict.verdict === null ? 'Label removed' : showName(verdict.verdict)}
+                {verdict.isUndo && ' (undo)'}
+                {verdict.confidence && `, ${verdict.confidence} confidence`}
+              </>,
+              `${verdict.author.name ?? 'not known'} (${showName(verdict.author.kind)})`,
+              <>
+                {verdict.reasons.map((reason) => REASON_WORDS[reason]).join(', ')}
+                {verdict.notes && <span className="block">“{verdict.notes}”</span>}
+              </>,
+              <>
+                {verdict.botScore === null ? 'none' : showBothScores(verdict.botScore)}
+                {verdict.ruleSetVersion && `, rules ${verdict.ruleSetVersion}`}
+              </>,
+              verdict.thresholds === null ? 'not kept' : showThresholds(verdict.thresholds),
+            ]}
+          />
+        ))}
+      </Table>
+      <p className="text-muted text-xs">Thresholds now: {showThresholds(score.thresholds)}.</p>
+      <More of="verdicts" hasMore={verdicts.hasMore} />
+    </>
+  );
+}
+
+function UserAndDevice({ report: { user, device, matches } }: { report: EvidenceReport }) {
+  return (
+    <>
+      {user === null ? (
+        <p>The session is matched with nobody.</p>
+      ) : (
+        <Values
+          values={[
+            ['User', user.name],
+            ['User id', user.id],
+            ['Email', user.email],
+            ['Address', user.url, 'wide'],
+            ['Matched', user.matchedAt && showUtcInstant(user.matchedAt)],
+            ['Confidence', user.confidence === null ? null : `${user.confidence} of 1`],
+            ['How', user.match, 'wide'],
+          ]}
+        />
+      )}
+      <Values
+        values={[
+          ['Device', device.fingerprint],
+          ['Kind', showName(device.type)],
+          ['Browser', device.browser],
+          ['User agent', device.userAgent, 'wide'],
+          ['Own device', device.confirmedAt ? `confirmed ${showUtcInstant(device.confirmedAt)}` : 'not confirmed'],
+        ]}
+      />
+      {matches.list.length > 0 && (
+        <Table head={['Matched', 'User id', 'Confidence']}>
+          {matches.list.map(({ userId, confidence, correlatedAt }) => (
+            <Row key={correlatedAt} cells={[time(correlatedAt), userId, `${confidence} of 1`]} />
+          ))}
+        </Table>
+      )}
+      <More of="matches" hasMore={matches.hasMore} />
+    </>
+  );
+}
+
+function Pages({ pages: { list, total, hasMore } }: { pages: EvidenceReport['pages'] }) {
+  return (
+    <>
+      <p className="text-muted">
+        {hasMore ? `The first ${list.length} of at least ${total} pages.` : `${total} in all.`} Time in front: until the
+        next page, less the time in which the page was hidden. The last page ends with the last event.
+      </p>
+      <Table head={['From', 'In front', 'Page']}>
+        {list.map(({ url, at, spentMs }, index) => (
+          <Row
+            // biome-ignore lint/suspicious/noArrayIndexKey: a page may be visited twice at once
+            key={index}
+            cells={[
+              time(at),
+              <span key="spent" className="whitespace-nowrap">
+                {spentMs === null ? NOT_KNOWN : showSpent(spentMs)}
+              </span>,
+              url,
+            ]}
+          />
+        ))}
+      </Table>
+    </>
+  );
+}
+
+/** With the exact figure, if the words round it. */
+const showSpent = (ms: number) => (ms < 1_000 ? showMilliseconds(ms) : `${showMilliseconds(ms)} (${ms} ms)`);
+
+function Anomalies({ anomalies: { list, hasMore } }: { anomalies: EvidenceReport['anomalies'] }) {
+  if (list.length === 0) return <p>None was found.</p>;
+  return (
+    <>
+      <ul className="space-y-2">
+        {list.map((anomaly) => {
+          const { id, anomalyType, severity, detectedAt, metadata, ...others } = anomaly;
+          return (
+            <li key={id}>
+              <p className="wrap-anywhere">
+                <strong className="font-medium">{nameAnomaly(anomalyType)}</strong> ({anomalyType}), {severity},{' '}
+                {time(detectedAt)}
+              </p>
+              <p className="wrap-anywhere">{sayAnomaly(anomaly)}</p>
+              <p className="wrap-anywhere text-faint text-xs">
+                {[id, ...listNamed({ ...metadata, ...others })].join(', ')}
+              </p>
+            </li>
+          );
+        })}
+      </ul>
+      <More of="anomalies" hasMore={hasMore} />
+    </>
+  );
+}
+
+/** Writes each value with its name. Those that are missing are left out. */
+function listNamed(values: Record<string, unknown>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    if (value === null) return [];
+    if (typeof value === 'object' && !Array.isArray(value))
+      return listNamed(value as Record<string, unknown>).map((named) => `${name} ${named}`);
+    const isInstant = typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
+    return [`${name}: ${isInstant ? showUtcInstant(value) : showPlain(value)}`];
+  });
+}

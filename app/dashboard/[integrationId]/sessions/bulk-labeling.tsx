@@ -1,0 +1,162 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { Session, Verdict } from '../../../../contract/sessions';
+import { RiskShape } from '../../components/badge';
+import { Button } from '../../components/button';
+import { showCount } from '../../components/count';
+import { ConfirmDialog } from '../../components/dialog';
+import { useToast } from '../../components/toast';
+import { useTRPC } from '../../queries';
+import { describeError } from '../../query-client';
+import { useStaff } from '../../staff';
+import { type VerdictDetails, VerdictDetailsForm } from './verdict-details';
+
+/** So many the API labels at once. */
+const MAX_BULK = 200;
+/** So many failures are named. */
+const MAX_NAMED = 5;
+
+type Chosen = Pick<Session, 'id' | 'label'>;
+
+interface BulkBarProps {
+  sessions: readonly Chosen[];
+  onClear(): void;
+  onLabeled?: (ids: string[], verdict: Verdict) => void;
+  onUndone?: (ids: string[]) => void;
+}
+
+const sessionsOf = (count: number) => `${showCount(count)} ${count === 1 ? 'session' : 'sessions'}`;
+
+/** Says how many sessions are chosen, and labels them together after a question. The whole can be undone. */
+export function BulkBar({ sessions, onClear, onLabeled, onUndone }: BulkBarProps) {
+  const { canWrite } = useStaff();
+  const [asked, ask] = useState<Verdict | null>(null);
+  const bulk = useBulkLabeling({ onLabeled, onUndone });
+  if (sessions.length === 0) return bulk.failures;
+  const isTooMany = sessions.length > MAX_BULK;
+  return (
+    <section aria-label="Chosen sessions" className="mb-2 flex flex-wrap items-center gap-2">
+      <span role="status">{sessionsOf(sessions.length)} chosen</span>
+      {(['bot', 'human'] as const).map((verdict) => (
+        <Button key={verdict} disabled={!canWrite || isTooMany} onClick={() => ask(verdict)}>
+          <RiskShape level={verdict} /> Label as {verdict} …
+        </Button>
+      ))}
+      <Button kind="quiet" onClick={onClear}>
+        Choose none
+      </Button>
+      {isTooMany && <span className="text-muted text-xs">At most {MAX_BULK} can be labelled at once.</span>}
+      {bulk.failures}
+      {asked && (
+        <BulkDialog
+          verdict={asked}
+          sessions={sessions}
+          onClose={() => ask(null)}
+          onConfirm={async (details) => {
+            await bulk.label(sessions, asked, details);
+            onClear();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+interface BulkDialogProps {
+  verdict: Verdict;
+  sessions: readonly Chosen[];
+  onClose(): void;
+  onConfirm(details: VerdictDetails): Promise<void>;
+}
+
+function BulkDialog({ verdict, sessions, onClose, onConfirm }: BulkDialogProps) {
+  const [details, setDetails] = useState<VerdictDetails>({});
+  const labeled = sessions.filter(({ label }) => label !== null).length;
+  return (
+    <ConfirmDialog
+      isOpen
+      kind="plain"
+      title={`Label ${sessionsOf(sessions.length)} as ${verdict}?`}
+      act={`Label ${showCount(sessions.length)} as ${verdict}`}
+      consequence={
+        <div className="space-y-4">
+          <p>
+            {labeled > 0
+              ? `${sessionsOf(labeled)} of them ${labeled === 1 ? 'has' : 'have'} a label, which this replaces. `
+              : ''}
+            Each gets the same reasons and notes. You can undo it.
+          </p>
+          <VerdictDetailsForm verdict={verdict} value={details} onChange={setDetails} />
+        </div>
+      }
+      onClose={onClose}
+      onConfirm={() => onConfirm(details)}
+    />
+  );
+}
+
+/** Labels several sessions with one call, and undoes the whole. `failures` names those that were not changed, until dismissed. */
+function useBulkLabeling({ onLabeled, onUndone }: Pick<BulkBarProps, 'onLabeled' | 'onUndone'>) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const toast = useToast();
+  const [failed, setFailed] = useState<{ sessionId: string; message: string }[]>([]);
+  const setVerdicts = useMutation(trpc.review.setVerdicts.mutationOptions());
+  const undoVerdicts = useMutation(trpc.review.undoVerdicts.mutationOptions());
+  const refresh = () =>
+    Promise.all(
+      [trpc.sessions, trpc.users.listSessions, trpc.stats, trpc.analytics].map((part) =>
+        queryClient.invalidateQueries({ queryKey: part.pathKey() }),
+      ),
+    );
+
+  const undo = async (labeled: Awaited<ReturnType<typeof setVerdicts.mutateAsync>>['labeled']) => {
+    const verdicts = labeled.map(({ sessionId, labeledAt, previous }) => ({
+      ...{ sessionId, labeledAt, previousLabeledAt: previous?.labeledAt ?? null },
+    }));
+    try {
+      const { undone, failed } = await undoVerdicts.mutateAsync({ verdicts });
+      setFailed(failed);
+      onUndone?.(undone);
+      toast({ text: `Undone: ${sessionsOf(undone.length)}` });
+    } catch (error) {
+      toast({ text: `Not undone. ${describeError(error)}`, isError: true });
+    }
+    await refresh();
+  };
+  const label = async (sessions: readonly Chosen[], verdict: Verdict, details: VerdictDetails) => {
+    const chosen = sessions.map(({ id, label }) => ({ sessionId: id, seenLabeledAt: label?.labeledAt ?? null }));
+    const { labeled, failed } = await setVerdicts.mutateAsync({ ...details, verdict, sessions: chosen });
+    setFailed(failed);
+    onLabeled?.(
+      labeled.map(({ sessionId }) => sessionId),
+      verdict,
+    );
+    if (labeled.length > 0)
+      toast({ text: `Labelled ${verdict}: ${sessionsOf(labeled.length)}`, undo: () => void undo(labeled) });
+    void refresh();
+  };
+  const failures: ReactNode = failed.length > 0 && (
+    <div
+      role="alert"
+      className="flex w-full items-start gap-3 rounded border border-danger/40 bg-danger-soft px-3 py-2 text-xs"
+    >
+      <div className="min-w-0 flex-1">
+        <p className="font-medium">{sessionsOf(failed.length)} not changed</p>
+        <ul>
+          {failed.slice(0, MAX_NAMED).map(({ sessionId, message }) => (
+            <li key={sessionId} className="wrap-anywhere">
+              {sessionId}: {message}
+            </li>
+          ))}
+          {failed.length > MAX_NAMED && <li>and {showCount(failed.length - MAX_NAMED)} more</li>}
+        </ul>
+      </div>
+      <Button isSmall onClick={() => setFailed([])}>
+        Dismiss
+      </Button>
+    </div>
+  );
+  return { label, failures };
+}

@@ -1,0 +1,3 @@
+export { DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT } from '../../api-route';
+
+export const maxDuration = 60;

@@ -5,7 +5,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest. They start first. Files that use the CPU alternate with files that mostly wait. */
 const LONG_FILES = [
-  ...['e2e/dashboard', 'lab/slice', 'delivery/outages', 'e2e/lifecycle', 'e2e/demo', 'delivery/embedded-engine'],
+  ...[
+    'e2e/desk',
+    'e2e/administration',
+    'e2e/dashboard',
+    'lab/slice',
+    'delivery/outages',
+    'e2e/lifecycle',
+    'e2e/demo',
+    'delivery/embedded-engine',
+  ],
   ...['delivery/engine-contract', 'domain/embedded-postgres', 'delivery/soak'],
   ...['e2e/three-servers', 'rest/contract', 'delivery/cancelled-statements', 'rest/generated-clients'],
   ...['e2e/pixel-browsers', 'delivery/postgres-crash', 'docs/quickstart', 'delivery/server-crash', 'e2e/pixel'],

@@ -137,7 +137,11 @@ describe('the address of an attempt is judged and then dialled', () => {
     const counts = { A: 0, AAAA: 0, other: 0 };
     dns.answer = ({ type }) => (counts[type]++ === 0 ? [PUBLIC] : [METADATA]);
     // The receiver does not speak TLS, so the handshake waits for it.
-    expect(await post('https://hooks.example.com/', 300)).toEqual({ kind: 'timeout', address: PUBLIC });
+    expect(await post('https://hooks.example.com/', 300)).toEqual({
+      kind: 'timeout',
+      address: PUBLIC,
+      awaited: 'connection',
+    });
     expect(dialled).toEqual([`${PUBLIC} 443`]);
     expect(asked()).toEqual(['A udp', 'AAAA udp']);
     expect(receiver.requests).toEqual([]);
@@ -299,14 +303,14 @@ describe('a slow look-up', () => {
     const from = performance.now();
     const result = await post(undefined, 100);
     expect(performance.now() - from).toBeLessThan(500);
-    expect(result).toEqual({ kind: 'timeout', address: null });
+    expect(result).toEqual({ kind: 'timeout', address: null, awaited: 'name' });
     expect(judge(result)).toEqual({ ...RETRIED, failureClass: 'Timeout' });
   });
 
   it('has no effect after the timeout: nothing is dialled', async () => {
     const { receiver, post } = await setUp({ addresses: [PUBLIC] });
     dns.answer = slowly(150);
-    expect(await post('http://late.example.com/', 50)).toEqual({ kind: 'timeout', address: null });
+    expect(await post('http://late.example.com/', 50)).toEqual({ kind: 'timeout', address: null, awaited: 'name' });
     await sleep(300);
     expect(asked('late.example.com')).toEqual(['A udp', 'AAAA udp']);
     expect([dialled, receiver.sockets]).toEqual([[], []]);
@@ -318,7 +322,7 @@ describe('a slow look-up', () => {
       reply: (socket) => setTimeout(() => ok(socket, null!, 0), 900),
     });
     dns.answer = slowly(150);
-    expect(await post(undefined, 1_000)).toEqual({ kind: 'timeout', address: PUBLIC });
+    expect(await post(undefined, 1_000)).toEqual({ kind: 'timeout', address: PUBLIC, awaited: 'answer' });
     expect(await post(undefined, 10_000)).toEqual(answered(PUBLIC));
   });
 

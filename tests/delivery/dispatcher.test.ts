@@ -124,7 +124,7 @@ it('a result that the database refuses does not lose the others of its batch', a
   const record: AttemptRecord = {
     ...{ ...key, deliveryId: 'dlv-1', lease, attempt: 1, status: 'Delivered', failureClass: null, retryDelayMs: null },
     ...{ startedAt: new Date().toISOString(), durationMs: 5, httpStatus: 200, address: '192.0.2.1', retryAfter: null },
-    isTest: false,
+    ...{ errorCode: null, answer: null, isTest: false },
   };
   const recorder = createRecorder(server.service.db);
   // More than the column can hold.

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { getEventListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { isIP, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
+  type AttemptPart,
   createWebhookClient,
   type PostRequest,
   type PostResult,
@@ -26,6 +28,10 @@ afterEach(async () => {
   resetConnector();
   vi.restoreAllMocks();
 });
+
+const readPem = (file: string) => readFileSync(`tests/support/certificates/${file}`, 'utf8');
+const KEY = readPem('self-signed.key');
+const CERTIFICATE = readPem('self-signed.pem');
 
 async function receive(reply: Reply, { host = '127.0.0.1', secure = false } = {}): Promise<RawReceiver> {
   const tls = secure ? { key: KEY, cert: CERTIFICATE, ALPNProtocols: ['h2', 'http/1.1'] } : null;
@@ -60,7 +66,11 @@ const failed = (reason: string, address: string | null = '127.0.0.1'): PostResul
   address,
   reason,
 });
-const timedOut = (address: string | null = '127.0.0.1'): PostResult => ({ kind: 'timeout', address });
+const timedOut = (awaited: AttemptPart, address: string | null = '127.0.0.1'): PostResult => ({
+  kind: 'timeout',
+  address,
+  awaited,
+});
 /** Resolves when a socket is closed: the client closes its side now, not when the idle time ends. */
 async function closed(socket: Socket | undefined): Promise<void> {
   if (!socket || socket.destroyed) return;
@@ -178,7 +188,7 @@ describe('the body of the answer', () => {
       const dripping = setInterval(() => socket.write('a'), 20);
       socket.on('close', () => clearInterval(dripping));
     });
-    expect(await post(url, { timeoutMs: 150 })).toEqual(timedOut());
+    expect(await post(url, { timeoutMs: 150 })).toEqual(timedOut('body'));
     await closed(receiver.sockets[0]);
   });
 });
@@ -331,7 +341,7 @@ describe('several addresses', () => {
       withAddresses(['127.0.0.1', SILENT], slowHeaders),
       withAddresses(['127.0.0.1', SILENT], slowBody),
     ]);
-    expect(results).toEqual([answered(200), timedOut(SILENT), answered(201), answered(202)]);
+    expect(results).toEqual([answered(200), timedOut('connection', SILENT), answered(201), answered(202)]);
   });
   it('share one look-up while it runs', async () => {
     const receiver = await receive(ok);
@@ -350,9 +360,9 @@ describe('several addresses', () => {
 describe('the timeout', () => {
   const hang = () => new Promise<never>(() => {});
   it.each([
-    ['a look-up', (): Resolve => hang, timedOut(null)],
-    ['a connection', (): Resolve => async () => [SILENT], timedOut(SILENT)],
-    ['the last of several', (): Resolve => async () => ['127.0.0.1', SILENT], timedOut(SILENT)],
+    ['a look-up', (): Resolve => hang, timedOut('name', null)],
+    ['a connection', (): Resolve => async () => [SILENT], timedOut('connection', SILENT)],
+    ['the last of several', (): Resolve => async () => ['127.0.0.1', SILENT], timedOut('connection', SILENT)],
   ])('covers %s that hangs', async (_what, resolve, result) => {
     const startedAt = performance.now();
     expect(await clientFor(['receiver.test:1'], resolve())('http://receiver.test:1/', { timeoutMs: 100 })).toEqual(
@@ -363,7 +373,7 @@ describe('the timeout', () => {
   it('covers a TLS handshake that hangs', async () => {
     const receiver = await receive(() => {});
     const post = clientFor([`receiver.test:${receiver.port}`]);
-    expect(await post(`https://receiver.test:${receiver.port}/`, { timeoutMs: 200 })).toEqual(timedOut());
+    expect(await post(`https://receiver.test:${receiver.port}/`, { timeoutMs: 200 })).toEqual(timedOut('connection'));
     await closed(receiver.sockets[0]);
   });
   it.each<[string, Reply]>([
@@ -385,7 +395,7 @@ describe('the timeout', () => {
     ],
   ])('covers %s, and the connection is closed', async (_what, reply) => {
     const { receiver, post, url } = await setUp(reply);
-    expect(await post(url, { timeoutMs: 150 })).toEqual(timedOut());
+    expect(await post(url, { timeoutMs: 150 })).toEqual(timedOut('answer'));
     await closed(receiver.sockets[0]);
   });
   it('is one for all stages', async () => {
@@ -395,7 +405,7 @@ describe('the timeout', () => {
       return ['127.0.0.1'];
     });
     const url = `http://receiver.test:${receiver.port}/`;
-    expect(await post(url, { timeoutMs: 200 })).toEqual(timedOut());
+    expect(await post(url, { timeoutMs: 200 })).toEqual(timedOut('answer'));
     expect(await post(url, { timeoutMs: 2_000 })).toEqual(answered(200));
   });
   it('does not name the address of a closed connection', async () => {
@@ -404,14 +414,14 @@ describe('the timeout', () => {
     const post = clientFor([`receiver.test:${receiver.port}`], () => answers.shift() ?? hang());
     const url = `http://receiver.test:${receiver.port}/`;
     expect(await post(url)).toEqual(answered(200));
-    expect(await post(url, { timeoutMs: 50 })).toEqual(timedOut(null));
+    expect(await post(url, { timeoutMs: 50 })).toEqual(timedOut('name', null));
   });
   it('dials nothing after it', async () => {
     const post = clientFor(['receiver.test:1'], async () => {
       await sleep(60);
       return ['127.0.0.1'];
     });
-    expect(await post('http://receiver.test:1/', { timeoutMs: 20 })).toEqual(timedOut(null));
+    expect(await post('http://receiver.test:1/', { timeoutMs: 20 })).toEqual(timedOut('name', null));
     await sleep(100);
     expect(dialled).toEqual([]);
   });
@@ -644,24 +654,6 @@ it('uses as many connections as requests at the same time, and reuses them', asy
   expect(new Set(receiver.requests.map(({ body }) => body)).size).toBe(1_600);
   expect(receiver.sockets.length).toBe(32);
 });
-
-/** Self-signed, for receiver.test and 127.0.0.1, until 2124. Only these tests can use it. */
-const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgrA/jokhqEhDCg/DH
-V8ZcGWsovFEulR1WPySYnEnoMUihRANCAATnSYSyviCpyIle4gN0kYELhkbTsGfN
-ETD5kl6R5z+Trjc3vADFCd6lPcxGQeb2dGMbA62/HYN5E50qe9czE088
------END PRIVATE KEY-----`;
-const CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBhDCCASmgAwIBAgIBATAKBggqhkjOPQQDAjAgMR4wHAYDVQQDDBV3ZWJob29r
-IHRlc3QgcmVjZWl2ZXIwIBcNMjQwMTAxMDAwMDAwWhgPMjEyNDAxMDEwMDAwMDBa
-MCAxHjAcBgNVBAMMFXdlYmhvb2sgdGVzdCByZWNlaXZlcjBZMBMGByqGSM49AgEG
-CCqGSM49AwEHA0IABOdJhLK+IKnIiV7iA3SRgQuGRtOwZ80RMPmSXpHnP5OuNze8
-AMUJ3qU9zEZB5vZ0YxsDrb8dg3kTnSp71zMTTzyjUjBQMA8GA1UdEwEB/wQFMAMB
-Af8wHgYDVR0RBBcwFYINcmVjZWl2ZXIudGVzdIcEfwAAATAdBgNVHQ4EFgQUXfJg
-YoP+x5jL6yMYTJiG/765A/MwCgYIKoZIzj0EAwIDSQAwRgIhAP1T32gOw0oj3UWe
-SPYVZujdEJBhXisLnXkk8kXSLeEyAiEAuGv5v4u5CheWy+ASN9EG/9sq3npWSeDP
-u4scstC4EfY=
------END CERTIFICATE-----`;
 
 describe('a GET', () => {
   const get = async (reply: Reply, timeoutMs = 5_000) => {

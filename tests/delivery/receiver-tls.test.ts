@@ -41,9 +41,14 @@ async function setUp(tls: TlsOptions | null, reply: Reply = ok) {
 const answered: PostResult = { kind: 'response', status: 200, address: PUBLIC, retryAfter: null };
 const withCertificate = (name: string): TlsOptions => ({ key: KEY, cert: read(`${name}.pem`) });
 
-function expectRetried(result: PostResult, reason: string | RegExp, receiver: RawReceiver) {
+function expectRetried(
+  result: PostResult,
+  reason: string | RegExp,
+  receiver: RawReceiver,
+  dates: { certificateDate?: string } = {},
+) {
   const expected = typeof reason === 'string' ? reason : expect.stringMatching(reason);
-  expect(result).toEqual({ kind: 'network', address: PUBLIC, reason: expected });
+  expect(result).toEqual({ kind: 'network', address: PUBLIC, reason: expected, ...dates });
   if (result.kind === 'aborted') throw new Error('aborted');
   expect(judgeAttempt(result, 1, [0, 60_000])).toEqual({
     status: 'Pending',
@@ -81,15 +86,15 @@ describe('the connection goes to the judged address', () => {
 
 describe('an invalid certificate is class Network, retried, and nothing is sent', () => {
   it.each([
-    ['expired', 'https://receiver.test/', 'CERT_HAS_EXPIRED'],
-    ['early', 'https://receiver.test/', 'CERT_NOT_YET_VALID'],
+    ['expired', 'https://receiver.test/', 'CERT_HAS_EXPIRED', { certificateDate: '2021-01-01T00:00:00.000Z' }],
+    ['early', 'https://receiver.test/', 'CERT_NOT_YET_VALID', { certificateDate: '2120-01-01T00:00:00.000Z' }],
     ['client', 'https://receiver.test/', 'INVALID_PURPOSE'],
     ['receiver', 'https://other.test/', 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['receiver', 'https://receiver.test.example/', 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['receiver', `https://${PUBLIC}/`, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ])('%s.pem for %s', async (certificate, url, reason) => {
+  ] as [string, string, string, object?][])('%s.pem for %s', async (certificate, url, reason, dates) => {
     const { receiver, post } = await setUp(withCertificate(certificate));
-    expectRetried(await post(url), reason, receiver);
+    expectRetried(await post(url), reason, receiver, dates);
   });
 
   it('one by an unknown authority', async () => {

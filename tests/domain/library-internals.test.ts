@@ -4,6 +4,7 @@ import { Agent, createServer, request, type Server } from 'node:http';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import { drizzle } from 'drizzle-orm/postgres-js';
@@ -28,6 +29,7 @@ import {
 import { migrateEngine, TASK } from '../../inngest/embedded/schema';
 import { screenBody, stopListening } from '../../server/node-http-internals';
 import { listProcedures, runProcedure, writeError } from '../../server/rest/trpc-internals';
+import { readCertificateDates } from '../../server/webhooks/tls-internals';
 import { createEmptyDatabase } from '../support/database';
 import { readSources, SOURCE_ROOTS } from '../support/imports';
 
@@ -35,7 +37,7 @@ import { readSources, SOURCE_ROOTS } from '../support/imports';
 // before. Each test drives one reach on the real library, through the file that contains it.
 
 /** Signs of a reach, as far as the text shows one. */
-const REACH = /\._def\b|\._zod\b|\bunstable-|\b_private_|\.parseAsync\s*=|\.parsers\b|\.prototype\b/;
+const REACH = /\._def\b|\._zod\b|\bunstable-|\b_private_|\.parseAsync\s*=|\.parsers\b|\.prototype\b|Listener\('secure'/;
 
 describe('reaches into libraries', () => {
   it('are only in files that are named for it', () => {
@@ -516,6 +518,27 @@ async function withServer(
     server.close(() => {});
   }
 }
+
+describeReaches(
+  'node:tls',
+  { version: process.version, writtenFor: /^v2\d\./, file: 'server/webhooks/tls-internals.ts' },
+  {
+    'a client emits `secure` before it judges the certificate': async () => {
+      const read = (file: string) => readFileSync(`tests/support/certificates/${file}`, 'utf8');
+      const server = createTlsServer({ key: read('receiver.key'), cert: read('expired.pem') }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const socket = connectTls({ port: (server.address() as AddressInfo).port, ca: read('authority.pem') });
+      let until = '';
+      readCertificateDates(socket, (dates) => {
+        until = dates.until;
+      });
+      const [error] = await once(socket, 'error').catch((error) => [error]);
+      expect(error).toMatchObject({ code: 'CERT_HAS_EXPIRED' });
+      expect(Date.parse(until)).toBeLessThan(Date.now());
+      server.close();
+    },
+  },
+);
 
 describeReaches(
   'node:http',

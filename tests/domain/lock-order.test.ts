@@ -62,7 +62,7 @@ async function recordAll() {
       ...key,
       ...{ deliveryId: 'none', lease: randomUUID(), attempt: 1, status: 'Failed', failureClass: 'HTTP301' },
       ...{ retryDelayMs: null, startedAt: null, durationMs: 0, httpStatus: 301, address: null },
-      ...{ retryAfter: null, isTest: false },
+      ...{ retryAfter: null, errorCode: null, answer: null, isTest: false },
     }),
   );
   const elsewhere = { ...attempts[0]!, integrationId: 'nobody', lease: randomUUID() };

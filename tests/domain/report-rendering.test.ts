@@ -92,7 +92,8 @@ const read = async ({ reportId }: Run, { key } = large) =>
   (await server.call('GET', `/reports/${reportId}/download`, { key })).text;
 const readState = async ({ reportId }: Run) =>
   (
-    await server.database.db.sql`select state, failure, record_count as rows from report_jobs where id = ${reportId}`
+    await server.database.db
+      .sql`select state, failure, record_count as rows, completed_at as at from report_jobs where id = ${reportId}`
   )[0];
 const countChunks = async ({ reportId }: Run) =>
   (await server.database.db.sql`select 1 from report_chunks where report_id = ${reportId}`).length;
@@ -245,6 +246,7 @@ describe('a run', () => {
     expect(jobs.find(({ id }) => id === run.reportId)).toMatchObject({
       state: 'Failed',
       failure: 'It has more rows than a file may have.',
+      failedAt: expect.stringMatching(/Z$/),
     });
     const answer = await server.call('GET', `/reports/${run.reportId}/download`, { key: small.key });
     expect([answer.status, answer.body.error.message]).toEqual([404, 'The report has no file: it failed']);
@@ -304,7 +306,9 @@ describe('a report that ends each process that renders it', () => {
     await server.database.db.sql`
       update report_jobs set woken_at = now() - interval '2 hours', requested_at = now() - interval '25 hours' where id = ${run.reportId}`;
     expect(await reports.jobs.wakeReports()).toBe(0);
-    expect(await readState(run)).toMatchObject({ state: 'Failed', failure: expect.stringContaining('within a day') });
+    expect(await readState(run)).toMatchObject({
+      ...{ state: 'Failed', failure: expect.stringContaining('within a day'), at: expect.any(String) },
+    });
     expect(await reports.jobs.renderPart(run, START)).toBeNull();
   });
 });

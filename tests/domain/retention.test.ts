@@ -230,18 +230,23 @@ describe('deleted subscriptions', () => {
 });
 
 describe('the audit log', () => {
-  it('keeps what staff and operators did, and the newest changes by API keys of each integration', async () => {
+  it('keeps what staff and operators did, and the newest changes of each action by API keys of each integration', async () => {
     const customer = await Customer.create(server, [], 'enterprise');
     const { sql } = server.database.db;
     await sql`
       insert into audit_entries (id, occurred_at, action, actor_kind, integration_id, subject_id, details)
       select ${customer.id} || kind || n, now() - n * interval '1 s', 'ThresholdsChanged', kind, ${customer.id}, '', '{}'
         from generate_series(1, ${MAX_KEY_ENTRIES + 7}) n, (values ('ApiKey'), ('Staff')) k(kind)`;
+    // Older than all of them, and of another action.
+    await sql`
+      insert into audit_entries (id, occurred_at, action, actor_kind, integration_id, subject_id, details)
+      values (${customer.id} || 'label', now() - interval '1 day', 'SessionLabeled', 'ApiKey', ${customer.id}, '', '{}')`;
     expect(await pruneAuditEntries(server.database.db)).toBe(7);
     const left = await sql`
       select actor_kind as kind, count(*)::int, min(occurred_at) > now() - ${MAX_KEY_ENTRIES + 5} * interval '1 s' as "isNewest"
-        from audit_entries where integration_id = ${customer.id} and actor_kind <> 'Operator' group by 1 order by 1`;
+        from audit_entries where integration_id = ${customer.id} and actor_kind <> 'Operator' group by action, 1 order by 1, 2`;
     expect(left).toEqual([
+      { kind: 'ApiKey', count: 1, isNewest: false },
       { kind: 'ApiKey', count: MAX_KEY_ENTRIES, isNewest: true },
       { kind: 'Staff', count: MAX_KEY_ENTRIES + 7, isNewest: false },
     ]);

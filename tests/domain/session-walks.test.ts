@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DomainContext } from '../../server/domain/context';
-import { MAX_EXAMINED, type SessionFilters, walkSessions } from '../../server/domain/session-walks';
+import {
+  MAX_EXAMINED,
+  MAX_SORTED,
+  readTopSessions,
+  type SessionFilters,
+  walkSessions,
+} from '../../server/domain/session-walks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { countRead, explainStatement, type PlanNode } from '../support/plans';
 import { recordStatements } from '../support/statements';
@@ -136,15 +142,20 @@ describe.each(STATES)('with statistics %s', (_, prepare) => {
   afterAll(() => database.drop());
 
   /** Walks a stretch. Answers the plans of its statement, one for its parameters and a generic one. */
-  async function explain(filters: SessionFilters, after: readonly [string, string] | null) {
+  async function explain(filters: SessionFilters, after: readonly [string, string] | null, isOldestFirst = false) {
     recorder.take();
-    const found = await walkSessions(context, filters, { after, rows: ROWS, budget: MAX_EXAMINED });
+    const stretch = { after, rows: ROWS, budget: MAX_EXAMINED };
+    const found = await walkSessions(context, filters, stretch, isOldestFirst);
+    return { found, plans: await explainLast() };
+  }
+
+  async function explainLast(): Promise<PlanNode[][]> {
     const [statement, ...others] = recorder.take();
     expect([others, statement!.isPrepared]).toEqual([[], true]);
     const plans: PlanNode[][] = [];
     for (const kind of ['custom', 'generic'] as const)
       plans.push(await explainStatement(database.db.sql, statement!, kind));
-    return { found, plans };
+    return plans;
   }
 
   /** Finds the walked index and how many of its entries were read. */
@@ -155,7 +166,11 @@ describe.each(STATES)('with statistics %s', (_, prepare) => {
         .map((node) => node['Node Type'])
         .filter((type) => /Seq|Sort|Bitmap|Hash|Merge|Gather/.test(type)),
     ).toEqual([]);
-    const [walk] = nodes.filter((node) => /ROW\(.*>=.*ROW\(.*</.test(node['Index Cond'] ?? ''));
+    return findRange(nodes);
+  }
+
+  function findRange(nodes: PlanNode[]) {
+    const [walk] = nodes.filter((node) => /ROW\(.*(>=.*ROW\(.*<|<.*ROW\(.*>)/.test(node['Index Cond'] ?? ''));
     return { index: walk?.['Index Name'], read: walk ? countRead(walk) : 0 };
   }
 
@@ -173,6 +188,31 @@ describe.each(STATES)('with statistics %s', (_, prepare) => {
         }
     },
   );
+
+  it.each(SERVED)('%j, oldest first, walks the same index from its other end', async (filters, index) => {
+    const first = await explain(filters, null, true);
+    const last = first.found.at(-1);
+    const next = last ? [await explain(filters, [last.createdAt, last.id], true)] : [];
+    for (const { found, plans } of [first, ...next])
+      for (const nodes of plans) {
+        const walk = findWalk(nodes);
+        expect(walk.index).toBe(index);
+        expect(walk.read).toBeLessThanOrEqual(found.length + 1);
+      }
+  });
+
+  it.each(SERVED)('%j, by score, reads a bounded part of the same index', async (filters, index) => {
+    recorder.take();
+    await readTopSessions(context, filters, null, ROWS);
+    for (const nodes of await explainLast()) {
+      const walk = findRange(nodes);
+      expect([
+        walk.index,
+        nodes.filter((node) => node['Relation Name'] !== 'users' && /Seq|Bitmap/.test(node['Node Type'])),
+      ]).toEqual([index, []]);
+      expect(walk.read).toBeLessThanOrEqual(MAX_SORTED);
+    }
+  });
 
   it.each(UNSERVED)('%j, which selects nothing, examines no more than the budget', async (filters, index) => {
     const { found, plans } = await explain(filters, null);

@@ -1,28 +1,20 @@
 import { vi } from 'vitest';
 import { registerAccessTests } from './dashboard/access';
-import { registerAlertTests } from './dashboard/alerts';
-import { registerFindingTests } from './dashboard/findings';
+import { registerLayoutTests } from './dashboard/layout';
 import { registerPageTests } from './dashboard/pages';
 import { registerPolicyTests } from './dashboard/policy';
-import { registerReportTests } from './dashboard/reports';
-import { registerReviewTests } from './dashboard/review';
 import { LIMIT_MS, shareDashboard } from './dashboard/shared-dashboard';
 import { registerStaffTests } from './dashboard/staff';
-import { registerWebhookTypeTests } from './dashboard/webhook-types';
-import { registerWebhookTests } from './dashboard/webhooks';
+import { registerTimeTests } from './dashboard/times';
 
-// The dashboard in a real Chromium, with the built product. The tests run in this order.
+// The dashboard in a real Chromium, with the built product: its pages, and who may see them. The tests run in this order; `staff` is the
+// last, because it starts the product again.
 
 vi.setConfig({ testTimeout: LIMIT_MS });
 shareDashboard();
 registerPageTests();
+registerLayoutTests();
 registerPolicyTests();
-registerReviewTests();
-registerAlertTests();
-registerWebhookTests();
-registerReportTests();
 registerAccessTests();
-registerFindingTests();
-registerWebhookTypeTests();
-// Last, because it starts the product again.
+registerTimeTests();
 registerStaffTests();

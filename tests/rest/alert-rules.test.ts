@@ -190,6 +190,7 @@ describe('an alert of a rule', () => {
     expect(resolved).toMatchObject({ status: 'Resolved', acknowledgedBy: analyst.email, resolvedBy: admin.email });
     expect(await change('alerts.resolve', { id }, analyst)).toEqual(resolved);
     expect(await change('alerts.acknowledge', { id })).toEqual(resolved);
+    expect(await change('alerts.reopen', { id }, analyst)).toEqual(open);
     // The rule is deleted, its alerts and its name stay.
     await change('alertRules.delete', { id: ruleId });
     expect(await ask('alerts.get', { id })).toMatchObject({ rule: { name: RULE.name } });
@@ -265,7 +266,7 @@ describe('alerts', () => {
     // A rule that we do not know is the customer's.
     expect(await ask('alerts.get', { id: 'a-5' })).toMatchObject({ rule: null });
     expect((await viewer.query('alerts.list', { status: 'Closed' }, at())).status).toBe(400);
-    for (const name of ['acknowledge', 'resolve'])
+    for (const name of ['acknowledge', 'resolve', 'reopen'])
       expect(await refuse(`alerts.${name}`, { id: 'a-9' })).toEqual([404, null, 'Alert not found']);
   });
 

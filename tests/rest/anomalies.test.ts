@@ -41,6 +41,9 @@ describe('SharedDevice', () => {
         ...{ anomalyType: 'SharedDevice', severity: 'low', sessionId: 'bobs', userId: 'bob' },
         ...{ detectedAt: minutesAgo(60 - 0.05), deviceFingerprint: 'a-device-of-ada' },
         metadata: { deviceFingerprint: 'a-device', otherUserCount: 1 },
+        ...{ status: 'Open', acknowledgedAt: null, acknowledgedBy: null, resolvedAt: null, resolvedBy: null },
+        ...{ userName: expect.any(String), previousUserName: null, otherSession: null },
+        session: { startedAt: minutesAgo(60), country: null, device: 'Chrome 142 on Windows' },
       },
     ]);
   });

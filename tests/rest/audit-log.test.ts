@@ -145,6 +145,46 @@ describe('a change by staff writes one entry', () => {
   });
 });
 
+describe('a link for staff writes one entry each time', () => {
+  const email = 'invited.colleague@example.com';
+  const accept = (token: string) =>
+    server.call('POST', '/api/auth/invitation/accept', {
+      body: { token, password: 'of their own choice' },
+      headers: { origin: server.url },
+    });
+  const ofAccount = (action: AuditEntry['action'], subjectId: string, details: object, actor: object = asStaff()) => [
+    entry({ action, actor: actor as never, integrationId: null, subjectId, details: details as never }),
+  ];
+
+  it('when it is made, revoked and used, and when its maker may no longer make any', async () => {
+    const invite = { email, name: 'Invited', role: 'analyst' };
+    const invited = await act('invitations.create', invite);
+    expect(invited.left).toEqual(ofAccount('StaffInvited', email, { email, role: 'analyst' }));
+    expect((await act('invitations.revoke', { email })).left).toEqual(
+      ofAccount('StaffInvitationRevoked', email, { email }),
+    );
+    const again = await act('invitations.create', invite);
+    await forget();
+    const { id } = (await accept(again.result.token)).body.staff;
+    const themselves = { kind: 'Staff', id, name: email, clientAddress: '127.0.0.1' };
+    const joined = { email, role: 'analyst', invitedBy: admin.email };
+    expect(await listNew()).toEqual(ofAccount('StaffInvitationAccepted', id, joined, themselves));
+    const link = await act('invitations.createPasswordLink', { id });
+    expect(link.left).toEqual(ofAccount('StaffPasswordLinkCreated', id, { email }));
+    await forget();
+    await accept(link.result.token);
+    expect(await listNew()).toEqual(ofAccount('StaffPasswordSet', id, { email, byLinkOf: admin.email }, themselves));
+    await act('invitations.createPasswordLink', { id });
+    const disabled = await act('staff.disable', { id });
+    expect(disabled.left).toEqual([
+      ...ofAccount('StaffDisabled', id, { email }),
+      ...ofAccount('StaffInvitationRevoked', id, { email }),
+    ]);
+    for (const { token } of [invited.result, again.result, link.result])
+      expect(JSON.stringify(await listAll())).not.toContain(token);
+  });
+});
+
 describe('a change by others writes one entry', () => {
   it('with the API key that made the request', async () => {
     await forget();
@@ -219,7 +259,8 @@ it('nothing is changed if its entry cannot be written', async () => {
       await sql`select (select count(*) from api_keys) || ' ' || (select count(*) from staff) || ' ' ||
       (select string_agg(plan || medium_at || allowed_origins::text || (identity_secret is null)::text ||
                          may_ignore_privacy_control::text || accepts_unsigned_users::text, ',' order by id) from integrations) || ' ' ||
-      (select count(*) from sites) as state`
+      (select count(*) from sites) || ' ' || (select count(*) from staff_invitations) || ' ' ||
+      (select md5(string_agg(password_hash, ' ' order by id)) from staff) as state`
     )[0]!.state;
   const before = await count();
   await sql`alter table audit_entries add constraint full_disk check (action = '') not valid`;
@@ -235,6 +276,12 @@ it('nothing is changed if its entry cannot be written', async () => {
       await admin.mutate('sites.setUnsignedUsers', { acceptsUnsignedUsers: false }, at(tenant.id)),
       await admin.mutate('sites.setPrivacyControl', { mayIgnorePrivacyControl: false }, at(tenant.id)),
       await admin.mutate('staff.create', { email: 'x@example.com', password: PASSWORD }),
+      await admin.mutate('invitations.create', { email: 'x@example.com', name: 'X', role: 'admin' }),
+      await admin.mutate('invitations.createPasswordLink', { id: analyst.id }),
+      await server.call('POST', '/api/auth/password', {
+        body: { currentPassword: PASSWORD, newPassword: 'another password' },
+        headers: { cookie: analyst.cookie, origin: server.url },
+      }),
       await server.call('PUT', '/v1/settings/risk-thresholds', { key: tenant.key, body: { mediumAt: 1, botAt: 9 } }),
     ];
     expect(failed.map(({ status }) => status)).toEqual(failed.map(() => 500));

@@ -249,6 +249,18 @@ describe('staff create', () => {
     expect(await run('staff', ...args)).toEqual({ code: 1, stdout: '', stderr: `${line}\n` });
   });
 
+  it('invite prints a link, with which the running server makes the account', async () => {
+    const email = 'linked@example.com';
+    const { link, expiresAt } = await admin('staff', 'invite', '--email', email, '--name', 'Linked', '--role', 'admin');
+    expect(expiresAt).toMatch(ISO);
+    const [, token] = /^http:\/\/127\.0\.0\.1:\d+\/invitation#([\w-]{43})$/.exec(link)!;
+    const body = { token, password: 'twelve chars' };
+    const headers = { origin: server.url };
+    expect((await server.call('POST', '/api/auth/invitation/accept', { body, headers })).body.staff).toMatchObject({
+      ...{ email, name: 'Linked', role: 'admin' },
+    });
+  });
+
   it('set-password replaces the password and ends the sessions', async () => {
     const email = 'forgetful@example.com';
     await admin('staff', 'create', '--email', email, '--password', 'twelve chars');

@@ -98,10 +98,41 @@ describe('a report', () => {
     ]);
   });
 
+  it('says who asked for it and what for, with names', async () => {
+    const { id, content } = await make({ template: 'sessions', format: 'csv', days: 2, courseId, riskLevel: 'bot' });
+    expect(content).toEqual({
+      ...{ template: 'sessions', requestedBy: analyst.email, requestedAt: expect.stringMatching(/Z$/) },
+      ...{ startAt: expect.stringMatching(/Z$/), endAt: expect.stringMatching(/Z$/) },
+      ...{ courseId, courseName: expect.stringContaining('ourse'), userId: null, userName: null, riskLevel: 'bot' },
+    });
+    expect(Date.parse(content.endAt) - Date.parse(content.startAt)).toBe(2 * 86_400_000);
+    const ofUser = await make({ template: 'user-evidence', format: 'csv', days: 1, userId: USER });
+    expect(ofUser.content).toMatchObject({
+      userId: USER,
+      userName: expect.any(String),
+      courseId: null,
+      riskLevel: null,
+    });
+    // Until it is ready, its job says the same.
+    const jobs = await listJobs();
+    expect(jobs.filter((job: { id: string }) => job.id === id)).toEqual([]);
+    await server.database.db.sql`
+      insert into report_jobs (integration_id, id, name, template, format, parameters, start_at, end_at, state, failure, completed_at, expires_at)
+      values (${tenant.id}, 'rep_failed', 'n', 'sessions', 'csv', ${`{"courseId":"${courseId}","days":2}`}::jsonb, now(), now(),
+              'Failed', 'Why', '2026-01-31T09:30:00Z', now() + interval '1 day')`;
+    expect((await listJobs()).find((job: { id: string }) => job.id === 'rep_failed')).toMatchObject({
+      ...{ courseId, courseName: content.courseName, riskLevel: null, requestedBy: null },
+      ...{ failure: 'Why', failedAt: '2026-01-31T09:30:00.000Z' },
+    });
+    await server.database.db.sql`delete from report_jobs where id = 'rep_failed'`;
+  });
+
   it('is told from one of a customer’s own pipeline, whose file is not here', async () => {
     const { id } = await make({ template: 'weekly-overview', format: 'csv' });
     await server.ingest(tenant.id, [report('foreign', { downloadUrl: '/reports/foreign/download' })]);
-    const stored = new Map((await listReady()).map((row: { id: string; isStored: boolean }) => [row.id, row.isStored]));
+    const stored = new Map(
+      (await listReady()).map((row: { id: string; content: unknown }) => [row.id, row.content !== null]),
+    );
     expect([stored.get(id), stored.get('foreign')]).toEqual([true, false]);
     expect((await download('foreign')).status).toBe(404);
     expect((await analyst.mutate('reports.delete', { id: 'foreign' }, of(tenant))).status).toBe(404);

@@ -10,7 +10,7 @@ import { openStaffClient, readCookie, trySignIn } from '../support/staff-client'
 // The test calls everything that takes or gives a secret. After that, nobody who reads the database or the log learns
 // one.
 
-const PASSWORDS = ['correct horse battery', 'a wrong password!', 'the operator’s own'];
+const PASSWORDS = ['correct horse battery', 'a wrong password!', 'the operator’s own', 'one of my own choice'];
 const WRONG_KEY = `aik_v1_${'w'.repeat(40)}`;
 
 let server: TestServer;
@@ -34,7 +34,7 @@ afterAll(async () => {
 async function tour() {
   const { db } = server.service;
   const email = 'admin@example.com';
-  const [password = '', wrong = '', another = ''] = PASSWORDS;
+  const [password = '', wrong = '', another = '', chosen = ''] = PASSWORDS;
   await createStaff(asOperator(db), { email, password, role: 'admin' });
   const client = { url: next.url, ...createClient(next.url) };
   expect((await trySignIn(client, { email, password: wrong })).status).toBe(401);
@@ -50,6 +50,17 @@ async function tour() {
   const { identitySecret } = await create('sites.rotateIdentitySecret', {}, id);
   await create('staff.create', { email: 'other@example.com', password, role: 'viewer' });
   await setStaffPassword(asOperator(db), { email: 'other@example.com', password: another });
+  const invited = await create('invitations.create', { email: 'invited@example.com', name: 'Invited', role: 'viewer' });
+  const pending = await create('invitations.create', { email: 'pending@example.com', name: 'Pending', role: 'viewer' });
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    client.call('POST', path, { body, headers: { origin: next.url, ...headers } });
+  const used = { token: invited.token, password: chosen };
+  expect((await post('/api/auth/invitation', used)).status).toBe(200);
+  const accepted = await post('/api/auth/invitation/accept', used);
+  expect(accepted.status).toBe(200);
+  expect((await post('/api/auth/invitation/accept', used)).status).toBe(401);
+  const change = { currentPassword: wrong, newPassword: another };
+  expect((await post('/api/auth/password', change, { cookie: readCookie(accepted) })).status).toBe(400);
   const call = async (method: string, path: string, body?: object) => {
     const answer = await client.call(method, path, { key, body });
     expect([method, path, answer.status]).toEqual([method, path, 200]);
@@ -73,6 +84,7 @@ async function tour() {
       await staff.mutate('apiKeys.mint', { name: 'x' }, { 'x-integration-id': id }),
       await staff.mutate('staff.create', { email: 'third@example.com', password }),
       await trySignIn(client, { email, password }),
+      await post('/api/auth/invitation/accept', { token: pending.token, password: chosen }),
     ];
   });
   const token = cookie.slice(cookie.indexOf('=') + 1);
@@ -83,6 +95,8 @@ async function tour() {
     'second webhook secret': rotated.secret,
     'identity secret': identitySecret,
     'session token': token,
+    'used invitation': invited.token,
+    'open invitation': pending.token,
     'pipeline token': PIPELINE_TOKEN,
     'application secret': server.service.env.APP_SECRET!.toString('base64'),
     ...Object.fromEntries(PASSWORDS.map((one, n) => [`password ${n}`, one])),
@@ -96,7 +110,7 @@ async function fail(act: () => Promise<{ status: number }[]>) {
   for (const table of tables) await sql`alter table ${sql(table)} add constraint closed check (false) not valid`;
   const answers = await act();
   for (const table of tables) await sql`alter table ${sql(table)} drop constraint closed`;
-  expect(answers.map(({ status }) => status)).toEqual([500, 500, 500, 500]);
+  expect(answers.map(({ status }) => status)).toEqual([500, 500, 500, 500, 500]);
 }
 
 /**
@@ -135,6 +149,7 @@ it('the database stores no secret in plain', async () => {
     'webhook_subscriptions',
     'staff',
     'staff_sessions',
+    'staff_invitations',
     'audit_entries',
     'webhook_attempts',
   ])
@@ -147,6 +162,6 @@ it('the database stores no secret in plain', async () => {
 
 it('the log contains no secret, not even in the faults', async () => {
   const countFaults = () => next.output().match(/a request failed|a call failed|could not be read or changed/g)?.length;
-  await expect.poll(countFaults).toBeGreaterThanOrEqual(4);
+  await expect.poll(countFaults).toBeGreaterThanOrEqual(5);
   expect(findSecrets(next.output())).toEqual([]);
 });

@@ -34,7 +34,7 @@ const PUBLIC = ['health.get'];
 const MUTATIONS = listByType('mutation').filter((name) => name !== PIPELINE);
 const QUERIES = listByType('query').filter((name) => !PUBLIC.includes(name));
 const ADMIN_ONLY =
-  /^(staff\.(?!me)|integrations\.(create|previewPlan|setPlan)|apiKeys\.(mint|revoke)|sites\.(?!list|getCollecting)|findingRules\.set|reports\.(create|delete)Schedule|audit\.)/;
+  /^(staff\.(?!me)|invitations\.|integrations\.(create|previewPlan|setPlan)|apiKeys\.(mint|revoke)|sites\.(?!list|getCollecting)|findingRules\.set|errorRates\.setSampleSize|reports\.(create|delete)Schedule|audit\.)/;
 
 describe('every procedure', () => {
   it('is listed', () => {
@@ -83,10 +83,21 @@ describe('every procedure', () => {
     expect((await admin.query(name, {}, of(tenant.id))).status).toBe(405);
   });
 
+  it.each([
+    'sessions.setVerdict',
+    'sessions.undoVerdict',
+    'sessions.removeLabel',
+    'sessions.getHistory',
+    'users.revokeDevice',
+  ])('%s is for staff, next to routes of the public API', (name) => {
+    const procedures = listProcedures(appRouter) as Record<string, { meta?: { openapi?: unknown } }>;
+    expect(procedures[name]?.meta?.openapi).toBeUndefined();
+  });
+
   it('is part of the public API only if it says so', () => {
     const procedures = Object.entries(listProcedures(appRouter)) as [string, { meta?: { openapi?: unknown } }][];
     const staffOnly = procedures.filter(([name]) =>
-      /^(staff|integrations|apiKeys|sites|anomalies|findingRules|alerts|alertRules|reports|writing|deliveries|audit)\./.test(
+      /^(staff|integrations|apiKeys|sites|anomalies|findingRules|alerts|alertRules|reports|writing|recordings|deliveries|webhookStates|audit|errorRates|review|invitations|setup|search|savedViews)\.|^sessions\.(getContext|getEvidenceReport|listPages)$/.test(
         name,
       ),
     );
@@ -125,7 +136,7 @@ describe('staff', () => {
     });
   });
 
-  it.each(QUERIES.concat(MUTATIONS).filter((name) => !/^(staff|integrations)\./.test(name)))(
+  it.each(QUERIES.concat(MUTATIONS).filter((name) => !/^(staff|integrations|invitations)\./.test(name)))(
     '%s needs an integration, and does not find an unknown one',
     async (name) => {
       const ask = MUTATIONS.includes(name) ? admin.mutate : admin.query;
@@ -140,14 +151,23 @@ describe('staff', () => {
     const other = await server.createTenant();
     const label = await admin.mutate('sessions.label', { sessionId: 'session-1', verdict: 'human' }, of(tenant.id));
     const { labeledAt } = label.body.result.data;
+    await admin.mutate('users.confirmDevice', { userId: 'user-1', fingerprint: 'device-1' }, of(tenant.id));
     const before = await hashTenantRows(server.database.db, tenant.id);
     const calls: [string, object][] = [
       ['sessions.get', { sessionId: 'session-1' }],
       ['sessions.getDetails', { sessionId: 'session-1' }],
       ['sessions.listEvents', { sessionId: 'session-1' }],
+      ['sessions.getContext', { sessionId: 'session-1' }],
+      ['sessions.listPages', { sessionId: 'session-1' }],
+      ['sessions.getEvidenceReport', { sessionId: 'session-1' }],
+      ['recordings.find', { sessionId: 'session-1' }],
+      ['recordings.get', { sessionId: 'session-1' }],
       ['sessions.label', { sessionId: 'session-1', verdict: 'bot' }],
       ['sessions.setVerdict', { sessionId: 'session-1', verdict: 'bot' }],
-      ['sessions.undoVerdict', { sessionId: 'session-1', labeledAt, verdict: null }],
+      ['sessions.undoVerdict', { sessionId: 'session-1', labeledAt, previousLabeledAt: null }],
+      ['sessions.removeLabel', { sessionId: 'session-1', labeledAt }],
+      ['sessions.getHistory', { sessionId: 'session-1' }],
+      ['users.revokeDevice', { userId: 'user-1', fingerprint: 'device-1' }],
     ];
     for (const [name, input] of calls) {
       const ask = MUTATIONS.includes(name) ? admin.mutate : admin.query;

@@ -8,7 +8,7 @@ import {
   revokeStaffSessions,
   setStaffPassword,
 } from '../../server/auth/accounts';
-import { pruneSignInWindows } from '../../server/auth/sign-in';
+import { pruneTries } from '../../server/auth/tries';
 import { beginWindow } from '../support/clock-window';
 import type { TestServer } from '../support/server';
 import {
@@ -249,7 +249,7 @@ describe('guessing', () => {
     await trySignIn(server, { email: 'past@example.com', password: 'no' });
     await server.database.db.sql`update sign_in_windows set window_start = window_start - interval '2 hours'`;
     await trySignIn(server, { email: 'now@example.com', password: 'no' });
-    expect(await pruneSignInWindows(server.database.db)).toBe(2);
+    expect(await pruneTries(server.database.db)).toBe(2);
     expect(await server.database.db.sql`select 1 from sign_in_windows`).toHaveLength(2);
   });
 

@@ -89,6 +89,10 @@ async function createTenant(marker: string, variety: number): Promise<Tenant> {
             values (${created.id}, (now() - interval '40 days')::date, ${variety}, 0)`;
   await sql`insert into pruned_ends (integration_id, kind, value, first_seen_at, last_seen_at)
             values (${created.id}, 'all', '', now() - interval '900 days', now() - interval '800 days')`;
+  await sql`insert into saved_views (integration_id, id, page, name, query)
+    values (${created.id}, 'vie_same', 'sessions', 'Bots', 'riskLevel=bot')`;
+  await sql`insert into review_draws (integration_id, day, population) values (${created.id}, '2026-01-01', 3)`;
+  await sql`insert into review_sample (integration_id, day, position, session_id) values (${created.id}, '2026-01-01', 1, 'drawn')`;
   await sql`insert into finding_rules (integration_id, rule, is_enabled) values (${created.id}, 'Correlation', ${variety > 0})`;
   const site = await createSite(asOperator(server.service.db), { integrationId: created.id, name: marker });
   await sql`insert into collected_sessions (integration_id, session_id, site_id, created_at, day, user_agent)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COURSE_SORTS, SESSION_SORTS, USER_SORTS } from '../../contract/sorting';
 import { asOperator } from '../../server/audit/acts';
 import { createCollector } from '../../server/collector/collector';
 import { createPartitions, pruneTraces } from '../../server/collector/retention';
@@ -7,14 +8,15 @@ import { listLatestAuditEntries, pruneAuditEntries } from '../../server/domain/a
 import { listIntegrations } from '../../server/domain/integrations';
 import { foldIncidents, recountMinutes } from '../../server/domain/minute-counts';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
-import { pruneFindings, pruneSessions } from '../../server/domain/retention';
+import { pruneFindings, pruneReviewDraws, pruneSessions } from '../../server/domain/retention';
+import { drawReviewSamples } from '../../server/domain/review-draws';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { checkSite } from '../../server/domain/site-checks';
 import { findSite, listAllSites, markReceiving, revokeSite } from '../../server/domain/sites';
 import { type Fact, factSchema } from '../../server/pipeline/facts';
 import { appRouter } from '../../server/procedures/router';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
-import { pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
+import { pruneAnswers, pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
 import { openPageSite, Tab } from '../support/beacon';
 import { scored } from '../support/facts';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
@@ -82,6 +84,11 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['audit_entries'],
   },
   {
+    reason: 'admins see how much was done to accounts, which belong to none',
+    text: /^select count\(\*\)::int as count from \(select from audit_entries where \$1::text is not null and integration_id is null limit/,
+    spans: ['r/audit_entries'],
+  },
+  {
     reason: 'a sweep ends what can never be sent, for all tenants',
     text: /^with dead as \( select d\.integration_id, d\.id from webhook_deliveries d join .* update webhook_deliveries d set status = 'PoisonAborted'/,
     spans: ['dead/d'],
@@ -95,6 +102,11 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     reason: 'a sweep looks for what is overdue, for all tenants',
     text: /^select s\.integration_id as "integrationId", s\.id as "subscriptionId" from webhook_subscriptions s where s\.enabled and s\.deleted_at is null and exists/,
     spans: ['s'],
+  },
+  {
+    reason: 'old answers of receivers are removed, for all tenants',
+    text: /^with old as \( select integration_id, delivery_id, resend, attempt from webhook_answers where received_at/,
+    spans: ['old/webhook_answers'],
   },
   {
     reason: 'the changes of all sessions are folded at once',
@@ -190,6 +202,11 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     reason: 'a sweep takes sessions whose findings were left behind, for all tenants',
     text: /^update fact_outbox o set due_at/,
     spans: ['o', 'fact_outbox'],
+  },
+  {
+    reason: 'a job looks for the days of which sessions are to be drawn, for all tenants',
+    text: /^select i\.id, to_char\(day, 'YYYY-MM-DD'\) as day, i\.review_sample_size/,
+    spans: ['i'],
   },
   {
     reason: 'a closed session is known by its number',
@@ -360,11 +377,19 @@ async function lookAfterDeliveries(id: string) {
   const { data, pagination } = await staff.deliveries.list({ id, pageSize: 1 });
   await staff.deliveries.list({ id, pageSize: 1, cursor: pagination.nextCursor });
   await staff.deliveries.listSkipped({ id });
+  await server.database.db
+    .sql`update domain_events set skips = jsonb_build_object(${id}::text, 'disabled') where type = 'SessionAnomaly'`;
+  await staff.deliveries.countSkipped({ id });
+  await staff.deliveries.sendSkipped({ id });
+  await staff.webhookStates.count();
+  await server.database.db.sql`update webhook_subscriptions set consecutive_failures = 1 where id = ${id}`;
+  await staff.webhookStates.list();
   await staff.deliveries.get({ id: data[0]!.id });
   await staff.deliveries.resend({ id: data[0]!.id });
   await staff.deliveries.recover({ id, ...window });
   await lookAtEverything(id, data[0]!.id);
   await pruneDeliveries(server.service.db);
+  await pruneAnswers(server.service.db, true);
   await pruneEvents(server.service.db);
   await foldSessionDeltas(server.service.db);
   await foldIncidents(server.service.db);
@@ -372,6 +397,8 @@ async function lookAfterDeliveries(id: string) {
   await recountMinutes(server.service.db);
   await pruneSessions(server.service.db);
   await pruneFindings(server.service.db);
+  await drawReviewSamples(server.service.db);
+  await pruneReviewDraws(server.service.db);
   await pruneSubscriptions(server.service.db);
   await pruneAuditEntries(server.service.db);
 }
@@ -399,9 +426,13 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   await staff.findingRules.list();
   await staff.findingRules.set({ rule: 'SharedDevice', isEnabled: false });
   await staff.findingRules.set({ rule: 'SharedDevice', isEnabled: true });
+  await staff.errorRates.setSampleSize({ sampleSize: 20 });
+  await server.database.db.sql`update review_draws set day = day - 3 where integration_id = ${tenant.id}`;
+  await staff.errorRates.get();
   const site = await staff.sites.create({});
   await checkSite(service.db, { siteKey: site.siteKey, origin: SHARED.origin });
   await staff.sites.list();
+  await staff.setup.get();
   await staff.sites.revoke({ id: site.id });
   await staff.users.get({ userId });
   await staff.users.listDevices({ userId });
@@ -409,14 +440,38 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   await staff.analytics.getScoreDistribution();
   await staff.sessions.listDeliveries({ sessionId });
   await staff.sessions.getTimeline({ sessionId });
+  await staff.sessions.getContext({ sessionId });
+  await staff.sessions.listPages({ sessionId });
+  await staff.sessions.getEvidenceReport({ sessionId });
+  await staff.recordings.get({ sessionId });
   const { labeledAt } = await staff.sessions.setVerdict({ sessionId, verdict: 'bot' });
-  await staff.sessions.undoVerdict({ sessionId, labeledAt, verdict: null });
-  await expect(staff.sessions.undoVerdict({ sessionId, labeledAt, verdict: 'bot' })).rejects.toThrow('since');
+  await staff.sessions.undoVerdict({ sessionId, labeledAt, previousLabeledAt: null });
+  const again = await staff.sessions.setVerdict({ sessionId, verdict: 'bot', seenLabeledAt: null });
+  const other = await staff.sessions.setVerdict({ sessionId, verdict: 'human', reasons: ['KnownPerson'] });
+  const undo = { sessionId, labeledAt: other.labeledAt, previousLabeledAt: again.labeledAt };
+  const { label } = await staff.sessions.undoVerdict(undo);
+  await expect(staff.sessions.undoVerdict(undo)).rejects.toThrow('since');
+  await staff.sessions.removeLabel({ sessionId, labeledAt: label!.labeledAt });
+  await staff.sessions.getHistory({ sessionId });
+  await staff.users.confirmDevice({ userId, fingerprint: 'revoked' });
+  await staff.users.revokeDevice({ userId, fingerprint: 'revoked' });
+  for (const queue of ['score', 'sample'] as const) await staff.review.listQueue({ queue });
+  await staff.review.listCases({ sessionIds: [sessionId] });
+  await staff.review.listVerdicts({ since: new Date(0).toISOString() });
+  const { labeled } = await staff.review.setVerdicts({ verdict: 'bot', sessions: [{ sessionId }] });
+  await staff.review.undoVerdicts({
+    verdicts: labeled.map(({ labeledAt, previous }) => ({
+      ...{ sessionId, labeledAt, previousLabeledAt: previous?.labeledAt ?? null },
+    })),
+  });
   await staff.webhooks.previewThreshold({ eventType: 'BotDetected' });
   await staff.webhooks.getHealth({ id: webhookId });
   await staff.deliveries.get({ id: deliveryId });
   const filters = { sessionId, userId, anomalyType: 'SharedDevice', severity: 'high' as const };
-  await staff.anomalies.list(filters);
+  await staff.anomalies.list({ ...filters, status: 'Open' });
+  const { data: found } = await staff.anomalies.list({ pageSize: 1 });
+  for (const act of ['acknowledge', 'resolve', 'reopen'] as const) await staff.anomalies[act]({ id: found[0]!.id });
+  await findThings(staff, webhookId);
   await staff.writing.list({ browsingSessionId: sessionId, userId });
   for (const scope of ['Integration', 'Staff'] as const) {
     const { pagination } = await staff.audit.list({ scope, pageSize: 1 });
@@ -439,11 +494,53 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   expect(data.length).toBeGreaterThan(0);
   await staff.alerts.acknowledge({ id: data[0]!.id });
   await staff.alerts.resolve({ id: data[0]!.id });
+  await staff.alerts.reopen({ id: data[0]!.id });
   await staff.alertRules.delete({ id: created.id });
   for (const list of [staff.anomalies.list, staff.alerts.list, staff.reports.list, staff.writing.list]) {
     const { pagination } = await list({ pageSize: 1 });
     if (pagination.nextCursor) await list({ pageSize: 1, cursor: pagination.nextCursor });
   }
+}
+
+/** Searches, sorts, counts and names lists. */
+async function findThings(staff: ReturnType<typeof appRouter.createCaller>, webhookId: string) {
+  await staff.search.find({ query: 'a' });
+  for (const sort of SESSION_SORTS) {
+    for (const filters of [
+      {},
+      { userId: SHARED.users[0] },
+      { detectionFlag: 'webdriver' },
+      { origin: SHARED.origin },
+    ]) {
+      const { pagination } = await staff.sessions.listSorted({ sort, ...filters, pageSize: 1 });
+      const { nextCursor: cursor } = pagination;
+      if (cursor) await staff.sessions.listSorted({ sort, ...filters, pageSize: 1, cursor });
+    }
+  }
+  for (const sort of USER_SORTS) await staff.users.listSorted({ sort });
+  for (const sort of COURSE_SORTS) await staff.courses.listSorted({ sort });
+  for (const filters of [
+    {},
+    { label: 'bot' },
+    { status: 'Active' },
+    { origin: SHARED.origin },
+    { detectionFlag: 'webdriver' },
+  ])
+    await staff.sessions.count(filters);
+  await staff.sessions.count({ userId: SHARED.users[0] });
+  await staff.sessions.count({ courseId: SHARED_COURSE });
+  await staff.sessions.count({ startDate: new Date().toISOString().slice(0, 10) });
+  await staff.users.count();
+  await staff.courses.count();
+  for (const filters of [{}, { userId: SHARED.users[0] }]) await staff.anomalies.count(filters);
+  await staff.anomalies.list({ sort: 'oldest' });
+  await staff.deliveries.count({ id: webhookId });
+  await staff.deliveries.list({ id: webhookId, sort: 'oldest' });
+  for (const scope of ['Integration', 'Staff'] as const) await staff.audit.count({ scope });
+  const view = await staff.savedViews.create({ page: 'sessions', name: 'Bots', query: 'riskLevel=bot' });
+  await expect(staff.savedViews.create({ page: 'sessions', name: 'Bots', query: '' })).rejects.toThrow('name');
+  await staff.savedViews.list();
+  await staff.savedViews.delete({ id: view.id });
 }
 
 /** Makes deliveries fail, be retried, held, released and end with their subscription. */

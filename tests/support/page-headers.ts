@@ -4,6 +4,11 @@ import { expect } from 'vitest';
 export const OPEN_PAGES: [path: string, status: number][] = [
   ['/', 200],
   ['/sign-in', 200],
+  ['/invitation', 200],
+  ['/docs', 307],
+  ['/docs/quickstart', 200],
+  ['/docs/findings', 307],
+  ['/docs/operating', 404],
   ['/dashboard', 307],
   ['/dashboard/int_1/sessions', 307],
   ['/nothing', 404],

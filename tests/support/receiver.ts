@@ -19,6 +19,8 @@ export interface Receiver {
   answer: (request: Received) => number | null | Promise<number | null>;
   /** Sent with every answer. */
   answerHeaders: Record<string, string>;
+  /** The body of every answer. */
+  answerBody: string;
   /** Resolves when `count` requests have arrived. */
   waitFor(count: number, limitMs?: number): Promise<Received[]>;
   stop(): Promise<void>;
@@ -43,7 +45,7 @@ export async function startReceiver(): Promise<Receiver> {
             ...receiver.answerHeaders,
             ...(status >= 300 && status < 400 ? { location: '/elsewhere' } : {}),
           })
-          .end();
+          .end(receiver.answerBody);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -54,6 +56,7 @@ export async function startReceiver(): Promise<Receiver> {
     received,
     answer: () => 200,
     answerHeaders: {},
+    answerBody: '',
     async waitFor(count, limitMs = 15_000) {
       await waitUntil(
         () => received.length >= count,

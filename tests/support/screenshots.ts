@@ -86,9 +86,11 @@ async function furnish({ api, ask, product, integrationId, open, change }: Dashb
 function listPages({ session, user, course, webhook, delivery, anomaly }: Awaited<ReturnType<typeof furnish>>) {
   return {
     overview: '/overview',
+    review: '/review?window=7d',
     sessions: `/sessions?selected=${session}`,
     session: `/sessions/${session}`,
     writing: `/sessions/${anomaly.sessionId}`,
+    evidence: `/sessions/${session}/evidence`,
     users: '/users',
     user: `/users/${user}`,
     courses: '/courses',
@@ -102,6 +104,8 @@ function listPages({ session, user, course, webhook, delivery, anomaly }: Awaite
     'alert-rule': '/alerts/rules/new',
     reports: '/reports',
     usage: '/usage',
+    setup: '/setup',
+    documents: '/documents',
     'settings-keys': '/settings?tab=api-keys',
     'settings-sites': '/settings?tab=sites',
     'settings-thresholds': '/settings?tab=thresholds',

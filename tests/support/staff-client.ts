@@ -6,7 +6,14 @@ import { staff } from '../../db/schema';
 import { hashPassword } from '../../server/auth/passwords';
 import { openStaffSession } from '../../server/auth/sessions';
 import { createId } from '../../server/platform/ids';
-import { answerSignIn, answerSignOut, answerSiteCheck, answerStaffCall } from '../../server/rest/staff-endpoints';
+import {
+  answerInvitation,
+  answerInvitationAccept,
+  answerPasswordChange,
+  answerSignIn,
+  answerSignOut,
+} from '../../server/rest/account-endpoints';
+import { answerSiteCheck, answerStaffCall } from '../../server/rest/staff-endpoints';
 import type { Service } from '../../server/service';
 import { type Answer, startTestServer, type TestServer } from './server';
 
@@ -21,6 +28,15 @@ export interface StaffClient {
   mutate(procedure: string, input?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
+const ENDPOINTS = new Map([
+  ['/api/auth/sign-in', answerSignIn],
+  ['/api/auth/sign-out', answerSignOut],
+  ['/api/auth/password', answerPasswordChange],
+  ['/api/auth/invitation', answerInvitation],
+  ['/api/auth/invitation/accept', answerInvitationAccept],
+  ['/collect/check', answerSiteCheck],
+]);
+
 /** Answers the dashboard's routes as Next would, for a test server, which has no Next. */
 export const answerDashboard = (service: Service) => async (request: IncomingMessage, response: ServerResponse) => {
   const url = `http://${request.headers.host}${request.url}`;
@@ -30,14 +46,7 @@ export const answerDashboard = (service: Service) => async (request: IncomingMes
   const body = method === 'GET' ? null : (Readable.toWeb(request) as ReadableStream);
   const asked = new Request(url, { method, headers, body, duplex: 'half' } as RequestInit);
   const { pathname } = new URL(url);
-  const answer =
-    pathname === '/api/auth/sign-in'
-      ? await answerSignIn(service, asked)
-      : pathname === '/api/auth/sign-out'
-        ? await answerSignOut(service, asked)
-        : pathname === '/collect/check'
-          ? await answerSiteCheck(service, asked)
-          : await answerStaffCall(service, asked);
+  const answer = await (ENDPOINTS.get(pathname) ?? answerStaffCall)(service, asked);
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
 };
 

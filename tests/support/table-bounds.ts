@@ -8,6 +8,10 @@ export const TABLE_BOUNDS: Record<string, string> = {
   session_flags: 'Removed with their session.',
   session_scores: 'Removed with their session.',
   session_correlations: 'Removed with their session.',
+  session_verdicts: 'Removed with their session.',
+  review_draws: 'One row for each integration and day. Removed after the retention of the plan.',
+  review_sample: 'At most 200 for each integration and day. Removed with their draw.',
+  saved_views: 'At most 100 for each integration.',
   session_deltas: 'Removed when they are folded, every minute.',
   session_rollups: 'One row for each hour and day of the last 100 days, and one of all time.',
   dimension_rollups:
@@ -17,6 +21,7 @@ export const TABLE_BOUNDS: Record<string, string> = {
   entity_rollups: 'At most 103 rows for each user and course. Stays.',
   entity_pairs: 'One row for each device of a user and each user of a course. Stays.',
   entity_others: 'One row for each user and course. Stays.',
+  entity_totals: 'One row for each user and course. Stays.',
   pruned_ends: 'One row for each user and course. Stays.',
   minute_counts:
     'One row for each minute of the last 38 days in which sessions began, of the integration and of each course, user and origin.',
@@ -25,7 +30,8 @@ export const TABLE_BOUNDS: Record<string, string> = {
   row_counts: 'Folded into three rows for each integration, every minute.',
   users: 'One row for each user of an LMS. Stays.',
   courses: 'One row for each course. Stays.',
-  device_confirmations: 'One row for each pair of user and device that a customer confirmed. Stays.',
+  search_words: 'At most 20 words of the name and email of each user, and of the name and code of each course. Stays.',
+  device_confirmations: 'One row for each pair of user and device that is confirmed. Stays until staff revoke it.',
   anomalies: 'One row for each anomaly that the pipeline reports. Stays, because the counts of users include them.',
   writing_scores: 'Removed after the retention of the plan.',
   alerts: 'Removed after the retention of the plan.',
@@ -43,6 +49,7 @@ export const TABLE_BOUNDS: Record<string, string> = {
   webhook_deliveries:
     'Removed 30 days after their end. A pending one ends after 10.6 hours of attempts, or after a day if its subscription is disabled.',
   webhook_attempts: 'Removed with their delivery.',
+  webhook_answers: 'Removed after seven days. At most 2 KiB of a body each.',
   lease_owners: 'One row for each running process. The process that takes over from a dead one removes its row.',
   pruned_outcomes: 'One row for each integration and day. Stays.',
   usage_daily: 'One row for each integration, day, method and documented route. Stays.',
@@ -50,7 +57,7 @@ export const TABLE_BOUNDS: Record<string, string> = {
   sign_in_windows:
     'Removed after an hour. An attempt beyond a limit writes none, so a client address makes at most 51 in 15 minutes.',
   audit_entries:
-    'What staff and operators did stays. Of what customers did with API keys, the newest 10,000 of each integration.',
+    'What staff and operators did stays. Of what customers did with API keys, the newest 10,000 of each action and integration.',
   sites: 'Made by operators and admins. Revoked ones stay, so that the audit log can name them.',
   collected_sessions: 'Removed with their traces. At most 16 digests for each.',
   session_batches:
@@ -60,6 +67,7 @@ export const TABLE_BOUNDS: Record<string, string> = {
   api_keys: 'Made by operators and admins. Revoked ones stay, so that the audit log can name them.',
   staff: 'Made by operators and admins.',
   staff_sessions: 'Removed at the first sign-in after they expired, 12 hours after their last use.',
+  staff_invitations: 'Removed at the first invitation after they expired, three days after they were made.',
   meta: 'One row.',
   __drizzle_migrations: 'One row for each migration.',
   'engine.process': 'One row for each running process. Rows of dead ones are removed after an hour.',

@@ -40,7 +40,7 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   ['reports', 'server/reports/', 'pipeline domain audit platform db contract'],
   ['pipeline', 'server/pipeline/', 'webhooks domain platform db contract'],
   ['webhooks', 'server/webhooks/', 'domain audit platform db contract'],
-  ['domain', 'server/domain/', 'audit platform db contract'],
+  ['domain', 'server/domain/', 'detection audit platform db contract'],
   // Pure: from a trace to findings and a score. No input or output, no clock, no randomness.
   ['detection', 'server/detection/', 'contract'],
   // Staff accounts and staff sessions. They stand next to the domain, which knows integrations only.

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { DOCUMENTS } from '../../app/docs/documents';
 import { readEnv, SETTING_NAMES, SettingError } from '../../server/platform/env';
 
 // Compares the container image, the compose file and Vercel's configuration with the product.
@@ -107,7 +108,12 @@ describe('the image', () => {
   it('is built from all sources', () => {
     const build = read('server/build.mjs');
     const sources = /const SOURCES = \[([^\]]+)\]/.exec(build)![1]!.match(/[\w.-]+(?=')/g)!;
-    expect(copied.sort()).toEqual(sources.sort());
+    expect(copied.filter((path) => !path.endsWith('.md')).sort()).toEqual(sources.sort());
+  });
+
+  it('contains every document that the product shows, and no other', () => {
+    const files = DOCUMENTS.map(({ file }) => file);
+    expect(copied.filter((path) => path.endsWith('.md')).sort()).toEqual(files.sort());
   });
 
   it('contains what its configuration imports', () => {
@@ -154,7 +160,7 @@ describe('on Vercel', () => {
     const long = routes.filter((path) => /export const maxDuration = 60;/.test(read(`app/${path}`)));
     expect(long.sort()).toEqual([
       ...['api/inngest/route.ts', 'api/trpc/[trpc]/route.ts', 'collect/route.ts'],
-      ...['reports/[[...path]]/route.ts', 'v1/[[...path]]/route.ts'],
+      ...['lists/[[...path]]/route.ts', 'reports/[[...path]]/route.ts', 'v1/[[...path]]/route.ts'],
     ]);
   });
 });

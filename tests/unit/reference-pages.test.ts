@@ -10,7 +10,7 @@ import { createMetrics } from '../../server/platform/metrics';
 import { TABLE_BOUNDS } from '../support/table-bounds';
 
 // docs/settings.md, docs/metrics.md and tables of docs/operating.md, docs/detection.md, docs/findings.md and
-// docs/writing.md are generated from the code. After a change of the code write them again:
+// docs/writing.md are generated from the code, and the figures of evidence reports from the laboratory's results. After a change of the code write them again:
 // npx vitest run tests/unit/reference-pages.test.ts -u
 
 const NOTE = '<!-- Generated. To write it again: npx vitest run tests/unit/reference-pages.test.ts -u -->';
@@ -143,6 +143,35 @@ ${writeTable(
     );
     expect(page).toContain(section);
     await expect(page).toMatchFileSnapshot(`../../${path}`);
+  });
+});
+
+describe('the figures of evidence reports', () => {
+  interface Found {
+    found: number;
+    of: number;
+  }
+  interface Results {
+    ruleSetVersion: string;
+    allDrivers: { bot: object };
+    allPeople: { bot: object };
+    rules: Record<string, { drivers: Found; people: Found }>;
+  }
+
+  it('are those of the laboratory', async () => {
+    const results = JSON.parse(readFileSync('tests/lab/results.json', 'utf8')) as Results;
+    const countOf = ({ found, of }: Found) => ({ count: found, of });
+    const rules = Object.entries(results.rules).map(([flag, { drivers, people }]) => [
+      ...[flag, { programs: countOf(drivers), people: countOf(people) }],
+    ]);
+    const figures = {
+      ruleSetVersion: results.ruleSetVersion,
+      programs: results.allDrivers.bot,
+      people: results.allPeople.bot,
+      rules: Object.fromEntries(rules),
+    };
+    const text = `${JSON.stringify(figures, null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot('../../server/detection/laboratory.json');
   });
 });
 

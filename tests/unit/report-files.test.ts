@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { csvWriter, writeCsvCell } from '../../server/reports/csv';
+import { writeCsvCell } from '../../server/platform/csv';
+import { csvWriter } from '../../server/reports/csv';
 import type { ReportHead } from '../../server/reports/file-writer';
 import { jsonWriter } from '../../server/reports/json';
 import { writeContentDisposition } from '../../server/rest/content-disposition';

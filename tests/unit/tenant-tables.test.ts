@@ -15,6 +15,7 @@ const OTHERS: Record<string, string> = {
   audit_entries: 'changes to accounts belong to no tenant, and entries are found by their time',
   staff: 'employees of the platform, who belong to no tenant',
   staff_sessions: 'found by the hash of their token',
+  staff_invitations: 'found by the hash of their token',
   sign_in_windows: 'counted before sign-in',
 };
 
@@ -40,6 +41,7 @@ describe('the tables', () => {
         'session_traces',
         'sign_in_windows',
         'staff',
+        'staff_invitations',
         'staff_sessions',
       ],
     ]);

@@ -238,7 +238,7 @@ export function registerAccessTests(): void {
       const answer = await readStats(key);
       expect(answer.status).toBe(200);
       expect((await answer.json()).data.totalSessions).toBeGreaterThan(0);
-      await page.getByRole('button', { name: 'I have copied it' }).click();
+      await page.getByRole('button', { name: 'I have stored it' }).click();
       await page.getByRole('cell', { name: 'Nightly export', exact: true }).waitFor();
       for (const content of [await page.content(), await (await page.request.get(page.url())).text()])
         expect(content).not.toContain(key);
@@ -305,7 +305,7 @@ export function registerAccessTests(): void {
       await page.getByRole('button', { name: 'Create identity secret' }).click();
       await page.getByRole('button', { name: 'Create secret' }).click();
       const secret = (await page.getByRole('dialog').getByText(SECRET).textContent())!;
-      await page.getByRole('button', { name: 'I have copied it' }).click();
+      await page.getByRole('button', { name: 'I have stored it' }).click();
       await page.getByRole('button', { name: 'Rotate identity secret' }).waitFor();
       const read = async () => (await (await dashboard.ask(page.context(), 'sites.getCollecting')).json()).result.data;
       await page.getByLabel('Accept users without a signature').click();

@@ -21,7 +21,10 @@ export function registerFindingTests(): void {
       await page.goto(`${dashboard.base}/anomalies?userId=${user}`);
       await settle(page);
       await page.getByRole('cell', { name: 'Device used by several users' }).click();
-      await page.getByText('The device was used by 1 other user within the 30 days before.').waitFor();
+      await page
+        .getByText(/ used a device that 1 other user had used within the 30 days before\.$/)
+        .last()
+        .waitFor();
     });
 
     it('are not looked for once an admin has switched the rule off', async () => {

@@ -1,0 +1,147 @@
+import type { Page } from '@playwright/test';
+import { describe, expect, it } from 'vitest';
+import { settle } from '../../support/dashboard';
+import { dashboard } from './shared-dashboard';
+
+const KEY = /^aik_v1_[\w-]{40}$/;
+
+/** Whether the browser would ask before the page is left. */
+const asksBeforeLeaving = (page: Page) =>
+  page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
+
+async function mintKey(name: string): Promise<Page> {
+  const page = await dashboard.visit('/settings?tab=api-keys');
+  await page.getByRole('button', { name: 'Mint a key' }).click();
+  await page.getByLabel('Name').fill(name);
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  await page.getByRole('dialog').getByText(KEY).waitFor();
+  return page;
+}
+
+const selectedOf = (page: Page) => new URL(page.url()).searchParams.get('selected');
+/** The text of the element that has the focus, and whether it is in a dialog. */
+const readFocus = (page: Page) =>
+  page.evaluate(() => ({
+    text: document.activeElement?.textContent ?? '',
+    tag: document.activeElement?.tagName,
+    isInDialog: document.activeElement?.closest('[role="dialog"]') !== null,
+  }));
+
+/** Secrets that are shown once, one-letter keys, and what screen readers hear of a list. */
+export function registerKeyTests(): void {
+  describe('a key that is shown once', () => {
+    it('is not lost by Escape, by a click outside or by the cross, and leaving the page asks first', async () => {
+      const page = await mintKey('Kept');
+      const dialog = page.getByRole('dialog');
+      expect(await asksBeforeLeaving(page)).toBe(true);
+      const attempts = [
+        () => page.keyboard.press('Escape'),
+        () => page.mouse.click(5, 5),
+        () => dialog.getByRole('button', { name: 'Close' }).click(),
+      ];
+      for (const attempt of attempts) {
+        await attempt();
+        await dialog.getByRole('alert').getByText('Not closed: it would be lost.').waitFor();
+        expect(await dialog.getByText(KEY).count()).toBe(1);
+      }
+      await dialog.getByRole('button', { name: 'I have stored it' }).click();
+      await dialog.waitFor({ state: 'hidden' });
+      expect(await asksBeforeLeaving(page)).toBe(false);
+    });
+
+    it('closes by Escape once it is copied', async () => {
+      const page = await mintKey('Copied');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Copy' }).click();
+      await dialog.getByText('Copied').waitFor();
+      expect(await asksBeforeLeaving(page)).toBe(false);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'hidden' });
+    });
+  });
+
+  describe('one-letter keys', () => {
+    it('do nothing once they are switched off, in the page and after it is loaded again; Escape and buttons stay', async () => {
+      const page = await dashboard.visit('/sessions');
+      await page.keyboard.press('?');
+      const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+      await help.getByLabel('One-letter keys').uncheck();
+      await help.getByText('Letters, digits and signs do nothing now').waitFor();
+      await page.keyboard.press('Escape');
+      await help.waitFor({ state: 'hidden' });
+      const expectOff = async () => {
+        for (const key of ['j', 'k', 'b', 'g', 'o', '?', '/']) await page.keyboard.press(key);
+        expect([selectedOf(page), await help.count(), new URL(page.url()).pathname]).toEqual([
+          ...[null, 0, new URL(`${dashboard.base}/sessions`).pathname],
+        ]);
+        expect((await readFocus(page)).tag).toBe('BODY');
+      };
+      await expectOff();
+      await expect
+        .poll(async () => (await page.context().cookies()).find(({ name }) => name === 'letter_keys')?.value)
+        .toBe('off');
+      // The server's own page knows it: there is no hint that would vanish.
+      expect(await (await page.request.get(page.url())).text()).not.toContain('Select with j and k');
+      await page.reload();
+      await settle(page);
+      await expectOff();
+      await page.locator('tbody tr').first().getByRole('cell').nth(2).click();
+      await expect.poll(() => selectedOf(page)).not.toBe(null);
+      await page.keyboard.press('Escape');
+      await expect.poll(() => selectedOf(page)).toBe(null);
+
+      await page.getByRole('button', { name: 'account' }).click();
+      await page.getByLabel('One-letter keys').check();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('j');
+      await expect.poll(() => selectedOf(page)).not.toBe(null);
+      await page.getByRole('button', { name: 'Keyboard shortcuts (?)' }).click();
+      await help.getByText('Next row').waitFor();
+      await page.keyboard.press('Escape');
+    });
+  });
+
+  describe('a list', () => {
+    it('says which row the keys have selected, and its links have different names', async () => {
+      const page = await dashboard.visit('/sessions');
+      const status = page.getByRole('status').filter({ hasText: 'Selected:' });
+      expect(await status.count()).toBe(0);
+      const names = await page
+        .locator('tbody a[href*="/sessions/"]')
+        .evaluateAll((links) => links.map((link) => link.ariaLabel));
+      expect(names.length).toBeGreaterThan(20);
+      expect(new Set(names).size).toBe(names.length);
+      await page.keyboard.press('j');
+      await status.getByText(`Selected: ${names[0]}, row 1 of ${names.length}`).waitFor();
+      await page.keyboard.press('j');
+      await status.getByText(`Selected: ${names[1]}, row 2 of ${names.length}`).waitFor();
+      await page.keyboard.press('Escape');
+      await expect.poll(() => status.count()).toBe(0);
+    });
+
+    it('on a phone keeps the focus in the sheet while it is open, and takes it back when it closes', async () => {
+      const page = await dashboard.visit('/sessions', { role: 'admin', width: 390, height: 800 });
+      const row = page.locator('tbody tr').nth(2);
+      const name = await row.locator('a[href*="/sessions/"]').getAttribute('aria-label');
+      const sheet = page.getByRole('dialog');
+      for (const close of [
+        () => page.keyboard.press('Escape'),
+        () => sheet.getByRole('button', { name: 'Close', exact: true }).click(),
+      ]) {
+        // The score: the cell before it is the link of the row.
+        await row.getByRole('cell').nth(2).click();
+        await sheet.waitFor();
+        await expect.poll(async () => (await readFocus(page)).isInDialog).toBe(true);
+        await sheet.getByRole('button', { name: 'Human', exact: true }).click();
+        await sheet.getByText(/^Labelled human/).waitFor();
+        expect(await readFocus(page)).toMatchObject({ text: 'Human', isInDialog: true });
+        await page.keyboard.press('u');
+        await sheet.getByText(/^Labelled human/).waitFor({ state: 'hidden' });
+        expect((await readFocus(page)).isInDialog).toBe(true);
+        await close();
+        await sheet.waitFor({ state: 'hidden' });
+        await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(name);
+      }
+    });
+  });
+}

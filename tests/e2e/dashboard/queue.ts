@@ -1,0 +1,370 @@
+import type { Page } from '@playwright/test';
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { VerdictReason } from '../../../contract/verdicts';
+import { settle } from '../../support/dashboard';
+import { closed, correlated, finding, scored, secondsAgo, started } from '../../support/facts';
+import { dashboard, settings } from './shared-dashboard';
+
+// The review page, with integrations of their own, so that nothing else is in their queues.
+
+/** Eight hundred keys, each with a drawn page, take many times as long on a machine that does other work. */
+const REVIEW_LIMIT_MS = 240_000;
+
+let sql: postgres.Sql;
+/** An integration, with `count` sessions of falling scores, `q-0` the highest. */
+async function furnish(count: number): Promise<string> {
+  const page = await dashboard.open({ role: 'admin' });
+  const created = await dashboard.change(page.context(), 'integrations.create', { name: 'Queue', plan: 'enterprise' });
+  const { id } = (await created.json()).result.data;
+  const evidence = {
+    evidence: [finding('zero-pressure')],
+    detectionFlags: ['zero-pressure'],
+    ruleSetVersion: '2026.1',
+  };
+  for (let from = 0; from < count; from += 100) {
+    const facts = Array.from({ length: Math.min(100, count - from) }, (_, index) => {
+      const [n, sessionId] = [from + index, `q-${from + index}`];
+      return [
+        started(sessionId, { startedAt: secondsAgo(60 + n) }),
+        correlated(sessionId, `u-${n}`, { user: { id: `u-${n}`, name: `Learner ${n}` } }),
+        // All in one bin from here on: then the newer ones come first.
+        scored(sessionId, Math.max(0.5, 0.99 - n / 100), evidence),
+        closed(sessionId),
+      ];
+    }).flat();
+    expect((await dashboard.product.ingest(id, facts)).status).toBe(200);
+  }
+  return id;
+}
+
+const addressOf = (id: string, query = '') => `${dashboard.product.url}/dashboard/${id}/review${query}`;
+/** Opens the review of an integration. */
+async function openReview(id: string, query = '', look: Parameters<typeof dashboard.open>[0] = { role: 'admin' }) {
+  const page = await dashboard.open(look);
+  expect((await page.goto(addressOf(id, query)))?.status()).toBe(200);
+  await settle(page);
+  await page.waitForURL(/opened=/);
+  return page;
+}
+/** Reads the ids of the queue that the page shows. */
+const readQueue = (page: Page, id: string) =>
+  page.evaluate(
+    (key) => {
+      const { sessions } = JSON.parse(sessionStorage.getItem(key)!);
+      return sessions.map((session: { id: string }) => session.id);
+    },
+    `review ${id} ${new URL(page.url()).searchParams.get('opened')}`,
+  ) as Promise<[string, string, string]>;
+const caseOf = (page: Page, sessionId: string) => page.locator(`article[data-session="${sessionId}"]`);
+/** Waits for a session to be the current one. */
+const expectCase = (page: Page, sessionId: string) => caseOf(page, sessionId).waitFor();
+const press = async (page: Page, keys: string) => {
+  for (const key of keys) await page.keyboard.press(key);
+};
+
+interface Entry {
+  label: number | null;
+  reasons: string[];
+  isUndo: boolean;
+}
+/** Reads the label of each session and its history, oldest first. */
+async function readVerdicts(id: string) {
+  const labels = await sql<{ id: string; label: number | null; by: string | null }[]>`
+    select id, label, labeled_by as by from sessions where integration_id = ${id}`;
+  const entries = await sql<(Entry & { sessionId: string })[]>`
+    select session_id as "sessionId", label, reasons, is_undo as "isUndo"
+      from session_verdicts where integration_id = ${id} order by session_id, entry`;
+  return new Map(
+    labels.map(({ id: sessionId, label, by }) => {
+      const history = entries.filter((entry) => entry.sessionId === sessionId);
+      return [sessionId, { label, by, history: history.map(({ sessionId: _, ...entry }) => entry) }];
+    }),
+  );
+}
+const readLabels = async (id: string, ...sessionIds: string[]) => {
+  const verdicts = await readVerdicts(id);
+  return sessionIds.map((sessionId) => verdicts.get(sessionId)?.label);
+};
+
+/** What a reviewer does with the session at a place, decided in advance. */
+function planAct(n: number): 'bot' | 'human' | 'skip' | 'why' | 'undo' {
+  if (n % 50 === 7) return 'skip';
+  if (n % 40 === 11) return 'undo';
+  if (n % 20 === 3) return 'why';
+  return n % 9 === 0 ? 'bot' : 'human';
+}
+
+/** The review page: the queue, its keys, several at once, the sample, and the neighbours of a session's page. */
+export function registerQueueTests(): void {
+  describe('the review queue', () => {
+    beforeAll(() => {
+      sql = postgres(settings.DATABASE_URL!, { max: 1 });
+    });
+    afterAll(() => sql.end());
+
+    it(
+      'is reviewed by keyboard alone: 400 sessions, and each verdict, reason and entry of the history is what was meant',
+      async () => {
+        const count = 400;
+        const id = await furnish(count);
+        const page = await openReview(id);
+        await page.getByText(`1 of ${count}`, { exact: true }).waitFor();
+        const skipped: number[] = [];
+        const expected = new Map<string, { label: number | null; history: Entry[] }>();
+        const bot: Entry = { label: 1, reasons: [], isUndo: false };
+        const human: Entry = { label: -1, reasons: [], isUndo: false };
+        for (let n = 0; n < count; n++) {
+          const sessionId = `q-${n}`;
+          await expectCase(page, sessionId);
+          const act = planAct(n);
+          if (act === 'skip') {
+            await page.keyboard.press('s');
+            skipped.push(n);
+          } else if (act === 'undo') {
+            await page.keyboard.press('b');
+            await expectCase(page, `q-${n + 1}`);
+            await page.keyboard.press('u');
+            await expectCase(page, sessionId);
+            await page.keyboard.press('h');
+            expected.set(sessionId, { label: -1, history: [bot, { label: null, reasons: [], isUndo: true }, human] });
+          } else if (act === 'why') {
+            // The reasons follow when the next session is shown already. Each is a separate entry.
+            await press(page, 'b');
+            await expectCase(page, `q-${n + 1}`);
+            await press(page, '14');
+            const chosen: VerdictReason[] = ['AutomatedInput', 'TooFast'];
+            const given = [chosen.slice(0, 1), chosen].map((reasons) => ({ ...bot, reasons }));
+            expected.set(sessionId, { label: 1, history: [bot, ...given] });
+          } else {
+            await page.keyboard.press(act[0]!);
+            expected.set(sessionId, { label: act === 'bot' ? 1 : -1, history: [act === 'bot' ? bot : human] });
+          }
+        }
+        // The skipped ones come back. The first two are skipped again.
+        for (const [index, n] of skipped.entries()) {
+          await expectCase(page, `q-${n}`);
+          await page.keyboard.press(index < 2 ? 's' : 'b');
+          expected.set(`q-${n}`, index < 2 ? { label: null, history: [] } : { label: 1, history: [bot] });
+        }
+        const bots = [...expected.values()].filter(({ label }) => label === 1).length;
+        const humans = [...expected.values()].filter(({ label }) => label === -1).length;
+        expect(bots + humans).toBe(count - 2);
+        await page.getByText(`${count - 2} reviewed: ${bots} bot, ${humans} human, 2 skipped`).waitFor();
+        const { email } = dashboard.demo;
+        const wanted = [...expected].map(([sessionId, one]) => [
+          sessionId,
+          { ...one, by: one.label === null ? null : email },
+        ]);
+        await expect.poll(async () => Object.fromEntries(await readVerdicts(id))).toEqual(Object.fromEntries(wanted));
+      },
+      REVIEW_LIMIT_MS,
+    );
+
+    describe('of a few sessions', () => {
+      let id: string;
+      beforeAll(async () => {
+        id = await furnish(24);
+      });
+
+      it('shows a case with why, and goes on by b, h, s, j, k and u; what was skipped comes back and is counted', async () => {
+        const page = await openReview(id);
+        await expectCase(page, 'q-0');
+        await caseOf(page, 'q-0').getByText('Presses without pressure').first().waitFor();
+        await page.getByRole('list', { name: 'Queue' }).getByText('Learner 3', { exact: true }).waitFor();
+        await press(page, 'bs');
+        await expectCase(page, 'q-2');
+        await page.getByText('1 reviewed · 1 skipped', { exact: true }).waitFor();
+        await press(page, 'jk');
+        await expectCase(page, 'q-2');
+        await expect.poll(() => readLabels(id, 'q-0', 'q-1', 'q-2')).toEqual([1, null, null]);
+        await page.keyboard.press('u');
+        await expectCase(page, 'q-0');
+        await expect.poll(() => readLabels(id, 'q-0')).toEqual([null]);
+        await page.getByText('1 of 24', { exact: true }).waitFor();
+      });
+
+      it('goes on after a reload where it was', async () => {
+        const page = await openReview(id);
+        await press(page, 'hss');
+        await expectCase(page, 'q-3');
+        await expect.poll(() => readLabels(id, 'q-0')).toEqual([-1]);
+        await page.reload();
+        await settle(page);
+        await expectCase(page, 'q-3');
+        await page.getByText('4 of 24', { exact: true }).waitFor();
+        await page.getByText('1 reviewed · 2 skipped', { exact: true }).waitFor();
+        // Another queue has what is left.
+        await page.getByRole('button', { name: 'Open a new queue' }).click();
+        await page.getByText('1 of 23', { exact: true }).waitFor();
+        await expectCase(page, 'q-1');
+      });
+
+      it('does not wait where the cases of one call end, even if no call is answered', async () => {
+        const page = await openReview(id);
+        const first = await page.locator('article').getAttribute('data-session');
+        await expect
+          .poll(() =>
+            page.evaluate(
+              () =>
+                performance.getEntriesByType('resource').filter(({ name }) => name.includes('review.listCases')).length,
+            ),
+          )
+          .toBeGreaterThan(0);
+        await page.waitForLoadState('networkidle');
+        await page.route('**/api/trpc/review.listCases**', () => {});
+        const seen: string[] = [];
+        for (let n = 0; n < 15; n++) {
+          await page.keyboard.press('j');
+          // Read in the frame after the key: nothing else may be shown in between.
+          seen.push(
+            await page.evaluate(() => document.querySelector('article')?.getAttribute('data-session') ?? 'none'),
+          );
+        }
+        expect(seen).toHaveLength(new Set(seen).size);
+        expect(seen).not.toContain('none');
+        expect(seen).not.toContain(first);
+      });
+
+      it('marks what a colleague labels meanwhile, passes it over, and never replaces their verdict', async () => {
+        const page = await openReview(id, '', { role: 'admin', provokes: /status of 400/ });
+        const [first, second, third] = await readQueue(page, id);
+        const minted = await dashboard.change(page.context(), 'apiKeys.mint', {}, id);
+        const { key } = (await minted.json()).result.data;
+        /** Labels as somebody else. */
+        const label = async (sessionId: string, verdict: string) => {
+          const path = `/v1/sessions/${sessionId}/label`;
+          expect((await dashboard.product.call('POST', path, { key, body: { verdict } })).status).toBe(200);
+        };
+        await label(second, 'human');
+        await page.getByRole('list', { name: 'Queue' }).getByText('Labelled by somebody else').waitFor();
+        await label(first, 'human');
+        // Before the page knows of it.
+        await page.keyboard.press('b');
+        await expectCase(page, third);
+        const tray = page.getByRole('region', { name: 'Verdicts that are not saved' });
+        await tray.getByText('somebody has labelled the session since').waitFor();
+        await tray.getByRole('button', { name: 'Discard' }).click();
+        expect(await readLabels(id, first, second)).toEqual([-1, -1]);
+        await page.getByText('2 labelled by somebody else').waitFor();
+      });
+
+      it('labels several with a reason after a question, and undoes the whole', async () => {
+        const page = await openReview(id);
+        const boxes = page.getByRole('checkbox', { name: /^Choose session/ });
+        await boxes.nth(0).check();
+        await boxes.nth(3).click({ modifiers: ['Shift'] });
+        await page.keyboard.press('x');
+        await page.getByText('3 sessions chosen').waitFor();
+        await page.getByRole('button', { name: 'Label as bot …' }).click();
+        const dialog = page.getByRole('alertdialog', { name: 'Label 3 sessions as bot?' });
+        await dialog.getByRole('button', { name: 'Too fast' }).click();
+        await dialog.getByLabel('Notes').fill('one wave');
+        const before = await readVerdicts(id);
+        await dialog.getByRole('button', { name: 'Label 3 as bot' }).click();
+        await dialog.waitFor({ state: 'detached' });
+        await page.getByText('Labelled bot: 3 sessions').waitFor();
+        const changed = async () => {
+          const after = await readVerdicts(id);
+          return [...after].filter(([one, { history }]) => history.length > before.get(one)!.history.length);
+        };
+        const labeled = await changed();
+        expect(labeled.map(([, { label, history }]) => [label, history.at(-1)])).toEqual(
+          Array.from({ length: 3 }, () => [1, { label: 1, reasons: ['TooFast'], isUndo: false }]),
+        );
+        await page.getByText('3 reviewed', { exact: true }).waitFor();
+        await page.getByRole('button', { name: 'Undo' }).last().click();
+        await page.getByText('Undone: 3 sessions').waitFor();
+        expect((await changed()).map(([, { label }]) => label)).toEqual([null, null, null]);
+        await page.getByText('0 reviewed', { exact: true }).waitFor();
+      });
+
+      it('labels several from the list of sessions, too', async () => {
+        const page = await dashboard.open({ role: 'admin' });
+        await page.goto(`${dashboard.product.url}/dashboard/${id}/sessions?label=none`);
+        await settle(page);
+        await press(page, 'jxjx');
+        await page.getByText('2 sessions chosen').waitFor();
+        await page.getByRole('button', { name: 'Label as human …' }).click();
+        await page.getByRole('button', { name: 'Label 2 as human' }).click();
+        await page.getByText('Labelled human: 2 sessions').waitFor();
+        await page.getByRole('button', { name: 'Undo' }).last().click();
+        await page.getByText('Undone: 2 sessions').waitFor();
+      });
+
+      it('goes to the next and previous session of the queue, and of a list, on their pages', async () => {
+        const page = await openReview(id);
+        const first = await page.locator('article').getAttribute('data-session');
+        await page.keyboard.press('o');
+        await page.waitForURL(new RegExp(`/sessions/${first}\\?from=review`));
+        const place = page.getByRole('navigation', { name: 'Sessions of the list' });
+        await place.getByText(/^1 of \d+$/).waitFor();
+        await page.keyboard.press(']');
+        await place.getByText(/^2 of \d+$/).waitFor();
+        await page.getByRole('link', { name: 'Previous session' }).click();
+        await page.waitForURL(new RegExp(`/sessions/${first}\\?`));
+        await page.getByRole('link', { name: 'Back to the review' }).click();
+        await expectCase(page, first!);
+
+        await page.goto(`${dashboard.product.url}/dashboard/${dashboard.integrationId}/sessions?riskLevel=human`);
+        await settle(page);
+        const rows = await page
+          .locator('tbody a[href*="/sessions/"]')
+          .evaluateAll((links) => links.map((link) => new URL((link as HTMLAnchorElement).href).pathname));
+        // The last row of the first page: the next session is one that the list has not loaded.
+        await page.goto(
+          `${dashboard.product.url}${rows.at(-1)}?${new URLSearchParams({ from: 'sessions?riskLevel=human' })}`,
+        );
+        await settle(page);
+        await place.getByText(new RegExp(`^${rows.length}`)).waitFor();
+        await page.getByRole('link', { name: 'Next session' }).click();
+        await place.getByText(new RegExp(`^${rows.length + 1}`)).waitFor();
+        expect(rows).not.toContain(new URL(page.url()).pathname);
+        await page.keyboard.press('[');
+        await page.waitForURL(({ pathname }) => pathname === rows.at(-1));
+      });
+
+      it('is the case alone on a phone, with buttons', async () => {
+        const page = await openReview(id, '', { role: 'admin', width: 390, height: 800 });
+        expect(await page.getByRole('list', { name: 'Queue' }).isVisible()).toBe(false);
+        const first = await page.locator('article').getAttribute('data-session');
+        const bar = page.getByRole('toolbar', { name: 'Review' });
+        await bar.getByRole('button', { name: 'Next' }).click();
+        await caseOf(page, first!).waitFor({ state: 'detached' });
+        await bar.getByRole('button', { name: 'Previous' }).click();
+        await expectCase(page, first!);
+        // Each case begins at its top.
+        await page.mouse.wheel(0, 600);
+        await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(400);
+        await bar.getByRole('button', { name: 'Bot' }).click();
+        await expect.poll(() => readLabels(id, first!)).toEqual([1]);
+        const top = () => page.locator('article').evaluate((article) => article.getBoundingClientRect().top);
+        await expect.poll(top).toBeGreaterThanOrEqual(0);
+      });
+
+      it('hides the score of the random sample until the verdict is given', async () => {
+        const drawn = ['q-20', 'q-17'];
+        for (const [position, sessionId] of drawn.entries())
+          await sql`insert into review_sample (integration_id, day, position, session_id)
+                    values (${id}, current_date, ${position}, ${sessionId})`;
+        const page = await openReview(id, '?queue=sample');
+        const shown = caseOf(page, 'q-20');
+        await shown.getByText('The score is hidden, so that the verdict does not depend on it.').waitFor();
+        expect(await shown.getByText('of 100').count()).toBe(0);
+        expect(await shown.getByText('Presses without pressure').count()).toBe(0);
+        // Nor in what the page was sent.
+        expect(await page.content()).not.toContain('0.79');
+        await page.keyboard.press('o');
+        await page.getByText('Its page shows the score. Give your verdict first.').waitFor();
+        await page.keyboard.press('h');
+        await expectCase(page, 'q-17');
+        await page.keyboard.press('k');
+        await shown.getByText('of 100').waitFor();
+        await shown.getByText('Presses without pressure').first().waitFor();
+        await press(page, 'u');
+        await shown.getByText('The score is hidden').waitFor();
+        await expect.poll(() => readLabels(id, 'q-20')).toEqual([null]);
+      });
+    });
+  });
+}

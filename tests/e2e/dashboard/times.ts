@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { settle } from '../../support/dashboard';
+import { correlated, scoredSession, started } from '../../support/facts';
+import { dashboard } from './shared-dashboard';
+
+const NOON = '2026-07-01T12:00:00.000Z';
+
+/** The one time zone of the dashboard, and lists that say what is new and count what they link to. */
+export function registerTimeTests(): void {
+  const at = () => new URL(dashboard.page.url()).searchParams;
+
+  describe('the time zone', () => {
+    it('is UTC until somebody chooses the zone of this computer, and then holds for every time', async () => {
+      const id = 'session-at-noon';
+      await dashboard.product.ingest(dashboard.integrationId, [started(id, { startedAt: new Date().toISOString() })]);
+      const page = await dashboard.visit('/sessions');
+      await page.getByText('Times in UTC').waitFor();
+      // As if the computer were in Berlin.
+      const url = dashboard.product.url;
+      await page.context().addCookies([{ name: 'time-zone', value: 'Europe/Berlin', url }]);
+      await page.reload();
+      await settle(page);
+      await page.getByText('Times in Europe/Berlin').waitFor();
+      const time = page.locator('tbody time').first();
+      expect(await time.getAttribute('title')).toMatch(/^\d+ \w{3} \d{4}, \d\d:\d\d:\d\d UTC\+[12]$/);
+      await page.getByRole('button', { name: /account$/ }).click();
+      await page.getByRole('group', { name: 'Times are shown in' }).getByRole('button', { name: 'UTC' }).click();
+      await page.getByText('Times in UTC').waitFor();
+      expect(await time.getAttribute('title')).toMatch(/ UTC$/);
+      await page.reload();
+      await page.getByText('Times in UTC').waitFor();
+    });
+  });
+
+  describe('a list of sessions', () => {
+    beforeAll(() => dashboard.product.ingest(dashboard.integrationId, [started('long-ago', { startedAt: NOON })]));
+
+    it('is limited to today or the last days by one choice, which a link keeps', async () => {
+      const page = await dashboard.visit('/sessions');
+      const choice = page.getByRole('combobox', { name: 'Began' });
+      await choice.selectOption('Today');
+      await page.waitForURL(/range=today/);
+      await settle(page);
+      await page.getByRole('button', { name: 'Began: Today' }).or(page.getByText('Time: Today')).first().waitFor();
+      await page.reload();
+      await settle(page);
+      expect(await choice.inputValue()).toBe('today');
+      const midnight = `${new Date().toISOString().slice(0, 10)}T00:00`;
+      const times = await page
+        .locator('tbody time')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
+      expect(times.filter((time) => time! < midnight)).toEqual([]);
+      await choice.selectOption('Days …');
+      expect([at().get('range'), at().get('startDate')]).toEqual([null, midnight.slice(0, 10)]);
+      await page.getByLabel('To (day, UTC)').fill(midnight.slice(0, 10));
+      await page.waitForURL(/endDate=/);
+    });
+
+    it('says how many sessions are new without moving a row, and shows them when asked', async () => {
+      const page = await dashboard.open({ role: 'admin' });
+      await page.clock.install();
+      await page.goto(`${dashboard.base}/sessions`);
+      await settle(page);
+      const rows = () => page.locator('tbody tr').first().textContent();
+      const before = await rows();
+      const fresh = Array.from({ length: 3 }, () => scoredSession(0.1));
+      await dashboard.product.ingest(
+        dashboard.integrationId,
+        fresh
+          .flatMap(({ sessionId, facts }) => [
+            ...facts.map((fact) =>
+              fact.kind === 'sessionStarted' ? started(sessionId, { startedAt: new Date().toISOString() }) : fact,
+            ),
+            correlated(sessionId, 'newcomer', { user: { id: 'newcomer', name: 'New Comer' } }),
+          ])
+          .filter((fact) => fact.kind !== 'sessionClosed'),
+      );
+      await page.clock.fastForward(16_000);
+      const news = page.getByRole('button', { name: '3 new' });
+      await news.waitFor();
+      expect(await rows()).toBe(before);
+      await news.click();
+      await page.locator('tbody tr').first().getByText('New Comer').waitFor();
+      await news.waitFor({ state: 'hidden' });
+    });
+
+    it('is as long as the number that links to it says', async () => {
+      const page = await dashboard.visit('/overview');
+      for (const name of ['Sessions', 'Bot sessions']) {
+        const stat = page.locator('dl > div').filter({ has: page.getByText(name, { exact: true }) });
+        const number = (await stat.getByRole('link').first().textContent())!;
+        await stat.getByRole('link').first().click();
+        await page
+          .getByText(new RegExp(`^(\\d+ of )?${number} sessions?$`))
+          .first()
+          .waitFor();
+        await page.goBack();
+        await settle(page);
+      }
+    });
+  });
+}

@@ -1,0 +1,171 @@
+import type { Page } from '@playwright/test';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
+import { waitUntil } from '../../support/receiver';
+import { dashboard, receiver } from './shared-dashboard';
+
+const random = createRandom(18);
+const STATES = ['Healthy', 'Failing', 'Disabled by failures', 'Disabled by hand', 'Disabled by the plan'];
+
+async function sendBot(): Promise<string> {
+  const { sessionId, facts } = makeSessionFacts('bot', Date.now(), random);
+  expect((await dashboard.product.ingest(dashboard.integrationId, facts)).status).toBe(200);
+  return sessionId;
+}
+const subscribe = async (path: string): Promise<string> => {
+  const body = { url: `${receiver.url}${path}`, eventType: 'BotDetected', name: `Desk ${path}` };
+  return (await dashboard.api('POST', '/v1/webhooks', body)).body.data.id;
+};
+const patch = (id: string, body: unknown) => dashboard.api('PATCH', `/v1/webhooks/${id}`, body);
+const deleteAll = async () => {
+  for (const { id } of (await dashboard.api('GET', '/v1/webhooks')).body.data)
+    await dashboard.api('DELETE', `/v1/webhooks/${id}`);
+};
+const isDisabled = async (id: string) => !(await dashboard.api('GET', `/v1/webhooks/${id}`)).body.data.enabled;
+/** Fails three deliveries with an answer that is not retried, so that the webhook is disabled. */
+async function disableByFailures(id: string) {
+  await Promise.all([sendBot(), sendBot(), sendBot()]);
+  await waitUntil(() => isDisabled(id));
+}
+const menuBadge = (page: Page) =>
+  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /^Webhooks/ });
+
+/** What administrators see of webhooks that fail, and what they do about it. */
+export function registerWebhookDeskTests(): void {
+  describe('the desk of webhooks', () => {
+    const reset = () => {
+      receiver.received.length = 0;
+      receiver.answer = ({ path }) => (path === '/gone' ? 410 : 200);
+      receiver.answerHeaders = {};
+      receiver.answerBody = '';
+    };
+    beforeAll(async () => {
+      reset();
+      await deleteAll();
+    });
+    afterEach(async () => {
+      // A page that is open asks for its webhook again and again.
+      await dashboard.leave();
+      await deleteAll();
+      reset();
+    });
+
+    it('counts a webhook that failures disabled in the menu, and says on the list and the overview since when, why and what to do', async () => {
+      const id = await subscribe('/gone');
+      await disableByFailures(id);
+      await sendBot();
+      for (const path of ['/webhooks', '/overview']) {
+        const page = await dashboard.visit(path);
+        const banner = page.getByRole('region', { name: 'Desk /gone is disabled' });
+        await banner.getByText(/was disabled by failures: nothing has been sent since .*20\d\d/).waitFor();
+        await banner.getByText('The receiver says that this address is gone (410).').waitFor();
+        await banner.getByText('Fix the receiver').waitFor();
+        await banner.getByText('1 event was skipped since.').waitFor();
+        expect(await banner.getByRole('link').getAttribute('href')).toContain(`/webhooks/${id}`);
+        expect(await menuBadge(page).textContent()).toMatch(/Webhooks1, 1 disabled by failures/);
+      }
+      await deleteAll();
+      const page = await dashboard.visit('/sessions');
+      expect(await menuBadge(page).textContent()).toBe('Webhooks');
+    });
+
+    it('offers to send what was skipped when it is enabled again, and sends each event once', async () => {
+      const id = await subscribe('/gone');
+      await disableByFailures(id);
+      const skipped = [await sendBot(), await sendBot()];
+      receiver.received.length = 0;
+      receiver.answer = () => 200;
+      const page = await dashboard.visit(`/webhooks/${id}`);
+      await page.getByRole('region', { name: 'is disabled' }).getByText('2 events were skipped since.').waitFor();
+      await page.getByRole('switch', { name: 'Enabled' }).check();
+      const question = page.getByRole('alertdialog', { name: 'Send the events that were skipped?' });
+      // Later, from the page.
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await question.waitFor({ state: 'detached' });
+      expect(receiver.received).toEqual([]);
+      await page.getByRole('region', { name: 'Skipped events' }).getByRole('button', { name: 'Send them' }).click();
+      await question.getByRole('button', { name: 'Send 2 events' }).click();
+      await page.getByText('2 events sent.').waitFor();
+      await waitUntil(() => receiver.received.length === 2);
+      expect(receiver.received.map(({ body }) => JSON.parse(body).sessionId).sort()).toEqual([...skipped].sort());
+      await page.getByRole('region', { name: 'Skipped events' }).waitFor({ state: 'detached' });
+      await page.getByRole('status').getByText('Healthy: no failures in a row.').waitFor();
+      await dashboard.visit('/settings?tab=audit');
+      await page.getByText('2 skipped events sent to webhook Desk /gone').first().waitFor();
+    });
+
+    it('shows one state for each webhook, the same in list, panel and page', async () => {
+      const gone = await subscribe('/gone');
+      await disableByFailures(gone);
+      receiver.answer = ({ path }) => (path === '/fails' ? 410 : 200);
+      const [healthy, failing, off] = [await subscribe('/healthy'), await subscribe('/fails'), await subscribe('/off')];
+      await sendBot();
+      await waitUntil(async () => {
+        const { body } = await dashboard.api('GET', '/v1/webhooks');
+        return body.data.every(({ lastDeliveryStatus }: { lastDeliveryStatus: unknown }) => lastDeliveryStatus);
+      });
+      await patch(off, { enabled: false });
+      await patch(failing, { name: `Desk /fails ${'x'.repeat(88)}` });
+      const fresh = await subscribe('/fresh');
+      const expected: [string, string, string][] = [
+        [healthy, '/healthy', 'Healthy'],
+        [failing, '/fails', 'Failing'],
+        [gone, '/gone', 'Disabled by failures'],
+        [off, '/off', 'Disabled by hand'],
+        [fresh, '/fresh', 'No deliveries yet'],
+      ];
+      const page = await dashboard.visit('/webhooks');
+      const words = [...STATES, 'No deliveries yet'];
+      for (const [, path, state] of expected) {
+        const row = page
+          .getByRole('table', { name: 'Webhooks' })
+          .locator('tbody tr')
+          .filter({ hasText: `Desk ${path}` });
+        const text = (await row.first().textContent())!;
+        expect([path, ...words.filter((word) => text.includes(word))]).toEqual([path, state]);
+      }
+      expect(await menuBadge(page).textContent()).toBe('Webhooks2, 1 disabled by failures, 1 failing');
+      for (const [id, path, state] of expected) {
+        await dashboard.visit(`/webhooks?selected=${id}`);
+        const panel = page.getByRole('complementary', { name: new RegExp(`^Desk ${path}`) });
+        const text = (await panel.textContent())!;
+        expect([path, ...words.filter((word) => text.includes(word))]).toEqual([path, state]);
+      }
+      await dashboard.visit(`/webhooks/${failing}`);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+      await page.getByRole('heading', { level: 1 }).getByText('Failing').waitFor();
+      await page.getByText(/Failing since .*20\d\d.* 1 failure in a row; 2 more disable it\./).waitFor();
+      await page.getByText('The receiver says that this address is gone (410).').waitFor();
+      // The strip of attempts says which part is which.
+      expect(await page.getByText('Failed', { exact: true }).count()).toBeGreaterThan(0);
+      expect(await page.content()).not.toMatch(/stands on|hangs from/);
+    });
+
+    it('shows what the receiver answered as text, what was wrong and what to do', async () => {
+      const hostile =
+        '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\x1b[2J {"token":"t0psecret"}';
+      const id = await subscribe('/raw');
+      receiver.answer = () => 401;
+      receiver.answerHeaders = { 'x-trace': 'abc', 'set-cookie': 'sid=1', 'x-html': '<b>bold</b>' };
+      receiver.answerBody = hostile + 'x'.repeat(4_000);
+      await sendBot();
+      const page = await dashboard.visit(`/webhooks/${id}`);
+      await page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr').first().click();
+      const attempts = page.getByRole('region', { name: 'Attempts' });
+      await attempts.getByText('The receiver refused the request as not genuine or not signed in (401).').waitFor();
+      await attempts.getByText('Give it the present secret of this webhook').waitFor();
+      await attempts.getByText('Answer to attempt 1').click();
+      const headers = attempts.getByRole('region', { name: 'Headers of the answer' });
+      await headers.getByText('x-trace: abc').waitFor();
+      const text = (await headers.textContent())!;
+      expect(text).toContain('set-cookie: [redacted]');
+      expect(text).toContain('x-html: <b>bold</b>');
+      const body = (await attempts.getByRole('region', { name: 'Body of the answer' }).textContent())!;
+      expect(body).toContain('<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u241b[2J');
+      expect(body).toContain('{"token":"[redacted]"}');
+      expect(body.length).toBeLessThanOrEqual(2_048);
+      await attempts.getByText('Only the first 2 KiB of the body are kept.').waitFor();
+      expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    });
+  });
+}

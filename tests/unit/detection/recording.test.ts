@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { EVENT_FLAGS, EventCode, MAX_BEACON_BYTES } from '../../../contract/beacon';
+import { RECORDED_KEYS, RECORDED_TEXTS } from '../../../contract/recorded-kinds';
+import { MAX_RECORDING_BYTES } from '../../../contract/recordings';
+import { readBeacon } from '../../../server/detection/batch';
+import { MAX_KEYS, MAX_PATH_POINTS, makeRecording } from '../../../server/detection/recording';
+import type { TraceBatch } from '../../../server/detection/trace';
+import { makeLargestBatches } from '../../support/largest-trace';
+import { buildTrace, TraceBuilder } from '../../support/trace';
+
+const START_MS = 1_800_000_000_000;
+/** When the builder's documents have their time origin by the server's clock. */
+const ORIGIN_MS = START_MS + 40;
+const { trusted, hasCode } = EVENT_FLAGS;
+
+describe('the recording of a session', () => {
+  it('says when and where pointer, keys, texts, focus and pages were', () => {
+    const builder = new TraceBuilder({ originMs: START_MS });
+    builder.wait(100).move(100, 100).wait(100).move(200, 120);
+    builder.wait(50).press(200, 120, 80, { width: 60, height: 20, offsetX10: 100, offsetY10: -20, role: 3 });
+    builder.wait(20).add(EventCode.Focus, { field: 0, role: 4 });
+    builder.wait(100).key('capital', 90).wait(50).key('backspace', 60);
+    builder.wait(50).add(EventCode.Clipboard, { kind: 0, length: 480 });
+    builder.wait(50).add(EventCode.Input, { type: 1, insertedLength: 40 });
+    builder.wait(50).add(EventCode.Scroll, { y: 300 }).wait(50).add(EventCode.Visibility, { state: 1 });
+    builder.wait(50).page('https://lms.example.edu/next', 1);
+    const { documents, urls, endMs, ...rest } = makeRecording(buildTrace(builder).batches, ORIGIN_MS);
+    expect(urls).toEqual(['https://lms.example.edu/quiz', 'https://lms.example.edu/next']);
+    expect(endMs).toBe(1_000);
+    expect(rest).toEqual({ pathTolerancePx: 1, scrollTolerancePx: 1, leftOut: 0 });
+    const paste = RECORDED_TEXTS.indexOf('paste');
+    const insert = RECORDED_TEXTS.indexOf('insert');
+    expect(documents).toEqual([
+      {
+        ...{ startMs: 100, isFramed: false, windows: [0, 1385, 813] },
+        pages: [0, 0, 900, 1],
+        path: [100, 100, 100, 100, 200, 120],
+        presses: [250, 0, 200, 120, 160, 112, 60, 20, 3, 80, 0],
+        focuses: [350, 4],
+        keys: [450, 90, RECORDED_KEYS.indexOf('character'), 140, 60, RECORDED_KEYS.indexOf('erase')],
+        typing: [],
+        texts: [700, paste, 2, 50, insert, 1],
+        scrolls: [800, 300],
+        visibility: [850, 1],
+      },
+    ]);
+  });
+
+  it('never tells letters, digits and capitals apart, so that nobody reads words out of it', () => {
+    const write = (kinds: ('letter' | 'capital' | 'digit' | 'space' | 'punctuation')[]) => {
+      const builder = new TraceBuilder({ originMs: START_MS });
+      for (const kind of kinds) builder.wait(100).key(kind, 50, trusted | hasCode);
+      return JSON.stringify(makeRecording(buildTrace(builder).batches, ORIGIN_MS));
+    };
+    expect(write(['capital', 'digit', 'space'])).toBe(write(['letter', 'punctuation', 'letter']));
+  });
+
+  it('tells runs of typing instead of each key if there are too many', () => {
+    const builder = new TraceBuilder({ originMs: START_MS });
+    for (let count = 0; count <= MAX_KEYS; count++) builder.wait(count === 10 ? 5_000 : 100).key('letter', 50);
+    const [document] = makeRecording(buildTrace(builder).batches, ORIGIN_MS).documents;
+    expect(document!.keys).toEqual([]);
+    expect(document!.typing).toEqual([100, 9 * 150, 10, 9 * 150 + 5_050, (MAX_KEYS - 10) * 150, MAX_KEYS - 9]);
+  });
+
+  it.each([
+    ['moves', 1, 20],
+    ['moves', 2_000, 2_000],
+    ['everything', 1, 20],
+    ['everything', 400, 2_000],
+  ] as const)('is bounded for the largest session of %s in %i documents', (kind, documents, count) => {
+    const batches: TraceBatch[] = [];
+    // In all as many numbers as are read (server/collector/recordings.ts).
+    for (const beacon of makeLargestBatches(kind, documents, 750_000 / count)) {
+      if (batches.length === 0) {
+        const text = JSON.stringify(beacon);
+        expect(readBeacon(JSON.parse(text))).not.toBeNull();
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BEACON_BYTES);
+      }
+      batches.push({ ...beacon, receivedAtMs: START_MS + 28_000_000 + batches.length * 7 });
+      if (batches.length >= count) break;
+    }
+    const recording = makeRecording(batches, START_MS);
+    // And the segments, of which there are at most 120.
+    expect(Buffer.byteLength(JSON.stringify(recording))).toBeLessThan(MAX_RECORDING_BYTES - 6_000);
+    const points = recording.documents.reduce((sum, { path }) => sum + path.length / 3, 0);
+    expect(points).toBeLessThanOrEqual(MAX_PATH_POINTS);
+    expect(points).toBeGreaterThan(0);
+  });
+});

@@ -65,6 +65,19 @@ export const word = <const W extends readonly [string, ...string[]]>(words: W) =
     .meta({ type: 'string', enum: [...words] });
 };
 
+/** Whether a name is a time zone of the IANA database. */
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The name of a time zone. */
+export const timeZoneName = () => text(1, 64).refine(isTimeZone, 'must be a time zone such as Europe/Paris');
+
 /** The earliest time that the API accepts. */
 export const MIN_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z');
 // One day before the last time that Postgres and `toISOString` write with four digits, so that the end of that day

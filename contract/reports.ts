@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { REPORT_FORMATS } from './events';
-import { idText, instantText, text, wireInstant, word } from './fields';
+import { idText, instantText, text, timeZoneName, wireInstant, word } from './fields';
 import { RISK_LEVELS } from './sessions';
 
 // Reports that the product makes itself: what staff ask for, and how far it is. For staff; no route of the public API shows
@@ -60,16 +60,6 @@ const common = { format: word(REPORT_FORMATS), name: text(1, 200).optional() };
 export const CADENCES = ['daily', 'weekly', 'monthly'] as const;
 export type Cadence = (typeof CADENCES)[number];
 
-/** Whether a name is a time zone of the IANA database. */
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** When a schedule is due: at a full hour in a time zone. */
 const timing = {
   cadence: word(CADENCES),
@@ -77,7 +67,7 @@ const timing = {
   // Every month has these.
   dayOfMonth: z.int().min(1).max(28).optional().describe('Of a monthly one.'),
   hour: z.int().min(0).max(23),
-  timeZone: text(1, 64).refine(isTimeZone, 'must be a time zone such as Europe/Paris'),
+  timeZone: timeZoneName(),
 };
 
 /** A report that is made again and again. Its window ends when it is due. */

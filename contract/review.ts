@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sessionEvidenceSchema } from './evidence';
-import { idText, instantText, wireInstant, word } from './fields';
+import { idText, instantText, timeZoneName, wireInstant, word } from './fields';
 import { staffSessionDetailsSchema } from './session-events';
 import { sessionSchema, setVerdictInput, setVerdictSchema, undoVerdictInput, VERDICTS } from './sessions';
 
@@ -10,7 +10,7 @@ import { sessionSchema, setVerdictInput, setVerdictSchema, undoVerdictInput, VER
 export const REVIEW_QUEUES = ['score', 'sample'] as const;
 export type ReviewQueueKind = (typeof REVIEW_QUEUES)[number];
 
-/** When the sessions of the queue `score` began: since midnight (UTC), or within so many hours. */
+/** When the sessions of the queue `score` began: since midnight of a time zone, or within so many hours. */
 export const REVIEW_WINDOWS = ['today', '24h', '7d'] as const;
 export type ReviewWindow = (typeof REVIEW_WINDOWS)[number];
 
@@ -30,6 +30,8 @@ export const MAX_TOLD_VERDICTS = 1_000;
 export const listQueueInput = z.object({
   queue: word(REVIEW_QUEUES).default('score'),
   window: word(REVIEW_WINDOWS).default('24h'),
+  /** Whose midnight `today` means. */
+  timeZone: timeZoneName().default('UTC'),
 });
 export type ListQueueInput = z.infer<typeof listQueueInput>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listAuditEntriesInput } from './audit';
 import { listDeliveriesInput } from './deliveries';
-import { listAnomaliesInput } from './findings';
+import { listAlertsInput, listAnomaliesInput } from './findings';
 import { listSessionsInput } from './sessions';
 
 // How many rows a list has, for staff.
@@ -16,5 +16,6 @@ export type Total = z.infer<typeof totalSchema>;
 /** The filters of each list. What else its input has is ignored. */
 export const countSessionsInput = listSessionsInput;
 export const countAnomaliesInput = listAnomaliesInput;
+export const countAlertsInput = listAlertsInput;
 export const countDeliveriesInput = listDeliveriesInput;
 export const countAuditEntriesInput = listAuditEntriesInput;

@@ -1,5 +1,7 @@
 export const TIME_ZONE_COOKIE = 'time-zone';
 export const UTC = 'UTC';
+/** As a `datetime-local` field writes it. */
+const CLOCK = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -59,16 +61,29 @@ export function showMinute(iso: string, timeZone: string): string {
   return `${showDay(clock)}, ${clock.slice(11, 16)}`;
 }
 
+/** Writes an instant as a time of the day: `15:03:12`. */
+export const showSecond = (iso: string, timeZone: string): string => readClock(Date.parse(iso), timeZone).slice(11);
+
 /** Finds the day (`2026-11-22`) of an instant in a zone. */
 export const findDay = (atMs: number, timeZone: string): string => readClock(atMs, timeZone).slice(0, 10);
 
-/** Finds when a day begins in a zone, in milliseconds. Where clocks skip midnight, it is the first moment after it. */
-export function startOfDay(day: string, timeZone: string): number {
-  const clockMs = Date.parse(`${day}T00:00:00Z`);
+/** Writes an instant, in milliseconds, for a field of time: `2026-11-22T15:03`. */
+export const showClock = (atMs: number, timeZone: string): string => readClock(atMs, timeZone).slice(0, 16);
+
+/**
+ * Finds when a zone's clocks show a time (`2026-11-22T15:03`), in milliseconds; NaN if the text is none. A time that they skip is
+ * the one as much later as they skip.
+ */
+export function findInstant(clock: string, timeZone: string): number {
+  const clockMs = CLOCK.test(clock) ? Date.parse(`${clock.slice(0, 16)}:00Z`) : Number.NaN;
+  if (Number.isNaN(clockMs)) return clockMs;
   const guessMs = clockMs - findOffsetMs(clockMs, timeZone);
-  const startMs = clockMs - findOffsetMs(guessMs, timeZone);
-  return findDay(startMs, timeZone) < day ? guessMs : startMs;
+  const atMs = clockMs - findOffsetMs(guessMs, timeZone);
+  return showClock(atMs, timeZone) < clock.slice(0, 16) ? guessMs : atMs;
 }
+
+/** Finds when a day begins in a zone, in milliseconds. Where clocks skip midnight, it is the first moment after it. */
+export const startOfDay = (day: string, timeZone: string): number => findInstant(`${day}T00:00`, timeZone);
 
 /** Finds the day that is `days` after another. */
 export const addDays = (day: string, days: number): string =>

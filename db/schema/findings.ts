@@ -14,7 +14,7 @@ import type { AlertComparison, AlertMetric, AlertScope } from '../../contract/al
 import type { ReportFormat, Severity } from '../../contract/events';
 import type { FindingRuleName } from '../../contract/findings';
 import type { WritingEvidence } from '../../contract/writing';
-import { identifier, instant } from './columns';
+import { INCIDENT_STATUS, identifier, instant } from './columns';
 import { integrations } from './integrations';
 
 // Pipeline facts other than browsing sessions. They have no foreign keys either.
@@ -138,7 +138,7 @@ export const alerts = pgTable(
     primaryKey({ columns: [table.integrationId, table.id] }),
     index('alerts_recent').on(table.integrationId, table.triggeredAt, table.id),
     index('alerts_rule').on(table.integrationId, table.ruleId, table.triggeredAt, table.id),
-    index('alerts_unresolved').on(table.integrationId, table.triggeredAt, table.id).where(sql`resolved_at is null`),
+    index('alerts_status').on(table.integrationId, sql.raw(INCIDENT_STATUS), table.triggeredAt, table.id),
   ],
 );
 

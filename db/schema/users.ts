@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { doublePrecision, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import type { Severity } from '../../contract/events';
-import { identifier, instant } from './columns';
+import { INCIDENT_STATUS, identifier, instant } from './columns';
 
 /** LMS users, as the latest correlation that named them described them. */
 export const users = pgTable(
@@ -75,7 +75,7 @@ export const anomalies = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.integrationId, table.id] }),
-    index('anomalies_unresolved').on(table.integrationId, table.detectedAt, table.id).where(sql`resolved_at is null`),
+    index('anomalies_status').on(table.integrationId, sql.raw(INCIDENT_STATUS), table.detectedAt, table.id),
     // Lists read the indexes backwards, newest first.
     index('anomalies_recent').on(table.integrationId, table.detectedAt, table.id),
     index('anomalies_user').on(table.integrationId, table.userId, table.detectedAt, table.id),

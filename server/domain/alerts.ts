@@ -33,7 +33,7 @@ export async function listAlerts(context: DomainContext, input: ListAlertsInput)
         .where(
           and(
             eq(alerts.integrationId, context.integration.id),
-            status === undefined ? undefined : isInStatus(alerts, status),
+            status === undefined ? undefined : isInStatus(status),
             ruleId === undefined ? undefined : eq(alerts.ruleId, ruleId),
             NEWEST_FIRST.isAfter(after),
           ),

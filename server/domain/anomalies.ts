@@ -67,7 +67,7 @@ export async function listAnomalies(context: DomainContext, input: ListAnomalies
             userId === undefined ? undefined : eq(anomalies.userId, userId),
             anomalyType === undefined ? undefined : eq(anomalies.type, anomalyType),
             severity === undefined ? undefined : eq(anomalies.severity, severity),
-            status === undefined ? undefined : isInStatus(anomalies, status),
+            status === undefined ? undefined : isInStatus(status),
             order.isAfter(after),
           ),
         )

@@ -1,6 +1,7 @@
-import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { IncidentStatus } from '../../contract/findings';
 import type { alerts, anomalies } from '../../db/schema';
+import { INCIDENT_STATUS } from '../../db/schema/columns';
 import type { AuditedContext } from '../audit/acts';
 import type { DomainContext } from './context';
 
@@ -8,15 +9,8 @@ import type { DomainContext } from './context';
 
 type IncidentTable = typeof alerts | typeof anomalies;
 
-/** The condition that an incident has a status. Open and acknowledged ones are found along the index of the unresolved. */
-export function isInStatus(table: IncidentTable, status: IncidentStatus): SQL {
-  const conditions: Record<IncidentStatus, SQL> = {
-    Open: and(isNull(table.resolvedAt), isNull(table.acknowledgedAt))!,
-    Acknowledged: and(isNull(table.resolvedAt), isNotNull(table.acknowledgedAt))!,
-    Resolved: isNotNull(table.resolvedAt),
-  };
-  return conditions[status];
-}
+/** The condition that an incident has a status, in the words of its index. */
+export const isInStatus = (status: IncidentStatus): SQL => eq(sql.raw(INCIDENT_STATUS), status);
 
 /** Finds the status of an incident. */
 export function findStatus(row: { acknowledgedAt: string | null; resolvedAt: string | null }): IncidentStatus {
@@ -33,7 +27,7 @@ export async function acknowledgeIncident(table: IncidentTable, context: DomainC
   await context.db.orm
     .update(table)
     .set({ acknowledgedAt: sql`now()`, acknowledgedBy: nameActor(context) })
-    .where(and(isOne(table, context, id), isInStatus(table, 'Open')));
+    .where(and(isOne(table, context, id), isInStatus('Open')));
 }
 
 /** Says that an incident is dealt with. The first one who does is kept. */

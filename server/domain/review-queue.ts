@@ -26,17 +26,17 @@ interface QueuedRow {
 /** Reads a queue: how many sessions wait, and the first of them. */
 export async function listQueue(
   { db, integration }: DomainContext,
-  { queue, window }: ListQueueInput,
+  { queue, window, timeZone }: ListQueueInput,
 ): Promise<ReviewQueue> {
   const [row] =
     queue === 'sample'
       ? await db.query<QueuedRow>(READ_SAMPLE, [integration.id, MAX_QUEUED])
-      : await db.query<QueuedRow>(READ_BY_SCORE, [integration.id, MAX_QUEUED, integration.mediumAt, window]);
+      : await db.query<QueuedRow>(READ_BY_SCORE, [integration.id, MAX_QUEUED, integration.mediumAt, window, timeZone]);
   return { queue, window, ...row! };
 }
 
 const WINDOW_STARTS: Record<ReviewWindow, string> = {
-  today: `date_trunc('day', now())`,
+  today: `date_trunc('day', now(), $5::text)`,
   '24h': `now() - interval '24 hours'`,
   '7d': `now() - interval '7 days'`,
 };

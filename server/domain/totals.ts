@@ -1,6 +1,6 @@
 import type { ListAuditEntriesInput } from '../../contract/audit';
 import type { ListDeliveriesInput } from '../../contract/deliveries';
-import type { ListAnomaliesInput } from '../../contract/findings';
+import type { ListAlertsInput, ListAnomaliesInput } from '../../contract/findings';
 import type { ListSessionsInput } from '../../contract/sessions';
 import { MAX_COUNTED, type Total } from '../../contract/totals';
 import type { DomainContext } from './context';
@@ -207,6 +207,15 @@ export async function countAnomalies(context: DomainContext, input: ListAnomalie
   const index = ANOMALY_INDEXES.get(filter);
   if (!index || others.length > 0) return null;
   return countRange(context, index, { value: input[filter as 'userId']! });
+}
+
+/** Counts all alerts, or those of a rule. Their statuses are not counted. */
+export async function countAlerts(context: DomainContext, { status, ruleId }: ListAlertsInput): Promise<Total> {
+  const { db, integration } = context;
+  if (status !== undefined) return null;
+  if (ruleId !== undefined)
+    return countRange(context, { table: 'alerts', column: 'rule_id', at: 'triggered_at' }, { value: ruleId });
+  return countUpTo(db, 'alerts where integration_id = $1 order by triggered_at, id', [integration.id]);
 }
 
 /** Counts the deliveries of a subscription in a span. Their statuses are not counted. */

@@ -9,6 +9,7 @@ import {
   updateAlertRuleInput,
 } from '../../contract/alert-rules';
 import { alertPageSchema, alertSchema, incidentIdInput, listAlertsInput } from '../../contract/findings';
+import { countAlertsInput, totalSchema } from '../../contract/totals';
 import {
   createAlertRule,
   deleteAlertRule,
@@ -18,6 +19,7 @@ import {
   updateAlertRule,
 } from '../domain/alert-rules';
 import { acknowledgeAlert, getAlert, listAlerts, reopenAlert, resolveAlert } from '../domain/alerts';
+import { countAlerts } from '../domain/totals';
 import { integrationAdminProcedure, integrationProcedure, router } from './trpc';
 
 // Alerts and the rules that fire them, for staff. Not part of the public API.
@@ -27,6 +29,10 @@ export const alertsRouter = router({
     .input(listAlertsInput)
     .output(alertPageSchema)
     .query(({ ctx, input }) => listAlerts(ctx.domain, input)),
+  count: integrationProcedure
+    .input(countAlertsInput)
+    .output(totalSchema)
+    .query(({ ctx, input }) => countAlerts(ctx.domain, input)),
   get: integrationProcedure
     .input(incidentIdInput)
     .output(alertSchema)

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../contract/audit';
 import type { Course } from '../../contract/courses';
 import type { Delivery } from '../../contract/deliveries';
-import type { Anomaly } from '../../contract/findings';
+import type { Alert, Anomaly } from '../../contract/findings';
 import type { ListName } from '../../contract/list-queries';
 import type { Page } from '../../contract/pagination';
 import type { Session } from '../../contract/sessions';
@@ -30,8 +30,17 @@ const defineFile = <Row>(
   columns: Record<string, (row: Row) => Cell>,
 ): ListFile => ({ readPage, columns });
 
+/** Who looks after an anomaly or an alert. */
+const handling = {
+  status: ({ status }: Alert | Anomaly) => status,
+  acknowledgedAt: ({ acknowledgedAt }: Alert | Anomaly) => acknowledgedAt,
+  acknowledgedBy: ({ acknowledgedBy }: Alert | Anomaly) => acknowledgedBy,
+  resolvedAt: ({ resolvedAt }: Alert | Anomaly) => resolvedAt,
+  resolvedBy: ({ resolvedBy }: Alert | Anomaly) => resolvedBy,
+};
+
 /** The names of columns are those of the API's fields. */
-export const LIST_FILES: Partial<Record<ListName, ListFile>> = {
+export const LIST_FILES: Record<ListName, ListFile> = {
   sessions: defineFile<Session>((caller, input) => caller.sessions.listSorted(input), {
     createdAt: ({ createdAt }) => createdAt,
     sessionId: ({ id }) => id,
@@ -93,6 +102,19 @@ export const LIST_FILES: Partial<Record<ListName, ListFile>> = {
     sessionId: ({ sessionId }) => sessionId,
     deviceFingerprint: ({ deviceFingerprint }) => deviceFingerprint,
     metadata: ({ metadata }) => metadata && JSON.stringify(metadata),
+    ...handling,
+  }),
+  alerts: defineFile<Alert>((caller, input) => caller.alerts.list(input), {
+    triggeredAt: ({ triggeredAt }) => triggeredAt,
+    alertId: ({ id }) => id,
+    severity: ({ severity }) => severity,
+    message: ({ message }) => message,
+    ruleId: ({ rule }) => rule?.id ?? null,
+    ruleName: ({ rule }) => rule?.name ?? null,
+    windowStart: ({ windowStart }) => windowStart,
+    windowEnd: ({ windowEnd }) => windowEnd,
+    url: ({ url }) => url,
+    ...handling,
   }),
   deliveries: defineFile<Delivery>((caller, input) => caller.deliveries.list(input as never), {
     createdAt: ({ createdAt }) => createdAt,

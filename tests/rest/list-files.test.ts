@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { writeListFile } from '../../server/rest/list-files';
-import { anomaly, closed, correlated, scored, secondsAgo, started } from '../support/facts';
+import { alert, anomaly, closed, correlated, scored, secondsAgo, started } from '../support/facts';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
@@ -51,6 +51,7 @@ beforeAll(async () => {
       scored(`ses-${n}`, n / 10, { detectionFlags: ['=cmd', 'webdriver'] }),
       closed(`ses-${n}`),
       anomaly(`ano-${n}`, { sessionId: `ses-${n}`, userId: `=user ${n}`, metadata: { note: name } }),
+      alert(`ale-${n}`, { message: name }),
     ]);
     const sent = await server.ingest(id, facts);
     expect([sent.status, sent.text]).toEqual([200, expect.any(String)]);
@@ -114,6 +115,7 @@ describe('the file of a list', () => {
     ['users', 'users.listSorted', 'userId', { sort: 'highestScore' }],
     ['courses', 'courses.listSorted', 'courseId', { sort: 'sessions' }],
     ['anomalies', 'anomalies.list', 'anomalyId', { sort: 'oldest' }],
+    ['alerts', 'alerts.list', 'alertId', {}],
     ['audit', 'audit.list', 'entryId', { scope: 'Integration' }],
   ])('%s: has what a walk of %s has, in its order (%#)', async (list, procedure, key, filters) => {
     const query = new URLSearchParams(Object.entries(filters).map(([name, value]) => [name, String(value)]));
@@ -151,7 +153,7 @@ describe('the file of a list', () => {
   });
 
   it('runs no text of visitors, customers or staff as a formula', async () => {
-    for (const list of ['sessions', 'users', 'courses', 'anomalies', 'audit']) {
+    for (const list of ['sessions', 'users', 'courses', 'anomalies', 'alerts', 'audit']) {
       const { text } = await ask(`${list}.csv`);
       const cells = readCsv(text).flat();
       expect(cells.length).toBeGreaterThan(10);
@@ -233,7 +235,7 @@ describe('who gets the file of a list', () => {
     ['sessions.csv?cursor=x', 400],
     ['sessions.csv?sort=lastSeen', 400],
     ['deliveries.csv', 400],
-    ['alerts.csv', 404],
+    ['reports.csv', 404],
     ['sessions.json', 404],
     ['constructor.csv', 404],
     ['', 404],

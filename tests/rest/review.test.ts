@@ -94,6 +94,27 @@ describe('the queue by score', () => {
     expect([refused.status, refused.body.error.data.field]).toEqual([400, 'window']);
   });
 
+  it('begins today at midnight in the time zone of the reviewer', async () => {
+    // Wherever the clock stands, one zone has about five in the morning and another about six in the evening.
+    const zoneAt = (hour: number) => {
+      const offset = ((hour - new Date().getUTCHours() + 36) % 24) - 12;
+      return `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
+    };
+    const fresh = await server.createTenant();
+    await server.ingest(fresh.id, [
+      ...[facts.started('ten', { startedAt: facts.secondsAgo(10 * HOUR_S) }), facts.scored('ten', 0.9)],
+      facts.closed('ten'),
+    ]);
+    const listToday = async (timeZone: string) => (await ask('listQueue', { window: 'today', timeZone }, fresh)).total;
+    expect([await listToday(zoneAt(5)), await listToday(zoneAt(18))]).toEqual([0, 1]);
+    const refused = await analyst.query(
+      'review.listQueue',
+      { timeZone: 'Nowhere/AtAll' },
+      { 'x-integration-id': fresh.id },
+    );
+    expect([refused.status, refused.body.error.data.field]).toEqual([400, 'timeZone']);
+  });
+
   it('follows the medium cut point, but not below 20', async () => {
     await setThresholds(60);
     expect(await listIds({})).toEqual(['high', 'newer', 'older']);

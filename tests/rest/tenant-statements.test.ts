@@ -534,6 +534,7 @@ async function findThings(staff: ReturnType<typeof appRouter.createCaller>, webh
   await staff.courses.count();
   for (const filters of [{}, { userId: SHARED.users[0] }]) await staff.anomalies.count(filters);
   await staff.anomalies.list({ sort: 'oldest' });
+  for (const filters of [{}, { ruleId: 'rul-1' }]) await staff.alerts.count(filters);
   await staff.deliveries.count({ id: webhookId });
   await staff.deliveries.list({ id: webhookId, sort: 'oldest' });
   for (const scope of ['Integration', 'Staff'] as const) await staff.audit.count({ scope });

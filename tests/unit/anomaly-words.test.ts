@@ -52,7 +52,7 @@ describe('the words for anomalies', () => {
     ],
     [
       ...(['ConcurrentSessions', { devices: ['a laptop', 'a phone'], minute: AT }, {}] as const),
-      'Ada Lovelace used a laptop and a phone in the same minute, 2026-01-31 09:30 UTC.',
+      'Ada Lovelace used a laptop and a phone in the same minute, 31 Jan 2026, 15:00:00 UTC+5:30.',
     ],
     [
       'AgentTakeover',
@@ -61,7 +61,7 @@ describe('the words for anomalies', () => {
         ...{ scoreBefore: 0.12, scoreAfter: 0.934, moment: AT },
       },
       {},
-      'The first 4 parts of the session of Ada Lovelace look like a person (score 12), the 3 after that like a program (score 93). The change was at 2026-01-31 09:30 UTC.',
+      'The first 4 parts of the session of Ada Lovelace look like a person (score 12), the 3 after that like a program (score 93). The change was at 31 Jan 2026, 15:00:00 UTC+5:30.',
     ],
     [
       'AgentTakeover',
@@ -70,7 +70,7 @@ describe('the words for anomalies', () => {
       'The first part of the session looks like a program, the 2 after that like a person.',
     ],
   ])('say what %s saw', (type, metadata, fields, expected) => {
-    expect(sayAnomaly(makeAnomaly(type, metadata, fields))).toBe(expected);
+    expect(sayAnomaly(makeAnomaly(type, metadata, fields), 'Asia/Kolkata')).toBe(expected);
   });
 
   it('name users, sessions and devices by their ids, for links', () => {
@@ -91,7 +91,7 @@ describe('the words for anomalies', () => {
   it('say nothing of a type or of metadata that nobody has described', () => {
     for (const type of [...ANOMALY_TYPES, 'OfTheirOwn', 'constructor', '__proto__'])
       for (const metadata of [null, {}, { otherUserCount: 'many', devices: [1, 2], direction: 'up', distanceKm: '1' }])
-        expect([type, sayAnomaly(makeAnomaly(type, metadata))]).toEqual([type, null]);
+        expect([type, sayAnomaly(makeAnomaly(type, metadata), 'UTC')]).toEqual([type, null]);
     expect(nameAnomaly('OfTheirOwn')).toBe('OfTheirOwn');
     expect(nameAnomaly('constructor')).toBe('constructor');
   });

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { readDateRange, showBound, writeBound } from '../../app/dashboard/date-range';
-import { findDay, nameOffset, readTimeZone, showInstant, showMinute, startOfDay } from '../../app/dashboard/time-zone';
+import {
+  findDay,
+  findInstant,
+  nameOffset,
+  readTimeZone,
+  showClock,
+  showInstant,
+  showMinute,
+  startOfDay,
+} from '../../app/dashboard/time-zone';
 
 const at = (iso: string) => Date.parse(iso);
 const search = (query: string) => new URLSearchParams(query);
@@ -41,6 +50,23 @@ describe('a time zone of the dashboard', () => {
     expect(new Date(startOfDay(day, zone)).toISOString()).toBe(new Date(iso).toISOString());
     expect(findDay(startOfDay(day, zone), zone)).toBe(day);
     expect(findDay(startOfDay(day, zone) - 1, zone)).not.toBe(day);
+  });
+
+  it.each([
+    ['2026-11-22T15:03', 'Asia/Kolkata', '2026-11-22T09:33:00Z'],
+    ['2026-07-01T00:30', 'America/St_Johns', '2026-07-01T03:00:00Z'],
+    // Clocks skip this hour, and show it twice in autumn.
+    ['2026-03-29T02:30', 'Europe/Berlin', '2026-03-29T01:30:00Z'],
+    ['2026-03-08T02:30', 'America/New_York', '2026-03-08T07:30:00Z'],
+    ['2026-10-25T02:30', 'Europe/Berlin', '2026-10-25T01:30:00Z'],
+  ])('shows %s in %s at %s', (clock, zone, iso) => {
+    expect(new Date(findInstant(clock, zone)).toISOString()).toBe(new Date(iso).toISOString());
+  });
+
+  it('reads in a field what it has written there', () => {
+    for (const zone of ['UTC', 'Europe/Berlin', 'Asia/Kathmandu'])
+      expect(findInstant(showClock(at('2026-11-22T15:03:59Z'), zone), zone)).toBe(at('2026-11-22T15:03:00Z'));
+    expect(findInstant('', 'Europe/Berlin')).toBeNaN();
   });
 
   it('names the offset of the moment, not of today', () => {

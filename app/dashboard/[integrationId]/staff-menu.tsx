@@ -5,11 +5,10 @@ import { joinClasses } from '../components/classes';
 import { MENU_ITEM, Menu } from '../components/menu';
 import { LetterKeysSwitch, ShortcutsButton } from '../components/shortcuts';
 import { useTimeZone } from '../components/time';
-import { setTheme } from '../set-theme';
-import { setTimeZone as saveTimeZone } from '../set-time-zone';
+import { savePreference } from '../preference';
 import { useStaff } from '../staff';
-import type { Theme } from '../theme';
-import { UTC } from '../time-zone';
+import { THEME_COOKIE, type Theme } from '../theme';
+import { TIME_ZONE_COOKIE, UTC } from '../time-zone';
 import { ChangePassword } from './change-password';
 import { forgetUnsaved } from './sessions/unsaved-verdicts';
 
@@ -85,10 +84,9 @@ function ThemeChoice({ theme }: { theme: Theme }) {
           data-stay
           aria-pressed={choice === chosen}
           onClick={() => {
-            // Takes effect at once; the cookie sets the theme of later page loads.
             document.documentElement.dataset.theme = choice;
             choose(choice);
-            void setTheme(choice);
+            savePreference(THEME_COOKIE, choice);
           }}
           className={joinClasses(
             'flex flex-1 items-center justify-center gap-1 rounded px-2 py-1 text-xs hover:bg-sunken',
@@ -120,7 +118,7 @@ function TimeZoneChoice() {
           aria-pressed={zone === timeZone}
           onClick={() => {
             setTimeZone(zone);
-            void saveTimeZone(zone);
+            savePreference(TIME_ZONE_COOKIE, zone);
           }}
           className={joinClasses(
             'flex-1 rounded px-2 py-1 text-xs hover:bg-sunken',

@@ -1,7 +1,8 @@
 'use client';
 import { Keyboard } from 'lucide-react';
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { setLetterKeys } from '../set-letter-keys';
+import { LETTER_KEYS_COOKIE } from '../letter-keys';
+import { savePreference } from '../preference';
 import { IconButton } from './button';
 import { Dialog } from './dialog';
 import { Switch } from './field';
@@ -47,7 +48,7 @@ export function ShortcutsProvider({ areLettersOn, children }: { areLettersOn: bo
   const [areOn, setOn] = useState(areLettersOn);
   const switchTo = useCallback((isOn: boolean) => {
     setOn(isOn);
-    void setLetterKeys(isOn);
+    savePreference(LETTER_KEYS_COOKIE, isOn ? 'on' : 'off');
   }, []);
   const [groups] = useState(() => new Set<{ current: Group }>());
   const [shown, setShown] = useState<Group[] | null>(null);

@@ -202,6 +202,15 @@ const findWide = (page: Page) =>
       .concat(`${scrollWidth} pixels wide`);
   });
 
+/** Lists times of the day that are said to be in UTC, in texts and attributes. */
+const findUtcTimes = (page: Page) =>
+  page.evaluate(() => {
+    const texts = [document.body.innerText];
+    for (const element of document.querySelectorAll('[title], [aria-label]'))
+      texts.push(element.getAttribute('title') ?? '', element.getAttribute('aria-label') ?? '');
+    return texts.flatMap((text) => text.match(/\d:\d\d(:\d\d)? UTC(?!\+)/g) ?? []);
+  });
+
 interface Overlay {
   path: string;
   width: number;
@@ -236,7 +245,11 @@ async function expectSound(address: string, role?: Role, overlays: Overlay[] = [
   for (const overlay of overlays) if (overlay.width === WIDE) await expectSoundOverlay(page, overlay);
   await page.setViewportSize({ width: NARROW, height: 800 });
   await page.emulateMedia({ colorScheme: 'dark' });
+  await page.context().addCookies([{ name: 'time-zone', value: 'Asia/Kolkata', url: dashboard.product.url }]);
   await load(page, address);
+  // The evidence report is in UTC for every reader.
+  if (!address.endsWith('/evidence')) expect(await findUtcTimes(page)).toEqual([]);
+  await page.context().clearCookies({ name: 'time-zone' });
   expect(await findWide(page)).toEqual([]);
   await expectStill(page);
   expect(await findIssues(page)).toEqual([]);

@@ -151,7 +151,7 @@ export function registerVerdictTests(): void {
       expect(await ask(secondsAgo(3600))).toBe('Medium Its score was 65 of 100, medium began at 40 and bot at 70.');
       const labelled = await ask(secondsAgo(-60));
       expect(labelled).toMatch(
-        /^Human aik_v1_\S+ labelled it human on \d{4}-\d\d-\d\d \d\d:\d\d UTC\. Its score was 65/,
+        /^Human aik_v1_\S+ labelled it human on \d+ \w{3} \d{4}, \d\d:\d\d:\d\d UTC\. Its score was 65/,
       );
       const steps = page.getByRole('list', { name: 'History of the class, latest first' }).getByRole('listitem');
       expect((await steps.allInnerTexts()).map((text) => text.split('\n')[0])).toEqual([

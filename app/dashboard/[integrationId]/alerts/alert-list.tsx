@@ -5,6 +5,7 @@ import { ActiveFilters } from '../../components/active-filters';
 import { TRUNCATED } from '../../components/classes';
 import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
+import { ListTools } from '../../components/list-tools';
 import { SeverityBadge } from '../../components/severity-badge';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
@@ -55,6 +56,8 @@ const COLUMNS: Column<Alert>[] = [
   },
 ];
 
+const NOUN = ['alert', 'alerts'] as const;
+
 /** The alerts, newest first. A link to an alert shows it even if it is not on the first page. */
 export function AlertList({ base }: { base: string }) {
   const trpc = useTRPC();
@@ -65,6 +68,7 @@ export function AlertList({ base }: { base: string }) {
   const query = useInfiniteQuery(
     trpc.alerts.list.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: REFRESH_MS }),
   );
+  const total = useQuery(trpc.alerts.count.queryOptions(filters)).data;
   const list = listRows(query);
   const listed = list.rows?.find(({ id }) => id === selected);
   const isElsewhere = selected !== null && list.rows !== undefined && listed === undefined;
@@ -80,10 +84,15 @@ export function AlertList({ base }: { base: string }) {
           onRemove={(param) => set(param, null)}
         />
       </div>
+      <ListTools
+        {...{ list: 'alerts', page: 'alerts', noun: NOUN, filters, total, rows: list.rows, hasMore: list.hasMore }}
+      />
       <ListWithDetails
         list={
           <DataTable
             caption="Alerts"
+            noun={NOUN}
+            total={total}
             columns={COLUMNS}
             {...list}
             rowKey={({ id }) => id}

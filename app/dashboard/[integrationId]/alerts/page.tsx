@@ -10,7 +10,11 @@ export default async function AlertsPage(props: PageProps) {
   const { search, trpc, queryClient } = await openPage(props, 'alerts');
   if (readAlertsTab(search) === 'rules') await queryClient.prefetchQuery(trpc.alertRules.list.queryOptions());
   else {
-    await queryClient.prefetchInfiniteQuery(trpc.alerts.list.infiniteQueryOptions(readAlertFilters(search), PAGES));
+    const filters = readAlertFilters(search);
+    await Promise.all([
+      queryClient.prefetchInfiniteQuery(trpc.alerts.list.infiniteQueryOptions(filters, PAGES)),
+      queryClient.prefetchQuery(trpc.alerts.count.queryOptions(filters)),
+    ]);
   }
   return (
     <FirstContent queryClient={queryClient}>

@@ -12,7 +12,7 @@ import { PageHeader } from '../../components/page-header';
 import { SeverityBadge } from '../../components/severity-badge';
 import { useSorting } from '../../components/sorting';
 import { EmptyState } from '../../components/states';
-import { Time } from '../../components/time';
+import { Time, useTimeZone } from '../../components/time';
 import { useSelection, useUrlState } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
 import { REFRESH_MS } from '../../new-rows';
@@ -25,13 +25,13 @@ import { AnomalyFilterBar } from './filter-bar';
 
 const LINK = 'whitespace-nowrap text-accent underline-offset-2 hover:underline';
 
-const columnsOf = (base: string): Column<Anomaly>[] => [
+const columnsOf = (base: string, timeZone: string): Column<Anomaly>[] => [
   {
     key: 'what',
     name: 'What was seen',
     width: '100%',
     cell: (anomaly) => {
-      const sentence = sayAnomaly(anomaly);
+      const sentence = sayAnomaly(anomaly, timeZone);
       return (
         <div className="py-1">
           <span className={joinClasses(TRUNCATED, 'font-medium')} title={anomaly.anomalyType}>
@@ -91,6 +91,7 @@ export function Anomalies() {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}`;
   const trpc = useTRPC();
+  const { timeZone } = useTimeZone();
   const { params } = useUrlState();
   const { selected, select, readSelected } = useSelection();
   const sorting = useSorting('newest');
@@ -128,7 +129,7 @@ export function Anomalies() {
             noun={NOUN}
             total={total}
             sorting={sorting}
-            columns={columnsOf(base)}
+            columns={columnsOf(base, timeZone)}
             {...list}
             rowKey={({ id }) => id}
             selected={selected}

@@ -4,7 +4,7 @@ import { Button } from '../../components/button';
 import { HoverLink } from '../../components/hover-link';
 import { SeverityBadge } from '../../components/severity-badge';
 import { ErrorState, Skeleton } from '../../components/states';
-import { Time } from '../../components/time';
+import { Time, useTimeZone } from '../../components/time';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 import { IncidentBadge } from '../incident-handling';
@@ -13,6 +13,7 @@ import { nameAnomaly, sayAnomaly } from './anomaly-words';
 /** The anomalies of a user, shown on their page. Each links to its entry in the full list. */
 export function AnomalyList({ filters, base }: { filters: { userId: string }; base: string }) {
   const trpc = useTRPC();
+  const { timeZone } = useTimeZone();
   const query = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(filters, PAGES));
   const list = listRows(query);
   if (list.error && !list.rows) return <ErrorState message={list.error} onRetry={list.onRetry} />;
@@ -25,7 +26,7 @@ export function AnomalyList({ filters, base }: { filters: { userId: string }; ba
           <li key={anomaly.id} className="flex items-center gap-3">
             <HoverLink
               className="min-w-0 flex-1 truncate hover:underline"
-              title={sayAnomaly(anomaly) ?? undefined}
+              title={sayAnomaly(anomaly, timeZone) ?? undefined}
               href={`${base}/anomalies?${new URLSearchParams({ ...filters, selected: anomaly.id })}`}
             >
               {nameAnomaly(anomaly.anomalyType)}

@@ -1,4 +1,5 @@
 import type { Anomaly, AnomalyType, FindingRuleName } from '../../../../contract/findings';
+import { showInstant } from '../../time-zone';
 
 /** Something that has a page. A device has the list of its sessions. */
 export interface Named {
@@ -136,12 +137,12 @@ export const describeAnomaly = (anomaly: Anomaly): Part[] | null =>
   anomaly.metadata && (findWords(anomaly.anomalyType)?.describe(anomaly, anomaly.metadata) ?? null);
 
 /** The same as text, for a line of a list. */
-export const sayAnomaly = (anomaly: Anomaly): string | null =>
+export const sayAnomaly = (anomaly: Anomaly, timeZone: string): string | null =>
   describeAnomaly(anomaly)
-    ?.map((part) => (typeof part === 'string' ? part : part.kind === 'time' ? showMinute(part.at) : part.name))
+    ?.map((part) =>
+      typeof part === 'string' ? part : part.kind === 'time' ? showInstant(part.at, timeZone) : part.name,
+    )
     .join('') ?? null;
-
-const showMinute = (iso: string) => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 
 /** Names what can be switched off. */
 export const nameRule = (rule: FindingRuleName): string => OTHER_RULES.get(rule) ?? nameAnomaly(rule);

@@ -8,12 +8,14 @@ import { Review } from './review';
 export const metadata: Metadata = { title: 'Review' };
 
 export default async function ReviewPage(props: PageProps) {
-  const { search, trpc, queryClient } = await openPage(props, 'review');
+  const { search, trpc, queryClient, calendar } = await openPage(props, 'review');
   // A queue that is open is in the browser's tab.
   const isOpen = search.has('opened');
   const queue = isOpen
     ? null
-    : await queryClient.fetchQuery(trpc.review.listQueue.queryOptions(readQueueChoice(search)));
+    : await queryClient.fetchQuery(
+        trpc.review.listQueue.queryOptions({ ...readQueueChoice(search), timeZone: calendar.timeZone }),
+      );
   if (queue && queue.sessions.length > 0)
     await queryClient.prefetchQuery(
       trpc.review.listCases.queryOptions({ sessionIds: listTogether(queue.sessions, 0) }),

@@ -2,7 +2,7 @@ import type { ReviewQueueKind, ReviewWindow } from '../../../../contract/review'
 
 export const QUEUE_NAMES: Record<ReviewQueueKind, string> = { score: 'By score', sample: 'Random sample' };
 export const WINDOW_NAMES: Record<ReviewWindow, string> = {
-  today: 'Today (UTC)',
+  today: 'Today',
   '24h': 'Last 24 hours',
   '7d': 'Last 7 days',
 };

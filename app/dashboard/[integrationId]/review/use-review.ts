@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useParams } from 'next/navigation';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { ReviewQueue, ReviewQueueKind, ReviewWindow } from '../../../../contract/review';
+import { useTimeZone } from '../../components/time';
 import { useUrlState } from '../../components/url-state';
 import { useTRPC, useTRPCClient } from '../../queries';
 import { describeError } from '../../query-client';
@@ -25,6 +26,7 @@ export function useReview(first: ReviewQueue | null) {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const queryClient = useQueryClient();
+  const { timeZone } = useTimeZone();
   const { params, readQuery, change } = useUrlState();
   const [progress, setProgress] = useState<ReviewProgress | null>(() => first && startReview(first));
   const [error, setError] = useState<string | null>(null);
@@ -60,13 +62,16 @@ export function useReview(first: ReviewQueue | null) {
     async (choice: { queue: ReviewQueueKind; window: ReviewWindow }, replace = false) => {
       setError(null);
       try {
-        const queue = await queryClient.fetchQuery({ ...trpc.review.listQueue.queryOptions(choice), staleTime: 0 });
+        const queue = await queryClient.fetchQuery({
+          ...trpc.review.listQueue.queryOptions({ ...choice, timeZone }),
+          staleTime: 0,
+        });
         enter(startReview(queue), replace);
       } catch (cause) {
         setError(describeError(cause));
       }
     },
-    [queryClient, trpc, enter],
+    [queryClient, trpc, timeZone, enter],
   );
 
   const opened = params.get('opened');

@@ -4,7 +4,7 @@ import { joinClasses, TRUNCATED } from '../../components/classes';
 import type { Column } from '../../components/data-table';
 import { ScoreBar, showScore } from '../../components/score-bar';
 import { Time } from '../../components/time';
-import { showInstant, UTC } from '../../time-zone';
+import { showInstant } from '../../time-zone';
 import { describeFlag } from './flag-words';
 import { showPath } from './session-facts';
 import { FlagLink, SessionsLink } from './session-links';
@@ -86,11 +86,11 @@ export const SESSION_COLUMNS: Column<Session>[] = [
 ];
 
 /** Names a session for screen readers: no two of a list sound alike. It begins with what its link shows. */
-export const nameSession = ({ riskLevel, botScore, userName, userId, pageUrl, createdAt }: Session) =>
+export const nameSession = ({ riskLevel, botScore, userName, userId, pageUrl, createdAt }: Session, timeZone: string) =>
   [
     riskLevel ? RISK_WORDS[riskLevel] : 'Unscored',
     botScore === null ? 'no score' : `score ${showScore(botScore)}`,
     userName ?? userId ?? 'unmatched',
     showPath(pageUrl),
-    showInstant(createdAt, UTC),
+    showInstant(createdAt, timeZone),
   ].join(', ');

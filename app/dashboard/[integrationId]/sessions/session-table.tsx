@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import type { Session, Verdict } from '../../../../contract/sessions';
 import { DataTable } from '../../components/data-table';
 import { HoverLink } from '../../components/hover-link';
+import { useTimeZone } from '../../components/time';
 import { useSelection } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
@@ -25,6 +26,7 @@ interface SessionTableProps {
 export function SessionTable({ filters, base, empty }: SessionTableProps) {
   const router = useRouter();
   const trpc = useTRPC();
+  const { timeZone } = useTimeZone();
   const { selected, select, readSelected } = useSelection();
   const labeling = useLabeling({ onUndo: ({ id }) => select(id) });
   const query = useInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(filters, PAGES));
@@ -56,7 +58,7 @@ export function SessionTable({ filters, base, empty }: SessionTableProps) {
         {...list}
         rowKey={({ id }) => id}
         rowHref={hrefOf}
-        rowName={nameSession}
+        rowName={(session) => nameSession(session, timeZone)}
         selected={selected}
         onSelect={select}
         readSelected={readSelected}

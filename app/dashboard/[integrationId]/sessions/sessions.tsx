@@ -112,7 +112,7 @@ export function Sessions() {
             rows={rows}
             rowKey={({ id }) => id}
             rowHref={hrefOf}
-            rowName={nameSession}
+            rowName={(session) => nameSession(session, calendar.timeZone)}
             selected={selected}
             onSelect={select}
             readSelected={readSelected}

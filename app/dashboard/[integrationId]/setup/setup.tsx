@@ -11,6 +11,7 @@ import { Pending } from '../../components/pending';
 import { RoleNote } from '../../components/role-note';
 import { Code } from '../../components/states';
 import { Time } from '../../components/time';
+import { savePreference } from '../../preference';
 import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
 import { OriginsForm } from '../settings/allowed-origins';
@@ -19,7 +20,7 @@ import { CreateSite } from '../settings/site-keys';
 import { type PixelTag, SiteTag } from '../settings/site-tag';
 import { DocumentLink } from './document-link';
 import { FirstEvent } from './first-event';
-import { setSetupDismissed } from './set-setup-dismissed';
+import { SETUP_COOKIE } from './setup-cookie';
 import { countSteps, STEP_WORDS, useSetup } from './use-setup';
 import { WebhookStep } from './webhook-step';
 
@@ -28,8 +29,9 @@ export function SetupChecklist({ tag, isDismissed }: { tag: PixelTag; isDismisse
   const { integrationId } = useParams<{ integrationId: string }>();
   const router = useRouter();
   const setup = useSetup({ isLive: true });
-  const dismiss = async () => {
-    await setSetupDismissed(decodeURIComponent(integrationId), !isDismissed);
+  const dismiss = () => {
+    // The path tells integrations apart, so that the cookie holds no list of them.
+    savePreference(SETUP_COOKIE, isDismissed ? null : 'dismissed', `/dashboard/${integrationId}`);
     // The server renders the menu.
     router.refresh();
   };

@@ -1,5 +1,6 @@
 import type { WebhookHealth } from '../../../../contract/webhooks';
-import { showDuration } from '../../components/time';
+import { showDuration, useTimeZone } from '../../components/time';
+import { showInstant } from '../../time-zone';
 
 type Attempts = WebhookHealth['attempts'];
 
@@ -47,6 +48,7 @@ export function AttemptStrip({ attempts, height, hasLabels = false }: AttemptStr
 }
 
 function Strip({ attempts, height }: AttemptStripProps) {
+  const { timeZone } = useTimeZone();
   const slowest = Math.max(1, ...attempts.map(({ durationMs }) => durationMs));
   // Logarithmic, so that one timeout of 30 s does not flatten the rest.
   const lengthOf = (ms: number) => LOWEST + (HIGHEST - LOWEST) * (Math.log1p(ms) / Math.log1p(slowest));
@@ -67,7 +69,7 @@ function Strip({ attempts, height }: AttemptStripProps) {
         const x = SLOTS - 1 - at;
         return (
           <g key={`${attempt.deliveryId} ${attempt.at}`}>
-            <title>{`${describeAttempt(attempt)}\n${attempt.at.slice(0, 19).replace('T', ' ')} UTC`}</title>
+            <title>{`${describeAttempt(attempt)}\n${showInstant(attempt.at, timeZone)}`}</title>
             <rect x={x} width={1} y={0} height={100} fill="transparent" />
             <rect
               x={x + 0.15}

@@ -5,8 +5,10 @@ import { RiskBadge } from '../../../components/badge';
 import { Field, Input } from '../../../components/field';
 import { Section } from '../../../components/page-header';
 import { ErrorState, Skeleton } from '../../../components/states';
+import { useTimeZone } from '../../../components/time';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
+import { findInstant, showInstant } from '../../../time-zone';
 import { explainClass } from '../history-words';
 import { HistoryEntry } from '../verdict-history';
 
@@ -16,17 +18,21 @@ interface ClassHistoryProps {
   refetchInterval: number | false;
 }
 
-const showUtc = (iso: string) => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+const MINUTE_MS = 60_000;
 
 /** Why the session had its class, from its beginning on, and the answer for a chosen time. */
 export function ClassHistory({ sessionId, refetchInterval }: ClassHistoryProps) {
   const trpc = useTRPC();
   const query = useQuery(trpc.sessions.getHistory.queryOptions({ sessionId }, { refetchInterval }));
+  const { timeZone } = useTimeZone();
   const [chosen, choose] = useState('');
   const { data } = query;
-  // The control writes a time without a zone, which is read as UTC.
-  const at = chosen === '' ? null : `${chosen.slice(0, 16)}:59.999Z`;
-  const answer = data && at && !Number.isNaN(Date.parse(at)) ? explainClass(data, at, showUtc) : null;
+  // The control gives a time in minutes; the answer is for the end of that minute.
+  const endMs = findInstant(chosen, timeZone) + MINUTE_MS - 1;
+  const answer =
+    data && !Number.isNaN(endMs)
+      ? explainClass(data, new Date(endMs).toISOString(), (at) => showInstant(at, timeZone))
+      : null;
   return (
     <Section title="Why it had its class">
       {query.error ? (
@@ -35,7 +41,7 @@ export function ClassHistory({ sessionId, refetchInterval }: ClassHistoryProps) 
         <Skeleton className="h-24" />
       ) : (
         <div className="space-y-4">
-          <Field label="Class at a time (UTC)">
+          <Field label={`Class at a time (${timeZone.replaceAll('_', ' ')})`}>
             <Input
               type="datetime-local"
               className="w-56"

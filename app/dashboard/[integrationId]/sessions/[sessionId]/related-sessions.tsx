@@ -9,9 +9,10 @@ import { HoverLink } from '../../../components/hover-link';
 import { Section } from '../../../components/page-header';
 import { ScoreBar, showScore } from '../../../components/score-bar';
 import { ErrorState, Skeleton } from '../../../components/states';
-import { showDuration, Time } from '../../../components/time';
+import { showDuration, Time, useTimeZone } from '../../../components/time';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
+import { showInstant, showMinute, showSecond } from '../../../time-zone';
 import { SessionsLink, SessionsOf } from '../session-links';
 
 const LINK = 'text-accent underline-offset-2 hover:underline';
@@ -82,11 +83,12 @@ function EarlierSessions({ earlier, base }: { earlier: SessionContext['earlier']
 const describeVerdict = ({ verdict }: RelatedSession) => verdict && `labelled ${verdict}`;
 
 function SmallMultiple({ session, base }: { session: SketchedSession; base: string }) {
+  const { timeZone } = useTimeZone();
   const { id, botScore, riskLevel, verdict, durationSeconds, activity, createdAt } = session;
   const length = showDuration(durationSeconds * 1000);
   const words = [
     ...[botScore === null ? 'not scored' : `score ${showScore(botScore)}`, riskLevel && RISK_WORDS[riskLevel]],
-    ...[describeVerdict(session), length, `began ${createdAt.slice(0, 16).replace('T', ' ')} UTC`],
+    ...[describeVerdict(session), length, `began ${showInstant(createdAt, timeZone)}`],
   ];
   return (
     <Link
@@ -208,6 +210,7 @@ function describeDevice({
 }
 
 function Neighbours({ neighbours, base }: { neighbours: SessionContext['neighbours']; base: string }) {
+  const { timeZone } = useTimeZone();
   return (
     <Section
       title="Same course, same minute"
@@ -227,19 +230,19 @@ function Neighbours({ neighbours, base }: { neighbours: SessionContext['neighbou
         <p className="text-faint">The session belongs to no course.</p>
       ) : neighbours.sessions.length === 0 ? (
         <p className="text-faint">
-          No other session of the course began in the minute from {showMinute(neighbours.from)}.
+          No other session of the course began in the minute from {showMinute(neighbours.from, timeZone)}.
         </p>
       ) : (
         <ul className="space-y-1" aria-label="Sessions of the course in the same minute">
           {neighbours.sessions.map((session) => (
             <li key={session.id} className="flex min-h-6 items-center gap-3">
-              <span className="shrink-0 text-faint text-xs" title={`${session.createdAt} (UTC)`}>
-                {session.createdAt.slice(11, 19)}
+              <span className="shrink-0 text-faint text-xs" title={showInstant(session.createdAt, timeZone)}>
+                {showSecond(session.createdAt, timeZone)}
               </span>
               <HoverLink
                 className={`min-w-0 flex-1 truncate ${LINK}`}
                 title={session.userName ?? session.userId ?? undefined}
-                aria-label={`${nameOf(session)}, ${session.createdAt.slice(11, 19)} UTC`}
+                aria-label={`${nameOf(session)}, ${showSecond(session.createdAt, timeZone)}`}
                 href={hrefOf(base, session.id)}
               >
                 {nameOf(session)}
@@ -255,4 +258,3 @@ function Neighbours({ neighbours, base }: { neighbours: SessionContext['neighbou
 }
 
 const nameOf = ({ userName, userId }: RelatedSession) => userName ?? userId ?? 'Unmatched session';
-const showMinute = (at: string) => `${at.slice(11, 16)} UTC`;

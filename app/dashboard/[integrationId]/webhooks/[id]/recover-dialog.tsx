@@ -6,26 +6,27 @@ import { Button } from '../../../components/button';
 import { Dialog } from '../../../components/dialog';
 import { Field, Input } from '../../../components/field';
 import { ErrorState } from '../../../components/states';
+import { useTimeZone } from '../../../components/time';
 import { useTRPC } from '../../../queries';
 import { describeError, findField } from '../../../query-client';
+import { findInstant, showClock } from '../../../time-zone';
 
 const DAY_MS = 86_400_000;
-
-/** Formats a time (milliseconds) for a `datetime-local` field. */
-const toLocal = (ms: number) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-const toInstant = (local: string) => (Number.isNaN(Date.parse(local)) ? local : new Date(local).toISOString());
 
 /** Resends all deliveries that failed within a period, and shows how many. */
 export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const [start, setStart] = useState(() => toLocal(Date.now() - DAY_MS));
+  const { timeZone } = useTimeZone();
+  const [start, setStart] = useState(() => showClock(Date.now() - DAY_MS, timeZone));
   const [end, setEnd] = useState('');
   const recover = useMutation(
     trpc.deliveries.recover.mutationOptions({
       onSuccess: () => void queryClient.invalidateQueries({ queryKey: trpc.deliveries.pathKey() }),
     }),
   );
+  // The browser gives a whole time or none; the API reports none.
+  const toInstant = (clock: string) => (clock ? new Date(findInstant(clock, timeZone)).toISOString() : clock);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     recover.mutate({ id: webhook.id, startDate: toInstant(start), ...(end && { endDate: toInstant(end) }) });
@@ -42,7 +43,7 @@ export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose(
             attempts. Delivered ones are not sent again. A receiver that checks the id processes nothing twice.
           </p>
           <div className="grid gap-3 sm:grid-cols-2">
-            <Field label="Since (local time)" error={field === 'startDate' ? message : null}>
+            <Field label={`Since (${timeZone.replaceAll('_', ' ')})`} error={field === 'startDate' ? message : null}>
               <Input type="datetime-local" required value={start} onChange={(event) => setStart(event.target.value)} />
             </Field>
             <Field label="Before (empty: now)" error={field === 'endDate' ? message : null}>

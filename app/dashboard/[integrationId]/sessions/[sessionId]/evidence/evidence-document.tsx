@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { EvidenceReport } from '../../../../../../contract/evidence-report';
 import { RISK_WORDS } from '../../../../components/badge';
 import { joinClasses } from '../../../../components/classes';
+import { UTC } from '../../../../time-zone';
 import { nameAnomaly, sayAnomaly } from '../../../anomalies/anomaly-words';
 import { REASON_WORDS } from '../../verdict-words';
 import { showMilliseconds } from '../event-words';
@@ -322,7 +323,7 @@ function Anomalies({ anomalies: { list, hasMore } }: { anomalies: EvidenceReport
                 <strong className="font-medium">{nameAnomaly(anomalyType)}</strong> ({anomalyType}), {severity},{' '}
                 {time(detectedAt)}
               </p>
-              <p className="wrap-anywhere">{sayAnomaly(anomaly)}</p>
+              <p className="wrap-anywhere">{sayAnomaly(anomaly, UTC)}</p>
               <p className="wrap-anywhere text-faint text-xs">
                 {[id, ...listNamed({ ...metadata, ...others })].join(', ')}
               </p>

@@ -5,6 +5,16 @@ export const PAGES = {
   getNextPageParam: ({ pagination }: { pagination: { nextCursor?: string | undefined } }) => pagination.nextCursor,
 };
 
+interface Pages {
+  state: { data?: { pages: unknown[] } | undefined };
+}
+
+/** Says when to read a list again. That reads every shown page, so more pages are read less often. */
+export const refreshEvery =
+  (shortestMs: number) =>
+  ({ state }: Pages): number =>
+    shortestMs * (state.data?.pages.length ?? 1);
+
 interface KeysetList<Row> {
   data: { pages: { data: Row[] }[] } | undefined;
   error: unknown;

@@ -11,7 +11,8 @@ export function ScoreBar({ score, level }: { score: number | null; level: RiskLe
   if (score === null) return <span className="text-faint">–</span>;
   return (
     <span className="inline-flex items-center gap-2" title={`Score ${showScore(score)} of 100`}>
-      <span className="w-6 text-right font-medium">{showScore(score)}</span>
+      {/* Three digits, in any font. */}
+      <span className="w-[3ch] shrink-0 whitespace-nowrap text-right font-medium">{showScore(score)}</span>
       <span className="h-1.5 w-12 overflow-hidden rounded bg-line max-sm:hidden" aria-hidden>
         <span
           className={joinClasses('block h-full rounded', level ? FILLS[level] : 'bg-faint')}

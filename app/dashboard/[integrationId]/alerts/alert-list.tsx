@@ -10,13 +10,12 @@ import { SeverityBadge } from '../../components/severity-badge';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection, useUrlState } from '../../components/url-state';
-import { listRows, PAGES } from '../../list-pages';
+import { listRows, PAGES, refreshEvery } from '../../list-pages';
+import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { IncidentBadge, StatusFilter, useIncidentShortcuts } from '../incident-handling';
 import { readAlertFilters } from './alert-filters';
 import { AlertPanel } from './alert-panel';
-
-const REFRESH_MS = 10_000;
 
 const COLUMNS: Column<Alert>[] = [
   {
@@ -66,7 +65,7 @@ export function AlertList({ base }: { base: string }) {
   const shortcuts = useIncidentShortcuts('alerts', readSelected);
   const filters = readAlertFilters(params);
   const query = useInfiniteQuery(
-    trpc.alerts.list.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: REFRESH_MS }),
+    trpc.alerts.list.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: refreshEvery(REFRESH_MS) }),
   );
   const total = useQuery(trpc.alerts.count.queryOptions(filters)).data;
   const list = listRows(query);

@@ -14,7 +14,7 @@ import { useSorting } from '../../components/sorting';
 import { EmptyState } from '../../components/states';
 import { Time, useTimeZone } from '../../components/time';
 import { useSelection, useUrlState } from '../../components/url-state';
-import { listRows, PAGES } from '../../list-pages';
+import { listRows, PAGES, refreshEvery } from '../../list-pages';
 import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { IncidentBadge, useIncidentShortcuts } from '../incident-handling';
@@ -97,7 +97,7 @@ export function Anomalies() {
   const sorting = useSorting('newest');
   const filters = readAnomalyFilters(params);
   const query = useInfiniteQuery(
-    trpc.anomalies.list.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: REFRESH_MS }),
+    trpc.anomalies.list.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: refreshEvery(REFRESH_MS) }),
   );
   const total = useQuery(trpc.anomalies.count.queryOptions(filters)).data;
   const list = listRows(query);

@@ -1,4 +1,5 @@
 import type { Anomaly, AnomalyType, FindingRuleName } from '../../../../contract/findings';
+import { showScore } from '../../components/score-bar';
 import { showInstant } from '../../time-zone';
 
 /** Something that has a page. A device has the list of its sessions. */
@@ -116,7 +117,7 @@ function describeTakeover(anomaly: Anomaly, metadata: Record<string, unknown>): 
   const isProgramLast = direction === 'person-to-program';
   if (!isProgramLast && direction !== 'program-to-person') return null;
   const [first, second] = isProgramLast ? ['a person', 'a program'] : ['a program', 'a person'];
-  const scoreOf = (score: unknown) => (isNumber(score) ? ` (score ${Math.round(score * 100)})` : '');
+  const scoreOf = (score: unknown) => (isNumber(score) ? ` (score ${showScore(score)})` : '');
   const parts = segmentsBefore === 1 ? 'The first part of ' : `The first ${segmentsBefore} parts of `;
   const owner: Part[] = anomaly.userId === null ? [] : [' of ', userOf(anomaly)];
   return [

@@ -14,7 +14,8 @@ import { useSorting } from '../../components/sorting';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection } from '../../components/url-state';
-import { listRows, PAGES } from '../../list-pages';
+import { listRows, PAGES, refreshEvery } from '../../list-pages';
+import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { CourseFacts } from './course-facts';
 
@@ -76,8 +77,10 @@ export function Courses() {
   const { selected, select, readSelected } = useSelection();
   const sorting = useSorting('id');
   const filters = { sort: sorting.current };
-  const query = useInfiniteQuery(trpc.courses.listSorted.infiniteQueryOptions(filters, PAGES));
-  const total = useQuery(trpc.courses.count.queryOptions()).data;
+  const query = useInfiniteQuery(
+    trpc.courses.listSorted.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: refreshEvery(REFRESH_MS) }),
+  );
+  const total = useQuery(trpc.courses.count.queryOptions(undefined, { refetchInterval: REFRESH_MS })).data;
   const list = listRows(query);
   const hrefOf = ({ id }: Course) => `${base}/courses/${encodeURIComponent(id)}`;
   return (

@@ -88,7 +88,9 @@ export function QueueList({ progress, findCase, selection, onGo, onShow }: Queue
                 className="flex h-full min-w-0 flex-1 items-center gap-2 px-3 text-left"
               >
                 <span className="w-8 shrink-0 text-right text-faint text-xs">{place + 1}</span>
-                {score !== null && <span className="w-6 shrink-0 text-right font-medium">{score}</span>}
+                {score !== null && (
+                  <span className="w-[3ch] shrink-0 whitespace-nowrap text-right font-medium">{score}</span>
+                )}
                 <span className={joinClasses('min-w-0 flex-1 truncate', outcome && 'text-muted')} title={name}>
                   {name}
                 </span>

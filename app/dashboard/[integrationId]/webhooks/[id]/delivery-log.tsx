@@ -13,7 +13,7 @@ import { useSorting } from '../../../components/sorting';
 import { EmptyState } from '../../../components/states';
 import { Time, useTimeZone } from '../../../components/time';
 import { useUrlState } from '../../../components/url-state';
-import { PAGES } from '../../../list-pages';
+import { PAGES, refreshEvery } from '../../../list-pages';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 import { useStaff } from '../../../staff';
@@ -25,7 +25,6 @@ import { RecoverDialog } from './recover-dialog';
 import { useScrollAnchor, useStableRows } from './stable-rows';
 
 const REFRESH_MS = 2_000;
-const MAX_REFRESH_MS = 10_000;
 
 const COLUMNS: Column<Delivery>[] = [
   {
@@ -114,8 +113,7 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
       { id, ...filters, sort: sorting.current },
       {
         ...PAGES,
-        // A refresh fetches every shown page again, so more pages refresh less often.
-        refetchInterval: (query) => Math.min(MAX_REFRESH_MS, REFRESH_MS * (query.state.data?.pages.length ?? 1)),
+        refetchInterval: refreshEvery(REFRESH_MS),
       },
     ),
   );

@@ -184,6 +184,7 @@ export const alertRuleSchema = z.object({
   anomalyType: z.string().nullable(),
   minSeverity: z.enum(SEVERITIES).nullable(),
   scope: z.object({ kind: z.enum(ALERT_SCOPES), value: z.string().nullable() }),
+  scopeName: z.string().nullable().describe('Of its course or user, if it is known.'),
   windowMinutes: z.number(),
   comparison: z.enum(ALERT_COMPARISONS),
   value: z.number(),

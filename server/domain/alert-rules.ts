@@ -20,6 +20,13 @@ type RuleFields = Omit<CreateAlertRuleInput, 'enabled'>;
 const LAST_TRIGGERED_AT = sql<string | null>`(
   select max(a.triggered_at) from alerts a where a.integration_id = alert_rules.integration_id and a.rule_id = alert_rules.id)`;
 
+const SCOPE_NAME = sql<string | null>`(case alert_rules.scope
+  when 'course' then (select name from courses where integration_id = alert_rules.integration_id and id = alert_rules.scope_value)
+  when 'user' then (select name from users where integration_id = alert_rules.integration_id and id = alert_rules.scope_value) end)`;
+
+const SHOWN = { rule: alertRules, scopeName: SCOPE_NAME, lastTriggeredAt: LAST_TRIGGERED_AT };
+type ReadRule = { rule: RuleRow; scopeName: string | null; lastTriggeredAt: string | null };
+
 const isLive = (context: DomainContext, id?: string): SQL =>
   and(
     eq(alertRules.integrationId, context.integration.id),
@@ -27,35 +34,32 @@ const isLive = (context: DomainContext, id?: string): SQL =>
     isNull(alertRules.deletedAt),
   )!;
 
-function showRule(row: RuleRow, lastTriggeredAt: string | null): AlertRule {
+function showRule({ rule: row, scopeName, lastTriggeredAt }: ReadRule): AlertRule {
   const { id, version, name, metric, anomalyType, minSeverity, windowMinutes, comparison, value } = row;
   const { minSessions, severity, message, coolDownMinutes, enabled, createdAt, createdBy, updatedAt, updatedBy } = row;
   return {
     ...{ id, version, name, metric, anomalyType, minSeverity, windowMinutes, comparison, value },
     ...{ minSessions, severity, message, coolDownMinutes, enabled, createdAt, createdBy, updatedAt, updatedBy },
     scope: { kind: row.scope, value: row.scope === 'integration' ? null : row.scopeValue },
-    lastTriggeredAt,
+    ...{ scopeName, lastTriggeredAt },
   };
 }
 
 /** Lists the alert rules by name, at most 100. */
 export async function listAlertRules(context: DomainContext): Promise<AlertRule[]> {
   const rows = await context.db.orm
-    .select({ rule: alertRules, lastTriggeredAt: LAST_TRIGGERED_AT })
+    .select(SHOWN)
     .from(alertRules)
     .where(isLive(context))
     .orderBy(asc(alertRules.name), asc(alertRules.id));
-  return rows.map(({ rule, lastTriggeredAt }) => showRule(rule, lastTriggeredAt));
+  return rows.map(showRule);
 }
 
 /** Returns an alert rule. NOT_FOUND for an unknown or deleted one. */
 export async function getAlertRule(context: DomainContext, { id }: { id: string }): Promise<AlertRule> {
-  const [row] = await context.db.orm
-    .select({ rule: alertRules, lastTriggeredAt: LAST_TRIGGERED_AT })
-    .from(alertRules)
-    .where(isLive(context, id));
+  const [row] = await context.db.orm.select(SHOWN).from(alertRules).where(isLive(context, id));
   if (!row) throw notFound();
-  return showRule(row.rule, row.lastTriggeredAt);
+  return showRule(row);
 }
 
 const toColumns = ({ scope, ...rule }: RuleFields) => ({
@@ -72,20 +76,16 @@ const NOW = sql`now()`;
 export async function createAlertRule(context: RuleContext, input: CreateAlertRuleInput): Promise<AlertRule> {
   const { actor } = context;
   const integrationId = context.integration.id;
+  const id = createId('rul');
   const columns = toColumns(input);
-  return context.db.orm.transaction(async (tx) => {
+  await context.db.orm.transaction(async (tx) => {
     await assertBelowCap(tx, context);
-    const [created] = await tx
-      .insert(alertRules)
-      .values({
-        ...{ integrationId, id: createId('rul'), ...columns, enabled: input.enabled },
-        ...{ createdBy: nameActor(actor), updatedBy: nameActor(actor) },
-      })
-      .returning();
-    const act = { action: 'AlertRuleCreated', integrationId, subjectId: created!.id } as const;
+    const by = { createdBy: nameActor(actor), updatedBy: nameActor(actor) };
+    await tx.insert(alertRules).values({ integrationId, id, ...columns, enabled: input.enabled, ...by });
+    const act = { action: 'AlertRuleCreated', integrationId, subjectId: id } as const;
     await recordAct(tx, actor, { ...act, details: { ...columns, enabled: input.enabled } });
-    return showRule(created!, null);
   });
+  return getAlertRule(context, { id });
 }
 
 /** The lock makes others who create a rule wait, so that two of them cannot share the last place. */

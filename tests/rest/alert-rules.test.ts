@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_ALERT_RULES } from '../../contract/alert-rules';
 import { loadDemoIntegration } from '../../server/demo/integration';
-import { alert, anomaly, closed, scored, secondsAgo, started } from '../support/facts';
+import { alert, anomaly, closed, correlated, scored, secondsAgo, started } from '../support/facts';
 import { expectSigned, type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
@@ -60,11 +60,25 @@ async function refuse(name: string, input: unknown, client = admin) {
 const bot = (id: string) => [started(id), closed(id), scored(id, 0.95)];
 
 describe('alert rules', () => {
+  it('name the course or the user that they are about, if it is known', async () => {
+    const { id } = tenant;
+    const user = { id: 'ada', name: 'Ada Lovelace' };
+    await server.ingest(id, [started('of-ada'), correlated('of-ada', 'ada', { user }), closed('of-ada')]);
+    const nameOf = async (scope: object) => {
+      const rule = await change('alertRules.create', { ...RULE, scope });
+      await change('alertRules.delete', { id: rule.id });
+      return rule.scopeName;
+    };
+    expect(await nameOf({ kind: 'user', value: 'ada' })).toBe('Ada Lovelace');
+    expect(await nameOf({ kind: 'user', value: 'nobody' })).toBe(null);
+    expect(await nameOf({ kind: 'course', value: 'ada' })).toBe(null);
+  });
+
   it('are created, listed, changed, switched off and deleted by admins, and every change is in the audit log', async () => {
     const created = await change('alertRules.create', RULE);
     expect(created).toEqual({
       ...{ ...RULE, id: expect.stringMatching(/^rul_/), version: 1, scope: { kind: 'integration', value: null } },
-      ...{ anomalyType: null, minSeverity: null, minSessions: 20, coolDownMinutes: 10, enabled: true },
+      ...{ anomalyType: null, minSeverity: null, minSessions: 20, coolDownMinutes: 10, enabled: true, scopeName: null },
       ...{ createdAt: expect.stringMatching(/Z$/), createdBy: admin.email, lastTriggeredAt: null },
       ...{ updatedAt: expect.stringMatching(/Z$/), updatedBy: admin.email },
     });

@@ -1,4 +1,4 @@
-import { type APIResponse, type BrowserContext, chromium, type Page, request } from '@playwright/test';
+import { type APIResponse, type BrowserContext, chromium, type Page, type Route, request } from '@playwright/test';
 import { launchOptions } from './browser.mjs';
 import {
   type Answer,
@@ -159,6 +159,18 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
 
 async function expectOk(response: APIResponse): Promise<void> {
   if (!response.ok()) throw new Error(`${response.url()} answered ${response.status()}: ${await response.text()}`);
+}
+
+/**
+ * Answers requests of a loaded page in place of the server. The browser says that it intercepts a moment before it does, so this waits
+ * until it has.
+ */
+export async function intercept(page: Page, url: string, answer: (route: Route) => unknown): Promise<void> {
+  const probe = '**/health';
+  await page.route(probe, (route) => route.fulfill({ status: 204 }));
+  await page.route(url, answer);
+  await page.waitForFunction(async () => (await fetch('/health')).status === 204, undefined, { polling: POLL_MS });
+  await page.unroute(probe);
 }
 
 /** Waits until a page shows everything that it loads and React listens to all of its controls. */

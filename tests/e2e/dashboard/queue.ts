@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VerdictReason } from '../../../contract/verdicts';
-import { settle } from '../../support/dashboard';
+import { intercept, settle } from '../../support/dashboard';
 import { closed, correlated, finding, scored, secondsAgo, started } from '../../support/facts';
 import { dashboard, settings } from './shared-dashboard';
 
@@ -212,7 +212,7 @@ export function registerQueueTests(): void {
           )
           .toBeGreaterThan(0);
         await page.waitForLoadState('networkidle');
-        await page.route('**/api/trpc/review.listCases**', () => {});
+        await intercept(page, '**/api/trpc/review.listCases**', () => {});
         const seen: string[] = [];
         for (let n = 0; n < 15; n++) {
           await page.keyboard.press('j');

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionHistory } from '../../../contract/session-history';
-import { type Look, settle } from '../../support/dashboard';
+import { intercept, type Look, settle } from '../../support/dashboard';
 import { closed, correlated, scored, secondsAgo, started } from '../../support/facts';
 import { dashboard } from './shared-dashboard';
 
@@ -243,7 +243,7 @@ export function registerVerdictTests(): void {
     it('because the server did not answer stays on every page, also after a reload, until it is handled', async () => {
       const page = await visit(`/sessions/${ADA}`, { role: 'admin', provokes: /status of 500|ERR_FAILED/ });
       const path = '**/api/trpc/sessions.setVerdict*';
-      await page.route(path, (route) => route.abort());
+      await intercept(page, path, (route) => route.abort());
       await page.keyboard.press('b');
       await tray(page).getByText('The server could not be reached.').waitFor();
       await page.getByRole('button', { name: 'Bot', exact: true, pressed: false }).waitFor();
@@ -255,7 +255,7 @@ export function registerVerdictTests(): void {
       await settle(page);
       await tray(page).getByText(`Bot, ${NAMES[0]}`).waitFor();
       await page.unroute(path);
-      await page.route(path, (route) => route.fulfill({ status: 500, body: '{}' }));
+      await intercept(page, path, (route) => route.fulfill({ status: 500, body: '{}' }));
       await tray(page).getByRole('button', { name: 'Try again' }).click();
       await tray(page).getByRole('button', { name: 'Try again' }).waitFor();
       expect(await readVerdict(ADA)).toBe(null);
@@ -269,7 +269,7 @@ export function registerVerdictTests(): void {
     it('because its answer was lost is not sent twice', async () => {
       const page = await visit(`/sessions/${ADA}`, { role: 'admin', provokes: /status of 400|ERR_FAILED/ });
       const path = '**/api/trpc/sessions.setVerdict*';
-      await page.route(path, async (route) => {
+      await intercept(page, path, async (route) => {
         await route.fetch();
         await route.abort();
       });
@@ -286,7 +286,7 @@ export function registerVerdictTests(): void {
 
     it('can be discarded', async () => {
       const page = await visit(`/sessions/${ADA}`, { role: 'admin', provokes: /ERR_FAILED/ });
-      await page.route('**/api/trpc/sessions.setVerdict*', (route) => route.abort());
+      await intercept(page, '**/api/trpc/sessions.setVerdict*', (route) => route.abort());
       await page.keyboard.press('b');
       await tray(page).getByRole('button', { name: 'Discard' }).click();
       await tray(page).getByRole('listitem').waitFor({ state: 'detached' });

@@ -21,6 +21,7 @@ const COLUMNS: Column<Alert>[] = [
   {
     key: 'severity',
     name: 'Severity',
+    from: 'sm',
     width: '1%',
     cell: ({ severity }) => (
       <span className="flex max-w-24">

@@ -78,6 +78,7 @@ export function RuleList({ base }: { base: string }) {
       list={
         <DataTable
           caption="Alert rules"
+          noun={['rule', 'rules']}
           columns={COLUMNS}
           rows={list.data}
           rowKey={({ id }) => id}

@@ -64,7 +64,7 @@ export function showCondition(rule: AlertRule): string {
   const { metric, comparison, value, windowMinutes, scope, anomalyType, minSeverity } = rule;
   const filters = [anomalyType, minSeverity && `${minSeverity} or worse`].filter(Boolean).join(', ');
   const what = filters ? `${METRIC_WORDS[metric]} (${filters})` : METRIC_WORDS[metric];
-  const where = scope.value === null ? '' : `, ${scope.kind} ${scope.value}`;
+  const where = scope.value === null ? '' : `, ${rule.scopeName ?? `${scope.kind} ${scope.value}`}`;
   const bound = `${COMPARISON_WORDS[comparison]} ${showMetricValue(metric, value)}`;
   return `${what} ${bound} within ${showMinutes(windowMinutes)}${where}`;
 }

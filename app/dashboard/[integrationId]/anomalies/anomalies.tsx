@@ -46,7 +46,13 @@ const columnsOf = (base: string, timeZone: string): Column<Anomaly>[] => [
       );
     },
   },
-  { key: 'severity', name: 'Severity', width: '1%', cell: ({ severity }) => <SeverityBadge severity={severity} /> },
+  {
+    key: 'severity',
+    name: 'Severity',
+    from: 'sm',
+    width: '1%',
+    cell: ({ severity }) => <SeverityBadge severity={severity} />,
+  },
   {
     key: 'user',
     name: 'User',

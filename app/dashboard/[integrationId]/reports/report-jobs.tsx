@@ -108,6 +108,7 @@ export function ReportJobs({ onDelete }: { onDelete(report: { id: string; name: 
     <div className="mb-4">
       <DataTable
         caption="Reports that are being made"
+        noun={['report', 'reports']}
         columns={columnsOf(canWrite, onDelete)}
         rows={query.data}
         rowKey={({ id }) => id}

@@ -124,6 +124,7 @@ export function Reports() {
         list={
           <DataTable
             caption="Reports"
+            noun={['report', 'reports']}
             columns={COLUMNS}
             {...list}
             rowKey={({ id }) => id}

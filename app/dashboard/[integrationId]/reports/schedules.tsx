@@ -103,6 +103,7 @@ export function Schedules() {
       <RoleNote needs="admin" act="change schedules" />
       <DataTable
         caption="Schedules"
+        noun={['schedule', 'schedules']}
         columns={columnsOf(isAdmin, ask)}
         rows={query.data}
         rowKey={({ id }) => id}

@@ -85,6 +85,8 @@ export const SESSION_COLUMNS: Column<Session>[] = [
   },
 ];
 
+export const SESSION_NOUN = ['session', 'sessions'] as const;
+
 /** Names a session for screen readers: no two of a list sound alike. It begins with what its link shows. */
 export const nameSession = ({ riskLevel, botScore, userName, userId, pageUrl, createdAt }: Session, timeZone: string) =>
   [

@@ -11,7 +11,7 @@ import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 import { useLabeling } from './labeling';
 import { originOfList, withOrigin } from './list-origin';
-import { nameSession, SESSION_COLUMNS } from './session-columns';
+import { nameSession, SESSION_COLUMNS, SESSION_NOUN } from './session-columns';
 
 const COLUMNS_OF_USER = SESSION_COLUMNS.filter(({ key }) => key !== 'user');
 
@@ -54,6 +54,7 @@ export function SessionTable({ filters, base, empty }: SessionTableProps) {
       </div>
       <DataTable
         caption="Sessions"
+        noun={SESSION_NOUN}
         columns={'userId' in filters ? COLUMNS_OF_USER : SESSION_COLUMNS}
         {...list}
         rowKey={({ id }) => id}

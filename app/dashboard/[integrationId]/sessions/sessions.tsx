@@ -21,11 +21,9 @@ import { BulkBar } from './bulk-labeling';
 import { SessionFilterBar } from './filter-bar';
 import { useLabeling } from './labeling';
 import { originOfList, withOrigin } from './list-origin';
-import { nameSession, SESSION_COLUMNS } from './session-columns';
+import { nameSession, SESSION_COLUMNS, SESSION_NOUN } from './session-columns';
 import { readSessionFilters, readSessionList, SESSION_FILTER_NAMES } from './session-filters';
 import { SessionPanel } from './session-panel';
-
-const SESSION_NOUN = ['session', 'sessions'] as const;
 
 /** The list of sessions to review, with a panel for the selected one. */
 export function Sessions() {

@@ -80,6 +80,7 @@ export function ApiKeys() {
       <RoleNote needs="admin" act="mint or revoke keys" />
       <DataTable
         caption="API keys"
+        noun={['key', 'keys']}
         columns={columnsOf(isAdmin, ask)}
         rows={keys.data}
         rowKey={({ id }) => id}

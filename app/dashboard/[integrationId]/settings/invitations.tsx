@@ -202,6 +202,7 @@ export function OpenInvitations() {
       <h2 className="font-semibold">Open links</h2>
       <DataTable
         caption="Open links"
+        noun={['link', 'links']}
         columns={columnsOf(ask)}
         rows={open.data}
         rowKey={({ email }) => email}

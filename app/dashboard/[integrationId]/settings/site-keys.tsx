@@ -88,6 +88,7 @@ export function SiteKeys({ sites }: { sites: SiteList }) {
       <RoleNote needs="admin" act="change sites" />
       <DataTable
         caption="Sites"
+        noun={['site', 'sites']}
         columns={columnsOf(isAdmin, ask)}
         rows={sites.data}
         rowKey={({ id }) => id}

@@ -72,6 +72,7 @@ function Accounts() {
       </div>
       <DataTable
         caption="Staff"
+        noun={['account', 'accounts']}
         columns={columnsOf(staff.id, changes, ask)}
         rows={accounts.data}
         rowKey={({ id }) => id}

@@ -130,6 +130,7 @@ function Endpoints({ rows }: { rows: Endpoint[] }) {
   return (
     <DataTable
       caption="Requests by endpoint"
+      noun={['endpoint', 'endpoints']}
       columns={COLUMNS}
       rows={rows}
       rowKey={({ method, path }) => `${method} ${path}`}

@@ -110,6 +110,7 @@ export function Webhooks() {
         list={
           <DataTable
             caption="Webhooks"
+            noun={['webhook', 'webhooks']}
             columns={COLUMNS}
             rows={rows}
             rowKey={({ id }) => id}

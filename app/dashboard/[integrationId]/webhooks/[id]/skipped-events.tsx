@@ -47,6 +47,7 @@ export function SkippedEvents({ id }: { id: string }) {
       list={
         <DataTable
           caption="Skipped events"
+          noun={['event', 'events']}
           columns={COLUMNS}
           rows={rows}
           rowKey={({ eventId }) => eventId}

@@ -43,7 +43,7 @@ const WINDOW_STARTS: Record<ReviewWindow, string> = {
 const CASES = Object.entries(WINDOW_STARTS).map(([window, start]) => `when '${window}' then ${start}`);
 
 /** Of more than so many sessions that wait, the newest are queued and counted. */
-const MAX_EXAMINED = 50_000;
+const MAX_EXAMINED = 20_000;
 
 const IN_SAMPLE = `r.integration_id = (select $1::text) and r.day >= current_date - ${SAMPLE_DAYS}`;
 

@@ -29,6 +29,7 @@ interface Tenants {
 /** The built product with a short and a long history in one database. */
 export interface HistoryBench extends Tenants {
   url: string;
+  dataDir: string;
   /** Of the server. */
   pid: number;
   sql: postgres.Sql;
@@ -51,6 +52,7 @@ export async function openHistoryBench(options: BenchOptions): Promise<HistoryBe
   return {
     ...tenants,
     url,
+    dataDir,
     pid,
     sql,
     async close() {
@@ -108,6 +110,8 @@ export interface PairedRead {
   name: string;
   small: string[];
   large: string[];
+  /** Lines of the request. Without them, it has the tenant's API key. */
+  headersOf?(tenant: Tenant): string[];
   /** The maximum ratio of the long history's latency to the short one's. Without it, the figure has no goal. */
   atMost?: number;
 }
@@ -122,10 +126,12 @@ export interface Pair {
 export async function measurePair(bench: HistoryBench, read: PairedRead, seconds: number): Promise<Pair> {
   const url = new URL(bench.url);
   const connection = new Connection(url);
-  const ask = async ({ key }: Tenant, paths: string[], turn: number) => {
-    const from = performance.now();
+  const headersOf = read.headersOf ?? (({ key }: Tenant) => [`authorization: Bearer ${key}`]);
+  const ask = async (tenant: Tenant, paths: string[], turn: number) => {
     const path = paths[turn % paths.length]!;
-    await connection.send(`GET ${path} HTTP/1.1\r\nhost: ${url.host}\r\nauthorization: Bearer ${key}\r\n\r\n`);
+    const request = [`GET ${path} HTTP/1.1`, `host: ${url.host}`, ...headersOf(tenant), '', ''].join('\r\n');
+    const from = performance.now();
+    await connection.send(request);
     return performance.now() - from;
   };
   const small: number[] = [];

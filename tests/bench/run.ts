@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { endProducts } from '../support/product';
 import { measureAggregates } from './aggregates';
 import { measureCollect } from './collect';
+import { measureDashboard } from './dashboard';
 import { measureDeliveries } from './deliveries';
 import { measureFindings } from './findings';
 import { measureIngest } from './ingest';
@@ -23,6 +24,7 @@ const BENCHMARKS: Record<string, { measure(options: BenchOptions): Promise<Repor
   deliveries: { measure: measureDeliveries, sessions: 5_000 },
   reads: { measure: measureReads, sessions: 5_000 },
   lists: { measure: measureLists, sessions: 100_000 },
+  dashboard: { measure: measureDashboard, sessions: 100_000 },
   aggregates: { measure: measureAggregates, sessions: 100_000 },
   reports: { measure: measureReports, sessions: 100_000 },
   ingest: { measure: measureIngest, sessions: 5_000 },

@@ -1,10 +1,9 @@
-/** Sends requests about which Next prints errors of several lines. Answers their statuses and request ids. */
+/** Sends requests about which Next prints a warning and an error of several lines. Answers their statuses and request ids. */
 export async function makeNextPrint(url: string): Promise<{ status: number; requestId: string | null }[]> {
-  const post = (headers: Record<string, string>, body: string) =>
-    fetch(`${url}/sign-in`, { method: 'POST', headers: { origin: url, ...headers }, body });
+  const action = { 'next-action': `40${'a'.repeat(40)}`, 'content-type': 'text/plain', origin: url };
   const answers = [
-    await post({ 'next-action': `40${'a'.repeat(40)}`, 'content-type': 'text/plain' }, '[]'),
-    await post({ 'content-type': 'multipart/form-data; boundary=x' }, 'not a part'),
+    await fetch(`${url}/sign-in`, { method: 'POST', headers: action, body: '[]' }),
+    await fetch(`${url}/sign-in`, { headers: { rsc: '1', 'next-router-state-tree': 'no tree' } }),
   ];
   return answers.map(({ status, headers }) => ({ status, requestId: headers.get('x-request-id') }));
 }

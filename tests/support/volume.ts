@@ -45,6 +45,20 @@ const parametersOf = (statement: string, { integrationId, sessions }: Volume) =>
 const spread = (prefix: string, count: number, salt: number) =>
   `'${prefix}-' || lpad((case when n % 10 = ${salt} then 0 else (n * 7919 + ${salt}) % ${count} end)::text, 5, '0')`;
 
+/** What stands next to the sessions of a tenant that are there: anomalies, usage, webhooks and deliveries. */
+export const NEXT_TO_SESSIONS = [
+  `insert into anomalies (integration_id, id, type, severity, detected_at, session_id, user_id)
+     select integration_id, 'anomaly-' || id, 'SharedDevice', 'high', created_at, id, user_id from sessions
+      where integration_id = $1 and score_bin < 10 on conflict do nothing`,
+  `insert into usage_daily (integration_id, day, method, path, requests, client_errors, server_errors, rate_limited)
+     select $1, current_date - d, 'GET', '/v1/path-' || p, 100, 1, 0, 0 from generate_series(0, 89) d, generate_series(1, 15) p`,
+  `insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed)
+     select $1, 'whk-' || n, 'https://example.com/', 'BotDetected', 'own', true, '' from generate_series(1, 10) n`,
+  `insert into webhook_deliveries (integration_id, id, subscription_id, event_id, status, attempts, created_at, finished_at)
+     select integration_id, 'dlv-' || id, 'whk-1', 'evt-' || id, 'Delivered', 1, created_at, created_at from sessions
+      where integration_id = $1 and score_bin >= 80`,
+];
+
 const STATEMENTS = [
   `insert into sessions (integration_id, id, created_at, updated_at, closed_at, status, page_url, origin, user_agent,
        user_agent_summary, device_type, browser, country, fingerprint, bot_score, score_bin, scored_at, detection_flags,
@@ -73,14 +87,5 @@ const STATEMENTS = [
   `insert into device_confirmations (integration_id, user_id, fingerprint)
      select distinct integration_id, user_id, fingerprint from sessions
       where integration_id = $1 and user_id is not null and score_bin < 5`,
-  `insert into anomalies (integration_id, id, type, severity, detected_at, session_id, user_id)
-     select integration_id, 'anomaly-' || id, 'SharedDevice', 'high', created_at, id, user_id from sessions
-      where integration_id = $1 and score_bin < 10`,
-  `insert into usage_daily (integration_id, day, method, path, requests, client_errors, server_errors, rate_limited)
-     select $1, current_date - d, 'GET', '/v1/path-' || p, 100, 1, 0, 0 from generate_series(0, 89) d, generate_series(1, 15) p`,
-  `insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed)
-     select $1, 'whk-' || n, 'https://example.com/', 'BotDetected', 'own', true, '' from generate_series(1, 10) n`,
-  `insert into webhook_deliveries (integration_id, id, subscription_id, event_id, status, attempts, created_at, finished_at)
-     select integration_id, 'dlv-' || id, 'whk-1', 'evt-' || id, 'Delivered', 1, created_at, created_at from sessions
-      where integration_id = $1 and score_bin >= 80`,
+  ...NEXT_TO_SESSIONS,
 ];

@@ -16,13 +16,15 @@ export default async function ReviewPage(props: PageProps) {
     : await queryClient.fetchQuery(
         trpc.review.listQueue.queryOptions({ ...readQueueChoice(search), timeZone: calendar.timeZone }),
       );
+  // It reaches the browser as a property; in the cache it would go there twice.
+  queryClient.removeQueries({ queryKey: trpc.review.listQueue.pathKey() });
   if (queue && queue.sessions.length > 0)
     await queryClient.prefetchQuery(
       trpc.review.listCases.queryOptions({ sessionIds: listTogether(queue.sessions, 0) }),
     );
   return (
     <FirstContent queryClient={queryClient}>
-      <Review first={queue} scoring={SCORING} />
+      <Review first={queue && JSON.stringify(queue)} scoring={SCORING} />
     </FirstContent>
   );
 }

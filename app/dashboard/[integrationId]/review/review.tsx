@@ -1,6 +1,6 @@
 'use client';
 import { useParams, useRouter } from 'next/navigation';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ReviewQueue } from '../../../../contract/review';
 import type { Verdict } from '../../../../contract/sessions';
 import { useRowSelection } from '../../components/row-selection';
@@ -32,13 +32,15 @@ import { useCases } from './use-cases';
 import { useReview } from './use-review';
 
 interface ReviewProps {
-  first: ReviewQueue | null;
+  /** The queue as JSON, because React takes 7 ms longer to send a thousand objects. */
+  first: string | null;
   scoring: Scoring;
 }
 
 /** What needs a verdict, one session after the other. */
 export function Review({ first, scoring }: ReviewProps) {
-  const review = useReview(first);
+  const queue = useMemo<ReviewQueue | null>(() => first && JSON.parse(first), [first]);
+  const review = useReview(queue);
   const { progress, open, error } = review;
   const reopen = () => progress && void open(progress);
   return (

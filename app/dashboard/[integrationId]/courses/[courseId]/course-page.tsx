@@ -32,12 +32,13 @@ export function CoursePage({ courseId }: { courseId: string }) {
         }
       />
       <div className="flex flex-col gap-4 lg:grid lg:grid-cols-12 lg:items-start">
-        <div className="lg:order-2 lg:col-span-4">
+        {/* Both have their places, so that neither moves while the page arrives. */}
+        <div className="lg:col-span-4 lg:col-start-9 lg:row-start-1">
           <Section title="About">
             <CourseFacts course={course} />
           </Section>
         </div>
-        <div className="min-w-0 lg:col-span-8">
+        <div className="min-w-0 lg:col-span-8 lg:col-start-1 lg:row-start-1">
           <SessionTable
             filters={{ courseId }}
             base={base}

@@ -34,7 +34,8 @@ export function UserPage({ userId }: { userId: string }) {
         }
       />
       <div className="flex flex-col gap-4 lg:grid lg:grid-cols-12 lg:items-start">
-        <div className="flex flex-col gap-4 lg:order-2 lg:col-span-4">
+        {/* Both have their places, so that neither moves while the page arrives. */}
+        <div className="flex flex-col gap-4 lg:col-span-4 lg:col-start-9 lg:row-start-1">
           <Section title="About">
             <UserFacts user={user} />
           </Section>
@@ -43,7 +44,7 @@ export function UserPage({ userId }: { userId: string }) {
             <AnomalyList filters={{ userId }} base={base} />
           </Section>
         </div>
-        <div className="min-w-0 lg:col-span-8">
+        <div className="min-w-0 lg:col-span-8 lg:col-start-1 lg:row-start-1">
           <SessionTable
             filters={{ userId }}
             base={base}

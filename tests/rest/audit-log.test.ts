@@ -176,10 +176,14 @@ describe('a link for staff writes one entry each time', () => {
     expect(await listNew()).toEqual(ofAccount('StaffPasswordSet', id, { email, byLinkOf: admin.email }, themselves));
     await act('invitations.createPasswordLink', { id });
     const disabled = await act('staff.disable', { id });
-    expect(disabled.left).toEqual([
-      ...ofAccount('StaffDisabled', id, { email }),
-      ...ofAccount('StaffInvitationRevoked', id, { email }),
-    ]);
+    // One transaction has one time, so the order of its entries says nothing.
+    expect(disabled.left).toHaveLength(2);
+    expect(disabled.left).toEqual(
+      expect.arrayContaining([
+        ...ofAccount('StaffDisabled', id, { email }),
+        ...ofAccount('StaffInvitationRevoked', id, { email }),
+      ]),
+    );
     for (const { token } of [invited.result, again.result, link.result])
       expect(JSON.stringify(await listAll())).not.toContain(token);
   });

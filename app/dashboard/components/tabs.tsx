@@ -1,5 +1,6 @@
 'use client';
 import Link from 'next/link';
+import { useEffect, useRef } from 'react';
 import { joinClasses } from './classes';
 
 /** Tabs as links, so that each has a URL. `current` is the key of the shown tab. */
@@ -12,8 +13,15 @@ export function Tabs({
   tabs: { key: string; name: string; href: string }[];
   current: string;
 }) {
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the row is wider than the page. `scrollIntoView` would scroll the page too.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the tab that is shown is found in the page
+  useEffect(() => {
+    const tab = nav.current?.querySelector<HTMLElement>('[aria-current]');
+    if (nav.current && tab) nav.current.scrollLeft = tab.offsetLeft - nav.current.offsetLeft;
+  }, [current]);
   return (
-    <nav aria-label={label} className="flex gap-4 overflow-x-auto border-line border-b">
+    <nav ref={nav} aria-label={label} className="flex gap-4 overflow-x-auto border-line border-b">
       {tabs.map(({ key, name, href }) => (
         <Link
           key={key}

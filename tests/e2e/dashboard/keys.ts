@@ -101,6 +101,16 @@ export function registerKeyTests(): void {
     });
   });
 
+  describe('a row of tabs on a phone', () => {
+    it('shows the tab of the page, however many tabs come before it', async () => {
+      const page = await dashboard.visit('/settings?tab=staff', { role: 'admin', width: 360, height: 800 });
+      const tab = page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Staff' });
+      const { x, width } = (await tab.boundingBox())!;
+      expect(x).toBeGreaterThanOrEqual(0);
+      expect(x + width).toBeLessThanOrEqual(360);
+    });
+  });
+
   describe('a list', () => {
     it('says which row the keys have selected, and its links have different names', async () => {
       const page = await dashboard.visit('/sessions');

@@ -15,6 +15,9 @@ export function readTimeZone(value: string | undefined): string {
   }
 }
 
+/** Writes a zone's name for people: `America/New York`. */
+export const nameZone = (timeZone: string): string => timeZone.replaceAll('_', ' ');
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** How far the zone's clocks are ahead of UTC at an instant, in milliseconds. */

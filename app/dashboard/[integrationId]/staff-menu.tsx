@@ -8,7 +8,7 @@ import { useTimeZone } from '../components/time';
 import { savePreference } from '../preference';
 import { useStaff } from '../staff';
 import { THEME_COOKIE, type Theme } from '../theme';
-import { TIME_ZONE_COOKIE, UTC } from '../time-zone';
+import { nameZone, TIME_ZONE_COOKIE, UTC } from '../time-zone';
 import { ChangePassword } from './change-password';
 import { forgetUnsaved } from './sessions/unsaved-verdicts';
 
@@ -66,7 +66,7 @@ export function StaffMenu({ theme }: { theme: Theme }) {
         </button>
       </Menu>
       <ShortcutsButton />
-      <p className="w-full truncate px-1 text-faint text-xs">Times in {timeZone.replaceAll('_', ' ')}</p>
+      <p className="w-full truncate px-1 text-faint text-xs">Times in {nameZone(timeZone)}</p>
       <ChangePassword isOpen={isChanging} onClose={() => setChanging(false)} />
     </div>
   );
@@ -125,7 +125,7 @@ function TimeZoneChoice() {
             zone === timeZone ? 'bg-sunken font-medium text-ink' : 'text-muted',
           )}
         >
-          {zone.replaceAll('_', ' ')}
+          {nameZone(zone)}
         </button>
       ))}
     </fieldset>

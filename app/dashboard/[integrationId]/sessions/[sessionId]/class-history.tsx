@@ -8,7 +8,7 @@ import { ErrorState, Skeleton } from '../../../components/states';
 import { useTimeZone } from '../../../components/time';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
-import { findInstant, showInstant } from '../../../time-zone';
+import { findInstant, nameZone, showInstant } from '../../../time-zone';
 import { explainClass } from '../history-words';
 import { HistoryEntry } from '../verdict-history';
 
@@ -41,7 +41,7 @@ export function ClassHistory({ sessionId, refetchInterval }: ClassHistoryProps) 
         <Skeleton className="h-24" />
       ) : (
         <div className="space-y-4">
-          <Field label={`Class at a time (${timeZone.replaceAll('_', ' ')})`}>
+          <Field label={`Class at a time (${nameZone(timeZone)})`}>
             <Input
               type="datetime-local"
               className="w-56"

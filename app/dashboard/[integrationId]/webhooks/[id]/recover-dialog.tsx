@@ -9,7 +9,7 @@ import { ErrorState } from '../../../components/states';
 import { useTimeZone } from '../../../components/time';
 import { useTRPC } from '../../../queries';
 import { describeError, findField } from '../../../query-client';
-import { findInstant, showClock } from '../../../time-zone';
+import { findInstant, nameZone, showClock } from '../../../time-zone';
 
 const DAY_MS = 86_400_000;
 
@@ -25,8 +25,11 @@ export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose(
       onSuccess: () => void queryClient.invalidateQueries({ queryKey: trpc.deliveries.pathKey() }),
     }),
   );
-  // The browser gives a whole time or none; the API reports none.
-  const toInstant = (clock: string) => (clock ? new Date(findInstant(clock, timeZone)).toISOString() : clock);
+  // What is no time, or none of a year with four digits, passes as it is, and the API reports it.
+  const toInstant = (clock: string) => {
+    const atMs = findInstant(clock, timeZone);
+    return Number.isNaN(atMs) ? clock : new Date(atMs).toISOString();
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     recover.mutate({ id: webhook.id, startDate: toInstant(start), ...(end && { endDate: toInstant(end) }) });
@@ -43,7 +46,7 @@ export function RecoverDialog({ webhook, onClose }: { webhook: Webhook; onClose(
             attempts. Delivered ones are not sent again. A receiver that checks the id processes nothing twice.
           </p>
           <div className="grid gap-3 sm:grid-cols-2">
-            <Field label={`Since (${timeZone.replaceAll('_', ' ')})`} error={field === 'startDate' ? message : null}>
+            <Field label={`Since (${nameZone(timeZone)})`} error={field === 'startDate' ? message : null}>
               <Input type="datetime-local" required value={start} onChange={(event) => setStart(event.target.value)} />
             </Field>
             <Field label="Before (empty: now)" error={field === 'endDate' ? message : null}>

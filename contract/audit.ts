@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { wireInstant, word } from './fields';
+import { wireInstant, wireText, word } from './fields';
 import { pageOf, pageQuery } from './pagination';
 
-// Who changed keys, plans, thresholds, sites, webhooks, labels and accounts. For admins; no route of the public API shows it.
+// Who changed keys, plans, thresholds, sites, webhooks, labels and accounts. Admins see all of it, a key what was done to its
+// integration.
 
 /** The audited actions. `details` hold the values before and after, never a secret. */
 export const AUDIT_ACTIONS = [
@@ -14,7 +15,7 @@ export const AUDIT_ACTIONS = [
   ...(['StaffPasswordLinkCreated', 'StaffPasswordChanged'] as const),
   ...(['StaffSessionsEnded', 'SessionsRescored', 'FindingRuleSwitched', 'ReviewSampleChanged'] as const),
   ...(['ReportRequested', 'ReportDeleted', 'ReportScheduled', 'ReportScheduleDeleted'] as const),
-  ...(['SkippedEventsSent'] as const),
+  ...(['SkippedEventsSent', 'UserErasureRequested'] as const),
   ...(['AlertRuleCreated', 'AlertRuleChanged', 'AlertRuleDeleted'] as const),
   ...(['SessionLabeled', 'LabelUndone', 'LabelRemoved', 'DeviceConfirmed', 'DeviceConfirmationRevoked'] as const),
   ...(['WebhookCreated', 'WebhookChanged', 'WebhookEnabled', 'WebhookDisabled'] as const),
@@ -53,3 +54,31 @@ export type AuditScope = (typeof AUDIT_SCOPES)[number];
 
 export const listAuditEntriesInput = z.object({ scope: word(AUDIT_SCOPES).default('Integration'), ...pageQuery });
 export type ListAuditEntriesInput = z.infer<typeof listAuditEntriesInput>;
+
+/** What a key sees of an entry: of staff only that it was staff. */
+export const keyAuditEntrySchema = z
+  .object({
+    id: wireText('aud_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
+    at: wireInstant(),
+    action: wireText('KeyMinted').describe('What was done; new actions may be added.'),
+    actor: z.object({
+      kind: z
+        .enum(ACTOR_KINDS)
+        .describe('Our staff, an API key of yours, or our operator.')
+        .meta({ example: 'ApiKey' }),
+      id: wireText('key_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f').nullable().describe('Of the key; null for others.'),
+      name: wireText('aik_v1_5Hk2…mQ7x').nullable().describe('The masked key; null for others.'),
+    }),
+    subjectId: wireText('key_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f').describe(
+      'What was changed: the integration, or the id of a key, site, webhook, session, user, alert rule or report.',
+    ),
+    details: z
+      .record(z.string(), z.unknown())
+      .describe('The values before and after, by action; never a secret.')
+      .meta({ example: { name: 'Nightly', masked: 'aik_v1_5Hk2…mQ7x' } }),
+  })
+  .meta({ id: 'AuditEntry' });
+export type KeyAuditEntry = z.infer<typeof keyAuditEntrySchema>;
+
+export const listKeyAuditEntriesInput = z.object({ ...pageQuery });
+export type ListKeyAuditEntriesInput = z.infer<typeof listKeyAuditEntriesInput>;

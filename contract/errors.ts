@@ -7,12 +7,12 @@ export const ERROR_CODES = {
   INVALID_API_KEY: {
     status: 401,
     hasField: false,
-    description: 'The key is malformed, unknown, revoked or of another region.',
+    description: 'The key is malformed, unknown, revoked, expired or of another region.',
   },
   INVALID_REQUEST: {
     status: 400,
     hasField: true,
-    description: 'A query or path parameter failed validation; `details.field` names it.',
+    description: 'A query or path parameter or a header failed validation; `details.field` names it.',
   },
   INVALID_BODY: {
     status: 400,
@@ -34,14 +34,14 @@ export const ERROR_CODES = {
   FORBIDDEN: {
     status: 403,
     hasField: false,
-    description: 'The key is valid but does not permit the operation (reserved).',
+    description: 'The key is valid but does not have the scope of the operation.',
   },
   PLAN_LIMIT_REACHED: { status: 402, hasField: false, description: 'The plan’s cap for the resource is reached.' },
   RATE_LIMITED: {
     status: 429,
     hasField: false,
     description:
-      'The quota of this minute is used up, or too many test deliveries of the integration are under way; `Retry-After` says in how many seconds to try again.',
+      'The quota of this minute is used up, too many test deliveries or exports of the integration are under way, or the first request with the same `Idempotency-Key` is; `Retry-After` says in how many seconds to try again.',
   },
   UNSUPPORTED_OPERATION: {
     status: 400,

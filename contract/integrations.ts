@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TYPE_NAMES } from './events';
-import { idText, int32, text, wireInstant, wireText } from './fields';
+import { idText, int32, text, wireInstant, wireText, word } from './fields';
 import { PLAN_NAMES, planSchema, tierSchema } from './tiers';
 
 export const REGIONS = ['us', 'eu'] as const;
@@ -65,18 +65,39 @@ export const planPreviewSchema = z.object({
 });
 export type PlanPreview = z.infer<typeof planPreviewSchema>;
 
+/** What a key may do: read everything of its integration, and change what a scope names. */
+export const KEY_SCOPES = ['read', 'sessions:write', 'webhooks:write', 'settings:write', 'users:erase'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+/** The scopes of a key that was minted without naming any. What cannot be undone must be asked for. */
+export const DEFAULT_KEY_SCOPES = KEY_SCOPES.filter((scope) => scope !== 'users:erase');
+
 /** A masked key. `lastUsedAt` is up to a minute behind. */
 export const apiKeySchema = z.object({
   id: wireText('key_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
   name: wireText('Nightly export'),
   masked: wireText('aik_v1_Zk3p…9xQa'),
+  scopes: z.array(z.enum(KEY_SCOPES)),
   createdAt: wireInstant(),
+  expiresAt: wireInstant().nullable(),
   lastUsedAt: wireInstant().nullable(),
   revokedAt: wireInstant().nullable(),
 });
 export type ApiKey = z.infer<typeof apiKeySchema>;
 export const apiKeyNameInput = text(1, 100).default('API key');
-export const mintKeyInput = z.object({ name: apiKeyNameInput });
+/** In any order and number; stored once each, in the order of the list. */
+export const keyScopesInput = z
+  .array(word(KEY_SCOPES))
+  .min(1, 'must have at least one item')
+  .transform((scopes) => KEY_SCOPES.filter((scope) => scopes.includes(scope)))
+  .default([...DEFAULT_KEY_SCOPES]);
+export const MAX_KEY_DAYS = 3_650;
+const DAYS_FAULT = `must be a whole number from 1 to ${MAX_KEY_DAYS}`;
+export const keyDaysInput = z.int(DAYS_FAULT).min(1, DAYS_FAULT).max(MAX_KEY_DAYS, DAYS_FAULT);
+export const mintKeyInput = z.object({
+  name: apiKeyNameInput,
+  scopes: keyScopesInput,
+  expiresInDays: keyDaysInput.nullable().default(null),
+});
 export const mintedKeySchema = z.object({
   id: z.string(),
   key: z.string().describe('Shown in this answer and never again.'),

@@ -14,6 +14,10 @@ export const WEBHOOK_STATES = [
 ] as const;
 export type WebhookStateName = (typeof WEBHOOK_STATES)[number];
 
+/** What an operator is told of a subscription, once for each change. */
+export const TOLD_STATES = ['failing', 'disabled', 'recovered'] as const;
+export type ToldState = (typeof TOLD_STATES)[number];
+
 export const webhookStateSchema = z.object({
   id: wireText('whk_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
   name: wireText('Bots to the review queue'),

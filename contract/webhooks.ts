@@ -123,7 +123,7 @@ const shownSecret = wireText('whsec_dGhpcyBpcyBhbiBleGFtcGxlIG9mIDMyIGJ5dGVzIQ==
 
 export const webhookWithSecretSchema = webhookSchema.extend({ secret: shownSecret }).meta({ id: 'WebhookWithSecret' });
 
-/** A new secret. The previous one is invalid from now on (specification: rotate-secret). */
+/** A new secret. The previous one is invalid from now on, or after the grace period (specification: rotate-secret). */
 export const rotatedSecretSchema = z
   .object({ id: wireText(EXAMPLE_ID), secret: shownSecret, rotatedAt: wireInstant() })
   .meta({ id: 'RotatedSecret' });
@@ -198,6 +198,19 @@ export const createWebhookInput = z.object({
 export type CreateWebhookInput = z.infer<typeof createWebhookInput>;
 
 export const webhookIdInput = z.object({ id: idText(EXAMPLE_ID).describe('The subscription’s id.') });
+
+/** The longest time for which a rotated secret may still sign. */
+const MAX_GRACE_SECONDS = 604_800;
+const GRACE_FAULT = `must be a whole number from 0 to ${MAX_GRACE_SECONDS}`;
+export const rotateSecretInput = webhookIdInput.extend({
+  gracePeriodSeconds: z
+    .int(GRACE_FAULT)
+    .min(0, GRACE_FAULT)
+    .max(MAX_GRACE_SECONDS, GRACE_FAULT)
+    .default(0)
+    .meta({ type: 'integer', format: 'int32', example: 3_600 })
+    .describe('For so long, deliveries also carry the signature of the old secret, in `X-Webhook-Signature-Previous`.'),
+});
 
 export const updateWebhookInput = z.object({
   ...webhookIdInput.shape,

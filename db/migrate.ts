@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import postgres from 'postgres';
+import { advanceEventPositions } from './event-positions';
 
 const LOCK_KEY = 7_201_001;
 
@@ -15,8 +16,8 @@ export class RegionMismatchError extends Error {}
 
 /**
  * Applies the missing migrations under an advisory lock: if several processes start together, one migrates and the
- * others wait. Writes the region into a new database and refuses one of another region. Returns the names of the
- * applied migrations. `url` must reach Postgres itself, not a transaction pooler.
+ * others wait. Writes the region into a new database and refuses one of another region. Lets positions of events go on
+ * after a restore. Returns the names of the applied migrations. `url` must reach Postgres itself, not a transaction pooler.
  */
 export async function migrateDatabase(options: { url: string; directory: string; region: string }): Promise<string[]> {
   const journal = JSON.parse(await readFile(join(options.directory, 'meta/_journal.json'), 'utf8')) as Journal;
@@ -30,6 +31,7 @@ export async function migrateDatabase(options: { url: string; directory: string;
     else if (meta.region !== options.region) {
       throw new RegionMismatchError(`REGION: is ${options.region}, but this database belongs to region ${meta.region}`);
     }
+    await advanceEventPositions(sql);
     return journal.entries.slice(before).map((entry) => entry.tag);
   } finally {
     await sql.end({ timeout: 5 });

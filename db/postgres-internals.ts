@@ -222,3 +222,12 @@ export type Parsers = Record<number, (text: string) => unknown>;
  * parsers that were given as an option.
  */
 export const setParsers = (sql: postgres.Sql, parsers: Parsers): Parsers => Object.assign(sql.options.parsers, parsers);
+
+/**
+ * Gives a transaction what Drizzle needs and postgres.js gives to a pool alone: the pool's options, and `begin`, which makes a
+ * savepoint. Drizzle writes into the parsers, so it gets a copy; the connection reads with those of the pool.
+ */
+export function asPool(transaction: postgres.TransactionSql, { options }: postgres.Sql): postgres.Sql {
+  const own = { ...options, parsers: { ...options.parsers }, serializers: { ...options.serializers } };
+  return Object.assign(transaction, { options: own, begin: transaction.savepoint }) as unknown as postgres.Sql;
+}

@@ -1,6 +1,8 @@
 import { type EventPayload, Inngest, type Logger, Middleware } from 'inngest';
 import type { Region } from '../contract/integrations';
 import {
+  type ErasureRequested,
+  erasureRequested,
   type ReportRequested,
   type RetryScheduled,
   reportRequested,
@@ -63,6 +65,7 @@ export interface Messages {
   sendWakeUps: (retries: RetryScheduled[]) => Promise<void>;
   sendSweep: () => Promise<void>;
   sendReports: (reports: ReportRequested[]) => Promise<void>;
+  sendErasures: (erasures: ErasureRequested[]) => Promise<void>;
 }
 
 /** Creates the messages that a client sends. */
@@ -76,6 +79,7 @@ export function createMessages(client: Inngest): Messages {
     sendDue: (subscriptions) => sendAll(subscriptions, (data) => subscriptionDue.create(data)),
     sendWakeUps: (retries) => sendAll(retries, (data) => retryScheduled.create(data)),
     sendSweep: async () => void (await client.send(sweepRequested.create({}))),
+    sendErasures: (erasures) => sendAll(erasures, (data) => erasureRequested.create(data)),
     sendReports: (reports) => sendAll(reports, (data) => reportRequested.create(data)),
   };
 }

@@ -24,6 +24,12 @@ export type ReportRequested = { integrationId: string; reportId: string };
 /** A report waits to be rendered. Its row says what is to be done. */
 export const reportRequested = eventType('report/requested', { schema: staticSchema<ReportRequested>() });
 
+/** Identifies the erasure of a user. */
+export type ErasureRequested = { integrationId: string; erasureId: string };
+
+/** A user is to be erased. The row says whom, and how far it is. */
+export const erasureRequested = eventType('user/erasure.requested', { schema: staticSchema<ErasureRequested>() });
+
 /**
  * A process has started, or the database is back. Deliveries that the previous process left behind, and those whose wake-ups
  * were lost, must not wait for the next full minute.

@@ -5,7 +5,9 @@ import { text } from '../contract/fields';
 import {
   apiKeyNameInput,
   integrationNameInput,
+  keyDaysInput,
   keyIdInput,
+  keyScopesInput,
   originsInput,
   planInput,
   setPlanInput,
@@ -114,9 +116,13 @@ const COMMANDS = new Map<string, Command>(
       revokeSite(asOperator(db), { id: site }),
     ),
     'key mint': command(
-      '--integration I [--name N]',
-      z.object({ integration: id, name: apiKeyNameInput }),
-      ({ db }, flags) => mintKey(asOperator(db), { integrationId: flags.integration, name: flags.name }),
+      '--integration I [--name N] [--scope read|sessions:write|webhooks:write|settings:write|users:erase …] [--expires-in-days D]',
+      z.object({
+        ...{ integration: id, name: apiKeyNameInput, scope: keyScopesInput },
+        'expires-in-days': z.coerce.number().pipe(keyDaysInput).optional(),
+      }),
+      ({ db }, { integration, name, scope, 'expires-in-days': expiresInDays }) =>
+        mintKey(asOperator(db), { integrationId: integration, name, scopes: scope, expiresInDays }),
     ),
     'key revoke': command('--id K', keyIdInput, ({ db }, flags) => revokeKey(asOperator(db), flags)),
     'staff create': command(
@@ -164,7 +170,7 @@ const COMMANDS = new Map<string, Command>(
 );
 
 /** Flags that may be given more than once. */
-const REPEATABLE = new Set(['origin']);
+const REPEATABLE = new Set(['origin', 'scope']);
 /** Flags without a value. */
 const SWITCHES = new Set(['dry-run']);
 

@@ -45,12 +45,21 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Serv
   return server;
 }
 
+/** The open connections of each server, and how far their clients have read. */
+const openConnections = new WeakMap<Server, Map<Socket, { takenBytes: number; sinceMs: number }>>();
+
+/** Cuts all connections. Resets them: an answer without a length would end with the connection for a client of HTTP/1.0. */
+export function resetConnections(server: Server): void {
+  for (const socket of openConnections.get(server)?.keys() ?? []) socket.resetAndDestroy();
+}
+
 /**
- * Closes connections whose clients stop reading their answers. A socket timeout would not work, because every byte that
+ * Cuts connections whose clients stop reading their answers. A socket timeout would not work, because every byte that
  * such a client sends restarts it.
  */
 function cutIdleReaders(server: Server, answerTimeoutMs: number, checkEveryMs: number): void {
   const connections = new Map<Socket, { takenBytes: number; sinceMs: number }>();
+  openConnections.set(server, connections);
   server.on('connection', (socket: Socket) => {
     connections.set(socket, { takenBytes: 0, sinceMs: 0 });
     socket.once('close', () => connections.delete(socket));
@@ -61,7 +70,7 @@ function cutIdleReaders(server: Server, answerTimeoutMs: number, checkEveryMs: n
       const takenBytes = socket.bytesWritten - socket.writableLength;
       if (socket.writableLength === 0 || takenBytes !== last.takenBytes)
         connections.set(socket, { takenBytes, sinceMs: nowMs });
-      else if (nowMs - last.sinceMs > answerTimeoutMs) socket.destroy();
+      else if (nowMs - last.sinceMs > answerTimeoutMs) socket.resetAndDestroy();
     }
   };
   const timer = setInterval(check, checkEveryMs).unref();

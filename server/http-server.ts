@@ -7,6 +7,7 @@ import {
   hasTooManyFields,
   hasTwoHosts,
   limitConnections,
+  resetConnections,
 } from './http-limits';
 import { stopListening } from './node-http-internals';
 import { runRequest } from './platform/console';
@@ -117,7 +118,7 @@ export async function stopHttpServer(server: Server, graceMs: number): Promise<v
   const idle = setInterval(() => {
     if (performance.now() >= lingersUntil) server.closeIdleConnections();
   }, 50);
-  const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
+  const deadline = setTimeout(() => resetConnections(server), graceMs);
   await closed;
   clearInterval(idle);
   clearTimeout(deadline);

@@ -12,12 +12,14 @@ import { type Collector, createCollector } from './collector/collector';
 import { createRecordings, type Recordings } from './collector/recordings';
 import { createPartitions, pruneTraces } from './collector/retention';
 import { pruneAuditEntries } from './domain/audit-entries';
+import { pruneIdempotencyKeys } from './domain/idempotency-keys';
 import { foldIncidents, recountMinutes } from './domain/minute-counts';
 import { pruneRateWindows } from './domain/rate-windows';
 import { pruneFindings, pruneReviewDraws, pruneSessions } from './domain/retention';
 import { drawReviewSamples } from './domain/review-draws';
 import { createFolder, foldSessionDeltas } from './domain/rollups';
 import { createUsageMeter, type UsageMeter } from './domain/usage';
+import { createErasures, type Erasures } from './erasure/erasures';
 import { type AlertRules, createAlertRules } from './findings/alert-rules';
 import { createFindings, type FindingsOutbox } from './findings/outbox';
 import { createIngester, type Ingester } from './pipeline/ingest';
@@ -33,7 +35,14 @@ import { readBacklog } from './webhooks/deliveries';
 import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
 import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
 import { LeasePresence } from './webhooks/lease-presence';
-import { pruneAnswers, pruneDeliveries, pruneEvents, pruneSubscriptions } from './webhooks/retention';
+import { createOperatorNotices, type OperatorNotices } from './webhooks/operator-notices';
+import {
+  pruneAnswers,
+  pruneDeliveries,
+  pruneEvents,
+  prunePreviousSecrets,
+  pruneSubscriptions,
+} from './webhooks/retention';
 
 export { isUnavailable } from '../db/client';
 
@@ -60,10 +69,13 @@ export interface Service {
   findings: FindingsOutbox;
   usage: UsageMeter;
   reports: ReportService;
+  erasures: Erasures;
   /** Serves `/api/inngest`. Null if no Inngest server is configured, so that nobody else can start runs. */
   inngestHandler: ((request: Request) => Promise<Response>) | null;
   engine: EmbeddedEngine | null;
   webhookClient: WebhookClient;
+  /** Null if there is no address to tell the operator at. */
+  operatorNotices: OperatorNotices | null;
   /** Whether our own server stands in front of Next, as its options say. */
   isSelfHosted: boolean;
   /** Null while the demo is off. */
@@ -158,6 +170,7 @@ export function createService(options: ServiceOptions): Service {
     handover: dispatcher.handover,
     firstDelayMs: env.WEBHOOK_RETRY_DELAYS[0]!,
     publicUrl: env.publicUrl,
+    erasureKey: secrets.erasureKey,
     onCommitted({ integrationIds, changedSessions, concerns }) {
       noteChanges(changedSessions);
       alertRules.noteChanges(integrationIds);
@@ -174,12 +187,20 @@ export function createService(options: ServiceOptions): Service {
     readCollector: collector.load,
     readFindings: findings.count,
   });
+  const stores = openReportStores(db, env);
   const reports = createReports({
     ...{ db, log, ingester, cursorKey: secrets.cursorKey },
-    stores: openReportStores(db, env),
+    stores,
     wake: messages.sendReports,
   });
-  const jobs = createJobs({ env, db, dispatcher, collector, findings, alertRules, reports });
+  const { OPERATOR_WEBHOOK_URL: operatorUrl, OPERATOR_WEBHOOK_SECRET: operatorSecret } = env;
+  const operatorNotices =
+    operatorUrl && operatorSecret
+      ? createOperatorNotices({ db, log, url: operatorUrl, secret: operatorSecret, publicUrl: env.publicUrl })
+      : null;
+  const { erasureKey } = secrets;
+  const erasures = createErasures({ db, log, stores, erasureKey, wake: messages.sendErasures });
+  const jobs = createJobs({ env, db, dispatcher, operatorNotices, collector, findings, alertRules, reports, erasures });
   handler = serve({ client, functions: createFunctions(client, jobs) });
 
   return {
@@ -201,9 +222,11 @@ export function createService(options: ServiceOptions): Service {
     findings,
     usage: createUsageMeter({ db, log }),
     reports,
+    erasures,
     inngestHandler: env.usesInngest ? handler : null,
     engine,
     webhookClient,
+    operatorNotices,
     isSelfHosted: options.isSelfHosted,
     demo: null,
   };
@@ -214,21 +237,30 @@ const createJobs = ({
   env,
   db,
   dispatcher,
+  operatorNotices,
   collector,
   findings,
   alertRules,
   reports,
-}: Pick<Service, 'env' | 'db' | 'dispatcher' | 'collector' | 'findings' | 'alertRules' | 'reports'>): Jobs => ({
+  erasures,
+}: Pick<
+  Service,
+  'env' | 'db' | 'dispatcher' | 'operatorNotices' | 'collector' | 'findings' | 'alertRules' | 'reports' | 'erasures'
+>): Jobs => ({
   ...reports.jobs,
+  ...erasures.jobs,
   drainSubscription: dispatcher.drainSubscription,
   wakeSubscription: dispatcher.wakeSubscription,
   sweep: dispatcher.sweep,
+  tellOperator: operatorNotices?.tell ?? null,
   pruneRateWindows: () => pruneRateWindows(db),
   pruneSignInWindows: () => pruneTries(db),
+  prunePreviousSecrets: () => prunePreviousSecrets(db),
   pruneDeliveries: () => pruneDeliveries(db),
   pruneAnswers: () => pruneAnswers(db, env.WEBHOOK_KEEP_ANSWERS),
   pruneSubscriptions: () => pruneSubscriptions(db),
   pruneEvents: () => pruneEvents(db),
+  pruneIdempotencyKeys: () => pruneIdempotencyKeys(db),
   foldSessionDeltas: () => foldSessionDeltas(db),
   foldIncidents: () => foldIncidents(db),
   recountMinutes: () => recountMinutes(db),
@@ -253,7 +285,7 @@ export async function closeService(service: Service, graceMs: number): Promise<v
   // Send wake-ups for committed deliveries while the engine still accepts events.
   await service.dispatcher.publisher.flush();
   await Promise.all([service.dispatcher.stop(graceMs), service.engine?.stop(graceMs)]);
-  await service.webhookClient.close();
+  await Promise.all([service.webhookClient.close(), service.operatorNotices?.close()]);
   await service.usage.close();
   await service.db.close();
   releaseService();

@@ -1,5 +1,6 @@
 export * from './audit';
 export * from './collector';
+export * from './erasures';
 export * from './findings';
 export * from './integrations';
 export * from './reports';

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { boolean, index, integer, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core';
+import { boolean, index, integer, pgTable, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core';
+import type { KeyScope } from '../../contract/integrations';
 import type { Plan } from '../../contract/tiers';
 import { bytes, identifier, instant } from './columns';
 
@@ -39,9 +40,17 @@ export const apiKeys = pgTable(
     hash: bytes('hash').notNull().unique(),
     first4: text('first4').notNull(),
     last4: text('last4').notNull(),
+    /** Keys from before there were scopes, and those that an older process mints, have all that these could do. */
+    scopes: text('scopes')
+      .array()
+      .$type<KeyScope[]>()
+      .notNull()
+      .default(sql`'{read,sessions:write,webhooks:write,settings:write}'`),
     createdAt: instant('created_at').notNull().defaultNow(),
     /** Up to a minute behind. */
     lastUsedAt: instant('last_used_at'),
+    /** Null: never. */
+    expiresAt: instant('expires_at'),
     revokedAt: instant('revoked_at'),
   },
   (table) => [index('api_keys_integration').on(table.integrationId, table.createdAt)],
@@ -61,5 +70,31 @@ export const rateWindows = pgTable(
   (table) => [
     primaryKey({ columns: [table.bucket, table.windowStart] }),
     index('rate_windows_start').on(table.windowStart),
+  ],
+);
+
+/**
+ * Keys that customers gave to requests of the last day. `answer_sealed` is written in the transaction of the request's effect. Without
+ * it, a request is under way, or its process died: then the claim expires.
+ */
+export const idempotencyKeys = pgTable(
+  'idempotency_keys',
+  {
+    integrationId: identifier('integration_id')
+      .notNull()
+      .references(() => integrations.id),
+    apiKeyId: identifier('api_key_id').notNull(),
+    /** Keyed hashes of the key, and of route, path and body. */
+    keyHash: bytes('key_hash').notNull(),
+    contentHash: bytes('content_hash').notNull(),
+    claim: uuid('claim').notNull(),
+    claimedUntil: instant('claimed_until').notNull(),
+    /** Encrypted, without a secret that is shown once. */
+    answerSealed: bytes('answer_sealed'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.apiKeyId, table.keyHash] }),
+    index('idempotency_keys_age').on(table.integrationId, table.createdAt),
   ],
 );

@@ -15,6 +15,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import type { SkipReason } from '../../contract/deliveries';
 import type { EventTypeName } from '../../contract/events';
+import type { ToldState } from '../../contract/webhook-states';
 import type { DeliveryStatus, Threshold } from '../../contract/webhooks';
 import { bytes, identifier, instant } from './columns';
 import { integrations } from './integrations';
@@ -31,11 +32,16 @@ export const domainEvents = pgTable(
     createdAt: instant('created_at').notNull().defaultNow(),
     /** Why the event was not sent to a subscription of its type: subscription id → reason. */
     skips: jsonb('skips').$type<Record<string, SkipReason>>(),
+    /** How deliveries ended that the log no longer shows: subscription id → status. */
+    ended: jsonb('ended').$type<Record<string, DeliveryStatus>>(),
+    /** Where the event is in the order in which events become visible (`db/event-positions.ts`). */
+    position: bigint('position', { mode: 'bigint' }).notNull().default(sql`event_position(pg_current_xact_id())`),
   },
   (table) => [
     primaryKey({ columns: [table.integrationId, table.id] }),
     unique('domain_events_once').on(table.integrationId, table.type, table.naturalKey),
     index('domain_events_type').on(table.integrationId, table.type, table.createdAt, table.id),
+    index('domain_events_position').on(table.integrationId, table.position, table.id),
     index('domain_events_skipped').on(table.integrationId, table.createdAt, table.id).where(sql`skips is not null`),
   ],
 );
@@ -53,6 +59,9 @@ export const webhookSubscriptions = pgTable(
     name: text('name').notNull(),
     enabled: boolean('enabled').notNull(),
     secretSealed: bytes('secret_sealed').notNull(),
+    /** The secret before, while the grace period of its rotation runs; a job removes it afterwards. */
+    previousSecretSealed: bytes('previous_secret_sealed'),
+    previousSecretUntil: instant('previous_secret_until'),
     consecutiveFailures: integer('consecutive_failures').notNull().default(0),
     disabledReason: text('disabled_reason'),
     disabledFailureClass: text('disabled_failure_class'),
@@ -60,6 +69,8 @@ export const webhookSubscriptions = pgTable(
     lastDeliveryStatus: text('last_delivery_status').$type<DeliveryStatus>(),
     /** When the last wake-up was sent to the engine. The drain clears it before it claims. */
     nudgedAt: instant('nudged_at'),
+    /** The state that the operator was told last; null if never. */
+    toldState: text('told_state').$type<ToldState>(),
     createdAt: instant('created_at').notNull().defaultNow(),
     deletedAt: instant('deleted_at'),
   },
@@ -174,6 +185,21 @@ export const webhookAnswers = pgTable(
     primaryKey({ columns: [table.integrationId, table.deliveryId, table.resend, table.attempt] }),
     index('webhook_answers_received').on(table.receivedAt),
   ],
+);
+
+/** What the operator is to be told of subscriptions. A row is removed when it was sent, or given up. */
+export const operatorNotices = pgTable(
+  'operator_notices',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    id: identifier('id').notNull(),
+    subscriptionId: identifier('subscription_id').notNull(),
+    /** The exact text to sign and send. */
+    payload: text('payload').notNull(),
+    attempts: smallint('attempts').notNull().default(0),
+    nextAttemptAt: instant('next_attempt_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
 );
 
 /** Deliveries that ended on a day (UTC) and were removed from the log. */

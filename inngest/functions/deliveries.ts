@@ -9,6 +9,8 @@ export interface DeliveryJobs {
   wakeSubscription: (subscription: SubscriptionDue) => Promise<void>;
   /** Finds lost deliveries and wakes their drains. */
   sweep: () => Promise<void>;
+  /** Tells the operator how subscriptions do. Null if nobody is to be told. */
+  tellOperator: (() => Promise<void>) | null;
 }
 
 // The engine retries only our own faults, for example if the database is away. A receiver's failure is a value, not an error.
@@ -42,21 +44,22 @@ export function createDeliveryFunctions(client: Inngest, jobs: DeliveryJobs) {
     },
   );
 
-  /** Looks every ten seconds of a minute for lost wake-ups and for attempts whose process died. */
-  const sweepDeliveries = client.createFunction(
-    {
-      id: 'sweep-deliveries',
-      name: 'Find lost deliveries',
-      triggers: [{ cron: '* * * * *' }, sweepRequested],
-      retries: 0,
-    },
-    async ({ step }) => {
-      for (let n = 1; n <= SWEEPS_PER_MINUTE; n++) {
-        if (n > 1) await step.sleep(`pause-${n}`, '10s');
-        await step.run(`sweep-${n}`, () => jobs.sweep());
-      }
-    },
-  );
+  /** Creates a function that does a job every ten seconds. `verb` names its steps. */
+  const createSweep = (id: string, name: string, verb: string, job: () => Promise<unknown>) =>
+    client.createFunction(
+      { id, name, triggers: [{ cron: '* * * * *' }, sweepRequested], retries: 0 },
+      async ({ step }) => {
+        for (let n = 1; n <= SWEEPS_PER_MINUTE; n++) {
+          if (n > 1) await step.sleep(`pause-${n}`, '10s');
+          await step.run(`${verb}-${n}`, job);
+        }
+      },
+    );
 
-  return [drainSubscription, awaitRetries, sweepDeliveries];
+  /** Looks for lost wake-ups and for attempts whose process died. */
+  const sweepDeliveries = createSweep('sweep-deliveries', 'Find lost deliveries', 'sweep', () => jobs.sweep());
+  const functions = [drainSubscription, awaitRetries, sweepDeliveries];
+  const { tellOperator } = jobs;
+  if (tellOperator === null) return functions;
+  return [...functions, createSweep('tell-operator', 'Tell the operator how webhooks do', 'tell', tellOperator)];
 }

@@ -4,10 +4,12 @@ import type { Inngest } from 'inngest';
 export interface HousekeepingJobs {
   pruneRateWindows: () => Promise<number>;
   pruneSignInWindows: () => Promise<number>;
+  prunePreviousSecrets: () => Promise<number>;
   pruneDeliveries: () => Promise<number>;
   pruneAnswers: () => Promise<number>;
   pruneSubscriptions: () => Promise<number>;
   pruneEvents: () => Promise<number>;
+  pruneIdempotencyKeys: () => Promise<number>;
   foldSessionDeltas: () => Promise<number>;
   foldIncidents: () => Promise<number>;
   recountMinutes: () => Promise<number>;
@@ -28,19 +30,20 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
   const pruneWindows = client.createFunction(
     {
       id: 'prune-rate-windows',
-      name: 'Remove past windows of rate limits and sign-in attempts',
+      name: 'Remove past windows of rate limits and sign-in attempts, and rotated secrets',
       triggers: [{ cron: '*/5 * * * *' }],
       retries: 0,
     },
     async ({ step }) => {
       await step.run('prune', () => jobs.pruneRateWindows());
       await step.run('prune-sign-in', () => jobs.pruneSignInWindows());
+      await step.run('prune-secrets', () => jobs.prunePreviousSecrets());
     },
   );
   const pruneLog = client.createFunction(
     {
       id: 'prune-deliveries',
-      name: 'Remove old deliveries and events',
+      name: 'Remove old deliveries, events and idempotency keys',
       triggers: [{ cron: '17 * * * *' }],
       retries: 0,
     },
@@ -49,6 +52,7 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
       await step.run('prune-answers', () => jobs.pruneAnswers());
       await step.run('prune-events', () => jobs.pruneEvents());
       await step.run('prune-subscriptions', () => jobs.pruneSubscriptions());
+      await step.run('prune-idempotency-keys', () => jobs.pruneIdempotencyKeys());
     },
   );
   const foldCounts = client.createFunction(

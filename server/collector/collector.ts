@@ -1,6 +1,7 @@
 import { type Beacon, type BeaconAnswer, MAX_BEACON_BYTES } from '../../contract/beacon';
 import { type Database, isKnownOutage, isUnavailable } from '../../db/client';
 import { readBeacon } from '../detection/batch';
+import { createErasedUserFinder } from '../domain/erased-users';
 import type { FoundSite } from '../domain/sites';
 import type { Ingester } from '../pipeline/ingest';
 import type { Env } from '../platform/env';
@@ -22,7 +23,7 @@ import { createIntake, type StoredBatch } from './intake';
 import { createJudge } from './judge';
 import { chooseRetrySeconds, createMinuteCounter } from './limits';
 import type { SignedMessage } from './message-signatures';
-import { documentNumber, type KeptBatch, packBatch } from './packing';
+import { documentNumber, type KeptBatch, type NamedUser, packBatch } from './packing';
 import { createPartitions } from './retention';
 import { createSchedule } from './schedule';
 import { createSessions } from './session-state';
@@ -98,6 +99,7 @@ export function createCollector(dependencies: {
   const key = secrets.collectorKey;
   const limits = { goneMs: env.SESSION_GONE, idleMs: env.SESSION_IDLE };
   const sites = createSiteFinder(db, secrets);
+  const isErasedUser = createErasedUserFinder(db, secrets.erasureKey);
   const admission = createAdmission();
   const intake = createIntake(db, env.SESSION_IDLE);
   const sessions = createSessions(db);
@@ -141,7 +143,8 @@ export function createCollector(dependencies: {
     if (!sessionBatches.take(sessionId)) return refuseForNow('session-limit');
     const userAgent = (request.userAgent ?? '').slice(0, MAX_USER_AGENT_LENGTH).toWellFormed();
     const place = mayBegin ? readPlace(request) : NO_PLACE;
-    const { d, n, receivedAtMs, ...content } = describeBatch(site, beacon, request);
+    const user = await findUser(site, beacon);
+    const { d, n, receivedAtMs, ...content } = describeBatch(site, { ...beacon, user }, request);
     const stored = await intake.store({
       ...{ integrationId, sessionId, siteId, mayBegin, userAgent, ...place },
       ...{ addressPrefix: network.prefix, addressHash: network.hash },
@@ -162,13 +165,19 @@ export function createCollector(dependencies: {
     return { country: country ?? found.country, location: location ?? found.location };
   }
 
+  /** Finds who a page says the visitor is. A user who was erased is nobody. */
+  async function findUser(site: FoundSite, { u }: Beacon): Promise<NamedUser | null> {
+    const user = u ? readUser(u, site) : null;
+    const { integrationId } = site;
+    return user && !(await isErasedUser({ integrationId, userId: user.id })) ? user : null;
+  }
+
   function describeBatch(
     site: FoundSite,
-    beacon: Beacon,
+    beacon: Beacon & { user: NamedUser | null },
     { origin, clientAddress, signed }: CollectRequest,
   ): KeptBatch {
-    const { d, n, c, e, p, w, m, l, ev, x, u, i } = beacon;
-    const user = u && readUser(u, site);
+    const { d, n, c, e, p, w, m, l, ev, x, i, user } = beacon;
     const agent = signed ? agents.verify(signed) : null;
     const number = n === 0 ? findNetwork(clientAddress) : null;
     return {

@@ -111,7 +111,7 @@ export function createJudge(dependencies: {
 
   async function sendFacts(session: OpenSession, facts: Fact[]) {
     try {
-      if (facts.length > 0) await ingester.ingestFacts({ integrationId: session.integrationId, facts });
+      if (facts.length > 0) await ingester.ingestFacts({ integrationId: session.integrationId, facts, isOurs: true });
     } catch (error) {
       if (!isInvalidFactError(error) && !findApiError(error)) throw error;
       // No repeat would help. The session goes on with its next cut.

@@ -98,7 +98,7 @@ export async function rescoreSessions(
         );
         isNoted = true;
       }
-      await ingester.ingestFacts({ integrationId: id, facts });
+      await ingester.ingestFacts({ integrationId: id, facts, isOurs: true });
       report.recorded += facts.length;
     }
   }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
-import type { ApiKey } from '../../contract/integrations';
+import { type ApiKey, DEFAULT_KEY_SCOPES, type KeyScope } from '../../contract/integrations';
 import { PLANS, type Tier } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 import { apiKeys, integrations } from '../../db/schema';
@@ -35,6 +35,7 @@ export interface VerifiedKey {
   integration: IntegrationScope;
   keyId: string;
   apiKeyMasked: string;
+  scopes: KeyScope[];
   rateLimit: RateLimit;
 }
 
@@ -43,6 +44,7 @@ interface KeyRow {
   hash: Buffer;
   first4: string;
   last4: string;
+  scopes: KeyScope[];
   integration_id: string;
   plan: keyof typeof PLANS;
   medium_at: number;
@@ -60,9 +62,12 @@ const TIER_OF_PLAN = `case i.plan ${Object.entries(PLANS)
   .map(([plan, { tier }]) => `when '${plan}' then '${tier}'`)
   .join(' ')} end`;
 
+/** A SQL condition: a request with the key `k` is answered. */
+export const IS_USABLE = 'k.revoked_at is null and coalesce(k.expires_at > now(), true)';
+
 /**
  * Verifies a key and counts the request in its rate-limit window, in one round trip (specification: Authentication, Rate
- * limiting). Returns null for a malformed, unknown or revoked key. These all cost the same look-up and are not counted.
+ * limiting). Returns null for a malformed, unknown, revoked or expired key. These all cost the same look-up and are not counted.
  */
 export async function verifyKey(
   { db, quotas }: { db: Database; quotas: Env['quotas'] },
@@ -84,6 +89,7 @@ export async function verifyKey(
     },
     keyId: row.id,
     apiKeyMasked: maskKey(row),
+    scopes: row.scopes,
     rateLimit: {
       policy: presented.scheme === 'bearer' ? 'key' : 'shared',
       limitPerMinute,
@@ -96,9 +102,9 @@ export async function verifyKey(
 
 const VERIFY = `
   with found as (
-    select k.id, k.hash, k.first4, k.last4, k.integration_id, i.plan, i.medium_at, i.bot_at, ${TIER_OF_PLAN} as tier
+    select k.id, k.hash, k.first4, k.last4, k.scopes, k.integration_id, i.plan, i.medium_at, i.bot_at, ${TIER_OF_PLAN} as tier
       from api_keys k join integrations i on i.id = k.integration_id
-     where k.hash = $1 and k.revoked_at is null),
+     where k.hash = $1 and ${IS_USABLE}),
   counted as (
     insert into rate_windows as w (bucket, window_start, requests)
     select case when $2::boolean then 'key:' || id else 'tier:' || tier end, date_trunc('minute', now()), 1 from found
@@ -108,10 +114,10 @@ const VERIFY = `
          ceil(60 - extract(second from now()))::int as reset_seconds
     from found, counted`;
 
-/** Creates a key. The key itself is returned here and never shown again. */
+/** Creates a key. The key itself is returned here and never shown again. `expiresInDays` null: it never expires. */
 export async function mintKey(
   { db, actor }: AuditedContext,
-  input: { integrationId: string; name: string },
+  input: { integrationId: string; name: string; scopes?: KeyScope[]; expiresInDays?: number | null },
 ): Promise<{ id: string; key: string }> {
   const body = randomBytes(BODY_BYTES).toString('base64url');
   const key = PREFIX + body;
@@ -122,11 +128,17 @@ export async function mintKey(
       .from(integrations)
       .where(eq(integrations.id, input.integrationId));
     if (!integration) throw new ApiError('NOT_FOUND', 'Integration not found');
-    const { integrationId, name } = input;
+    const { integrationId, name, scopes = DEFAULT_KEY_SCOPES, expiresInDays = null } = input;
     const shown = { first4: body.slice(0, 4), last4: body.slice(-4) };
-    await tx.insert(apiKeys).values({ id, integrationId, name, hash: hashKey(key), ...shown });
+    const [minted] = await tx
+      .insert(apiKeys)
+      .values({
+        ...{ id, integrationId, name, hash: hashKey(key), ...shown, scopes },
+        expiresAt: sql`now() + ${expiresInDays}::int * interval '1 day'`,
+      })
+      .returning({ expiresAt: apiKeys.expiresAt });
     const act = { action: 'KeyMinted', integrationId, subjectId: id } as const;
-    await recordAct(tx, actor, { ...act, details: { name, masked: maskKey(shown) } });
+    await recordAct(tx, actor, { ...act, details: { name, masked: maskKey(shown), scopes, ...minted } });
   });
   return { id, key };
 }
@@ -159,24 +171,23 @@ export async function revokeKey(
   return { id: input.id, revokedAt: key.revokedAt };
 }
 
-/** Lists the keys of an integration, newest first, including revoked ones. */
+/** Lists the keys of an integration, newest first, including revoked and expired ones. */
 export async function listKeys({ db, integration }: DomainContext): Promise<ApiKey[]> {
   const rows = await db.orm
     .select()
     .from(apiKeys)
     .where(eq(apiKeys.integrationId, integration.id))
     .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id));
-  return rows.map(({ id, name, createdAt, lastUsedAt, revokedAt, ...key }) => ({
-    ...{ id, name, masked: maskKey(key), createdAt, lastUsedAt, revokedAt },
+  return rows.map(({ id, name, scopes, createdAt, lastUsedAt, expiresAt, revokedAt, ...key }) => ({
+    ...{ id, name, masked: maskKey(key), scopes, createdAt, lastUsedAt, expiresAt, revokedAt },
   }));
 }
 
-/** Lists the masked form of each integration's newest key that is not revoked. */
+/** Lists the masked form of each integration's newest key that is neither revoked nor expired. */
 export async function listMaskedKeys(db: Database): Promise<Map<string, string>> {
-  const rows = await db.orm
-    .select({ integrationId: apiKeys.integrationId, first4: apiKeys.first4, last4: apiKeys.last4 })
-    .from(apiKeys)
-    .where(isNull(apiKeys.revokedAt))
-    .orderBy(apiKeys.createdAt, apiKeys.id);
+  const rows = await db.query<{ integrationId: string; first4: string; last4: string }>(
+    `select k.integration_id as "integrationId", k.first4, k.last4 from api_keys k where ${IS_USABLE} order by k.created_at, k.id`,
+    [],
+  );
   return new Map(rows.map((row) => [row.integrationId, maskKey(row)]));
 }

@@ -1,28 +1,56 @@
-import { and, eq, isNull } from 'drizzle-orm';
-import type { AuditEntry, ListAuditEntriesInput } from '../../contract/audit';
+import { and, eq, isNull, type SQL } from 'drizzle-orm';
+import type { AuditEntry, KeyAuditEntry, ListAuditEntriesInput, ListKeyAuditEntriesInput } from '../../contract/audit';
 import { ApiError } from '../../contract/errors';
 import type { Page } from '../../contract/pagination';
 import type { Database } from '../../db/client';
 import { auditEntries, integrations } from '../../db/schema';
 import type { DomainContext } from './context';
-import { newestFirst, readPage } from './pages';
+import type { Walk } from './cursors';
+import { newestFirst, type PageInput, readPage } from './pages';
 
 const NEWEST_FIRST = newestFirst(auditEntries, 'occurredAt');
 
-function showEntry(row: typeof auditEntries.$inferSelect): AuditEntry {
+type Row = typeof auditEntries.$inferSelect;
+
+function showEntry(row: Row): AuditEntry {
   const { id, occurredAt, action, actorKind, actorId, actorName, clientAddress, integrationId, subjectId } = row;
   const actor = { kind: actorKind, id: actorId, name: actorName, clientAddress };
   return { id, at: occurredAt, action, actor, integrationId, subjectId, details: row.details };
 }
 
+/** Leaves out who of the staff it was: customers know us by no person. */
+function showToKey({ id, occurredAt, action, actorKind, actorId, actorName, subjectId, details }: Row): KeyAuditEntry {
+  const isKey = actorKind === 'ApiKey';
+  const actor = { kind: actorKind, id: isKey ? actorId : null, name: isKey ? actorName : null };
+  return { id, at: occurredAt, action, actor, subjectId, details };
+}
+
 /** Lists the changes to the integration, or to accounts, newest first. */
-export async function listAuditEntries(
+export function listAuditEntries(
   context: DomainContext,
   { scope, ...position }: ListAuditEntriesInput,
 ): Promise<Page<AuditEntry>> {
-  const { integrationId } = auditEntries;
-  const isInScope = scope === 'Staff' ? isNull(integrationId) : eq(integrationId, context.integration.id);
-  return readPage(context, { route: 'audit', filters: { scope } }, position, {
+  const isInScope = scope === 'Staff' ? isNull(auditEntries.integrationId) : isOf(context);
+  return readEntries(context, { route: 'audit', filters: { scope } }, position, isInScope, showEntry);
+}
+
+/** Lists the changes to the integration as a key may see them, newest first. */
+export const listKeyAuditEntries = (
+  context: DomainContext,
+  position: ListKeyAuditEntriesInput,
+): Promise<Page<KeyAuditEntry>> =>
+  readEntries(context, { route: 'audit-log', filters: {} }, position, isOf(context), showToKey);
+
+const isOf = ({ integration }: DomainContext) => eq(auditEntries.integrationId, integration.id);
+
+const readEntries = <Entry>(
+  context: DomainContext,
+  walk: Walk,
+  position: PageInput,
+  isInScope: SQL,
+  show: (row: Row) => Entry,
+) =>
+  readPage(context, walk, position, {
     read: (after, limit) =>
       context.db.orm
         .select()
@@ -31,9 +59,8 @@ export async function listAuditEntries(
         .orderBy(...NEWEST_FIRST.orderBy)
         .limit(limit),
     locate: NEWEST_FIRST.locate,
-    show: showEntry,
+    show,
   });
-}
 
 /**
  * Lists the latest `limit` entries for the operator, of everything or of one integration. NOT_FOUND for an unknown

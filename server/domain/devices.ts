@@ -9,19 +9,22 @@ import {
 } from '../../contract/users';
 import { deviceConfirmations } from '../../db/schema';
 import { type AuditedContext, recordAct } from '../audit/acts';
+import type { Secrets } from '../platform/secrets';
 import type { DomainContext } from './context';
 import { ENTITIES } from './rollups';
+import { assertNotErased } from './user-erasures';
 
 /**
  * Confirms a device as a user's own. A repeat refreshes `confirmedAt`, and its notes, if given, replace the old ones
  * (specification: Rule 3). An unknown pair is registered. Later anomalies of two types about the pair are suppressed.
  */
 export async function confirmDevice(
-  { db, actor, integration: { id: integrationId } }: DomainContext & AuditedContext,
+  { db, actor, secrets, integration: { id: integrationId } }: DomainContext & AuditedContext & { secrets: Secrets },
   { userId, fingerprint, notes }: ConfirmDeviceInput,
 ): Promise<DeviceConfirmation> {
   const confirmedBy = actor.kind === 'Operator' ? null : actor.name;
   return db.orm.transaction(async (tx) => {
+    await assertNotErased(tx, secrets.erasureKey, { integrationId, userId });
     const [confirmed] = await tx
       .insert(deviceConfirmations)
       .values({ integrationId, userId, fingerprint, confirmedBy, notes: notes ?? null })

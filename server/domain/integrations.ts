@@ -6,7 +6,7 @@ import type { Database } from '../../db/client';
 import { integrations, webhookSubscriptions } from '../../db/schema';
 import { type AuditedContext, recordAct } from '../audit/acts';
 import { createId } from '../platform/ids';
-import { listMaskedKeys, maskKey } from './api-keys';
+import { IS_USABLE, listMaskedKeys, maskKey } from './api-keys';
 import type { DomainContext, IntegrationScope } from './context';
 
 /** Reads the integration of the calling key (specification: GET /v1/integration). */
@@ -67,7 +67,7 @@ export async function findIntegration(db: Database, id: string): Promise<FoundIn
 const FIND = `
   select i.plan, i.medium_at as "mediumAt", i.bot_at as "botAt", k.first4, k.last4
     from integrations i
-    left join lateral (select first4, last4 from api_keys k where k.integration_id = i.id and k.revoked_at is null
+    left join lateral (select first4, last4 from api_keys k where k.integration_id = i.id and ${IS_USABLE}
                         order by k.created_at desc, k.id desc limit 1) k on true
    where i.id = $1`;
 
@@ -98,7 +98,7 @@ export interface IntegrationSummary {
   id: string;
   name: string;
   plan: Plan;
-  /** The newest key that is not revoked; null if there is none. */
+  /** The newest key that is neither revoked nor expired; null if there is none. */
   apiKeyMasked: string | null;
 }
 

@@ -11,10 +11,14 @@ export interface PageInput {
   pageSize: number;
 }
 
-/** Rows in the order of their list. If the search ended early, `stoppedAt` is the row where it ended. */
+/**
+ * Rows in the order of their list. If the search ended early, `stoppedAt` is the row where it ended. `endsAt` is where a list ends that
+ * grows at its end: the last page has a cursor too, so that the walk can go on later.
+ */
 export interface Found<Row> {
   rows: Row[];
   stoppedAt: Row | undefined;
+  endsAt?: Position | undefined;
 }
 
 /** How to read the rows of a list and how to show them. */
@@ -38,13 +42,14 @@ export async function readPage<Row, Item>(
   const limit = clampPageSize(pageSize, context.integration.tier);
   const after = cursor === undefined ? null : decodeCursor(context, walk, cursor);
   const found = await read(after, limit + 1);
-  const { rows, stoppedAt } = Array.isArray(found) ? { rows: found, stoppedAt: undefined } : found;
+  const { rows, stoppedAt, endsAt }: Found<Row> = Array.isArray(found) ? { rows: found, stoppedAt: undefined } : found;
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : stoppedAt;
+  const next = last ? locate(last) : endsAt;
   return {
     data: shown.map(show),
     pagination: {
-      ...(last ? { nextCursor: encodeCursor(context, walk, locate(last)) } : {}),
+      ...(next ? { nextCursor: encodeCursor(context, walk, next) } : {}),
       hasMore: last !== undefined,
       limit,
     },

@@ -51,7 +51,10 @@ export function createFolder(db: Database, log: Logger): (changes: number) => vo
 }
 
 /** Only its holder changes counts that come from sessions. */
-export const TRY_LOCK = `select pg_try_advisory_xact_lock(hashtext('fold-session-deltas')) as "isOurs"`;
+const LOCK_KEY = `hashtext('fold-session-deltas')`;
+export const TRY_LOCK = `select pg_try_advisory_xact_lock(${LOCK_KEY}) as "isOurs"`;
+/** Waits for the fold to end, and keeps it from beginning until the transaction ends. */
+export const LOCK_FOLD = `select pg_advisory_xact_lock(${LOCK_KEY})`;
 
 /** The user and the device of a delta. Users always count at level 0; devices count at the session's bin. */
 export const SEEN = `cross join lateral (values ('user', user_id, 0::smallint), ('device', fingerprint, bin)) who(kind, value, level)`;

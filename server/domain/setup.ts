@@ -1,5 +1,6 @@
 import { SETUP_STEPS, type Setup } from '../../contract/setup';
 import { PLANS } from '../../contract/tiers';
+import { IS_USABLE } from './api-keys';
 import type { DomainContext } from './context';
 
 interface SetupRow {
@@ -62,7 +63,7 @@ const READ = `
           order by c.created_at limit 1) session on true
     cross join lateral (
          select count(*)::int as active, max(k.last_used_at) as used from api_keys k
-          where k.integration_id = i.id and k.revoked_at is null) keys
+          where k.integration_id = i.id and ${IS_USABLE}) keys
     cross join lateral (
          select count(*)::int as active, (array_agg(w.id order by w.created_at desc, w.id desc))[1] as latest,
                 max(d.finished_at) as delivered

@@ -46,7 +46,7 @@ export function createFindingJudge({ db, log, ingester }: { db: Database; log: L
 
   async function send(integrationId: string, facts: Fact[]) {
     try {
-      await ingester.ingestFacts({ integrationId, facts });
+      await ingester.ingestFacts({ integrationId, facts, isOurs: true });
     } catch (error) {
       if (!isInvalidFactError(error) && !findApiError(error)) throw error;
       // No repeat would help: a session was removed in the meantime.

@@ -28,6 +28,7 @@ export const anomalyDetectedFact = defineFact({
     isAnonymous: z.boolean().nullish(),
   }),
   records: ANOMALIES,
+  listUsers: ({ userId, metadata }) => [userId ?? [], ...listTexts(metadata)].flat(),
   nameKeys(fact, keys) {
     if (fact.sessionId != null) keys.nameSession(fact.sessionId);
     keys.nameRecord(ANOMALIES, { integrationId: keys.integrationId, id: fact.anomalyId });
@@ -71,6 +72,15 @@ export const anomalyDetectedFact = defineFact({
     return 'accepted';
   },
 });
+
+const MAX_ID_LENGTH = 256;
+
+/** Lists the texts in metadata that are short enough to be an id. */
+function listTexts(value: unknown): string[] {
+  if (typeof value === 'string') return value.length <= MAX_ID_LENGTH ? [value] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => [...(Array.isArray(value) ? [] : [key]), ...listTexts(item)]);
+}
 
 const cutFingerprint = (fingerprint: string) => [...fingerprint].slice(0, SHOWN_FINGERPRINT_LENGTH).join('');
 

@@ -36,6 +36,8 @@ export interface Tenant {
   records: Records;
   /** Confirmed (user, fingerprint) pairs, by `pairKey`. */
   confirmations: ReadonlySet<string>;
+  /** The users that the facts name and that were erased. */
+  erasedUserIds: ReadonlySet<string>;
 }
 
 export const createSessionDraft = (row: SessionRow, isNew: boolean): SessionDraft => ({

@@ -11,6 +11,8 @@ export interface FactKind<Schema extends FactSchema = FactSchema> {
   schema: Schema;
   /** The kind of records that these facts become, if they become records. */
   records?: RecordKind;
+  /** Lists the ids of users that the fact is about, and texts that may be such ids. */
+  listUsers?(fact: z.output<Schema>): string[];
   /** Names the sessions and records that must be read before the fact is applied. */
   nameKeys(fact: z.output<Schema>, keys: NamedKeys): void;
   /** Applies a fact to the draft of its batch. Throws a FactRefusal if it cannot be applied. */

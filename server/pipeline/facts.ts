@@ -47,7 +47,10 @@ export const ingestInput = z.object({
   integrationId: factId(),
   facts: z.array(factSchema).min(1).max(MAX_FACTS),
 });
-export type IngestInput = z.output<typeof ingestInput>;
+export type IngestInput = z.output<typeof ingestInput> & {
+  /** The product itself found the facts. Those about erased users are left out, and the others are not refused with them. */
+  isOurs?: boolean;
+};
 
 export const ingestOutput = z.object({ accepted: z.number(), duplicates: z.number(), suppressed: z.number() });
 export type IngestAnswer = z.output<typeof ingestOutput>;

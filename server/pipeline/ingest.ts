@@ -21,6 +21,8 @@ const ANALYZE_AFTER = [100, 1_000, 10_000];
 /** Analyzes the written tables and those that grow with them. */
 const ANALYZE = `analyze ${[...WRITTEN_TABLES, 'seen_hours', 'entity_pairs', 'webhook_subscriptions'].join(', ')}`;
 
+const ERASED_MESSAGE = 'names a user who was erased; facts about them are refused';
+
 const BRAND = Symbol.for('bot-detection.invalid-fact');
 
 /** Thrown if a batch is refused because of one fact. `factIndex` counts from 0. Nothing of the batch is written. */
@@ -68,9 +70,11 @@ export function createIngester(dependencies: {
   firstDelayMs: number;
   /** The public address, for links to the dashboard. */
   publicUrl: string | null;
+  /** Finds erased users, about whom facts are refused. */
+  erasureKey: Buffer;
   onCommitted: (commit: Commit) => void;
 }): Ingester {
-  const { db, log, publisher, handover, firstDelayMs, publicUrl, onCommitted } = dependencies;
+  const { db, log, publisher, handover, firstDelayMs, onCommitted } = dependencies;
   const reserve = (key: SubscriptionKey) => firstDelayMs === 0 && handover.reserve(key);
   let committed = 0;
 
@@ -121,7 +125,7 @@ export function createIngester(dependencies: {
   function writeGroup(group: Waiting[], rows: IngestRows) {
     return db.transact(async (query, commitWith) => {
       const batches = group.map(({ item }) => item);
-      const state = await readState(query, batches, publicUrl);
+      const state = await readState(query, batches, dependencies);
       const answers = batches.map((batch) => applyBatch(batch, state, rows, log, reserve));
       collectSessions(state, rows);
       const written = await writeRows(commitWith, rows, firstDelayMs, handover);
@@ -175,8 +179,11 @@ function applyBatch(
   const draft = new BatchDraft(tenant);
   const answer: IngestAnswer = { accepted: 0, duplicates: 0, suppressed: 0 };
   for (const [index, fact] of input.facts.entries()) {
+    const kind = findFactKind(fact);
+    const isErased = kind.listUsers?.(fact).some((userId) => tenant.erasedUserIds.has(userId));
+    if (isErased && !input.isOurs) return new InvalidFactError(index, ERASED_MESSAGE);
     try {
-      const result = findFactKind(fact).apply(fact, draft);
+      const result = isErased ? 'suppressed' : kind.apply(fact, draft);
       answer[result === 'duplicate' ? 'duplicates' : result]++;
     } catch (error) {
       if (error instanceof FactRefusal) return new InvalidFactError(index, error.message);

@@ -10,6 +10,8 @@ export class NamedKeys {
   /** Users whose confirmed devices are read: given directly, or as the user that a session is correlated with. */
   readonly suspects: { integrationId: string; userId: string | null; sessionId: string | null }[] = [];
   readonly correlatedUserIds = new Set<string>();
+  /** Users of whom it is read whether they were erased. */
+  readonly userIds = new Set<string>();
 
   constructor(integrationId: string) {
     this.integrationId = integrationId;

@@ -12,7 +12,7 @@ import {
   users,
   webhookDeliveries,
 } from '../../db/schema';
-import type { SubscriptionKey } from '../webhooks/deliveries';
+import { READ_SECRETS, type SubscriptionKey } from '../webhooks/deliveries';
 import type { PlannedDelivery, PlannedEvent } from '../webhooks/planning';
 import { type CourseRow, type FlagRow, type SessionRow, UNVERIFIED_AT, type UserRow } from './draft';
 import { RECORD_KINDS } from './facts';
@@ -56,7 +56,13 @@ export const createRows = (): IngestRows => ({
 /** A written delivery. If this process sends it at once, it has a lease, the URL and the secret. */
 export type WrittenDelivery = SubscriptionKey & { deliveryId: string; eventId: string } & (
     | { lease: null }
-    | { lease: string; leaseOwner: number | null; url: string; secretSealed: Buffer }
+    | {
+        lease: string;
+        leaseOwner: number | null;
+        url: string;
+        secretSealed: Buffer;
+        previousSecretSealed: Buffer | null;
+      }
   );
 
 /** The part of the statement that writes one table: the rows, and the SQL that writes them from a JSON parameter. */
@@ -139,7 +145,9 @@ const PARTS: Part[] = [
     name: 'told',
     table: domainEvents,
     list: (rows) => sortByKey(rows.domainEvents, ['integrationId', 'type', 'naturalKey']),
-    write: (parameter) => `${insertRecords(domainEvents, parameter, writableColumns(domainEvents, ['createdAt']))}
+    write: (
+      parameter,
+    ) => `${insertRecords(domainEvents, parameter, writableColumns(domainEvents, ['createdAt', 'ended', 'position']))}
       on conflict (integration_id, type, natural_key) do nothing returning integration_id, id`,
   },
   {
@@ -161,7 +169,7 @@ export const WRITTEN_TABLES = [...new Set(PARTS.map(({ table }) => getTableName(
 
 const READ_SENT = `
   select d.integration_id as "integrationId", d.subscription_id as "subscriptionId", d.id as "deliveryId",
-         d.event_id as "eventId", d.lease, d.lease_owner as "leaseOwner", s.url, s.secret_sealed as "secretSealed"
+         d.event_id as "eventId", d.lease, d.lease_owner as "leaseOwner", s.url, ${READ_SECRETS}
     from sent d
     left join webhook_subscriptions s on d.lease is not null and s.integration_id = d.integration_id and s.id = d.subscription_id`;
 /** Uses the first parameters, which every statement has, in a query that returns no rows. */

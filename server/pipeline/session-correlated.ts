@@ -34,6 +34,7 @@ export const sessionCorrelatedFact = defineFact({
     isInferred: z.boolean().nullish(),
   }),
   records: CORRELATIONS,
+  listUsers: ({ user }) => [user.id],
   nameKeys(fact, keys) {
     const { sessionId, correlatedAt } = fact;
     keys.nameSession(sessionId);

@@ -2,6 +2,7 @@ import type { RiskThresholds } from '../../contract/risk-thresholds';
 import type { Query } from '../../db/client';
 import { lookUpRecords, recordset, sortByKey } from '../../db/recordset';
 import { anomalies, sessions } from '../../db/schema';
+import { findErasedUsers, userKey } from '../domain/erased-users';
 import type { SubscriptionState } from '../webhooks/planning';
 import { createSessionDraft, pairKey, type SessionRow, type Tenant } from './draft';
 import { findFactKind, type IngestInput, RECORD_KINDS } from './facts';
@@ -15,7 +16,11 @@ export interface IngestState {
 
 function collectKeys({ integrationId, facts }: IngestInput): NamedKeys {
   const keys = new NamedKeys(integrationId);
-  for (const fact of facts) findFactKind(fact).nameKeys(fact, keys);
+  for (const fact of facts) {
+    const kind = findFactKind(fact);
+    kind.nameKeys(fact, keys);
+    for (const userId of kind.listUsers?.(fact) ?? []) keys.userIds.add(userId);
+  }
   return keys;
 }
 
@@ -39,7 +44,11 @@ const listSessionKeys = (named: NamedKeys[], ids: (keys: NamedKeys) => Set<strin
  * wait. The statements are sent together; those after the lock see what the previous holder of the lock committed. Records of
  * a session that starts here are read only if the session turns out to exist.
  */
-export async function readState(query: Query, batches: IngestInput[], publicUrl: string | null): Promise<IngestState> {
+export async function readState(
+  query: Query,
+  batches: IngestInput[],
+  { publicUrl, erasureKey }: { publicUrl: string | null; erasureKey: Buffer },
+): Promise<IngestState> {
   const named = batches.map(collectKeys);
   const newSessions = new Set(
     listSessionKeys(named, ({ newSessionIds }) => newSessionIds).map((key) => sessionKey(key.integrationId, key.id)),
@@ -58,7 +67,10 @@ export async function readState(query: Query, batches: IngestInput[], publicUrl:
         return { kind, rows: await read<RecordRow>(READ_RECORDS.get(kind)!, chosen) };
       }),
     );
-  const [tenants, sessionRows, confirmations, records] = await Promise.all([
+  const users = named.flatMap(({ integrationId, userIds }) =>
+    Array.from(userIds, (userId) => ({ integrationId, userId })),
+  );
+  const [tenants, sessionRows, confirmations, erasedUsers, records] = await Promise.all([
     read<TenantRow>(READ_TENANTS, [...new Set(batches.map(({ integrationId }) => integrationId))]),
     read<SessionRow>(
       LOCK_SESSIONS,
@@ -68,6 +80,7 @@ export async function readState(query: Query, batches: IngestInput[], publicUrl:
       ),
     ),
     read<{ integrationId: string; userId: string; fingerprint: string }>(READ_CONFIRMATIONS, listSuspects(named)),
+    findErasedUsers(query, erasureKey, users),
     readRecords(RECORD_KINDS, (key) => !newSessions.has(key)),
   ]);
   const existingSessions = new Set(
@@ -86,6 +99,9 @@ export async function readState(query: Query, batches: IngestInput[], publicUrl:
       sessions: new Map(),
       records: new Records(),
       confirmations: new Set(confirmed.map(({ userId, fingerprint }) => pairKey(userId, fingerprint))),
+      erasedUserIds: new Set(
+        users.filter((user) => user.integrationId === id && erasedUsers.has(userKey(user))).map(({ userId }) => userId),
+      ),
       subscriptions: JSON.parse(subscriptions),
     });
   }

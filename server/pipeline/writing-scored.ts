@@ -25,6 +25,7 @@ export const writingScoredFact = defineFact({
     evidence: writingEvidenceSchema.nullish(),
   }),
   records: WRITING_SCORES,
+  listUsers: ({ userId }) => [userId ?? []].flat(),
   nameKeys(fact, keys) {
     const { sessionId, scoredAt } = fact;
     keys.nameRecord(WRITING_SCORES, { integrationId: keys.integrationId, sessionId, scoredAt });

@@ -33,6 +33,10 @@ function trimEndSlashes(text: string): string {
 
 const origin = z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).transform(trimEndSlashes);
 
+const operatorUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not contain a user name');
+
 const retryDelays = z
   .string()
   .transform((text) => text.split(','))
@@ -138,6 +142,18 @@ export const settingsSchema = z.object({
     .prefault('1')
     .describe(
       '`1` keeps the headers and the first 2 KiB of what receivers answer for seven days, for staff alone; `0` keeps nothing, and removes within an hour what was kept.',
+    ),
+  OPERATOR_WEBHOOK_URL: operatorUrl
+    .optional()
+    .describe(
+      'Where the operator is told that webhooks fail, are disabled by failures, or deliver again. May be on the local network. Unset: nowhere.',
+    ),
+  OPERATOR_WEBHOOK_SECRET: z
+    .string()
+    .min(16, 'must have at least 16 characters')
+    .optional()
+    .describe(
+      'Required with `OPERATOR_WEBHOOK_URL`, at least 16 characters: the key of the signatures of these notices.',
     ),
   QUOTA_FREE: quota(TIERS.free.keyLimitPerMinute).describe('Requests a minute of a Bearer key of the tier.'),
   QUOTA_PRO: quota(TIERS.pro.keyLimitPerMinute).describe('The same for pro.'),
@@ -275,6 +291,8 @@ export function readEnv(source: Record<string, string | undefined>): Env {
   if (settings.REPORT_STORE && !keyId) throw new SettingError('REPORT_S3_ACCESS_KEY_ID: is required with REPORT_STORE');
   if (settings.REPORT_STORE && !secretKey)
     throw new SettingError('REPORT_S3_SECRET_ACCESS_KEY: is required with REPORT_STORE');
+  if (settings.OPERATOR_WEBHOOK_URL && !settings.OPERATOR_WEBHOOK_SECRET)
+    throw new SettingError('OPERATOR_WEBHOOK_SECRET: is required with OPERATOR_WEBHOOK_URL');
   const allowed = VERCEL_REGIONS[settings.REGION];
   if (settings.VERCEL_REGION && !allowed.includes(settings.VERCEL_REGION)) {
     throw new SettingError(

@@ -14,7 +14,9 @@ export type IdPrefix =
   | 'sch'
   | 'rul'
   | 'obx'
-  | 'vie';
+  | 'vie'
+  | 'ntc'
+  | 'era';
 
 /**
  * Creates an id: prefix, 12 hex digits of milliseconds, 20 random hex digits. Newer ids sort after older ones, so that

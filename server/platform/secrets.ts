@@ -16,8 +16,12 @@ export interface Secrets {
   staffSessionKey: Buffer;
   /** Hashes the tokens of invitations and password links. */
   invitationKey: Buffer;
+  /** Hashes the idempotency keys of requests, and their contents. */
+  idempotencyKey: Buffer;
   /** Derives session ids, device fingerprints, hashes of addresses and the tokens of pages. */
   collectorKey: Buffer;
+  /** Hashes the ids of users who were erased. */
+  erasureKey: Buffer;
 }
 
 /** Derives the process's keys from APP_SECRET (32 bytes). */
@@ -29,7 +33,9 @@ export function createSecrets(appSecret: Buffer): Secrets {
     cursorKey: derive('pagination-cursors'),
     staffSessionKey: derive('staff-sessions'),
     invitationKey: derive('staff-invitations'),
+    idempotencyKey: derive('idempotency-keys'),
     collectorKey: derive('collector'),
+    erasureKey: derive('erased-users'),
     seal(plain, context) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', sealingKey, nonce).setAAD(Buffer.from(context));

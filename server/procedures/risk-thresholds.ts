@@ -31,6 +31,7 @@ export const riskThresholdsRouter = router({
         summary: 'Replace the risk thresholds',
         description: 'Every session belongs to its new class at once. No webhook fires for it.',
       },
+      scope: 'settings:write',
     })
     .input(updateRiskThresholdsInput)
     .output(riskThresholdsSchema)

@@ -1,6 +1,6 @@
 import { alertRulesRouter, alertsRouter } from './alerts';
 import { analyticsRouter, statsRouter, usageRouter } from './analytics';
-import { auditRouter } from './audit';
+import { auditLogRouter, auditRouter } from './audit';
 import { coursesRouter } from './courses';
 import { deliveriesRouter } from './deliveries';
 import { errorRatesRouter } from './error-rates';
@@ -20,6 +20,7 @@ import { sitesRouter } from './sites';
 import { staffRouter } from './staff';
 import { router } from './trpc';
 import { usersRouter } from './users';
+import { webhookEventsRouter } from './webhook-events';
 import { webhookStatesRouter } from './webhook-states';
 import { webhooksRouter } from './webhooks';
 import { writingRouter } from './writing';
@@ -37,6 +38,7 @@ export const appRouter = router({
   riskThresholds: riskThresholdsRouter,
   errorRates: errorRatesRouter,
   webhooks: webhooksRouter,
+  webhookEvents: webhookEventsRouter,
   webhookStates: webhookStatesRouter,
   deliveries: deliveriesRouter,
   integration: integrationRouter,
@@ -56,6 +58,7 @@ export const appRouter = router({
   staff: staffRouter,
   invitations: invitationsRouter,
   audit: auditRouter,
+  auditLog: auditLogRouter,
   pipeline: pipelineRouter,
 });
 export type AppRouter = typeof appRouter;

@@ -143,6 +143,7 @@ export const sessionsRouter = router({
         summary: 'Label a session as bot or human',
         description: 'The verdict overrides the score in every count. A new label replaces the old one.',
       },
+      scope: 'sessions:write',
       errors: ['NOT_FOUND'],
     })
     .input(labelSessionInput)

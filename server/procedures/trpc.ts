@@ -2,6 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode, findApiError } from '../../contract/errors';
+import type { KeyScope } from '../../contract/integrations';
 import { STAFF_ROLES, type StaffRole } from '../../contract/staff';
 import { wordIssue } from '../../contract/wording';
 import type { Actor } from '../audit/acts';
@@ -13,9 +14,10 @@ import type { Caller, Context } from './context';
 
 /**
  * Metadata of a procedure. With `openapi`, it is public under that method and path. `errors` lists the codes that only this
- * route can return, for the OpenAPI document.
+ * route can return, for the OpenAPI document. A public mutation must name the `scope` that a key needs for it; a query needs `read`.
+ * `waitsForReceiver`: it takes up to half a minute, so no transaction may be open meanwhile.
  */
-export type Meta = OpenApiMeta<{ errors?: ErrorCode[] }>;
+export type Meta = OpenApiMeta<{ errors?: ErrorCode[]; scope?: KeyScope; waitsForReceiver?: boolean }>;
 
 // Messages about invalid input use the API's words instead of the library's, for every caller.
 z.config({ customError: wordIssue });
@@ -108,6 +110,12 @@ export const adminProcedure = staffProcedure.use(({ ctx, next }) => {
 /** A procedure for admins who name an integration. */
 export const integrationAdminProcedure = integrationProcedure.use(({ ctx, next }) => {
   checkStaff(ctx, ADMINS);
+  return next();
+});
+
+/** A procedure for callers with an API key and for admins who name an integration. */
+export const keyOrAdminProcedure = integrationProcedure.use(({ ctx, next }) => {
+  if (ctx.caller.kind !== 'api-key') checkStaff(ctx, ADMINS);
   return next();
 });
 

@@ -3,6 +3,8 @@ import { pageOf } from '../../contract/pagination';
 import { sessionSchema } from '../../contract/sessions';
 import { listSortedUsersInput } from '../../contract/sorting';
 import { totalSchema } from '../../contract/totals';
+import { userErasureInput, userErasureSchema } from '../../contract/user-erasures';
+import { userExportSchema } from '../../contract/user-exports';
 import {
   confirmDeviceInput,
   deviceConfirmationSchema,
@@ -17,7 +19,10 @@ import { confirmDevice, listUserDevices, revokeDevice } from '../domain/devices'
 import { getUser, listSortedUsers, listUsers } from '../domain/directories';
 import { listUserSessions } from '../domain/sessions';
 import { countUsers } from '../domain/totals';
-import { integrationProcedure, router } from './trpc';
+import { getErasure } from '../domain/user-erasures';
+import { writeUserExport } from '../domain/user-export';
+import { JsonFile, jsonFileOf } from './file-answer';
+import { integrationProcedure, keyOrAdminProcedure, router } from './trpc';
 
 const tags = ['Users'];
 
@@ -81,10 +86,61 @@ export const usersRouter = router({
         description:
           'The pair’s next SharedDevice and DeviceSwitch anomalies are suppressed. A pair that is not known yet is registered; a repeat refreshes `confirmedAt`. The body may be left out.',
       },
+      scope: 'sessions:write',
+      errors: ['UNSUPPORTED_OPERATION'],
     })
     .input(confirmDeviceInput)
     .output(deviceConfirmationSchema)
     .mutation(({ ctx, input }) => confirmDevice(ctx.domain, input)),
+
+  erase: keyOrAdminProcedure
+    .meta({
+      openapi: {
+        method: 'DELETE',
+        path: '/v1/users/{userId}',
+        operationId: 'eraseUser',
+        tags,
+        summary: 'Erase a user',
+        description:
+          'Erases the user in the background and answers a receipt; ask for it until its status is `Completed`. Their sessions stay counted under a random id, so every total stays the same. From the answer on, facts that name them are refused for 90 days. Also for users of whom nothing is known.',
+      },
+      scope: 'users:erase',
+    })
+    .input(userIdInput)
+    .output(userErasureSchema)
+    .mutation(({ ctx, input }) => ctx.service.erasures.request(ctx.domain, input)),
+
+  getErasure: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/user-erasures/{receiptId}',
+        operationId: 'getUserErasure',
+        tags,
+        summary: 'Get the receipt of an erasure',
+        description: 'It says how far the erasure is and what it changed, not of whom. Receipts are kept for 400 days.',
+      },
+      errors: ['NOT_FOUND'],
+    })
+    .input(userErasureInput)
+    .output(userErasureSchema)
+    .query(({ ctx, input }) => getErasure(ctx.domain, input)),
+
+  export: integrationProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/v1/users/{userId}/export',
+        operationId: 'exportUser',
+        tags,
+        summary: 'Export all that is held about a user',
+        description: 'One JSON file, sent as it is read. Recordings of sessions are not in it.',
+      },
+      errors: ['NOT_FOUND'],
+    })
+    .input(userIdInput)
+    .output(jsonFileOf(userExportSchema))
+    .query(({ ctx, input }) => new JsonFile(`user ${input.userId}`, writeUserExport(ctx.domain, input.userId))),
 
   /** Takes a confirmation back. For staff, not part of the public API. */
   revokeDevice: integrationProcedure

@@ -3,6 +3,7 @@ import {
   createWebhookInput,
   previewThresholdInput,
   rotatedSecretSchema,
+  rotateSecretInput,
   thresholdPreviewSchema,
   updateWebhookInput,
   webhookHealthSchema,
@@ -53,6 +54,7 @@ export const webhooksRouter = router({
         description:
           'Each call creates a new subscription. Its signing secret is in this answer and never shown again.',
       },
+      scope: 'webhooks:write',
       errors: ['INVALID_URL', 'INVALID_EVENT_TYPE', 'PLAN_LIMIT_REACHED'],
     })
     .input(createWebhookInput)
@@ -96,6 +98,7 @@ export const webhooksRouter = router({
         description:
           'Applies the fields that are present. Enabling a disabled subscription needs a free slot of the plan, resets its failures and sends what waited.',
       },
+      scope: 'webhooks:write',
       errors: ['INVALID_URL', 'INVALID_EVENT_TYPE', 'NOT_FOUND', 'PLAN_LIMIT_REACHED'],
     })
     .input(updateWebhookInput)
@@ -112,6 +115,7 @@ export const webhooksRouter = router({
         summary: 'Delete a webhook subscription',
         description: 'Ends what was still to be sent to it and frees its slot at once. A repeat gives 404.',
       },
+      scope: 'webhooks:write',
       errors: ['NOT_FOUND'],
     })
     .input(webhookIdInput)
@@ -127,11 +131,12 @@ export const webhooksRouter = router({
         tags,
         summary: 'Rotate the signing secret',
         description:
-          'The old secret is invalid at once, also for attempts that are still to come. The new one is in this answer and never shown again.',
+          'The old secret is invalid at once, also for attempts that are still to come, unless the body asks for a grace period. The new one is in this answer and never shown again. The body may be left out.',
       },
+      scope: 'webhooks:write',
       errors: ['NOT_FOUND'],
     })
-    .input(webhookIdInput)
+    .input(rotateSecretInput)
     .output(rotatedSecretSchema)
     .mutation(({ ctx, input }) => rotateWebhookSecret(ctx.domain, input)),
 
@@ -146,6 +151,8 @@ export const webhooksRouter = router({
         description:
           'Sends one synthetic delivery with `X-Webhook-Test: true`, signed with the current secret, and answers its outcome after at most 30 seconds. It is not retried and counts for nothing.',
       },
+      scope: 'webhooks:write',
+      waitsForReceiver: true,
       errors: ['NOT_FOUND'],
     })
     .input(webhookIdInput)

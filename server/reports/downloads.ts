@@ -2,6 +2,7 @@ import { ApiError } from '../../contract/errors';
 import type { ReportFormat } from '../../contract/events';
 import type { Database } from '../../db/client';
 import type { ReportPart } from '../../db/schema/reports';
+import { openStream } from '../platform/streams';
 import type { ReportStores, StoreName } from './stores/store';
 
 /** A file as it is answered. */
@@ -53,20 +54,11 @@ export async function openReportFile(
     name: row.name,
     format: row.format,
     size: row.fileSize ?? 0,
-    open: () => openStream(readParts()),
+    open: () =>
+      openStream(readParts()).catch((error: unknown) => {
+        throw new ApiError('SERVICE_UNAVAILABLE', 'The file cannot be read now', { cause: error });
+      }),
   };
-}
-
-/** Waits for the first piece, so that a store that is away is an answer and not a broken connection. */
-async function openStream(pieces: AsyncGenerator<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
-  const first = await pieces.next().catch((error: unknown) => {
-    throw new ApiError('SERVICE_UNAVAILABLE', 'The file cannot be read now', { cause: error });
-  });
-  return (async function* () {
-    if (first.done) return;
-    yield first.value;
-    yield* pieces;
-  })();
 }
 
 const COLUMNS = `integration_id as "integrationId", name, format, state, expires_at <= now() as "isExpired", store, parts,

@@ -1,4 +1,5 @@
 import { ApiError } from '../../contract/errors';
+import type { KeyScope } from '../../contract/integrations';
 import { type PresentedKey, type VerifiedKey, verifyKey } from '../domain/api-keys';
 import type { Service } from '../service';
 import type { RestRequest } from './request';
@@ -25,4 +26,9 @@ export async function authenticate(service: Service, request: RestRequest): Prom
   const verified = await verifyKey({ db: service.db, quotas: service.env.quotas }, presented);
   if (verified === null) throw new ApiError('INVALID_API_KEY', 'The API key is not valid');
   return verified;
+}
+
+/** Throws FORBIDDEN unless the key has the scope. */
+export function requireScope({ scopes }: VerifiedKey, scope: KeyScope): void {
+  if (!scopes.includes(scope)) throw new ApiError('FORBIDDEN', `This needs a key with the scope ${scope}`);
 }

@@ -11,6 +11,8 @@ export const TAGS = [
   { name: 'Usage', description: 'The integration’s own use of this API.' },
   { name: 'Webhooks', description: 'Subscriptions to events.' },
   { name: 'Events', description: 'What the service sends to the URLs of subscriptions.' },
+  { name: 'Audit log', description: 'Who changed the integration.' },
+  { name: 'Exports', description: 'Lists as files, written while they are read.' },
   { name: 'Risk thresholds', description: 'The scores from which a session counts as medium or bot.' },
   { name: 'Self', description: 'The integration of the calling key.' },
   { name: 'Health', description: 'Whether the service answers.' },
@@ -65,6 +67,16 @@ const EXAMPLE_FIELDS: Partial<Record<ErrorCode, string>> = {
 
 const header = (description: string, schema: object, example: string | number) => ({ description, schema, example });
 
+/** The header with which a POST is safe to repeat. */
+export const IDEMPOTENCY_PARAMETER = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes the request safe to repeat for 24 hours: a repeat with the same body has no effect and gets the first answer, without its secret. 1 to 255 printable ASCII characters, such as a UUID.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]{1,255}$' },
+};
+
 /** The response headers, by name. */
 export const RESPONSE_HEADERS = {
   'x-service-tier': header(
@@ -73,6 +85,11 @@ export const RESPONSE_HEADERS = {
     'pro',
   ),
   'x-request-id': header('Names the request in our logs.', { type: 'string' }, 'req_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),
+  'Idempotent-Replayed': header(
+    '`true` if this is the answer of an earlier request with the same `Idempotency-Key`. A secret in it is empty.',
+    { type: 'string' },
+    'true',
+  ),
   RateLimit: header(
     'What remains of the window, and the seconds until the next.',
     { type: 'string' },

@@ -31,6 +31,23 @@ const deliveryHeaders = (eventType: string, isTest: boolean) => [
     '`sha256=` and the lowercase hex of HMAC-SHA256, keyed with the subscription’s secret, over `<timestamp>.<raw body>`.',
     'sha256=43ee1dcbc0943b127c2304396a39c9c48dfb8437ef9d01bcb40f177aeed7a2ce',
   ),
+  header(
+    'X-Webhook-Signature-Previous',
+    'The same with the secret before, only in the grace period of a rotation.',
+    'sha256=5d5dcbc0943b127c2304396a39c9c48dfb8437ef9d01bcb40f177aeed7a2ce43',
+    false,
+  ),
+  header(
+    'webhook-id',
+    'The delivery’s id again, as Standard Webhooks names it.',
+    'dlv_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f',
+  ),
+  header('webhook-timestamp', 'The timestamp again, as Standard Webhooks names it.', '1769852050'),
+  header(
+    'webhook-signature',
+    'The signature of Standard Webhooks: `v1,` and base64. In the grace period of a rotation a second one follows after a space.',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
   header('X-Webhook-Test', '`true`, on synthetic test deliveries only.', 'true', isTest),
 ];
 

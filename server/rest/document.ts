@@ -4,8 +4,9 @@ import { ERROR_CODES, type ErrorCode } from '../../contract/errors';
 import { API_VERSION } from '../../contract/version';
 import type { Env } from '../platform/env';
 import { appRouter } from '../procedures/router';
-import { ERROR_SCHEMAS, errorExample, RESPONSE_HEADERS, TAGS } from './document-components';
+import { ERROR_SCHEMAS, errorExample, IDEMPOTENCY_PARAMETER, RESPONSE_HEADERS, TAGS } from './document-components';
 import { buildExample } from './document-examples';
+import { describeExports, describeFile } from './document-exports';
 import { type JsonSchema, SchemaNames, simplifySchema } from './document-schemas';
 import { describeWebhooks } from './document-webhooks';
 import type { RestResponse } from './responses';
@@ -18,8 +19,8 @@ type Operation = {
   requestBody?: { required: boolean; content: JsonContent };
   responses: Record<string, Response>;
 };
-type JsonContent = { 'application/json': { schema: JsonSchema; example?: unknown; examples?: unknown } };
-type Parameter = { description?: string; schema: JsonSchema & { description?: string } };
+type JsonContent = Record<string, { schema: JsonSchema; example?: unknown; examples?: unknown }>;
+type Parameter = { name?: string; in?: string; description?: string; schema: JsonSchema & { description?: string } };
 type Response = {
   description: string;
   headers?: unknown;
@@ -37,6 +38,7 @@ wait \`Retry-After\` seconds; on 5xx retry with backoff and jitter.`;
 const UNIVERSAL_CODES: ErrorCode[] = [
   'MISSING_API_KEY',
   'INVALID_API_KEY',
+  'FORBIDDEN',
   'RATE_LIMITED',
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
@@ -72,11 +74,14 @@ export function generateDocument(env: DocumentEnv): OpenAPIObject {
   document.tags = TAGS;
   const generated = Object.entries(document.components?.schemas ?? {}).filter(([name]) => !name.startsWith('error.'));
   const names = new SchemaNames({ ...Object.fromEntries(generated), ...ERROR_SCHEMAS } as Record<string, JsonSchema>);
+  const paths = document.paths as Record<string, Record<string, object>>;
+  Object.assign(paths, describeExports(paths));
   for (const route of ROUTES) {
-    const operation = document.paths?.[route.template]?.[route.method.toLowerCase() as 'get'] as unknown as Operation;
+    const operation = paths[route.template]?.[route.method.toLowerCase()] as Operation;
     for (const parameter of operation.parameters ?? []) finishParameter(parameter);
+    if (route.method === 'POST') operation.parameters = [...(operation.parameters ?? []), IDEMPOTENCY_PARAMETER];
     if (route.body && operation.requestBody) operation.requestBody.required = !route.body.isOptional;
-    describeResponses(route, operation);
+    describeResponses(route, operation, names);
     finishContent(operation, 'Request', operation.requestBody?.content, names);
     finishContent(operation, 'Response', operation.responses['200']?.content, names);
   }
@@ -128,7 +133,7 @@ const ERROR_HEADERS: Record<number, string[]> = {
   503: ['x-request-id'],
 };
 
-function describeResponses(route: Route, operation: Operation) {
+function describeResponses(route: Route, operation: Operation, { schemas }: SchemaNames) {
   const { content } = operation.responses['200']!;
   const isAuthenticated = route.meta.openapi?.protect !== false;
   if (!isAuthenticated) {
@@ -139,17 +144,23 @@ function describeResponses(route: Route, operation: Operation) {
     };
     return;
   }
-  const headers = headerRefs(IDENTITY_HEADERS);
-  const schema = content?.['application/json'].schema;
+  const headers = headerRefs([...IDENTITY_HEADERS, ...(route.method === 'POST' ? ['Idempotent-Replayed'] : [])]);
+  const schema = content?.['application/json']?.schema;
   operation.responses =
-    schema && route.method !== 'DELETE'
+    schema && Object.keys(schema).length > 0
       ? {
-          200: { description: 'Success', headers, content: { 'application/json': { schema: wrapInEnvelope(schema) } } },
+          200: {
+            description: 'Success',
+            headers,
+            content: route.formats
+              ? describeFile(route.formats, buildExample(schema.properties!.data!.items!, schemas))
+              : { 'application/json': { schema: wrapInEnvelope(schema) } },
+          },
         }
       : { 204: { description: 'Done', headers } };
   for (const [status, codes] of groupByStatus(listCodes(route))) {
     operation.responses[status] = {
-      description: codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].description}`).join('\n\n'),
+      description: codes.map((code) => `\`${code}\`: ${describeCode(code, route)}`).join('\n\n'),
       headers: headerRefs(ERROR_HEADERS[status] ?? IDENTITY_HEADERS),
       content: {
         'application/json': {
@@ -161,6 +172,9 @@ function describeResponses(route: Route, operation: Operation) {
   }
 }
 
+const describeCode = (code: ErrorCode, { scope }: Route) =>
+  code === 'FORBIDDEN' ? `The key does not have the scope \`${scope}\`.` : ERROR_CODES[code].description;
+
 /** A page already has an envelope. */
 const wrapInEnvelope = (schema: JsonSchema) =>
   schema.properties?.pagination
@@ -170,7 +184,7 @@ const wrapInEnvelope = (schema: JsonSchema) =>
 /** Lists all codes that an operation can return. Some depend on its parameters and body. */
 function listCodes(route: Route): ErrorCode[] {
   const codes = new Set([...UNIVERSAL_CODES, ...(route.meta.errors ?? [])]);
-  if (route.query.size > 0 || route.pathParameters.size > 0) codes.add('INVALID_REQUEST');
+  if (route.query.size > 0 || route.pathParameters.size > 0 || route.method === 'POST') codes.add('INVALID_REQUEST');
   if (route.body) codes.add('INVALID_BODY');
   return [...codes];
 }

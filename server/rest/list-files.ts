@@ -1,170 +1,84 @@
-import type { AuditEntry } from '../../contract/audit';
-import type { Course } from '../../contract/courses';
-import type { Delivery } from '../../contract/deliveries';
-import type { Alert, Anomaly } from '../../contract/findings';
-import type { ListName } from '../../contract/list-queries';
+import type { AnyTRPCProcedure } from '@trpc/server';
+import { getInputOutputParsers } from 'trpc-to-openapi';
+import { z } from 'zod';
+import { ApiError } from '../../contract/errors';
+import type { ExportFormat } from '../../contract/exports';
 import type { Page } from '../../contract/pagination';
-import type { Session } from '../../contract/sessions';
-import type { User } from '../../contract/users';
 import { BYTE_ORDER_MARK, type Cell, writeCsvLine } from '../platform/csv';
-import type { appRouter } from '../procedures/router';
+import { openStream } from '../platform/streams';
+import type { Service } from '../service';
+import { writeContentDisposition } from './content-disposition';
+import type { RestResponse } from './responses';
 
-// Lists of the dashboard as CSV. A file reads the pages of the list one after the other through the list's own procedure, so it has
-// what the list has, for whom the list is open. It keeps one page at a time.
+// Lists as files: exports of the API and downloads of the dashboard. A file reads the pages of a list one after the other through
+// the list's own procedure, as fast as the client reads. So it has what the list has, for whom the list is open, and keeps one page.
 
-/** A file has at most this many rows. Its last line says so if it is cut. */
-export const MAX_FILE_ROWS = 1_000_000;
-
-export type StaffCaller = ReturnType<typeof appRouter.createCaller>;
-type Position = { cursor?: string | undefined; pageSize: number };
-type Input = Record<string, string | number>;
-
-/** A list as a file: how to read a page, and the columns by their names. */
-export interface ListFile {
-  readPage(caller: StaffCaller, input: Input & Position): Promise<Page<unknown>>;
-  columns: Record<string, (row: never) => Cell>;
+/** How a file writes its rows. */
+export interface FileFormat {
+  extension: string;
+  contentType: string;
+  head: string;
+  writeRow(row: unknown): string;
 }
 
-const defineFile = <Row>(
-  readPage: (caller: StaffCaller, input: Input & Position) => Promise<Page<Row>>,
-  columns: Record<string, (row: Row) => Cell>,
-): ListFile => ({ readPage, columns });
+export type FileFormats = Record<ExportFormat, FileFormat>;
 
-/** Who looks after an anomaly or an alert. */
-const handling = {
-  status: ({ status }: Alert | Anomaly) => status,
-  acknowledgedAt: ({ acknowledgedAt }: Alert | Anomaly) => acknowledgedAt,
-  acknowledgedBy: ({ acknowledgedBy }: Alert | Anomaly) => acknowledgedBy,
-  resolvedAt: ({ resolvedAt }: Alert | Anomaly) => resolvedAt,
-  resolvedBy: ({ resolvedBy }: Alert | Anomaly) => resolvedBy,
-};
+/** Makes the formats of a list from its procedure, whose output is a page. */
+export function makeFileFormats(procedure: AnyTRPCProcedure): FileFormats {
+  const page = getInputOutputParsers(procedure as never).outputParser as z.ZodObject<{ data: z.ZodArray<z.ZodType> }>;
+  const columns = listColumns(page.shape.data.element);
+  return {
+    csv: {
+      extension: 'csv',
+      contentType: 'text/csv; charset=utf-8; header=present',
+      head: BYTE_ORDER_MARK + writeCsvLine(columns.map((path) => path.join('.'))),
+      writeRow: (row) => writeCsvLine(columns.map((path) => readCell(row, path))),
+    },
+    ndjson: {
+      extension: 'ndjson',
+      contentType: 'application/x-ndjson',
+      head: '',
+      writeRow: (row) => `${JSON.stringify(row)}\n`,
+    },
+  };
+}
 
-/** The names of columns are those of the API's fields. */
-export const LIST_FILES: Record<ListName, ListFile> = {
-  sessions: defineFile<Session>((caller, input) => caller.sessions.listSorted(input), {
-    createdAt: ({ createdAt }) => createdAt,
-    sessionId: ({ id }) => id,
-    status: ({ status }) => status,
-    riskLevel: ({ riskLevel }) => riskLevel,
-    botScore: ({ botScore }) => botScore,
-    detectionFlags: ({ detectionFlags }) => detectionFlags,
-    label: ({ label }) => label?.verdict ?? null,
-    labelConfidence: ({ label }) => label?.confidence ?? null,
-    labelNotes: ({ label }) => label?.notes ?? null,
-    labeledAt: ({ label }) => label?.labeledAt ?? null,
-    userId: ({ userId }) => userId,
-    userName: ({ userName }) => userName,
-    correlationConfidence: ({ correlationConfidence }) => correlationConfidence,
-    courseId: ({ courseId }) => courseId,
-    pageUrl: ({ pageUrl }) => pageUrl,
-    origin: ({ origin }) => origin,
-    deviceFingerprint: ({ deviceFingerprint }) => deviceFingerprint,
-    deviceType: ({ deviceType }) => deviceType,
-    browser: ({ browser }) => browser,
-    userAgentSummary: ({ userAgentSummary }) => userAgentSummary,
-    country: ({ country }) => country,
-  }),
-  users: defineFile<User>((caller, input) => caller.users.listSorted(input as never), {
-    userId: ({ id }) => id,
-    name: ({ name }) => name,
-    email: ({ email }) => email,
-    url: ({ url }) => url,
-    riskLevel: ({ riskLevel }) => riskLevel,
-    maxBotScore: ({ maxBotScore }) => maxBotScore,
-    averageBotScore: ({ averageBotScore }) => averageBotScore,
-    sessionCount: ({ sessionCount }) => sessionCount,
-    botSessionCount: ({ botSessionCount }) => botSessionCount,
-    deviceCount: ({ deviceCount }) => deviceCount,
-    confirmedDeviceCount: ({ confirmedDeviceCount }) => confirmedDeviceCount,
-    anomalyCount: ({ anomalyCount }) => anomalyCount,
-    correlationConfidence: ({ correlationConfidence }) => correlationConfidence,
-    firstSeenAt: ({ firstSeenAt }) => firstSeenAt,
-    lastSeenAt: ({ lastSeenAt }) => lastSeenAt,
-  }),
-  courses: defineFile<Course>((caller, input) => caller.courses.listSorted(input as never), {
-    courseId: ({ id }) => id,
-    name: ({ name }) => name,
-    code: ({ code }) => code,
-    url: ({ url }) => url,
-    averageBotScore: ({ averageBotScore }) => averageBotScore,
-    sessionCount: ({ sessionCount }) => sessionCount,
-    botSessionCount: ({ botSessionCount }) => botSessionCount,
-    userCount: ({ userCount }) => userCount,
-    firstSeenAt: ({ firstSeenAt }) => firstSeenAt,
-    lastSeenAt: ({ lastSeenAt }) => lastSeenAt,
-  }),
-  anomalies: defineFile<Anomaly>((caller, input) => caller.anomalies.list(input), {
-    detectedAt: ({ detectedAt }) => detectedAt,
-    anomalyId: ({ id }) => id,
-    anomalyType: ({ anomalyType }) => anomalyType,
-    severity: ({ severity }) => severity,
-    userId: ({ userId }) => userId,
-    sessionId: ({ sessionId }) => sessionId,
-    deviceFingerprint: ({ deviceFingerprint }) => deviceFingerprint,
-    metadata: ({ metadata }) => metadata && JSON.stringify(metadata),
-    ...handling,
-  }),
-  alerts: defineFile<Alert>((caller, input) => caller.alerts.list(input), {
-    triggeredAt: ({ triggeredAt }) => triggeredAt,
-    alertId: ({ id }) => id,
-    severity: ({ severity }) => severity,
-    message: ({ message }) => message,
-    ruleId: ({ rule }) => rule?.id ?? null,
-    ruleName: ({ rule }) => rule?.name ?? null,
-    windowStart: ({ windowStart }) => windowStart,
-    windowEnd: ({ windowEnd }) => windowEnd,
-    url: ({ url }) => url,
-    ...handling,
-  }),
-  deliveries: defineFile<Delivery>((caller, input) => caller.deliveries.list(input as never), {
-    createdAt: ({ createdAt }) => createdAt,
-    deliveryId: ({ id }) => id,
-    subscriptionId: ({ subscriptionId }) => subscriptionId,
-    eventId: ({ eventId }) => eventId,
-    eventType: ({ eventType }) => eventType,
-    test: ({ test }) => test,
-    status: ({ status }) => status,
-    failureClass: ({ failureClass }) => failureClass,
-    attempts: ({ attempts }) => attempts,
-    resends: ({ resends }) => resends,
-    nextAttemptAt: ({ nextAttemptAt }) => nextAttemptAt,
-    finishedAt: ({ finishedAt }) => finishedAt,
-  }),
-  audit: defineFile<AuditEntry>((caller, input) => caller.audit.list(input), {
-    at: ({ at }) => at,
-    entryId: ({ id }) => id,
-    action: ({ action }) => action,
-    actorKind: ({ actor }) => actor.kind,
-    actorId: ({ actor }) => actor.id,
-    actorName: ({ actor }) => actor.name,
-    clientAddress: ({ actor }) => actor.clientAddress,
-    integrationId: ({ integrationId }) => integrationId,
-    subjectId: ({ subjectId }) => subjectId,
-    details: ({ details }) => JSON.stringify(details),
-  }),
-};
+/** Lists the fields of a schema in their order, those of an object in its place. */
+function listColumns(schema: z.ZodType, path: string[] = []): string[][] {
+  if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional)
+    return listColumns(schema.unwrap() as z.ZodType, path);
+  if (!(schema instanceof z.ZodObject)) return [path];
+  return Object.entries(schema.shape).flatMap(([name, field]) => listColumns(field as z.ZodType, [...path, name]));
+}
+
+const isText = (value: unknown) => typeof value === 'string';
+
+/** Reads the field at a path. A list of texts is joined, anything else that has parts is written as JSON. */
+function readCell(row: unknown, path: string[]): Cell {
+  const value = path.reduce((holder, name) => (holder as Record<string, unknown> | null | undefined)?.[name], row);
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'object' || (Array.isArray(value) && value.every(isText))) return value as Cell;
+  return JSON.stringify(value);
+}
+
+/** Reads a page of a list with its filters. */
+export type ReadPage = (position: { cursor?: string; pageSize: number }) => Promise<Page<unknown>>;
 
 const PAGE_SIZE = 100;
 
-/** Reads the list page by page and writes it. Throws what the list's procedure refuses, at the latest with the first piece. */
+/** Reads a list page by page and writes it. Throws what the list refuses, at the latest with the first piece. */
 export async function* writeListFile(
-  caller: StaffCaller,
-  { readPage, columns }: ListFile,
-  input: Input,
-  maxRows = MAX_FILE_ROWS,
+  readPage: ReadPage,
+  { head, writeRow }: Pick<FileFormat, 'head' | 'writeRow'>,
+  maxRows = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const values = Object.values(columns) as ((row: unknown) => Cell)[];
-  let text = BYTE_ORDER_MARK + writeCsvLine(Object.keys(columns));
+  let text = head;
   let rows = 0;
   for (let cursor: string | undefined; ; ) {
-    const { data, pagination } = await readPage(caller, {
-      ...input,
-      pageSize: PAGE_SIZE,
-      ...(cursor ? { cursor } : {}),
-    });
+    const { data, pagination } = await readPage({ pageSize: PAGE_SIZE, ...(cursor ? { cursor } : {}) });
     const taken = data.slice(0, maxRows - rows);
     rows += taken.length;
-    for (const row of taken) text += writeCsvLine(values.map((value) => value(row)));
+    for (const row of taken) text += writeRow(row);
     const isCut = taken.length < data.length || (rows === maxRows && pagination.hasMore);
     if (isCut) text += writeCsvLine([`Cut after ${maxRows} rows: narrow the filters`]);
     if (text !== '') yield Buffer.from(text);
@@ -172,4 +86,63 @@ export async function* writeListFile(
     text = '';
     cursor = pagination.nextCursor;
   }
+}
+
+const MAX_FILES_OF_OWNER = 2;
+const RETRY_AFTER_SECONDS = 10;
+
+/** The places for files that are being written. Each file takes one connection to the database again and again. */
+export class FilePlaces {
+  /** Who is being written a file, once for each file. By service, because tests run several in a process. */
+  readonly #owners = new WeakMap<Service, string[]>();
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Takes a place. Returns how to give it back. RATE_LIMITED if all are taken, or two of them by the owner. */
+  take(service: Service, owner: string): () => void {
+    const owners = this.#owners.get(service) ?? [];
+    this.#owners.set(service, owners);
+    if (owners.length >= this.#max || owners.filter((one) => one === owner).length >= MAX_FILES_OF_OWNER)
+      throw new ApiError('RATE_LIMITED', 'Too many files are being written. Try again when one has ended', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    owners.push(owner);
+    return () => void owners.splice(owners.indexOf(owner), 1);
+  }
+}
+
+/** Answers a list as a file whose name ends with the day. The place is given back when the file ends, breaks or is left. */
+export async function answerListFile(
+  pieces: AsyncIterable<Uint8Array>,
+  { name, format, headers, releasePlace }: ListFile,
+): Promise<RestResponse> {
+  async function* writeInPlace() {
+    try {
+      yield* pieces;
+    } finally {
+      releasePlace();
+    }
+  }
+  const stream = await openStream(writeInPlace());
+  const day = new Date().toISOString().slice(0, 10);
+  return {
+    status: 200,
+    headers: {
+      ...headers,
+      'content-type': format.contentType,
+      'content-disposition': writeContentDisposition(`${name} ${day}`, format.extension),
+    },
+    body: null,
+    stream,
+  };
+}
+
+interface ListFile {
+  name: string;
+  format: FileFormat;
+  headers: Record<string, string>;
+  releasePlace(): void;
 }

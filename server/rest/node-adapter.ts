@@ -39,13 +39,15 @@ async function sendStream(
 ): Promise<void> {
   if (service.readiness.isDraining || !request.complete) response.setHeader('connection', 'close');
   response.writeHead(status, headers);
+  const pieces = Readable.from(stream, { objectMode: false });
+  // To a client of HTTP/1.0, as many proxies are, a mere end of the connection is the end of the file.
+  pieces.once('error', () => request.socket.resetAndDestroy());
   try {
-    await pipeline(Readable.from(stream, { objectMode: false }), response);
+    await pipeline(pieces, response);
   } catch (error) {
     // A client may leave before the end.
-    if (request.socket.destroyed && (error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    if ((error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
     service.log.warn({ err: error }, 'a file could not be sent to its end');
-    response.destroy();
   }
 }
 

@@ -3,7 +3,7 @@ import type { ReportFormat } from '../../contract/events';
 import type { VerifiedKey } from '../domain/api-keys';
 import type { Service } from '../service';
 import type { Access } from './access-log';
-import { authenticate } from './authentication';
+import { authenticate, requireScope } from './authentication';
 import { writeContentDisposition } from './content-disposition';
 import { toApiError } from './faults';
 import { decodeOrNull, type RestRequest } from './request';
@@ -30,7 +30,7 @@ interface Call {
   access: Access;
 }
 
-/** Answers a request under `/reports`. The order is that of the API: key or session, rate limit, route, report. Never rejects. */
+/** Answers a request under `/reports`. The order is that of the API: key or session, rate limit, route, scope, report. Never rejects. */
 export async function answerReports(service: Service, request: RestRequest, call: Call): Promise<RestResponse> {
   const headers: Record<string, string> = { 'cache-control': 'private, no-store' };
   const reportId = call.method === 'GET' ? readReportId(call.path) : null;
@@ -78,6 +78,7 @@ async function answerKnown(
       throw new ApiError('RATE_LIMITED', rateLimitedMessage(verified.rateLimit), { retryAfterSeconds });
     }
     if (reportId === null) throw new ApiError('NOT_FOUND', 'No such route');
+    if (verified) requireScope(verified, 'read');
     const file = await service.reports.openFile({ integrationId: verified?.integration.id ?? null, reportId });
     const stream = await file.open();
     access.integrationId = file.integrationId;

@@ -1,12 +1,17 @@
 import { ApiError } from '../../contract/errors';
 import type { VerifiedKey } from '../domain/api-keys';
 import { UNMATCHED_PATH } from '../domain/usage';
+import { openStream } from '../platform/streams';
 import type { Context } from '../procedures/context';
+import { JsonFile } from '../procedures/file-answer';
 import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
-import { authenticate } from './authentication';
+import { authenticate, requireScope } from './authentication';
+import { writeContentDisposition } from './content-disposition';
 import { readDocument } from './document';
+import { answerExport } from './exports';
 import { toApiError } from './faults';
+import { readIdempotencyKey, runOnce } from './idempotency';
 import { answerLists } from './list-download';
 import { readPixelFile } from './pixel-files';
 import { callProcedure } from './procedure-call';
@@ -39,7 +44,7 @@ export function findApiArea(path: string): string | null {
 
 /**
  * Answers a request to the public API, independent of the server that received it. Never rejects. The order is: request id,
- * authentication and rate limit, route, path, query, body, procedure, envelope.
+ * authentication and rate limit, route, scope, path, query, body, procedure, envelope.
  */
 export async function handleRequest(service: Service, request: RestRequest): Promise<RestResponse> {
   const access = beginAccess(request.method, UNMATCHED_PATH);
@@ -53,8 +58,10 @@ export async function handleRequest(service: Service, request: RestRequest): Pro
   // A HEAD request gets the content-length of the GET response.
   if (response.body !== null) response.headers['content-length'] = String(Buffer.byteLength(response.body));
   endAccess(service, access, response.status);
-  const { stream: _, ...head } = response;
-  return request.method === 'HEAD' ? { ...head, body: null } : response;
+  if (request.method !== 'HEAD') return response;
+  const { stream, ...head } = response;
+  await stream?.[Symbol.asyncIterator]().return?.();
+  return { ...head, body: null };
 }
 
 interface Call {
@@ -104,12 +111,21 @@ async function answerKnown(
     }
     if (!found) throw new ApiError('NOT_FOUND', 'No such route');
     const { route, parameters } = found;
+    requireScope(verified, route.scope);
     const input: Record<string, unknown> = Object.create(null);
     for (const [name, value] of readPathParameters(route, parameters)) input[name] = value;
     for (const [name, value] of readQuery(route, call.query)) input[name] = value;
+    const key = readIdempotencyKey(route, request);
     if (route.body) for (const [name, value] of await readJsonBody(route.body, request)) input[name] = value;
-    const result = await callProcedure(route, { service, caller: { kind: 'api-key', verified } }, input);
-    return showResult(headers, result);
+    if (route.formats) return await answerExport(service, verified, { route, input, headers });
+    const run = (bound: Service) =>
+      callProcedure(route, { service: bound, caller: { kind: 'api-key', verified } }, input);
+    if (key === null) {
+      const result = await run(service);
+      return result instanceof JsonFile ? await sendFile(headers, result) : showResult(headers, result);
+    }
+    const { result, isReplayed } = await runOnce(service, verified, { route, input, key }, run);
+    return showResult({ ...headers, ...(isReplayed ? { 'idempotent-replayed': 'true' } : {}) }, result);
   } catch (error) {
     return errorResponse(headers, toApiError(service, error, call.access));
   }
@@ -120,6 +136,21 @@ function showResult(headers: Record<string, string>, result: unknown): RestRespo
   if (result === undefined) return { status: 204, headers, body: null };
   const isPage = typeof result === 'object' && result !== null && 'pagination' in result;
   return jsonResponse(200, headers, isPage ? result : { data: result });
+}
+
+/** Sends a long result as a file in the envelope. Its first piece is read before, so that a refusal is an answer. */
+async function sendFile(headers: Record<string, string>, { name, pieces }: JsonFile): Promise<RestResponse> {
+  async function* write() {
+    let begin = '{"data":';
+    for await (const piece of pieces) {
+      yield Buffer.from(begin + piece);
+      begin = '';
+    }
+    yield Buffer.from(`${begin}}`);
+  }
+  const type = { 'content-type': 'application/json; charset=utf-8' };
+  const named = { 'content-disposition': writeContentDisposition(name, 'json') };
+  return { status: 200, headers: { ...headers, ...type, ...named }, body: null, stream: await openStream(write()) };
 }
 
 /** Answers `/health`, `/ready`, `/openapi/v3.json`, `/swagger` and the pixel, which need no key and have no envelope. */

@@ -1,8 +1,12 @@
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { forEachOpenApiProcedure, getInputOutputParsers, getPathParameters, normalizePath } from 'trpc-to-openapi';
 import { z } from 'zod';
+import { EXPORTS, type Export } from '../../contract/exports';
+import type { KeyScope } from '../../contract/integrations';
+import { pageQuery } from '../../contract/pagination';
 import { appRouter } from '../procedures/router';
 import type { Meta } from '../procedures/trpc';
+import { type FileFormats, makeFileFormats } from './list-files';
 import { listProcedures } from './trpc-internals';
 
 /** How the text of a query parameter is converted. */
@@ -28,7 +32,11 @@ export interface Route {
   query: Map<string, QueryKind>;
   /** Null if the route takes no body. */
   body: BodyShape | null;
+  /** What a key needs for it. */
+  scope: KeyScope;
   meta: Meta;
+  /** The formats of an export, whose procedure is that of the list. Null for other routes. */
+  formats: FileFormats | null;
 }
 
 interface Node {
@@ -99,10 +107,30 @@ function readRoutes(): Route[] {
       pathParameters: new Map(names.map((name) => [name, shape[name] as z.ZodType])),
       query: new Map(hasBody ? [] : others.map((name) => [name, findQueryKind(shape[name] as z.ZodType)])),
       body: hasBody && others.length > 0 ? { fields: others, isOptional: isBodyOptional(method, shape, others) } : null,
+      scope: type === 'query' ? 'read' : readScope(path, meta as Meta),
       meta: meta as Meta,
+      formats: null,
     });
   });
-  return routes;
+  return [...routes, ...EXPORTS.map((one) => makeExportRoute(one, routes))];
+}
+
+/** Makes the route of an export: that of its list without paging. */
+function makeExportRoute({ listPath, path }: Export, routes: Route[]): Route {
+  const list = routes.find(({ method, template }) => method === 'GET' && template === listPath)!;
+  const filters = [...list.query].filter(([name]) => !Object.hasOwn(pageQuery, name));
+  return {
+    ...list,
+    template: path,
+    query: new Map<string, QueryKind>([...filters, ['format', 'string']]),
+    formats: makeFileFormats(list.procedure),
+  };
+}
+
+/** Reads the scope of a mutation. Without one no process starts, so that none is open to every key by mistake. */
+function readScope(path: string, { scope }: Meta): KeyScope {
+  if (!scope) throw new Error(`${path} does not say which scope it needs`);
+  return scope;
 }
 
 /** Finds the kind of a query parameter from its schema, inside of any optional, default or nullable wrapper. */

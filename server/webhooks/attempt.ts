@@ -2,7 +2,7 @@ import type { Secrets } from '../platform/secrets';
 import type { AttemptRecord, ClaimedDelivery } from './deliveries';
 import type { PostResult, WebhookClient } from './http-client';
 import { judgeAttempt, judgeTest, type Outcome } from './retry-schedule';
-import { signPayload } from './signature';
+import { signMessage, signPayload } from './signature';
 
 /** Names the subscription that a sealed signing secret belongs to. The secret cannot be opened for any other. */
 export const secretContext = (integrationId: string, subscriptionId: string) =>
@@ -28,8 +28,8 @@ export async function attemptDelivery(
   const record = { deliveryId, integrationId, subscriptionId, lease, attempt, isTest };
   const startedAt = new Date();
   const started = performance.now();
-  const secret = openSecret(dependencies.secrets, delivery);
-  if (secret === null) {
+  const signingSecrets = openSecrets(dependencies.secrets, delivery);
+  if (signingSecrets === null) {
     // Our side can never send this delivery.
     const outcome: Outcome = { status: 'PoisonAborted', failureClass: null, retryDelayMs: null };
     return {
@@ -47,7 +47,7 @@ export async function attemptDelivery(
   const result = await dependencies.client.post({
     url: delivery.url,
     body: delivery.payload,
-    headers: makeSignedHeaders(secret, delivery, startedAt),
+    headers: makeSignedHeaders(signingSecrets, delivery, startedAt),
     timeoutMs: dependencies.timeoutMs,
     signal,
   });
@@ -84,33 +84,58 @@ export function toErrorCode(result: Exclude<PostResult, { kind: 'aborted' }>): s
 
 const MAX_ERROR_CODE_LENGTH = 128;
 
-/** Makes the headers of an attempt that begins at `startedAt` (specification: Delivery request). */
+/** The current secret and, in the grace period of a rotation, the one before. */
+export type SigningSecrets = [current: string, ...previous: string[]];
+
+/**
+ * Makes the headers of an attempt that begins at `startedAt` (specification: Delivery request), and those of Standard Webhooks, whose
+ * message is our delivery.
+ */
 export function makeSignedHeaders(
-  secret: string,
-  delivery: Pick<ClaimedDelivery, 'deliveryId' | 'subscriptionId' | 'eventType' | 'payload' | 'isTest'>,
+  signingSecrets: SigningSecrets,
+  delivery: Pick<ClaimedDelivery, 'deliveryId' | 'subscriptionId' | 'payload' | 'isTest'> & { eventType: string },
   startedAt: Date,
 ): Record<string, string> {
+  const { deliveryId, payload } = delivery;
   const timestamp = String(Math.floor(startedAt.getTime() / 1000));
+  const [current, previous] = signingSecrets.map((secret) => signPayload(secret, timestamp, payload));
   return {
     'content-type': 'application/json',
     'user-agent': 'bot-detection-webhooks/1',
     'x-webhook-event': delivery.eventType,
     'x-webhook-id': delivery.subscriptionId,
-    'x-webhook-delivery-id': delivery.deliveryId,
+    'x-webhook-delivery-id': deliveryId,
     'x-webhook-timestamp': timestamp,
-    'x-webhook-signature': signPayload(secret, timestamp, delivery.payload),
+    'x-webhook-signature': current!,
+    ...(previous === undefined ? {} : { 'x-webhook-signature-previous': previous }),
+    'webhook-id': deliveryId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signingSecrets.map((secret) => signMessage(secret, deliveryId, timestamp, payload)).join(' '),
     ...(delivery.isTest ? { 'x-webhook-test': 'true' } : {}),
   };
 }
 
-/** Decrypts a subscription's signing secret. Returns null if that fails. */
-export function openSecret(
+/**
+ * Decrypts a subscription's signing secrets. Returns null if that fails for the current one. A previous one from before a change of
+ * APP_SECRET is left out, so that a rotation always repairs a subscription.
+ */
+export function openSecrets(
   secrets: Secrets,
-  delivery: Pick<ClaimedDelivery, 'integrationId' | 'subscriptionId' | 'secretSealed'>,
-): string | null {
-  try {
-    return secrets.open(delivery.secretSealed, secretContext(delivery.integrationId, delivery.subscriptionId));
-  } catch {
-    return null;
-  }
+  {
+    integrationId,
+    subscriptionId,
+    ...sealed
+  }: Pick<ClaimedDelivery, 'integrationId' | 'subscriptionId' | 'secretSealed' | 'previousSecretSealed'>,
+): SigningSecrets | null {
+  const open = (bytes: Buffer | null) => {
+    try {
+      return bytes && secrets.open(bytes, secretContext(integrationId, subscriptionId));
+    } catch {
+      return null;
+    }
+  };
+  const current = open(sealed.secretSealed);
+  const previous = open(sealed.previousSecretSealed);
+  if (current === null) return null;
+  return previous === null ? [current] : [current, previous];
 }

@@ -25,13 +25,20 @@ export interface ClaimedDelivery extends SubscriptionKey {
   payload: string;
   url: string;
   secretSealed: Buffer;
+  /** Null outside of the grace period of a rotation. */
+  previousSecretSealed: Buffer | null;
   isTest: boolean;
 }
+
+/** The sealed secrets of the subscription `s` that sign an attempt now. */
+export const READ_SECRETS = `
+  s.secret_sealed as "secretSealed",
+  case when s.previous_secret_until > now() then s.previous_secret_sealed end as "previousSecretSealed"`;
 
 // The claim reads the subscription, so that a changed URL or secret is used from the next attempt on.
 const CLAIMED_COLUMNS = `
   c.integration_id as "integrationId", c.subscription_id as "subscriptionId", c.id as "deliveryId", c.lease, c.lease_owner as "leaseOwner",
-  c.attempts as attempt, e.type as "eventType", e.payload, s.url, s.secret_sealed as "secretSealed", c.is_test as "isTest"
+  c.attempts as attempt, e.type as "eventType", e.payload, s.url, ${READ_SECRETS}, c.is_test as "isTest"
     from claimed c
     join domain_events e on e.integration_id = c.integration_id and e.id = c.event_id
     join webhook_subscriptions s on s.integration_id = c.integration_id and s.id = c.subscription_id`;

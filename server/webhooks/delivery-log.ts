@@ -2,12 +2,14 @@ import { and, asc, eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-o
 import type {
   Delivery,
   DeliveryDetails,
+  DeliveryOfWebhook,
+  InspectedDelivery,
   ListDeliveriesInput,
-  RecoverDeliveriesInput,
   SentRequest,
 } from '../../contract/deliveries';
 import { ApiError } from '../../contract/errors';
 import type { Page } from '../../contract/pagination';
+import type { Database } from '../../db/client';
 import {
   domainEvents,
   webhookAnswers,
@@ -18,7 +20,8 @@ import {
 import type { DomainContext } from '../domain/context';
 import { eitherFirst, readPage } from '../domain/pages';
 import { getSession } from '../domain/sessions';
-import { makeSignedHeaders, openSecret } from './attempt';
+import { makeSignedHeaders, openSecrets } from './attempt';
+import { READ_SECRETS } from './deliveries';
 import { showBody } from './kept-answers';
 import type { WebhookContext } from './subscriptions';
 import { selectSessionEvents } from './told-events';
@@ -43,7 +46,7 @@ export async function listDeliveries(context: DomainContext, input: ListDeliveri
   if (endDate) conditions.push(lt(createdAt, endDate.at));
   const page = await readPage(context, walk, input, {
     read: (after, limit) =>
-      selectDeliveries(context)
+      selectDeliveries(context.db)
         .where(and(eq(integrationId, context.integration.id), ...conditions, order.isAfter(after)))
         .orderBy(...order.orderBy)
         .limit(limit),
@@ -58,7 +61,7 @@ export async function listDeliveries(context: DomainContext, input: ListDeliveri
 export async function listSessionDeliveries(context: DomainContext, input: { sessionId: string }): Promise<Delivery[]> {
   const { eventId, integrationId } = webhookDeliveries;
   const eventIds = await selectSessionEvents(context, input.sessionId);
-  const rows = await selectDeliveries(context)
+  const rows = await selectDeliveries(context.db)
     .where(and(eq(integrationId, context.integration.id), sql`${eventId} in (${eventIds})`))
     .orderBy(...DELIVERIES.newest.orderBy)
     .limit(MAX_SESSION_DELIVERIES);
@@ -69,12 +72,27 @@ export async function listSessionDeliveries(context: DomainContext, input: { ses
 const MAX_SESSION_DELIVERIES = 100;
 
 /** Finds one delivery with its payload, its request and all attempts. NOT_FOUND for an unknown id. */
-export async function getDelivery(context: WebhookContext, input: { id: string }): Promise<DeliveryDetails> {
-  const integrationId = context.integration.id;
-  const isOne = and(eq(webhookDeliveries.integrationId, integrationId), eq(webhookDeliveries.id, input.id));
+export async function getDelivery(context: WebhookContext, input: { id: string }): Promise<InspectedDelivery> {
+  const { row, details } = await readDelivery(context, input.id);
+  return { ...details, request: await findSentRequest(context, row, details.attemptLog.at(-1)?.startedAt) };
+}
+
+/** Finds one delivery of a subscription as its customer sees it. NOT_FOUND for an unknown id. */
+export async function getWebhookDelivery(context: DomainContext, input: DeliveryOfWebhook): Promise<DeliveryDetails> {
+  return (await readDelivery(context, input.deliveryId, input.id)).details;
+}
+
+/** Reads a delivery, if a subscription is given only one of it. */
+async function readDelivery({ db, integration }: DomainContext, id: string, subscriptionId?: string) {
+  const integrationId = integration.id;
+  const isOne = and(
+    eq(webhookDeliveries.integrationId, integrationId),
+    eq(webhookDeliveries.id, id),
+    subscriptionId === undefined ? undefined : eq(webhookDeliveries.subscriptionId, subscriptionId),
+  );
   const [[row], attempts] = await Promise.all([
-    selectDeliveries(context).where(isOne),
-    context.db.orm
+    selectDeliveries(db).where(isOne),
+    db.orm
       .select({ attempt: webhookAttempts, answer: webhookAnswers })
       .from(webhookAttempts)
       .leftJoin(
@@ -86,13 +104,12 @@ export async function getDelivery(context: WebhookContext, input: { id: string }
           eq(webhookAnswers.attempt, webhookAttempts.attempt),
         ),
       )
-      .where(and(eq(webhookAttempts.integrationId, integrationId), eq(webhookAttempts.deliveryId, input.id)))
+      .where(and(eq(webhookAttempts.integrationId, integrationId), eq(webhookAttempts.deliveryId, id)))
       .orderBy(asc(webhookAttempts.resend), asc(webhookAttempts.attempt)),
   ]);
   if (!row) throw new ApiError('NOT_FOUND', 'Delivery not found');
-  const request = await findSentRequest(context, row, attempts.at(-1)?.attempt.startedAt);
   const attemptLog = attempts.map(({ attempt, answer }) => ({ ...attempt, answer: answer && showAnswer(answer) }));
-  return { ...showDelivery(row), payload: row.payload, request, attemptLog };
+  return { row, details: { ...showDelivery(row), payload: row.payload, attemptLog } };
 }
 
 const showAnswer = (answer: typeof webhookAnswers.$inferSelect) => ({
@@ -113,28 +130,47 @@ async function findSentRequest(
 ): Promise<SentRequest | null> {
   const { id: deliveryId, integrationId, subscriptionId, eventType, payload, isTest } = delivery;
   if (payload === null || startedAt === undefined) return null;
-  const { url, secretSealed } = webhookSubscriptions;
-  const [subscription] = await db.orm
-    .select({ url, secretSealed })
-    .from(webhookSubscriptions)
-    .where(and(eq(webhookSubscriptions.integrationId, integrationId), eq(webhookSubscriptions.id, subscriptionId)));
-  const secret = subscription && openSecret(secrets, { ...subscription, integrationId, subscriptionId });
-  if (!secret) return null;
+  const [subscription] = await db.query<{ url: string; secretSealed: Buffer; previousSecretSealed: Buffer | null }>(
+    `select s.url, ${READ_SECRETS} from webhook_subscriptions s where s.integration_id = $1 and s.id = $2`,
+    [integrationId, subscriptionId],
+  );
+  const signingSecrets = subscription && openSecrets(secrets, { ...subscription, integrationId, subscriptionId });
+  if (!signingSecrets) return null;
   const signed = { deliveryId, subscriptionId, eventType, payload, isTest };
-  return { method: 'POST', url: subscription.url, headers: makeSignedHeaders(secret, signed, new Date(startedAt)) };
+  return {
+    method: 'POST',
+    url: subscription.url,
+    headers: makeSignedHeaders(signingSecrets, signed, new Date(startedAt)),
+  };
 }
 
 /**
  * Sends a finished delivery again, delivered or not. It keeps its id and gets all attempts again. NOT_FOUND for an unknown
  * id. UNSUPPORTED_OPERATION while it is pending, for a test, and if its subscription is disabled or deleted.
  */
-export async function resendDelivery(context: WebhookContext, input: { id: string }): Promise<DeliveryDetails> {
-  const integrationId = context.integration.id;
-  const [resent] = await context.db.query<{ subscriptionId: string }>(RESEND, [integrationId, input.id]);
+export async function resendDelivery(context: WebhookContext, input: { id: string }): Promise<InspectedDelivery> {
+  const isResent = await restart(context, input.id);
   const delivery = await getDelivery(context, input);
-  if (!resent) throw new ApiError('UNSUPPORTED_OPERATION', explainRefusal(delivery));
-  context.publisher.publish([{ integrationId, subscriptionId: resent.subscriptionId }]);
+  if (!isResent) throw new ApiError('UNSUPPORTED_OPERATION', explainRefusal(delivery));
   return delivery;
+}
+
+/** Sends a finished delivery of a subscription again, for its customer, as `resendDelivery` does. */
+export async function resendWebhookDelivery(
+  context: WebhookContext,
+  input: DeliveryOfWebhook,
+): Promise<DeliveryDetails> {
+  const isResent = await restart(context, input.deliveryId, input.id);
+  const delivery = await getWebhookDelivery(context, input);
+  if (!isResent) throw new ApiError('UNSUPPORTED_OPERATION', explainRefusal(delivery));
+  return delivery;
+}
+
+async function restart({ db, integration, publisher }: WebhookContext, id: string, ofSubscription?: string) {
+  const integrationId = integration.id;
+  const [resent] = await db.query<{ subscriptionId: string }>(RESEND, [integrationId, id, ofSubscription ?? null]);
+  if (resent) publisher.publish([{ integrationId, subscriptionId: resent.subscriptionId }]);
+  return resent !== undefined;
 }
 
 function explainRefusal({ test, status }: Delivery): string {
@@ -144,12 +180,12 @@ function explainRefusal({ test, status }: Delivery): string {
 }
 
 // Locks the subscription before the delivery, as everywhere, so that a concurrent delete or disable is seen.
-const lockActive = (id: string) => `
+export const lockActive = (id: string) => `
   active as materialized (
     select s.integration_id, s.id from webhook_subscriptions s
      where s.integration_id = $1 and s.id = ${id} and s.enabled and s.deleted_at is null for share)`;
 
-const RESTART = `
+export const RESTART = `
   update webhook_deliveries d
      set status = 'Pending', attempts = 0, resends = d.resends + 1, crashes = 0, failure_class = null, finished_at = null,
          next_attempt_at = now()`;
@@ -158,48 +194,8 @@ const RESEND = `
   with ${lockActive('(select subscription_id from webhook_deliveries where integration_id = $1 and id = $2)')}
   ${RESTART}
     from active where d.integration_id = active.integration_id and d.subscription_id = active.id
-     and d.id = $2 and d.status <> 'Pending' and not d.is_test
+     and d.id = $2 and ($3::text is null or d.subscription_id = $3) and d.status <> 'Pending' and not d.is_test
   returning d.subscription_id as "subscriptionId"`;
-
-const RECOVERY_BATCH_SIZE = 1_000;
-
-/**
- * Sends all failed deliveries of a subscription again whose event fired within the time range. Returns how many.
- * NOT_FOUND for an unknown subscription. UNSUPPORTED_OPERATION if it is disabled or deleted.
- */
-export async function recoverDeliveries(
-  context: WebhookContext,
-  input: RecoverDeliveriesInput,
-): Promise<{ recovered: number }> {
-  const { id, startDate, endDate } = input;
-  const integrationId = context.integration.id;
-  const { isActive, now } = await assertKnown(context, id);
-  if (!isActive)
-    throw new ApiError(
-      'UNSUPPORTED_OPERATION',
-      'The subscription is disabled or deleted: only enabled ones are sent to',
-    );
-  let recovered = 0;
-  for (let found = RECOVERY_BATCH_SIZE; found === RECOVERY_BATCH_SIZE; recovered += found) {
-    // Deliveries that fail again meanwhile are not restarted, because they ended after `now`.
-    const batch = await context.db.query(RECOVER, [integrationId, id, startDate.at, endDate?.at ?? null, now]);
-    found = batch.length;
-    if (found > 0) context.publisher.publish([{ integrationId, subscriptionId: id }]);
-  }
-  return { recovered };
-}
-
-const RECOVER = `
-  with ${lockActive('$2')},
-  failed as (
-    select d.integration_id, d.id from webhook_deliveries d join active on d.integration_id = active.integration_id and d.subscription_id = active.id
-     where d.status not in ('Pending', 'Delivered') and not d.is_test
-       and d.created_at >= $3::timestamptz and ($4::timestamptz is null or d.created_at < $4::timestamptz)
-       and d.finished_at <= $5::timestamptz
-     order by d.created_at, d.id limit ${RECOVERY_BATCH_SIZE} for update of d skip locked)
-  ${RESTART}
-    from failed where d.integration_id = failed.integration_id and d.id = failed.id
-  returning 1`;
 
 /** Finds a subscription. Deleted ones are found too, because their log stays. */
 export async function assertKnown(context: DomainContext, id: string): Promise<{ isActive: boolean; now: string }> {
@@ -215,7 +211,7 @@ export async function assertKnown(context: DomainContext, id: string): Promise<{
 }
 
 /** Selects deliveries with their events. A test delivery has no event, so it has its subscription's event type. */
-const selectDeliveries = ({ db }: DomainContext) =>
+const selectDeliveries = (db: Database) =>
   db.orm
     .select({
       ...getTableColumns(webhookDeliveries),

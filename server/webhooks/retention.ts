@@ -11,7 +11,7 @@ export const LOG_RETENTION_DAYS = 30;
 
 /**
  * Removes deliveries that ended over 30 days ago, with their attempts, in small transactions. Counts of their outcomes stay
- * for usage. Returns how many were removed.
+ * for usage, and the events keep how they ended. Returns how many were removed.
  */
 export async function pruneDeliveries(db: Database): Promise<number> {
   let pruned = 0;
@@ -22,7 +22,8 @@ export async function pruneDeliveries(db: Database): Promise<number> {
 
 const PRUNE = `
   with old as (
-    select integration_id, id, status = 'Delivered' as is_delivered, is_test, (finished_at at time zone 'UTC')::date as day
+    select integration_id, id, event_id, subscription_id, status, status = 'Delivered' as is_delivered, is_test,
+           (finished_at at time zone 'UTC')::date as day
       from webhook_deliveries
      where integration_id = $1 and status <> 'Pending' and finished_at < now() - interval '${LOG_RETENTION_DAYS} days'
      order by finished_at limit ${BATCH_SIZE} for update skip locked),
@@ -32,6 +33,10 @@ const PRUNE = `
       from old where not is_test group by integration_id, day
     on conflict (integration_id, day) do update
       set delivered = p.delivered + excluded.delivered, failed = p.failed + excluded.failed),
+  noted as (
+    update domain_events e set ended = coalesce(e.ended, '{}') || o.ended
+      from (select event_id, jsonb_object_agg(subscription_id, status) as ended from old where not is_test group by event_id) o
+     where e.integration_id = $1 and e.id = o.event_id),
   forgotten as (
     delete from webhook_attempts a using old where a.integration_id = old.integration_id and a.delivery_id = old.id),
   unkept as (
@@ -57,6 +62,15 @@ const PRUNE_ANSWERS = `
   delete from webhook_answers a using old
    where a.integration_id = old.integration_id and a.delivery_id = old.delivery_id and a.resend = old.resend and a.attempt = old.attempt
   returning 1`;
+
+/** Removes old signing secrets whose grace period is over. Returns how many. */
+export async function prunePreviousSecrets(db: Database): Promise<number> {
+  return (await db.query(PRUNE_PREVIOUS_SECRETS, [])).length;
+}
+
+const PRUNE_PREVIOUS_SECRETS = `
+  update webhook_subscriptions s set previous_secret_sealed = null, previous_secret_until = null
+   where s.previous_secret_until <= now() returning 1`;
 
 /**
  * Removes deleted subscriptions that the delivery log no longer shows. One that was deleted within the last hour stays, because

@@ -12,6 +12,7 @@ import type { Database } from '../../db/client';
 import { domainEvents, webhookSubscriptions } from '../../db/schema';
 import { type Actor, recordAct } from '../audit/acts';
 import type { DomainContext } from '../domain/context';
+import { ERASED_PAYLOAD } from '../domain/erased-users';
 import { newestFirst, readPage } from '../domain/pages';
 import { createId } from '../platform/ids';
 import { assertKnown } from './delivery-log';
@@ -77,7 +78,7 @@ async function countSendable(db: Database, integrationId: string, id: string): P
 }
 
 const isSendable = (event: string) => `
-  ${event}.skips ->> $2 = 'disabled' and ${event}.type = (
+  ${event}.skips ->> $2 = 'disabled' and ${event}.payload <> '${ERASED_PAYLOAD}' and ${event}.type = (
     select event_type from webhook_subscriptions where integration_id = $1 and id = $2)`;
 
 const isLogged = `
@@ -85,20 +86,36 @@ const isLogged = `
 
 const COUNT = `
   select count(*) filter (where ${isSendable('e')})::int as count, count(*) = ${MAX_EXAMINED} as "isMore"
-    from (select skips, type from domain_events where ${isLogged} order by created_at desc, id desc limit ${MAX_EXAMINED}) e`;
+    from (select skips, type, payload from domain_events where ${isLogged} order by created_at desc, id desc limit ${MAX_EXAMINED}) e`;
 
 /** How many events one call sends. */
-const MAX_SENT = 1_000;
+export const MAX_SENT = 1_000;
 
-/**
- * Sends the events of the last 30 days that were skipped only because the subscription was disabled, oldest first, at most 1,000.
- * Each becomes a new delivery, due after those that wait already. It is no longer skipped, so another call does not send it again.
- * UNSUPPORTED_OPERATION if the subscription is disabled, NOT_FOUND if it is unknown or deleted.
- */
+/** Sends skipped events of the last 30 days, as `sendSkipped` does, and counts what is left. */
 export async function sendSkippedEvents(
   context: WebhookContext & { actor: Actor },
   { id }: { id: string },
 ): Promise<SentSkipped> {
+  const sent = await sendSkipped(context, id);
+  return { sent, remaining: await countSendable(context.db, context.integration.id, id) };
+}
+
+/** When the events fired: [from, until). */
+interface FiringTimes {
+  from?: string | undefined;
+  until?: string | undefined;
+}
+
+/**
+ * Sends the events of the last 30 days that were skipped only because the subscription was disabled, oldest first, at most 1,000.
+ * Each becomes a new delivery, due after those that wait already. It is no longer skipped, so another call does not send it again.
+ * Returns how many. UNSUPPORTED_OPERATION if the subscription is disabled, NOT_FOUND if it is unknown or deleted.
+ */
+export async function sendSkipped(
+  context: WebhookContext & { actor: Actor },
+  id: string,
+  times: FiringTimes = {},
+): Promise<number> {
   const { db, actor } = context;
   const integrationId = context.integration.id;
   const sent = await db.orm.transaction(async (tx) => {
@@ -112,7 +129,7 @@ export async function sendSkippedEvents(
     if (!subscription || subscription.deletedAt !== null) throw new ApiError('NOT_FOUND', 'Webhook not found');
     if (!subscription.enabled)
       throw new ApiError('UNSUPPORTED_OPERATION', 'The subscription is disabled: only enabled ones are sent to');
-    const found = await tx.execute<{ id: string }>(selectOldest(integrationId, id));
+    const found = await tx.execute<{ id: string }>(selectOldest(integrationId, id, times));
     if (found.length === 0) return 0;
     const deliveries = [...found].map((event, place) => ({ id: createId('dlv'), eventId: event.id, place }));
     await tx.execute(insertDeliveries(integrationId, id, JSON.stringify(deliveries)));
@@ -121,14 +138,19 @@ export async function sendSkippedEvents(
     return deliveries.length;
   });
   if (sent > 0) context.publisher.publish([{ integrationId, subscriptionId: id }]);
-  return { sent, remaining: await countSendable(db, integrationId, id) };
+  return sent;
 }
 
-const selectOldest = (integrationId: string, id: string) => sql`
+const selectOldest = (
+  integrationId: string,
+  id: string,
+  { from = '-infinity', until = 'infinity' }: FiringTimes,
+) => sql`
   select e.id from domain_events e
-   where e.integration_id = ${integrationId} and e.skips is not null and e.skips ->> ${id} = 'disabled'
+   where e.integration_id = ${integrationId} and e.skips is not null and e.skips ->> ${id} = 'disabled' and e.payload <> ${ERASED_PAYLOAD}
      and e.type = (select event_type from webhook_subscriptions where integration_id = ${integrationId} and id = ${id})
      and e.created_at > now() - ${`${LOG_RETENTION_DAYS} days`}::interval
+     and e.created_at >= ${from}::timestamptz and e.created_at < ${until}::timestamptz
    order by e.created_at, e.id limit ${MAX_SENT} for update of e`;
 
 // A microsecond apart, because the drain claims in the order in which deliveries are due. The time of a delivery is that of its event.

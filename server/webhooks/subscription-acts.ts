@@ -7,7 +7,8 @@ import { type Act, type Actor, recordAct } from '../audit/acts';
 
 type SubscriptionRow = typeof webhookSubscriptions.$inferSelect;
 
-const showUrl = (url: string) => {
+/** Shows an address without what may be secret. */
+export const showUrl = (url: string) => {
   const { origin, pathname, search } = new URL(url);
   return pathname === '/' && search === '' ? origin : `${origin}/…`;
 };

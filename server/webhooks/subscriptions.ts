@@ -146,23 +146,37 @@ export async function deleteWebhook(context: DomainContext & AuditedContext, inp
   });
 }
 
-/** Replaces the signing secret. Every later attempt uses the new one (specification: rotate-secret). */
+/**
+ * Replaces the signing secret. Every later attempt uses the new one (specification: rotate-secret), and in the grace period the old
+ * one too. Only one old secret signs: a second rotation in the grace period ends that of the first.
+ */
 export async function rotateWebhookSecret(
   context: WebhookContext & AuditedContext,
-  input: { id: string },
+  input: { id: string; gracePeriodSeconds: number },
 ): Promise<RotatedSecret> {
   const secret = createWebhookSecret();
   const secretSealed = context.secrets.seal(secret, secretContext(context.integration.id, input.id));
   return context.db.orm.transaction(async (tx) => {
-    const { id: subjectId, name } = webhookSubscriptions;
+    const { id: subjectId, name, secretSealed: oldSealed } = webhookSubscriptions;
+    const { gracePeriodSeconds } = input;
+    const hasGrace = gracePeriodSeconds > 0;
     const [rotated] = await tx
       .update(webhookSubscriptions)
-      .set({ secretSealed })
+      .set({
+        secretSealed,
+        previousSecretSealed: hasGrace ? sql`${oldSealed}` : null,
+        previousSecretUntil: hasGrace ? sql`now() + ${gracePeriodSeconds}::int * interval '1 s'` : null,
+      })
       .where(isLiveOne(context, input.id))
       .returning({ id: subjectId, name, rotatedAt: sql<string>`now()` });
     const row = orNotFound(rotated);
     const subject = { integrationId: context.integration.id, subjectId: row.id };
-    await recordAct(tx, context.actor, { action: 'WebhookSecretRotated', ...subject, details: { name: row.name } });
+    const act = {
+      action: 'WebhookSecretRotated',
+      ...subject,
+      details: { name: row.name, gracePeriodSeconds },
+    } as const;
+    await recordAct(tx, context.actor, act);
     return { id: row.id, secret, rotatedAt: row.rotatedAt };
   });
 }

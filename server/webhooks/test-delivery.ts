@@ -4,7 +4,7 @@ import type { TestDelivery, WebhookTestResult } from '../../contract/webhooks';
 import type { Database } from '../../db/client';
 import { createId } from '../platform/ids';
 import { type AttemptDependencies, attemptDelivery } from './attempt';
-import type { SubscriptionKey } from './deliveries';
+import { READ_SECRETS, type SubscriptionKey } from './deliveries';
 import type { Recorder } from './recorder';
 
 /** How many test deliveries of an integration may be under way, in all processes together. Each holds a connection for 30 s. */
@@ -37,7 +37,7 @@ export async function sendTestDelivery(
     return row;
   });
   if (!begun) return null;
-  const { lease, eventType, url, secretSealed, createdAt } = begun;
+  const { lease, eventType, url, secretSealed, previousSecretSealed, createdAt } = begun;
   const body: TestDelivery = {
     eventType,
     integrationId,
@@ -58,6 +58,7 @@ export async function sendTestDelivery(
       payload,
       url,
       secretSealed,
+      previousSecretSealed,
       isTest: true,
     },
     signal,
@@ -81,6 +82,7 @@ interface BegunRow {
   eventType: EventTypeName;
   url: string;
   secretSealed: Buffer;
+  previousSecretSealed: Buffer | null;
   createdAt: string;
 }
 
@@ -99,15 +101,14 @@ const COUNT_RUNNING = `
 
 const BEGIN = `
   with s as (
-    select integration_id, id, event_type, url, secret_sealed from webhook_subscriptions
+    select integration_id, id, event_type, url, secret_sealed, previous_secret_sealed, previous_secret_until from webhook_subscriptions
      where integration_id = $1 and id = $2 and deleted_at is null),
   begun as (
     insert into webhook_deliveries
       (integration_id, id, subscription_id, is_test, attempts, lease, lease_owner, next_attempt_at)
     select integration_id, $3, id, true, 1, gen_random_uuid(), $5::int, now() + $4 * interval '1 ms' from s
     returning lease, created_at)
-  select begun.lease, begun.created_at as "createdAt", s.event_type as "eventType", s.url,
-         s.secret_sealed as "secretSealed"
+  select begun.lease, begun.created_at as "createdAt", s.event_type as "eventType", s.url, ${READ_SECRETS}
     from s, begun`;
 
 const GIVE_UP = `

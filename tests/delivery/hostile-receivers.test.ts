@@ -295,6 +295,7 @@ describe('Retry-After', () => {
       payload: '{}',
       url,
       secretSealed: secrets.seal('whsec_x', secretContext(context.integrationId, context.subscriptionId)),
+      previousSecretSealed: null,
       isTest: false,
     };
     const { signal } = new AbortController();

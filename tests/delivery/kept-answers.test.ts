@@ -216,9 +216,11 @@ describe('the answer to an attempt', () => {
     const CANARY = 'canary-of-the-receiver';
     reply = says(answer(200, CANARY, `x-canary: ${CANARY}\r\n`));
     const { tenant, id, sessionId, read } = await deliver();
-    expect((await read()).attemptLog[0]!.answer!.body).toBe(CANARY);
+    const delivery = await read();
+    expect(delivery.attemptLog[0]!.answer!.body).toBe(CANARY);
     const subject = {
       ...{ sessionId, webhookId: id, userId: 'u', fingerprint: 'f', courseId: 'c', origin: 'https://o.example' },
+      ...{ deliveryId: delivery.id, eventId: delivery.eventId! },
       ...{ detectionFlag: 'webdriver', webhookUrl: `http://127.0.0.1:${receiver.port}/hook` },
     };
     let calls = 0;

@@ -86,6 +86,38 @@ describe('events that were skipped while a subscription was disabled', () => {
     expect(await staff.deliveries.sendSkipped({ id })).toEqual({ sent: 0, remaining: none });
   });
 
+  it('are sent by a recovery of their window, next to what failed: those under new ids, these under their own', async () => {
+    const { id } = await subscribe();
+    await addSkipped(id, 6);
+    await addSkipped(id, 2, 'threshold');
+    receiver.answer = () => 404;
+    const failed = await detectBot();
+    await settle();
+    receiver.answer = () => 200;
+    receiver.received.length = 0;
+    const [bounds] = await sql()`
+      select (created_at - interval '0.5 s')::text as after_third, (created_at + interval '2.5 s')::text as until
+        from domain_events where integration_id = ${tenant.id} and id = 'disabled4'`;
+    const toInstant = (text: string) => new Date(text).toISOString();
+    const path = `/v1/webhooks/${id}/recover`;
+    const recover = async (body: object) => (await server.call('POST', path, { key: tenant.key, body })).body.data;
+    const window = { startDate: toInstant(bounds!.after_third), endDate: toInstant(bounds!.until) };
+    expect(await recover(window)).toEqual({ recovered: 0, skippedSent: 0, hasMore: false });
+    expect(await recover({ ...window, includeSkipped: true })).toEqual({
+      recovered: 0,
+      skippedSent: 3,
+      hasMore: false,
+    });
+    await settle();
+    expect(sentSessions().sort()).toEqual([4, 5, 6]);
+    const before = (await staff.deliveries.list({ id, status: 'PermanentFailure' })).data[0]!;
+    expect(await recover({ startDate: '2020-01-01' })).toEqual({ recovered: 1, skippedSent: 0, hasMore: false });
+    await settle();
+    expect(receiver.received.at(-1)!.headers['x-webhook-delivery-id']).toBe(before.id);
+    expect(sentSessions().at(-1)).toBe(failed);
+    expect(await recover({ startDate: '2020-01-01', includeSkipped: true })).toMatchObject({ skippedSent: 3 });
+  });
+
   it('are due in their order, behind what waits already', async () => {
     const { id } = await subscribe();
     await addSkipped(id, 50);

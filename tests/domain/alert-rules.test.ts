@@ -33,7 +33,7 @@ const at = (minutes: number) => new Date(BASE_MS + minutes * MINUTE_MS).toISOStr
 
 const openIngester = (db: TestDatabase['db']) =>
   createIngester({
-    ...{ db, log, firstDelayMs: 0, publicUrl: null, onCommitted: () => {} },
+    ...{ db, log, firstDelayMs: 0, publicUrl: null, erasureKey: Buffer.alloc(32), onCommitted: () => {} },
     // No subscription waits for these alerts.
     publisher: { publish: () => {}, republish: async () => {}, flush: async () => {} },
     handover: { reserve: () => false, start: () => {}, release: () => {}, leaseMs: 0, leaseOwner: null },

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { z } from 'zod';
 import { parseCompiled } from '../../contract/zod-internals';
 import {
+  asPool,
   followStatements,
   openSocket,
   type StatementListener,
@@ -394,6 +395,25 @@ describeReaches(
       expect(await other`select now() as at`).toEqual([{ at: 'by us' }]);
       await other.end();
     },
+
+    'Drizzle takes a transaction as a pool if it has the `options` of one, and makes savepoints with its `begin`':
+      async () => {
+        const sql = postgres(inject('postgresUrl'), { max: 1 });
+        const rows = await sql.begin(async (transaction) => {
+          const orm = drizzle(asPool(transaction, sql));
+          await orm.execute('create temporary table kept (n int) on commit drop');
+          const write = (n: number) => orm.execute(`insert into kept values (${n})`);
+          await write(1);
+          const failing = orm.transaction(async () => {
+            await write(2);
+            throw new Error('undo');
+          });
+          await expect(failing).rejects.toThrow('undo');
+          return orm.execute('select n from kept');
+        });
+        expect([...rows]).toEqual([{ n: 1 }]);
+        await sql.end();
+      },
   },
 );
 

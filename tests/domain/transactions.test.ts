@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isUnavailable } from '../../db/client';
+import { runUnitOfWork } from '../../db/unit-of-work';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { waitUntil } from '../support/receiver';
 
@@ -132,5 +133,42 @@ describe('a transaction', () => {
     });
     await expect(next).rejects.toThrow();
     expect(await readNumbers()).toEqual([]);
+  });
+});
+
+describe('a unit of work', () => {
+  it('commits what it does by any way together', async () => {
+    const [, at] = await runUnitOfWork(database.db, async (unit) => {
+      await unit.query(INSERT, [1]);
+      await unit.sql`insert into numbers (n) values (2)`;
+      await unit.transact((query, commitWith) => query(INSERT, [3]).then(() => commitWith(INSERT, [4])));
+      await unit.orm.transaction((tx) => tx.execute('insert into numbers (n) values (5)'));
+      expect(await readNumbers()).toEqual([]);
+      return unit.query('select n, now() as at from numbers order by n', []);
+    });
+    expect(await readNumbers()).toEqual([1, 2, 3, 4, 5]);
+    expect(at).toMatchObject({ n: 2, at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) });
+  });
+
+  it('leaves nothing behind if it fails after a transaction inside of it', async () => {
+    const failing = runUnitOfWork(database.db, async (unit) => {
+      await unit.orm.transaction((tx) => tx.execute('insert into numbers (n) values (1)'));
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await readNumbers()).toEqual([]);
+  });
+
+  it('goes on after a transaction inside of it has failed', async () => {
+    await runUnitOfWork(database.db, async (unit) => {
+      await unit.query(INSERT, [1]);
+      const failing = unit.transact(async (query) => {
+        await query(INSERT, [2]);
+        await query(INSERT, [2]);
+      });
+      await expect(failing).rejects.toMatchObject({ code: '23505' });
+      await unit.query(INSERT, [3]);
+    });
+    expect(await readNumbers()).toEqual([1, 3]);
   });
 });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEY_SCOPES } from '../../contract/integrations';
 import { openDatabase } from '../../db/client';
 import { createInngestClient } from '../../inngest/client';
 import { asOperator } from '../../server/audit/acts';
@@ -34,6 +35,7 @@ interface Stack {
   mark: string;
   sessionId: string;
   subscription: { id: string; secret: string };
+  told: { eventId: string; deliveryId: string; receiptId: string };
   /** An account that only this stack has, and one that both have. */
   emails: { own: string; shared: string };
 }
@@ -73,7 +75,7 @@ async function startStack(region: Region): Promise<Stack> {
     plan: 'enterprise',
     allowedOrigins: [],
   });
-  const { key } = await mintKey(operator, { integrationId: id, name: 'test' });
+  const { key } = await mintKey(operator, { integrationId: id, name: 'test', scopes: [...KEY_SCOPES] });
   const emails = { own: `only-${region}@example.com`, shared: 'both@example.com' };
   for (const email of Object.values(emails))
     await createStaff(operator, { email, password: PASSWORD, role: 'admin', name: email });
@@ -103,7 +105,13 @@ async function startStack(region: Region): Promise<Stack> {
     ...scoredSession(0.1, `${mark}-human`).facts,
   ];
   expect((await product.ingest(id, facts)).body.result.data).toMatchObject({ accepted: facts.length });
-  return { region, product, pipelineToken, tenant: { id, key }, mark, sessionId, subscription, emails };
+  const [event] = (await product.call('GET', '/v1/webhook-events?eventType=BotDetected', { key })).body.data;
+  const told = {
+    eventId: event.id,
+    deliveryId: event.outcomes[0].deliveryId,
+    receiptId: (await product.call('DELETE', '/v1/users/gone', { key })).body.data.id,
+  };
+  return { region, product, pipelineToken, tenant: { id, key }, mark, sessionId, subscription, told, emails };
 }
 
 const otherOf = ({ region }: Stack) => stacks[region === 'us' ? 'eu' : 'us'];
@@ -112,6 +120,7 @@ const idsOf = (stack: Stack) => ({
   userId: `${stack.mark}-user`,
   fingerprint: `${stack.mark}-device`,
   id: stack.subscription.id,
+  ...stack.told,
 });
 const fillPath = (path: string, stack: Stack) =>
   path.replace(/\{(\w+)\}/g, (_, name: keyof ReturnType<typeof idsOf>) => idsOf(stack)[name]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../contract/audit';
+import { DEFAULT_KEY_SCOPES } from '../../contract/integrations';
 import { type AuditedContext, asOperator } from '../../server/audit/acts';
 import { createStaff, setStaffPassword } from '../../server/auth/accounts';
 import { mintKey, revokeKey } from '../../server/domain/api-keys';
@@ -69,7 +70,8 @@ describe('a change by staff writes one entry', () => {
     ]);
     const minted = await act('apiKeys.mint', { name: 'Nightly' });
     const masked = `${minted.result.key.slice(0, 11)}…${minted.result.key.slice(-4)}`;
-    expect(minted.left).toEqual([ofTenant('KeyMinted', minted.result.id, { name: 'Nightly', masked })]);
+    const may = { scopes: DEFAULT_KEY_SCOPES, expiresAt: null };
+    expect(minted.left).toEqual([ofTenant('KeyMinted', minted.result.id, { name: 'Nightly', masked, ...may })]);
     expect(JSON.stringify(minted.left)).not.toContain(minted.result.key);
     const revoked = await act('apiKeys.revoke', { id: minted.result.id });
     expect(revoked.left).toEqual([ofTenant('KeyRevoked', minted.result.id, { name: 'Nightly', masked })]);
@@ -339,5 +341,32 @@ describe('audit.list', () => {
       await server.call('GET', '/v1/audit', { key: tenant.key }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 401, 404]);
+  });
+});
+
+describe('a key', () => {
+  const readLog = async (key: string) => (await server.call('GET', '/v1/audit-log?pageSize=100', { key })).body.data;
+
+  it('sees what was done to its integration, and of our staff only that it was staff', async () => {
+    await act('riskThresholds.update', { mediumAt: 31, botAt: 61 });
+    await act('reports.createSchedule', {
+      ...{ template: 'weekly-overview', format: 'csv', cadence: 'daily', hour: 3, timeZone: 'UTC' },
+    });
+    const [scheduled, changed, ...others] = await readLog(tenant.key);
+    expect(scheduled).toMatchObject({ action: 'ReportScheduled', actor: { kind: 'Staff', id: null, name: null } });
+    expect(changed).toEqual({
+      ...{ id: expect.stringMatching(/^aud_/), at: expect.any(String), action: 'ThresholdsChanged' },
+      ...{ actor: { kind: 'Staff', id: null, name: null }, subjectId: tenant.id },
+      details: { before: expect.any(Object), after: { mediumAt: 31, botAt: 61 } },
+    });
+    const all = (await listAll()).filter(({ integrationId }) => integrationId === tenant.id);
+    expect([scheduled, changed, ...others].map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+    expect(new Set(all.filter(({ actor }) => actor.kind === 'Staff').map(({ action }) => action)).size).toBeGreaterThan(
+      10,
+    );
+    const text = JSON.stringify(await readLog(tenant.key));
+    for (const trace of [admin.id, admin.email, analyst.id, analyst.email, '127.0.0.1', 'clientAddress'])
+      expect([trace, text.includes(trace)]).toEqual([trace, false]);
+    expect((await readLog(other.key)).map(({ subjectId }: AuditEntry) => subjectId)).not.toContain(tenant.id);
   });
 });

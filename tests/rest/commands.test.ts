@@ -133,6 +133,27 @@ describe('integration and key', () => {
     expect(JSON.stringify(integrations)).not.toContain(minted.key);
   });
 
+  it('key mint names the scopes and the days that a key lives', async () => {
+    const { id } = await admin('integration', 'create', '--name', 'Narrow', '--plan', 'free');
+    const mint = ['key', 'mint', '--integration', id];
+    const { id: keyId } = await admin(
+      ...mint,
+      '--scope',
+      'read',
+      '--scope',
+      'webhooks:write',
+      '--expires-in-days',
+      '7',
+    );
+    const { entries } = await admin('audit', 'list', '--integration', id, '--limit', '1');
+    const expiresAt = new Date(Date.parse(entries[0].at) + 7 * 86_400_000).toISOString();
+    expect(entries[0]).toMatchObject({ subjectId: keyId, details: { scopes: ['read', 'webhooks:write'], expiresAt } });
+    expect(await refuse(...mint, '--scope', 'root')).toMatch(/^--scope: must be one of read, sessions:write, /);
+    expect(await refuse(...mint, '--expires-in-days', '0')).toBe(
+      '--expires-in-days: must be a whole number from 1 to 3650\n',
+    );
+  });
+
   it('key revoke takes effect with the next request; repeating it keeps the first time', async () => {
     const { id, keyId, key } = await createTenant('pro');
     const { key: other } = await admin('key', 'mint', '--integration', id);

@@ -107,6 +107,7 @@ describe('a test delivery', () => {
          set consecutive_failures = 2, last_delivery_at = '2026-01-01', last_delivery_status = 'PoisonAborted'
        where id = ${ids.id}`;
       const before = await readSubscription(ids.id);
+      const counted = (await get('/v1/usage')).body.data.webhookDeliveries;
       receiver.answer = () => code;
       await expectOutcome(ids.id, { status, responseCode: code ?? 0, errorClass });
       expect(await readSubscription(ids.id)).toEqual(before);
@@ -116,7 +117,7 @@ describe('a test delivery', () => {
         lastDeliveryStatus: 'PoisonAborted',
       });
       expect(receiver.received).toHaveLength(1);
-      expect((await get('/v1/usage')).body.data.webhookDeliveries).toEqual({ delivered: 0, failed: 0 });
+      expect((await get('/v1/usage')).body.data.webhookDeliveries).toEqual(counted);
     },
   );
 
@@ -168,11 +169,12 @@ describe('a test delivery', () => {
 
   it('does not count as a delivery in the usage, as real ones do', async () => {
     const { id, ids, get } = fixture;
+    const readDeliveries = async () => (await get('/v1/usage')).body.data.webhookDeliveries;
+    const before = await readDeliveries();
     await postTest(fixture, ids.id);
     await api.base.ingest(id, scoredSession(0.95).facts);
-    const readDeliveries = async () => (await get('/v1/usage')).body.data.webhookDeliveries;
     await waitUntil(async () => (await readDeliveries()).delivered > 0);
-    expect(await readDeliveries()).toEqual({ delivered: 1, failed: 0 });
+    expect(await readDeliveries()).toEqual({ ...before, delivered: 1 });
     expect(receiver.received.map(({ headers }) => headers['x-webhook-test'])).toEqual(['true', undefined]);
   });
 });
@@ -226,11 +228,11 @@ describe('an action that needs no body', () => {
     },
   );
 
-  it.each(['rotate-secret', 'test'] as const)('%s ignores the body', async (action) => {
+  it('a test ignores the body', async () => {
     const fixture = await createFixture({ base: api.base, api, receiver });
     for (const [type, body] of UNREAD) {
       const headers = { Authorization: `Bearer ${fixture.key}`, 'Content-Type': type };
-      const answer = await sendRaw(api.url, 'POST', toPath[action](fixture), { headers, body });
+      const answer = await sendRaw(api.url, 'POST', toPath.test(fixture), { headers, body });
       expect([type, answer.status, answer.body?.error]).toEqual([type, 200, undefined]);
     }
   });

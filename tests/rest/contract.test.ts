@@ -116,11 +116,12 @@ describe('the self-hosted server', () => {
     expect([...seen]).toHaveLength(1);
   });
 
-  it('answers a revoked key as a key that never existed, on every route', async () => {
-    const { key, keyId } = await api.base.createTenant();
-    await revokeKey(asOperator(api.base.service.db), { id: keyId });
+  it('answers a revoked and an expired key as a key that never existed, on every route', async () => {
+    const [revoked, expired] = [await api.base.createTenant(), await api.base.createTenant()];
+    await revokeKey(asOperator(api.base.service.db), { id: revoked.keyId });
+    await api.base.database.db.sql`update api_keys set expires_at = now() where id = ${expired.keyId}`;
     const fingerprints = await Promise.all(
-      [key, 'nonsense'].flatMap((one) =>
+      [revoked.key, expired.key, 'nonsense'].flatMap((one) =>
         [...KEYED, ...UNKNOWN_ROUTES].map(async (route) =>
           JSON.stringify(fingerprintOf(await sendAnonymous(route, known, { authorization: `Bearer ${one}` }))),
         ),
@@ -158,7 +159,8 @@ describe('the self-hosted server', () => {
     expect(asked.sort()).toEqual(
       withId(api)
         .map(({ id }) => id)
-        .filter((id) => id !== 'confirmDevice')
+        // Anybody may be confirmed or erased by the caller, for the caller only.
+        .filter((id) => id !== 'confirmDevice' && id !== 'eraseUser')
         .sort(),
     );
     expect(await viewTenant(api.base, other)).toEqual(otherBefore);
@@ -196,10 +198,12 @@ describe('the self-hosted server', () => {
     const read = async (method: string, target: string) => {
       connection.writeHead(method, target, headers);
       const { status, rawHeaders, text } = await connection.read(method !== 'HEAD');
-      const isVolatile = ([header]: [string, string]) => /^(date|x-request-id|ratelimit)$/i.test(header);
+      const isVolatile = ([header]: [string, string]) =>
+        /^(date|x-request-id|ratelimit|transfer-encoding)$/i.test(header);
       return { status, headers: rawHeaders.filter((header) => !isVolatile(header)), text, rawHeaders };
     };
-    const gets = listOperations(api.document).filter(({ method }) => method === 'GET');
+    // A file that is written as it is read has no length.
+    const gets = listOperations(api.document).filter(({ method, id }) => method === 'GET' && id !== 'exportUser');
     expect(gets.length).toBeGreaterThan(10);
     for (const { id, path } of gets) {
       for (const ids of path.includes('{') ? [known.ids, makeUnknownIds()] : [known.ids]) {
@@ -209,7 +213,8 @@ describe('the self-hosted server', () => {
         expect([id, head.status, head.headers, head.text]).toEqual([id, get.status, get.headers, '']);
         for (const { rawHeaders } of [head, get]) {
           const length = rawHeaders.find(([header]) => header.toLowerCase() === 'content-length')?.[1];
-          expect([id, length]).toEqual([id, String(Buffer.byteLength(get.text))]);
+          // An export begins before its length is known.
+          expect([id, length]).toEqual([id, id.startsWith('export') ? undefined : String(Buffer.byteLength(get.text))]);
         }
       }
     }

@@ -23,6 +23,10 @@ const WALKS = [
   '/v1/users/u/sessions',
   '/v1/users/U/sessions',
   '/v1/courses',
+  '/v1/audit-log',
+  '/v1/webhook-events',
+  '/v1/webhook-events?eventType=BotDetected',
+  '/v1/webhook-events?userId=u',
 ];
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
@@ -78,6 +82,8 @@ describe('a cursor', () => {
     '/v1/users',
     '/v1/users/u/sessions',
     '/v1/courses',
+    '/v1/audit-log',
+    '/v1/webhook-events',
   ];
 
   const expectAllRefused = (path: string, others: string[]) =>

@@ -19,7 +19,16 @@ beforeAll(async () => {
   const { db, log, dispatcher } = server.service;
   const { publisher, handover } = dispatcher;
   const onCommitted = () => {};
-  dying = createIngester({ db, log, publisher, handover, firstDelayMs: 0, publicUrl: null, onCommitted });
+  dying = createIngester({
+    db,
+    log,
+    publisher,
+    handover,
+    firstDelayMs: 0,
+    publicUrl: null,
+    erasureKey: Buffer.alloc(32),
+    onCommitted,
+  });
 });
 beforeEach(async () => {
   customer = await Customer.create(server);

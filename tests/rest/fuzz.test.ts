@@ -10,7 +10,7 @@ import { INGEST_SCHEMA, judgeBatch } from '../support/fact-judge';
 import { started } from '../support/facts';
 import { sendGenerated } from '../support/generated-request';
 import { digestTables, type PreparedTenant, prepareTenant } from '../support/prepared-tenant';
-import { type Receiver, startReceiver } from '../support/receiver';
+import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { type GeneratedRequest, postsOf, requestsOf } from '../support/request-generator';
 import { judgeRequest } from '../support/request-judge';
 import { PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
@@ -55,15 +55,26 @@ const findOperation = (method: string, template: string) =>
 const expectDiscreet = (answer: RawAnswer) =>
   expectNothingInternal(answer.body?.error?.message ?? '', answer.text, secrets);
 
-/** The values that a request to an operation may use. Only the subscription on the loopback is ever called. */
+/** The values that a request to an operation may use. Only the subscriptions on the loopback are ever called. */
 function knownTo(operationId: string) {
   const isCalled = operationId === 'testWebhook' || operationId === 'rotateWebhookSecret';
+  // The other users are needed by other requests.
+  if (operationId === 'eraseUser') return { ...tenant.known, userId: ['gone'] };
+  if (/WebhookDeliver(y|ies)$/.test(operationId)) return { ...tenant.known, id: [tenant.resendable] };
   return isCalled ? { ...tenant.known, id: [tenant.testable] } : tenant.known;
 }
+
+const countPending = async () => {
+  const [row] = await server.database.db.sql<{ n: number }[]>`
+    select (select count(*) from webhook_deliveries where integration_id = ${tenant.id} and status = 'Pending')::int
+         + (select count(*) from user_erasures where integration_id = ${tenant.id} and completed_at is null)::int as n`;
+  return row!.n;
+};
 
 /** Digests the tables when nothing is written in the background any more. */
 async function digestSettled(): Promise<string> {
   await server.service.findings.flush();
+  await waitUntil(async () => (await countPending()) === 0);
   return digestTables(server.database);
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { createStaff } from '../../server/auth/accounts';
@@ -10,6 +11,7 @@ import { expectSigned, type Receiver, startReceiver, waitUntil } from '../suppor
 import { createClient, PIPELINE_TOKEN, startTestServer, type TestServer } from '../support/server';
 import { createCaller } from '../support/staff';
 import { openStaffClient, PASSWORD, readCookie, trySignIn } from '../support/staff-client';
+import { insertWideSessions } from '../support/volume';
 
 const PIXEL = JSON.parse(readFileSync('pixel/released/current.json', 'utf8'));
 
@@ -76,6 +78,10 @@ describe.each<[string, Record<string, string>]>([
       ['GET', '/v1/sessions', { headers: { authorization: 'Bearer nonsense' } }],
       ['GET', '/v1/integration', { headers: { 'x-api-key': tenant.key } }],
       ['GET', '/v1/webhooks', { headers: bearer() }],
+      ['GET', '/v1/exports/sessions', { headers: bearer() }],
+      ['GET', '/v1/exports/audit-log?format=csv', { headers: bearer() }],
+      ['HEAD', '/v1/exports/sessions', { headers: bearer() }],
+      ['GET', '/v1/exports/sessions?format=xlsx', { headers: bearer() }],
       ['POST', '/v1/webhooks', { headers: json, body: '{' }],
       ['PUT', '/v1/settings/risk-thresholds', { headers: json, body: '\ufeff{"mediumAt":40,"botAt":70}' }],
       [
@@ -122,6 +128,33 @@ describe.each<[string, Record<string, string>]>([
       expect(own.bytes.length > 1_000).toBe(method === 'GET');
       expect(await read(next.url, method)).toEqual(own);
     }
+  });
+
+  it('writes an export as it is read, ends it when the client leaves, and breaks the connection if it fails', async () => {
+    const { id, key } = await server.createTenant();
+    await insertWideSessions(server.database.db, id, 15_000);
+    const open = (path: string, signal?: AbortSignal) =>
+      fetch(`${next.url}/v1/exports/${path}`, {
+        headers: { authorization: `Bearer ${key}` },
+        ...(signal ? { signal } : {}),
+      });
+    const leaving = new AbortController();
+    // Kept, because the body of an answer that nobody holds is cancelled.
+    const held = [await open('sessions', leaving.signal), await open('sessions', leaving.signal)];
+    // If they were read without a reader, they would end soon and leave their places.
+    await sleep(2_000);
+    expect((await open('users')).status).toBe(429);
+    leaving.abort();
+    expect(held.map(({ status }) => status)).toEqual([200, 200]);
+    await waitUntil(async () => (await open('users')).status === 200);
+    const reader = (await open('sessions')).body!.getReader();
+    await reader.read();
+    const { sql } = server.database.db;
+    await sql`alter table sessions rename to sessions_away`;
+    const readAll = async () => {
+      while (!(await reader.read()).done);
+    };
+    await expect(readAll().finally(() => sql`alter table sessions_away rename to sessions`)).rejects.toThrow();
   });
 
   it('accepts a cursor that the self-hosted server has signed', async () => {
@@ -240,9 +273,11 @@ describe.each<[string, Record<string, string>]>([
       expect([headers, (await connection.read()).status]).toEqual([headers, 200]);
       connection.close();
     }
-    const { id } = (await server.call('POST', '/v1/webhooks', { key: tenant.key, body: VALID })).body.data;
+    // A name that no server has, so that the test delivery goes nowhere.
+    const nowhere = { url: 'https://nowhere.example/', eventType: 'BotDetected', enabled: false };
+    const { id } = (await server.call('POST', '/v1/webhooks', { key: tenant.key, body: nowhere })).body.data;
     const unread = { headers: json({ 'Content-Type': 'nonsense' }), body: 'x'.repeat(300_000) };
-    expect((await sendRaw(next.url, 'POST', `/v1/webhooks/${id}/rotate-secret`, unread)).status).toBe(200);
+    expect((await sendRaw(next.url, 'POST', `/v1/webhooks/${id}/test`, unread)).status).toBe(200);
     await server.call('DELETE', `/v1/webhooks/${id}`, { key: tenant.key });
   });
 

@@ -10,6 +10,11 @@ import { type CallOptions, startTestServer, type TestServer } from '../support/s
 /** Every public operation except the document and its page. */
 const OPERATIONS = [
   'GET /health getHealth',
+  'GET /v1/audit-log listAuditEntries',
+  'GET /v1/exports/audit-log exportAuditEntries',
+  'GET /v1/exports/sessions exportSessions',
+  'GET /v1/exports/users exportUsers',
+  'GET /v1/exports/webhook-events exportWebhookEvents',
   'GET /v1/analytics getAnalytics',
   'GET /v1/courses listCourses',
   'GET /v1/integration getIntegration',
@@ -25,6 +30,9 @@ const OPERATIONS = [
   'GET /v1/usage getUsage',
   'GET /v1/users listUsers',
   'GET /v1/users/{userId}/sessions listUserSessions',
+  'DELETE /v1/users/{userId} eraseUser',
+  'GET /v1/users/{userId}/export exportUser',
+  'GET /v1/user-erasures/{receiptId} getUserErasure',
   'POST /v1/users/{userId}/devices/{fingerprint}/confirm confirmDevice',
   'GET /v1/webhooks listWebhooks',
   'POST /v1/webhooks createWebhook',
@@ -33,10 +41,16 @@ const OPERATIONS = [
   'DELETE /v1/webhooks/{id} deleteWebhook',
   'POST /v1/webhooks/{id}/rotate-secret rotateWebhookSecret',
   'POST /v1/webhooks/{id}/test testWebhook',
+  'GET /v1/webhook-events listWebhookEvents',
+  'GET /v1/webhook-events/{eventId} getWebhookEvent',
+  'GET /v1/webhooks/{id}/deliveries listWebhookDeliveries',
+  'GET /v1/webhooks/{id}/deliveries/{deliveryId} getWebhookDelivery',
+  'POST /v1/webhooks/{id}/deliveries/{deliveryId}/resend resendWebhookDelivery',
+  'POST /v1/webhooks/{id}/recover recoverWebhookDeliveries',
 ];
 
 /** Actions that take no body. */
-const WITHOUT_BODY = ['rotateWebhookSecret', 'testWebhook'];
+const WITHOUT_BODY = ['testWebhook', 'resendWebhookDelivery'];
 
 /** The specification's delivery payloads. A `?` marks a nullable field. */
 const PAYLOADS: Record<string, string[]> = {
@@ -480,13 +494,16 @@ describe('the webhooks section', () => {
       'X-Webhook-Delivery-Id',
       'X-Webhook-Timestamp',
       'X-Webhook-Signature',
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
     ];
     const namesOf = (isRequired: boolean) =>
       parameters
         .filter((p: { in: string; required?: boolean }) => p.in === 'header' && (p.required ?? false) === isRequired)
         .map((p: { name: string }) => p.name);
     expect(namesOf(true).sort()).toEqual(required.toSorted());
-    expect(namesOf(false)).toEqual(['X-Webhook-Test']);
+    expect(namesOf(false)).toEqual(['X-Webhook-Signature-Previous', 'X-Webhook-Test']);
   });
 });
 

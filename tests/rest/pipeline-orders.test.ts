@@ -150,7 +150,7 @@ async function readRows({ id }: Customer): Promise<Record<string, unknown[]>> {
     return rows.flatMap(({ row }) => {
       if (COUNT_TABLES.includes(name)) return readCounts(row) ?? [];
       if (name !== 'domain_events') return row;
-      const { id: _, payload, ...rest } = row;
+      const { id: _, position: __, payload, ...rest } = row;
       // The order decides which of several scores was current, and whose session it was by then.
       return row.type === 'BotDetected' ? rest : { ...rest, payload };
     });

@@ -34,6 +34,13 @@ beforeAll(async () => {
   const { sql } = server.database.db;
   await sql`delete from session_deltas where integration_id <> ${tenant.id}`;
   await foldSessionDeltas(server.database.db);
+  // The subscription, event and delivery that the calls name.
+  await sql`
+    insert into domain_events (integration_id, id, type, natural_key, payload)
+    values (${tenant.id}, 'evt-1', 'BotDetected', 'named', '{}')`;
+  await sql`
+    insert into webhook_deliveries (integration_id, id, subscription_id, event_id, status, finished_at)
+    values (${tenant.id}, 'dlv-1', 'whk-1', 'evt-1', 'Delivered', now())`;
   await sql.unsafe('analyze');
   recorder = recordStatements(server.service.db);
 }, 120_000);
@@ -54,12 +61,15 @@ async function record(path: string): Promise<Statement[]> {
 function listReads(): string[] {
   const { busiest, longSession, origin } = IN_VOLUME;
   const routes = listRouteCalls({
-    ...{ ...busiest, sessionId: longSession, origin, webhookId: 'whk-1' },
+    ...{ ...busiest, sessionId: longSession, origin, webhookId: 'whk-1', deliveryId: 'dlv-1', eventId: 'evt-1' },
     ...{ detectionFlag: 'webdriver', webhookUrl: 'https://example.com/' },
   });
   expect(findUncalled(routes)).toEqual([]);
-  const calls = [...routes.values()].flat().filter(({ method }) => method === 'GET');
-  return [...calls.map(({ path }) => path), '/v1/sessions/ses-2/events'];
+  // Exports read page by page. The others read what a test of their own names.
+  const isRead = (route: string) =>
+    route.startsWith('GET ') && !/ \/v1\/(exports|user-erasures)\/|\/export$/.test(route);
+  const reads = [...routes].filter(([route]) => isRead(route));
+  return [...reads.flatMap(([, calls]) => calls.map(({ path }) => path)), '/v1/sessions/ses-2/events'];
 }
 
 const { busiest } = IN_VOLUME;
@@ -102,6 +112,13 @@ describe('a reading request', () => {
     recorder.take();
     await server.call('GET', '/v1/usage', { key });
     expect(recorder.take()).toHaveLength(1 + MAX_STATEMENTS);
+  });
+
+  it('for an export sends one statement for each page of its list', async () => {
+    // It takes so long that counts of requests may be written meanwhile.
+    const statements = (await record('/v1/exports/sessions')).filter(({ text }) => !text.includes('usage_daily'));
+    expect(statements).toHaveLength(SESSIONS / 100);
+    expect(await record('/v1/exports/audit-log')).toHaveLength(1);
   });
 
   it.each(LISTS)('%s sends as many for a page of 100 as for a page of 1', async (path) => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isSettled } from '../../db/event-positions';
 import { asOperator } from '../../server/audit/acts';
 import { mintKey, revokeKey } from '../../server/domain/api-keys';
 import { createSite } from '../../server/domain/sites';
@@ -24,6 +25,8 @@ interface Tenant {
   marker: string;
   /** Its subscriptions, by event type. */
   webhooks: { id: string; eventType: string; secret: string }[];
+  /** One of the first webhook. */
+  delivery: { deliveryId: string; eventId: string };
   groups: Fact[][];
 }
 
@@ -35,6 +38,7 @@ const EVENT_TYPES = [
   'SessionCorrelated',
   'WritingSessionScored',
 ];
+/** Of what facts say. */
 const LISTS = [
   'sessions',
   `sessions/${SHARED.sessions[0]}/events`,
@@ -42,6 +46,7 @@ const LISTS = [
   `users/${SHARED.users[0]}/sessions`,
   'courses',
 ];
+const ALL_LISTS = [...LISTS, 'audit-log'];
 /** Fields that make facts fire: a bot, and an anomaly of a type that no confirmed device suppresses. */
 const FIRING: Partial<Record<Fact['kind'], object>> = {
   sessionScored: { botScore: 0.99 },
@@ -69,10 +74,12 @@ beforeAll(async () => {
   await send(ours, ours.groups);
   await mark(ours);
   await settle();
+  await nameDelivery(ours);
   alone = await readAll(ours);
   await send(theirs, theirs.groups);
   await mark(theirs);
   await settle();
+  await nameDelivery(theirs);
 });
 afterAll(async () => {
   await server.stop();
@@ -91,6 +98,8 @@ async function createTenant(marker: string, variety: number): Promise<Tenant> {
             values (${created.id}, 'all', '', now() - interval '900 days', now() - interval '800 days')`;
   await sql`insert into saved_views (integration_id, id, page, name, query)
     values (${created.id}, 'vie_same', 'sessions', 'Bots', 'riskLevel=bot')`;
+  await sql`insert into operator_notices (integration_id, id, subscription_id, payload, next_attempt_at)
+            values (${created.id}, 'ntc_same', ${marker}, '{}', 'infinity')`;
   await sql`insert into review_draws (integration_id, day, population) values (${created.id}, '2026-01-01', 3)`;
   await sql`insert into review_sample (integration_id, day, position, session_id) values (${created.id}, '2026-01-01', 1, 'drawn')`;
   await sql`insert into finding_rules (integration_id, rule, is_enabled) values (${created.id}, 'Correlation', ${variety > 0})`;
@@ -109,10 +118,15 @@ async function createTenant(marker: string, variety: number): Promise<Tenant> {
                              severity, message, cool_down_minutes, enabled)
     values (${created.id}, 'rul_shared', ${marker}, 'botSessions', 'course', ${SHARED_COURSE}, 60, 'gte', 1, 20,
             'high', ${marker}, 60, false)`;
-  const tenant = { ...created, marker, webhooks: [], groups: makeTenantFacts(marker, variety) } as Tenant;
+  await sql`
+    insert into user_erasures (integration_id, id, refused_until, completed_at, position, counts)
+    values (${created.id}, 'era_shared', now(), now(), '{"step": 0}', '{"sessions": 0, "traces": 0, "events": 0, "deliveries": 0, "reports": 0, "texts": 0}')`;
+  const delivery = { deliveryId: '', eventId: '' };
+  const tenant = { ...created, marker, webhooks: [], delivery, groups: makeTenantFacts(marker, variety) } as Tenant;
   for (const eventType of EVENT_TYPES) {
     const body = { url: `${receiver.url}/${marker}`, eventType, name: marker };
-    tenant.webhooks.push((await call(tenant, { method: 'POST', path: '/v1/webhooks', body })).body.data);
+    const headers = { 'idempotency-key': eventType };
+    tenant.webhooks.push((await server.call('POST', '/v1/webhooks', { key: created.key, body, headers })).body.data);
   }
   return tenant;
 }
@@ -142,13 +156,22 @@ async function settle() {
   await waitUntil(async () => {
     const [counted] = await sql<{ open: number }[]>`
       select ((select count(*) from webhook_deliveries where status = 'Pending')
-              + (select count(*) from webhook_subscriptions where nudged_at is not null))::int as open`;
+              + (select count(*) from webhook_subscriptions where nudged_at is not null)
+              + (select count(*) from domain_events where not ${sql.unsafe(isSettled('position'))}))::int as open`;
     return counted!.open === 0;
   });
   await server.service.usage.flush();
 }
 
-const subjectOf = ({ marker, webhooks }: Tenant): Subject => ({
+/** Finds a delivery of the first webhook. */
+async function nameDelivery(tenant: Tenant) {
+  const [delivery] = await server.database.db.sql<Tenant['delivery'][]>`
+    select id as "deliveryId", event_id as "eventId" from webhook_deliveries
+     where integration_id = ${tenant.id} and subscription_id = ${tenant.webhooks[0]!.id} order by id limit 1`;
+  tenant.delivery = delivery!;
+}
+
+const subjectOf = ({ marker, webhooks, delivery }: Tenant): Subject => ({
   sessionId: SHARED.sessions[0]!,
   userId: SHARED.users[0]!,
   fingerprint: SHARED.fingerprints[0]!,
@@ -156,6 +179,8 @@ const subjectOf = ({ marker, webhooks }: Tenant): Subject => ({
   origin: SHARED.origin,
   detectionFlag: 'shared',
   webhookId: webhooks[0]!.id,
+  ...delivery,
+  receiptId: 'era_shared',
   webhookUrl: `${receiver.url}/${marker}`,
 });
 
@@ -179,7 +204,7 @@ async function readAll(tenant: Tenant): Promise<Map<string, string>> {
   const answers = new Map<string, string>();
   for (const path of listReads(tenant))
     if (!path.startsWith('usage')) answers.set(path, hideTimes(await get(tenant, path)));
-  for (const path of LISTS) {
+  for (const path of ALL_LISTS) {
     let cursor = '';
     for (let page = 1; page === 1 || cursor !== ''; page++) {
       const answer = await get(tenant, `${path}?pageSize=1${cursor}`);
@@ -191,7 +216,7 @@ async function readAll(tenant: Tenant): Promise<Map<string, string>> {
 }
 
 const hideTimes = ({ status, text }: Answer) =>
-  `${status} ${text.replaceAll(/"(generatedAt|startDate|endDate)":"[^"]+"/g, '"$1":"…"')}`;
+  `${status} ${text.replaceAll(/"(generatedAt|exportedAt|startDate|endDate)":"[^"]+"/g, '"$1":"…"')}`;
 
 /** Everything by which the other tenant could be recognised. */
 const tracesOf = ({ marker, id, webhooks, key, keyId }: Tenant) => [
@@ -211,7 +236,19 @@ describe('of two tenants with the same ids', () => {
     for (const [path, text] of await readAll(own))
       expect([path, tracesOf(other).filter((trace) => text.includes(trace))]).toEqual([path, []]);
     // The markers are where the texts are.
-    const marked = ['sessions', 'users', 'courses', 'analytics', 'webhooks', 'integration', ...LISTS];
+    const marked = [
+      'exports/sessions',
+      'exports/users',
+      'exports/webhook-events',
+      'exports/audit-log',
+      'sessions',
+      'users',
+      'courses',
+      'analytics',
+      'webhooks',
+      'integration',
+      ...ALL_LISTS,
+    ];
     const session = `sessions/${SHARED.sessions[0]}`;
     for (const path of [...marked, `${session}/details`, `${session}/evidence`])
       expect([path, (await get(own, path)).text]).toEqual([path, expect.stringContaining(own.marker)]);
@@ -236,7 +273,7 @@ describe('of two tenants with the same ids', () => {
     expect((await get(ours, 'integration')).body.data.webhooks.active).toBe(EVENT_TYPES.length);
   });
 
-  it.each(LISTS)('each continues in %s only with its own cursors', async (path) => {
+  it.each(ALL_LISTS)('each continues in %s only with its own cursors', async (path) => {
     const first = await get(ours, `${path}?pageSize=1`);
     const other = await get(theirs, `${path}?pageSize=1`);
     const next = (tenant: Tenant, { body }: Answer) =>
@@ -292,9 +329,16 @@ describe('of two tenants with the same ids', () => {
     // A webhook that may be deleted.
     const body = { url: `${receiver.url}/${ours.marker}`, eventType: 'ReportReady' };
     const spare = (await call(ours, { method: 'POST', path: '/v1/webhooks', body })).body.data;
-    const writes = [...listRouteCalls({ ...subjectOf(ours), webhookId: spare.id }).values()].flat();
+    await server.database.db.sql`
+      insert into webhook_deliveries (integration_id, id, subscription_id, event_id, status, finished_at)
+      values (${ours.id}, 'dlv_spare', ${spare.id}, ${ours.delivery.eventId}, 'Failed', now())`;
+    const subject = { ...subjectOf(ours), webhookId: spare.id, deliveryId: 'dlv_spare' };
+    const writes = [...listRouteCalls(subject).values()].flat();
     for (const one of writes.filter(({ method }) => method !== 'GET'))
-      expect([one, (await call(ours, one)).status]).toEqual([one, one.method === 'DELETE' ? 204 : 200]);
+      expect([one, (await call(ours, one)).status]).toEqual([
+        one,
+        one.path.startsWith('/v1/webhooks/') && one.method === 'DELETE' ? 204 : 200,
+      ]);
     await send(ours, makeTenantFacts(ours.marker, 5));
     await send(
       ours,

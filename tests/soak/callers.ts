@@ -42,6 +42,17 @@ async function insist(ledger: Ledger, what: string, call: () => Promise<Answer>)
 
 const pick = <T>(random: Random, list: T[]): T => list[Math.floor(random() * list.length)]!;
 
+const RESTART_SHARE = 0.2;
+
+/** Polls the webhook events of a tenant, sometimes with a client that has just been killed and started again. */
+export async function pollEvents({ choose, tenants, random, ledger }: Callers): Promise<void> {
+  const tenant = pick(random, tenants);
+  if (random() < RESTART_SHARE) tenant.restartPoller();
+  await tenant.poller.poll((path) =>
+    ask(ledger, 'GET /v1/webhook-events', () => choose().call('GET', path, { key: tenant.key })),
+  );
+}
+
 /** Posts facts about sessions, in batches of varying size. */
 export async function postFacts({ choose, tenants, random, ledger }: Callers): Promise<void> {
   const tenant = pick(random, tenants);

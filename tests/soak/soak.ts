@@ -1,13 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../server/demo/session-facts';
 import { readResidentMemory } from '../bench/memory';
 import { describeDistribution, type Figure } from '../bench/report';
+import { findBookFaults } from '../support/books';
 import type { TestDatabase } from '../support/database';
 import { findFreePort } from '../support/ports';
 import { startReceiver } from '../support/receiver';
 import { startRelay } from '../support/relay';
+import type { Client } from '../support/server';
 import { openSite } from '../support/site';
-import { type Callers, postFacts, read, write } from './callers';
+import { type Callers, pollEvents, postFacts, read, write } from './callers';
 import { FAULTS } from './faults';
 import { Ledger } from './ledger';
 import { ATTEMPT_LIMIT_MS, ReceiverAccount, type RecordedDelivery } from './receiver-account';
@@ -22,6 +27,7 @@ const LOOPS: [caller: (callers: Callers) => Promise<void>, count: number, pauseM
   [read, 4, 20],
   [write, 2, 100],
   [postFacts, 2, 150],
+  [pollEvents, 1, 100],
 ];
 /** Time between two faults. Short runs use less, so that they include some faults. */
 const CALM_MS = 7_000;
@@ -49,6 +55,7 @@ export interface SoakReport {
 /** Runs the soak on its own database. Stops what it starts, except the processes that `endProducts` stops. */
 export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, options: SoakOptions): Promise<SoakReport> {
   const random = createRandom(options.seed);
+  const directory = await mkdtemp(join(tmpdir(), 'bot-detection-events-'));
   const receiver = await startReceiver();
   const url = new URL(database.url);
   const relay = await startRelay(Number(url.port));
@@ -70,7 +77,8 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
     const victim = { current: first, start: startVictim };
     const tenants: SoakTenant[] = [];
     for (let n = 0; n < TENANTS; n++) {
-      const tenant = new SoakTenant(await site.createTenant(), random);
+      const created = await site.createTenant();
+      const tenant = new SoakTenant(created, random, join(directory, created.id));
       for (const path of PATHS) await site.subscribe(survivor, tenant, `${receiver.url}/${tenant.id}${path}`);
       tenants.push(tenant);
     }
@@ -94,6 +102,8 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
         options.onProgress('traffic', Date.now() - startedAt);
       }
     };
+    /** Where the books of webhook events did not close. */
+    const unclosed: string[] = [];
     const calmMs = Math.min(CALM_MS, options.durationMs * CALM_SHARE);
     const injectFaults = async () => {
       for (;;) {
@@ -102,6 +112,7 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
           if (Date.now() >= endsAt) return;
           options.onProgress(name, Date.now() - startedAt);
           await ledger.during(name, () => FAULTS[name]!({ relay, db: database.db, receiver: account, victim }));
+          unclosed.push(...(await findBookFaults(database.db)).map((fault) => `after ${name}: ${fault}`));
         }
       }
     };
@@ -116,6 +127,8 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
     while ((await readPending()).length > 0 && Date.now() < settleBy) await sleep(500);
     const wrong = [...ledger.wrong];
     for (const tenant of tenants) wrong.push(...(await compareStats(survivor, tenant)));
+    unclosed.push(...(await findBookFaults(database.db)));
+    const polled = await Promise.all(tenants.map((tenant) => comparePolled(database.db, survivor, tenant)));
     const undelivered = await database.db.query<RecordedDelivery>(LIST_UNDELIVERED, []);
     const deliveries = account.judge(tenants, PATHS, undelivered, ledger);
     const sessions = tenants.reduce((sum, tenant) => sum + tenant.sessions.size, 0);
@@ -132,6 +145,14 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
       { name: 'given up after six attempts', value: deliveries.givenUp, unit: '' },
       { name: 'repeated', value: deliveries.repeated, unit: '' },
       { name: 'repeated though no fault explains it', value: deliveries.unexplained.length, unit: '', goal: NO_FAULTS },
+      { name: 'events polled', value: polled.reduce((sum, { count }) => sum + count, 0), unit: '' },
+      {
+        name: 'missed or repeated by polling',
+        value: polled.flatMap(({ faults }) => faults).length,
+        unit: '',
+        goal: NO_FAULTS,
+      },
+      { name: 'books that do not close', value: unclosed.length, unit: '', goal: NO_FAULTS },
       { name: 'p50 while nothing is wrong', value: calm.p50, unit: 'ms' },
       { name: 'p99 while nothing is wrong', value: calm.p99, unit: 'ms' },
       { name: 'p99 in all', value: describeDistribution(ledger.all).p99, unit: 'ms' },
@@ -139,11 +160,19 @@ export async function runSoak(database: Pick<TestDatabase, 'db' | 'url'>, option
     ];
     return {
       figures,
-      faults: [...ledger.errors, ...wrong, ...deliveries.lost.map((one) => `lost: ${one}`), ...deliveries.unexplained],
+      faults: [
+        ...ledger.errors,
+        ...wrong,
+        ...deliveries.lost.map((one) => `lost: ${one}`),
+        ...deliveries.unexplained,
+        ...polled.flatMap(({ faults }) => faults),
+        ...unclosed,
+      ],
     };
   } finally {
     await relay.cut();
     await receiver.stop();
+    await rm(directory, { recursive: true, force: true });
   }
 }
 
@@ -157,6 +186,28 @@ const LIST_UNDELIVERED = `
     join domain_events e on e.integration_id = d.integration_id and e.id = d.event_id
     join webhook_subscriptions s on s.integration_id = d.integration_id and s.id = d.subscription_id
    where d.status <> 'Delivered'`;
+
+/** Lets a tenant's client poll to the end, and compares what it holds with what was recorded. */
+async function comparePolled(db: TestDatabase['db'], server: Client, tenant: SoakTenant) {
+  const recorded = await db.query<{ id: string }>('select id from domain_events where integration_id = $1', [
+    tenant.id,
+  ]);
+  let polled: string[] = [];
+  // A transaction of another database of the cluster may hold the last events back for a moment.
+  for (const until = Date.now() + SETTLE_LIMIT_MS; polled.length < recorded.length && Date.now() < until; ) {
+    await tenant.poller.poll((path) => server.call('GET', path, { key: tenant.key }));
+    polled = (await tenant.poller.readEvents()).map(({ id }) => id);
+    if (polled.length < recorded.length) await sleep(500);
+  }
+  const known = new Set(polled);
+  return {
+    count: polled.length,
+    faults: [
+      ...recorded.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} was not polled`),
+      ...polled.filter((id, at) => polled.indexOf(id) !== at).map((id) => `${id} was polled again`),
+    ],
+  };
+}
 
 /** Compares the API's counts of a tenant with what was sent. */
 async function compareStats(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Random } from '../../server/demo/session-facts';
+import { EventPoller } from '../support/event-poller';
 import { closed, correlated, happened, scored, started } from '../support/facts';
 import type { Tenant } from '../support/site';
 
@@ -7,6 +8,7 @@ const BOT_AT = 0.7;
 const DEVICES = 50;
 const USERS = 40;
 const EVENTS = 3;
+const PAGE_SIZE = 5;
 
 interface SentSession {
   botScore: number;
@@ -25,11 +27,21 @@ export class SoakTenant {
   readonly busy = new Set<string>();
   readonly #ids: string[] = [];
   readonly #random: Random;
+  readonly #eventsFile: string;
+  /** Polls the webhook events, in small pages. */
+  poller: EventPoller;
 
-  constructor({ id, key }: Tenant, random: Random) {
+  /** `eventsFile` is the disk of the client that polls. */
+  constructor({ id, key }: Tenant, random: Random, eventsFile: string) {
     this.id = id;
     this.key = key;
     this.#random = random;
+    this.#eventsFile = eventsFile;
+    this.poller = new EventPoller(eventsFile, PAGE_SIZE);
+  }
+
+  restartPoller(): void {
+    this.poller = new EventPoller(this.#eventsFile, PAGE_SIZE);
   }
 
   /** Makes the facts of some sessions. Call `take` once the endpoint has accepted them. */

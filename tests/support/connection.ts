@@ -97,7 +97,7 @@ export class Connection {
     if (!taken) return null;
     this.#received = taken.rest;
     const text = taken.bytes.toString('utf8');
-    const body = text !== '' && header('content-type')?.includes('json') ? JSON.parse(text) : null;
+    const body = text !== '' && header('content-type')?.includes('/json') ? JSON.parse(text) : null;
     return { status, rawHeaders, header, text, body };
   }
 }

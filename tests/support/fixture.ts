@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Plan } from '../../contract/tiers';
+import { hashUser } from '../../server/domain/erased-users';
 import { CHROME } from './facts';
 import type { Receiver } from './receiver';
 import { type Answer, type CallOptions, createClient, type TestServer } from './server';
 
 /** The path parameters of the API, by their names in the document. */
-export type Ids = Record<'sessionId' | 'userId' | 'fingerprint' | 'id', string>;
+export type Ids = Record<
+  'sessionId' | 'userId' | 'fingerprint' | 'id' | 'eventId' | 'deliveryId' | 'receiptId',
+  string
+>;
 
 /**
  * A tenant with something of everything. Three sessions: the one in `ids` is of the class medium, a newer one is a
@@ -23,11 +27,15 @@ export interface Fixture {
   time(secondsBefore: number): string;
   /** A disabled subscription. The one in `ids` is enabled and posts to the receiver. */
   disabledWebhookId: string;
+  /** A failed delivery of the disabled subscription. The one in `ids` is of the enabled one. Both are of the bot's event. */
+  disabledDeliveryId: string;
   secret: string;
   receiver: Receiver;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   get(path: string): Promise<Answer>;
   ingest(facts: unknown[]): Promise<Answer>;
+  /** Works on an erasure in the server that is not under test: the one under test may have no engine. */
+  continueErasure(erasureId: string): Promise<unknown>;
 }
 
 /** Makes ids that exist nowhere. */
@@ -36,7 +44,22 @@ export const makeUnknownIds = (): Ids => ({
   userId: `lms ${randomUUID()}/é`,
   fingerprint: `fp-${randomUUID()}`,
   id: `whk_${randomUUID().replaceAll('-', '')}`,
+  eventId: `evt_${randomUUID().replaceAll('-', '')}`,
+  deliveryId: `dlv_${randomUUID().replaceAll('-', '')}`,
+  receiptId: `era_${randomUUID().replaceAll('-', '')}`,
 });
+
+/** A user who was erased before. */
+export const ERASED_USER_ID = 'lms-erased';
+
+/** Adds the receipt of a complete erasure. */
+export async function addReceipt({ service, database }: TestServer, integrationId: string, id: string) {
+  const userHash = hashUser(service.secrets.erasureKey, { integrationId, userId: ERASED_USER_ID });
+  await database.db.sql`
+    insert into user_erasures (integration_id, id, user_hash, refused_until, completed_at, position, counts)
+    values (${integrationId}, ${id}, decode(${userHash}, 'hex'), now() + interval '90 days', now(), '{"step": 0}',
+            '{"sessions": 3, "traces": 1, "events": 2, "deliveries": 1, "reports": 0, "texts": 4}')`;
+}
 
 /** Makes a tenant through the pipeline's endpoint and the API. */
 export async function createFixture(
@@ -47,7 +70,7 @@ export async function createFixture(
   const names = makeUnknownIds();
   const now = Date.now();
   const client = createClient(api.url);
-  const fixture: Omit<Fixture, 'disabledWebhookId' | 'secret'> = {
+  const fixture: Omit<Fixture, 'disabledWebhookId' | 'disabledDeliveryId' | 'secret' | 'continueErasure'> = {
     id,
     key,
     ids: names,
@@ -61,13 +84,34 @@ export async function createFixture(
     ingest: (facts) => client.ingest(id, facts),
   };
   await succeed(fixture.ingest(makeFacts(fixture)));
+  await addReceipt(base, id, names.receiptId);
   const subscribe = async (fields: object) => {
     const body = { url: `${receiver.url}/${id}`, eventType: 'BotDetected', ...fields };
     return (await succeed(fixture.call('POST', '/v1/webhooks', { body }))).body.data;
   };
   const disabled = await subscribe({ name: 'Disabled', enabled: false });
   const { id: webhookId, secret } = await subscribe({ name: 'Enabled' });
-  return { ...fixture, ids: { ...names, id: webhookId }, disabledWebhookId: disabled.id, secret };
+  const ids = { ...names, id: webhookId, eventId: await failDelivery(base, id, webhookId, names.deliveryId) };
+  const disabledDeliveryId = `dlv_${randomUUID()}`;
+  await failDelivery(base, id, disabled.id, disabledDeliveryId);
+  const continueErasure = (erasureId: string) =>
+    base.service.erasures.jobs.continueErasure({ integrationId: id, erasureId });
+  return { ...fixture, ids, disabledWebhookId: disabled.id, disabledDeliveryId, secret, continueErasure };
+}
+
+/** Adds a delivery of the bot's event that failed a minute ago. The subscriptions are younger than the event. Answers the event's id. */
+async function failDelivery({ database }: TestServer, id: string, subscriptionId: string, deliveryId: string) {
+  const [delivery] = await database.db.sql<{ eventId: string }[]>`
+    insert into webhook_deliveries
+      (integration_id, id, subscription_id, event_id, status, attempts, failure_class, created_at, finished_at)
+    select integration_id, ${deliveryId}, ${subscriptionId}, id, 'PermanentFailure', 1, '4xx', created_at, now() - interval '1 minute'
+      from domain_events where integration_id = ${id} and type = 'BotDetected'
+    returning event_id as "eventId"`;
+  await database.db.sql`
+    insert into webhook_attempts
+      (integration_id, delivery_id, subscription_id, attempt, started_at, duration_ms, http_status, failure_class, address, error_code)
+    values (${id}, ${deliveryId}, ${subscriptionId}, 1, now() - interval '1 minute', 84, 404, '4xx', '203.0.113.7', 'HTTP_404')`;
+  return delivery!.eventId;
 }
 
 async function succeed(asked: Promise<Answer>): Promise<Answer> {
@@ -88,7 +132,7 @@ function makeFacts({
   botSessionId,
   activeSessionId,
   time,
-}: Omit<Fixture, 'disabledWebhookId' | 'secret'>) {
+}: Omit<Fixture, 'disabledWebhookId' | 'disabledDeliveryId' | 'secret' | 'continueErasure'>) {
   const { sessionId, userId } = ids;
   const course = 'https://lms.example.edu/courses/42';
   const start = (id: string, secondsBefore: number, pageUrl: string, fields: object = {}) => ({
@@ -167,6 +211,10 @@ export async function viewTenant(base: TestServer, { id, ids, disabledWebhookId,
     '/v1/webhooks',
     `/v1/webhooks/${ids.id}`,
     `/v1/webhooks/${disabledWebhookId}`,
+    `/v1/webhooks/${ids.id}/deliveries`,
+    `/v1/webhooks/${ids.id}/deliveries/${ids.deliveryId}`,
+    '/v1/webhook-events',
+    `/v1/webhook-events/${ids.eventId}`,
   ];
   const answers = await Promise.all(paths.map((path) => succeed(get(path))));
   const sealed = await base.database.db.sql`

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../contract/errors';
 import type { Plan } from '../../contract/tiers';
-import type { Fixture, Ids } from './fixture';
+import { ERASED_USER_ID, type Fixture, type Ids } from './fixture';
 import type { CallOptions } from './server';
 
 /** A call of an operation that is refused. What it leaves out is as in the operation's success. */
@@ -20,6 +20,7 @@ export interface Refusal {
 export const UNIVERSAL_CODES = [
   'MISSING_API_KEY',
   'INVALID_API_KEY',
+  'FORBIDDEN',
   'RATE_LIMITED',
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
@@ -65,6 +66,20 @@ const BAD_URL = [
 ].map((url) => bodyFault(url, 'url', { ...HOOK, url }));
 const BAD_EVENT_TYPE = [bodyFault('an unknown event type', 'eventType', { ...HOOK, eventType: 'BotsDetected' })];
 
+const BAD_FORMAT: Refusal[] = [
+  { with: 'an unknown format', field: 'format', query: 'format=xlsx' },
+  { with: 'format twice', field: 'format', query: 'format=csv&format=csv' },
+];
+
+const OF_NO_WEBHOOK: Refusal[] = [
+  ...unknown('deliveryId'),
+  ...unknown('id'),
+  {
+    with: 'the delivery of another subscription',
+    ids: ({ disabledDeliveryId }) => ({ deliveryId: disabledDeliveryId }),
+  },
+];
+
 /** The documented codes of every operation, without the universal ones. */
 export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
   listSessions: {
@@ -95,6 +110,9 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
     NOT_FOUND: unknown('sessionId'),
   },
   listUsers: { INVALID_REQUEST: BAD_PAGE },
+  eraseUser: { INVALID_REQUEST: badPath('userId') },
+  getUserErasure: { INVALID_REQUEST: badPath('receiptId'), NOT_FOUND: unknown('receiptId') },
+  exportUser: { INVALID_REQUEST: badPath('userId'), NOT_FOUND: unknown('userId') },
   listUserSessions: { INVALID_REQUEST: [...badPath('userId'), ...BAD_PAGE], NOT_FOUND: unknown('userId') },
   confirmDevice: {
     INVALID_REQUEST: [...badPath('userId'), ...badPath('fingerprint')],
@@ -103,8 +121,22 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
       { with: 'text', field: 'body', call: { body: '{}', headers: { 'content-type': 'text/plain' } } },
       bodyFault('a number as notes', 'notes', { notes: 1 }),
     ],
+    UNSUPPORTED_OPERATION: [{ with: 'a user who was erased', ids: { userId: ERASED_USER_ID } }],
   },
   listCourses: { INVALID_REQUEST: BAD_PAGE },
+  listAuditEntries: { INVALID_REQUEST: BAD_PAGE },
+  exportSessions: {
+    INVALID_REQUEST: [
+      ...BAD_FORMAT,
+      { with: 'an unknown status', field: 'status', query: 'status=Open' },
+      { with: 'an end before the start', field: 'endDate', query: 'startDate=2026-01-02&endDate=2026-01-01' },
+    ],
+  },
+  exportUsers: { INVALID_REQUEST: BAD_FORMAT },
+  exportWebhookEvents: {
+    INVALID_REQUEST: [...BAD_FORMAT, { with: 'an unknown order', field: 'sort', query: 'sort=up' }],
+  },
+  exportAuditEntries: { INVALID_REQUEST: BAD_FORMAT },
   getAnalytics: {
     INVALID_REQUEST: [
       { with: 'an unknown period', field: 'period', query: 'period=1y' },
@@ -119,6 +151,9 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
   },
   updateRiskThresholds: { INVALID_BODY: [...NO_BODY, ...BAD_THRESHOLDS] },
   createWebhook: {
+    INVALID_REQUEST: [
+      { with: 'an empty key', field: 'Idempotency-Key', call: { body: HOOK, headers: { 'idempotency-key': '' } } },
+    ],
     INVALID_BODY: [
       ...NO_BODY,
       ...BAD_HOOK,
@@ -146,8 +181,62 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
     ],
   },
   deleteWebhook: { INVALID_REQUEST: badPath('id'), NOT_FOUND: unknown('id') },
-  rotateWebhookSecret: { INVALID_REQUEST: badPath('id'), NOT_FOUND: unknown('id') },
+  rotateWebhookSecret: {
+    INVALID_REQUEST: badPath('id'),
+    INVALID_BODY: [
+      { with: 'text', field: 'body', call: { body: '{}', headers: { 'content-type': 'text/plain' } } },
+      ...[-1, 604_801, 1.5, '60', null].map((seconds) =>
+        bodyFault(`${JSON.stringify(seconds)} as a grace period`, 'gracePeriodSeconds', {
+          gracePeriodSeconds: seconds,
+        }),
+      ),
+    ],
+    NOT_FOUND: unknown('id'),
+  },
   testWebhook: { INVALID_REQUEST: badPath('id'), NOT_FOUND: unknown('id') },
+  listWebhookEvents: {
+    INVALID_REQUEST: [
+      ...BAD_PAGE,
+      { with: 'an unknown event type', field: 'eventType', query: 'eventType=BotsDetected' },
+      { with: 'an unknown order', field: 'sort', query: 'sort=up' },
+      { with: 'an end before the start', field: 'endDate', query: 'startDate=2026-01-02&endDate=2026-01-01' },
+    ],
+  },
+  getWebhookEvent: { INVALID_REQUEST: badPath('eventId'), NOT_FOUND: unknown('eventId') },
+  listWebhookDeliveries: {
+    INVALID_REQUEST: [
+      ...badPath('id'),
+      ...BAD_PAGE,
+      { with: 'an unknown status', field: 'status', query: 'status=Lost' },
+      { with: 'an end before the start', field: 'endDate', query: 'startDate=2026-01-02&endDate=2026-01-01' },
+    ],
+    NOT_FOUND: unknown('id'),
+  },
+  getWebhookDelivery: { INVALID_REQUEST: [...badPath('id'), ...badPath('deliveryId')], NOT_FOUND: OF_NO_WEBHOOK },
+  resendWebhookDelivery: {
+    INVALID_REQUEST: [...badPath('id'), ...badPath('deliveryId')],
+    NOT_FOUND: OF_NO_WEBHOOK,
+    UNSUPPORTED_OPERATION: [
+      {
+        with: 'a disabled subscription',
+        ids: ({ disabledWebhookId, disabledDeliveryId }) => ({ id: disabledWebhookId, deliveryId: disabledDeliveryId }),
+      },
+    ],
+  },
+  recoverWebhookDeliveries: {
+    INVALID_REQUEST: badPath('id'),
+    INVALID_BODY: [
+      ...NO_BODY,
+      bodyFault('no startDate', 'startDate', {}),
+      bodyFault('an impossible date', 'startDate', { startDate: '2026-02-30' }),
+      bodyFault('an end before the start', 'endDate', { startDate: '2026-01-02', endDate: '2026-01-01' }),
+      bodyFault('includeSkipped in quotes', 'includeSkipped', { startDate: '2026-01-02', includeSkipped: 'true' }),
+    ],
+    NOT_FOUND: unknown('id'),
+    UNSUPPORTED_OPERATION: [
+      { with: 'a disabled subscription', ids: ({ disabledWebhookId }) => ({ id: disabledWebhookId }) },
+    ],
+  },
 };
 
 /** A fault on our side, made in the database, and its repair. */
@@ -173,8 +262,16 @@ export const FAULTS: Record<string, Fault> = {
   labelSession: missing('sessions'),
   listUsers: missing('anomalies'),
   listUserSessions: missing('users'),
+  eraseUser: missing('user_erasures'),
+  getUserErasure: missing('user_erasures'),
+  exportUser: missing('writing_scores'),
   confirmDevice: missing('device_confirmations'),
   listCourses: missing('courses'),
+  listAuditEntries: missing('audit_entries'),
+  exportSessions: missing('sessions'),
+  exportUsers: missing('anomalies'),
+  exportWebhookEvents: missing('domain_events'),
+  exportAuditEntries: missing('audit_entries'),
   getAnalytics: missing('sessions'),
   getStats: missing('row_counts'),
   getUsage: missing('usage_daily'),
@@ -192,4 +289,10 @@ export const FAULTS: Record<string, Fault> = {
   deleteWebhook: missing('webhook_deliveries'),
   rotateWebhookSecret: missing('webhook_subscriptions'),
   testWebhook: missing('webhook_deliveries'),
+  listWebhookEvents: missing('domain_events'),
+  getWebhookEvent: missing('domain_events'),
+  listWebhookDeliveries: missing('webhook_deliveries'),
+  getWebhookDelivery: missing('webhook_attempts'),
+  resendWebhookDelivery: missing('webhook_deliveries'),
+  recoverWebhookDeliveries: missing('webhook_deliveries'),
 };

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
+import { KEY_SCOPES } from '../../contract/integrations';
 import { API_VERSION } from '../../contract/version';
 import { type Fixture, makeFinding } from './fixture';
-import { expectSigned } from './receiver';
+import { expectSigned, waitUntil } from './receiver';
 import type { Answer } from './server';
 
 /** A call of an operation that succeeds, for a fixture's own ids unless the query or the body says more. */
@@ -59,6 +60,22 @@ const webhookOf = ({ ids, receiver, id }: Fixture) => ({
   lastDeliveryStatus: null,
   disabledReason: null,
   disabledFailureClass: null,
+});
+
+/** Expects what a walk of the list gives, an item in each line. */
+async function expectLines(text: string, walk: Promise<Answer>) {
+  expect(
+    text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line)),
+  ).toEqual((await walk).body.data);
+}
+
+const deliveryOf = ({ ids }: Fixture) => ({
+  ...{ id: ids.deliveryId, subscriptionId: ids.id, eventId: ids.eventId, eventType: 'BotDetected', test: false },
+  ...{ status: 'PermanentFailure', failureClass: '4xx', attempts: 1, resends: 0 },
+  ...{ createdAt: INSTANT, nextAttemptAt: null, finishedAt: INSTANT },
 });
 
 /** Every operation by its id. */
@@ -239,6 +256,53 @@ export const SUCCESSES: Record<string, Success> = {
       expect(rest.body).toEqual({ data: [sessionOf(fixture)], pagination: { hasMore: false, limit: 1 } });
     },
   },
+  eraseUser: {
+    status: 200,
+    async check({ body: { data } }, { ids, get, continueErasure }) {
+      const counts = { sessionCount: 0, traceCount: 0, eventCount: 0, deliveryCount: 0, reportCount: 0, textCount: 0 };
+      expect(data).toEqual({
+        ...{
+          id: data.id,
+          status: 'Running',
+          requestedAt: INSTANT,
+          completedAt: null,
+          refusedUntil: INSTANT,
+          ...counts,
+        },
+      });
+      expectRecent(data.requestedAt);
+      await waitUntil(async () => {
+        await continueErasure(data.id);
+        return (await get(`/v1/user-erasures/${data.id}`)).body.data.status === 'Completed';
+      });
+      expect((await get(`/v1/users/${encodeURIComponent(ids.userId)}/sessions`)).status).toBe(404);
+      expect((await get('/v1/stats')).body.data.matchedSessions).toBe(2);
+    },
+  },
+  getUserErasure: {
+    status: 200,
+    check({ body: { data } }, { ids }) {
+      expect(data).toEqual({
+        ...{
+          id: ids.receiptId,
+          status: 'Completed',
+          requestedAt: INSTANT,
+          completedAt: INSTANT,
+          refusedUntil: INSTANT,
+        },
+        ...{ sessionCount: 3, traceCount: 1, eventCount: 2, deliveryCount: 1, reportCount: 0, textCount: 4 },
+      });
+    },
+  },
+  exportUser: {
+    status: 200,
+    check({ headers, body: { data } }, { ids, botSessionId }) {
+      expect(headers.get('content-disposition')).toMatch(/^attachment; filename="user lms .*\.json"/);
+      expect(data.user).toMatchObject({ id: ids.userId, name: 'Ada Lovelace' });
+      expect(data.sessions.map(({ id }: { id: string }) => id)).toEqual([ids.sessionId, botSessionId]);
+      expect(data).toMatchObject({ exportedAt: expect.any(String), devices: [], writing: expect.any(Array) });
+    },
+  },
   confirmDevice: {
     status: 200,
     body: () => ({ notes: 'her tablet' }),
@@ -305,6 +369,62 @@ export const SUCCESSES: Record<string, Success> = {
       courses.sort((a, b) => (a.id < b.id ? -1 : 1));
       expect(body).toEqual({ data: courses, pagination: { hasMore: false, limit: 50 } });
     },
+  },
+  listAuditEntries: {
+    status: 200,
+    query: 'pageSize=3',
+    async check({ body }, { id, key, ids, disabledWebhookId, get }) {
+      const masked = `${key.slice(0, 11)}…${key.slice(-4)}`;
+      const apiKey = { kind: 'ApiKey', id: expect.stringMatching(/^key_/), name: masked };
+      const operator = { kind: 'Operator', id: null, name: null };
+      const entryOf = (action: string, actor: object, subjectId: unknown) => ({
+        ...{ id: expect.stringMatching(/^aud_/), at: INSTANT, action, actor, subjectId },
+        details: expect.any(Object),
+      });
+      expect(body.data).toEqual([
+        entryOf('WebhookCreated', apiKey, ids.id),
+        entryOf('WebhookCreated', apiKey, disabledWebhookId),
+        {
+          ...entryOf('KeyMinted', operator, body.data[0].actor.id),
+          details: { name: 'test', masked, scopes: [...KEY_SCOPES], expiresAt: null },
+        },
+      ]);
+      const rest = await get(`/v1/audit-log?pageSize=3&cursor=${body.pagination.nextCursor}`);
+      expect(rest.body).toEqual({
+        data: [entryOf('IntegrationCreated', operator, id)],
+        pagination: { hasMore: false, limit: 3 },
+      });
+    },
+  },
+  exportSessions: {
+    status: 200,
+    async check({ text }, { get }) {
+      await expectLines(text, get('/v1/sessions'));
+      const { text: filtered } = await get('/v1/exports/sessions?status=active');
+      expect(filtered).not.toBe('');
+      await expectLines(filtered, get('/v1/sessions?status=active'));
+    },
+  },
+  exportUsers: {
+    status: 200,
+    query: 'format=CSV',
+    async check({ text }, { ids, time, get }) {
+      const { text: lines } = await get('/v1/exports/users?format=ndjson');
+      await expectLines(lines, get('/v1/users'));
+      expect(text.split('\r\n')).toEqual([
+        'id,name,email,url,sessionCount,botSessionCount,averageBotScore,maxBotScore,riskLevel,deviceCount,confirmedDeviceCount,anomalyCount,correlationConfidence,firstSeenAt,lastSeenAt',
+        `${ids.userId},Ada Lovelace,ada@example.edu,https://lms.example.edu/users/4711,2,1,0.74,0.93,bot,2,0,1,0.8,${time(600)},${time(500)}`,
+        '',
+      ]);
+    },
+  },
+  exportWebhookEvents: {
+    status: 200,
+    check: ({ text }, { get }) => expectLines(text, get('/v1/webhook-events')),
+  },
+  exportAuditEntries: {
+    status: 200,
+    check: ({ text }, { get }) => expectLines(text, get('/v1/audit-log')),
   },
   getAnalytics: {
     status: 200,
@@ -379,7 +499,7 @@ export const SUCCESSES: Record<string, Success> = {
         // The requests that made the fixture.
         byEndpoint: [{ method: 'POST', path: '/v1/webhooks', requests: 2, errors: 0 }],
         timeSeries: expect.any(Array),
-        webhookDeliveries: { delivered: 0, failed: 0 },
+        webhookDeliveries: { delivered: 0, failed: 2 },
         limits: { tier: 'enterprise', requestsPerMinute: 6000 },
       });
       expect(sumOf<{ requests: number }>(data.timeSeries, ({ requests }) => requests)).toBe(2);
@@ -531,5 +651,76 @@ export const SUCCESSES: Record<string, Success> = {
       });
       expectSigned(delivery, secret);
     },
+  },
+  listWebhookEvents: {
+    status: 200,
+    query: 'sort=newest&pageSize=1&eventType=BotDetected',
+    async check({ body }, { ids, get, botSessionId }) {
+      expect(body).toEqual({
+        data: [expect.objectContaining({ id: ids.eventId })],
+        pagination: { hasMore: false, limit: 1 },
+      });
+      expect((await get(`/v1/webhook-events?sessionId=${botSessionId}&eventType=BotDetected`)).body.data).toEqual(
+        body.data,
+      );
+      const { data } = (await get('/v1/webhook-events')).body;
+      expect(data.map(({ eventType }: { eventType: string }) => eventType)).toEqual(
+        expect.arrayContaining(['BotDetected', 'SessionAnomaly', 'SessionCorrelated']),
+      );
+    },
+  },
+  getWebhookEvent: {
+    status: 200,
+    check({ body: { data } }, { ids, botSessionId, disabledWebhookId, disabledDeliveryId }) {
+      const failed = { outcome: 'failed', reason: null, status: 'PermanentFailure' };
+      expect(data).toEqual({
+        id: ids.eventId,
+        eventType: 'BotDetected',
+        createdAt: INSTANT,
+        payload: expect.stringContaining(botSessionId),
+        outcomes: expect.arrayContaining([
+          { ...failed, subscriptionId: ids.id, deliveryId: ids.deliveryId },
+          { ...failed, subscriptionId: disabledWebhookId, deliveryId: disabledDeliveryId },
+        ]),
+      });
+      expect(data.outcomes).toHaveLength(2);
+      expectRecent(data.createdAt);
+    },
+  },
+  listWebhookDeliveries: {
+    status: 200,
+    query: 'status=PERMANENTFAILURE&sort=oldest',
+    async check({ body }, fixture) {
+      expect(body).toEqual({ data: [deliveryOf(fixture)], pagination: { hasMore: false, limit: 50 } });
+      expect((await fixture.get(`/v1/webhooks/${fixture.ids.id}/deliveries?status=Delivered`)).body.data).toEqual([]);
+    },
+  },
+  getWebhookDelivery: {
+    status: 200,
+    check: ({ body: { data } }, fixture) =>
+      expect(data).toEqual({
+        ...deliveryOf(fixture),
+        payload: expect.stringContaining(fixture.botSessionId),
+        attemptLog: [
+          {
+            ...{ resend: 0, attempt: 1, startedAt: INSTANT, durationMs: 84, httpStatus: 404, failureClass: '4xx' },
+            ...{ address: '203.0.113.7', retryAfter: null, errorCode: 'HTTP_404' },
+          },
+        ],
+      }),
+  },
+  // Not every server under test has an engine that sends: tests/delivery/delivery-log.test.ts waits for the arrival.
+  resendWebhookDelivery: {
+    status: 200,
+    async check({ body: { data } }, { ids, get }) {
+      expect(data).toMatchObject({ id: ids.deliveryId, attempts: 0, resends: 1, finishedAt: null });
+      const { attemptLog } = (await get(`/v1/webhooks/${ids.id}/deliveries/${ids.deliveryId}`)).body.data;
+      expect(attemptLog[0]).toMatchObject({ resend: 0 });
+    },
+  },
+  recoverWebhookDeliveries: {
+    status: 200,
+    body: () => ({ startDate: '2026-01-01', includeSkipped: true }),
+    check: ({ body: { data } }) => expect(data).toEqual({ recovered: 1, skippedSent: 0, hasMore: false }),
   },
 };

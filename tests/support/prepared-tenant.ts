@@ -3,6 +3,7 @@ import { EVENT_TYPE_NAMES } from '../../contract/events';
 import { foldCounts } from './count-rows';
 import type { TestDatabase } from './database';
 import { closed, scored, secondsAgo, started } from './facts';
+import { addReceipt } from './fixture';
 import type { IssuedCursor } from './request-rules';
 import type { KnownValues } from './schema-values';
 import type { TestServer } from './server';
@@ -15,6 +16,8 @@ export interface PreparedTenant {
   known: KnownValues;
   /** The subscription that may be tested. Nothing else changes its address, which is on the loopback. */
   testable: string;
+  /** The enabled subscription, on the loopback too, that has the delivery of the known values. */
+  resendable: string;
   cursors: IssuedCursor[];
   /** Restores the subscriptions that were deleted, and removes those that were added. */
   restoreWebhooks(): Promise<void>;
@@ -62,6 +65,14 @@ export async function prepareTenant(server: TestServer, receiverUrl: string): Pr
   const createWebhook = async (url: string, enabled: boolean): Promise<string> =>
     (await call('POST', '/v1/webhooks', { url, eventType: 'ReportReady', enabled })).data.id;
   const testable = await createWebhook(receiverUrl, false);
+  const resendable = await createWebhook(receiverUrl, true);
+  const deliveryId = 'dlv_prepared';
+  const [delivery] = await server.database.db.sql<{ eventId: string }[]>`
+    insert into webhook_deliveries (integration_id, id, subscription_id, event_id, status, finished_at)
+    select integration_id, ${deliveryId}, ${resendable}, id, 'Delivered', now() from domain_events where integration_id = ${id} limit 1
+    returning event_id as "eventId"`;
+  const receiptId = 'era_prepared';
+  await addReceipt(server, id, receiptId);
   const changeable = [await createWebhook(ADDRESSES[0]!, false), await createWebhook(ADDRESSES[0]!, true)];
   const cursors = await Promise.all(
     [
@@ -79,6 +90,7 @@ export async function prepareTenant(server: TestServer, receiverUrl: string): Pr
     id,
     key,
     testable,
+    resendable,
     cursors,
     known: {
       sessionId: SESSIONS,
@@ -89,6 +101,9 @@ export async function prepareTenant(server: TestServer, receiverUrl: string): Pr
       detectionFlag: ['webdriver'],
       cursor: cursors.map(({ cursor }) => cursor),
       id: changeable,
+      eventId: [delivery!.eventId],
+      deliveryId: [deliveryId],
+      receiptId: [receiptId],
       url: ADDRESSES,
       eventType: [...EVENT_TYPE_NAMES, 'botDETECTED'],
       // Pairs that the rules between fields just accept or just refuse.
@@ -100,7 +115,7 @@ export async function prepareTenant(server: TestServer, receiverUrl: string): Pr
       endDate: ['2025-12-31', '2026-01-01', '2026-01-02', '2026-01-01T00:00:00Z'],
       field: ['botScore', 'metadata.otherUserCount', '__proto__.x'],
     },
-    restoreWebhooks: () => restore(server.database, [testable, ...changeable]),
+    restoreWebhooks: () => restore(server.database, [testable, resendable, ...changeable]),
   };
 }
 

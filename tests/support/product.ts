@@ -83,7 +83,13 @@ export async function makeDataDir(): Promise<string> {
 /** The documented command. npm itself takes half a second of CPU time each time, so only its own tests use it. */
 export const NPM_START = ['npm', 'start'];
 /** What `npm start` runs. The process with the returned pid is the server itself. */
-export const BARE_SERVER = [process.execPath, '--max-old-space-size=1024', 'server/start.mjs', 'main'];
+export const BARE_SERVER = [
+  process.execPath,
+  '--max-old-space-size=1024',
+  '--max-semi-space-size=32',
+  'server/start.mjs',
+  'main',
+];
 const BARE_ADMIN = [process.execPath, 'server/start.mjs', 'admin'];
 const NPM_ADMIN = ['npm', 'run', '-s', 'admin', '--'];
 

@@ -21,27 +21,32 @@ const DAY_MS = 86_400_000;
 const MIN_GAP = 5;
 const NUMERIC_TEXT = /^-?\d{1,30}(\.\d{1,30})?$/;
 
+const RANGE_RULES: Rule[] = [
+  yearOf('startDate'),
+  yearOf('endDate'),
+  (values) => (isReversed(values) ? 'endDate' : null),
+];
+const SESSION_RULES: Rule[] = [
+  ...RANGE_RULES,
+  ({ minBotScore, maxBotScore }) =>
+    typeof minBotScore === 'number' && typeof maxBotScore === 'number' && minBotScore > maxBotScore
+      ? 'maxBotScore'
+      : null,
+];
+
 /** Rules between the fields of a request, which its schema cannot express. Each answers the field that it refuses. */
 const RULES: Record<string, Rule[]> = {
-  listSessions: [
-    yearOf('startDate'),
-    yearOf('endDate'),
-    (values) => (isReversed(values) ? 'endDate' : null),
-    ({ minBotScore, maxBotScore }) =>
-      typeof minBotScore === 'number' && typeof maxBotScore === 'number' && minBotScore > maxBotScore
-        ? 'maxBotScore'
-        : null,
-  ],
-  getUsage: [
-    yearOf('startDate'),
-    yearOf('endDate'),
-    (values) => (isReversed(values) ? 'endDate' : null),
-    findRangeFault,
-  ],
+  listSessions: SESSION_RULES,
+  exportSessions: SESSION_RULES,
+  getUsage: [...RANGE_RULES, findRangeFault],
   updateRiskThresholds: [
     ({ mediumAt, botAt }) =>
       typeof mediumAt === 'number' && typeof botAt === 'number' && botAt - mediumAt < MIN_GAP ? 'botAt' : null,
   ],
+  listWebhookEvents: RANGE_RULES,
+  exportWebhookEvents: RANGE_RULES,
+  listWebhookDeliveries: RANGE_RULES,
+  recoverWebhookDeliveries: RANGE_RULES,
   createWebhook: [findThresholdFault],
   updateWebhook: [findThresholdFault],
 };

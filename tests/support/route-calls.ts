@@ -4,11 +4,16 @@ import { ROUTES } from '../../server/rest/routes';
 export interface Subject {
   sessionId: string;
   userId: string;
+  /** Of an erasure; one that does not exist if it is left out. */
+  receiptId?: string;
   fingerprint: string;
   courseId: string;
   origin: string;
   detectionFlag: string;
   webhookId: string;
+  /** A delivery of that webhook, and its event. */
+  deliveryId: string;
+  eventId: string;
   /** Where the webhooks of the calls post to. */
   webhookUrl: string;
 }
@@ -28,31 +33,51 @@ type Example = { path?: Record<string, string>; query?: Record<string, string>; 
  * webhook.
  */
 export function listRouteCalls(subject: Subject): Map<string, RouteCall[]> {
-  const { sessionId, userId, fingerprint, courseId, origin, detectionFlag, webhookUrl } = subject;
+  const {
+    sessionId,
+    userId,
+    receiptId = 'era_unknown',
+    fingerprint,
+    courseId,
+    origin,
+    detectionFlag,
+    webhookUrl,
+  } = subject;
   const ofSession = { path: { sessionId } };
   const ofWebhook = { path: { id: subject.webhookId } };
+  const ofDelivery = { path: { id: subject.webhookId, deliveryId: subject.deliveryId } };
+  const range = { startDate: '2020-01-01', endDate: '2099-12-31' };
   const page = { pageSize: '2' };
+  const filters: Example[] = [
+    { query: { startDate: '2020-01-01', endDate: '2099-12-31' } },
+    { query: { userId } },
+    { query: { courseId } },
+    { query: { fingerprint } },
+    { query: { origin } },
+    { query: { status: 'scored', minBotScore: '0', maxBotScore: '1' } },
+    { query: { riskLevel: 'bot' } },
+    { query: { riskLevel: 'human', deviceType: 'desktop' } },
+    { query: { detectionFlag } },
+    { query: { label: 'none' } },
+    { query: { label: 'bot' } },
+  ];
   const examples: Record<string, Example[]> = {
-    'GET /v1/sessions': [
+    'GET /v1/sessions': [{}, { query: page }, ...filters],
+    'GET /v1/exports/sessions': [{}, { query: { format: 'csv' } }, ...filters],
+    'GET /v1/exports/users': [{}, { query: { format: 'csv' } }],
+    'GET /v1/exports/webhook-events': [
       {},
-      { query: page },
-      { query: { startDate: '2020-01-01', endDate: '2099-12-31' } },
-      { query: { userId } },
-      { query: { courseId } },
-      { query: { fingerprint } },
-      { query: { origin } },
-      { query: { status: 'scored', minBotScore: '0', maxBotScore: '1' } },
-      { query: { riskLevel: 'bot' } },
-      { query: { riskLevel: 'human', deviceType: 'desktop' } },
-      { query: { detectionFlag } },
-      { query: { label: 'none' } },
-      { query: { label: 'bot' } },
+      { query: { format: 'csv', sort: 'oldest', eventType: 'BotDetected', sessionId, userId, ...range } },
     ],
+    'GET /v1/exports/audit-log': [{}, { query: { format: 'csv' } }],
+    'GET /v1/audit-log': [{}, { query: page }],
     'GET /v1/sessions/{sessionId}': [ofSession],
     'GET /v1/sessions/{sessionId}/details': [ofSession],
     'GET /v1/sessions/{sessionId}/evidence': [ofSession],
     'GET /v1/sessions/{sessionId}/events': [ofSession, { ...ofSession, query: page }],
     'GET /v1/users': [{}, { query: page }],
+    'GET /v1/users/{userId}/export': [{ path: { userId } }],
+    'GET /v1/user-erasures/{receiptId}': [{ path: { receiptId } }],
     'GET /v1/users/{userId}/sessions': [{ path: { userId } }, { path: { userId }, query: page }],
     'GET /v1/courses': [{}, { query: page }],
     'GET /v1/analytics': [
@@ -66,6 +91,17 @@ export function listRouteCalls(subject: Subject): Map<string, RouteCall[]> {
     'GET /v1/settings/risk-thresholds': [{}],
     'GET /v1/webhooks': [{}],
     'GET /v1/webhooks/{id}': [ofWebhook],
+    'GET /v1/webhook-events': [
+      {},
+      { query: { ...page, sort: 'oldest' } },
+      { query: { eventType: 'BotDetected', sessionId, userId, ...range } },
+    ],
+    'GET /v1/webhook-events/{eventId}': [{ path: { eventId: subject.eventId } }],
+    'GET /v1/webhooks/{id}/deliveries': [
+      ofWebhook,
+      { ...ofWebhook, query: { ...page, sort: 'oldest', status: 'Delivered', ...range } },
+    ],
+    'GET /v1/webhooks/{id}/deliveries/{deliveryId}': [ofDelivery],
     'POST /v1/sessions/{sessionId}/label': [
       { ...ofSession, body: { verdict: 'bot', confidence: 'high', notes: 'looked at' } },
       { ...ofSession, body: { verdict: 'human' } },
@@ -93,8 +129,12 @@ export function listRouteCalls(subject: Subject): Map<string, RouteCall[]> {
         body: { url: webhookUrl, eventType: 'BotDetected', threshold: null, name: 'own', enabled: true },
       },
     ],
-    'POST /v1/webhooks/{id}/rotate-secret': [ofWebhook],
+    'POST /v1/webhooks/{id}/rotate-secret': [ofWebhook, { ...ofWebhook, body: { gracePeriodSeconds: 60 } }],
     'POST /v1/webhooks/{id}/test': [ofWebhook],
+    'POST /v1/webhooks/{id}/deliveries/{deliveryId}/resend': [ofDelivery],
+    'POST /v1/webhooks/{id}/recover': [{ ...ofWebhook, body: { ...range, includeSkipped: true } }],
+    // Facts may not name them afterwards, so it is somebody whom no other call names.
+    'DELETE /v1/users/{userId}': [{ path: { userId: `${userId}-gone` } }],
     'DELETE /v1/webhooks/{id}': [ofWebhook],
   };
   return new Map(

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { KEY_SCOPES } from '../../contract/integrations';
 import type { Plan } from '../../contract/tiers';
 import { asOperator } from '../../server/audit/acts';
 import { mintKey } from '../../server/domain/api-keys';
@@ -84,7 +85,8 @@ export async function startTestServer(
         plan,
         allowedOrigins: [],
       });
-      const { key, id: keyId } = await mintKey(asOperator(service.db), { integrationId: id, name: 'test' });
+      const input = { integrationId: id, name: 'test', scopes: [...KEY_SCOPES] };
+      const { key, id: keyId } = await mintKey(asOperator(service.db), input);
       return { id, key, keyId };
     },
     ...createClient(url),
@@ -120,6 +122,6 @@ export const createClient = (url: string): Client => ({
 async function request(url: string, init: RequestInit): Promise<Answer> {
   const response = await fetch(url, { redirect: 'manual', ...init });
   const text = await response.text();
-  const isJson = text !== '' && response.headers.get('content-type')?.includes('json');
+  const isJson = text !== '' && response.headers.get('content-type')?.includes('/json');
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
 }

@@ -46,13 +46,16 @@ export const TABLE_BOUNDS: Record<string, string> = {
   domain_events: 'Removed after the retention of the plan, and not before their deliveries.',
   webhook_subscriptions:
     'At most 100 for each integration. Deleted ones are removed after an hour, and not before their deliveries.',
+  user_erasures: 'One row for each erasure. Removed after 400 days.',
   webhook_deliveries:
     'Removed 30 days after their end. A pending one ends after 10.6 hours of attempts, or after a day if its subscription is disabled.',
   webhook_attempts: 'Removed with their delivery.',
   webhook_answers: 'Removed after seven days. At most 2 KiB of a body each.',
+  operator_notices: 'Removed when the operator was told, or after eight attempts.',
   lease_owners: 'One row for each running process. The process that takes over from a dead one removes its row.',
   pruned_outcomes: 'One row for each integration and day. Stays.',
   usage_daily: 'One row for each integration, day, method and documented route. Stays.',
+  idempotency_keys: 'Removed after a day.',
   rate_windows: 'Removed after 5 minutes.',
   sign_in_windows:
     'Removed after an hour. An attempt beyond a limit writes none, so a client address makes at most 51 in 15 minutes.',

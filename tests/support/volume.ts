@@ -38,6 +38,12 @@ export async function loadVolumes({ sql }: Database, volumes: Volume[]): Promise
   await sql.unsafe('analyze');
 }
 
+/** Inserts sessions with long addresses, one a second before the other, `ses-1` the newest. A row of a file takes about 2 kB. */
+export const insertWideSessions = ({ sql }: Database, integrationId: string, count: number) => sql`
+  insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type, browser)
+  select ${integrationId}, 'ses-' || n, now() - n * interval '1 s', 'Scored', 'https://lms/' || repeat('x', 1500), 'https://lms', '', '', 'desktop', 'Chrome'
+    from generate_series(1, ${count}::int) n`;
+
 const parametersOf = (statement: string, { integrationId, sessions }: Volume) =>
   statement.includes('$2') ? [integrationId, sessions] : [integrationId];
 

@@ -30,8 +30,10 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   [
     'service',
     'server/service.ts server/external-packages.mjs',
-    'findings collector reports pipeline webhooks domain auth platform db inngest engine',
+    'erasure findings collector reports pipeline webhooks domain auth platform db inngest engine',
   ],
+  // Takes a person out of everything that is stored.
+  ['erasure', 'server/erasure/', 'collector reports domain platform db contract'],
   // Judges committed facts, and sends what it finds as facts.
   ['findings', 'server/findings/', 'pipeline domain detection audit platform db contract'],
   // Takes what the pixel sends, keeps the sessions and turns them into facts.

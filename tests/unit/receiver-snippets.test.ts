@@ -140,6 +140,9 @@ it('a delivery has the headers that the page lists', async () => {
   expect(Object.keys(headers).sort()).toEqual([
     'content-type',
     'user-agent',
+    'webhook-id',
+    'webhook-signature',
+    'webhook-timestamp',
     'x-webhook-delivery-id',
     'x-webhook-event',
     'x-webhook-id',
@@ -174,6 +177,7 @@ async function captureDelivery(url = 'http://hooks.example.com/', key = secret):
       payload: BODY,
       url,
       secretSealed: secrets.seal(key, secretContext(owner.integrationId, owner.subscriptionId)),
+      previousSecretSealed: null,
       isTest: true,
     },
     new AbortController().signal,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { PEOPLE_GROUPS } from '../../server/detection/rules/people';
 import { RULES, type WeightedRule } from '../../server/detection/rules/table';
 import { WRITING_RULES } from '../../server/detection/writing-score';
+import { COLUMN_FATES, FATES, type Fate } from '../../server/erasure/columns';
 import { RULE_DESCRIPTIONS } from '../../server/findings/rules';
 import { type Env, readEnv, settingsSchema } from '../../server/platform/env';
 import { createMetrics } from '../../server/platform/metrics';
@@ -46,6 +47,25 @@ ${writeTable(['setting', 'default', 'meaning'], rows)}
   it.each(settings.filter(([, setting]) => setting.default))('says the default of %s', (name, setting) => {
     const read = (env: Env) => [env.quotas, env[name as keyof Env]];
     expect(read(readEnv({ [name]: setting.default }))).toEqual(read(readEnv({})));
+  });
+});
+
+describe('docs/privacy.md', () => {
+  it('has what an erasure does to every column', async () => {
+    const rows = [...COLUMN_FATES].flatMap(([table, fates]) => {
+      const columnsOf = (fate: Fate) => Object.keys(fates).filter((column) => fates[column] === fate);
+      return (Object.keys(FATES) as Fate[])
+        .filter((fate) => columnsOf(fate).length > 0)
+        .map((fate) => [code(table), columnsOf(fate).map(code).join(', '), FATES[fate]]);
+    });
+    const section = `<!-- Generated: the columns. To write them again: npx vitest run tests/unit/reference-pages.test.ts -u -->
+
+${writeTable(['table', 'columns', 'what happens'], rows)}
+
+<!-- End of the columns. -->`;
+    const page = readFileSync('docs/privacy.md', 'utf8');
+    const expected = page.replace(/<!-- Generated: the columns.*<!-- End of the columns. -->/s, () => section);
+    await expect(expected).toMatchFileSnapshot('../../docs/privacy.md');
   });
 });
 

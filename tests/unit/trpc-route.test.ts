@@ -12,6 +12,9 @@ vi.mock('../../server/procedures/router', async () => {
   return { appRouter: router({ faulty }) };
 });
 
+// Its router has none of the lists.
+vi.mock('../../contract/exports', async (importOriginal) => ({ ...(await importOriginal<object>()), EXPORTS: [] }));
+
 // `after` works only inside Next.
 vi.mock('next/server', () => ({ after: () => {} }));
 

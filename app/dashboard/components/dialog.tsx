@@ -6,6 +6,7 @@ import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState 
 import { Button, IconButton } from './button';
 import { joinClasses } from './classes';
 import { CloseGuardContext } from './close-guard';
+import { Field, Input } from './field';
 
 const BACKDROP =
   'fixed inset-0 z-40 bg-backdrop transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0';
@@ -101,6 +102,8 @@ interface ConfirmProps {
   act: string;
   /** `plain` for an action that loses nothing. */
   kind?: 'danger' | 'plain';
+  /** What must be typed before, so that nobody confirms it by habit. */
+  typed?: string;
   isOpen: boolean;
   onClose(): void;
   /** Runs the action. The dialog closes on success and shows the error otherwise. */
@@ -108,7 +111,9 @@ interface ConfirmProps {
 }
 
 /** Asks for confirmation before an action that cannot be undone, and says what it will do. */
-export function ConfirmDialog({ title, consequence, act, kind = 'danger', isOpen, onClose, onConfirm }: ConfirmProps) {
+export function ConfirmDialog(props: ConfirmProps) {
+  const { title, consequence, act, kind = 'danger', typed, isOpen, onClose, onConfirm } = props;
+  const [text, setText] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const confirm = async () => {
@@ -116,7 +121,7 @@ export function ConfirmDialog({ title, consequence, act, kind = 'danger', isOpen
     setError(null);
     try {
       await onConfirm();
-      onClose();
+      close();
     } catch (cause) {
       setError(cause instanceof Error ? cause.message : 'It did not work');
     } finally {
@@ -125,6 +130,7 @@ export function ConfirmDialog({ title, consequence, act, kind = 'danger', isOpen
   };
   const close = () => {
     setError(null);
+    setText('');
     onClose();
   };
   return (
@@ -136,6 +142,13 @@ export function ConfirmDialog({ title, consequence, act, kind = 'danger', isOpen
           <AlertDialog.Description render={<div />} className="text-muted">
             {consequence}
           </AlertDialog.Description>
+          {typed !== undefined && (
+            <div className="mt-3">
+              <Field label={`Type “${typed}” to confirm`}>
+                <Input value={text} autoComplete="off" onChange={({ target }) => setText(target.value)} />
+              </Field>
+            </div>
+          )}
           {error && (
             <p role="alert" className="mt-3 text-danger">
               {error}
@@ -143,7 +156,11 @@ export function ConfirmDialog({ title, consequence, act, kind = 'danger', isOpen
           )}
           <div className="mt-5 flex justify-end gap-2">
             <AlertDialog.Close render={<Button />}>Cancel</AlertDialog.Close>
-            <Button kind={kind === 'danger' ? 'danger' : 'primary'} disabled={isBusy} onClick={confirm}>
+            <Button
+              kind={kind === 'danger' ? 'danger' : 'primary'}
+              disabled={isBusy || (typed !== undefined && text !== typed)}
+              onClick={confirm}
+            >
               {act}
             </Button>
           </div>

@@ -69,6 +69,18 @@ export function registerWebhookDeskTests(): void {
       expect(await menuBadge(page).textContent()).toBe('Webhooks');
     });
 
+    it('says of a webhook that is failing since when and why, before failures disable it', async () => {
+      receiver.answer = () => 500;
+      const id = await subscribe('/failing');
+      await sendBot();
+      const readStatus = async () => (await dashboard.api('GET', `/v1/webhooks/${id}`)).body.data.lastDeliveryStatus;
+      await waitUntil(async () => (await readStatus()) === 'Pending');
+      const page = await dashboard.visit('/overview');
+      const banner = page.getByRole('region', { name: 'Desk /failing is failing' });
+      await banner.getByText(/Failing since .*20\d\d.*no failure counts yet/).waitFor();
+      expect(await menuBadge(page).textContent()).toMatch(/Webhooks1, 1 failing/);
+    });
+
     it('offers to send what was skipped when it is enabled again, and sends each event once', async () => {
       const id = await subscribe('/gone');
       await disableByFailures(id);

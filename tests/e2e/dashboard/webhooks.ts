@@ -125,7 +125,7 @@ export function registerWebhookTests(): void {
       const page = await dashboard.visit(`/webhooks/${id}`);
       await page.getByRole('button', { name: 'Rotate secret' }).click();
       const question = page.getByRole('alertdialog');
-      await question.getByText('The old secret is invalid at once').waitFor();
+      await question.getByText('The new secret is shown once').waitFor();
       await question.getByRole('button', { name: 'Rotate secret' }).click();
       const rotated = (await page.getByRole('dialog').getByText(SECRET).textContent())!;
       expect(rotated).not.toBe(secret);

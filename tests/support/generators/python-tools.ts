@@ -7,14 +7,17 @@ import { promisify } from 'node:util';
 
 export const run = promisify(execFile);
 
-const REQUIREMENTS = resolve('tests/support/generators/requirements.txt');
+const REQUIREMENTS = 'tests/support/generators/requirements.txt';
 /** They bring a Java runtime, so loading them can take minutes. */
 export const INSTALL_LIMIT_MS = 300_000;
 
-/** Where the generators and what Python clients need are installed. Throws if they cannot be obtained. */
-export async function installPythonTools(): Promise<string> {
-  const digest = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex').slice(0, 12);
-  const directory = resolve('node_modules/.cache', `client-generators-${digest}`);
+/**
+ * Where the packages of a list are installed: the generators and what Python clients need, unless another list is named. Throws if they
+ * cannot be obtained.
+ */
+export async function installPythonTools(requirements = REQUIREMENTS): Promise<string> {
+  const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
+  const directory = resolve('node_modules/.cache', `python-${digest}`);
   if (existsSync(directory)) return directory;
   // A directory with that name is complete. Its scripts name this path, so only `python -m` works after the move.
   const unfinished = `${directory}-${process.pid}`;
@@ -24,7 +27,7 @@ export async function installPythonTools(): Promise<string> {
   const python = join(unfinished, 'bin/python');
   const options = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-deps', '--only-binary', ':all:'];
   const [command, ...pip] = await findPip(python);
-  await run(command, [...pip, 'install', ...options, '--requirement', REQUIREMENTS], { timeout: INSTALL_LIMIT_MS });
+  await run(command, [...pip, 'install', ...options, '--requirement', requirements], { timeout: INSTALL_LIMIT_MS });
   await rename(unfinished, directory);
   return directory;
 }

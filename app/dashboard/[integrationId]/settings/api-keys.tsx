@@ -1,20 +1,39 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ApiKey } from '../../../../contract/integrations';
+import type { ApiKey, KeyScope } from '../../../../contract/integrations';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
 import { SecretOnce } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { ConfirmDialog, Dialog } from '../../components/dialog';
+import { Checkbox, Field, Select } from '../../components/field';
 import { RoleNote } from '../../components/role-note';
 import { Code, EmptyState } from '../../components/states';
-import { Time } from '../../components/time';
+import { Time, useTimeZone } from '../../components/time';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
 import { NameForm } from './name-form';
+
+/** The scopes in words, and whether a new key has them unless somebody says otherwise. */
+const SCOPES: Record<KeyScope, { words: string; isUsual: boolean }> = {
+  read: { words: 'Read everything', isUsual: true },
+  'sessions:write': { words: 'Label sessions, confirm devices', isUsual: true },
+  'webhooks:write': { words: 'Manage webhooks', isUsual: true },
+  'settings:write': { words: 'Change settings', isUsual: true },
+  'users:erase': { words: 'Erase users for good', isUsual: false },
+};
+const SCOPE_NAMES = Object.keys(SCOPES) as KeyScope[];
+
+/** The days after which a key may expire. */
+const LIFETIMES = [
+  ['', 'Never'],
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['365', 'In a year'],
+] as const;
 
 const columnsOf = (isAdmin: boolean, onRevoke: (key: ApiKey) => void): Column<ApiKey>[] => [
   {
@@ -23,6 +42,12 @@ const columnsOf = (isAdmin: boolean, onRevoke: (key: ApiKey) => void): Column<Ap
     cell: ({ name }) => <span className="block max-w-60 truncate font-medium max-sm:max-w-24">{name}</span>,
   },
   { key: 'key', name: 'Key', cell: ({ masked }) => <code className="font-mono text-muted text-xs">{masked}</code> },
+  {
+    key: 'scopes',
+    name: 'Scopes',
+    from: 'lg',
+    cell: ({ scopes }) => <span className="text-muted text-xs">{scopes.join(', ')}</span>,
+  },
   { key: 'created', name: 'Created', from: 'md', isNumber: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     key: 'used',
@@ -36,21 +61,35 @@ const columnsOf = (isAdmin: boolean, onRevoke: (key: ApiKey) => void): Column<Ap
     name: 'State',
     width: '1%',
     isNumber: true,
-    cell: (key) =>
-      key.revokedAt ? (
-        <span className="inline-flex items-center gap-2 whitespace-nowrap text-faint">
-          <Badge>Revoked</Badge>
-          <span className="max-sm:hidden">
-            <Time at={key.revokedAt} />
-          </span>
-        </span>
-      ) : (
-        <Button isSmall disabled={!isAdmin} aria-label={`Revoke ${key.name}`} onClick={() => onRevoke(key)}>
-          Revoke
-        </Button>
-      ),
+    cell: (key) => (
+      <span className="inline-flex items-center justify-end gap-2 whitespace-nowrap text-faint">
+        <KeyEnd apiKey={key} />
+        {!key.revokedAt && (
+          <Button isSmall disabled={!isAdmin} aria-label={`Revoke ${key.name}`} onClick={() => onRevoke(key)}>
+            Revoke
+          </Button>
+        )}
+      </span>
+    ),
   },
 ];
+
+/** When a key stopped to work, or will. */
+function KeyEnd({ apiKey: { revokedAt, expiresAt } }: { apiKey: ApiKey }) {
+  const { nowMs } = useTimeZone();
+  const at = revokedAt ?? expiresAt;
+  if (at === null) return null;
+  const hasEnded = revokedAt !== null || Date.parse(at) <= nowMs;
+  return (
+    <>
+      {hasEnded && <Badge>{revokedAt ? 'Revoked' : 'Expired'}</Badge>}
+      <span className="max-sm:hidden">
+        {!hasEnded && 'expires '}
+        <Time at={at} />
+      </span>
+    </>
+  );
+}
 
 /** The API keys of the integration: list, create, revoke. */
 export function ApiKeys() {
@@ -72,7 +111,7 @@ export function ApiKeys() {
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="text-muted">A key may read and change everything of this integration over the API.</p>
+        <p className="text-muted">A key may do over the API what its scopes say, in this integration alone.</p>
         <Button kind="primary" disabled={!isAdmin} onClick={() => setMinting(true)}>
           Mint a key
         </Button>
@@ -124,7 +163,7 @@ export function ApiKeys() {
   );
 }
 
-/** Asks for a name, then shows the new key once. */
+/** Asks for name, scopes and expiry, then shows the new key once. */
 export function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -151,8 +190,38 @@ export function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): vo
           placeholder="Nightly export"
           act="Mint key"
           change={mint}
+          onSubmit={(name, form) => {
+            const days = Number(form.get('expiresInDays'));
+            const scopes = SCOPE_NAMES.filter((scope) => form.has(scope));
+            mint.mutate({ name, scopes, expiresInDays: days || null });
+          }}
           onCancel={close}
-        />
+        >
+          <fieldset className="flex flex-col gap-1.5">
+            <legend className="mb-1 font-medium text-muted text-xs">Scopes</legend>
+            {SCOPE_NAMES.map((scope) => (
+              <Checkbox
+                key={scope}
+                name={scope}
+                defaultChecked={SCOPES[scope].isUsual}
+                label={
+                  <>
+                    {SCOPES[scope].words} <code className="font-mono text-faint text-xs">{scope}</code>
+                  </>
+                }
+              />
+            ))}
+          </fieldset>
+          <Field label="Expires" hint="From then on requests with it answer 401.">
+            <Select name="expiresInDays">
+              {LIFETIMES.map(([days, words]) => (
+                <option key={days} value={days}>
+                  {words}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        </NameForm>
       )}
     </Dialog>
   );

@@ -60,7 +60,8 @@ const WORDS: Record<AuditAction, (details: Details) => string> = {
     const disabled = length === 0 ? '' : `, ${length} ${length === 1 ? 'webhook' : 'webhooks'} disabled`;
     return `Plan changed from ${before} to ${after}${disabled}`;
   },
-  KeyMinted: ({ name, masked }) => `Key ${name} (${masked}) minted`,
+  KeyMinted: ({ name, masked, scopes, expiresAt }) =>
+    `Key ${name} (${masked}) minted${scopes ? ` for ${(scopes as string[]).join(', ')}` : ''}${expiresAt ? ` until ${expiresAt}` : ''}`,
   KeyRevoked: ({ name, masked }) => `Key ${name} (${masked}) revoked`,
   ThresholdsChanged: ({ before, after }) =>
     `Thresholds (medium/bot) changed from ${showPoints(before)} to ${showPoints(after)}`,
@@ -90,6 +91,7 @@ const WORDS: Record<AuditAction, (details: Details) => string> = {
   LabelUndone: ({ before, after }) =>
     `Label undone: ${showVerdict(after)} again${before === after ? '' : `, was ${showVerdict(before)}`}`,
   LabelRemoved: ({ before }) => `Label ${before} removed from a session`,
+  UserErasureRequested: ({ receiptId }) => `Erasure of a user requested: receipt ${receiptId}`,
   DeviceConfirmed: ({ fingerprint, isFirst }) =>
     `Device ${fingerprint} confirmed as the user’s own${isFirst ? '' : ' again'}`,
   DeviceConfirmationRevoked: ({ fingerprint, confirmedBy }) =>

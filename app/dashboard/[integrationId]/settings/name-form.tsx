@@ -1,5 +1,5 @@
 'use client';
-import type { FormEvent } from 'react';
+import type { FormEvent, ReactNode } from 'react';
 import { Button } from '../../components/button';
 import { Field, Input } from '../../components/field';
 import { describeError, findFault } from '../../query-client';
@@ -11,22 +11,27 @@ export interface NameFormProps {
   /** The name of the button that sends it. */
   act: string;
   /** The change that makes what is named. */
-  change: { error: unknown; isPending: boolean; mutate(input: { name: string }): void };
+  change: { error: unknown; isPending: boolean };
+  /** What else it asks for. */
+  children?: ReactNode;
+  onSubmit(name: string, form: FormData): void;
   onCancel(): void;
 }
 
 /** Asks for the name of what is to be made. */
-export function NameForm({ hint, placeholder, act, change, onCancel }: NameFormProps) {
+export function NameForm({ hint, placeholder, act, change, children, onSubmit, onCancel }: NameFormProps) {
   const { error, isPending } = change;
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    change.mutate({ name: String(new FormData(event.currentTarget).get('name')) });
+    const form = new FormData(event.currentTarget);
+    onSubmit(String(form.get('name')), form);
   };
   return (
     <form onSubmit={submit} className="space-y-4">
       <Field label="Name" hint={hint} error={error ? (findFault(error, 'name') ?? describeError(error)) : null}>
         <Input name="name" required placeholder={placeholder} autoComplete="off" />
       </Field>
+      {children}
       <div className="flex justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
         <Button kind="primary" type="submit" disabled={isPending}>

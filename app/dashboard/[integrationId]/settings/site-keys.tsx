@@ -144,6 +144,7 @@ export function CreateSite({ isOpen, onClose }: { isOpen: boolean; onClose(): vo
         placeholder="Campus LMS"
         act="Create site"
         change={create}
+        onSubmit={(name) => create.mutate({ name })}
         onCancel={close}
       />
     </Dialog>

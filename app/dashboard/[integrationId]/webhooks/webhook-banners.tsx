@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { CircleX } from 'lucide-react';
+import { CircleAlert, CircleX } from 'lucide-react';
 import { useParams } from 'next/navigation';
 import type { SkippedCount } from '../../../../contract/deliveries';
 import type { WebhookState } from '../../../../contract/webhook-states';
@@ -8,32 +8,55 @@ import { HoverLink } from '../../components/hover-link';
 import { Time } from '../../components/time';
 import { useTRPC } from '../../queries';
 import { explainAttempt } from './attempt-faults';
-import { useWebhookStates } from './webhook-state';
+import { FailingWords, useWebhookStates } from './webhook-state';
 
 const REFRESH_MS = 30_000;
 /** How many banners a page shows. The others are counted. */
 const MAX_BANNERS = 3;
 
-/** One banner for each webhook that failures have disabled. */
+/** One banner for each webhook that failures have disabled, then for each that is failing. */
 export function WebhookBanners() {
   const { integrationId } = useParams<{ integrationId: string }>();
   const base = `/dashboard/${integrationId}/webhooks`;
-  const disabled = useWebhookStates()?.filter(({ state }) => state === 'DisabledByFailures') ?? [];
-  if (disabled.length === 0) return null;
-  const hidden = disabled.length - MAX_BANNERS;
+  const states = useWebhookStates() ?? [];
+  const troubled = (['DisabledByFailures', 'Failing'] as const).flatMap((name) =>
+    states.filter(({ state }) => state === name),
+  );
+  if (troubled.length === 0) return null;
+  const hidden = troubled.length - MAX_BANNERS;
   return (
     <div className="mb-4 space-y-2">
-      {disabled.slice(0, MAX_BANNERS).map((state) => (
-        <DisabledBanner key={state.id} state={state} href={`${base}/${encodeURIComponent(state.id)}`} />
-      ))}
+      {troubled.slice(0, MAX_BANNERS).map((state) => {
+        const Banner = state.state === 'Failing' ? FailingBanner : DisabledBanner;
+        return <Banner key={state.id} state={state} href={`${base}/${encodeURIComponent(state.id)}`} />;
+      })}
       {hidden > 0 && (
         <p>
           <HoverLink href={base} className="text-accent hover:underline">
-            {hidden} more {hidden === 1 ? 'webhook is' : 'webhooks are'} disabled by failures
+            {hidden} more {hidden === 1 ? 'webhook is' : 'webhooks are'} failing or disabled by failures
           </HoverLink>
         </p>
       )}
     </div>
+  );
+}
+
+/** Says since when and why a webhook fails, and what to do. */
+function FailingBanner({ state, href }: { state: WebhookState; href: string }) {
+  return (
+    <section
+      aria-label={`${state.name} is failing`}
+      className="flex items-start gap-3 rounded border border-medium/40 bg-medium-soft px-3 py-2"
+    >
+      <CircleAlert size={16} className="mt-0.5 shrink-0 text-medium" aria-hidden />
+      <p className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+        <HoverLink href={href} className="font-medium text-ink underline">
+          {state.name}
+        </HoverLink>
+        {': '}
+        <FailingWords state={state} />
+      </p>
+    </section>
   );
 }
 

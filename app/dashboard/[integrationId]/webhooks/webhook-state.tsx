@@ -77,7 +77,8 @@ function describeState(state: WebhookState): ReactNode {
   }
 }
 
-function FailingWords({ state }: { state: WebhookState }) {
+/** Says since when and why a webhook fails, and what to do. */
+export function FailingWords({ state }: { state: WebhookState }) {
   const { since, isSinceExact, consecutiveFailures: failures, disabledAfter, fault } = state;
   const left = disabledAfter - failures;
   const explained = fault && explainAttempt(fault);

@@ -11,6 +11,7 @@ import { AnomalyList } from '../../anomalies/anomaly-list';
 import { SessionTable } from '../../sessions/session-table';
 import { UserFacts } from '../user-facts';
 import { Devices } from './devices';
+import { Erasing } from './erasing';
 
 /** Everything about one user: who they are, their devices, anomalies and sessions. */
 export function UserPage({ userId }: { userId: string }) {
@@ -43,6 +44,7 @@ export function UserPage({ userId }: { userId: string }) {
           <Section title="Anomalies">
             <AnomalyList filters={{ userId }} base={base} />
           </Section>
+          <Erasing user={user} />
         </div>
         <div className="min-w-0 lg:col-span-8 lg:col-start-1 lg:row-start-1">
           <SessionTable

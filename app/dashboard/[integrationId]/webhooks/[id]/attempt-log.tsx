@@ -1,10 +1,10 @@
 import { Fragment } from 'react';
-import type { Attempt, DeliveryDetails } from '../../../../../contract/deliveries';
+import type { Attempt, InspectedDelivery } from '../../../../../contract/deliveries';
 import { showDuration, Time } from '../../../components/time';
 import { explainAttempt } from '../attempt-faults';
 
 /** The attempts of a delivery, oldest first: how each ended, why, and what the receiver answered. */
-export function AttemptLog({ delivery: { attemptLog } }: { delivery: DeliveryDetails }) {
+export function AttemptLog({ delivery: { attemptLog } }: { delivery: InspectedDelivery }) {
   return (
     <section aria-label="Attempts" className="space-y-2">
       <h3 className="font-medium text-muted text-xs">Attempts</h3>

@@ -1,6 +1,6 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { DeliveryDetails, SentRequest } from '../../../../../contract/deliveries';
+import type { InspectedDelivery, SentRequest } from '../../../../../contract/deliveries';
 import type { Webhook } from '../../../../../contract/webhooks';
 import { Button } from '../../../components/button';
 import { CopyButton, ShortId } from '../../../components/copying';
@@ -57,7 +57,7 @@ export function DeliveryPanel({ deliveryId, webhook, onClose }: DeliveryPanelPro
   );
 }
 
-function Outcome({ delivery }: { delivery: DeliveryDetails }) {
+function Outcome({ delivery }: { delivery: InspectedDelivery }) {
   return (
     <Facts
       facts={[
@@ -74,7 +74,7 @@ function Outcome({ delivery }: { delivery: DeliveryDetails }) {
   );
 }
 
-function Resend({ delivery, webhook }: { delivery: DeliveryDetails; webhook: Webhook }) {
+function Resend({ delivery, webhook }: { delivery: InspectedDelivery; webhook: Webhook }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -105,7 +105,7 @@ function Resend({ delivery, webhook }: { delivery: DeliveryDetails; webhook: Web
 }
 
 /** Finds why the resend button is disabled. The server refuses the same cases. */
-function findObstacle({ test, status }: DeliveryDetails, { enabled }: Webhook, canWrite: boolean): string | null {
+function findObstacle({ test, status }: InspectedDelivery, { enabled }: Webhook, canWrite: boolean): string | null {
   if (!canWrite) return 'Your role is viewer: you cannot send it again.';
   if (test) return 'A test cannot be resent: send a new one.';
   if (status === 'Pending') return 'It is pending: it is attempted on schedule.';

@@ -7,7 +7,7 @@ import type { Webhook } from '../../../../../contract/webhooks';
 import { Button, ButtonLink } from '../../../components/button';
 import { SecretOnce } from '../../../components/copying';
 import { ConfirmDialog, Dialog } from '../../../components/dialog';
-import { Switch } from '../../../components/field';
+import { Field, Select, Switch } from '../../../components/field';
 import { useShortcuts } from '../../../components/shortcuts';
 import { useToast } from '../../../components/toast';
 import { useTRPC } from '../../../queries';
@@ -17,6 +17,14 @@ import { SendSkippedDialog } from './skipped-offer';
 import { TestDialog } from './test-dialog';
 
 type Asked = 'disable' | 'rotate' | 'delete' | 'test';
+
+/** For how many seconds the old secret may sign beside the new one. */
+const GRACE_PERIODS = [
+  [0, 'At once'],
+  [3_600, 'In an hour'],
+  [86_400, 'In a day'],
+  [604_800, 'In a week'],
+] as const;
 
 /** The actions on a subscription. Those that cannot be undone ask first. */
 export function WebhookActions({ webhook, base }: { webhook: Webhook; base: string }) {
@@ -29,6 +37,7 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
   const [asked, setAsked] = useState<Asked | null>(null);
   // The mutation is pending only one task later, and until then React would put the switch back.
   const [isEnabling, setEnabling] = useState(false);
+  const [gracePeriodSeconds, setGracePeriod] = useState(0);
   const [secret, setSecret] = useState<string | null>(null);
   /** What was skipped while it was disabled, once it is enabled again. */
   const [skipped, setSkipped] = useState<SkippedCount | null>(null);
@@ -129,11 +138,22 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
         act="Rotate secret"
         isOpen={asked === 'rotate'}
         onClose={close}
-        onConfirm={() => rotate.mutateAsync({ id })}
+        onConfirm={() => rotate.mutateAsync({ id, gracePeriodSeconds })}
         consequence={
           <>
-            The old secret is invalid at once, also for retries. Until the receiver has the new one, it refuses what is
-            sent. The new secret is shown once.
+            <p>
+              The new secret is shown once. If the old one ends at once, the receiver refuses what is sent until it has
+              the new one. If it ends later, deliveries carry a signature of each until then.
+            </p>
+            <Field label="The old secret ends">
+              <Select value={gracePeriodSeconds} onChange={({ target }) => setGracePeriod(Number(target.value))}>
+                {GRACE_PERIODS.map(([seconds, words]) => (
+                  <option key={seconds} value={seconds}>
+                    {words}
+                  </option>
+                ))}
+              </Select>
+            </Field>
           </>
         }
       />
@@ -152,7 +172,11 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
       />
       <Dialog title="The new signing secret" isOpen={secret !== null} onClose={() => setSecret(null)}>
         <SecretOnce name="Signing secret" secret={secret ?? ''} />
-        <p className="mt-3 text-muted">The old one is invalid from now on.</p>
+        <p className="mt-3 text-muted">
+          {gracePeriodSeconds === 0
+            ? 'The old one is invalid from now on.'
+            : 'Until the old one ends, a receiver may verify by either.'}
+        </p>
       </Dialog>
     </>
   );

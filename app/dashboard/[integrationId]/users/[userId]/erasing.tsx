@@ -1,0 +1,60 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { User } from '../../../../../contract/users';
+import { Button } from '../../../components/button';
+import { ShortId } from '../../../components/copying';
+import { ConfirmDialog } from '../../../components/dialog';
+import { Section } from '../../../components/page-header';
+import { RoleNote } from '../../../components/role-note';
+import { Time } from '../../../components/time';
+import { useTRPC } from '../../../queries';
+import { useStaff } from '../../../staff';
+
+/** Erases the user, and shows the receipt. */
+export function Erasing({ user }: { user: User }) {
+  const trpc = useTRPC();
+  const { isAdmin } = useStaff();
+  const [isAsking, setAsking] = useState(false);
+  const erase = useMutation(trpc.users.erase.mutationOptions());
+  const receipt = erase.data;
+  return (
+    <Section title="Erasure">
+      {receipt ? (
+        <p role="status" className="text-muted">
+          The user is being erased. Receipt: <ShortId id={receipt.id} name="receipt id" />. Facts about them are refused
+          until <Time at={receipt.refusedUntil} />.
+        </p>
+      ) : (
+        <>
+          <p className="mb-3 text-muted">
+            Takes this person out of everything that is stored. Their sessions stay counted.
+          </p>
+          <Button kind="danger" disabled={!isAdmin} onClick={() => setAsking(true)}>
+            Erase this user
+          </Button>
+        </>
+      )}
+      <div className="mt-3 empty:hidden">
+        <RoleNote needs="admin" act="erase a user" />
+      </div>
+      <ConfirmDialog
+        title={`Erase ${user.name}?`}
+        act="Erase user"
+        typed={user.id}
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={() => erase.mutateAsync({ userId: user.id })}
+        consequence={
+          <>
+            <p>
+              Their id, name, email and address go, and so do recordings of their sessions, notes on them, and reports
+              that name them. Webhook events about them are emptied, and pending deliveries of those end.
+            </p>
+            <p className="mt-2">This cannot be undone. Export their data first, if they asked for it.</p>
+          </>
+        }
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,2 @@
+ALTER TABLE "api_keys" ADD COLUMN "scopes" text[] DEFAULT '{read,sessions:write,webhooks:write,settings:write}' NOT NULL;--> statement-breakpoint
+ALTER TABLE "api_keys" ADD COLUMN "expires_at" timestamp(3) with time zone;

@@ -1,0 +1,2 @@
+ALTER TABLE "webhook_subscriptions" ADD COLUMN "previous_secret_sealed" "bytea";--> statement-breakpoint
+ALTER TABLE "webhook_subscriptions" ADD COLUMN "previous_secret_until" timestamp(3) with time zone;

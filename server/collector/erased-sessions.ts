@@ -1,0 +1,88 @@
+import type { Database } from '../../db/client';
+import { documentId, packBatch, unpackBatch } from './packing';
+
+interface Collected {
+  key: string;
+  day: string;
+  isOpen: boolean;
+}
+
+/**
+ * Removes what the pixel sent in some sessions of a user who is erased: batches, traces, digests and the network. Sessions that are
+ * still open go on without a user; `clean` takes the user out of the texts of their batches. Processes that have such a session in
+ * memory notice by its version that they must read it again. Returns how many sessions it changed.
+ */
+export async function eraseCollected(
+  db: Database,
+  integrationId: string,
+  sessionIds: string[],
+  clean: (text: string) => string,
+): Promise<number> {
+  if (sessionIds.length === 0) return 0;
+  return db.transact(
+    async (query, commitWith) => {
+      const list = JSON.stringify(sessionIds);
+      const found = await query<Collected>(LOCK, [integrationId, list]);
+      for (const { key, day, isOpen } of found) {
+        if (!isOpen) continue;
+        const batches = await query<{ document: string; sequence: number; body: Buffer }>(READ_BATCHES, [day, key]);
+        for (const { document, sequence, body } of batches) {
+          const { d, n, receivedAtMs, user, ...batch } = unpackBatch(body, {
+            d: documentId(document),
+            n: sequence,
+            receivedAtMs: 0,
+          });
+          const cleaned = {
+            ...batch,
+            ...(batch.p && { p: batch.p.map(clean) }),
+            ...(batch.w && { w: batch.w.map(clean) }),
+          };
+          await query(WRITE_BATCH, [day, key, document, sequence, packBatch(cleaned).toString('base64')]);
+        }
+      }
+      const closed = found.filter(({ isOpen }) => !isOpen);
+      const rows = JSON.stringify(closed);
+      if (closed.length > 0) await Promise.all([query(REMOVE_BATCHES, [rows]), query(REMOVE_TRACES, [rows])]);
+      await commitWith(FORGET, [integrationId, list]);
+      return found.length;
+    },
+    { isLong: true },
+  );
+}
+
+/** Finds open sessions of which a page named the user, at most `limit`. */
+export async function findOpenSessionsOf(
+  db: Database,
+  { integrationId, userId }: { integrationId: string; userId: string },
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(FIND_OPEN, [integrationId, userId, limit]);
+  return rows.map(({ id }) => id);
+}
+
+const FIND_OPEN = `
+  select session_id as id from collected_sessions
+   where integration_id = $1 and due_at is not null and progress #>> '{user,id}' = $2 limit $3::int`;
+
+const LOCK = `
+  select key, day::text, due_at is not null and closed_at is null as "isOpen" from collected_sessions
+   where integration_id = $1 and session_id in (select json_array_elements_text($2::text::json))
+   order by key for update`;
+const READ_BATCHES = `
+  select document, sequence, body from session_batches where day = $1::date and session_key = $2::bigint for update`;
+const WRITE_BATCH = `
+  update session_batches set body = decode($5, 'base64')
+   where day = $1::date and session_key = $2::bigint and document = $3::bigint and sequence = $4::int`;
+const KEYS = `json_to_recordset($1::text::json) as k(key bigint, day date)`;
+const REMOVE_BATCHES = `delete from session_batches b using ${KEYS} where b.day = k.day and b.session_key = k.key`;
+const REMOVE_TRACES = `delete from session_traces t using ${KEYS} where t.day = k.day and t.session_key = k.key`;
+
+/** The first cut's page stays only as its origin. A cut without a user sends no correlation. */
+const FORGET = `
+  update collected_sessions c
+     set version = version + 1, address_prefix = null, address_hash = null, location = null, digests = null,
+         due_at = case when closed_at is null then due_at end,
+         progress = case when closed_at is null and progress is not null then
+           jsonb_set(progress || '{"user": null, "isCorrelated": false}', '{started,pageUrl}',
+                     to_jsonb(coalesce(substring(progress #>> '{started,pageUrl}' from '^[a-z]+://[^/?#]+'), '') || '/')) end
+   where integration_id = $1 and session_id in (select json_array_elements_text($2::text::json))`;

@@ -1,0 +1,101 @@
+import type { KnownUser } from '../../db/schema';
+
+// Where texts name a user who is erased.
+
+/** What takes the place of a mention. */
+export const ERASED = '[erased]';
+/** Shorter texts occur everywhere. */
+const MIN_LENGTH = 4;
+/** An id that is shorter, or a number, is looked for only where the text says that it is a user's. */
+const MIN_ID_LENGTH = 6;
+const ONLY_DIGITS = /^\d+$/;
+const WORD = /[\p{L}\p{N}]/u;
+/** What stands before the id of a user, such as `users/` or `userId=`. */
+const NAMES_USER = /(?:user|userid|user_id|users|student|participant)["'”’]?(?:[/=: ]|%3d|%2f|%3a){1,3}["'“‘]?$/i;
+const MAX_BEFORE = 24;
+/** The names of fields of JSON that hold the id of a user. */
+const IS_USER = /user|student|participant/i;
+
+/** Finds a user in texts. */
+export interface MentionFinder {
+  /** Whether the id is so short or common that only its place tells that it is a user's. */
+  isWeak: boolean;
+  /** What a text that mentions the user contains: the parameter of `mayMention`. */
+  patterns: string;
+  /** Replaces all mentions in a text. */
+  replace(text: string): string;
+  /** The same for all texts of a JSON value, and for the names of its fields. */
+  replaceAll<Value>(value: Value): Value;
+}
+
+/** Whether a column may mention a user, as SQL. It finds too many, and the finder decides. `parameter` are the finder's patterns. */
+export const mayMention = (column: string, parameter: string) =>
+  `${column} ilike any (array(select pattern from json_to_recordset(${parameter}::text::json) as m(pattern text)))`;
+
+/** Creates a finder of a user. A mention is a whole word, also as it is written in addresses. */
+export function createMentionFinder(user: KnownUser): MentionFinder {
+  const isWeak = user.id.length < MIN_ID_LENGTH || ONLY_DIGITS.test(user.id);
+  const texts = [user.url, user.email, user.name]
+    .flatMap((text) => text ?? [])
+    .filter((text) => text.length >= MIN_LENGTH);
+  const strong = [...new Set([...texts, ...(isWeak ? [] : [user.id])].flatMap(listForms))];
+  // An address may contain the id, so longer mentions come first.
+  strong.sort((one, other) => other.length - one.length);
+  const weak = isWeak ? [...new Set(listForms(user.id))] : [];
+
+  function replace(text: string): string {
+    let result = text;
+    for (const form of strong) result = replaceWords(result, form, false);
+    for (const form of weak) result = replaceWords(result, form, true);
+    return result;
+  }
+
+  function replaceAll(value: unknown, field: string): unknown {
+    if (typeof value === 'string') return isWeak && value === user.id && IS_USER.test(field) ? ERASED : replace(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => replaceAll(item, field));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [replace(key), replaceAll(item, key)]));
+  }
+
+  return {
+    isWeak,
+    patterns: JSON.stringify([...strong, ...weak].map((form) => ({ pattern: `%${form.replace(/[\\%_]/g, '\\$&')}%` }))),
+    replace,
+    replaceAll: (value) => replaceAll(value, '') as typeof value,
+  };
+}
+
+/** The ways to write a text in addresses and in JSON. */
+function listForms(text: string): string[] {
+  const encoded = encodeURIComponent(text.toWellFormed());
+  return [
+    text,
+    encoded,
+    encoded.replaceAll('%20', '+'),
+    encodeURI(text.toWellFormed()),
+    JSON.stringify(text).slice(1, -1),
+  ];
+}
+
+/** Replaces a form where it is a whole word; with `isWeak`, only after what names a user. */
+function replaceWords(text: string, form: string, isWeak: boolean): string {
+  const lower = text.toLowerCase();
+  // Few letters change their length. Then only the same case is found.
+  const isSame = lower.length === text.length;
+  const [where, what] = isSame ? [lower, form.toLowerCase()] : [text, form];
+  let result = '';
+  let from = 0;
+  for (let at = where.indexOf(what); at !== -1; at = where.indexOf(what, at + 1)) {
+    if (at < from || !isWholeWord(text, at, what.length)) continue;
+    if (isWeak && !NAMES_USER.test(text.slice(Math.max(0, at - MAX_BEFORE), at))) continue;
+    result += text.slice(from, at) + ERASED;
+    from = at + what.length;
+  }
+  return result + text.slice(from);
+}
+
+function isWholeWord(text: string, at: number, length: number): boolean {
+  const isInside = (one: string | undefined, other: string | undefined) =>
+    one !== undefined && other !== undefined && WORD.test(one) && WORD.test(other);
+  return !isInside(text[at - 1], text[at]) && !isInside(text[at + length - 1], text[at + length]);
+}

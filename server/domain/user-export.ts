@@ -1,0 +1,185 @@
+import { getTableColumns } from 'drizzle-orm';
+import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
+import { ApiError } from '../../contract/errors';
+import { selectColumns } from '../../db/recordset';
+import {
+  alerts,
+  anomalies,
+  auditEntries,
+  collectedSessions,
+  deviceConfirmations,
+  domainEvents,
+  sessionCorrelations,
+  sessionEvents,
+  sessionScores,
+  sessions,
+  sessionVerdicts,
+  writingScores,
+} from '../../db/schema';
+import type { DomainContext } from './context';
+import { createMentionFinder, type MentionFinder, mayMention } from './mentions';
+
+// All that is held about a user, as JSON that is read from the database page by page.
+
+const PAGE_ROWS = 50;
+const SCANNED_ROWS = 2_000;
+
+interface Exported {
+  context: DomainContext;
+  userId: string;
+  finder: MentionFinder;
+}
+
+/** Writes everything that is held about a user. NOT_FOUND for an unknown user, before the first piece. */
+export async function* writeUserExport(
+  context: DomainContext,
+  userId: string,
+): AsyncGenerator<string, void, undefined> {
+  const id = context.integration.id;
+  const [found] = await context.db.query<{ user: KnownRow | null; isKnown: boolean; now: string }>(READ_USER, [
+    id,
+    userId,
+  ]);
+  const { user, isKnown, now } = found!;
+  if (!isKnown) throw new ApiError('NOT_FOUND', 'User not found');
+  const finder = createMentionFinder(user ?? { id: userId, name: null, email: null, url: null });
+  const exported = { context, userId, finder };
+  yield `{"exportedAt":${JSON.stringify(now)},"user":${JSON.stringify(user)}`;
+  for (const [name, section] of SECTIONS) {
+    yield `,"${name}":[`;
+    let separator = '';
+    for await (const row of section(exported)) {
+      yield separator + row;
+      separator = ',';
+    }
+    yield ']';
+  }
+  yield '}';
+}
+
+interface KnownRow {
+  id: string;
+  name: string;
+  email: string | null;
+  url: string | null;
+}
+
+const READ_USER = `
+  select (select row_to_json(u) from (select id, name, email, url from users where integration_id = $1 and id = $2) u) as user, now() as now,
+         exists (select from users where integration_id = $1 and id = $2)
+         or exists (select from device_confirmations where integration_id = $1 and user_id = $2)
+         or exists (select from writing_scores where integration_id = $1 and user_id = $2)
+         or exists (select from anomalies where integration_id = $1 and user_id = $2) as "isKnown"`;
+
+type Section = (exported: Exported) => AsyncIterable<string>;
+
+/** A row as JSON, and where the walk goes on after it. */
+interface Row {
+  json: string;
+  key: string[];
+}
+
+/** Columns that say what staff or a key did: they are not the user's data. */
+const OF_STAFF = ['labeledBy', 'actorId', 'actorName', 'confirmedBy', 'acknowledgedBy', 'resolvedBy', 'clientAddress'];
+/** Columns that say nothing to anybody outside. */
+const INTERNAL = [
+  'integrationId',
+  'entry',
+  'key',
+  'digests',
+  'progress',
+  'addressHash',
+  'version',
+  'dueAt',
+  'judgedAt',
+  'naturalKey',
+  'skips',
+];
+
+/** The columns of a table that belong into the file. */
+function show(table: PgTable, alias: string): string {
+  const names = Object.keys(getTableColumns(table)).filter((name) => ![...OF_STAFF, ...INTERNAL].includes(name));
+  return selectColumns(table, alias, names as never[]);
+}
+
+/** Reads the rows of a user, page by page along an index on `user_id` and the two columns of `key`. */
+function listOfUser(table: PgTable, alias: string, key: [first: string, second: string], more = ''): Section {
+  const [first, second] = key.map((column) => `${alias}.${column}`);
+  const read = (condition: string) => `
+    select row_to_json(shown)::text as json, key from (
+      select array[${first}::text, ${second}::text] as key, ${show(table, alias)} ${more}
+        from ${getTableConfig(table).name} ${alias}
+       where ${alias}.integration_id = $1 and ${alias}.user_id = $2 ${condition}
+       order by ${first}, ${second} limit ${PAGE_ROWS}) shown`;
+  const begin = read('');
+  const goOn = read(`and (${first}, ${second}) > ($3::timestamptz, $4)`);
+  return async function* ({ context, userId }) {
+    let key: string[] = [];
+    for (let count = PAGE_ROWS; count === PAGE_ROWS; ) {
+      const parameters = [context.integration.id, userId, ...key];
+      const rows = await context.db.query<Row>(key.length === 0 ? begin : goOn, parameters);
+      for (const { json } of rows) yield json;
+      key = rows.at(-1)?.key ?? [];
+      count = rows.length;
+    }
+  };
+}
+
+/** The rows of a session in another table, as a JSON array. */
+const nested = (name: string, table: PgTable, order: string, condition = 'true') => `,
+  (select coalesce(json_agg(row_to_json(n) order by n.place), '[]') from (
+     select t.${order} as place, ${show(table, 't')} from ${getTableConfig(table).name} t
+      where t.integration_id = s.integration_id and t.session_id = s.id and ${condition}) n) as "${name}"`;
+
+const SESSION_PARTS = [
+  nested('events', sessionEvents, 'sequence'),
+  nested('scores', sessionScores, 'scored_at'),
+  nested('matches', sessionCorrelations, 'correlated_at', 't.user_id = $2'),
+  nested('verdicts', sessionVerdicts, 'entry'),
+  nested('anomalies', anomalies, 'id', 't.user_id is null'),
+  nested('collected', collectedSessions, 'created_at'),
+].join('');
+
+/** Reads all rows of the integration in slices, and keeps those that mention the user. */
+function listMentions(table: PgTable, text: string, condition = 'false'): Section {
+  const name = getTableConfig(table).name;
+  const end = `select id from ${name} where integration_id = $1 and id > $2 order by id offset ${SCANNED_ROWS - 1} limit 1`;
+  const read = `
+    select row_to_json(shown)::text as json, ${text.replaceAll('t.', 'shown.')} as text, "isOfUser" from (
+      select ${show(table, 't')}, (${condition}) as "isOfUser" from ${name} t
+       where t.integration_id = $1 and t.id > $2 and ($3::text is null or t.id <= $3)
+         and (${mayMention(text, '$4')} or $5::text is null or ${condition})
+       order by t.id) shown`;
+  return async function* ({ context, userId, finder }) {
+    const { id } = context.integration;
+    for (let after: string | null = ''; after !== null; ) {
+      const [last]: { id: string }[] = await context.db.query(end, [id, after]);
+      const until: string | null = last?.id ?? null;
+      const parameters = [id, after, until, finder.patterns, userId];
+      const rows = await context.db.query<{ json: string; text: string; isOfUser: boolean }>(read, parameters);
+      for (const { json, text: found, isOfUser } of rows) if (isOfUser || finder.replace(found) !== found) yield json;
+      after = until;
+    }
+  };
+}
+
+const SECTIONS = new Map(
+  Object.entries<Section>({
+    sessions: listOfUser(sessions, 's', ['created_at', 'id'], SESSION_PARTS),
+    devices: listOfUser(deviceConfirmations, 't', ['first_confirmed_at', 'fingerprint']),
+    anomalies: listOfUser(anomalies, 't', ['detected_at', 'id']),
+    writing: listOfUser(writingScores, 't', ['scored_at', 'session_id']),
+    alerts: listMentions(alerts, "concat(t.message, ' ', t.url)"),
+    webhookEvents: listMentions(
+      domainEvents,
+      't.payload',
+      `t.payload::json ->> 'userId' = $5 or exists (
+       select from sessions s where s.integration_id = $1 and s.id = t.payload::json ->> 'sessionId' and s.user_id = $5)`,
+    ),
+    auditEntries: listMentions(
+      auditEntries,
+      "concat(t.details::text, ' ')",
+      "t.subject_id = $5 and t.action like 'Device%'",
+    ),
+  }),
+);

@@ -1,0 +1,239 @@
+import type { UserErasure } from '../../contract/user-erasures';
+import { RECEIPT_DAYS } from '../../contract/user-erasures';
+import type { Database } from '../../db/client';
+import type { ErasureCounts, KnownUser } from '../../db/schema';
+import { eraseCollected, findOpenSessionsOf } from '../collector/erased-sessions';
+import { createMentionFinder } from '../domain/mentions';
+import { LOCK_FOLD } from '../domain/rollups';
+import { type ErasureContext, requestErasure } from '../domain/user-erasures';
+import type { Logger } from '../platform/log';
+import { eraseReports } from '../reports/erased-reports';
+import type { ReportStores } from '../reports/stores/store';
+import { moveCounts } from './counts';
+import { eraseEvents } from './events';
+import { eraseRows } from './rows';
+import type { RunningErasure } from './running-erasure';
+import { eraseSessions, listErasedSessions, SESSIONS_PER_BATCH } from './sessions';
+
+// The erasure of a user. Its row refuses facts about them from the moment it is committed. Then the steps below run in their order,
+// each in small transactions, and each can be repeated.
+
+export interface ErasureKey {
+  integrationId: string;
+  erasureId: string;
+}
+
+/** The erasures of a process. */
+export interface Erasures {
+  /** Erases a user in the background. Answers the receipt. */
+  request(context: ErasureContext, input: { userId: string }): Promise<UserErasure>;
+  jobs: {
+    continueErasure(key: ErasureKey): Promise<number | null>;
+    wakeErasures(): Promise<number>;
+  };
+}
+
+/** What a piece of a step has done. */
+interface Progress {
+  counts?: Partial<ErasureCounts>;
+  /** Where the step goes on. Null: it is done. */
+  after: unknown;
+  /** The step cannot go on before. */
+  pauseMs?: number;
+}
+
+/** A piece of work takes about a second at most; a call works for so long. */
+const WORK_MS = 5_000;
+const PAUSE_MS = 250;
+/** A process may have taken a batch of the pixel before it knew of the erasure, and commits it within this time. */
+const SETTLE_MS = 10_000;
+
+/** Creates the process's erasures. */
+export function createErasures(dependencies: {
+  db: Database;
+  log: Logger;
+  stores: ReportStores;
+  erasureKey: Buffer;
+  /** Tells the engine of erasures. */
+  wake: (erasures: ErasureKey[]) => Promise<void>;
+}): Erasures {
+  const { db, log, stores, erasureKey, wake } = dependencies;
+
+  /** The steps. Facts about the user are refused already; the first waits for transactions that do not know it yet. */
+  const steps: ((erasure: RunningErasure, after: unknown) => Promise<Progress>)[] = [
+    waitForOlder,
+    async (erasure) => ((await moveCounts(db, erasure)) ? DONE : { after: null, pauseMs: PAUSE_MS }),
+    takeSessions,
+    settle,
+    eraseTraces,
+    eraseOpenSessions,
+    eraseAllRows,
+    async (erasure, after) => {
+      const { next, removed } = await eraseReports({ db, stores }, erasure, (after as string | null) ?? '');
+      return { after: next, counts: { reports: removed } };
+    },
+    async (erasure, after) => {
+      const { next, events, deliveries } = await eraseEvents(db, erasure, (after as string | null) ?? '');
+      return { after: next, counts: { events, deliveries } };
+    },
+  ];
+
+  /** Waits until all transactions are over that began before facts were refused. */
+  async function waitForOlder(_: RunningErasure, after: unknown): Promise<Progress> {
+    const running = (await db.query<{ id: string }>(LIST_TRANSACTIONS, [])).map(({ id }) => id);
+    const before = after === null ? running : running.filter((id) => (after as string[]).includes(id));
+    return before.length === 0 ? DONE : { after: before, pauseMs: PAUSE_MS };
+  }
+
+  async function takeSessions(erasure: RunningErasure): Promise<Progress> {
+    const ids = await eraseSessions(db, erasure);
+    return { after: ids.length > 0 ? 'more' : null, counts: { sessions: ids.length } };
+  }
+
+  async function settle({ integrationId, requestedAt }: RunningErasure): Promise<Progress> {
+    const [site] = await db.query('select 1 from sites where integration_id = $1 limit 1', [integrationId]);
+    const leftMs = Date.parse(requestedAt) + SETTLE_MS - Date.now();
+    return !site || leftMs <= 0 ? DONE : { after: 'waiting', pauseMs: leftMs };
+  }
+
+  const collect = (erasure: RunningErasure, ids: string[]) =>
+    eraseCollected(db, erasure.integrationId, ids, erasure.finder.replace);
+
+  async function eraseTraces(erasure: RunningErasure, after: unknown): Promise<Progress> {
+    const found = await listErasedSessions(db, erasure, after as { createdAt: string; id: string } | null);
+    const traces = await collect(
+      erasure,
+      found.map(({ id }) => id),
+    );
+    return { after: found.length === SESSIONS_PER_BATCH ? found.at(-1) : null, counts: { traces } };
+  }
+
+  async function eraseOpenSessions(erasure: RunningErasure): Promise<Progress> {
+    const ids = await findOpenSessionsOf(db, erasure, SESSIONS_PER_BATCH);
+    return { after: ids.length > 0 ? 'more' : null, counts: { traces: await collect(erasure, ids) } };
+  }
+
+  async function eraseAllRows(erasure: RunningErasure, after: unknown): Promise<Progress> {
+    const position = (after as Parameters<typeof eraseRows>[2] | null) ?? { table: 0, key: null };
+    const { next, changed, sessionIds } = await eraseRows(db, erasure, position);
+    return { after: next, counts: { texts: changed, traces: await collect(erasure, sessionIds) } };
+  }
+
+  /** Ends the erasure. Answers false if a session names the user still, so that the steps from there on are repeated. */
+  async function end({ integrationId, id, userId, pseudonym }: RunningErasure): Promise<boolean> {
+    return db.transact(
+      async (query) => {
+        // The fold reads one snapshot, so it could not change the same rows at the same time.
+        await query(LOCK_FOLD, []);
+        const [left] = await query(FIND_LEFT, [integrationId, userId]);
+        if (left) return false;
+        await query(MOVE_ENDS, [integrationId, userId, pseudonym]);
+        await query(REMOVE_ENDS, [integrationId, userId]);
+        await query(WRITE_TOTALS, [integrationId, pseudonym]);
+        await query(COMPLETE, [integrationId, id]);
+        return true;
+      },
+      { isLong: true },
+    );
+  }
+
+  async function continueErasure({ integrationId, erasureId: id }: ErasureKey): Promise<number | null> {
+    const [row] = await db.query<ErasureRow>(READ, [integrationId, id]);
+    if (!row) return null;
+    let { position, knownUser } = row;
+    const untilMs = Date.now() + WORK_MS;
+    while (Date.now() < untilMs) {
+      const finder = createMentionFinder(knownUser);
+      const erasure: RunningErasure = { ...row, integrationId, id, position, finder, erasureKey };
+      const step = steps[position.step];
+      if (!step) {
+        if (await end(erasure)) {
+          log.info({ integrationId, erasureId: id }, 'a user was erased');
+          return null;
+        }
+        position = { step: steps.indexOf(takeSessions) };
+        continue;
+      }
+      const { after, counts = {}, pauseMs = 0 } = await step(erasure, position.after ?? null);
+      const isWaiting = pauseMs > 0;
+      if (after !== null || isWaiting) position = { step: position.step, after };
+      else position = { step: position.step + 1 };
+      const [written] = await db.query<{ knownUser: KnownUser }>(RECORD, [
+        ...[integrationId, id, JSON.stringify(position), JSON.stringify(counts)],
+      ]);
+      if (!written) return null;
+      knownUser = written.knownUser;
+      if (isWaiting) return pauseMs;
+    }
+    return 0;
+  }
+
+  return {
+    async request(context, input) {
+      const receipt = await requestErasure(context, input);
+      await wake([{ integrationId: context.integration.id, erasureId: receipt.id }]).catch((error: unknown) =>
+        log.warn({ err: error }, 'the engine was not told of an erasure'),
+      );
+      return receipt;
+    },
+    jobs: {
+      continueErasure,
+      async wakeErasures() {
+        await db.query(END_REFUSALS, []);
+        await db.query(REMOVE_RECEIPTS, [RECEIPT_DAYS]);
+        const lost = await db.query<ErasureKey>(FIND_LOST, []);
+        if (lost.length > 0) await wake(lost);
+        return lost.length;
+      },
+    },
+  };
+}
+
+const DONE: Progress = { after: null };
+
+type ErasureRow = Pick<RunningErasure, 'userId' | 'pseudonym' | 'requestedAt' | 'position'> & { knownUser: KnownUser };
+
+const READ = `
+  select user_id as "userId", pseudonym, requested_at as "requestedAt", position, known_user as "knownUser"
+    from user_erasures where integration_id = $1 and id = $2 and completed_at is null`;
+
+const RECORD = `
+  update user_erasures e
+     set position = $3::text::jsonb, woken_at = now(),
+         counts = (select jsonb_object_agg(key, value::int + coalesce(($4::text::jsonb ->> key)::int, 0)) from jsonb_each(e.counts))
+   where integration_id = $1 and id = $2 and completed_at is null
+  returning known_user as "knownUser"`;
+
+/** Every transaction holds the lock of its number from its first statement on, and everybody may see it. */
+const LIST_TRANSACTIONS = `
+  select l.virtualtransaction as id from pg_locks l join pg_stat_activity a on a.pid = l.pid
+   where l.locktype = 'virtualxid' and a.datname = current_database() and l.pid <> pg_backend_pid()
+     and a.backend_type is distinct from 'autovacuum worker'`;
+
+const FIND_LEFT = 'select 1 from sessions where integration_id = $1 and user_id = $2 limit 1';
+
+/** Retention may have removed sessions of the user meanwhile. */
+const MOVE_ENDS = `
+  insert into pruned_ends as p (integration_id, kind, value, first_seen_at, last_seen_at, max_bot_score)
+  select integration_id, kind, $3, first_seen_at, last_seen_at, max_bot_score from pruned_ends
+   where integration_id = $1 and kind = 'user' and value = $2
+  on conflict (integration_id, kind, value) do update
+    set first_seen_at = least(p.first_seen_at, excluded.first_seen_at),
+        last_seen_at = greatest(p.last_seen_at, excluded.last_seen_at),
+        max_bot_score = greatest(p.max_bot_score, excluded.max_bot_score)`;
+const REMOVE_ENDS = `delete from pruned_ends where integration_id = $1 and kind = 'user' and value = $2`;
+/** A trigger writes the totals again by the sessions, which have all got the pseudonym now. */
+const WRITE_TOTALS = `
+  update entity_rollups set sessions = sessions where integration_id = $1 and kind = 'user' and value = $2`;
+const COMPLETE = `
+  update user_erasures set completed_at = now(), user_id = null, known_user = null, pseudonym = null, position = '{"step": 0}'
+   where integration_id = $1 and id = $2`;
+
+const END_REFUSALS = 'update user_erasures set user_hash = null where user_hash is not null and refused_until <= now()';
+const REMOVE_RECEIPTS = `
+  delete from user_erasures where completed_at < now() - $1::int * interval '1 day' and user_hash is null`;
+
+const FIND_LOST = `
+  update user_erasures set woken_at = now()
+   where completed_at is null and woken_at < now() - interval '2 minutes'
+  returning integration_id as "integrationId", id as "erasureId"`;

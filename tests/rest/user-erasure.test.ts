@@ -1,0 +1,420 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unpackBatch, unpackTrace } from '../../server/collector/packing';
+import { foldSessionDeltas } from '../../server/domain/rollups';
+import { openPageSite, Tab } from '../support/beacon';
+import { foldCounts } from '../support/count-rows';
+import { Customer, pathOf } from '../support/customer';
+import { dumpDatabase, findInDump } from '../support/dump';
+import { eventually } from '../support/eventually';
+import * as facts from '../support/facts';
+import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import type { TestServer } from '../support/server';
+import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
+import { hashTenantRows } from '../support/tenant-rows';
+
+// A person's data: erasing and exporting it.
+
+const ID = 'lms/ada lovelace-4711';
+const NAME = 'Augusta Ada Lovelace';
+const EMAIL = 'ada.lovelace@analytical.example';
+const URL = 'https://lms.example.edu/people/augusta-4711?tab=profile';
+const TEXTS = [ID, NAME, EMAIL, URL, 'augusta-4711'];
+const ADA = { id: ID, name: NAME, email: EMAIL, url: URL };
+const BEN = { id: 'ben-1815', name: 'Ben Babbage', email: 'ben@example.edu' };
+
+let server: TestServer;
+let receiver: Receiver;
+let admin: StaffClient;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  server = await startStaffServer({
+    WEBHOOK_ALLOW_HOSTS: receiver.host,
+    WEBHOOK_ALLOW_HOSTS_IN_PRODUCTION: '1',
+    SESSION_IDLE: '1h',
+    // The first attempt fails, so that deliveries wait.
+    WEBHOOK_RETRY_DELAYS: '0s,1h,1h,1h,1h,1h',
+  });
+  admin = await createStaffClient(server, 'admin');
+});
+afterAll(async () => {
+  await server.stop();
+  await receiver.stop();
+});
+
+const userPath = (id: string, ...more: string[]) => pathOf('v1', 'users', id, ...more);
+const erase = (customer: Customer, id = ID) => server.call('DELETE', userPath(id), { key: customer.key });
+
+/** Erases a user and waits for the end. Answers the receipt. */
+async function eraseFully(customer: Customer, id = ID) {
+  const { status, body } = await erase(customer, id);
+  expect([status, body.data.status]).toEqual([200, 'Running']);
+  await waitForReceipt(customer, body.data.id);
+  return customer.read(`/v1/user-erasures/${body.data.id}`);
+}
+
+const waitForReceipt = (customer: Customer, id: string) =>
+  eventually(async () => expect((await customer.read(`/v1/user-erasures/${id}`)).status).toBe('Completed'), 30_000);
+
+/** Everything that counts sessions, users and courses, with who is in it left out. */
+async function readTotals(customer: Customer) {
+  const hide = (text: string) => text.replaceAll(/erased-[0-9a-f]{32}/g, ID);
+  const paths = ['/v1/stats', '/v1/analytics?range=7d', '/v1/courses', '/v1/sessions?pageSize=100', '/v1/users'];
+  const answers = await Promise.all(paths.map(async (path) => (await customer.get(path)).body));
+  const [stats, analytics, courses, sessions, users] = answers;
+  const counts = users.data.map(({ name, email, url, ...rest }: Record<string, unknown>) => {
+    void [name, email, url];
+    return JSON.parse(hide(JSON.stringify(rest)));
+  });
+  const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
+  for (const { data } of [stats, analytics]) for (const name of ['generatedAt', 'endDate']) delete data[name];
+  return { stats, analytics, courses, sessions: sessions.data.length, users: counts.sort(byId) };
+}
+
+/** A customer of whom everything that may name a user does name Ada. */
+async function createAda() {
+  const customer = await Customer.create(server);
+  await customer.switchOffFindings();
+  for (const eventType of ['BotDetected', 'SessionAnomaly', 'SessionCorrelated', 'AlertTriggered'])
+    await customer.post('/v1/webhooks', { url: `${receiver.url}/${customer.id}`, eventType });
+  const pageUrl = `${URL}&of=${encodeURIComponent(ID)}`;
+  await customer.accept([
+    facts.started('s1', { pageUrl, deviceFingerprint: 'laptop', country: 'DE' }),
+    facts.correlated('s1', ID, { user: ADA, contextId: 'course-42' }),
+    facts.happened('s1', [{ sequence: 0, url: URL, metadata: { who: NAME } }]),
+    facts.scored('s1', 0.95),
+    facts.closed('s1'),
+    facts.started('s2', { deviceFingerprint: 'phone' }),
+    facts.correlated('s2', ID, { user: ADA, correlatedAt: facts.secondsAgo(19) }),
+    facts.failed('s2', { reason: `no trace of ${EMAIL}` }),
+    facts.started('s3', {
+      pageUrl: `https://lms.example.edu/people/augusta-4711?tab=profile`,
+      deviceFingerprint: 'desk',
+    }),
+    facts.correlated('s3', BEN.id, { user: BEN }),
+    facts.happened('s3', [{ sequence: 0, url: pageUrl, metadata: { seen: `profile of ${NAME.toLowerCase()}` } }]),
+    facts.scored('s3', 0.2),
+    facts.closed('s3'),
+    facts.anomaly('a1', { sessionId: 's1', metadata: { email: EMAIL, distanceKm: 900 } }),
+    facts.anomaly('a2', { sessionId: 's3', metadata: { previousUserId: ID, minutesBetween: 3 } }),
+    facts.writing('w1', 0.4, { userId: ID, documentId: `essay of ${ID}` }),
+    facts.report('r1', { reportName: `All of ${NAME}` }),
+    facts.alert('al1', {
+      message: `User ${ID} has 3 bot sessions`,
+      alertUrl: `https://x.example/?user=${encodeURIComponent(ID)}`,
+    }),
+  ]);
+  await customer.post('/v1/sessions/s1/label', { verdict: 'bot', notes: `ask ${NAME}` });
+  await customer.post('/v1/sessions/s3/label', { verdict: 'human', notes: `sat next to ${EMAIL}` });
+  await customer.post(userPath(ID, 'devices', 'laptop', 'confirm'), { notes: `her own, says ${EMAIL}` });
+  const view = { page: 'sessions', name: 'Ada', query: `userId=${encodeURIComponent(ID)}` };
+  const saved = await admin.mutate('savedViews.create', view, { 'x-integration-id': customer.id });
+  expect(saved.status).toBe(200);
+  return customer;
+}
+
+describe('an erasure', () => {
+  it('leaves nothing of the user in the whole database, and every total as it was', async () => {
+    receiver.answer = () => 500;
+    const customer = await createAda();
+    const { db } = server.database;
+    await waitUntil(async () => {
+      const [row] = await db.sql`select count(*)::int as n from webhook_attempts where integration_id = ${customer.id}`;
+      return row!.n >= 7;
+    });
+    // Half of the changes are folded, the others not.
+    await foldSessionDeltas(db);
+    await customer.accept([facts.scored('s2', 0.8, { scoredAt: facts.secondsAgo(2) })]);
+    const before = await readTotals(customer);
+    expect(before.users.map(({ id }: { id: string }) => id)).toContain(ID);
+    expect(findInDump(await dumpDatabase(db), TEXTS).length).toBeGreaterThan(20);
+
+    const receipt = await eraseFully(customer);
+    receiver.answer = () => 200;
+    expect(findInDump(await dumpDatabase(db), TEXTS)).toEqual([]);
+    expect(await readTotals(customer)).toEqual(before);
+    await foldCounts(db);
+    expect(await readTotals(customer)).toEqual(before);
+    expect(findInDump(await dumpDatabase(db), TEXTS)).toEqual([]);
+
+    expect(receipt).toMatchObject({ status: 'Completed', sessionCount: 2, reportCount: 0 });
+    expect(receipt.deliveryCount).toBe(receipt.eventCount - 2);
+    const deliveries = await db.sql`
+      select e.payload, d.status from domain_events e left join webhook_deliveries d using (integration_id)
+       where integration_id = ${customer.id} and d.event_id = e.id`;
+    const erased = deliveries.filter(({ payload }) => payload === '{"erased":true}');
+    expect(erased.length).toBe(receipt.deliveryCount);
+    expect(new Set(erased.map(({ status }) => status))).toEqual(new Set(['PoisonAborted']));
+    expect(deliveries.filter(({ status }) => status === 'Pending').length).toBe(deliveries.length - erased.length);
+  });
+
+  it('keeps sessions as they were counted, without what says who it was', async () => {
+    const customer = await createAda();
+    await eraseFully(customer);
+    const [user] = (await customer.read('/v1/users')).filter(({ name }: { name: string }) => name === 'Erased user');
+    expect(user).toMatchObject({ id: expect.stringMatching(/^erased-/), email: null, url: null, sessionCount: 2 });
+    const session = await customer.read('/v1/sessions/s1');
+    expect(session).toMatchObject({
+      userId: user.id,
+      userName: 'Erased user',
+      botScore: 0.95,
+      label: { verdict: 'bot' },
+    });
+    expect(session.pageUrl).toBe('https://lms.example.edu/');
+    const other = await customer.read('/v1/sessions/s3');
+    expect([other.userId, other.pageUrl]).toEqual([BEN.id, '[erased]']);
+    expect((await customer.get(userPath(ID))).status).toBe(404);
+  });
+
+  it('touches no row of another integration', async () => {
+    const [customer, other] = [await createAda(), await createAda()];
+    const { db } = server.database;
+    await waitUntil(async () => {
+      const [row] =
+        await db.sql`select count(*)::int as n from webhook_deliveries where integration_id = ${other.id} and status = 'Pending'`;
+      return row!.n === 0;
+    });
+    // Requests are counted every two seconds.
+    await server.service.usage.flush();
+    const before = await hashTenantRows(db, other.id);
+    await eraseFully(customer);
+    expect(await hashTenantRows(db, other.id)).toEqual(before);
+    const { body } = await erase(other);
+    expect((await customer.get(`/v1/user-erasures/${body.data.id}`)).status).toBe(404);
+    await waitForReceipt(other, body.data.id);
+  });
+
+  it('goes on where a process died, and may repeat any step', async () => {
+    const customer = await createAda();
+    const before = await readTotals(customer);
+    const { db } = server.database;
+    const { continueErasure } = server.service.erasures.jobs;
+    const key = await begin(customer);
+    for (let step = 0; step < 9; step++) {
+      // As after a crash before the record of the step: it begins again.
+      await db.sql`update user_erasures set position = ${JSON.stringify({ step })}::text::jsonb where id = ${key.erasureId}`;
+      const paused = await continueErasure(key);
+      if (paused === null) break;
+      await new Promise((resolve) => setTimeout(resolve, paused));
+    }
+    await waitForReceipt(customer, key.erasureId);
+    expect(await readTotals(customer)).toEqual(before);
+    expect(findInDump(await dumpDatabase(db), TEXTS)).toEqual([]);
+  });
+
+  it('is the same one if it is asked for again while it runs', async () => {
+    const customer = await createAda();
+    const [one, other] = await Promise.all([erase(customer), erase(customer)]);
+    expect(one.body.data.id).toBe(other.body.data.id);
+    await waitForReceipt(customer, one.body.data.id);
+    const again = await eraseFully(customer);
+    expect([again.id === one.body.data.id, again.sessionCount]).toEqual([false, 0]);
+  });
+
+  it('keeps facts that come meanwhile from staying', async () => {
+    const customer = await createAda();
+    let isOver = false;
+    const send = async () => {
+      for (let n = 0; !isOver; n++) {
+        await customer.ingest([facts.started(`m${n}`), facts.correlated(`m${n}`, ID, { user: ADA })]);
+        await customer.ingest([facts.scored('s1', 0.5 + n / 1e6, { scoredAt: facts.secondsAgo(1) })]);
+      }
+    };
+    const sending = [send(), send(), send()];
+    await eraseFully(customer);
+    isOver = true;
+    await Promise.all(sending);
+    expect(findInDump(await dumpDatabase(server.database.db), TEXTS)).toEqual([]);
+    await expectCountsToFit(customer);
+  });
+});
+
+/** Begins an erasure without the engine. */
+async function begin(customer: Customer) {
+  const { body } = await erase(customer);
+  return { integrationId: customer.id, erasureId: body.data.id as string };
+}
+
+/** The counts by user equal those of the sessions. */
+async function expectCountsToFit(customer: Customer) {
+  const { db } = server.database;
+  await foldCounts(db);
+  const counted = await db.sql`
+    select value, sum(sessions)::int as n from entity_rollups where integration_id = ${customer.id} and kind = 'user'
+     group by value having sum(sessions) <> 0 order by 1`;
+  const stored = await db.sql`
+    select user_id as value, count(*)::int as n from sessions where integration_id = ${customer.id} and user_id is not null
+     group by user_id order by 1`;
+  expect([...counted]).toEqual([...stored]);
+}
+
+describe('a user who was erased', () => {
+  it('is refused in later facts, which say so', async () => {
+    const customer = await createAda();
+    await erase(customer);
+    const refused = [
+      facts.correlated('s3', ID, { user: ADA }),
+      facts.anomaly('x1', { userId: ID }),
+      facts.anomaly('x2', { metadata: { others: [{ id: ID }] } }),
+      facts.writing('x3', 0.5, { userId: ID }),
+    ];
+    for (const fact of refused) {
+      const { status, body } = await customer.ingest([facts.started('x'), fact]);
+      expect([status, body.error.data.factIndex]).toEqual([400, 1]);
+      expect(body.error.message).toBe('names a user who was erased; facts about them are refused');
+    }
+    expect((await customer.get('/v1/sessions/x')).status).toBe(404);
+    const confirmed = await customer.post(userPath(ID, 'devices', 'laptop', 'confirm'));
+    expect([confirmed.status, confirmed.body.error.code]).toEqual([400, 'UNSUPPORTED_OPERATION']);
+    // In another integration they are somebody else.
+    const other = await Customer.create(server, [facts.started('s'), facts.correlated('s', ID)]);
+    expect((await other.get(userPath(ID))).status).toBe(404);
+  });
+
+  it('may come back when the refusal is over', async () => {
+    const customer = await createAda();
+    const { id } = await eraseFully(customer);
+    const { db } = server.database;
+    await db.sql`update user_erasures set refused_until = now() where id = ${id}`;
+    await customer.accept([facts.started('y'), facts.correlated('y', ID, { user: ADA })]);
+    await server.service.erasures.jobs.wakeErasures();
+    const [row] = await db.sql`select user_hash from user_erasures where id = ${id}`;
+    expect(row!.user_hash).toBeNull();
+  });
+
+  it('stays in the audit log as a keyed hash', async () => {
+    const customer = await createAda();
+    await eraseFully(customer);
+    const { body } = await admin.query('audit.list', {}, { 'x-integration-id': customer.id });
+    const entries = body.result.data.data as { action: string; subjectId: string }[];
+    const subjects = entries
+      .filter(({ action }) => /^Device|^UserErasure/.test(action))
+      .map(({ subjectId }) => subjectId);
+    expect(subjects).toHaveLength(2);
+    expect(new Set(subjects).size).toBe(1);
+    expect(subjects[0]).toMatch(/^erased:[0-9a-f]{32}$/);
+  });
+});
+
+describe('a report', () => {
+  it('goes with its file if it names the user, and stays if it does not', async () => {
+    const customer = await createAda();
+    const of = { 'x-integration-id': customer.id };
+    const { db } = server.database;
+    const make = async (input: object) => {
+      const { body } = await admin.mutate('reports.request', input, of);
+      const id = body.result.data.id as string;
+      await waitUntil(async () => (await db.sql`select 1 from reports where id = ${id}`).length === 1);
+      return id;
+    };
+    const named = await make({ template: 'sessions', format: 'csv', days: 7 });
+    const pdf = await make({ template: 'sessions', format: 'pdf', days: 7 });
+    await customer.accept([
+      facts.started('s9'),
+      facts.correlated('s9', 'carl', { user: { id: 'carl', name: 'Carl' } }),
+    ]);
+    const ofCarl = await make({ template: 'user-evidence', format: 'json', userId: 'carl', days: 7 });
+    const receipt = await eraseFully(customer);
+    expect(receipt.reportCount).toBe(2);
+    const left = await db.sql`select id from report_jobs where integration_id = ${customer.id}`;
+    expect(left.map(({ id }) => id)).toEqual([ofCarl]);
+    const chunks =
+      await db.sql`select distinct report_id as id from report_chunks where integration_id = ${customer.id}`;
+    expect(chunks.map(({ id }) => id)).toEqual([ofCarl]);
+    expect([named, pdf]).not.toContain(ofCarl);
+  });
+});
+
+describe('what the pixel sent', () => {
+  const u = { id: ID, name: NAME, email: EMAIL, url: URL };
+  const p = [`https://lms.example.edu/people/augusta-4711?tab=profile&id=1`];
+
+  /** Reads all that is kept of what pages sent, unpacked. */
+  async function readSent(customer: Customer): Promise<string[]> {
+    const { db } = server.database;
+    const batches = await db.sql<{ body: Buffer }[]>`
+      select b.body from session_batches b join collected_sessions c on c.key = b.session_key where c.integration_id = ${customer.id}`;
+    const traces = await db.sql<{ body: Buffer }[]>`
+      select t.body from session_traces t join collected_sessions c on c.key = t.session_key where c.integration_id = ${customer.id}`;
+    return [
+      ...batches.map(({ body }) => JSON.stringify(unpackBatch(body, { d: '', n: 0, receivedAtMs: 0 }))),
+      ...traces.map(({ body }) => JSON.stringify(unpackTrace(body))),
+    ];
+  }
+  const matchedSessions = async (customer: Customer) => (await customer.read('/v1/stats')).matchedSessions;
+
+  it('goes; open sessions go on as nobody’s, and later ones begin so', async () => {
+    const customer = await Customer.create(server);
+    const site = await openPageSite({ db: server.service.db, url: server.url }, customer);
+    const [ended, open] = [new Tab(site), new Tab(site)];
+    await ended.send({ u, p });
+    await ended.send({ u, x: 1 });
+    await open.send({ u, p });
+    await eventually(async () => expect(await matchedSessions(customer)).toBe(2));
+    await server.service.collector.sweep();
+    await eventually(async () => expect((await readSent(customer)).some((one) => one.startsWith('['))).toBe(true));
+
+    const { body } = await erase(customer);
+    // Processes know of it after a second at most.
+    const late = new Tab(site);
+    await late.send({ u, p });
+    await open.send({ u });
+    await waitForReceipt(customer, body.data.id);
+    await open.send({ u });
+    const later = new Tab(site);
+    await later.send({ u });
+    await eventually(async () => expect((await customer.read('/v1/sessions')).length).toBe(4));
+    const sent = await readSent(customer);
+    expect(sent.length).toBeGreaterThan(3);
+    expect(sent.filter((one) => TEXTS.slice(0, 3).some((text) => one.includes(text)))).toEqual([]);
+    const rows = findInDump(await dumpDatabase(server.database.db), TEXTS.slice(0, 3));
+    expect(rows.filter((row) => row.includes(customer.id))).toEqual([]);
+    expect(await matchedSessions(customer)).toBe(2);
+    const kept = await server.database.db
+      .sql`select 1 from session_traces t join collected_sessions c on c.key = t.session_key where c.integration_id = ${customer.id}`;
+    expect(kept.length).toBe(0);
+    await expectCountsToFit(customer);
+  }, 60_000);
+});
+
+describe('an export', () => {
+  it('has all that is held about the user, as one file', async () => {
+    const customer = await createAda();
+    const answer = await customer.get(userPath(ID, 'export'));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="user lms_ada lovelace-4711.json"/,
+    );
+    const { data } = answer.body;
+    expect(data.user).toEqual(ADA);
+    expect(data.sessions.map(({ id }: { id: string }) => id)).toEqual(['s1', 's2']);
+    expect(data.sessions[0]).toMatchObject({
+      labelNotes: `ask ${NAME}`,
+      events: [{ url: URL }],
+      scores: [{ botScore: 0.95 }],
+    });
+    expect(data.devices).toMatchObject([{ fingerprint: 'laptop' }]);
+    expect(data.anomalies).toMatchObject([{ id: 'a1', metadata: { email: EMAIL } }]);
+    expect(data.writing).toMatchObject([{ sessionId: 'w1' }]);
+    expect(data.alerts).toMatchObject([{ id: 'al1' }]);
+    expect(data.webhookEvents.map(({ type }: { type: string }) => type).sort()).toEqual([
+      ...[
+        'AlertTriggered',
+        'BotDetected',
+        'ReportReady',
+        'SessionAnomaly',
+        'SessionAnomaly',
+        'SessionCorrelated',
+        'SessionCorrelated',
+      ],
+      'WritingSessionScored',
+    ]);
+    expect(data.auditEntries.map(({ action }: { action: string }) => action)).toEqual(['DeviceConfirmed']);
+    expect(answer.text).not.toContain(customer.key.slice(-4));
+  });
+
+  it('is 404 for a user of another integration', async () => {
+    await createAda();
+    const other = await Customer.create(server);
+    expect((await other.get(userPath(ID, 'export'))).status).toBe(404);
+  });
+});

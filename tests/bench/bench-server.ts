@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { findFreePort } from '../support/ports';
 import { BARE_SERVER, type Settings, type Started, spawnProduct } from '../support/product';
 import type { FloorRequest } from './floor-server';
@@ -29,13 +31,29 @@ export function startFloor(dataDir: string, databaseUrl: string): Promise<BenchS
   return startServer(dataDir, command, { NODE_ENV: 'production' });
 }
 
+const NEXT = 'node_modules/next/dist/bin/next';
+const startNext = (folder: string) => (port: number) => [
+  ...[process.execPath, NEXT, 'start', folder, '-p', String(port), '-H', '127.0.0.1'],
+];
+
 /** Starts `next start` with only the route handlers on the product's database, as on a serverless platform. */
 export function startNextHandlers(dataDir: string, databaseUrl: string): Promise<BenchServer> {
-  const script = 'node_modules/next/dist/bin/next';
-  const command = (port: number) => [process.execPath, script, 'start', '-p', String(port), '-H', '127.0.0.1'];
   const appSecret = randomBytes(32).toString('base64');
   const settings = { NODE_ENV: 'production', VERCEL: '1', DATABASE_URL: databaseUrl, APP_SECRET: appSecret };
-  return startServer(dataDir, command, { ...SETTINGS, ...settings });
+  return startServer(dataDir, startNext('.'), { ...SETTINGS, ...settings });
+}
+
+/**
+ * Builds a Next app of bare route handlers and starts it on the product's database. Turbopack would give it the
+ * product's `proxy.ts` and `instrumentation.ts`, because it looks for them at the root of the repository.
+ */
+export async function startNextFloor(dataDir: string, databaseUrl: string): Promise<BenchServer> {
+  const folder = fileURLToPath(new URL('next-floor', import.meta.url));
+  const settings = { NODE_ENV: 'production' as const, NEXT_TELEMETRY_DISABLED: '1' };
+  await promisify(execFile)(process.execPath, [NEXT, 'build', '--webpack', folder], {
+    env: { ...process.env, ...settings },
+  });
+  return startServer(dataDir, startNext(folder), { ...settings, DATABASE_URL: databaseUrl });
 }
 
 async function startServer(

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { startEmbeddedDatabase } from '../../db/embedded';
 import { makeDataDir } from '../support/product';
@@ -168,4 +169,30 @@ export async function readAnswer<Body>({ url }: HistoryBench, { key }: Tenant, p
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as Body;
+}
+
+const ASK_MS = 50;
+
+/** Asks for /v1/stats again and again while something runs, one request at a time. Adds the milliseconds that each took. */
+export async function askMeanwhile<Result>(
+  bench: HistoryBench,
+  tenant: Tenant,
+  latencies: number[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  let isDone = false;
+  const asking = (async () => {
+    while (!isDone) {
+      const from = performance.now();
+      await readAnswer(bench, tenant, '/v1/stats');
+      latencies.push(performance.now() - from);
+      await sleep(ASK_MS);
+    }
+  })();
+  try {
+    return await work();
+  } finally {
+    isDone = true;
+    await asking;
+  }
 }

@@ -9,3 +9,21 @@ export function readResidentMemory(pid: number): number | null {
     return null;
   }
 }
+
+const POLL_MS = 50;
+
+/** Watches the memory of a process while something runs: how many MB more it took at most. */
+export async function watchMemory<Result>(pid: number, work: () => Promise<Result>) {
+  const before = readResidentMemory(pid) ?? 0;
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, readResidentMemory(pid) ?? 0);
+  }, POLL_MS);
+  const from = performance.now();
+  try {
+    const result = await work();
+    return { result, seconds: (performance.now() - from) / 1_000, grownMb: most - before };
+  } finally {
+    clearInterval(timer);
+  }
+}

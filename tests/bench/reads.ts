@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { openDatabase } from '../../db/client';
+import type { Product } from '../support/product';
 import { loadVolumes } from '../support/volume';
-import { startFloor, startNextHandlers } from './bench-server';
+import { type BenchServer, startFloor, startNextFloor, startNextHandlers } from './bench-server';
 import { alternate, describeRuns, type Load, runLoad, type Target } from './load';
 import { openProductBench } from './product-bench';
 import { type BenchOptions, compareToFloor, type Figure, type Report } from './report';
@@ -9,6 +10,8 @@ import { type BenchOptions, compareToFloor, type Figure, type Report } from './r
 const CONNECTIONS = 16;
 const ROUNDS = 4;
 const MAX_TAIL = 1.5;
+/** The minimum share of the requests per second of bare route handlers in Next. */
+const NEXT_SHARE = 0.8;
 
 interface Read {
   name: string;
@@ -51,28 +54,31 @@ export async function measureReads({ sessions, seconds, say }: BenchOptions): Pr
     const { product, databaseUrl } = bench;
     const floor = await startFloor(product.dataDir, databaseUrl);
     const next = await startNextHandlers(product.dataDir, databaseUrl);
+    say('building and starting bare route handlers');
+    const nextFloor = await startNextFloor(product.dataDir, databaseUrl);
     const figures: Figure[] = [];
     const details: Record<string, unknown> = {};
     for (const read of listReads(sessions)) {
       const at = ({ url }: { url: string }): Target => ({ url, key, paths: read.paths });
-      await compareAnswers(at(product), at(floor));
+      for (const other of [floor, nextFloor]) await compareAnswers(at(product), at(other));
       const run = (target: Target) => runLoad(target, CONNECTIONS, { ms: (seconds * 1_000) / ROUNDS });
       say(`${read.name}: warm-up`);
-      for (const server of [product, floor, next]) await run(at(server));
-      say(`${read.name}: product and floor, ${ROUNDS} rounds`);
-      const [runs, floorRuns] = await alternate(
-        ROUNDS,
-        () => run(at(product)),
-        () => run(at(floor)),
-      );
-      say(`${read.name}: Next`);
-      const loads = {
-        product: describeRuns(runs),
-        floor: describeRuns(floorRuns),
-        next: describeRuns([await run(at(next))]),
+      for (const server of [product, floor, next, nextFloor]) await run(at(server));
+      const compare = async (ours: BenchServer | Product, theirs: BenchServer) => {
+        const [runs, floorRuns] = await alternate(
+          ROUNDS,
+          () => run(at(ours)),
+          () => run(at(theirs)),
+        );
+        return [describeRuns(runs), describeRuns(floorRuns)] as const;
       };
-      details[read.name] = loads;
-      figures.push(...describeRead(read, loads.product, loads.floor), ...describeNext(read, loads.next, loads.floor));
+      say(`${read.name}: product and floor, ${ROUNDS} rounds`);
+      const own = await compare(product, floor);
+      say(`${read.name}: through Next and bare route handlers, ${ROUNDS} rounds`);
+      const handled = await compare(next, nextFloor);
+      details[read.name] = { product: own[0], floor: own[1], next: handled[0], nextFloor: handled[1] };
+      figures.push(...describeRead(read.name, read.leastShare, ...own));
+      figures.push(...describeRead(`${read.name} through Next`, NEXT_SHARE, ...handled));
     }
     return { figures, details, notes: makeNotes(sessions, seconds) };
   } finally {
@@ -93,7 +99,7 @@ async function compareAnswers(...targets: [Target, Target]): Promise<void> {
   throw new Error(`the floor returns different data, first ${given} instead of ${expected}`);
 }
 
-function describeRead({ name, leastShare }: Read, load: Load, floor: Load): Figure[] {
+function describeRead(name: string, leastShare: number, load: Load, floor: Load): Figure[] {
   const rate = { name, value: load.perSecond, unit: '/s', floor: floor.perSecond };
   const tail = { name: `${name}, p99`, value: load.latency.p99, unit: 'ms', floor: floor.latency.p99 };
   return [
@@ -103,16 +109,11 @@ function describeRead({ name, leastShare }: Read, load: Load, floor: Load): Figu
   ];
 }
 
-const describeNext = ({ name }: Read, load: Load, floor: Load): Figure[] => [
-  { name: `${name} through Next`, value: load.perSecond, unit: '/s', floor: floor.perSecond },
-  { name: `${name} through Next, p50`, value: load.latency.p50, unit: 'ms', floor: floor.latency.p50 },
-  { name: `${name} through Next, p99`, value: load.latency.p99, unit: 'ms', floor: floor.latency.p99 },
-];
-
 const makeNotes = (sessions: number, seconds: number) => [
   'Client, servers and Postgres share the cores of this machine.',
   `${CONNECTIONS} keep-alive connections over loopback, a tenant with ${sessions} sessions;`,
   `${ROUNDS} alternating rounds, ${seconds} s for each target in all.`,
   'Floor: Fastify 5 and postgres.js in their own process on the same database, one statement for key and limit and',
-  'one for the data, JSON by hand; it returns the same data. Next: `next start` with only the route handlers.',
+  'one for the data, JSON by hand; it returns the same data. Through Next: `next start` with only the route handlers; its',
+  'floor is a Next app of bare route handlers with the statements of the floor.',
 ];

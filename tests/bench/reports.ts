@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReportFormat } from '../../contract/events';
-import { type HistoryBench, openHistoryBench, readAnswer, SMALL } from './history-bench';
-import { readResidentMemory } from './memory';
+import { askMeanwhile, type HistoryBench, openHistoryBench, SMALL } from './history-bench';
+import { watchMemory } from './memory';
 import type { Tenant } from './product-bench';
 import { type BenchOptions, describeDistribution, type Figure, type Report } from './report';
 
@@ -48,22 +48,6 @@ export async function measureReports(options: BenchOptions): Promise<Report> {
   }
 }
 
-/** Watches the memory of the server while something runs. */
-async function watch<Result>({ pid }: HistoryBench, work: () => Promise<Result>) {
-  const before = readResidentMemory(pid) ?? 0;
-  let most = before;
-  const timer = setInterval(() => {
-    most = Math.max(most, readResidentMemory(pid) ?? 0);
-  }, POLL_MS);
-  const from = performance.now();
-  try {
-    const result = await work();
-    return { result, seconds: (performance.now() - from) / 1_000, grownMb: most - before };
-  } finally {
-    clearInterval(timer);
-  }
-}
-
 interface JobRow {
   state: string;
   rows: number;
@@ -96,24 +80,15 @@ async function render(bench: HistoryBench, tenant: Tenant, format: ReportFormat,
   };
   await waitWhile('Queued');
   const latencies: number[] = [];
-  let isDone = false;
-  const asking = (async () => {
-    while (!isDone) {
-      const from = performance.now();
-      await readAnswer(bench, tenant, '/v1/stats');
-      latencies.push(performance.now() - from);
-      await sleep(POLL_MS);
-    }
-  })();
-  const { result, ...watched } = await watch(bench, () => waitWhile('Running'));
-  isDone = true;
-  await asking;
+  const { result, ...watched } = await watchMemory(bench.pid, () =>
+    askMeanwhile(bench, tenant, latencies, () => waitWhile('Running')),
+  );
   if (result.state !== 'Ready') throw new Error(`${id} is ${result.state}: ${result.failure}`);
   return { ...result, ...watched, statsMs: describeDistribution(latencies).p95 };
 }
 
 async function download(bench: HistoryBench, { key }: Tenant, id: string) {
-  const { result: bytes, ...watched } = await watch(bench, async () => {
+  const { result: bytes, ...watched } = await watchMemory(bench.pid, async () => {
     const headers = { authorization: `Bearer ${key}` };
     const response = await fetch(`${bench.url}/reports/${id}/download`, { headers });
     if (!response.ok || !response.body) throw new Error(`${id}: ${response.status} ${await response.text()}`);

@@ -5,6 +5,7 @@ import { measureAggregates } from './aggregates';
 import { measureCollect } from './collect';
 import { measureDashboard } from './dashboard';
 import { measureDeliveries } from './deliveries';
+import { measureExports } from './exports';
 import { measureFindings } from './findings';
 import { measureIngest } from './ingest';
 import { measureKeyCheck } from './key-check';
@@ -27,6 +28,7 @@ const BENCHMARKS: Record<string, { measure(options: BenchOptions): Promise<Repor
   dashboard: { measure: measureDashboard, sessions: 100_000 },
   aggregates: { measure: measureAggregates, sessions: 100_000 },
   reports: { measure: measureReports, sessions: 100_000 },
+  exports: { measure: measureExports, sessions: 100_000 },
   ingest: { measure: measureIngest, sessions: 5_000 },
   collect: { measure: measureCollect, sessions: 2_000 },
   findings: { measure: measureFindings, sessions: 100_000 },

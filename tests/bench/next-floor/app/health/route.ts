@@ -1,0 +1,3 @@
+import { answer } from '../../reads';
+
+export const GET = () => answer('{"status":"ok"}');

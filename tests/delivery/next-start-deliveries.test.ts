@@ -6,10 +6,11 @@ import { openDatabase } from '../../db/client';
 import { migrateDatabase } from '../../db/migrate';
 import { asOperator } from '../../server/audit/acts';
 import { createAlertRule } from '../../server/domain/alert-rules';
+import { mintKey } from '../../server/domain/api-keys';
 import { findIntegration } from '../../server/domain/integrations';
 import { requestReport } from '../../server/reports/requests';
 import { createEmptyDatabase } from '../support/database';
-import { scoredSession } from '../support/facts';
+import { correlated, scoredSession, started } from '../support/facts';
 import { findInngest, type InngestServer } from '../support/inngest-server';
 import { type NextServer, startNextServer } from '../support/next-server';
 import { findPgBouncer, type Pooler, startPooler } from '../support/pooler';
@@ -140,6 +141,32 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
       const file = await server.call('GET', `/reports/${reportId}/download`, { key: tenant.key });
       expect([file.status, file.text.slice(0, 5)]).toEqual([200, '%PDF-']);
     });
+
+    it('erases a user', async () => {
+      const { site, server } = stacks.get(name)!;
+      const tenant = await site.createTenant();
+      const { key } = await mintKey(asOperator(site.db), {
+        ...{ integrationId: tenant.id, name: 'erases', scopes: ['read', 'users:erase'] },
+      });
+      const facts = [started('of-ada'), correlated('of-ada', 'ada-4711', { user: { id: 'ada-4711', name: 'Ada' } })];
+      expect((await server.ingest(tenant.id, facts)).status).toBe(200);
+      const { body } = await server.call('DELETE', '/v1/users/ada-4711', { key });
+      const read = async () => (await server.call('GET', `/v1/user-erasures/${body.data.id}`, { key })).body.data;
+      await waitUntil(async () => (await read()).status === 'Completed', engine.patienceMs);
+      expect((await read()).sessionCount).toBe(1);
+      expect((await server.call('GET', '/v1/sessions/of-ada', { key })).body.data.userName).toBe('Erased user');
+    });
+
+    it('tells the operator of a webhook that fails', async () => {
+      const { subscription } = await sendBots(1, 9);
+      const listNotices = () =>
+        receiver.received
+          .filter(({ path }) => path.startsWith('/operator/'))
+          .map(({ body }) => JSON.parse(body) as { state: string; subscriptionId: string })
+          .filter(({ subscriptionId }) => subscriptionId === subscription.id);
+      await waitUntil(() => listNotices().length > 0, MINUTE_MS + engine.patienceMs);
+      expect(listNotices().map(({ state }) => state)).toEqual(['failing']);
+    });
   });
 });
 
@@ -162,6 +189,8 @@ async function startStack(
     WEBHOOK_ALLOW_HOSTS: receiver.host,
     WEBHOOK_RETRY_DELAYS: '0s,2s,2s,2s,2s,2s',
     INNGEST_BASE_URL: engine.baseUrl,
+    OPERATOR_WEBHOOK_URL: `${receiver.url}/operator/${region}`,
+    OPERATOR_WEBHOOK_SECRET: 'the-secret-of-the-operator',
     ...(engine.isDev ? { INNGEST_DEV: '1' } : {}),
     ...(engine.eventKey ? { INNGEST_EVENT_KEY: engine.eventKey } : {}),
     ...(engine.signingKey ? { INNGEST_SIGNING_KEY: engine.signingKey } : {}),

@@ -1,6 +1,7 @@
 import { vi } from 'vitest';
 import { registerAccountTests } from './dashboard/accounts';
 import { registerAlertTests } from './dashboard/alerts';
+import { registerErasingTests } from './dashboard/erasing';
 import { registerKeyTests } from './dashboard/keys';
 import { registerReportTests } from './dashboard/reports';
 import { registerSearchTests } from './dashboard/search';
@@ -23,3 +24,4 @@ registerWebhookTypeTests();
 registerSetupTests();
 registerAccountTests();
 registerKeyTests();
+registerErasingTests();

@@ -60,6 +60,29 @@ export function registerKeyTests(): void {
     });
   });
 
+  describe('a new key', () => {
+    it('may do what its boxes said, until the day that was chosen', async () => {
+      const page = await dashboard.visit('/settings?tab=api-keys');
+      await page.getByRole('button', { name: 'Mint a key' }).click();
+      await page.getByLabel('Name').fill('Reader');
+      expect(await page.getByRole('checkbox', { name: 'users:erase' }).isChecked()).toBe(false);
+      for (const scope of ['sessions:write', 'webhooks:write', 'settings:write'])
+        await page.getByRole('checkbox', { name: scope }).uncheck();
+      await page.getByLabel('Expires').selectOption('In 30 days');
+      await page.getByRole('button', { name: 'Mint key' }).click();
+      const dialog = page.getByRole('dialog');
+      const key = (await dialog.getByText(KEY).textContent())!;
+      await dialog.getByRole('button', { name: 'I have stored it' }).click();
+      const row = page.getByRole('row').filter({ hasText: 'Reader' });
+      await row.getByText('read', { exact: true }).waitFor();
+      await row.getByText(/^expires /).waitFor();
+      const { call } = dashboard.product;
+      const body = { url: 'https://example.com/', eventType: 'BotDetected' };
+      expect((await call('GET', '/v1/webhooks', { key })).status).toBe(200);
+      expect((await call('POST', '/v1/webhooks', { key, body })).status).toBe(403);
+    });
+  });
+
   describe('one-letter keys', () => {
     it('do nothing once they are switched off, in the page and after it is loaded again; Escape and buttons stay', async () => {
       const page = await dashboard.visit('/sessions');

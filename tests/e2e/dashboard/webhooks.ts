@@ -136,6 +136,24 @@ export function registerWebhookTests(): void {
       expectSigned(arrived('/rotated')[0]!, rotated);
     });
 
+    it('also carries the signature of the old secret until the time that was chosen', async () => {
+      const { id, secret } = await subscribe('/graceful');
+      const page = await dashboard.visit(`/webhooks/${id}`);
+      await page.getByRole('button', { name: 'Rotate secret' }).click();
+      const question = page.getByRole('alertdialog');
+      await question.getByLabel('The old secret ends').selectOption('In a day');
+      await question.getByRole('button', { name: 'Rotate secret' }).click();
+      const rotated = (await page.getByRole('dialog').getByText(SECRET).textContent())!;
+      await page.getByRole('dialog').getByText('a receiver may verify by either').waitFor();
+      await page.getByRole('button', { name: 'I have stored it' }).click();
+      await sendBot();
+      await waitForArrival('/graceful');
+      const [request] = arrived('/graceful');
+      expectSigned(request!, rotated);
+      const previous = { ...request!.headers, 'x-webhook-signature': request!.headers['x-webhook-signature-previous'] };
+      expectSigned({ ...request!, headers: previous }, secret);
+    });
+
     it('explains that three failed deliveries in a row disabled it; enabled and resent, the delivery arrives', async () => {
       const { id, secret } = await subscribe('/broken');
       broken.add('/broken');

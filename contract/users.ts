@@ -41,7 +41,7 @@ export type ListUserSessionsInput = z.infer<typeof listUserSessionsInput>;
 export const confirmDeviceInput = z.object({
   userId,
   fingerprint: idText('4be81f0c9a7d2210').describe('The device’s fingerprint.'),
-  notes: notesInput,
+  notes: notesInput.meta({ example: 'Her new laptop' }),
 });
 export type ConfirmDeviceInput = z.infer<typeof confirmDeviceInput>;
 

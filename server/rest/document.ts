@@ -7,6 +7,7 @@ import { appRouter } from '../procedures/router';
 import { ERROR_SCHEMAS, errorExample, IDEMPOTENCY_PARAMETER, RESPONSE_HEADERS, TAGS } from './document-components';
 import { buildExample } from './document-examples';
 import { describeExports, describeFile } from './document-exports';
+import { writeCodeSamples } from './document-samples';
 import { type JsonSchema, SchemaNames, simplifySchema } from './document-schemas';
 import { describeWebhooks } from './document-webhooks';
 import type { RestResponse } from './responses';
@@ -18,6 +19,7 @@ type Operation = {
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: JsonContent };
   responses: Record<string, Response>;
+  'x-codeSamples'?: object[];
 };
 type JsonContent = Record<string, { schema: JsonSchema; example?: unknown; examples?: unknown }>;
 type Parameter = { name?: string; in?: string; description?: string; schema: JsonSchema & { description?: string } };
@@ -84,6 +86,7 @@ export function generateDocument(env: DocumentEnv): OpenAPIObject {
     describeResponses(route, operation, names);
     finishContent(operation, 'Request', operation.requestBody?.content, names);
     finishContent(operation, 'Response', operation.responses['200']?.content, names);
+    operation['x-codeSamples'] = describeCalls(route, operation);
   }
   document.webhooks = describeWebhooks(names) as OpenAPIObject['webhooks'];
   const { schemas } = names;
@@ -123,6 +126,21 @@ function finishContent(
   json.example = buildExample(json.schema, names.schemas);
 }
 
+/** Writes the operation's call with the examples of its parameters and its body. */
+function describeCalls(route: Route, { operationId, parameters = [], requestBody, responses }: Operation) {
+  const inPath = parameters.filter((parameter) => parameter.in === 'path');
+  const body = requestBody?.content['application/json']?.example;
+  return writeCodeSamples({
+    ...{ operationId, method: route.method, template: route.template },
+    needsKey: isAuthenticated(route),
+    pathExamples: inPath.map(({ schema }) => schema.example as string),
+    body: body as Record<string, unknown> | undefined,
+    answer: '204' in responses ? 'none' : route.query.has('cursor') || route.formats ? 'list' : 'one',
+  });
+}
+
+const isAuthenticated = ({ meta }: Route) => meta.openapi?.protect !== false;
+
 /** Sent with every response to a valid key. */
 const IDENTITY_HEADERS = ['x-service-tier', 'RateLimit', 'RateLimit-Policy', 'x-request-id'];
 const ERROR_HEADERS: Record<number, string[]> = {
@@ -135,8 +153,7 @@ const ERROR_HEADERS: Record<number, string[]> = {
 
 function describeResponses(route: Route, operation: Operation, { schemas }: SchemaNames) {
   const { content } = operation.responses['200']!;
-  const isAuthenticated = route.meta.openapi?.protect !== false;
-  if (!isAuthenticated) {
+  if (!isAuthenticated(route)) {
     operation.security = [];
     // Never the error envelope (specification: Errors).
     operation.responses = {

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The `npm` and `npx` of a reader who follows the documents in a test, where no registry may be reached. `npm install`
-// takes packages from the repository's node_modules, in the versions that a document names, and refuses any other.
+// takes packages from the repository's node_modules, in the versions that a document names, and refuses any other. npm itself
+// installs a file, which must need no other package.
 // `npx` runs what is installed. `npm start` and `npm run` run the script without npm, which would take half a second of CPU
 // time each; tests/e2e runs them through npm. Everything else is done by npm.
 import { spawnSync } from 'node:child_process';
@@ -25,6 +26,7 @@ if (basename(process.argv[1]) === 'npx') run(join('node_modules/.bin', verb), ar
 else if (verb === 'start') runScript('start', []);
 else if (verb === 'run') runScript(packages[0], args.slice(args.indexOf('--') + 1 || args.length));
 else if (verb !== 'install') run('npm', process.argv.slice(2));
+else if (packages[0]?.startsWith('./')) run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...packages]);
 else if (packages.length > 0) install();
 
 function runScript(name, parameters) {

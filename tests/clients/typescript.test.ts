@@ -3,7 +3,8 @@ import { scoredSession } from '../support/facts';
 import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { type FaultyRelay, startFaultyRelay } from './faulty-relay';
-import { copyPrograms, type InstalledPackage, installClient, linkPackages } from './installed-package';
+import { copyPrograms, type InstalledPackage, installClient } from './installed-package';
+import { describeDeliveries } from './typescript-deliveries';
 
 // The TypeScript client as customers have it: packed, installed into an empty folder, and run there by plain Node against the
 // server.
@@ -171,7 +172,7 @@ describe('a call that fails', () => {
   });
 
   it('is cancelled at once, also in a pause of 30 s', () => {
-    expect(observed['cancelled']!.tookMs).toBeLessThan(2_000);
+    expect(observed.cancelled!.tookMs).toBeLessThan(2_000);
     expect(observed['cancelled in a pause']!.tookMs).toBeLessThan(2_000);
     expect(observed['csv that is cancelled']!.tookMs).toBeLessThan(2_000);
   });
@@ -191,3 +192,5 @@ describe('a call that fails', () => {
     expect(observed.showsKey).toBe(false);
   });
 });
+
+describe('webhooks', () => describeDeliveries(() => client));

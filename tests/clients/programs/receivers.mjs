@@ -24,10 +24,6 @@ const listen = (server) =>
   new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}`)));
 
 const app = express();
-app.use((_request, response, next) => {
-  response.locals.isQuiet = true;
-  next();
-});
 app.post('/hook', receiveWithExpress(optionsOf('express')));
 app.post('/raw', express.raw({ type: 'application/json' }), receiveWithExpress(optionsOf('express after express.raw')));
 app.post('/parsed', express.json(), receiveWithExpress(optionsOf('express after express.json')));

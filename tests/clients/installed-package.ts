@@ -16,8 +16,8 @@ export interface InstalledPackage {
   unpackedBytes: number;
   /** Loads an entry of the installed package into this process. */
   load<Module>(entry: string): Promise<Module>;
-  /** Runs a script of the folder with plain Node, and answers what it printed as JSON. */
-  runScript<Printed>(script: string, env: Record<string, string>): Promise<Printed>;
+  /** Runs a script of the folder with plain Node. */
+  runNode(script: string, env: Record<string, string>): Promise<{ stdout: string }>;
   /** Compiles programs of the folder, and answers the places of the errors: `file.ts:line`. */
   compile(files: string[], compiler?: 'typescript' | 'typescript-5'): Promise<string[]>;
   remove(): Promise<void>;
@@ -38,13 +38,8 @@ export async function installClient(): Promise<InstalledPackage> {
     packedBytes: packed.size,
     unpackedBytes: packed.unpackedSize,
     load: (entry) => import(join(installed, 'dist', `${entry}.js`)),
-    async runScript(script, scriptEnv) {
-      const { stdout } = await run(process.execPath, [join(home, script)], {
-        cwd: home,
-        env: { PATH: process.env.PATH, ...scriptEnv },
-      });
-      return JSON.parse(stdout);
-    },
+    runNode: (script, scriptEnv) =>
+      run(process.execPath, [join(home, script)], { cwd: home, env: { PATH: process.env.PATH, ...scriptEnv } }),
     async compile(files, compiler = 'typescript') {
       const script = resolve('node_modules', compiler, 'bin/tsc');
       const options = ['--noEmit', '--strict', '--noUncheckedIndexedAccess', '--target', 'es2022'];

@@ -8,7 +8,7 @@ import { signPayload } from '../../server/webhooks/signature';
 import { scoredSession } from '../support/facts';
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
-import { copyPrograms, type InstalledPackage, linkPackages } from './installed-package';
+import { copyPrograms, type InstalledPackage } from './installed-package';
 
 /** Longer than a second, so that the second attempt has another timestamp. */
 const RETRY_DELAYS = '0s,1200ms,1200ms,1200ms,1200ms,1200ms';
@@ -36,7 +36,6 @@ export function describeDeliveries(getClient: () => InstalledPackage): void {
 
   beforeAll(async () => {
     const client = getClient();
-    await linkPackages(client, ['express', 'fastify']);
     await copyPrograms(client, ['receivers.mjs']);
     receivers = spawn(process.execPath, [join(client.home, 'receivers.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
     const output = createInterface({ input: receivers.stdout! });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scoredSession } from '../support/facts';
+import { correlated, scoredSession } from '../support/facts';
 import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { type FaultyRelay, startFaultyRelay } from './faulty-relay';
-import { copyPrograms, type InstalledPackage, installClient } from './installed-package';
+import { copyPrograms, type InstalledPackage, installClient, linkPackages } from './installed-package';
 import { describeDeliveries } from './typescript-deliveries';
+import { describeDocuments } from './typescript-documents';
 
 // The TypeScript client as customers have it: packed, installed into an empty folder, and run there by plain Node against the
 // server.
@@ -19,6 +20,7 @@ let elsewhere: Receiver;
 
 beforeAll(async () => {
   client = await installClient();
+  await linkPackages(client, ['express', 'fastify', '@types/express', '@types/node']);
   await copyPrograms(client, ['walk.mjs', 'faults.mjs']);
   receiver = await startReceiver();
   elsewhere = await startReceiver();
@@ -58,8 +60,7 @@ describe('a program of a customer', () => {
   it('lists, labels, manages a webhook and exports', { timeout: 60_000 }, async () => {
     const { key } = await createTenant(SESSIONS);
     const env = { BASE: server.url, KEY: key, RECEIVER: receiver.url };
-    // biome-ignore lint/suspicious/noExplicitAny: what a program printed
-    const { sessions, bots, ...seen } = await client.runScript<any>('walk.mjs', env);
+    const { sessions, bots, ...seen } = JSON.parse((await client.runNode('walk.mjs', env)).stdout);
     expect(new Set(sessions).size).toBe(SESSIONS);
     expect(bots).toEqual(Array(SESSIONS / 5).fill('bot'));
     expect(seen).toEqual({
@@ -101,7 +102,7 @@ describe('a call that fails', () => {
   beforeAll(async () => {
     const { key } = await createTenant(30);
     const env = { RELAY: relay.url, KEY: key, RECEIVER: receiver.url, ELSEWHERE: elsewhere.url };
-    observed = await client.runScript('faults.mjs', env);
+    observed = JSON.parse((await client.runNode('faults.mjs', env)).stdout);
   }, 90_000);
 
   it.each<[name: string, value: unknown, requests: number]>([
@@ -194,3 +195,11 @@ describe('a call that fails', () => {
 });
 
 describe('webhooks', () => describeDeliveries(() => client));
+
+describe('documents and types', () =>
+  describeDocuments(async () => {
+    const { id, key } = await createTenant(30);
+    await server.ingest(id, [correlated('s-0', 'user-1')]);
+    await server.call('POST', '/v1/webhooks', { key, body: { url: receiver.url, eventType: 'BotDetected' } });
+    return { client, relay, env: { BASE: server.url, KEY: key } };
+  }));

@@ -18,7 +18,7 @@ export interface InstalledPackage {
   load<Module>(entry: string): Promise<Module>;
   /** Runs a script of the folder with plain Node. */
   runNode(script: string, env: Record<string, string>): Promise<{ stdout: string }>;
-  /** Compiles programs of the folder, and answers the places of the errors: `file.ts:line`. */
+  /** Compiles programs of the folder, and answers the errors: `file.ts:line message`. */
   compile(files: string[], compiler?: 'typescript' | 'typescript-5'): Promise<string[]>;
   remove(): Promise<void>;
 }
@@ -39,13 +39,18 @@ export async function installClient(): Promise<InstalledPackage> {
     unpackedBytes: packed.unpackedSize,
     load: (entry) => import(join(installed, 'dist', `${entry}.js`)),
     runNode: (script, scriptEnv) =>
-      run(process.execPath, [join(home, script)], { cwd: home, env: { PATH: process.env.PATH, ...scriptEnv } }),
+      run(process.execPath, [join(home, script)], {
+        cwd: home,
+        env: { NODE_ENV: 'production', PATH: process.env.PATH, ...scriptEnv },
+      }),
     async compile(files, compiler = 'typescript') {
       const script = resolve('node_modules', compiler, 'bin/tsc');
       const options = ['--noEmit', '--strict', '--noUncheckedIndexedAccess', '--target', 'es2022'];
       const parameters = [script, ...options, '--module', 'nodenext', '--types', 'node', '--pretty', 'false', ...files];
       const { stdout } = await run(process.execPath, parameters, { cwd: home }).catch((error) => error);
-      return [...String(stdout).matchAll(/^(.+?)\((\d+),\d+\): error .*/gm)].map(([, file, line]) => `${file}:${line}`);
+      return [...String(stdout).matchAll(/^(.+?)\((\d+),\d+\): error (.*)/gm)].map(
+        ([, file, line, message]) => `${file}:${line} ${message}`,
+      );
     },
     remove: () => rm(home, { recursive: true }),
   };

@@ -1,4 +1,4 @@
-import { type ReceiverOptions, receiveDelivery } from './webhooks.js';
+import { type ReceiverOptions, readBody, receiveDelivery } from './webhooks.js';
 
 interface FastifyRequest {
   headers: Record<string, string | string[] | undefined>;
@@ -12,13 +12,12 @@ interface FastifyReply {
 /** What is needed of an instance of Fastify 4 or 5. */
 export interface FastifyInstance {
   removeAllContentTypeParsers(): unknown;
-  addContentTypeParser(
-    contentType: string,
-    options: { parseAs: 'buffer' },
-    parser: (request: never, body: Uint8Array, done: (error: null, body: Uint8Array) => void) => void,
-  ): unknown;
+  /** Of its overloads TypeScript compares the last alone, which is not the one that is used. */
+  addContentTypeParser(...parameters: never): unknown;
   post(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): unknown;
 }
+
+type AddParser = (type: string, parse: (request: unknown, body: AsyncIterable<Uint8Array>) => Promise<unknown>) => void;
 
 /**
  * A plugin of Fastify for deliveries: `app.register(receiveWebhooks, { path: '/webhooks', secrets, onDelivery })`. It keeps the raw body
@@ -29,10 +28,11 @@ export async function receiveWebhooks(
   options: ReceiverOptions & { path: string },
 ): Promise<void> {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  const { addContentTypeParser } = app as unknown as { addContentTypeParser: AddParser };
+  addContentTypeParser.call(app, '*', (_request, body) => readBody(body));
   app.post(options.path, async ({ headers, body }, reply) => {
-    // Without a content type there is no body.
-    const raw = body instanceof Uint8Array ? body : '';
+    // Undefined if there is no body, null if it is too large.
+    const raw = body === undefined ? '' : (body as Uint8Array | null);
     const { status, text } = await receiveDelivery(options, { body: raw, headers });
     return reply.code(status).type('text/plain').send(text);
   });

@@ -136,6 +136,8 @@ describe('a call that fails', () => {
     ['get after 404', { name: 'NotFoundError', status: 404 }, 1],
     ['redirect', { name: 'ApiError', status: 307, code: 'UNEXPECTED_ANSWER' }, 1],
     ['no answer of the API', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
+    ['another JSON', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
+    ['bad idempotency key', { name: 'BotDetectionError' }, 0],
     ['field', { name: 'InvalidRequestError', code: 'INVALID_REQUEST', field: 'pageSize', hasRequestId: true }, 1],
     ['unknown', { name: 'NotFoundError', code: 'NOT_FOUND', field: null, hasRequestId: true }, 1],
     ['impossible id', { name: 'BotDetectionError' }, 0],

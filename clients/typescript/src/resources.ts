@@ -15,15 +15,15 @@ export const createResources = (api: Transport) => ({
       return api.list('/v1/sessions', filters, options);
     },
     /** Gets a session. */
-    get(sessionId: string, options?: RequestOptions): Promise<Data<'getSession'>> {
+    async get(sessionId: string, options?: RequestOptions): Promise<Data<'getSession'>> {
       return api.read({ method: 'GET', path: encodePath`/v1/sessions/${sessionId}`, options });
     },
     /** Gets a session with what is known of its pages, device and network. */
-    getDetails(sessionId: string, options?: RequestOptions): Promise<Data<'getSessionDetails'>> {
+    async getDetails(sessionId: string, options?: RequestOptions): Promise<Data<'getSessionDetails'>> {
       return api.read({ method: 'GET', path: encodePath`/v1/sessions/${sessionId}/details`, options });
     },
     /** Gets why a session has its score. */
-    getEvidence(sessionId: string, options?: RequestOptions): Promise<Data<'getSessionEvidence'>> {
+    async getEvidence(sessionId: string, options?: RequestOptions): Promise<Data<'getSessionEvidence'>> {
       return api.read({ method: 'GET', path: encodePath`/v1/sessions/${sessionId}/evidence`, options });
     },
     /** Lists what happened in a session, oldest first. */
@@ -35,7 +35,7 @@ export const createResources = (api: Transport) => ({
       return api.list(encodePath`/v1/sessions/${sessionId}/events`, filters, options);
     },
     /** Says what a session really was. A new label replaces the old one. */
-    label(sessionId: string, label: Body<'labelSession'>, options?: PostOptions): Promise<Data<'labelSession'>> {
+    async label(sessionId: string, label: Body<'labelSession'>, options?: PostOptions): Promise<Data<'labelSession'>> {
       return api.read({ method: 'POST', path: encodePath`/v1/sessions/${sessionId}/label`, body: label, options });
     },
   },
@@ -54,7 +54,7 @@ export const createResources = (api: Transport) => ({
       return api.list(encodePath`/v1/users/${userId}/sessions`, filters, options);
     },
     /** Says that a user may use a device. The pair then causes no more anomalies. */
-    confirmDevice(
+    async confirmDevice(
       userId: string,
       fingerprint: string,
       body?: Body<'confirmDevice'>,
@@ -64,15 +64,15 @@ export const createResources = (api: Transport) => ({
       return api.read({ method: 'POST', path, body, options });
     },
     /** Erases a user for good. Ask for the receipt until its `status` is `Completed`. */
-    erase(userId: string, options?: RequestOptions): Promise<Data<'eraseUser'>> {
+    async erase(userId: string, options?: RequestOptions): Promise<Data<'eraseUser'>> {
       return api.read({ method: 'DELETE', path: encodePath`/v1/users/${userId}`, options });
     },
     /** Gets the receipt of an erasure. */
-    getErasure(receiptId: string, options?: RequestOptions): Promise<Data<'getUserErasure'>> {
+    async getErasure(receiptId: string, options?: RequestOptions): Promise<Data<'getUserErasure'>> {
       return api.read({ method: 'GET', path: encodePath`/v1/user-erasures/${receiptId}`, options });
     },
     /** Gets all that is held about a user. */
-    export(userId: string, options?: RequestOptions): Promise<Data<'exportUser'>> {
+    async export(userId: string, options?: RequestOptions): Promise<Data<'exportUser'>> {
       return api.read({ method: 'GET', path: encodePath`/v1/users/${userId}/export`, options });
     },
   },
@@ -86,73 +86,77 @@ export const createResources = (api: Transport) => ({
 
   analytics: {
     /** Gets counts of a period, also over time. */
-    get(query?: Filters<'getAnalytics'>, options?: RequestOptions): Promise<Data<'getAnalytics'>> {
+    async get(query?: Filters<'getAnalytics'>, options?: RequestOptions): Promise<Data<'getAnalytics'>> {
       return api.read({ method: 'GET', path: '/v1/analytics', query, options });
     },
   },
 
   stats: {
     /** Gets counts of everything that is stored. */
-    get(options?: RequestOptions): Promise<Data<'getStats'>> {
+    async get(options?: RequestOptions): Promise<Data<'getStats'>> {
       return api.read({ method: 'GET', path: '/v1/stats', options });
     },
   },
 
   usage: {
     /** Gets how many requests were made and deliveries sent, by day. */
-    get(query?: Filters<'getUsage'>, options?: RequestOptions): Promise<Data<'getUsage'>> {
+    async get(query?: Filters<'getUsage'>, options?: RequestOptions): Promise<Data<'getUsage'>> {
       return api.read({ method: 'GET', path: '/v1/usage', query, options });
     },
   },
 
   riskThresholds: {
     /** Gets from which score, in hundredths, a session counts as `medium` and as `bot`. */
-    get(options?: RequestOptions): Promise<Data<'getRiskThresholds'>> {
+    async get(options?: RequestOptions): Promise<Data<'getRiskThresholds'>> {
       return api.read({ method: 'GET', path: '/v1/settings/risk-thresholds', options });
     },
     /** Sets both thresholds. */
-    update(body: Body<'updateRiskThresholds'>, options?: RequestOptions): Promise<Data<'updateRiskThresholds'>> {
+    async update(body: Body<'updateRiskThresholds'>, options?: RequestOptions): Promise<Data<'updateRiskThresholds'>> {
       return api.read({ method: 'PUT', path: '/v1/settings/risk-thresholds', body, options });
     },
   },
 
   webhooks: {
     /** Gets all subscriptions. */
-    list(options?: RequestOptions): Promise<Data<'listWebhooks'>> {
+    async list(options?: RequestOptions): Promise<Data<'listWebhooks'>> {
       return api.read({ method: 'GET', path: '/v1/webhooks', options });
     },
     /** Creates a subscription. Store its `secret`: it is never shown again. Throws SecretLostError if it got lost. */
-    create(body: Body<'createWebhook'>, options?: PostOptions): Promise<Data<'createWebhook'>> {
+    async create(body: Body<'createWebhook'>, options?: PostOptions): Promise<Data<'createWebhook'>> {
       return api
         .read<Data<'createWebhook'>>({ method: 'POST', path: '/v1/webhooks', body, options })
         .then(requireSecret);
     },
     /** Gets a subscription. */
-    get(webhookId: string, options?: RequestOptions): Promise<Data<'getWebhook'>> {
+    async get(webhookId: string, options?: RequestOptions): Promise<Data<'getWebhook'>> {
       return api.read({ method: 'GET', path: encodePath`/v1/webhooks/${webhookId}`, options });
     },
     /** Changes the fields that are given. */
-    update(webhookId: string, body: Body<'updateWebhook'>, options?: RequestOptions): Promise<Data<'updateWebhook'>> {
+    async update(
+      webhookId: string,
+      body: Body<'updateWebhook'>,
+      options?: RequestOptions,
+    ): Promise<Data<'updateWebhook'>> {
       return api.read({ method: 'PATCH', path: encodePath`/v1/webhooks/${webhookId}`, body, options });
     },
     /** Deletes a subscription. */
-    delete(webhookId: string, options?: RequestOptions): Promise<void> {
+    async delete(webhookId: string, options?: RequestOptions): Promise<void> {
       return api.request({ method: 'DELETE', path: encodePath`/v1/webhooks/${webhookId}`, options });
     },
     /**
      * Makes a new secret. For `gracePeriodSeconds` deliveries are signed with the old one too; without it the old one ends at
      * once. Throws SecretLostError if the new one got lost.
      */
-    rotateSecret(
+    async rotateSecret(
       webhookId: string,
       body?: Body<'rotateWebhookSecret'>,
       options?: PostOptions,
     ): Promise<Data<'rotateWebhookSecret'>> {
       const path = encodePath`/v1/webhooks/${webhookId}/rotate-secret`;
-      return api.read<Data<'rotateWebhookSecret'>>({ method: 'POST', path, body, options }).then(requireSecret);
+      return requireSecret(await api.read<Data<'rotateWebhookSecret'>>({ method: 'POST', path, body, options }));
     },
     /** Sends a test delivery and answers its outcome, after 30 seconds at most. */
-    test(webhookId: string, options?: PostOptions): Promise<Data<'testWebhook'>> {
+    async test(webhookId: string, options?: PostOptions): Promise<Data<'testWebhook'>> {
       return api.read({ method: 'POST', path: encodePath`/v1/webhooks/${webhookId}/test`, options });
     },
     /** Lists the deliveries of a subscription. */
@@ -164,11 +168,15 @@ export const createResources = (api: Transport) => ({
       return api.list(encodePath`/v1/webhooks/${webhookId}/deliveries`, filters, options);
     },
     /** Gets a delivery with its attempts. */
-    getDelivery(webhookId: string, deliveryId: string, options?: RequestOptions): Promise<Data<'getWebhookDelivery'>> {
+    async getDelivery(
+      webhookId: string,
+      deliveryId: string,
+      options?: RequestOptions,
+    ): Promise<Data<'getWebhookDelivery'>> {
       return api.read({ method: 'GET', path: encodePath`/v1/webhooks/${webhookId}/deliveries/${deliveryId}`, options });
     },
     /** Sends a delivery again that has ended. */
-    resendDelivery(
+    async resendDelivery(
       webhookId: string,
       deliveryId: string,
       options?: PostOptions,
@@ -177,7 +185,7 @@ export const createResources = (api: Transport) => ({
       return api.read({ method: 'POST', path, options });
     },
     /** Sends again what failed in a window, or was skipped. Call it again while `hasMore` is true. */
-    recover(
+    async recover(
       webhookId: string,
       body: Body<'recoverWebhookDeliveries'>,
       options?: PostOptions,
@@ -192,14 +200,14 @@ export const createResources = (api: Transport) => ({
       return api.list('/v1/webhook-events', filters, options);
     },
     /** Gets an event, and what became of it. */
-    get(eventId: string, options?: RequestOptions): Promise<Data<'getWebhookEvent'>> {
+    async get(eventId: string, options?: RequestOptions): Promise<Data<'getWebhookEvent'>> {
       return api.read({ method: 'GET', path: encodePath`/v1/webhook-events/${eventId}`, options });
     },
   },
 
   integration: {
     /** Gets the integration of the key. */
-    get(options?: RequestOptions): Promise<Data<'getIntegration'>> {
+    async get(options?: RequestOptions): Promise<Data<'getIntegration'>> {
       return api.read({ method: 'GET', path: '/v1/integration', options });
     },
   },
@@ -215,7 +223,7 @@ export const createResources = (api: Transport) => ({
 
   health: {
     /** Gets whether the service answers, and its version. */
-    get(options?: RequestOptions): Promise<Schemas['Health']> {
+    async get(options?: RequestOptions): Promise<Schemas['Health']> {
       return api.request({ method: 'GET', path: '/health', options });
     },
   },

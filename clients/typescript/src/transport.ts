@@ -107,8 +107,13 @@ export class Transport {
     const search = String(new URLSearchParams(parameters.map(([name, value]) => [name, String(value)])));
     const headers: Record<string, string> = { authorization: this.#authorization };
     if (body !== undefined) headers['content-type'] = 'application/json';
-    // The same key in every attempt, so that the request has one effect.
-    if (method === 'POST') headers['idempotency-key'] = options?.idempotencyKey ?? crypto.randomUUID();
+    if (method === 'POST') {
+      // The same key in every attempt, so that the request has one effect.
+      const key = options?.idempotencyKey ?? crypto.randomUUID();
+      if (!/^[\x20-\x7e]{1,255}$/.test(key))
+        throw new BotDetectionError('idempotencyKey must have 1 to 255 printable ASCII characters');
+      headers['idempotency-key'] = key;
+    }
     const init: RequestInit = { method, headers, redirect: 'manual' };
     if (body !== undefined) init.body = JSON.stringify(body);
     return { url: `${this.#baseUrl}${path}${search && `?${search}`}`, init };
@@ -176,7 +181,8 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
 function parseAnswer(response: Response, text: string): unknown {
   try {
     const answer: unknown = JSON.parse(text);
-    if (typeof answer === 'object' && answer !== null) return answer;
+    // Every answer has `data`, except that of `/health`.
+    if (typeof answer === 'object' && answer !== null && ('data' in answer || 'status' in answer)) return answer;
   } catch {} // it is no JSON
   throw makeApiError({ ...readFault(response), message: 'the answer is none of the API; is baseUrl right?' });
 }

@@ -56,9 +56,11 @@ for (const code of [400, 401, 402, 403, 404]) await observe(`get after ${code}`,
 await observe('redirect', [status(307, { location: ELSEWHERE })], getStats);
 await observe('no answer of the API', [{ status: 200, body: '<html>' }], getStats);
 
+await observe('another JSON', [{ status: 200, body: '{}' }], getStats);
+
 await observe('field', [], () => client.sessions.list({ pageSize: 0 }).page());
 await observe('unknown', [], () => client.sessions.get('no such/session'));
-await observe('impossible id', [], async () => client.sessions.get('..'));
+await observe('impossible id', [], () => client.sessions.get('..'));
 await observe('wrong key', [], () => createClient({ apiKey: `${KEY}x`, baseUrl: RELAY }).stats.get());
 
 const id = (await client.sessions.list().page()).items[0].id;
@@ -66,6 +68,7 @@ const entries = await readAll(client.auditLog.list());
 const label = (options) => async () => (await client.sessions.label(id, { verdict: 'bot' }, options)).verdict;
 await observe('label after a cut', ['cut-after', status(503)], label());
 await observe('label with a key', ['cut-after'], label({ idempotencyKey: 'mine' }));
+await observe('bad idempotency key', [], label({ idempotencyKey: 'a\n' }));
 seen.labels = (await readAll(client.auditLog.list())) - entries;
 
 const body = { url: RECEIVER, eventType: 'BotDetected' };

@@ -123,9 +123,8 @@ export const createResources = (api: Transport) => ({
     },
     /** Creates a subscription. Store its `secret`: it is never shown again. Throws SecretLostError if it got lost. */
     async create(body: Body<'createWebhook'>, options?: PostOptions): Promise<Data<'createWebhook'>> {
-      return api
-        .read<Data<'createWebhook'>>({ method: 'POST', path: '/v1/webhooks', body, options })
-        .then(requireSecret);
+      const call = { method: 'POST', path: '/v1/webhooks', body, options } as const;
+      return requireSecret(await api.read<Data<'createWebhook'>>(call));
     },
     /** Gets a subscription. */
     async get(webhookId: string, options?: RequestOptions): Promise<Data<'getWebhook'>> {

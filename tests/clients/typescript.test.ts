@@ -136,6 +136,8 @@ describe('a call that fails', () => {
     ['get after 404', { name: 'NotFoundError', status: 404 }, 1],
     ['redirect', { name: 'ApiError', status: 307, code: 'UNEXPECTED_ANSWER' }, 1],
     ['no answer of the API', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
+    // To end there would look like the end of the list.
+    ['page without a cursor', { name: 'BotDetectionError' }, 1],
     ['another JSON', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['bad idempotency key', { name: 'BotDetectionError' }, 0],
     ['field', { name: 'InvalidRequestError', code: 'INVALID_REQUEST', field: 'pageSize', hasRequestId: true }, 1],
@@ -161,6 +163,10 @@ describe('a call that fails', () => {
     ['bad region', { name: 'BotDetectionError' }, 0],
   ])('throws a typed error after as many attempts as it may make: %s', (name, error, requests) => {
     expect(observed[name]).toMatchObject({ error, requests });
+  });
+
+  it('is no empty page: a list goes on while hasMore is true', () => {
+    expect(observed['empty page']).toMatchObject({ value: 1, requests: 3 });
   });
 
   it('waits as long as Retry-After says, and else at most twice as long as before', () => {

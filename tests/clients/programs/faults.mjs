@@ -6,6 +6,9 @@ const { RELAY, KEY, RECEIVER, ELSEWHERE } = process.env;
 const client = createClient({ apiKey: KEY, baseUrl: `${RELAY}/` });
 const hasty = createClient({ apiKey: KEY, baseUrl: RELAY, timeoutMs: 300, maxRetries: 1 });
 const seen = {};
+/** Pauses are as short as chance permits, except where they are measured. */
+let chance = 0;
+Math.random = () => chance;
 const inspected = [inspect(client, { depth: 9, showHidden: true }), JSON.stringify(client), String(client)];
 
 const plan = async (...faults) =>
@@ -44,6 +47,20 @@ await observe(
   [1, 2, 3, 4].map(() => status(503)),
   getStats,
 );
+chance = 0.999;
+await observe(
+  'get after 503 by the worst chance',
+  [1, 2, 3].map(() => status(503)),
+  getStats,
+);
+chance = 0.1;
+const patient = createClient({ apiKey: KEY, baseUrl: RELAY, maxRetries: 6 });
+await observe(
+  'get after many 503',
+  [1, 2, 3, 4, 5, 6].map(() => status(503)),
+  async () => typeof (await patient.stats.get()),
+);
+chance = 0;
 await observe(
   'get after four cuts',
   [1, 2, 3, 4].map(() => 'cut-before'),

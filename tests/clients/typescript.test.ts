@@ -158,6 +158,7 @@ describe('a call that fails', () => {
     ['export that breaks off', { name: 'ConnectionError' }, 1],
     ['csv that breaks off', { name: 'ConnectionError' }, 1],
     ['csv without an end', { name: 'ConnectionError' }, 1],
+    ['export of something else', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['export that hangs', { name: 'TimeoutError' }, 2],
     ['bad key', { name: 'BotDetectionError' }, 0],
     ['bad address', { name: 'BotDetectionError' }, 0],

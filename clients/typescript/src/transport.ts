@@ -7,6 +7,7 @@ const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 8_000;
 /** What asks for a longer pause is thrown, so that no call seems to hang. */
 const LONGEST_RETRY_AFTER_SECONDS = 60;
+const NOT_OURS = 'the answer is none of the API; is baseUrl right?';
 
 export interface TransportOptions {
   apiKey: string;
@@ -77,9 +78,11 @@ export class Transport {
     return new PagedList(readPage, filters?.cursor);
   }
 
-  /** Answers a success whose body is still to be read under the deadline, which is paused. The reader ends it. */
+  /** Answers a file, whose body is still to be read under the deadline, which is paused. The reader ends it. */
   open(call: Call): Promise<{ body: ReadableStream<Uint8Array>; deadline: Deadline }> {
     return this.#repeat(call, async (response, deadline) => {
+      if (!/^(text\/csv|application\/x-ndjson)\b/.test(response.headers.get('content-type') ?? ''))
+        throw makeApiError({ ...readFault(response), message: NOT_OURS });
       deadline.pause();
       return { body: response.body!, deadline };
     });
@@ -184,7 +187,7 @@ function parseAnswer(response: Response, text: string): unknown {
     // Every answer has `data`, except that of `/health`.
     if (typeof answer === 'object' && answer !== null && ('data' in answer || 'status' in answer)) return answer;
   } catch {} // it is no JSON
-  throw makeApiError({ ...readFault(response), message: 'the answer is none of the API; is baseUrl right?' });
+  throw makeApiError({ ...readFault(response), message: NOT_OURS });
 }
 
 const readFault = ({ status, headers }: Response) => {

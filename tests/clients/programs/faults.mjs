@@ -126,7 +126,12 @@ await observe('export after 503', [status(503)], () => readAll(client.exports.se
 await observe('export that breaks off', ['cut-after'], () => readAll(client.exports.sessions()));
 const csv = { format: 'csv' };
 await observe('csv that breaks off', ['cut-after'], () => readAll(client.exports.sessions(csv)));
-await observe('csv without an end', [{ status: 200, body: 'id\r\nx' }], () => readAll(client.exports.sessions(csv)));
+await observe('csv without an end', [{ status: 200, headers: { 'content-type': 'text/csv' }, body: 'id\r\nx' }], () =>
+  readAll(client.exports.sessions(csv)),
+);
+await observe('export of something else', [{ status: 200, body: '<html>\n' }], () =>
+  readAll(client.exports.sessions(csv)),
+);
 await observe('export that hangs', ['hang', 'hang'], () => readAll(hasty.exports.users()));
 await observe('csv that is cancelled', ['hang'], async () => {
   const reader = client.exports.users(csv).getReader();

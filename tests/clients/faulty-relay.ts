@@ -3,12 +3,14 @@ import type { AddressInfo } from 'node:net';
 
 /**
  * What happens to a request: `pass`; `cut-before` closes the connection before the server sees it; `cut-after` lets the server
- * answer and passes on the head and half of the body; `hang` never answers; an answer is sent in place of the server's.
+ * answer, passes on the head and half of the body, and closes the connection; `stall-after` does the same and leaves it open;
+ * `hang` never answers; an answer is sent in place of the server's.
  */
 export type Fault =
   | 'pass'
   | 'cut-before'
   | 'cut-after'
+  | 'stall-after'
   | 'hang'
   | { status: number; headers?: Record<string, string>; body?: string };
 
@@ -18,6 +20,8 @@ export interface RelayedRequest {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
+  /** Whether the answer or the connection has ended. */
+  isEnded: boolean;
 }
 
 export interface FaultyRelay {
@@ -42,7 +46,11 @@ export async function startFaultyRelay(targetUrl: string): Promise<FaultyRelay> 
       response.end(JSON.stringify(relay.requests));
       return relay.plan(...JSON.parse(body.toString()));
     }
-    relay.requests.push({ at: Date.now(), method, path, headers, body: body.toString() });
+    const request = { at: Date.now(), method, path, headers, body: body.toString(), isEnded: false };
+    relay.requests.push(request);
+    response.once('close', () => {
+      request.isEnded = true;
+    });
     const fault = faults.shift() ?? 'pass';
     if (fault === 'hang') return;
     if (fault === 'cut-before') return void incoming.socket.destroy();
@@ -54,7 +62,7 @@ export async function startFaultyRelay(targetUrl: string): Promise<FaultyRelay> 
       redirect: 'manual',
       ...(body.length > 0 ? { body } : {}),
     });
-    await passOn(answer, response, fault === 'cut-after');
+    await passOn(answer, response, fault);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const relay: FaultyRelay = {
@@ -72,10 +80,12 @@ export async function startFaultyRelay(targetUrl: string): Promise<FaultyRelay> 
   return relay;
 }
 
-async function passOn(answer: Response, response: ServerResponse, isCut: boolean): Promise<void> {
+async function passOn(answer: Response, response: ServerResponse, fault: Fault): Promise<void> {
   const bytes = Buffer.from(await answer.arrayBuffer());
   const { connection: _, 'keep-alive': __, ...headers } = Object.fromEntries(answer.headers);
   response.writeHead(answer.status, headers);
-  if (!isCut) return void response.end(bytes);
-  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy());
+  if (fault === 'pass') return void response.end(bytes);
+  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
+    if (fault === 'cut-after') response.destroy();
+  });
 }

@@ -94,6 +94,7 @@ interface Observed {
   requests: number;
   keys: string[];
   pausesMs: number[];
+  areEnded: boolean;
   tookMs: number;
 }
 
@@ -120,6 +121,7 @@ describe('a call that fails', () => {
     // The second answer is 404, because the first attempt deleted it.
     ['delete after a cut', 'undefined', 2],
     ['timeout, then an answer', 'object', 2],
+    ['answer that stalls', 'object', 2],
     ['export after 503', 30, 2],
     ['csv that is cancelled', true, 1],
   ])('is repeated and succeeds: %s', (name, value, requests) => {
@@ -160,6 +162,7 @@ describe('a call that fails', () => {
     ['csv without an end', { name: 'ConnectionError' }, 1],
     ['export of something else', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['export that hangs', { name: 'TimeoutError' }, 2],
+    ['export that stalls', { name: 'TimeoutError' }, 1],
     ['bad key', { name: 'BotDetectionError' }, 0],
     ['bad address', { name: 'BotDetectionError' }, 0],
     ['bad region', { name: 'BotDetectionError' }, 0],
@@ -189,6 +192,7 @@ describe('a call that fails', () => {
   it('is cancelled at once, also in a pause of 30 s', () => {
     expect(observed.cancelled!.tookMs).toBeLessThan(2_000);
     expect(observed['cancelled in a pause']!.tookMs).toBeLessThan(2_000);
+    expect(observed['csv that is cancelled']).toMatchObject({ areEnded: true });
     expect(observed['csv that is cancelled']!.tookMs).toBeLessThan(2_000);
   });
 

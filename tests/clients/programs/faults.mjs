@@ -29,7 +29,8 @@ async function observe(name, faults, call) {
   const requests = await plan();
   const keys = [...new Set(requests.map(({ headers }) => headers['idempotency-key']))];
   const pausesMs = requests.slice(1).map(({ at }, index) => at - requests[index].at);
-  seen[name] = { ...outcome, requests: requests.length, keys, pausesMs, tookMs: performance.now() - startMs };
+  const areEnded = requests.every(({ isEnded }) => isEnded);
+  seen[name] = { ...outcome, requests: requests.length, areEnded, keys, pausesMs, tookMs: performance.now() - startMs };
   return outcome.value;
 }
 const status = (code, headers) => ({ status: code, headers });
@@ -133,10 +134,14 @@ await observe('export of something else', [{ status: 200, body: '<html>\n' }], (
   readAll(client.exports.sessions(csv)),
 );
 await observe('export that hangs', ['hang', 'hang'], () => readAll(hasty.exports.users()));
+await observe('export that stalls', ['stall-after'], () => readAll(hasty.exports.sessions()));
+await observe('answer that stalls', ['stall-after'], async () => typeof (await hasty.stats.get()));
 await observe('csv that is cancelled', ['hang'], async () => {
   const reader = client.exports.users(csv).getReader();
   setTimeout(() => reader.cancel(), 100);
-  return (await reader.read()).done;
+  const { done } = await reader.read();
+  await sleep(200);
+  return done;
 });
 
 for (const apiKey of [`${KEY}\n`, `${KEY} `, `${KEY}é`])

@@ -11,7 +11,7 @@ export interface SourceFile {
   external: string[];
 }
 
-/** Where the project's sources are. The released pixels are built from them. */
+/** Where the project's sources are. The released pixels and what a client has in `dist` are built from them. */
 export const SOURCE_ROOTS = [
   'app',
   'proxy.ts',
@@ -22,7 +22,11 @@ export const SOURCE_ROOTS = [
   'inngest',
   'contract',
   'pixel',
+  'clients',
 ];
+
+/** Files that are built or generated. */
+const MADE = /^(pixel\/released\/|clients\/[^/]+\/(dist|node_modules)\/|clients\/typescript\/src\/schema\.ts$)/;
 
 /**
  * Static, side-effect and dynamic imports, and re-exports, of types too. Biome formats all of them so that these
@@ -47,7 +51,7 @@ export function readSources(roots: string[]): SourceFile[] {
       ? [root]
       : readdirSync(root, { recursive: true, encoding: 'utf8' })
           .map((name) => join(root, name).split(sep).join('/'))
-          .filter((path) => /\.(ts|tsx|js|mjs)$/.test(path) && !path.startsWith('pixel/released/'))
+          .filter((path) => /\.(ts|tsx|js|mjs)$/.test(path) && !MADE.test(path))
           .filter((path) => statSync(path).isFile()),
   );
   return paths.sort().map((path) => {
@@ -67,7 +71,9 @@ function resolveFile(from: string, specifier: string): string {
   const target = normalize(join(dirname(from), specifier))
     .split(sep)
     .join('/');
-  const candidates = [target, `${target}.ts`, `${target}.tsx`, `${target}/index.ts`];
+  // Packages that Node runs name the compiled file.
+  const source = target.replace(/\.js$/, '.ts');
+  const candidates = [target, source, `${target}.ts`, `${target}.tsx`, `${target}/index.ts`];
   const found = candidates.find((path) => existsSync(path) && statSync(path).isFile());
   if (!found) throw new Error(`${from} imports ${specifier}, which leads nowhere`);
   return found;

@@ -54,6 +54,8 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   ['db', 'db/', 'contract'],
   // What browsers run on a customer's page.
   ['pixel', 'pixel/', 'contract'],
+  // What customers install. It knows the API by its document alone.
+  ['clients', 'clients/', ''],
   // The functions say when something runs. The service gives them what to run.
   ['inngest', 'inngest/', 'contract'],
   // Speaks Inngest's protocol and knows nothing of the product.
@@ -116,10 +118,11 @@ export * from './e';\nexport { f } from 'f';\nconst g = await import('./g');\nco
       'server',
       'db',
       'pixel',
+      'clients',
       'inngest',
       'contract',
     ]);
-    const onOneFloor = ROOMS.filter(({ name }) => ['db', 'pixel', 'inngest', 'engine'].includes(name));
+    const onOneFloor = ROOMS.filter(({ name }) => ['db', 'pixel', 'clients', 'inngest', 'engine'].includes(name));
     expect(new Set(onOneFloor.flatMap(({ mayImport }) => mayImport))).toEqual(new Set(['contract']));
   });
 
@@ -156,6 +159,12 @@ export * from './e';\nexport { f } from 'f';\nconst g = await import('./g');\nco
     const contract = sources.filter(({ path }) => findRoom(path)?.name === 'contract');
     expect(contract.length).toBeGreaterThan(5);
     expect(new Set(contract.flatMap(({ external }) => external))).toEqual(new Set(['zod']));
+  });
+
+  it('lets the TypeScript client import no package, not even one of Node, because it runs anywhere', () => {
+    const client = sources.filter(({ path }) => path.startsWith('clients/typescript/src/'));
+    expect(client.length).toBeGreaterThan(5);
+    expect(client.flatMap(({ external }) => external)).toEqual([]);
   });
 
   it('keeps TRPCError inside procedures and rest', () => {

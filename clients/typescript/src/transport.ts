@@ -1,0 +1,217 @@
+import { Deadline } from './deadline.js';
+import { ApiError, BotDetectionError, ConnectionError, makeApiError, NotFoundError } from './errors.js';
+import type { PostOptions, RequestOptions } from './operations.js';
+import { type PageAnswer, PagedList } from './pages.js';
+
+const FIRST_BACKOFF_MS = 500;
+const LONGEST_BACKOFF_MS = 8_000;
+/** What asks for a longer pause is thrown, so that no call seems to hang. */
+const LONGEST_RETRY_AFTER_SECONDS = 60;
+const NOT_OURS = 'the answer is none of the API; is baseUrl right?';
+
+export interface TransportOptions {
+  apiKey: string;
+  baseUrl: string;
+  /** The time limit of an attempt. */
+  timeoutMs: number;
+  /** How often a request may be sent again. */
+  maxRetries: number;
+}
+
+/** A request to the API. `path` is encoded. */
+export interface Call {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  query?: object | undefined;
+  body?: unknown;
+  options?: PostOptions | undefined;
+}
+
+/** Makes a path and encodes its parameters. Throws for those that no URL can have as a segment: '', '.' and '..'. */
+export function encodePath(parts: TemplateStringsArray, ...values: string[]): string {
+  const segments = values.map((value) => {
+    if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
+      throw new BotDetectionError(`${JSON.stringify(value)} cannot be an id in the path ${parts.join('…')}`);
+    return encodeURIComponent(value);
+  });
+  return String.raw({ raw: parts }, ...segments);
+}
+
+/** Sends requests: attempts, pauses, time limits, errors. It alone knows the key. */
+export class Transport {
+  readonly #authorization: string;
+  readonly #baseUrl: string;
+  readonly #timeoutMs: number;
+  readonly #maxRetries: number;
+
+  constructor({ apiKey, baseUrl, timeoutMs, maxRetries }: TransportOptions) {
+    // fetch would put a key that no header can have into its error.
+    if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new BotDetectionError('apiKey must be printable ASCII without spaces');
+    this.#authorization = `Bearer ${apiKey}`;
+    this.#baseUrl = checkBaseUrl(baseUrl);
+    this.#timeoutMs = timeoutMs;
+    this.#maxRetries = maxRetries;
+  }
+
+  /** Answers the body of a success as JSON, undefined for a 204. */
+  request<Answer>(call: Call): Promise<Answer> {
+    return this.#repeat(call, async (response, deadline) => {
+      const text = response.status === 204 ? '' : await response.text();
+      deadline.end();
+      return (response.status === 204 ? undefined : parseAnswer(response, text)) as Answer;
+    });
+  }
+
+  /** Answers the content of `data`. */
+  async read<Content>(call: Call): Promise<Content> {
+    return (await this.request<{ data: Content }>(call)).data;
+  }
+
+  /** Answers a list that sends its requests when it is walked. */
+  list<One>(
+    path: string,
+    filters: { cursor?: string } | undefined,
+    options: RequestOptions | undefined,
+  ): PagedList<One> {
+    const readPage = (cursor: string | undefined) =>
+      this.request<PageAnswer<One>>({ method: 'GET', path, query: { ...filters, cursor }, options });
+    return new PagedList(readPage, filters?.cursor);
+  }
+
+  /** Answers a file, whose body is still to be read under the deadline, which is paused. The reader ends it. */
+  open(call: Call): Promise<{ body: ReadableStream<Uint8Array>; deadline: Deadline }> {
+    return this.#repeat(call, async (response, deadline) => {
+      if (!/^(text\/csv|application\/x-ndjson)\b/.test(response.headers.get('content-type') ?? ''))
+        throw makeApiError({ ...readFault(response), message: NOT_OURS });
+      deadline.pause();
+      return { body: response.body!, deadline };
+    });
+  }
+
+  async #repeat<Answer>(call: Call, read: ReadAnswer<Answer>): Promise<Answer> {
+    const request = this.#makeRequest(call);
+    let wasLost = false;
+    for (let retry = 0; ; retry++) {
+      try {
+        return await this.#attempt(request, call.options, read);
+      } catch (error) {
+        // An earlier attempt, whose answer got lost, has deleted it.
+        if (wasLost && call.method === 'DELETE' && error instanceof NotFoundError) return undefined as Answer;
+        const pauseMs = isRepeatable(call.method, error) ? choosePauseMs(error, retry) : null;
+        if (retry >= this.#maxRetries || pauseMs === null) throw error;
+        wasLost ||= !(error instanceof ApiError && error.status === 429);
+        await sleep(pauseMs, call.options?.signal);
+      }
+    }
+  }
+
+  #makeRequest({ method, path, query = {}, body, options }: Call) {
+    const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search = String(new URLSearchParams(parameters.map(([name, value]) => [name, String(value)])));
+    const headers: Record<string, string> = { authorization: this.#authorization };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (method === 'POST') {
+      // The same key in every attempt, so that the request has one effect.
+      const key = options?.idempotencyKey ?? crypto.randomUUID();
+      if (!/^[\x20-\x7e]{1,255}$/.test(key))
+        throw new BotDetectionError('idempotencyKey must have 1 to 255 printable ASCII characters');
+      headers['idempotency-key'] = key;
+    }
+    const init: RequestInit = { method, headers, redirect: 'manual' };
+    if (body !== undefined) init.body = JSON.stringify(body);
+    return { url: `${this.#baseUrl}${path}${search && `?${search}`}`, init };
+  }
+
+  async #attempt<Answer>(
+    { url, init }: { url: string; init: RequestInit },
+    options: PostOptions | undefined,
+    read: ReadAnswer<Answer>,
+  ): Promise<Answer> {
+    const deadline = new Deadline(options?.timeoutMs ?? this.#timeoutMs, options?.signal);
+    try {
+      const response = await fetch(url, { ...init, signal: deadline.signal });
+      if (response.ok) return await read(response, deadline);
+      throw await readError(response, deadline);
+    } catch (error) {
+      deadline.end();
+      throw deadline.explain(error);
+    }
+  }
+}
+
+type ReadAnswer<Answer> = (response: Response, deadline: Deadline) => Promise<Answer>;
+
+/** Answers the address without a slash at its end. Its text is in no error, because it may have a password. */
+function checkBaseUrl(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
+    throw new BotDetectionError('baseUrl must be an http or https address without user name, query and fragment');
+  return url.href.replace(/\/$/, '');
+}
+
+/** Whether the request may be sent again. POST may, because each one carries an idempotency key. */
+function isRepeatable(method: Call['method'], error: unknown): boolean {
+  if (error instanceof ApiError) {
+    if (error.status === 429) return true;
+    return method === 'PATCH' ? error.status === 503 : error.status >= 500;
+  }
+  return error instanceof ConnectionError && method !== 'PATCH';
+}
+
+/** How long to wait before the next attempt; null if that is too long. `retry` counts from 0. */
+function choosePauseMs(error: unknown, retry: number): number | null {
+  const seconds = error instanceof ApiError ? error.retryAfterSeconds : null;
+  if (seconds !== null) return seconds <= LONGEST_RETRY_AFTER_SECONDS ? seconds * 1000 : null;
+  return Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** retry);
+}
+
+/** Throws the signal's reason if it is aborted meanwhile. */
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = () => {
+      clearTimeout(timer);
+      reject(signal!.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', cancel);
+      resolve();
+    }, ms);
+    if (signal?.aborted) cancel();
+    else signal?.addEventListener('abort', cancel, { once: true });
+  });
+}
+
+function parseAnswer(response: Response, text: string): unknown {
+  try {
+    const answer: unknown = JSON.parse(text);
+    // Every answer has `data`, except that of `/health`.
+    if (typeof answer === 'object' && answer !== null && ('data' in answer || 'status' in answer)) return answer;
+  } catch {} // it is no JSON
+  throw makeApiError({ ...readFault(response), message: NOT_OURS });
+}
+
+const readFault = ({ status, headers }: Response) => {
+  const retryAfter = headers.get('retry-after') ?? '';
+  return {
+    status,
+    code: 'UNEXPECTED_ANSWER',
+    message: `unexpected answer with status ${status}`,
+    field: null,
+    requestId: headers.get('x-request-id'),
+    retryAfterSeconds: /^[0-9]{1,9}$/.test(retryAfter) ? Number(retryAfter) : null,
+  };
+};
+
+async function readError(response: Response, deadline: Deadline): Promise<ApiError> {
+  const fault = readFault(response);
+  try {
+    const { error } = JSON.parse(await response.text());
+    const { code, message, details } = error;
+    if (typeof code === 'string' && typeof message === 'string')
+      return makeApiError({ ...fault, code, message, field: details?.field ?? null });
+  } catch (error) {
+    // The status counts even if the body broke off or is not ours. Who cancelled the call hears that instead.
+    if (deadline.isCancelled) throw error;
+  }
+  return makeApiError(fault);
+}

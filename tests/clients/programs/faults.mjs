@@ -1,0 +1,152 @@
+// Calls through a relay that breaks requests as it is told. Prints for each call its outcome and the requests that arrived.
+import { inspect } from 'node:util';
+import { createClient } from 'bot-detection-client';
+
+const { RELAY, KEY, RECEIVER, ELSEWHERE } = process.env;
+const client = createClient({ apiKey: KEY, baseUrl: `${RELAY}/` });
+const hasty = createClient({ apiKey: KEY, baseUrl: RELAY, timeoutMs: 300, maxRetries: 1 });
+const seen = {};
+/** Pauses are as short as chance permits, except where they are measured. */
+let chance = 0;
+Math.random = () => chance;
+const inspected = [inspect(client, { depth: 9, showHidden: true }), JSON.stringify(client), String(client)];
+
+const plan = async (...faults) =>
+  (await fetch(`${RELAY}/relay`, { method: 'POST', body: JSON.stringify(faults) })).json();
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function observe(name, faults, call) {
+  await plan(...faults);
+  const startMs = performance.now();
+  const outcome = await call().then(
+    (value) => ({ value }),
+    (error) => {
+      inspected.push(inspect(error, { depth: 9, showHidden: true }), String(error.stack), JSON.stringify(error));
+      const { name, status, code, field, requestId, retryAfterSeconds, webhookId } = error;
+      return { error: { name, status, code, field, hasRequestId: Boolean(requestId), retryAfterSeconds, webhookId } };
+    },
+  );
+  const requests = await plan();
+  const keys = [...new Set(requests.map(({ headers }) => headers['idempotency-key']))];
+  const pausesMs = requests.slice(1).map(({ at }, index) => at - requests[index].at);
+  const areEnded = requests.every(({ isEnded }) => isEnded);
+  seen[name] = { ...outcome, requests: requests.length, areEnded, keys, pausesMs, tookMs: performance.now() - startMs };
+  return outcome.value;
+}
+const status = (code, headers) => ({ status: code, headers });
+async function readAll(rows) {
+  const all = [];
+  for await (const row of rows) all.push(row);
+  return all.length;
+}
+
+const getStats = async () => typeof (await client.stats.get());
+await observe('get after 500, 503 and a cut', [status(500), status(503), 'cut-after'], getStats);
+await observe('get after three cuts', ['cut-before', 'cut-before', 'cut-before'], getStats);
+await observe(
+  'get after four 503',
+  [1, 2, 3, 4].map(() => status(503)),
+  getStats,
+);
+chance = 0.999;
+await observe(
+  'get after 503 by the worst chance',
+  [1, 2, 3].map(() => status(503)),
+  getStats,
+);
+chance = 0.1;
+const patient = createClient({ apiKey: KEY, baseUrl: RELAY, maxRetries: 6 });
+await observe(
+  'get after many 503',
+  [1, 2, 3, 4, 5, 6].map(() => status(503)),
+  async () => typeof (await patient.stats.get()),
+);
+chance = 0;
+await observe(
+  'get after four cuts',
+  [1, 2, 3, 4].map(() => 'cut-before'),
+  getStats,
+);
+await observe('get after 429', [status(429, { 'retry-after': '1' })], getStats);
+await observe('get after 429 without a time', [status(429)], getStats);
+await observe('get after 429 for long', [status(429, { 'retry-after': '61' })], getStats);
+for (const code of [400, 401, 402, 403, 404]) await observe(`get after ${code}`, [status(code)], getStats);
+await observe('redirect', [status(307, { location: ELSEWHERE })], getStats);
+await observe('no answer of the API', [{ status: 200, body: '<html>' }], getStats);
+
+await observe('another JSON', [{ status: 200, body: '{}' }], getStats);
+
+const page = (data, pagination) => ({ status: 200, body: JSON.stringify({ data, pagination }) });
+const more = { hasMore: true, limit: 1, nextCursor: 'c' };
+await observe('empty page', [page([], more), page([{ id: 's' }], more), page([], { hasMore: false, limit: 1 })], () =>
+  readAll(client.sessions.list()),
+);
+await observe('page without a cursor', [page([], { hasMore: true, limit: 1 })], () => readAll(client.users.list()));
+await observe('field', [], () => client.sessions.list({ pageSize: 0 }).page());
+await observe('unknown', [], () => client.sessions.get('no such/session'));
+await observe('impossible id', [], () => client.sessions.get('..'));
+await observe('wrong key', [], () => createClient({ apiKey: `${KEY}x`, baseUrl: RELAY }).stats.get());
+
+const id = (await client.sessions.list().page()).items[0].id;
+const entries = await readAll(client.auditLog.list());
+const label = (options) => async () => (await client.sessions.label(id, { verdict: 'bot' }, options)).verdict;
+await observe('label after a cut', ['cut-after', status(503)], label());
+await observe('label with a key', ['cut-after'], label({ idempotencyKey: 'mine' }));
+await observe('bad idempotency key', [], label({ idempotencyKey: 'a\n' }));
+seen.labels = (await readAll(client.auditLog.list())) - entries;
+
+const body = { url: RECEIVER, eventType: 'BotDetected' };
+const webhook = await observe('create after 503', [status(503)], () => client.webhooks.create(body));
+seen['create after 503'].value = typeof webhook.id;
+const update = async () => (await client.webhooks.update(webhook.id, { name: 'n' })).name;
+await observe('patch after 500', [status(500)], update);
+await observe('patch after a cut', ['cut-before'], update);
+await observe('patch after 503 and 429', [status(503), status(429, { 'retry-after': '1' })], update);
+await observe('put after a cut', ['cut-after'], () => client.riskThresholds.update({ mediumAt: 40, botAt: 70 }));
+await observe('test after a cut', ['cut-after'], async () => (await client.webhooks.test(webhook.id)).status);
+seen.deliveries = await readAll(client.webhooks.listDeliveries(webhook.id));
+await observe('create after a cut', ['cut-after'], () => client.webhooks.create(body));
+seen.webhooks = (await client.webhooks.list()).length;
+await observe('delete after a cut', ['cut-after'], async () => typeof (await client.webhooks.delete(webhook.id)));
+await observe('delete of nothing', [], () => client.webhooks.delete(webhook.id));
+await observe('delete of nothing after 429', [status(429)], () => client.webhooks.delete(webhook.id));
+
+await observe('timeout', ['hang', 'hang'], () => hasty.stats.get());
+await observe('timeout, then an answer', ['hang'], async () => typeof (await hasty.stats.get()));
+await observe('cancelled', ['hang'], () => client.stats.get({ signal: AbortSignal.timeout(100) }));
+const own = new AbortController();
+const pausing = observe('cancelled in a pause', [status(429, { 'retry-after': '30' })], () =>
+  client.stats.get({ signal: own.signal }),
+);
+await sleep(200);
+own.abort(Object.assign(new Error('enough'), { name: 'Enough' }));
+await pausing;
+await observe('cancelled before', [], () => client.stats.get({ signal: own.signal }));
+
+await observe('export after 503', [status(503)], () => readAll(client.exports.sessions()));
+await observe('export that breaks off', ['cut-after'], () => readAll(client.exports.sessions()));
+const csv = { format: 'csv' };
+await observe('csv that breaks off', ['cut-after'], () => readAll(client.exports.sessions(csv)));
+await observe('csv without an end', [{ status: 200, headers: { 'content-type': 'text/csv' }, body: 'id\r\nx' }], () =>
+  readAll(client.exports.sessions(csv)),
+);
+await observe('export of something else', [{ status: 200, body: '<html>\n' }], () =>
+  readAll(client.exports.sessions(csv)),
+);
+await observe('export that hangs', ['hang', 'hang'], () => readAll(hasty.exports.users()));
+await observe('export that stalls', ['stall-after'], () => readAll(hasty.exports.sessions()));
+await observe('answer that stalls', ['stall-after'], async () => typeof (await hasty.stats.get()));
+await observe('csv that is cancelled', ['hang'], async () => {
+  const reader = client.exports.users(csv).getReader();
+  setTimeout(() => reader.cancel(), 100);
+  const { done } = await reader.read();
+  await sleep(200);
+  return done;
+});
+
+for (const apiKey of [`${KEY}\n`, `${KEY} `, `${KEY}é`])
+  await observe('bad key', [], async () => createClient({ apiKey, baseUrl: RELAY }));
+await observe('bad address', [], async () => createClient({ apiKey: KEY, baseUrl: `http://u:${KEY}@127.0.0.1/` }));
+await observe('bad region', [], async () => createClient({ apiKey: KEY, baseUrl: { us: RELAY }, region: 'eu' }));
+seen.showsKey = inspected.some((text) => text?.includes(KEY));
+process.stdout.write(JSON.stringify(seen));

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { CLIENTS } from '../../clients/generate.mjs';
+
+// What is generated for the clients is committed, so that a reader sees it. `npm run clients` writes it.
+
+const LIMIT_MS = 60_000;
+const readDocument = () => JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
+
+describe.each(Object.entries(CLIENTS))('the generated part of the client %s', (_name, generate) => {
+  it('is what docs/openapi.json gives, which `npm run clients` writes', { timeout: LIMIT_MS }, async () => {
+    const files = await generate(readDocument());
+    expect(Object.keys(files).length).toBeGreaterThan(0);
+    const outdated = Object.entries(files).filter(([path, text]) => readFileSync(path, 'utf8') !== text);
+    expect(outdated.map(([path]) => path)).toEqual([]);
+  });
+
+  it('changes with the document', { timeout: LIMIT_MS }, async () => {
+    const document = readDocument();
+    document.components.schemas.Health.properties.later = { type: 'string' };
+    const files = await generate(document);
+    const changed = Object.entries(files).filter(([path, text]) => readFileSync(path, 'utf8') !== text);
+    expect(changed).not.toEqual([]);
+  });
+});

@@ -59,7 +59,12 @@ describe.each(KINDS)('a receiver in %s', (kind) => {
   async function startApplication({ skip }: Pick<TestContext, 'skip'>, secrets: string[], failFirst = 0) {
     if (client instanceof Error) return skip(`no Python client: ${client.message.trim().split('\n').at(-1)}`);
     const { python, programs } = client.receivers;
-    const env = { PATH: process.env.PATH, WEBHOOK_SECRETS: secrets.join(','), FAIL_FIRST: String(failFirst) };
+    const env = {
+      NODE_ENV: 'test' as const,
+      PATH: process.env.PATH,
+      WEBHOOK_SECRETS: secrets.join(','),
+      FAIL_FIRST: String(failFirst),
+    };
     const parameters = [join(programs, 'serve.py'), `${kind}_receiver`, String(ports[kind])];
     const child = spawn(python, parameters, { cwd: programs, env, stdio: ['ignore', 'pipe', 'inherit'] });
     const application = follow(child);

@@ -58,7 +58,7 @@ async function runProgram(context: Pick<TestContext, 'skip'>, ...parameters: str
   const { python, programs } = requireClient(context).plain;
   const cwd = await mkdtemp(join(directory, 'run-'));
   const addresses = { BASE_URL: server.url, RELAY_URL: relay.url, RECEIVER_URL: receiver.url };
-  const env = { PATH: process.env.PATH, API_KEY: customer.key, ...addresses };
+  const env = { NODE_ENV: 'test' as const, PATH: process.env.PATH, API_KEY: customer.key, ...addresses };
   const [file, ...rest] = parameters;
   const { stdout } = await run(python, [join(programs, file!), ...rest], { cwd, env, timeout: PROGRAM_LIMIT_MS });
   return stdout;

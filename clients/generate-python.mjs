@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { tsImport } from 'tsx/esm/api';
 
-// Writes what the Python client takes from docs/openapi.json, and the synchronous half of the client from the asynchronous
-// one. `node clients/generate-python.mjs [folder]` writes into the package, or into another folder, for a comparison.
+// Makes what the Python client takes from docs/openapi.json, and the synchronous half of the client from the asynchronous
+// one. `node clients/generate-python.mjs [folder]` writes it below the root, or below another folder for a comparison.
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const PACKAGE = join(ROOT, 'clients/python/src/bot_detection');
+const PACKAGE = 'clients/python/src/bot_detection';
 const REQUIREMENTS = join(ROOT, 'clients/python/requirements.txt');
 const HEAD = '# Generated from docs/openapi.json by clients/generate-python.mjs. Do not edit.';
 const SYNC_HEAD = '# Generated from the module of the same name in _async by clients/generate-python.mjs. Do not edit.';
@@ -210,7 +210,7 @@ unasync.unasync_files(files, [unasync.Rule("/_async/", "/_sync/", names)])`;
 /** Makes the synchronous modules of the asynchronous ones. */
 async function writeSync(python, folder, target) {
   const from = join(folder, '_async');
-  await cp(join(PACKAGE, '_async'), from, { recursive: true });
+  await cp(join(ROOT, PACKAGE, '_async'), from, { recursive: true });
   const names = (await readdir(from)).filter((name) => name.endsWith('.py'));
   const files = names.map((name) => join(from, name));
   await run(python, ['-c', UNASYNC, JSON.stringify([files, SYNC_NAMES])]);
@@ -221,20 +221,34 @@ async function writeSync(python, folder, target) {
   }
 }
 
-async function main(target) {
-  process.chdir(ROOT);
+/** Makes the generated files of the Python client: their texts by their paths below the root. */
+export async function generatePython(document) {
   const { installPythonTools } = await tsImport('../tests/support/generators/python-tools.ts', import.meta.url);
   const python = join(await installPythonTools(REQUIREMENTS), 'bin/python');
-  const document = JSON.parse(await readFile('docs/openapi.json', 'utf8'));
   const operations = listOperations(document);
   const folder = await mkdtemp(join(tmpdir(), 'generate-python-'));
-  await writeTypes(python, selectSchemas(document, operations), folder, join(target, 'types.py'));
-  await writeFile(join(target, '_operations.py'), writeOperations(operations));
-  await writeFile(join(target, 'events.py'), writeEvents(document));
-  await writeSync(python, folder, target);
-  const written = ['types.py', '_operations.py', 'events.py', '_sync'].map((name) => join(target, name));
-  await run(python, ['-m', 'black', '--quiet', '--config', join(ROOT, 'clients/python/pyproject.toml'), ...written]);
-  await rm(folder, { recursive: true });
+  const target = join(folder, PACKAGE);
+  try {
+    await mkdir(target, { recursive: true });
+    await writeTypes(python, selectSchemas(document, operations), folder, join(target, 'types.py'));
+    await writeFile(join(target, '_operations.py'), writeOperations(operations));
+    await writeFile(join(target, 'events.py'), writeEvents(document));
+    await writeSync(python, folder, target);
+    await run(python, ['-m', 'black', '--quiet', '--config', join(ROOT, 'clients/python/pyproject.toml'), target]);
+    const names = (await readdir(target, { recursive: true })).filter((name) => name.endsWith('.py')).sort();
+    const texts = names.map(async (name) => [join(PACKAGE, name), await readFile(join(target, name), 'utf8')]);
+    return Object.fromEntries(await Promise.all(texts));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
-await main(resolve(process.argv[2] ?? PACKAGE));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const target = resolve(process.argv[2] ?? ROOT);
+  process.chdir(ROOT);
+  const document = JSON.parse(await readFile('docs/openapi.json', 'utf8'));
+  for (const [path, text] of Object.entries(await generatePython(document))) {
+    await mkdir(dirname(join(target, path)), { recursive: true });
+    await writeFile(join(target, path), text);
+  }
+}

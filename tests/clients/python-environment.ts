@@ -1,5 +1,5 @@
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { readBlocks } from '../support/documents';
 import { installPythonTools, run } from '../support/generators/python-tools';
 
@@ -70,20 +70,15 @@ export const readExamples = () =>
       .map(({ name, code }) => [name!, `${code}\n`]),
   );
 
-/** Writes what the generator makes of the document into a folder, and answers the files that differ from the package's. */
+/** Generates the client into a folder, and answers the files that differ from those of the repository. */
 export async function findStaleFiles(folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true });
-  await run(process.execPath, [resolve('clients/generate-python.mjs'), folder]);
+  await run(process.execPath, ['clients/generate-python.mjs', folder]);
   const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.py'));
-  const read = (home: string, name: string) => readFile(join(home, name), 'utf8').catch(() => null);
-  const stale = await Promise.all(
-    names.map(async (name) => {
-      const [made, kept] = await Promise.all([read(folder, name), read(`${PACKAGE}/src/bot_detection`, name)]);
-      return made === kept ? [] : [name];
-    }),
-  );
   if (names.length < 8) throw new Error(`the generator wrote ${names}`);
-  return stale.flat();
+  const read = (path: string) => readFile(path, 'utf8').catch(() => null);
+  const texts = await Promise.all(names.map((name) => Promise.all([read(join(folder, name)), read(name)])));
+  return names.filter((_, index) => texts[index]![0] !== texts[index]![1]);
 }
 
 /** Checks types strictly. Answers the lines with errors, as `file:line`. */

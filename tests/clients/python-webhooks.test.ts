@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { createWebhookSecret, signPayload } from '../../server/webhooks/signature';
 import { Customer } from '../support/customer';
 import { scoredSession } from '../support/facts';
@@ -36,6 +35,8 @@ let server: TestServer;
 let customer: Customer;
 let directory: string;
 let client: PythonClient | Error;
+/** What runs, also if a test failed. */
+const running = new Set<Application>();
 const ports = {} as Record<(typeof KINDS)[number], number>;
 
 beforeAll(async () => {
@@ -53,6 +54,11 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
+afterEach(async () => {
+  for (const application of running) await application.stop();
+  running.clear();
+});
+
 describe.each(KINDS)('a receiver in %s', (kind) => {
   const url = () => `http://127.0.0.1:${ports[kind]}/hooks`;
 
@@ -68,6 +74,7 @@ describe.each(KINDS)('a receiver in %s', (kind) => {
     const parameters = [join(programs, 'serve.py'), `${kind}_receiver`, String(ports[kind])];
     const child = spawn(python, parameters, { cwd: programs, env, stdio: ['ignore', 'pipe', 'inherit'] });
     const application = follow(child);
+    running.add(application);
     await waitUntil(
       () =>
         fetch(url()).then(
@@ -101,7 +108,6 @@ describe.each(KINDS)('a receiver in %s', (kind) => {
     expect(Number(second!.timestamp)).toBeGreaterThan(Number(first!.timestamp));
     await waitUntil(async () => (await customer.read(`/v1/webhooks/${id}`)).lastDeliveryStatus === 'Delivered');
     expect(application.printed).toEqual([`bot ${sessionId} 0.97`]);
-    await application.stop();
     await server.call('DELETE', `/v1/webhooks/${id}`, { key: customer.key });
   });
 
@@ -114,11 +120,10 @@ describe.each(KINDS)('a receiver in %s', (kind) => {
     expect(old.printed).toHaveLength(2);
     expect(old.printed[0]).toMatch(/^test ./);
     await old.stop();
-    const next = await startApplication(context, [rotated]);
+    await startApplication(context, [rotated]);
     expect(await post(`/${id}/test`), 'by the new secret').toMatchObject({ responseCode: 204 });
     await post(`/${id}/rotate-secret`);
     expect(await post(`/${id}/test`), 'by another secret').toMatchObject({ responseCode: 401, errorClass: '4xx' });
-    await next.stop();
     await server.call('DELETE', `/v1/webhooks/${id}`, { key: customer.key });
   });
 
@@ -174,7 +179,6 @@ describe.each(KINDS)('a receiver in %s', (kind) => {
     });
     expect(answer.status, 'signed, but no JSON').toBe(401);
     expect(application.printed).toEqual(['bot s 1']);
-    await application.stop();
   });
 });
 
@@ -184,10 +188,10 @@ function follow(child: ChildProcess): Application {
     answered: [],
     printed: [],
     async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
       child.kill();
       await exited;
-      await sleep(0);
     },
   };
   let rest = '';

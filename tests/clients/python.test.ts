@@ -75,7 +75,7 @@ describe('the package', () => {
     const program = `import importlib.metadata as m, importlib.resources as r, json
 print(json.dumps([m.requires("bot-detection-client"), r.files("bot_detection").joinpath("py.typed").is_file()]))`;
     const { stdout } = await run(plain.python, ['-c', program]);
-    expect(JSON.parse(stdout)).toEqual([['httpx<1,>=0.27'], true]);
+    expect(JSON.parse(stdout)).toEqual([['httpx<1,>=0.28'], true]);
   });
 
   it('is formatted, and its types and those of all programs are right', {
@@ -165,8 +165,8 @@ describe.each(['sync', 'async'])('the %s client', (kind) => {
   });
 
   it('reads health, sets thresholds, and encodes ids', async (context) => {
-    const missing = ['NotFoundError', 404, 'NOT_FOUND', null, null];
-    const expected = ['ok', [missing, missing, missing], { mediumAt: 40, botAt: 70 }, 'user-00000', true];
+    const odd = ['a%2Fb%20%3F%23%25', '%2E%2E', '%C3%B6'].map((id) => ['NOT_FOUND', `/v1/sessions/${id}`]);
+    const expected = ['ok', odd, { mediumAt: 40, botAt: 70 }, 'user-00000', true];
     expect(await play(context, 'other_reads')).toEqual(expected);
   });
 

@@ -130,14 +130,15 @@ async def life_cycle() -> object:
 
 
 async def other_reads() -> object:
-    async with connect(BASE_URL) as client:
+    async with connect(BASE_URL) as client, connect() as relayed:
         health = await client.health.get()
         odd = []
         for odd_id in ("a/b ?#%", "..", "ö"):
+            plan()
             try:
-                await client.sessions.get(odd_id)
+                await relayed.sessions.get(odd_id)
             except ApiError as error:
-                odd.append(describe(error))
+                odd.append([error.code, read_log()[0]["path"]])
         thresholds = await client.risk_thresholds.update(medium_at=40, bot_at=70)
         device = await client.users.confirm_device("user-00000", "device-00000")
         usage = await client.usage.get(start_date="2026-01-01")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 import httpx
@@ -43,7 +43,8 @@ class Answer:
 
     status: int
     headers: Mapping[str, str]
-    body: bytes
+    # It may have the secret of a webhook.
+    body: bytes = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -107,11 +108,11 @@ def read_retry_after(headers: Mapping[str, str]) -> int | None:
 def read_error(answer: Answer) -> ApiError:
     """Makes the error of an answer that is no success."""
     family = ServerError if answer.status >= 500 else _FAMILIES.get(answer.status, UnexpectedAnswerError)
-    message, code, field = httpx.codes.get_reason_phrase(answer.status) or "no reason given", "UNKNOWN", None
+    message, code, named = httpx.codes.get_reason_phrase(answer.status) or "no reason given", "UNKNOWN", None
     try:
         error = json.loads(answer.body)["error"]
         message, code = str(error["message"]), str(error["code"])
-        field = (error.get("details") or {}).get("field")
+        named = (error.get("details") or {}).get("field")
     except (ValueError, KeyError, TypeError, AttributeError):
         # The answer of a proxy, for example. Its status has to do.
         pass
@@ -119,7 +120,7 @@ def read_error(answer: Answer) -> ApiError:
         message,
         status=answer.status,
         code=code,
-        field=field,
+        field=named,
         request_id=answer.headers.get("x-request-id"),
         retry_after_seconds=read_retry_after(answer.headers),
     )

@@ -28,7 +28,11 @@ export async function installPythonTools(requirements = REQUIREMENTS): Promise<s
   const options = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-deps', '--only-binary', ':all:'];
   const [command, ...pip] = await findPip(python);
   await run(command, [...pip, 'install', ...options, '--requirement', requirements], { timeout: INSTALL_LIMIT_MS });
-  await rename(unfinished, directory);
+  await rename(unfinished, directory).catch(async (error) => {
+    // Another test file may have installed the same list meanwhile.
+    if (!existsSync(directory)) throw error;
+    await rm(unfinished, { recursive: true });
+  });
   return directory;
 }
 

@@ -1,0 +1,98 @@
+"""Sends requests, and sends them again where that is safe."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TypeVar
+
+import httpx
+
+from .._answers import Answer, Page, describe_failure, read_data, read_error, read_page, read_retry_after
+from .._requests import Authorization, Call, Operation, PagedOperation, build_call, choose_base_url
+from .._retries import Deadline, decide_pause
+from .._version import __version__
+
+T = TypeVar("T")
+
+
+class AsyncTransport:
+    def __init__(
+        self, api_key: str, base_url: str | Mapping[str, str], region: str | None, timeout: float, max_retries: int
+    ) -> None:
+        self._timeout_s = timeout
+        self._max_retries = max_retries
+        self._http = httpx.AsyncClient(
+            base_url=choose_base_url(base_url, region),
+            auth=Authorization(api_key),
+            headers={"user-agent": f"bot-detection-client-python/{__version__}"},
+            timeout=timeout,
+            # The key would go elsewhere.
+            follow_redirects=False,
+        )
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def request(
+        self,
+        operation: Operation[T],
+        *ids: str,
+        arguments: Mapping[str, object] | None = None,
+        idempotency_key: str | None = None,
+    ) -> T:
+        answer, _ = await self._send(build_call(operation, ids, arguments or {}, idempotency_key))
+        return read_data(operation, answer)
+
+    async def request_page(self, operation: PagedOperation[T], call: Call) -> Page[T]:
+        answer, _ = await self._send(call)
+        return read_page(operation, answer)
+
+    async def open_file(self, call: Call) -> httpx.Response:
+        """Answers a success whose body is still to be read."""
+        _, response = await self._send(call, is_file=True)
+        return response
+
+    async def _send(self, call: Call, is_file: bool = False) -> tuple[Answer, httpx.Response]:
+        """Answers a success. Raises the error of any other answer, or of the last attempt if none was complete."""
+        retries = lost_answers = 0
+        while True:
+            try:
+                answer, response = await self._attempt(call, is_file)
+            except httpx.RequestError as error:
+                pause_s = decide_pause(call.method, None, None, retries, self._max_retries)
+                lost_answers += 1
+                if pause_s is None:
+                    raise describe_failure(error) from error
+            else:
+                # A removal that finds nothing: an earlier attempt, whose answer got lost, has removed it.
+                is_removed = call.is_removal and answer.status == 404 and lost_answers > 0
+                if answer.status in (200, 204) or is_removed:
+                    return answer, response
+                retry_after_s = read_retry_after(answer.headers)
+                pause_s = decide_pause(call.method, answer.status, retry_after_s, retries, self._max_retries)
+                lost_answers += answer.status >= 500
+                if pause_s is None:
+                    raise read_error(answer)
+            retries += 1
+            await asyncio.sleep(pause_s)
+
+    async def _attempt(self, call: Call, is_file: bool) -> tuple[Answer, httpx.Response]:
+        """Sends a request once. The body of a file is left to be read."""
+        deadline = Deadline(self._timeout_s)
+        request = self._http.build_request(
+            call.method, call.path, params=call.query or None, content=call.content, headers=call.headers
+        )
+        response = await self._http.send(request, stream=True)
+        if is_file and response.status_code == 200:
+            return Answer(200, response.headers, b""), response
+        try:
+            chunks = []
+            async for chunk in response.aiter_bytes():
+                chunks.append(chunk)
+                # The timeout of httpx is for each piece of the answer.
+                if deadline.is_over():
+                    raise httpx.ReadTimeout(f"the answer took longer than {self._timeout_s} s")
+        finally:
+            await response.aclose()
+        return Answer(response.status_code, response.headers, b"".join(chunks)), response

@@ -1,0 +1,98 @@
+# Generated from the module of the same name in _async by clients/generate-python.mjs. Do not edit.
+"""Lists that are read page by page, and files that are read piece by piece."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import httpx
+
+from .._answers import Chunks, Lines, Page, describe_failure
+from .._requests import Call, FileOperation, PagedOperation, build_call
+from ..errors import IncompleteFileError
+from .transport import Transport
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+T = TypeVar("T")
+
+
+class Pager(Generic[T]):
+    """A list. Iterate over it for its items, or over `pages()`. Each iteration asks the API again."""
+
+    def __init__(
+        self, transport: Transport, operation: PagedOperation[T], *ids: str, arguments: Mapping[str, object]
+    ) -> None:
+        self._transport = transport
+        self._operation = operation
+        self._call = build_call(operation, ids, arguments)
+
+    def __iter__(self) -> Iterator[T]:
+        for page in self.pages():
+            for item in page.data:
+                yield item
+
+    def pages(self) -> Iterator[Page[T]]:
+        """Iterates over the pages, from the one of the argument `cursor`, if there is one."""
+        call: Call | None = self._call
+        while call is not None:
+            page = self._transport.request_page(self._operation, call)
+            call = call.with_cursor(page.next_cursor) if page.has_more and page.next_cursor else None
+            yield page
+
+
+class Export(Generic[T]):
+    """
+    A file that is read while the server writes it: an iterator over its objects (ndjson) or its bytes (csv). Raises
+    IncompleteFileError if the file breaks off. Close it, or use it as a context manager, if you do not read all of it.
+    """
+
+    def __init__(
+        self, transport: Transport, operation: FileOperation[Any], format: str, arguments: Mapping[str, object]
+    ) -> None:
+        self._transport = transport
+        self._call = build_call(operation, (), arguments, extra_query={"format": format})
+        self._parser = Chunks() if format == "csv" else Lines()
+        self._items: deque[T] = deque()
+        self._response: httpx.Response | None = None
+        self._chunks: Iterator[bytes] | None = None
+        self._is_over = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> T:
+        while not self._items:
+            if self._is_over:
+                raise StopIteration
+            self._read()
+        return self._items.popleft()
+
+    def close(self) -> None:
+        """Ends the connection, if the file is not read yet."""
+        self._is_over = True
+        self._items.clear()
+        if self._response is not None:
+            self._response.close()
+
+    def _read(self) -> None:
+        if self._response is None or self._chunks is None:
+            self._response = self._transport.open_file(self._call)
+            self._chunks = self._response.iter_bytes()
+        try:
+            self._items.extend(self._parser.feed(self._chunks.__next__()))
+        except StopIteration:
+            self.close()
+            self._parser.finish()
+        except httpx.RequestError as error:
+            self.close()
+            raise IncompleteFileError(f"the file broke off: {describe_failure(error)}") from error

@@ -1,0 +1,47 @@
+"""Cancels calls while they wait for an answer and while they wait before they are repeated."""
+
+import asyncio
+import json
+import os
+import time
+
+import httpx
+from bot_detection import AsyncClient
+
+RELAY_URL = os.environ["RELAY_URL"]
+
+
+async def cancel_after(client: AsyncClient, seconds: float) -> list[object]:
+    task = asyncio.create_task(client.stats.get())
+    await asyncio.sleep(seconds)
+    begun = time.monotonic()
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        return ["cancelled", time.monotonic() - begun < 0.5]
+    return ["answered"]
+
+
+async def main() -> None:
+    outcomes: list[object] = []
+    async with (
+        httpx.AsyncClient(base_url=RELAY_URL) as control,
+        AsyncClient(api_key=os.environ["API_KEY"], base_url=RELAY_URL) as client,
+    ):
+        for fault in ("stall", {"status": 429, "retryAfter": "30"}):
+            await control.put("/faults", json=[fault])
+            outcomes.append(await cancel_after(client, 0.5))
+            await asyncio.sleep(0.2)
+            outcomes.append([entry["isClosed"] for entry in (await control.get("/log")).json()])
+        try:
+            await control.put("/faults", json=["stall"])
+            await asyncio.wait_for(client.stats.get(), 0.3)
+        except asyncio.TimeoutError:
+            outcomes.append("timed out")
+        await control.put("/faults", json=[])
+        outcomes.append((await client.stats.get())["totalSessions"])
+    print(json.dumps(outcomes))
+
+
+asyncio.run(main())

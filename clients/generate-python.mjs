@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { tsImport } from 'tsx/esm/api';
 
-// Makes what the Python client takes from docs/openapi.json, and the synchronous half of the client from the asynchronous
-// one. `node clients/generate-python.mjs [folder]` writes it below the root, or below another folder for a comparison.
+// Makes what the Python client takes from docs/openapi.json, and the synchronous half of the client from the asynchronous one, for
+// clients/generate.mjs.
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const PACKAGE = 'clients/python/src/bot_detection';
 const REQUIREMENTS = join(ROOT, 'clients/python/requirements.txt');
-const HEAD = '# Generated from docs/openapi.json by clients/generate-python.mjs. Do not edit.';
-const SYNC_HEAD = '# Generated from the module of the same name in _async by clients/generate-python.mjs. Do not edit.';
+const HEAD = '# Generated from docs/openapi.json by `npm run clients`. Do not edit.';
+const SYNC_HEAD = '# Generated from the module of the same name in _async by `npm run clients`. Do not edit.';
 
 /** What unasync does not know by itself. */
 const SYNC_NAMES = {
@@ -240,15 +240,5 @@ export async function generatePython(document) {
     return Object.fromEntries(await Promise.all(texts));
   } finally {
     await rm(folder, { recursive: true });
-  }
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const target = resolve(process.argv[2] ?? ROOT);
-  process.chdir(ROOT);
-  const document = JSON.parse(await readFile('docs/openapi.json', 'utf8'));
-  for (const [path, text] of Object.entries(await generatePython(document))) {
-    await mkdir(dirname(join(target, path)), { recursive: true });
-    await writeFile(join(target, path), text);
   }
 }

@@ -3,6 +3,7 @@ import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { copyClients } from './copied-clients';
 
 const run = promisify(execFile);
 const NAME = 'bot-detection-client';
@@ -25,10 +26,14 @@ export interface InstalledPackage {
 
 /** Packs the client as `npm publish` does, and installs it offline. */
 export async function installClient(): Promise<InstalledPackage> {
+  const sources = await copyClients();
   const home = await mkdtemp(join(tmpdir(), 'client-'));
   const env = { ...process.env, npm_config_update_notifier: 'false', npm_config_cache: join(home, '.npm') };
   const npm = async (cwd: string, ...parameters: string[]) => (await run('npm', parameters, { cwd, env })).stdout;
-  const [packed] = JSON.parse(await npm('clients/typescript', 'pack', '--json', '--pack-destination', home));
+  const [packed] = JSON.parse(
+    await npm(join(sources.folder, 'typescript'), 'pack', '--json', '--pack-destination', home),
+  );
+  await sources.remove();
   await writeFile(join(home, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   await npm(home, 'install', '--offline', '--no-audit', '--no-fund', join(home, packed.filename));
   const installed = join(home, 'node_modules', NAME);

@@ -1,5 +1,6 @@
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { generatePython } from '../../clients/generate-python.mjs';
 import { readBlocks } from '../support/documents';
 import { installPythonTools, run } from '../support/generators/python-tools';
 
@@ -70,15 +71,12 @@ export const readExamples = () =>
       .map(({ name, code }) => [name!, `${code}\n`]),
   );
 
-/** Generates the client into a folder, and answers the files that differ from those of the repository. */
-export async function findStaleFiles(folder: string): Promise<string[]> {
-  await mkdir(folder, { recursive: true });
-  await run(process.execPath, ['clients/generate-python.mjs', folder]);
-  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.py'));
-  if (names.length < 8) throw new Error(`the generator wrote ${names}`);
-  const read = (path: string) => readFile(path, 'utf8').catch(() => null);
-  const texts = await Promise.all(names.map((name) => Promise.all([read(join(folder, name)), read(name)])));
-  return names.filter((_, index) => texts[index]![0] !== texts[index]![1]);
+/** Generates the files of the package, and answers those that are not so in the repository. */
+export async function findStaleFiles(): Promise<string[]> {
+  const files = await generatePython(JSON.parse(await readFile('docs/openapi.json', 'utf8')));
+  const stored = (path: string) => readFile(path, 'utf8').catch(() => null);
+  const compared = Object.entries(files).map(async ([path, text]) => ((await stored(path)) === text ? [] : [path]));
+  return (await Promise.all(compared)).flat();
 }
 
 /** Checks types strictly. Answers the lines with errors, as `file:line`. */

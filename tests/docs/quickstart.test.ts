@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { copyClients, type CopiedClients } from '../clients/copied-clients';
+import { type CopiedClients, copyClients } from '../clients/copied-clients';
 import { createDemoSettings } from '../support/database';
 import { followDocument } from '../support/followed-document';
 import { findFreePort } from '../support/ports';

@@ -2472,7 +2472,7 @@ export interface components {
         ConfirmDeviceRequest: {
             /**
              * @description Free text, at most 1000 characters.
-             * @example Pasted 400 words within a second
+             * @example Her new laptop
              */
             notes?: string | null;
         };

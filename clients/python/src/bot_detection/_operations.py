@@ -1,4 +1,4 @@
-# Generated from docs/openapi.json by clients/generate-python.mjs. Do not edit.
+# Generated from docs/openapi.json by `npm run clients`. Do not edit.
 
 from . import types
 from ._requests import FileOperation, Operation, PagedOperation

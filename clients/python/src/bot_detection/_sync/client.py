@@ -1,4 +1,4 @@
-# Generated from the module of the same name in _async by clients/generate-python.mjs. Do not edit.
+# Generated from the module of the same name in _async by `npm run clients`. Do not edit.
 from __future__ import annotations
 
 from collections.abc import Mapping

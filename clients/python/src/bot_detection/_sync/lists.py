@@ -1,4 +1,4 @@
-# Generated from the module of the same name in _async by clients/generate-python.mjs. Do not edit.
+# Generated from the module of the same name in _async by `npm run clients`. Do not edit.
 """Lists that are read page by page, and files that are read piece by piece."""
 
 from __future__ import annotations

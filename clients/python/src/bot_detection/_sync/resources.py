@@ -1,4 +1,4 @@
-# Generated from the module of the same name in _async by clients/generate-python.mjs. Do not edit.
+# Generated from the module of the same name in _async by `npm run clients`. Do not edit.
 """The methods of the client, grouped by what they are about. Arguments are as docs/openapi.json describes them."""
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ const LONG_FILES = [
   ],
   ...['delivery/engine-contract', 'domain/embedded-postgres', 'delivery/soak'],
   ...['e2e/three-servers', 'rest/contract', 'delivery/cancelled-statements', 'rest/generated-clients'],
+  ...['clients/python', 'clients/mcp', 'clients/samples', 'clients/typescript', 'clients/python-webhooks'],
   ...['clients/typescript'],
   ...['e2e/pixel-browsers', 'delivery/postgres-crash', 'docs/quickstart', 'delivery/server-crash', 'e2e/pixel'],
   ...['e2e/admin', 'delivery/clock-steps', 'e2e/browser-session', 'delivery/delivery'],

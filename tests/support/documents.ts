@@ -26,6 +26,7 @@ export const DOCUMENTS = [
 /** The documents whose links are checked: all except the specification, which is given. */
 export const LINKED_DOCUMENTS = [
   ...['README.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/tour/README.md'],
+  ...['typescript', 'python', 'mcp'].map((client) => `clients/${client}/README.md`),
   ...readdirSync('docs')
     .filter((name) => name.endsWith('.md') && name !== 'specification.md')
     .map((name) => `docs/${name}`),

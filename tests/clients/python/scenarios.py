@@ -17,6 +17,7 @@ from bot_detection import (
     ConnectionFailedError,
     IncompleteFileError,
     RequestTimeoutError,
+    SecretLostError,
     UnexpectedAnswerError,
 )
 from start import start
@@ -233,17 +234,22 @@ async def repeats() -> object:
 async def one_effect() -> object:
     async with connect() as client:
         plan("cut-after", "cut-after")
-        webhook = await client.webhooks.create(url=RECEIVER_URL, event_type="ReportReady", enabled=False)
+        lost = ""
+        try:
+            await client.webhooks.create(url=RECEIVER_URL, event_type="ReportReady", enabled=False)
+        except SecretLostError as error:
+            lost = error.webhook_id
         log = read_log()
         listed = [one["id"] for one in await client.webhooks.list() if one["eventType"] == "ReportReady"]
+        rotated = await client.webhooks.rotate_secret(lost)
         plan()
         await client.sessions.label("ses-3", verdict="human")
         await client.sessions.label("ses-3", verdict="human")
         await client.sessions.label("ses-3", verdict="human", idempotency_key="my own")
         keys = [entry["key"] for entry in read_log()]
-        await client.webhooks.delete(webhook["id"])
+        await client.webhooks.delete(lost)
         return [
-            *[len(log), len({entry["key"] for entry in log}), listed == [webhook["id"]], webhook["secret"]],
+            *[len(log), len({entry["key"] for entry in log}), listed == [lost], rotated["secret"][:6]],
             *[len(set(keys)), keys[2]],
         ]
 

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import httpx
 
+from . import types
 from ._requests import Operation, PagedOperation
 from .errors import (
     ApiError,
@@ -21,6 +22,7 @@ from .errors import (
     PlanLimitError,
     RateLimitError,
     RequestTimeoutError,
+    SecretLostError,
     ServerError,
     UnexpectedAnswerError,
 )
@@ -155,3 +157,13 @@ class Chunks:
 
     def finish(self) -> None:
         pass
+
+
+WithSecret = TypeVar("WithSecret", types.WebhookWithSecret, types.RotatedSecret)
+
+
+def require_secret(answer: WithSecret) -> WithSecret:
+    """Raises SecretLostError for a repeated answer, in which the secret is empty."""
+    if answer["secret"] == "":
+        raise SecretLostError(answer["id"])
+    return answer

@@ -81,6 +81,17 @@ class UnexpectedAnswerError(ApiError):
     """An answer that the API does not give, for example a redirect or the page of a proxy."""
 
 
+class SecretLostError(BotDetectionError):
+    """
+    A webhook was created or its secret rotated, but the only answer that had the secret got lost. Rotate the secret of
+    `webhook_id` to get one. Until then its deliveries cannot be verified.
+    """
+
+    def __init__(self, webhook_id: str) -> None:
+        super().__init__(f"the answer with the secret of {webhook_id} got lost; rotate the secret")
+        self.webhook_id = webhook_id
+
+
 Refusal = Literal["header", "timestamp", "signature", "body"]
 
 

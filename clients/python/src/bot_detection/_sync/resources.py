@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from .. import _operations as operations
 from .. import types
+from .._answers import require_secret
 from .lists import Export, Pager
 from .transport import Transport
 
@@ -118,11 +119,11 @@ class Webhooks(Resource):
     def create(
         self, *, idempotency_key: str | None = None, **webhook: Unpack[types.CreateWebhookRequest]
     ) -> types.WebhookWithSecret:
-        """
-        Makes a subscription. Keep its `secret`: no other answer shows it. It is empty if the first answer got lost and
-        the request was repeated; then rotate it.
-        """
-        return self._transport.request(operations.CREATE_WEBHOOK, arguments=webhook, idempotency_key=idempotency_key)
+        """Makes a subscription. Keep its `secret`: no other answer shows it. Raises SecretLostError if it got lost."""
+        created: types.WebhookWithSecret = self._transport.request(
+            operations.CREATE_WEBHOOK, arguments=webhook, idempotency_key=idempotency_key
+        )
+        return require_secret(created)
 
     def get(self, webhook_id: str) -> types.Webhook:
         return self._transport.request(operations.GET_WEBHOOK, webhook_id)
@@ -143,11 +144,12 @@ class Webhooks(Resource):
     ) -> types.RotatedSecret:
         """
         Makes a new secret. With `grace_period_seconds` deliveries carry a signature of the old one too until it is over.
-        The `secret` is empty if the first answer got lost and the request was repeated; then rotate again.
+        Raises SecretLostError if the new one got lost.
         """
-        return self._transport.request(
+        rotated: types.RotatedSecret = self._transport.request(
             operations.ROTATE_WEBHOOK_SECRET, webhook_id, arguments=rotation, idempotency_key=idempotency_key
         )
+        return require_secret(rotated)
 
     def test(self, webhook_id: str, *, idempotency_key: str | None = None) -> types.WebhookTestResult:
         """Sends one test delivery, and answers what became of it."""

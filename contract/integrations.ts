@@ -6,6 +6,10 @@ import { PLAN_NAMES, planSchema, tierSchema } from './tiers';
 export const REGIONS = ['us', 'eu'] as const;
 export type Region = (typeof REGIONS)[number];
 
+/** What a key may do: read everything of its integration, and change what a scope names. */
+export const KEY_SCOPES = ['read', 'sessions:write', 'webhooks:write', 'settings:write', 'users:erase'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
 /** The integration that the calling key resolves to (specification: Integration record). */
 export const integrationSchema = z
   .object({
@@ -17,6 +21,7 @@ export const integrationSchema = z
     status: z.literal('Active'),
     allowedOrigins: z.array(wireText('https://lms.example.edu')),
     apiKeyMasked: wireText('aik_v1_Zk3p…9xQa').describe('The calling key, masked.'),
+    apiKeyScopes: z.array(z.enum(KEY_SCOPES)).describe('What the calling key may do.'),
     webhooks: z.object({ active: int32(1), max: int32(1) }).describe('Active subscriptions and the plan’s cap.'),
     createdAt: wireInstant(),
   })
@@ -65,9 +70,6 @@ export const planPreviewSchema = z.object({
 });
 export type PlanPreview = z.infer<typeof planPreviewSchema>;
 
-/** What a key may do: read everything of its integration, and change what a scope names. */
-export const KEY_SCOPES = ['read', 'sessions:write', 'webhooks:write', 'settings:write', 'users:erase'] as const;
-export type KeyScope = (typeof KEY_SCOPES)[number];
 /** The scopes of a key that was minted without naming any. What cannot be undone must be asked for. */
 export const DEFAULT_KEY_SCOPES = KEY_SCOPES.filter((scope) => scope !== 'users:erase');
 

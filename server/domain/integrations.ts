@@ -1,6 +1,6 @@
 import { and, count, eq, isNull } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
-import type { Integration, IntegrationEntry, Region } from '../../contract/integrations';
+import type { Integration, IntegrationEntry, KeyScope, Region } from '../../contract/integrations';
 import { PLANS, type Plan } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 import { integrations, webhookSubscriptions } from '../../db/schema';
@@ -11,7 +11,7 @@ import type { DomainContext, IntegrationScope } from './context';
 
 /** Reads the integration of the calling key (specification: GET /v1/integration). */
 export async function getIntegration(
-  context: DomainContext & { apiKeyMasked: string; region: Region },
+  context: DomainContext & Pick<FoundIntegration, 'apiKeyMasked' | 'apiKeyScopes'> & { region: Region },
 ): Promise<Integration> {
   const [row] = await context.db.orm
     .select({ integration: integrations, active: count(webhookSubscriptions.id) })
@@ -38,6 +38,7 @@ export async function getIntegration(
     status,
     allowedOrigins,
     apiKeyMasked: context.apiKeyMasked,
+    apiKeyScopes: context.apiKeyScopes,
     webhooks: { active: row.active, max: maxActiveWebhooks },
     createdAt,
   };
@@ -48,26 +49,35 @@ export interface FoundIntegration {
   integration: IntegrationScope;
   /** The newest key that is not revoked, or empty. */
   apiKeyMasked: string;
+  /** Of the same key; empty without one. */
+  apiKeyScopes: KeyScope[];
 }
 
 /** Finds an integration for staff, who have no key of it. Returns null for an unknown id. */
 export async function findIntegration(db: Database, id: string): Promise<FoundIntegration | null> {
-  const [row] = await db.query<{ plan: Plan; mediumAt: number; botAt: number; first4: string | null; last4: string }>(
-    FIND,
-    [id],
-  );
+  const [row] = await db.query<FoundRow>(FIND, [id]);
   if (!row) return null;
-  const { plan, mediumAt, botAt, first4, last4 } = row;
+  const { plan, mediumAt, botAt, first4, last4, scopes } = row;
   return {
     integration: { id, plan, tier: PLANS[plan].tier, mediumAt, botAt },
     apiKeyMasked: first4 === null ? '' : maskKey({ first4, last4 }),
+    apiKeyScopes: scopes ?? [],
   };
 }
 
+interface FoundRow {
+  plan: Plan;
+  mediumAt: number;
+  botAt: number;
+  first4: string | null;
+  last4: string;
+  scopes: KeyScope[] | null;
+}
+
 const FIND = `
-  select i.plan, i.medium_at as "mediumAt", i.bot_at as "botAt", k.first4, k.last4
+  select i.plan, i.medium_at as "mediumAt", i.bot_at as "botAt", k.first4, k.last4, k.scopes
     from integrations i
-    left join lateral (select first4, last4 from api_keys k where k.integration_id = i.id and ${IS_USABLE}
+    left join lateral (select first4, last4, scopes from api_keys k where k.integration_id = i.id and ${IS_USABLE}
                         order by k.created_at desc, k.id desc limit 1) k on true
    where i.id = $1`;
 

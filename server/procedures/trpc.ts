@@ -52,7 +52,8 @@ const toStaffActor = ({ staff, clientAddress }: Caller & { kind: 'staff' }): Act
 });
 
 /** Makes the context of the domain functions. */
-function provideIntegration({ service }: Context, { integration, apiKeyMasked }: FoundIntegration, actor: Actor) {
+function provideIntegration({ service }: Context, found: FoundIntegration, actor: Actor) {
+  const { integration, apiKeyMasked, apiKeyScopes } = found;
   const webhooks: WebhookContext = {
     integration,
     db: service.db,
@@ -63,7 +64,7 @@ function provideIntegration({ service }: Context, { integration, apiKeyMasked }:
     sendTest: service.dispatcher.sendTest,
   };
   const { usage, env } = service;
-  return { ...webhooks, actor, apiKeyMasked, region: env.REGION, usage, quotas: env.quotas };
+  return { ...webhooks, actor, apiKeyMasked, apiKeyScopes, region: env.REGION, usage, quotas: env.quotas };
 }
 
 /**
@@ -76,7 +77,9 @@ export const integrationProcedure = trpc.procedure.use(async ({ ctx, type, next 
   if (caller.kind === 'api-key') {
     const { verified } = caller;
     const actor = { kind: 'ApiKey', id: verified.keyId, name: verified.apiKeyMasked } as const;
-    const result = await next({ ctx: { domain: provideIntegration(ctx, verified, actor) } });
+    const result = await next({
+      ctx: { domain: provideIntegration(ctx, { ...verified, apiKeyScopes: verified.scopes }, actor) },
+    });
     if (type === 'mutation') service.alertRules.noteChanges([verified.integration.id]);
     return result;
   }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { mintKey } from '../../server/domain/api-keys';
+import { findIntegration } from '../../server/domain/integrations';
 import { startTestServer, type TestServer } from '../support/server';
 
 let server: TestServer;
@@ -26,9 +27,19 @@ describe('GET /v1/integration', () => {
       status: 'Active',
       allowedOrigins: ['https://a.example.edu'],
       apiKeyMasked: mask(key),
+      apiKeyScopes: ['read', 'sessions:write', 'webhooks:write', 'settings:write'],
       webhooks: { active: 0, max: 10 },
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
+  });
+
+  it('says the scopes of the calling key, and to staff those of the newest', async () => {
+    const { id } = await server.createTenant('pro');
+    const actor = asOperator(server.service.db);
+    const scopes = ['read', 'users:erase'] as const;
+    const { key } = await mintKey(actor, { integrationId: id, name: 'second', scopes: [...scopes] });
+    expect((await read(key)).apiKeyScopes).toEqual(scopes);
+    expect((await findIntegration(server.service.db, id))!.apiKeyScopes).toEqual(scopes);
   });
 
   it('masks the calling key, not another key of the integration', async () => {

@@ -518,6 +518,7 @@ export const SUCCESSES: Record<string, Success> = {
           status: 'Active',
           allowedOrigins: [],
           apiKeyMasked: `aik_v1_${key.slice(7, 11)}…${key.slice(-4)}`,
+          apiKeyScopes: [...KEY_SCOPES],
           webhooks: { active: 1, max: 10 },
           createdAt: INSTANT,
         },

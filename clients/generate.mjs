@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { generateOperations } from './mcp/generate.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DOCUMENT = join(ROOT, 'docs/openapi.json');
@@ -18,6 +19,7 @@ const run = promisify(execFile);
  */
 export const CLIENTS = {
   typescript: async (document) => ({ 'clients/typescript/src/schema.ts': await generateTypes(document) }),
+  mcp: async (document) => ({ 'clients/mcp/src/operations.ts': generateOperations(document) }),
 };
 
 /** The types of the document by openapi-typescript. */

@@ -19,7 +19,7 @@ const run = promisify(execFile);
  */
 export const CLIENTS = {
   typescript: async (document) => ({ 'clients/typescript/src/schema.ts': await generateTypes(document) }),
-  mcp: async (document) => ({ 'clients/mcp/src/operations.ts': generateOperations(document) }),
+  mcp: async (document) => ({ 'clients/mcp/src/operations.json': generateOperations(document) }),
 };
 
 /** The types of the document by openapi-typescript. */

@@ -7,7 +7,7 @@ const LEFT_OUT = new Set([
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /**
- * Makes the source of what the tools take from the API document: names, descriptions, inputs and scopes.
+ * Makes what the tools take from the API document, as JSON by operation: name, description, input and scope.
  * @param {object} document
  */
 export function generateOperations(document) {
@@ -18,8 +18,7 @@ export function generateOperations(document) {
       if (!operation || LEFT_OUT.has(operation.operationId)) continue;
       operations[operation.operationId] = describeOperation(document, method.toUpperCase(), path, operation);
     }
-  const text = JSON.stringify(operations, null, 2);
-  return `// Written by \`npm run clients\` from docs/openapi.json. Do not edit.\nexport const OPERATIONS = ${text} as const;\n`;
+  return `${JSON.stringify(operations, null, 2)}\n`;
 }
 
 function describeOperation(

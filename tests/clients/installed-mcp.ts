@@ -80,7 +80,13 @@ export interface Settings {
 export const makeEnv = async ({ home }: InstalledMcp, { key, baseUrl }: Settings) => {
   const folder = join(home, 'home');
   await mkdir(folder, { recursive: true });
-  return { PATH: process.env.PATH!, HOME: folder, BOT_DETECTION_API_KEY: key, BOT_DETECTION_BASE_URL: baseUrl };
+  return {
+    PATH: process.env.PATH!,
+    NODE_ENV: 'production' as const,
+    HOME: folder,
+    BOT_DETECTION_API_KEY: key,
+    BOT_DETECTION_BASE_URL: baseUrl,
+  };
 };
 
 export async function startAssistant(installed: InstalledMcp, settings: Settings): Promise<Assistant> {

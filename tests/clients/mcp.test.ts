@@ -1,14 +1,17 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { mintKey } from '../../server/domain/api-keys';
-import { correlated, happened, scoredSession } from '../support/facts';
+import { readBlocks } from '../support/documents';
 import { createFixture, type Fixture } from '../support/fixture';
-import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { type FaultyRelay, startFaultyRelay } from './faulty-relay';
-import { type Assistant, type InstalledMcp, installMcp, readText, startAssistant, startRaw } from './installed-mcp';
+import { type Assistant, type InstalledMcp, installMcp, readText, startAssistant } from './installed-mcp';
+import { describeFailures } from './mcp-failures';
+import { describeTexts } from './mcp-texts';
 
 // The MCP server as operators have it: packed, installed into an empty folder, and started as a child process. The SDK's own
 // client drives it over stdio, against the server.
@@ -18,7 +21,7 @@ const isMissing = typeof installed === 'string';
 const reason = isMissing ? ` (skipped: this machine cannot install the SDK, ${installed})` : '';
 
 // biome-ignore lint/suspicious/noExplicitAny: any document
-const { paths } = JSON.parse(await readFile('docs/openapi.json', 'utf8')) as any;
+const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as any;
 const toToolName = (operationId: string) => operationId.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 /** The operations of the document by the names that tools have. */
 // biome-ignore lint/suspicious/noExplicitAny: any document
@@ -197,4 +200,46 @@ describe.skipIf(isMissing)(`the MCP server${reason}`, () => {
       expect(seen).toEqual([fixture.activeSessionId, fixture.botSessionId, fixture.ids.sessionId]);
     });
   });
+
+  describe('the README', () => {
+    const blocks = readBlocks('clients/mcp/README.md');
+
+    it('lists every tool, what it takes, and the scope of those that change something', async () => {
+      const { tools } = await writer.client.listTools();
+      const rows = readFileSync('clients/mcp/README.md', 'utf8').matchAll(/^\| `([a-z_]+)` \| (.+?) \| (.+?) \|$/gm);
+      const listed = Object.fromEntries([...rows].map(([, name, ...rest]) => [name, rest]));
+      const expected = tools.map(({ name, description, inputSchema, annotations }) => {
+        const [use] = description!.split(/(?<=\.) /);
+        const takes = Object.keys(inputSchema.properties ?? {}).map((one) => `\`${one}\``);
+        const scope = /needs the scope (\S+)\.$/.exec(description!)?.[1];
+        return [name, [use, annotations?.readOnlyHint ? takes.join(', ') || '–' : `\`${scope}\``]];
+      });
+      expect(listed).toEqual(Object.fromEntries(expected));
+    });
+
+    it('has settings for assistants that start the installed program', async () => {
+      const settings = blocks.filter(({ language }) => language === 'json').map(({ code }) => JSON.parse(code));
+      expect(settings).toHaveLength(3);
+      for (const { mcpServers, servers } of settings) {
+        const { command, args, env } = (mcpServers ?? servers)['bot-detection'];
+        expect([command, Object.keys(env)]).toEqual(['node', ['BOT_DETECTION_API_KEY', 'BOT_DETECTION_BASE_URL']]);
+        const path = args[0].replace('/home/you/bot-detection', mcp.home);
+        const { stderr } = await promisify(execFile)(command, [path, '--help']);
+        expect(stderr).toContain('Usage: bot-detection-mcp');
+      }
+    });
+
+    it('installs the versions that there are', () => {
+      const [install, add, ...others] = blocks.filter(({ language }) => language === 'sh').map(({ code }) => code);
+      for (const name of ['typescript', 'mcp']) {
+        const { name: own, version } = JSON.parse(readFileSync(`clients/${name}/package.json`, 'utf8'));
+        expect(install).toContain(`./${own}-${version}.tgz`);
+      }
+      expect(add).toContain('node_modules/bot-detection-mcp/dist/main.js');
+      expect(others).toEqual([]);
+    });
+  });
+
+  describe('texts', () => describeTexts(() => ({ mcp, server, receiverUrl: receiver.url, open })));
+  describe('failures', () => describeFailures(() => ({ mcp, server, relay, open, mint })));
 });

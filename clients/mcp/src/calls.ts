@@ -1,5 +1,5 @@
 import type { Body, BotDetectionClient, operations, Page, PostOptions } from 'bot-detection-client';
-import type { OPERATIONS } from './operations.js';
+import type OPERATIONS from './operations.json';
 import { type Content, readFittingPage } from './results.js';
 import { storeSecret } from './secret-files.js';
 

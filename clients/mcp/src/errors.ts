@@ -36,7 +36,7 @@ export function describeError(error: unknown, isWrite: boolean): string {
   const { code, field, message, advice } = readError(error, isWrite);
   const requestId = error instanceof ApiError ? error.requestId : null;
   const named = field === null ? code : `${code} (field ${clean(field)})`;
-  const said = clean(message).replace(/[.\s]+$/, '');
+  const said = clean(message).trim().replace(/\.$/, '');
   return `${clean(named)}: ${said}; ${advice}${requestId === null ? '' : ` (request ${clean(requestId)})`}.`;
 }
 

@@ -3,7 +3,7 @@ import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } fr
 import type { BotDetectionClient, PostOptions } from 'bot-detection-client';
 import { CALLS } from './calls.js';
 import { describeError, isOutcomeUnknown } from './errors.js';
-import { OPERATIONS } from './operations.js';
+import OPERATIONS from './operations.json';
 import { type Content, makeResult } from './results.js';
 import { restoreInvisible } from './texts.js';
 import { type KnownTool, listTools } from './tools.js';
@@ -64,6 +64,8 @@ export function createMcpServer({ api, version, allowWrites, hide, log }: Server
       known.check(input);
       return makeResult(params.name, await run(known, restoreIds(known, input), signal), hide);
     } catch (error) {
+      // Nobody waits for an answer.
+      if (signal.aborted) throw error;
       const text = hide(describeError(error, known.isWrite));
       log(`${params.name}: ${text}`);
       if (text.startsWith('INTERNAL_ERROR')) log(hide(String((error as Error).stack)));

@@ -19,9 +19,8 @@ export const restoreInvisible = (text: string): string =>
     return showInvisible(restored) === escaped ? restored : escaped;
   });
 
-/** Cuts a text to a number of UTF-16 units, and not inside of a character. */
+/** Cuts a text to at most a number of UTF-16 units, and not inside of a character or of its `\uXXXX`. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  const isHalf = /[\ud800-\udbff]/.test(text[limit - 1] ?? '');
-  return text.slice(0, isHalf ? limit - 1 : limit);
+  return text.slice(0, limit).replace(/(?:[\ud800-\udbff]|\\(?:u[0-9a-f]{0,3})?)$/, '');
 }

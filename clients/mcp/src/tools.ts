@@ -3,7 +3,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation/types.js';
 import { DEFAULT_PAGE_SIZE, type ToolId } from './calls.js';
 import { RefusedCall } from './errors.js';
-import { OPERATIONS } from './operations.js';
+import OPERATIONS from './operations.json';
 
 /** When to use each tool, in everyday words. The API document says the rest. */
 const USES: Record<ToolId, string> = {

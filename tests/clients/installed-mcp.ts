@@ -74,10 +74,12 @@ export interface Settings {
   key: string;
   baseUrl: string;
   parameters?: string[];
+  /** Further variables of the environment. */
+  env?: Record<string, string>;
 }
 
 /** The whole environment of the server. Its home is a folder of its own. */
-export const makeEnv = async ({ home }: InstalledMcp, { key, baseUrl }: Settings) => {
+export const makeEnv = async ({ home }: InstalledMcp, { key, baseUrl, env = {} }: Settings) => {
   const folder = join(home, 'home');
   await mkdir(folder, { recursive: true });
   return {
@@ -86,6 +88,7 @@ export const makeEnv = async ({ home }: InstalledMcp, { key, baseUrl }: Settings
     HOME: folder,
     BOT_DETECTION_API_KEY: key,
     BOT_DETECTION_BASE_URL: baseUrl,
+    ...env,
   };
 };
 

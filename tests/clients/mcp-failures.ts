@@ -1,4 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Customer } from '../support/customer';
 import { scoredSession } from '../support/facts';
 import { waitUntil } from '../support/receiver';
@@ -11,7 +13,7 @@ interface Context {
   /** With a quota of three requests a minute for the plan free. */
   server: TestServer;
   relay: FaultyRelay;
-  open(key: string, parameters?: string[], baseUrl?: string): Promise<Assistant>;
+  open(key: string, parameters?: string[], baseUrl?: string, env?: Record<string, string>): Promise<Assistant>;
   /** Mints another key. */
   mint(integrationId: string, scopes: ('read' | 'webhooks:write')[]): Promise<string>;
 }
@@ -204,19 +206,40 @@ export function describeFailures(getContext: () => Context): void {
     }
   });
 
-  describe('a call that is cancelled', () => {
-    it('ends its request, and the next call works', async () => {
-      context.relay.plan('hang');
+  describe('a call without an answer', () => {
+    let api: HangingApi;
+    beforeAll(async () => {
+      api = await startHangingApi();
+    });
+    afterAll(() => api.stop());
+
+    it('ends its request when it is cancelled, and the next call works', async () => {
+      const assistant = await context.open(customer.key, [], api.url);
       const controller = new AbortController();
-      const call = relayed.call('get_stats', {}, controller.signal);
+      const call = assistant.call('get_stats', {}, controller.signal);
       await waitUntil(
-        () => context.relay.requests.length === 1,
-        5_000,
+        () => api.counts.begun === 1,
+        10_000,
         () => 'no request',
       );
       controller.abort(new Error('enough'));
       await expect(call).rejects.toThrow('enough');
-      expect((await relayed.read('get_stats')).untrustedData).toBeDefined();
+      await waitUntil(
+        () => api.counts.ended === 1,
+        5_000,
+        () => 'the request goes on',
+      );
+      expect((await assistant.read('get_health')).untrustedData).toEqual({ status: 'ok' });
+    });
+
+    it('ends after 50 seconds, here of a clock that is 100 times as fast, for a page that is read twice too', async () => {
+      const assistant = await context.open(customer.key, [], api.url, FAST_TIMERS);
+      const at = Date.now();
+      expect(await assistant.fail('get_stats')).toMatch(
+        /^TIMEOUT: no answer within (50000|499\d\d) ms; call again in a moment\.$/,
+      );
+      expect(Date.now() - at).toBeLessThan(5_000);
+      expect(await assistant.fail('list_users')).toMatch(/^TIMEOUT: no answer within 4\d{4} ms; /);
     });
   });
 
@@ -308,4 +331,40 @@ export function describeFailures(getContext: () => Context): void {
       expect(output.stdout).toBe('');
     });
   });
+}
+
+/** Lets timers of the server run 100 times as fast. */
+const FAST_TIMERS = {
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
+    'const slow=setTimeout;globalThis.setTimeout=(run,ms,...rest)=>slow(run,ms/100,...rest)',
+  )}`,
+};
+
+interface HangingApi {
+  url: string;
+  counts: { begun: number; ended: number };
+  stop(): Promise<void>;
+}
+
+/** An API that answers only for its health, and a first page of users that is too long after 0.2 s. */
+async function startHangingApi(): Promise<HangingApi> {
+  const counts = { begun: 0, ended: 0 };
+  const users = Array.from({ length: 20 }, (_, index) => ({ id: `${index}`, name: 'n'.repeat(3_000) }));
+  const pagination = { nextCursor: 'c', hasMore: true, limit: 20 };
+  const server = createServer((request, response) => {
+    if (request.url === '/health') return response.end('{"status":"ok"}');
+    if (request.url?.endsWith('pageSize=20'))
+      return setTimeout(() => response.end(JSON.stringify({ data: users, pagination })), 200);
+    counts.begun++;
+    request.on('close', () => counts.ended++);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counts,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }

@@ -56,8 +56,8 @@ describe.skipIf(isMissing)(`the MCP server${reason}`, () => {
   let writer: Assistant;
   const opened: Assistant[] = [];
 
-  const open = async (key: string, parameters: string[] = [], baseUrl = server.url) => {
-    const assistant = await startAssistant(mcp, { key, baseUrl, parameters });
+  const open = async (key: string, parameters: string[] = [], baseUrl = server.url, env = {}) => {
+    const assistant = await startAssistant(mcp, { key, baseUrl, parameters, env });
     opened.push(assistant);
     return assistant;
   };

@@ -21,6 +21,8 @@ export interface ServerOptions {
   log: (line: string) => void;
 }
 
+const NO_TOOL = 'there is no such tool';
+
 type AnyCall = (context: object, input: object) => Promise<Content>;
 
 /** Creates the MCP server. Each call of a tool makes one request to the API, or two if a page has to be shorter. */
@@ -58,7 +60,11 @@ export function createMcpServer({ api, version, allowWrites, hide, log }: Server
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools.values()].map(({ tool }) => tool) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const known = tools.get(params.name);
-    if (!known) throw new McpError(ErrorCode.InvalidParams, 'there is no such tool');
+    if (!known)
+      throw new McpError(
+        ErrorCode.InvalidParams,
+        allowWrites ? NO_TOOL : `${NO_TOOL}; those that change something need --allow-writes`,
+      );
     const input = params.arguments ?? {};
     try {
       known.check(input);

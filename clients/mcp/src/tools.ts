@@ -29,7 +29,7 @@ const USES: Record<ToolId, string> = {
   updateRiskThresholds: 'Changes from which score a visit counts as a bot. All counts and lists change at once.',
   listWebhooks: 'Shows where events are sent.',
   getWebhook: 'Shows one webhook and its latest outcome.',
-  createWebhook: 'Sends events to an address from now on.',
+  createWebhook: 'Sends events to an address from now on. Each call makes a further webhook.',
   updateWebhook: 'Changes the address, events, threshold or name of a webhook, or switches it on or off.',
   deleteWebhook: 'Ends a webhook for good.',
   rotateWebhookSecret:

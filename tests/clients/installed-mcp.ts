@@ -28,7 +28,12 @@ export async function installMcp(): Promise<InstalledMcp | string> {
       await run('npm', parameters, {
         cwd,
         timeout: INSTALL_LIMIT_MS,
-        env: { ...process.env, npm_config_update_notifier: 'false' },
+        env: {
+          ...process.env,
+          npm_config_update_notifier: 'false',
+          npm_config_fetch_retries: '1',
+          npm_config_fetch_retry_mintimeout: '1000',
+        },
       })
     ).stdout;
   const pack = async (folder: string) => JSON.parse(await npm(folder, 'pack', '--json', '--pack-destination', home))[0];
@@ -40,7 +45,9 @@ export async function installMcp(): Promise<InstalledMcp | string> {
     await npm(home, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...archives);
   } catch (error) {
     await remove();
-    const text = String((error as { stderr?: string }).stderr ?? error);
+    const { stderr, killed } = error as { stderr?: string; killed?: boolean };
+    if (killed) return `no answer within ${INSTALL_LIMIT_MS / 1000} s`;
+    const text = String(stderr ?? error);
     // Any other failure is a fault of the packages.
     const why = /ENOTFOUND|ECONN\w+|ETIMEDOUT|EAI_AGAIN|ENOTCACHED|E40[34]/.exec(text)?.[0];
     if (!why) throw error;

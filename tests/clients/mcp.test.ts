@@ -187,6 +187,15 @@ describe.skipIf(isMissing)(`the MCP server${reason}`, () => {
       expect(result.structuredContent).toMatchObject({ beginOfData: mark, endOfData: mark });
     });
 
+    it('passes filters on', async () => {
+      const found = async (filters: object) =>
+        (await reader.read('list_sessions', filters)).untrustedData.map(({ id }: { id: string }) => id);
+      expect(await found({ riskLevel: 'bot', minBotScore: 0.9 })).toEqual([fixture.botSessionId]);
+      expect(await found({ fingerprint: fixture.ids.fingerprint })).toEqual([fixture.ids.sessionId]);
+      const { untrustedData } = await reader.read('get_analytics', { period: '24h', groupBy: 'hour' });
+      expect(untrustedData).toMatchObject({ period: '24h' });
+    });
+
     it('reads one page, and goes on where its cursor says', async () => {
       const seen: string[] = [];
       let cursor: string | undefined;

@@ -11,6 +11,7 @@ import { startTestServer, type TestServer } from '../support/server';
 import { type FaultyRelay, startFaultyRelay } from './faulty-relay';
 import { type Assistant, type InstalledMcp, installMcp, readText, startAssistant } from './installed-mcp';
 import { describeFailures } from './mcp-failures';
+import { describeProcess } from './mcp-process';
 import { describeTexts } from './mcp-texts';
 
 // The MCP server as operators have it: packed, installed into an empty folder, and started as a child process. The SDK's own
@@ -210,6 +211,41 @@ describe.skipIf(isMissing)(`the MCP server${reason}`, () => {
     });
   });
 
+  describe('a tool that writes', () => {
+    it.each<[tool: string, input: (fixture: Fixture) => object, answer: (fixture: Fixture) => object]>([
+      [
+        'label_session',
+        ({ ids: { sessionId } }) => ({ sessionId, verdict: 'bot' }),
+        () => ({ verdict: 'bot', notes: null }),
+      ],
+      [
+        'confirm_device',
+        ({ ids: { userId, fingerprint } }) => ({ userId, fingerprint, notes: 'n' }),
+        ({ ids }) => ({ userId: ids.userId }),
+      ],
+      ['update_risk_thresholds', () => ({ mediumAt: 30, botAt: 80 }), () => ({ mediumAt: 30, botAt: 80 })],
+      ['test_webhook', ({ ids: { id } }) => ({ id }), () => ({ status: 'Delivered', responseCode: 200 })],
+      ['update_webhook', ({ ids: { id } }) => ({ id, name: 'Renamed' }), () => ({ name: 'Renamed', enabled: true })],
+      [
+        'resend_webhook_delivery',
+        ({ ids: { id, deliveryId } }) => ({ id, deliveryId }),
+        ({ ids }) => ({ id: ids.deliveryId, resends: 1 }),
+      ],
+      [
+        'recover_webhook_deliveries',
+        ({ ids: { id } }) => ({ id, startDate: '2026-01-01' }),
+        () => ({ hasMore: false }),
+      ],
+      [
+        'delete_webhook',
+        ({ disabledWebhookId: id }) => ({ id }),
+        ({ disabledWebhookId }) => ({ deleted: disabledWebhookId }),
+      ],
+    ])('does what the API does: %s', async (tool, input, answer) => {
+      expect((await writer.read(tool, input(fixture))).untrustedData).toMatchObject(answer(fixture));
+    });
+  });
+
   describe('the README', () => {
     const blocks = readBlocks('clients/mcp/README.md');
 
@@ -250,5 +286,7 @@ describe.skipIf(isMissing)(`the MCP server${reason}`, () => {
   });
 
   describe('texts', () => describeTexts(() => ({ mcp, server, receiverUrl: receiver.url, open })));
-  describe('failures', () => describeFailures(() => ({ mcp, server, relay, open, mint })));
+  const getFailureContext = () => ({ mcp, server, relay, open, mint });
+  describe('failures', () => describeFailures(getFailureContext));
+  describe('calls and the process', () => describeProcess(getFailureContext));
 });

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { generatePython } from './generate-python.mjs';
+import { generateOperations } from './mcp/generate.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DOCUMENT = join(ROOT, 'docs/openapi.json');
@@ -20,6 +21,7 @@ const run = promisify(execFile);
 export const CLIENTS = {
   typescript: async (document) => ({ 'clients/typescript/src/schema.ts': await generateTypes(document) }),
   python: generatePython,
+  mcp: async (document) => ({ 'clients/mcp/src/operations.json': generateOperations(document) }),
 };
 
 /** The types of the document by openapi-typescript. */

@@ -2262,6 +2262,8 @@ export interface components {
              * @example aik_v1_Zk3p…9xQa
              */
             apiKeyMasked: string;
+            /** @description What the calling key may do. */
+            apiKeyScopes: ("read" | "sessions:write" | "webhooks:write" | "settings:write" | "users:erase")[];
             /** @description Active subscriptions and the plan’s cap. */
             webhooks: {
                 /**

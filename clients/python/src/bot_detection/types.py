@@ -510,6 +510,10 @@ class Integration(TypedDict):
     """
     The calling key, masked.
     """
+    apiKeyScopes: list[Literal["read", "sessions:write", "webhooks:write", "settings:write", "users:erase"]]
+    """
+    What the calling key may do.
+    """
     webhooks: IntegrationWebhooks
     """
     Active subscriptions and the plan’s cap.

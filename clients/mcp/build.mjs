@@ -16,8 +16,9 @@ buildSync({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // Both are dependencies of the package. The repository's tsconfig maps the client to its source, for types.
-  external: ['@modelcontextprotocol/sdk/*', 'bot-detection-client'],
+  external: ['@modelcontextprotocol/sdk/*'],
+  // Our client is in no registry, where anybody could publish a package of its name. So it becomes a part of this one.
+  alias: { 'bot-detection-client': '../typescript/src/index.ts' },
   tsconfigRaw: {},
   logLevel: 'warning',
 });

@@ -6,11 +6,12 @@ import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { copyClients } from './copied-clients';
 
 const run = promisify(execFile);
 const INSTALL_LIMIT_MS = 90_000;
 
-/** The MCP server as an operator has it: packed, and installed with the client into a folder outside of the repository. */
+/** The MCP server as an operator has it: packed, and installed into a folder outside of the repository. */
 export interface InstalledMcp {
   home: string;
   /** Paths in the package. */
@@ -20,7 +21,7 @@ export interface InstalledMcp {
   remove(): Promise<void>;
 }
 
-/** Packs both packages and installs them. A string says why this machine cannot: the SDK comes from the registry or npm's cache. */
+/** Packs the server and installs it. A string says why this machine cannot: the SDK comes from the registry or npm's cache. */
 export async function installMcp(): Promise<InstalledMcp | string> {
   const home = await mkdtemp(join(tmpdir(), 'mcp-'));
   const npm = async (cwd: string, ...parameters: string[]) =>
@@ -36,13 +37,13 @@ export async function installMcp(): Promise<InstalledMcp | string> {
         },
       })
     ).stdout;
-  const pack = async (folder: string) => JSON.parse(await npm(folder, 'pack', '--json', '--pack-destination', home))[0];
-  const packed = [await pack('clients/typescript'), await pack('clients/mcp')];
+  const sources = await copyClients();
+  const [packed] = JSON.parse(await npm(join(sources.folder, 'mcp'), 'pack', '--json', '--pack-destination', home));
+  await sources.remove();
   await writeFile(join(home, 'package.json'), JSON.stringify({ private: true }));
   const remove = () => rm(home, { recursive: true });
-  const archives = packed.map(({ filename }) => join(home, filename));
   try {
-    await npm(home, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...archives);
+    await npm(home, 'install', '--prefer-offline', '--no-audit', '--no-fund', join(home, packed.filename));
   } catch (error) {
     await remove();
     const { stderr, killed } = error as { stderr?: string; killed?: boolean };
@@ -55,7 +56,7 @@ export async function installMcp(): Promise<InstalledMcp | string> {
   }
   return {
     home,
-    files: packed[1].files.map(({ path }: { path: string }) => path).sort(),
+    files: packed.files.map(({ path }: { path: string }) => path).sort(),
     program: join(home, 'node_modules/.bin/bot-detection-mcp'),
     remove,
   };

@@ -27,7 +27,7 @@ describe('GET /v1/integration', () => {
       status: 'Active',
       allowedOrigins: ['https://a.example.edu'],
       apiKeyMasked: mask(key),
-      apiKeyScopes: ['read', 'sessions:write', 'webhooks:write', 'settings:write'],
+      apiKeyScopes: ['read', 'sessions:write', 'webhooks:write', 'settings:write', 'users:erase'],
       webhooks: { active: 0, max: 10 },
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });

@@ -10,6 +10,8 @@ import { type KnownTool, listTools } from './tools.js';
 
 /** Programs wait 60 s for a tool. All requests of a call together take less. */
 export const CALL_LIMIT_MS = 50_000;
+/** Programs list the tools when they start. */
+const SCOPES_LIMIT_MS = 5_000;
 
 export interface ServerOptions {
   api: BotDetectionClient;
@@ -57,7 +59,23 @@ export function createMcpServer({ api, version, allowWrites, hide, log }: Server
     }
   }
 
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools.values()].map(({ tool }) => tool) }));
+  /** What the key may do. Nothing, as long as the API does not say it. */
+  async function readScopes(signal: AbortSignal): Promise<string[]> {
+    try {
+      return (await api.integration.get({ signal, timeoutMs: SCOPES_LIMIT_MS })).apiKeyScopes;
+    } catch (error) {
+      log(
+        `no tools that change something, because the scopes of the key are unknown: ${hide(describeError(error, false))}`,
+      );
+      return [];
+    }
+  }
+
+  server.setRequestHandler(ListToolsRequestSchema, async (_, { signal }) => {
+    const scopes = allowWrites ? await readScopes(signal) : [];
+    const permitted = [...tools.values()].filter(({ isWrite, scope }) => !isWrite || scopes.includes(scope!));
+    return { tools: permitted.map(({ tool }) => tool) };
+  });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const known = tools.get(params.name);
     if (!known)

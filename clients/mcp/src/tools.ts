@@ -55,6 +55,8 @@ const WITH_SECRET = new Set<ToolId>(['createWebhook', 'rotateWebhookSecret']);
 export interface KnownTool {
   id: ToolId;
   isWrite: boolean;
+  /** What the key needs. Null: no valid key. */
+  scope: string | null;
   tool: Tool;
   /** Throws RefusedCall for an input that the schema does not permit. */
   check(input: Record<string, unknown>): void;
@@ -99,7 +101,7 @@ function describeTool(id: ToolId): KnownTool {
       openWorldHint: true,
     },
   };
-  return { id, isWrite, tool, check: makeCheck(tool) };
+  return { id, isWrite, scope, tool, check: makeCheck(tool) };
 }
 
 function makeCheck({ name, inputSchema }: Tool): KnownTool['check'] {

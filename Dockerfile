@@ -42,6 +42,9 @@ COPY --from=build /app/pixel/released pixel/released
 COPY --from=build /app/server/reports/pdf server/reports/pdf
 # Shown at /docs. app/docs/documents.ts lists them.
 COPY CHANGELOG.md ./
+COPY clients/typescript/README.md clients/typescript/
+COPY clients/python/README.md clients/python/
+COPY clients/mcp/README.md clients/mcp/
 COPY docs/quickstart.md docs/webhooks.md docs/pixel.md docs/privacy.md docs/detection.md docs/findings.md docs/writing.md docs/alert-rules.md docs/error-rates.md docs/reports.md docs/glossary.md docs/
 COPY --from=build /app/.next .next
 COPY --from=build /app/dist dist

@@ -18,7 +18,7 @@ const config = {
   serverExternalPackages: EXTERNAL_PACKAGES,
   outputFileTracingIncludes: {
     '/swagger/[[...path]]': ['./node_modules/swagger-ui-dist/*'],
-    '/docs/[name]': ['./docs/*.md', './CHANGELOG.md'],
+    '/docs/[name]': ['./docs/*.md', './clients/*/README.md', './CHANGELOG.md'],
     '/pixel/[[...path]]': ['./pixel/released/*'],
     '/pixel.js': ['./pixel/released/*'],
     // The thread that sets documents, which no build bundles.

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 
 /** A Markdown document that the product shows. */
 export interface ShippedDocument {
@@ -25,6 +25,18 @@ export const DOCUMENTS: readonly ShippedDocument[] = [
   {
     ...{ name: 'webhooks', file: 'docs/webhooks.md', title: 'Receiving webhooks', ...forCustomers },
     about: 'Events, signatures, a receiver in Node and Python, and what happens when it fails.',
+  },
+  {
+    ...{ name: 'typescript', file: 'clients/typescript/README.md', title: 'TypeScript client', ...forCustomers },
+    about: 'Calls, lists, errors, exports, and receivers for Express, Fastify and Next.',
+  },
+  {
+    ...{ name: 'python', file: 'clients/python/README.md', title: 'Python client', ...forCustomers },
+    about: 'The same in Python, synchronous and asynchronous, and receivers for Flask and FastAPI.',
+  },
+  {
+    ...{ name: 'mcp', file: 'clients/mcp/README.md', title: 'AI assistants', ...forCustomers },
+    about: 'An MCP server, with which an assistant reads the API.',
   },
   {
     ...{ name: 'pixel', file: 'docs/pixel.md', title: 'The pixel', ...forCustomers },
@@ -81,11 +93,11 @@ export const readDocumentText = ({ file }: ShippedDocument): Promise<string> =>
  * Finds where a link of a document leads in the product: to another document, to its own headings, or elsewhere on the web.
  * Null for a file that the product does not show, or not to this reader.
  */
-export function findLinkTarget(href: string, isStaff: boolean): string | null {
+export function findLinkTarget(href: string, from: ShippedDocument, isStaff: boolean): string | null {
   if (/^https?:\/\//.test(href) || href.startsWith('#')) return href;
   const [path = '', heading] = href.split('#');
-  const file = path.split('/').at(-1);
-  if (file === 'openapi.json') return '/openapi/v3.json';
-  const found = listDocuments(isStaff).find((document) => document.file.split('/').at(-1) === file);
+  const file = posix.join(posix.dirname(from.file), path);
+  if (file === 'docs/openapi.json') return '/openapi/v3.json';
+  const found = listDocuments(isStaff).find((document) => document.file === file);
   return found ? `/docs/${found.name}${heading ? `#${heading}` : ''}` : null;
 }

@@ -25,7 +25,7 @@ export default async function DocumentPage({ params }: Props) {
     <div className="mx-auto max-w-6xl gap-10 px-4 py-6 lg:grid lg:grid-cols-[14rem_minmax(0,1fr)]">
       <Contents name={name} isStaff={isStaff} sections={sections} />
       <main className="min-w-0 max-w-3xl text-base leading-6">
-        <Markdown parsed={parsed} findTarget={(href) => findLinkTarget(href, isStaff)} />
+        <Markdown parsed={parsed} findTarget={(href) => findLinkTarget(href, document, isStaff)} />
       </main>
     </div>
   );

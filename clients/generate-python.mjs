@@ -46,7 +46,7 @@ const listOperations = (document) =>
 function readOperation(operation, document) {
   const { schemas } = document.components;
   const { path, method, name, parameters = [] } = operation;
-  // A format is an argument of its own, because it decides what the method answers.
+  // The format is a separate argument, because it decides what the method answers.
   const query = parameters.filter((one) => one.in === 'query' && one.name !== 'format');
   const body = operation.requestBody?.content['application/json'].schema.$ref;
   const content = operation.responses['200']?.content;

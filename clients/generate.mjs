@@ -28,22 +28,29 @@ export const CLIENTS = {
 async function generateTypes(document) {
   const home = await mkdtemp(join(tmpdir(), 'client-types-'));
   try {
-    // Its compiler is an older one than the repository's, and it looks for it next to itself. All else is above.
     await symlink(join(ROOT, 'node_modules'), join(home, 'node_modules'));
-    const folder = join(home, 'tools/node_modules');
-    await mkdir(folder, { recursive: true });
-    await symlink(join(ROOT, 'node_modules/openapi-typescript'), join(folder, 'openapi-typescript'));
-    await symlink(join(ROOT, 'node_modules/typescript-5'), join(folder, 'typescript'));
     await writeFile(join(home, 'openapi.json'), JSON.stringify(document, prepare));
-    const script = join(folder, 'openapi-typescript/bin/cli.js');
-    const links = ['--preserve-symlinks', '--preserve-symlinks-main'];
     // A field with a default may be left out of a request.
     const options = ['--default-non-nullable=false', '--output', join(home, 'schema.ts')];
-    await run(process.execPath, [...links, script, join(home, 'openapi.json'), ...options]);
+    const command = await linkOpenApiTypescript(home);
+    await run(process.execPath, [...command, join(home, 'openapi.json'), ...options]);
     return await readFile(join(home, 'schema.ts'), 'utf8');
   } finally {
     await rm(home, { recursive: true });
   }
+}
+
+/**
+ * Links openapi-typescript into a folder that has the repository's `node_modules` above it. It looks for its compiler, which is an older
+ * one than the repository's, next to itself. Answers how Node runs it.
+ * @param {string} home
+ */
+export async function linkOpenApiTypescript(home) {
+  const folder = join(home, 'tools/node_modules');
+  await mkdir(folder, { recursive: true });
+  await symlink(join(ROOT, 'node_modules/openapi-typescript'), join(folder, 'openapi-typescript'));
+  await symlink(join(ROOT, 'node_modules/typescript-5'), join(folder, 'typescript'));
+  return ['--preserve-symlinks', '--preserve-symlinks-main', join(folder, 'openapi-typescript/bin/cli.js')];
 }
 
 /**

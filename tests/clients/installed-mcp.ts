@@ -86,7 +86,7 @@ export interface Settings {
   env?: Record<string, string>;
 }
 
-/** The whole environment of the server. Its home is a folder of its own. */
+/** The whole environment of the server. Its home is a separate folder. */
 export const makeEnv = async ({ home }: InstalledMcp, { key, baseUrl, env = {} }: Settings) => {
   const folder = join(home, 'home');
   await mkdir(folder, { recursive: true });

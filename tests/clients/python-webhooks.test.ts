@@ -96,7 +96,7 @@ describe.each(KINDS)('a receiver in %s', (kind) => {
   };
   const subscribe = () => post('', { url: url(), eventType: 'BotDetected' });
 
-  it('takes an event that it failed at first and that was signed anew, once', async (context) => {
+  it('takes an event that it failed at first, and whose next attempt has a new signature, once', async (context) => {
     const { id, secret } = await subscribe();
     // A list of secrets, of which the last is the right one.
     const application = await startApplication(context, [createWebhookSecret(), secret], 1);

@@ -217,7 +217,7 @@ describe.each(['sync', 'async'])('the %s client', (kind) => {
     expect(await play(context, 'timeouts')).toEqual([timeout, timeout, ['ConnectionFailedError']]);
   });
 
-  it('raises an error of its own for each family', async (context) => {
+  it('raises a different error for each family', async (context) => {
     expect(await play(context, 'errors')).toEqual([
       ['NotFoundError', 404, 'NOT_FOUND', null, null, true, true],
       ['InvalidRequestError', 400, 'INVALID_URL', 'url', null, true, true],

@@ -25,7 +25,7 @@ interface Line {
   sentAt: string;
 }
 
-/** Deliveries of the server to handlers of the three frameworks, which run with the installed client in a process of their own. */
+/** Deliveries of the server to handlers of the three frameworks, which run with the installed client in a separate process. */
 export function describeDeliveries(getClient: () => InstalledPackage): void {
   let receivers: ChildProcess;
   let addresses: Record<string, string>;
@@ -110,7 +110,7 @@ export function describeDeliveries(getClient: () => InstalledPackage): void {
       expect(detected!.deliveryId).toMatch(/^dlv_/);
     });
 
-    it('gets a delivery again, signed anew, if it could not store it', async () => {
+    it('gets a delivery again, with a new signature, if it could not store it', async () => {
       const { secret } = await subscribe(`${addresses[framework]}/hook`);
       await instruct([secret], 1);
       await detectBot();

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { linkOpenApiTypescript } from '../../clients/generate.mjs';
 import { closed, finding, scored, started } from '../support/facts';
 import { type ClientKind, PROGRAMS, type ProgramOutput } from '../support/generators/programs';
 import { INSTALL_LIMIT_MS, installPythonTools, run } from '../support/generators/python-tools';
@@ -128,15 +129,6 @@ const GENERATORS: Record<ClientKind, (home: string, python: string) => Promise<[
     return [python, ['program.py']];
   },
 };
-
-/** Its compiler is an older one than the repository's, and it looks for it next to itself. Answers how to run it. */
-async function linkOpenApiTypescript(home: string): Promise<string[]> {
-  const folder = join(home, 'tools/node_modules');
-  await mkdir(folder, { recursive: true });
-  await symlink(modules('openapi-typescript'), join(folder, 'openapi-typescript'));
-  await symlink(modules('typescript-5'), join(folder, 'typescript'));
-  return ['--preserve-symlinks', '--preserve-symlinks-main', join(folder, 'openapi-typescript/bin/cli.js')];
-}
 
 /** Most of a run is the start of the virtual machine, so one run makes both clients. Answers the directory they are in. */
 function runOpenApiGenerator(python: string): Promise<string> {

@@ -5,17 +5,14 @@
 // `npx` runs what is installed. `npm start` and `npm run` run the script without npm, which would take half a second of CPU
 // time each; tests/e2e runs them through npm. Everything else is done by npm.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const INSTALLED = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'node_modules');
-/** The repository's compiler no longer has a programming interface, which openapi-typescript needs. */
+/** The documents name a compiler that is older than the repository's. */
 const INSTEAD = { typescript: 'typescript-5' };
-/** This package looks for its compiler next to itself, so a link into the repository would find the wrong one. */
-const COPIED = ['openapi-typescript'];
 const COMMANDS = {
-  'openapi-typescript': 'openapi-typescript/bin/cli.js',
   tsc: 'typescript/bin/tsc',
   tsx: 'tsx/dist/cli.mjs',
 };
@@ -54,8 +51,7 @@ function install() {
   for (const name of readdirSync(INSTALLED)) {
     const to = join('node_modules', name);
     if (name.startsWith('.') || existsSync(to)) continue;
-    if (COPIED.includes(name)) cpSync(join(INSTALLED, name), to, { recursive: true });
-    else symlinkSync(join(INSTALLED, INSTEAD[name] ?? name), to);
+    symlinkSync(join(INSTALLED, INSTEAD[name] ?? name), to);
   }
   for (const [command, script] of Object.entries(COMMANDS)) {
     const to = join('node_modules/.bin', command);

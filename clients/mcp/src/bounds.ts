@@ -79,7 +79,7 @@ function copy(data: unknown, limits: Limits, hide: (text: string) => string): Bo
   return { data: copyValue(data, 0), cuts };
 }
 
-/** No object of the API has more fields of its own, so only free-form ones are cut. */
+/** No object that the API defines has more fields, so only free-form ones are cut. */
 const FIELDS_ALWAYS = 40;
 
 function markCut(text: string, limit: number): string {

@@ -21,7 +21,7 @@ type AddParser = (type: string, parse: (request: unknown, body: AsyncIterable<Ui
 
 /**
  * A plugin of Fastify for deliveries: `app.register(receiveWebhooks, { path: '/webhooks', secrets, onDelivery })`. It keeps the raw body
- * of its own route only. Answers 204, or 400 or 401 for what is not genuine. What `onDelivery` throws becomes a 500.
+ * of its route only. Answers 204, or 400 or 401 for what is not genuine. What `onDelivery` throws becomes a 500.
  */
 export async function receiveWebhooks(
   app: FastifyInstance,

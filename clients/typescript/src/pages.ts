@@ -19,7 +19,7 @@ export interface PageAnswer<T> {
 
 /**
  * A list that is read while it is walked: `for await (const item of list)` gives its items, `list.pages()` its pages.
- * Each walk starts anew.
+ * Each walk begins with the first page.
  */
 export class PagedList<T> implements AsyncIterable<T> {
   readonly #readPage: (cursor: string | undefined) => Promise<PageAnswer<T>>;

@@ -167,7 +167,8 @@ export function registerLmsRules(host: PixelHost, browser: () => Browser) {
       const fields = host.eventsOf('Input').map(({ field }) => field);
       const written = host.eventsOf('Writing').map(({ field }) => field);
       expect(written).toEqual(fields.slice(0, writing.length));
-      expect(host.beacons.map(({ w }) => w).filter(Boolean)).toEqual([['']]);
+      // A slow machine may send more than one batch.
+      expect([...new Set(host.beacons.flatMap(({ w }) => w ?? []))]).toEqual(['']);
     });
   });
 }

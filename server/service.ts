@@ -13,6 +13,7 @@ import { createRecordings, type Recordings } from './collector/recordings';
 import { createPartitions, pruneTraces } from './collector/retention';
 import { pruneAuditEntries } from './domain/audit-entries';
 import { pruneIdempotencyKeys } from './domain/idempotency-keys';
+import { createKeyVerifier, type KeyVerifier } from './domain/key-verifier';
 import { foldIncidents, recountMinutes } from './domain/minute-counts';
 import { pruneRateWindows } from './domain/rate-windows';
 import { pruneFindings, pruneReviewDraws, pruneSessions } from './domain/retention';
@@ -61,6 +62,7 @@ export interface Service {
   readiness: Readiness;
   db: Database;
   secrets: Secrets;
+  verifyKey: KeyVerifier;
   dispatcher: Dispatcher;
   ingester: Ingester;
   collector: Collector;
@@ -214,6 +216,7 @@ export function createService(options: ServiceOptions): Service {
     }),
     db,
     secrets,
+    verifyKey: createKeyVerifier({ db, quotas: env.quotas }),
     dispatcher,
     ingester,
     collector,

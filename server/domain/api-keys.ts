@@ -1,118 +1,28 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
 import { type ApiKey, DEFAULT_KEY_SCOPES, type KeyScope } from '../../contract/integrations';
-import { PLANS, type Tier } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 import { apiKeys, integrations } from '../../db/schema';
 import { type AuditedContext, recordAct } from '../audit/acts';
-import type { Env } from '../platform/env';
 import { createId } from '../platform/ids';
-import type { DomainContext, IntegrationScope } from './context';
+import type { DomainContext } from './context';
 
 const PREFIX = 'aik_v1_';
 /** 240 random bits: 40 characters of base64url. */
 const BODY_BYTES = 30;
 const KEY_LENGTH = PREFIX.length + 40;
 
-/** A key as the request presents it. A Bearer key has its own rate limit; keys in `x-api-key` share one per tier. */
-export interface PresentedKey {
-  key: string;
-  scheme: 'bearer' | 'x-api-key';
-}
+/** Whether a text has the form of a key. */
+export const isWellFormed = (key: string) => key.length === KEY_LENGTH && key.startsWith(PREFIX);
 
-/** The rate-limit window of a request. `remaining` is never below 0. */
-export interface RateLimit {
-  policy: 'key' | 'shared';
-  limitPerMinute: number;
-  remaining: number;
-  isExceeded: boolean;
-  /** Whole seconds until the next window, at least 1. */
-  resetSeconds: number;
-}
-
-export interface VerifiedKey {
-  integration: IntegrationScope;
-  keyId: string;
-  apiKeyMasked: string;
-  scopes: KeyScope[];
-  rateLimit: RateLimit;
-}
-
-interface KeyRow {
-  id: string;
-  hash: Buffer;
-  first4: string;
-  last4: string;
-  scopes: KeyScope[];
-  integration_id: string;
-  plan: keyof typeof PLANS;
-  medium_at: number;
-  bot_at: number;
-  requests: number;
-  reset_seconds: number;
-}
-
-const hashKey = (key: string) => createHash('sha256').update(key).digest();
+/** Converts a key to what is stored of it. */
+export const hashKey = (key: string) => createHash('sha256').update(key).digest();
 /** Writes the part of a key that may be shown. */
 export const maskKey = (key: { first4: string; last4: string }) => `${PREFIX}${key.first4}…${key.last4}`;
 
-/** A SQL expression (`case … end`) for the tier of a plan, built from PLANS. */
-const TIER_OF_PLAN = `case i.plan ${Object.entries(PLANS)
-  .map(([plan, { tier }]) => `when '${plan}' then '${tier}'`)
-  .join(' ')} end`;
-
 /** A SQL condition: a request with the key `k` is answered. */
 export const IS_USABLE = 'k.revoked_at is null and coalesce(k.expires_at > now(), true)';
-
-/**
- * Verifies a key and counts the request in its rate-limit window, in one round trip (specification: Authentication, Rate
- * limiting). Returns null for a malformed, unknown, revoked or expired key. These all cost the same look-up and are not counted.
- */
-export async function verifyKey(
-  { db, quotas }: { db: Database; quotas: Env['quotas'] },
-  presented: PresentedKey,
-): Promise<VerifiedKey | null> {
-  const hash = hashKey(presented.key);
-  const [row] = await db.query<KeyRow>(VERIFY, [hash, presented.scheme === 'bearer']);
-  const isWellFormed = presented.key.length === KEY_LENGTH && presented.key.startsWith(PREFIX);
-  if (!row || !isWellFormed || !timingSafeEqual(row.hash, hash)) return null;
-  const { tier } = PLANS[row.plan];
-  const limitPerMinute = presented.scheme === 'bearer' ? quotas[tier].key : quotas[tier].shared;
-  return {
-    integration: {
-      id: row.integration_id,
-      plan: row.plan,
-      tier: tier satisfies Tier,
-      mediumAt: row.medium_at,
-      botAt: row.bot_at,
-    },
-    keyId: row.id,
-    apiKeyMasked: maskKey(row),
-    scopes: row.scopes,
-    rateLimit: {
-      policy: presented.scheme === 'bearer' ? 'key' : 'shared',
-      limitPerMinute,
-      remaining: Math.max(0, limitPerMinute - row.requests),
-      isExceeded: row.requests > limitPerMinute,
-      resetSeconds: row.reset_seconds,
-    },
-  };
-}
-
-const VERIFY = `
-  with found as (
-    select k.id, k.hash, k.first4, k.last4, k.scopes, k.integration_id, i.plan, i.medium_at, i.bot_at, ${TIER_OF_PLAN} as tier
-      from api_keys k join integrations i on i.id = k.integration_id
-     where k.hash = $1 and ${IS_USABLE}),
-  counted as (
-    insert into rate_windows as w (bucket, window_start, requests)
-    select case when $2::boolean then 'key:' || id else 'tier:' || tier end, date_trunc('minute', now()), 1 from found
-        on conflict (bucket, window_start) do update set requests = w.requests + 1
-    returning requests)
-  select found.*, counted.requests,
-         ceil(60 - extract(second from now()))::int as reset_seconds
-    from found, counted`;
 
 /** Creates a key. The key itself is returned here and never shown again. `expiresInDays` null: it never expires. */
 export async function mintKey(

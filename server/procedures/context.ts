@@ -1,5 +1,5 @@
 import type { Staff } from '../../contract/staff';
-import type { VerifiedKey } from '../domain/api-keys';
+import type { VerifiedKey } from '../domain/key-verifier';
 import type { Service } from '../service';
 
 /**

@@ -1,6 +1,6 @@
 import { ApiError } from '../../contract/errors';
 import type { KeyScope } from '../../contract/integrations';
-import { type PresentedKey, type VerifiedKey, verifyKey } from '../domain/api-keys';
+import type { PresentedKey, VerifiedKey } from '../domain/key-verifier';
 import type { Service } from '../service';
 import type { RestRequest } from './request';
 
@@ -23,7 +23,7 @@ export async function authenticate(service: Service, request: RestRequest): Prom
   if (presented === null) {
     throw new ApiError('MISSING_API_KEY', 'Send an API key as Authorization: Bearer <key> or as x-api-key');
   }
-  const verified = await verifyKey({ db: service.db, quotas: service.env.quotas }, presented);
+  const verified = await service.verifyKey(presented);
   if (verified === null) throw new ApiError('INVALID_API_KEY', 'The API key is not valid');
   return verified;
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '../../contract/errors';
 import { exportFormatInput } from '../../contract/exports';
-import type { VerifiedKey } from '../domain/api-keys';
+import type { VerifiedKey } from '../domain/key-verifier';
 import type { Service } from '../service';
 import { answerListFile, FilePlaces, type ReadPage, writeListFile } from './list-files';
 import { callProcedure } from './procedure-call';

@@ -1,13 +1,13 @@
 import { ApiError } from '../../contract/errors';
 import type { Database } from '../../db/client';
 import { runUnitOfWork } from '../../db/unit-of-work';
-import type { VerifiedKey } from '../domain/api-keys';
 import {
   claimIdempotencyKey,
   IDEMPOTENCY_KEY,
   releaseIdempotencyKey,
   storeIdempotentAnswer,
 } from '../domain/idempotency-keys';
+import type { VerifiedKey } from '../domain/key-verifier';
 import type { Service } from '../service';
 import type { RestRequest } from './request';
 import type { Route } from './routes';

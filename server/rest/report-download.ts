@@ -1,6 +1,6 @@
 import { ApiError } from '../../contract/errors';
 import type { ReportFormat } from '../../contract/events';
-import type { VerifiedKey } from '../domain/api-keys';
+import type { VerifiedKey } from '../domain/key-verifier';
 import type { Service } from '../service';
 import type { Access } from './access-log';
 import { authenticate, requireScope } from './authentication';

@@ -1,5 +1,5 @@
 import { ApiError } from '../../contract/errors';
-import type { VerifiedKey } from '../domain/api-keys';
+import type { VerifiedKey } from '../domain/key-verifier';
 import { UNMATCHED_PATH } from '../domain/usage';
 import { openStream } from '../platform/streams';
 import type { Context } from '../procedures/context';

@@ -1,5 +1,5 @@
 import { type ApiError, ERROR_CODES } from '../../contract/errors';
-import type { RateLimit, VerifiedKey } from '../domain/api-keys';
+import type { RateLimit, VerifiedKey } from '../domain/key-verifier';
 
 /** A response, independent of the server that sends it. `body` null means none. */
 export interface RestResponse {

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../db/client';
-import { verifyKey } from '../../server/domain/api-keys';
+import { createKeyVerifier } from '../../server/domain/key-verifier';
 import { readEnv } from '../../server/platform/env';
 import { alternate } from './load';
 import { openProductBench, SETTINGS } from './product-bench';
@@ -21,8 +21,9 @@ export async function measureKeyCheck({ sessions: count, say }: BenchOptions): P
   try {
     const { id, key } = await bench.createTenant('key');
     const { quotas } = readEnv(SETTINGS);
+    const verifyKey = createKeyVerifier({ db, quotas });
     const check = async () => {
-      const verified = await verifyKey({ db, quotas }, { key, scheme: 'bearer' });
+      const verified = await verifyKey({ key, scheme: 'bearer' });
       if (verified === null || verified.rateLimit.isExceeded) throw new Error('the key was refused');
     };
     const lookUp = async () => {

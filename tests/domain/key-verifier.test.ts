@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../db/client';
+import { asOperator } from '../../server/audit/acts';
+import { mintKey, revokeKey } from '../../server/domain/api-keys';
+import { createIntegration } from '../../server/domain/integrations';
+import { createKeyVerifier } from '../../server/domain/key-verifier';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+const LIMIT = 1_000;
+const quotas = {
+  free: { key: LIMIT, shared: LIMIT },
+  pro: { key: LIMIT, shared: LIMIT },
+  enterprise: { key: LIMIT, shared: LIMIT },
+};
+
+let database: TestDatabase;
+let integrationId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ id: integrationId } = await createIntegration(asOperator(database.db), {
+    name: 'keys',
+    plan: 'free',
+    allowedOrigins: [],
+  }));
+});
+afterAll(() => database.drop());
+
+type Query = Database['query'];
+/** A verifier and a new key. `wrap` stands between the verifier and the database, as a network does. */
+async function prepare(wrap: (query: Query) => Query = (query) => query) {
+  const { id, key } = await mintKey(asOperator(database.db), { integrationId, name: 'key' });
+  const verify = createKeyVerifier({ db: { ...database.db, query: wrap(database.db.query) }, quotas });
+  return { id, key, verify: () => verify({ key, scheme: 'bearer' }) };
+}
+
+describe('requests with one key at the same time', () => {
+  it('are counted by few statements, and each once', async () => {
+    let statements = 0;
+    const { verify } = await prepare((query) => (text, parameters) => {
+      statements++;
+      return query(text, parameters);
+    });
+    const verified = await Promise.all(Array.from({ length: 100 }, verify));
+    const later = await Promise.all(Array.from({ length: 100 }, verify));
+    expect(statements).toBeLessThanOrEqual(4);
+    expect([...verified, ...later].map((one) => one?.rateLimit.remaining)).toEqual(
+      Array.from({ length: 200 }, (_, n) => LIMIT - 1 - n),
+    );
+  });
+
+  it('are never verified by a statement that began before they came', async () => {
+    // The answer of each statement is late, as on a slow network.
+    const { id, verify } = await prepare((query) => async (text, parameters) => {
+      const rows = await query(text, parameters);
+      await sleep(100);
+      return rows as never;
+    });
+    const first = verify();
+    await sleep(50);
+    await revokeKey(asOperator(database.db), { id });
+    expect([(await first)?.keyId, await verify()]).toEqual([id, null]);
+    const [before, after] = await Promise.all([verify(), sleep(50).then(verify)]);
+    expect([before, after]).toEqual([null, null]);
+  });
+
+  it('do not wait for long behind a connection that does not answer', async () => {
+    let statements = 0;
+    const { verify } = await prepare((query) => (text, parameters) => {
+      statements++;
+      return statements === 1 ? new Promise(() => {}) : query(text, parameters);
+    });
+    void verify();
+    await sleep(20);
+    const begunAt = performance.now();
+    expect((await verify())?.rateLimit.remaining).toBe(LIMIT - 1);
+    expect(performance.now() - begunAt).toBeLessThan(2_000);
+  });
+
+  it('fail together with their statement, and not those before and after them', async () => {
+    let statements = 0;
+    const { verify } = await prepare((query) => (text, parameters) => {
+      statements++;
+      return statements === 2 ? query('select 1 / 0', []) : query(text, parameters);
+    });
+    const outcomes = await Promise.allSettled([verify(), verify(), verify()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect((await verify())?.rateLimit.remaining).toBe(LIMIT - 2);
+  });
+});

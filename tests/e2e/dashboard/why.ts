@@ -21,6 +21,15 @@ const readNumber = async (slider: Locator, name: string) => Number(await slider.
 const readTime = (slider: Locator) => readNumber(slider, 'aria-valuenow');
 const findSection = (page: Page, title: string) =>
   page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
+/** Scrolls to the recording until its player is there: what still loads above pushes it out of view. */
+async function scrollToPlayer(page: Page): Promise<void> {
+  await expect
+    .poll(async () => {
+      await findSection(page, 'Recording').scrollIntoViewIfNeeded();
+      return findSlider(page).isVisible();
+    })
+    .toBe(true);
+}
 
 /** Findings and recording of a session, which explain its score. */
 export function registerWhyTests(): void {
@@ -96,7 +105,7 @@ export function registerWhyTests(): void {
 
     it('moves through the recording by keys, plays and pauses', async () => {
       const page = await dashboard.visit(`/sessions/${recorded.id}`);
-      await findSection(page, 'Recording').scrollIntoViewIfNeeded();
+      await scrollToPlayer(page);
       const slider = findSlider(page);
       await slider.focus();
       const [least, most] = await Promise.all(
@@ -144,7 +153,7 @@ export function registerWhyTests(): void {
         const id = await findLive();
         await page.goto(`${dashboard.base}/sessions/${id}`);
         await page.getByText('Live', { exact: true }).waitFor();
-        await findSection(page, 'Recording').scrollIntoViewIfNeeded();
+        await scrollToPlayer(page);
         const slider = findSlider(page);
         const before = await readNumber(slider, 'aria-valuemax');
         await answer.pressSequentially(ANSWER.slice(12));
@@ -181,8 +190,7 @@ export function registerWhyTests(): void {
 
     it.each(['light', 'dark'] as const)('fits into a phone, %s', async (theme) => {
       const page = await dashboard.visit(`/sessions/${recorded.id}`, { role: 'viewer', theme, width: 390 });
-      await findSection(page, 'Recording').scrollIntoViewIfNeeded();
-      await findSlider(page).waitFor();
+      await scrollToPlayer(page);
       await settle(page);
       const [wide, high] = await page.evaluate(() => {
         const panel = document.querySelector('[data-recording]')!;

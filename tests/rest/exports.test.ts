@@ -265,7 +265,7 @@ describe('an export that fails in the middle', () => {
 
     it('if the server stops', async () => {
       const stopping = await startTestServer({}, server);
-      const { ended } = await beginDownload(stopping.url, '10k');
+      const { ended } = await beginDownload(stopping.url, '2M');
       await stopping.stop();
       expect(await ended).toBe(RESET);
     });
@@ -273,7 +273,7 @@ describe('an export that fails in the middle', () => {
     it('if the client has read nothing for too long', async () => {
       const limits = { ...CONNECTION_LIMITS, answerTimeout: 500, connectionsCheckingInterval: 50 };
       const impatient = await startTestServer({}, server, undefined, limits);
-      const { ended } = await beginDownload(impatient.url, '10k');
+      const { ended } = await beginDownload(impatient.url, '200k');
       expect(await ended).toBe(RESET);
       await impatient.stop();
     });

@@ -167,8 +167,10 @@ export function registerLmsRules(host: PixelHost, browser: () => Browser) {
       const fields = host.eventsOf('Input').map(({ field }) => field);
       const written = host.eventsOf('Writing').map(({ field }) => field);
       expect(written).toEqual(fields.slice(0, writing.length));
-      // A slow machine may send more than one batch.
-      expect([...new Set(host.beacons.flatMap(({ w }) => w ?? []))]).toEqual(['']);
+      // A slow machine may send more than one batch. Each that names documents names this one, once.
+      const named = host.beacons.map(({ w }) => w).filter(Boolean);
+      expect(named.length).toBeGreaterThan(0);
+      expect(named).toEqual(named.map(() => ['']));
     });
   });
 }

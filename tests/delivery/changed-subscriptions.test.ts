@@ -93,7 +93,7 @@ it('disabled during an attempt: its retry is held, and made once after the subsc
   expect(await listStates()).toEqual(['Pending 1 1']);
   expect(receiver.received).toHaveLength(1);
   await patch(id, { enabled: true });
-  await receiver.waitFor(2, 3_000);
+  await receiver.waitFor(2);
   answers[1]!(200);
   await waitForStates('Delivered 2 2');
   expect(receiver.received).toHaveLength(2);

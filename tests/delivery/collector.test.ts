@@ -269,7 +269,7 @@ describe('a process that dies', () => {
     // What is there is not found again, neither by a process that runs nor by one that starts.
     await sleep(FACTS_WITHIN_MS);
     for (const sinceMs of [60_000, null]) expect(await findUnsentCuts(db, sinceMs)).toEqual([]);
-  }, 60_000);
+  });
 
   it('before it judged a batch leaves that to a process that starts', async () => {
     const own = await openPages();

@@ -64,14 +64,14 @@ beforeAll(async () => {
       ]),
     ),
   );
-}, 60_000);
+});
 
 afterAll(async () => {
   await engineApp.remove();
   for (const app of cronApps) await app.engine.stop(0);
   await cronDatabase.sql.end();
   await admin.end();
-}, 30_000);
+});
 
 beforeEach(async () => {
   ({ url: databaseUrl, sql } = await createDatabase());

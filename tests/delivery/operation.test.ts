@@ -186,7 +186,7 @@ it('the log has a line for every answer of every endpoint, with its id, and no s
   expect(find('pipeline.ingest', 400)).toMatchObject({ code: 'BAD_REQUEST' });
   expect(find('webhooks.list', 200)).toMatchObject({ staffId: expect.any(String) });
   expect(find('/api/auth/sign-in', 401)).toMatchObject({ code: 'UNAUTHORIZED' });
-  await expect.poll(() => find('(page)', 200), { timeout: 3_000 }).toMatchObject({ level: 'debug' });
+  await expect.poll(() => find('(page)', 200)).toMatchObject({ level: 'debug' });
   for (const route of ['/health', '/ready', '/openapi/v3.json']) expect(find(route, 200)?.level).toBe('debug');
   for (const marked of [key, wrong, secret, PASSWORD, EMAIL, NOTE, QUERY, PIPELINE_TOKEN, cookie.split('=')[1]!]) {
     expect(server.stderr()).not.toContain(marked);
@@ -259,11 +259,11 @@ it('the metrics count requests, facts, attempts by outcome and runs', async () =
     await database.db.sql`update webhook_subscriptions set enabled = true, consecutive_failures = 0`;
     const left = answers.length;
     expect((await server.ingest(tenant.id, scoredSession(0.95).facts)).status).toBe(200);
-    await waitUntil(() => answers.length < left, 10_000);
+    await waitUntil(() => answers.length < left);
   }
   const counted = async (name: string, labels = {}) => (await scrape()).sum(name, labels) - before.sum(name, labels);
   for (const outcome of ['Delivered', '5xx', '4xx', 'RateLimited', 'HTTP302', 'Timeout']) {
-    await expect.poll(() => counted('delivery_attempts_total', { outcome }), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => counted('delivery_attempts_total', { outcome })).toBe(1);
   }
   expect(await counted('http_requests_total', { method: 'GET', route: '/v1/stats', status: '200' })).toBe(1);
   expect(await counted('http_request_duration_seconds_count', { route: '/v1/stats' })).toBe(1);
@@ -276,10 +276,8 @@ it('the metrics count requests, facts, attempts by outcome and runs', async () =
   expect(after.sum('database_up')).toBe(1);
   expect(after.sum('database_connections')).toBeGreaterThan(0);
   expect(after.samples.find(({ name }) => name === 'bot_detection_build_info')?.labels.version).toMatch(/^\d+\./);
-  await expect
-    .poll(() => counted('engine_runs_total', { outcome: 'completed' }), { timeout: 30_000 })
-    .toBeGreaterThan(0);
-}, 60_000);
+  await expect.poll(() => counted('engine_runs_total', { outcome: 'completed' })).toBeGreaterThan(0);
+});
 
 it('the metrics have few labels, whatever is requested', async () => {
   const ask = (n: number) =>
@@ -315,7 +313,7 @@ it('a process is ready if database, migrations and engine are, and says within s
   relay.stall();
   try {
     await expect
-      .poll(async () => (await server.call('GET', '/ready')).body, { timeout: 8_000 })
+      .poll(async () => (await server.call('GET', '/ready')).body)
       .toMatchObject({ status: 'unavailable', checks: { database: 'failing', migrations: 'failing' } });
     const scrapedAt = performance.now();
     expect((await scrape()).sum('queue_read')).toBe(0);
@@ -324,13 +322,13 @@ it('a process is ready if database, migrations and engine are, and says within s
   } finally {
     await relay.restore();
   }
-  await expect.poll(async () => (await server.call('GET', '/ready')).status, { timeout: 10_000 }).toBe(200);
+  await expect.poll(async () => (await server.call('GET', '/ready')).status).toBe(200);
   const { sql } = database.db;
   await sql`delete from drizzle.__drizzle_migrations where id = (select max(id) from drizzle.__drizzle_migrations)`;
   await expect
-    .poll(async () => (await server.call('GET', '/ready')).body, { timeout: 4_000 })
+    .poll(async () => (await server.call('GET', '/ready')).body)
     .toMatchObject({ status: 'unavailable', checks: { database: 'ok', migrations: 'failing', engine: 'ok' } });
-}, 40_000);
+});
 
 it('waiting log lines are written at the end', async () => {
   await createClient(server.url).call('GET', '/v1/stats', { key: tenant.key });
@@ -340,4 +338,4 @@ it('waiting log lines are written at the end', async () => {
   expect(code).toBe(0);
   expect(stderr).toContain('/v1/stats');
   expect(stderr.endsWith('\n')).toBe(true);
-}, 40_000);
+});

@@ -78,7 +78,7 @@ it('if Postgres dies in the middle of deliveries and comes back, nothing is lost
       () => true,
       () => false,
     );
-  await waitUntil(answers, 20_000);
+  await waitUntil(answers);
   const deliveries = await site.listDeliveries(traffic.tenant);
   const recoveredAt = Date.now();
   await relay.restore();

@@ -106,4 +106,4 @@ it('an engine event that comes several times makes one attempt', async () => {
   await sleep(1_000);
   expect(await readRow()).toMatchObject({ status: 'Delivered', attempts: 2, logged: 2 });
   expect(receiver.received).toHaveLength(2);
-}, 30_000);
+});

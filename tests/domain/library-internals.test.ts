@@ -506,7 +506,7 @@ describeReaches(
         await delay(200);
         expect(done).toBe(0);
         await announceJobs(sql, 1);
-        await expect.poll(() => done, { timeout: 3_000 }).toBe(1);
+        await expect.poll(() => done).toBe(1);
       } finally {
         await runner.stop();
       }

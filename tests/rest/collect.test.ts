@@ -60,7 +60,7 @@ describe('a batch', () => {
     const reply = await tab.send();
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual({ token: expect.stringMatching(/^[0-9a-z]+\.[\w-]{24}$/) });
-    await expect.poll(() => getSessions(own), { timeout: 2_000 }).toHaveLength(1);
+    await expect.poll(() => getSessions(own)).toHaveLength(1);
     const [session] = await getSessions(own);
     expect(session).toMatchObject({ pageUrl: PAGE_URL, origin: PAGE_ORIGIN, status: 'Active', browser: 'Chrome' });
     expect(session.id).toMatch(/^ses_[\w-]{24}$/);
@@ -112,7 +112,7 @@ describe('a batch', () => {
     const tab = new Tab(own);
     tab.device = undefined;
     await tab.send();
-    await expect.poll(async () => (await getSessions(own))[0]?.deviceFingerprint, { timeout: 2_000 }).toBeNull();
+    await expect.poll(async () => (await getSessions(own))[0]?.deviceFingerprint).toBeNull();
   });
 });
 
@@ -129,7 +129,7 @@ describe('a page that may not send', () => {
     const tab = new Tab(own);
     expect((await tab.send()).status).toBe(200);
     await revokeSite(asOperator(server.service.db), { id: own.siteId });
-    await expect.poll(async () => (await tab.send()).status, { interval: 500, timeout: 5_000 }).toBe(204);
+    await expect.poll(async () => (await tab.send()).status, { interval: 500 }).toBe(204);
   });
 
   it.each([
@@ -368,19 +368,19 @@ describe('the end of a session', () => {
     const tab = new Tab(own);
     await tab.send();
     await tab.send({ x: 1 });
-    await expect.poll(async () => (await getSessions(own))[0]?.status, { timeout: 5_000 }).toBe('Scored');
+    await expect.poll(async () => (await getSessions(own))[0]?.status).toBe('Scored');
     const [session] = await getSessions(own);
     const late = await tab.send();
     expect([late.status, late.body]).toEqual([200, { ended: true }]);
     // The compaction has joined the first two; the late one stays as it is.
-    await expect.poll(async () => (await countRows(own)).batches, { timeout: 5_000 }).toBe(1);
+    await expect.poll(async () => (await countRows(own)).batches).toBe(1);
     await sleep(300);
     expect(await getSessions(own)).toEqual([session]);
     for (let n = 0; n < 25; n++) await tab.send();
     expect((await countRows(own)).batches).toBeLessThanOrEqual(20);
     // The pixel draws a new nonce.
     expect((await new Tab(own).send()).body).toHaveProperty('token');
-    await expect.poll(() => getSessions(own), { timeout: 2_000 }).toHaveLength(2);
+    await expect.poll(() => getSessions(own)).toHaveLength(2);
   });
 });
 
@@ -388,7 +388,7 @@ describe('who the visitor is', () => {
   const named = async (of: PageSite, u: Beacon['u']) => {
     const tab = new Tab(of);
     await tab.send({ ev: pageShown(0), ...(u ? { u } : {}) });
-    await expect.poll(() => getSessions(of), { timeout: 2_000 }).toHaveLength(1);
+    await expect.poll(() => getSessions(of)).toHaveLength(1);
     return (await getSessions(of))[0];
   };
 
@@ -420,7 +420,7 @@ describe('who the visitor is', () => {
     await setUnsignedUsers(asOperator(server.service.db), input);
     expect(await named(own, { id: 'u-8' })).toMatchObject({ userId: 'u-8', correlationConfidence: 0.5 });
     await new Tab(own).send({ u: { id: 'u-7', hash } });
-    await expect.poll(() => getSessions(own), { timeout: 2_000 }).toHaveLength(2);
+    await expect.poll(() => getSessions(own)).toHaveLength(2);
     const users = (await getSessions(own)).map((one: { userId: string; correlationConfidence: number }) => [
       ...[one.userId, one.correlationConfidence],
     ]);
@@ -465,7 +465,7 @@ describe('who the visitor is', () => {
     await named(own, { id: 'u-5', name: 'Grace Hopper' });
     const tab = new Tab(own);
     await tab.send({ u: { id: 'u-5', name: 'Mallory', email: 'mallory@evil.example' } });
-    await expect.poll(() => getSessions(own), { timeout: 2_000 }).toHaveLength(2);
+    await expect.poll(() => getSessions(own)).toHaveLength(2);
     expect((await getSessions(own)).map((one: { userName: string }) => one.userName)).toEqual([
       ...['Grace Hopper', 'Grace Hopper'],
     ]);

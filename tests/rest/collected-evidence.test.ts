@@ -73,9 +73,7 @@ async function visit(site: PageSite, seed: number, batchCount = 99): Promise<Map
   );
   const path = `/v1/sessions/${row!.id}`;
   const { key } = site;
-  await expect
-    .poll(async () => (await server.call('GET', path, { key })).body.data?.status, { timeout: 8_000 })
-    .toBe('Scored');
+  await expect.poll(async () => (await server.call('GET', path, { key })).body.data?.status).toBe('Scored');
   const { body } = await server.call('GET', `${path}/evidence`, { key });
   expect(body.data.ruleSetVersion).toBe(RULE_SET_VERSION);
   return new Map(body.data.findings.map((finding: Finding) => [finding.flag, finding]));
@@ -145,7 +143,7 @@ describe('an agent that signs its requests', () => {
       expect((await tab.send({}, sign(agent))).status).toBe(200);
       return flagsOf(site);
     };
-    await expect.poll(sendUntilNamed, { timeout: 10_000, interval: 400 }).toContain(name);
+    await expect.poll(sendUntilNamed, { interval: 400 }).toContain(name);
     expect(asked).toEqual(['/.well-known/http-message-signatures-directory']);
     const { body } = await server.call('GET', '/v1/sessions', { key: site.key });
     expect(body.data[0].botScore).toBeGreaterThan(0.9);

@@ -117,7 +117,7 @@ describe('the outbox', () => {
 describe('what was committed', () => {
   it('is judged by the process that wrote it, at once, and leaves the outbox', async () => {
     await customer.tell(SHARED);
-    await expect.poll(listAnomalies, { timeout: 2_000 }).toEqual(['SharedDevice']);
+    await expect.poll(listAnomalies).toEqual(['SharedDevice']);
     await server.service.findings.flush();
     expect(await listOutbox()).toEqual([]);
   });
@@ -140,7 +140,7 @@ describe('what was committed', () => {
     const { db, log, ingester } = server.service;
     const other = createFindings({ db, log, ingester, hasTimers: true });
     other.start();
-    await expect.poll(listAnomalies, { timeout: 4_000 }).toEqual(['SharedDevice']);
+    await expect.poll(listAnomalies).toEqual(['SharedDevice']);
     await other.stop();
   });
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   server = await startTestServer();
   next = await startNextServer(server, { LOG_LEVEL: 'trace', WEBHOOK_ALLOW_HOSTS: receiver.host });
   secrets = await tour();
-}, 60_000);
+});
 afterAll(async () => {
   await next?.stop();
   await server.stop();

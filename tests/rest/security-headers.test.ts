@@ -20,7 +20,7 @@ beforeAll(async () => {
   ({ key } = await server.createTenant());
   next = await startNextServer(server, PUBLIC_URL);
   adapters = { 'the self-hosted server': server, 'Next’s route handlers': next };
-}, 60_000);
+});
 afterAll(async () => {
   await next?.stop();
   await server.stop();

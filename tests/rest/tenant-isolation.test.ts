@@ -429,7 +429,7 @@ describe('of two tenants with the same ids', () => {
       }),
       { numRuns: 4 },
     );
-  }, 60_000);
+  });
 });
 
 /** Reads what depends on facts only, without what differs from tenant to tenant. */

@@ -373,7 +373,7 @@ describe('what the pixel sent', () => {
       .sql`select 1 from session_traces t join collected_sessions c on c.key = t.session_key where c.integration_id = ${customer.id}`;
     expect(kept.length).toBe(0);
     await expectCountsToFit(customer);
-  }, 60_000);
+  });
 });
 
 describe('an export', () => {

@@ -12,7 +12,7 @@ import { waitUntil } from './receiver';
 // The pixel alone, in a real browser: a site on one port, and on another a host that records what arrives at /collect.
 
 export const LIMIT_MS = 60_000;
-export const STEP_LIMIT_MS = 15_000;
+export const STEP_LIMIT_MS = 30_000;
 
 export interface Received {
   beacon: Beacon;

@@ -57,7 +57,7 @@ export async function startReceiver(): Promise<Receiver> {
     answer: () => 200,
     answerHeaders: {},
     answerBody: '',
-    async waitFor(count, limitMs = 15_000) {
+    async waitFor(count, limitMs = 30_000) {
       await waitUntil(
         () => received.length >= count,
         limitMs,
@@ -76,7 +76,7 @@ export async function startReceiver(): Promise<Receiver> {
 /** Polls until a condition holds. */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
-  limitMs = 15_000,
+  limitMs = 30_000,
   explain: () => string = () => 'the condition did not come true',
 ): Promise<void> {
   const end = Date.now() + limitMs;

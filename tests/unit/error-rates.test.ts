@@ -281,7 +281,7 @@ describe('the intervals of ten thousand tenants', () => {
   let coverage: ReturnType<typeof measureCoverage>;
   beforeAll(() => {
     coverage = measureCoverage();
-  }, 60_000);
+  });
 
   it.each(FIGURES)('hold the true %s in at least 94.5 % of them', (figure) => {
     const { share, shown } = coverage.ours![figure];

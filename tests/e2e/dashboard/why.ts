@@ -149,7 +149,7 @@ export function registerWhyTests(): void {
           const { data } = (await dashboard.api('GET', '/v1/sessions?status=Active&pageSize=20')).body;
           return data.find(({ id }: { id: string }) => /^ses_/.test(id))?.id ?? null;
         };
-        await expect.poll(findLive, { timeout: 10_000 }).not.toBeNull();
+        await expect.poll(findLive).not.toBeNull();
         const id = await findLive();
         await page.goto(`${dashboard.base}/sessions/${id}`);
         await page.getByText('Live', { exact: true }).waitFor();

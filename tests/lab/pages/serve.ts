@@ -32,7 +32,7 @@ export interface PageServer {
 }
 
 const LOOK_MS = 25;
-const WAIT_LIMIT_MS = 20_000;
+const WAIT_LIMIT_MS = 40_000;
 const PAGE_SCRIPT = readFileSync(new URL('./page.js', import.meta.url));
 
 /** Serves the laboratory's pages on a free port of this machine. `readTag` is asked for each page; `botd` is BotD's module. */

@@ -1,5 +1,5 @@
 'use client';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { User } from '../../../../../contract/users';
 import { Button } from '../../../components/button';
@@ -11,19 +11,32 @@ import { Time } from '../../../components/time';
 import { useTRPC } from '../../../queries';
 import { useStaff } from '../../../staff';
 
-/** Erases the user, and shows the receipt. */
+const POLL_MS = 2_000;
+
+/** Erases the user, and shows the receipt until the erasure is complete. */
 export function Erasing({ user }: { user: User }) {
   const trpc = useTRPC();
   const { isAdmin } = useStaff();
   const [isAsking, setAsking] = useState(false);
   const erase = useMutation(trpc.users.erase.mutationOptions());
-  const receipt = erase.data;
+  const receiptId = erase.data?.id ?? '';
+  const progress = useQuery(
+    trpc.users.getErasure.queryOptions(
+      { receiptId },
+      {
+        enabled: receiptId !== '',
+        refetchInterval: ({ state }) => (state.data?.status === 'Completed' ? false : POLL_MS),
+      },
+    ),
+  );
+  const receipt = progress.data ?? erase.data;
   return (
     <Section title="Erasure">
       {receipt ? (
         <p role="status" className="text-muted">
-          The user is being erased. Receipt: <ShortId id={receipt.id} name="receipt id" />. Facts about them are refused
-          until <Time at={receipt.refusedUntil} />.
+          {receipt.status === 'Completed' ? 'The user is erased.' : 'The user is being erased.'} Receipt:{' '}
+          <ShortId id={receipt.id} name="receipt id" />. Facts about them are refused until{' '}
+          <Time at={receipt.refusedUntil} />.
         </p>
       ) : (
         <>

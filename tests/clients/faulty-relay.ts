@@ -1,18 +1,22 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * What happens to a request: `pass`; `cut-before` closes the connection before the server sees it; `cut-after` lets the server
  * answer, passes on the head and half of the body, and closes the connection; `stall-after` does the same and leaves it open;
- * `hang` never answers; an answer is sent in place of the server's.
+ * `drip` passes on a byte every 100 ms; `hang` never answers; an answer is sent in place of the server's.
  */
 export type Fault =
   | 'pass'
   | 'cut-before'
   | 'cut-after'
   | 'stall-after'
+  | 'drip'
   | 'hang'
   | { status: number; headers?: Record<string, string>; body?: string };
+
+const DRIP_MS = 100;
 
 export interface RelayedRequest {
   at: number;
@@ -39,7 +43,8 @@ export interface FaultyRelay {
  */
 export async function startFaultyRelay(targetUrl: string): Promise<FaultyRelay> {
   let faults: Fault[] = [];
-  const server = createServer(async (incoming, response) => {
+
+  async function take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = Buffer.concat(await incoming.toArray());
     const { method = '', url: path = '', headers } = incoming;
     if (path === '/relay') {
@@ -63,7 +68,10 @@ export async function startFaultyRelay(targetUrl: string): Promise<FaultyRelay> 
       ...(body.length > 0 ? { body } : {}),
     });
     await passOn(answer, response, fault);
-  });
+  }
+
+  // Where there is no answer of the server to pass on, the connection is closed.
+  const server = createServer((incoming, response) => void take(incoming, response).catch(() => response.destroy()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const relay: FaultyRelay = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -85,6 +93,13 @@ async function passOn(answer: Response, response: ServerResponse, fault: Fault):
   const { connection: _, 'keep-alive': __, ...headers } = Object.fromEntries(answer.headers);
   response.writeHead(answer.status, headers);
   if (fault === 'pass') return void response.end(bytes);
+  if (fault === 'drip') {
+    for (let sent = 0; sent < bytes.length && !response.destroyed; sent++) {
+      response.write(bytes.subarray(sent, sent + 1));
+      await sleep(DRIP_MS);
+    }
+    return void response.end();
+  }
   response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
     if (fault === 'cut-after') response.destroy();
   });

@@ -29,17 +29,18 @@ async def main() -> None:
         httpx.AsyncClient(base_url=RELAY_URL) as control,
         AsyncClient(api_key=os.environ["API_KEY"], base_url=RELAY_URL) as client,
     ):
-        for fault in ("stall", {"status": 429, "retryAfter": "30"}):
-            await control.put("/faults", json=[fault])
+        for fault in ("hang", {"status": 429, "headers": {"retry-after": "30"}}):
+            await control.post("/relay", json=[fault])
             outcomes.append(await cancel_after(client, 0.5))
             await asyncio.sleep(0.2)
-            outcomes.append([entry["isClosed"] for entry in (await control.get("/log")).json()])
+            requests = (await control.post("/relay", json=[])).json()
+            outcomes.append([request["isEnded"] for request in requests])
         try:
-            await control.put("/faults", json=["stall"])
+            await control.post("/relay", json=["hang"])
             await asyncio.wait_for(client.stats.get(), 0.3)
         except asyncio.TimeoutError:
             outcomes.append("timed out")
-        await control.put("/faults", json=[])
+        await control.post("/relay", json=[])
         outcomes.append((await client.stats.get())["totalSessions"])
     print(json.dumps(outcomes))
 

@@ -30,15 +30,29 @@ def connect(base_url: str = RELAY_URL, timeout: float = 30, max_retries: int = 3
     return AsyncClient(api_key=KEY, base_url=base_url, timeout=timeout, max_retries=max_retries)
 
 
-def plan(*faults: object) -> None:
-    """Tells the relay what to do with the next requests."""
-    httpx.put(f"{RELAY_URL}/faults", json=faults).raise_for_status()
+def plan(*faults: object) -> list[dict[str, Any]]:
+    """Tells the relay what to do with the next requests, and answers what it got since the last plan."""
+    log: list[dict[str, Any]] = httpx.post(f"{RELAY_URL}/relay", json=faults).raise_for_status().json()
+    return log
 
 
 def read_log() -> list[dict[str, Any]]:
-    """Answers what the relay got since the last plan."""
-    log: list[dict[str, Any]] = httpx.get(f"{RELAY_URL}/log").json()
-    return log
+    """Answers what the relay got since the last plan, which ends."""
+    return plan()
+
+
+def failure(status: int, headers: dict[str, str] | None = None) -> dict[str, Any]:
+    """An error in place of the server's answer."""
+    body = '{"error":{"code":"INJECTED","message":"m","details":null}}'
+    return {"status": status, "headers": headers or {}, "body": body}
+
+
+HTML_PAGE = {"status": 200, "headers": {"content-type": "text/html"}, "body": "<html></html>"}
+
+
+def read_key(request: dict[str, Any]) -> str | None:
+    key: str | None = request["headers"].get("idempotency-key")
+    return key
 
 
 def describe(error: BaseException) -> list[Any]:
@@ -56,7 +70,7 @@ async def operations() -> object:
                     continue
                 parameters = inspect.signature(method).parameters.values()
                 ids = ["x" for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
-                plan({"status": 404})
+                plan(failure(404))
                 try:
                     result = method(*ids)
                     if inspect.isawaitable(result):
@@ -65,7 +79,7 @@ async def operations() -> object:
                         break
                 except ApiError:
                     [entry] = read_log()
-                    sent[f"{resource_name}.{name}"] = [f"{entry['method']} {entry['path'].split('?')[0]}", entry["key"]]
+                    sent[f"{resource_name}.{name}"] = [f"{entry['method']} {entry['path'].split('?')[0]}", read_key(entry)]
     return sent
 
 
@@ -90,7 +104,10 @@ async def walk() -> object:
 
 async def empty_pages() -> object:
     async with connect() as client:
-        plan("empty")
+        async for page in client.sessions.list(page_size=100).pages():
+            break
+        pagination = {"hasMore": True, "limit": 100, "nextCursor": page.next_cursor}
+        plan({"status": 200, "body": json.dumps({"data": [], "pagination": pagination})})
         events = [event async for event in client.sessions.list(page_size=100)]
         return [len(events), len(read_log())]
 
@@ -160,7 +177,7 @@ async def exports() -> object:
     async with connect() as client:
         broken = []
         for format in ("ndjson", "csv"):
-            plan("cut-file")
+            plan("cut-after")
             parts = 0
             try:
                 if format == "csv":
@@ -171,7 +188,7 @@ async def exports() -> object:
                         parts += 1
             except IncompleteFileError as error:
                 broken.append([*describe(error), parts > 0, len(read_log())])
-        plan("cut-line")
+        plan({"status": 200, "body": '{"id":"ses-1"}\n{"id'})
         try:
             [row async for row in client.exports.sessions()]
         except IncompleteFileError as error:
@@ -181,17 +198,17 @@ async def exports() -> object:
 
 async def too_many_requests() -> object:
     async with connect() as client:
-        plan({"status": 429, "retryAfter": "1"}, {"status": 503}, {"status": 500})
+        plan(failure(429, {"retry-after": "1"}), failure(503), failure(500))
         begun = time.monotonic()
         await client.sessions.get("ses-1")
         waited_s = time.monotonic() - begun
         log = read_log()
-        plan({"status": 429, "retryAfter": "61"})
+        plan(failure(429, {"retry-after": "61"}))
         try:
             await client.sessions.get("ses-1")
         except ApiError as error:
             too_long = [*describe(error), len(read_log())]
-        plan(*[{"status": 503}] * 3)
+        plan(*[failure(503)] * 3)
         try:
             await connect(max_retries=2).stats.get()
         except ApiError as error:
@@ -204,7 +221,7 @@ async def repeats() -> object:
     counts: dict[str, list[int]] = {}
     async with connect() as client:
         webhook = await client.webhooks.create(url=RECEIVER_URL, event_type="BotDetected", enabled=False)
-        for fault in ("cut-before", "cut-after", {"status": 500}, {"status": 503}, {"status": 429}):
+        for fault in ("cut-before", "cut-after", failure(500), failure(503), failure(429)):
             sent = []
             for attempt in (
                 lambda: client.webhooks.get(webhook["id"]),
@@ -221,7 +238,7 @@ async def repeats() -> object:
             counts[fault if isinstance(fault, str) else str(fault["status"])] = sent
         never = []
         for status in (400, 401, 402, 403, 404):
-            plan({"status": status})
+            plan(failure(status))
             try:
                 await client.stats.get()
             except ApiError as error:
@@ -246,17 +263,17 @@ async def one_effect() -> object:
         await client.sessions.label("ses-3", verdict="human")
         await client.sessions.label("ses-3", verdict="human")
         await client.sessions.label("ses-3", verdict="human", idempotency_key="my own")
-        keys = [entry["key"] for entry in read_log()]
+        keys = [read_key(entry) for entry in read_log()]
         await client.webhooks.delete(lost)
         return [
-            *[len(log), len({entry["key"] for entry in log}), listed == [lost], rotated["secret"][:6]],
+            *[len(log), len({read_key(entry) for entry in log}), listed == [lost], rotated["secret"][:6]],
             *[len(set(keys)), keys[2]],
         ]
 
 
 async def timeouts() -> object:
     outcomes = []
-    for fault in ("stall", "drip"):
+    for fault in ("hang", "drip"):
         plan(fault, fault)
         begun = time.monotonic()
         async with connect(timeout=0.6, max_retries=1) as client:
@@ -304,7 +321,7 @@ async def errors() -> object:
         except ApiError as error:
             caught.append(describe(error))
     async with connect() as client:
-        for fault in ("page", {"status": 307, "location": f"{BASE_URL}/v1/stats"}):
+        for fault in (HTML_PAGE, failure(307, {"location": f"{BASE_URL}/v1/stats"})):
             plan(fault)
             try:
                 await client.stats.get()
@@ -327,17 +344,17 @@ async def secrets() -> object:
     """All that is printed and logged while much goes wrong."""
     output = io.StringIO()
     logging.basicConfig(level=logging.DEBUG, stream=output)
-    async with connect(max_retries=1, timeout=0.5) as client:
+    async with connect() as client, connect(max_retries=1, timeout=0.5) as impatient:
         webhook = await client.webhooks.create(url=RECEIVER_URL, event_type="BotDetected", enabled=False)
         for faults in (
             ["cut-before", "cut-before"],
-            [{"status": 500}] * 2,
-            ["stall", "stall"],
-            ["page"],
-            [{"status": 401}],
+            [failure(500)] * 2,
+            ["hang", "hang"],
+            [HTML_PAGE],
+            [failure(401)],
         ):
             plan(*faults)
-            print(await show_error(client), file=output)
+            print(await show_error(impatient), file=output)
         rotated = await client.webhooks.rotate_secret(webhook["id"])
         await client.webhooks.delete(webhook["id"])
         for thing in (client, client.webhooks, client._transport, client._transport._http, client.sessions.list()):

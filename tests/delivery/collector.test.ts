@@ -259,7 +259,7 @@ describe('a process that dies', () => {
     };
     await waitUntil(hasCut);
     dying.signal('SIGKILL');
-    await dying.endWithin(5_000);
+    await dying.endWithin();
     release();
     await blocking;
     expect(await getSessions(server, own)).toEqual([]);
@@ -303,7 +303,7 @@ describe('a process that dies', () => {
     });
     await sleep(1_500);
     process.signal('SIGKILL');
-    await process.endWithin(5_000);
+    await process.endWithin();
     await Promise.all(sending);
     process = await site.start();
     for (const tab of tabs) {
@@ -328,7 +328,7 @@ describe('a process that dies', () => {
     const sent = tabs.reduce((sum, { sequence }) => sum + sequence, 0);
     expect(counts).toEqual({ batches: sent, keyboard: 3 * EVENTS_OF_KEY * (sent - 2 * tabs.length) });
     process.signal('SIGTERM');
-    await process.endWithin(15_000);
+    await process.endWithin();
     await database.drop();
   }, 150_000);
 });

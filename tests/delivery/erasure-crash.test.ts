@@ -36,7 +36,7 @@ afterAll(async () => {
 
 async function kill(): Promise<string> {
   server.signal('SIGKILL');
-  const { stdout, stderr } = await server.endWithin(5_000);
+  const { stdout, stderr } = await server.endWithin();
   await site.waitForQuiet();
   return stdout + stderr;
 }
@@ -125,7 +125,7 @@ describe('kill -9', () => {
         async () => (await sql`select 1 from idempotency_keys where integration_id = ${id}`).length === 1,
       );
       server.signal('SIGKILL');
-      await server.endWithin(5_000);
+      await server.endWithin();
     });
     await site.waitForQuiet();
     server = await site.start();

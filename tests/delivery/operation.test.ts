@@ -334,7 +334,7 @@ it('waiting log lines are written at the end', async () => {
   await createClient(server.url).call('GET', '/v1/stats', { key: tenant.key });
   server.signal('SIGTERM');
   // The process may wait for the connections that the stall silenced until the grace period ends, and a little longer.
-  const { code, stderr } = await server.endWithin(30_000);
+  const { code, stderr } = await server.endWithin();
   expect(code).toBe(0);
   expect(stderr).toContain('/v1/stats');
   expect(stderr.endsWith('\n')).toBe(true);

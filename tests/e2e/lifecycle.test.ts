@@ -30,8 +30,6 @@ import { RECOVERY_LIMIT_MS, TAKE_OVER_LIMIT_MS } from '../support/site';
 // The product on one data directory, from its first start to its last. Each start costs seconds of CPU time, so a test uses
 // the product that the test before it left running. Each test also runs alone.
 
-const STOP_LIMIT_MS = 15_000;
-
 let receiver: Receiver;
 let dataDir: string;
 /** Null while the product does not run. */
@@ -60,7 +58,7 @@ async function start(command?: string[]): Promise<Product & { demo: Screen }> {
 
 /** Waits until the product and everything it started have ended. */
 async function expectEnd(): Promise<void> {
-  const ended = await running!.endWithin(STOP_LIMIT_MS);
+  const ended = await running!.endWithin();
   running = null;
   expect(ended).toMatchObject({ code: 0, signal: null });
   await waitForNoPostgres(dataDir, 0);
@@ -116,7 +114,7 @@ describe('a first start', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
     const ended = await spawnProduct(dataDir, { PORT: String(port) })
-      .endWithin(60_000)
+      .endWithin()
       .finally(() => other.close());
     expect(ended.code).toBe(1);
     expect(readLines(ended)).toEqual([expect.stringMatching(/^PORT\b/)]);
@@ -129,7 +127,7 @@ describe('a first start', () => {
     const interrupted = spawnProduct(dataDir, { PORT: port });
     await waitUntil(async () => (await findPostgres(dataDir)) !== null, 30_000);
     interrupted.signalGroup('SIGINT');
-    expect(await interrupted.endWithin(30_000)).toMatchObject({ code: 0, signal: null });
+    expect(await interrupted.endWithin()).toMatchObject({ code: 0, signal: null });
     await waitForNoPostgres(dataDir, 0);
     screen = readScreen({ ...interrupted, url: `http://127.0.0.1:${port}` });
 
@@ -154,7 +152,7 @@ describe('the product', () => {
     const { demo, ...product } = await start(NPM_START);
     const postgres = await findPostgres(dataDir);
     const second = spawnProduct(dataDir, { PORT: String(product.port) }, NPM_START);
-    const ended = await second.endWithin(30_000);
+    const ended = await second.endWithin();
     expect(ended.code).toBe(1);
     expect(readLines(ended)).toEqual([expect.stringMatching(new RegExp(`^PORT\\b.*\\b${product.port}\\b`))]);
     expect(ended.stdout).not.toContain('/swagger');
@@ -214,7 +212,7 @@ describe('the product', () => {
     product.signalGroup('SIGINT');
     await expectEnd();
 
-    const ended = await spawnProduct(dataDir, { REGION: 'eu', PORT: '0' }).endWithin(30_000);
+    const ended = await spawnProduct(dataDir, { REGION: 'eu', PORT: '0' }).endWithin();
     expect(ended.code).toBe(1);
     expect(readLines(ended)).toEqual(['REGION: is eu, but this database belongs to region us']);
     expect(ended.stdout).not.toContain('/swagger');
@@ -268,7 +266,7 @@ describe('an invalid setting', () => {
     '%s, of %o, ends the start with one line on stderr and exit code 1',
     async (name, settings) => {
       const dataDir = await makeDataDir();
-      const ended = await spawnProduct(dataDir, { PORT: '0', ...settings }).endWithin(20_000);
+      const ended = await spawnProduct(dataDir, { PORT: '0', ...settings }).endWithin();
       expect(ended.code).toBe(1);
       expect(ended.stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(new RegExp(`\\b${name}\\b`))]);
       expect(ended.stdout).toBe('');
@@ -307,7 +305,7 @@ describe('kill -9', () => {
     await sleep(300);
     killed.signal('SIGKILL');
     running = null;
-    expect(await killed.endWithin(5_000)).toMatchObject({ signal: 'SIGKILL' });
+    expect(await killed.endWithin()).toMatchObject({ signal: 'SIGKILL' });
 
     receiver.answer = () => 200;
     const product = await start();
@@ -331,7 +329,7 @@ describe('kill -9', () => {
     killed.signal('SIGKILL');
     process.kill(postgres, 'SIGKILL');
     running = null;
-    await killed.endWithin(5_000);
+    await killed.endWithin();
     await waitForNoPostgres(dataDir, 5_000);
 
     receiver.answer = () => 200;

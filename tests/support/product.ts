@@ -31,8 +31,8 @@ export interface Started {
   stderr(): string;
   /** Resolves when the process has ended and everything that held its output has ended too. */
   ended: Promise<Ended>;
-  /** The same with a limit. */
-  endWithin(limitMs: number): Promise<Ended & { afterMs: number }>;
+  /** The same with a limit, by default one that only a process that hangs reaches. */
+  endWithin(limitMs?: number): Promise<Ended & { afterMs: number }>;
   signal(signal: NodeJS.Signals): void;
   signalGroup(signal: NodeJS.Signals): void;
 }
@@ -119,7 +119,7 @@ export function spawnProduct(dataDir: string, settings: Settings = {}, command: 
     ended,
     stdout: () => stdout,
     stderr: () => stderr,
-    async endWithin(limitMs) {
+    async endWithin(limitMs = COMMAND_LIMIT_MS) {
       const from = Date.now();
       const result = await Promise.race([ended, sleep(limitMs, null, { ref: false })]);
       if (result === null) throw new Error(`still running after ${limitMs} ms:\n${stderr.slice(-2_000)}`);
@@ -209,17 +209,17 @@ export function readScreen({ stdout, url }: Pick<Product, 'stdout' | 'url'>): Sc
 
 /** Runs what `npm run -s admin -- …` runs, to its end. */
 export function runAdmin(dataDir: string, args: string[], settings: Settings = {}): Promise<Ended> {
-  return spawnProduct(dataDir, settings, [...BARE_ADMIN, ...args]).endWithin(COMMAND_LIMIT_MS);
+  return spawnProduct(dataDir, settings, [...BARE_ADMIN, ...args]).endWithin();
 }
 
 /** The same through npm. */
 export function runNpmAdmin(dataDir: string, args: string[], settings: Settings = {}): Promise<Ended> {
-  return spawnProduct(dataDir, settings, [...NPM_ADMIN, ...args]).endWithin(COMMAND_LIMIT_MS);
+  return spawnProduct(dataDir, settings, [...NPM_ADMIN, ...args]).endWithin();
 }
 
 /** Runs a line that the product printed, through the shell, in its operator's directory and environment. */
 export function runPrinted(line: string, dataDir: string, settings: Settings = {}): Promise<Ended> {
-  return spawnProduct(dataDir, settings, ['sh', '-c', line]).endWithin(COMMAND_LIMIT_MS);
+  return spawnProduct(dataDir, settings, ['sh', '-c', line]).endWithin();
 }
 
 /** Finds the pid of the embedded Postgres on a data directory by its command line. Null if none runs. */

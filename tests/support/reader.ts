@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Block } from './documents';
 
-const BLOCK_LIMIT_MS = 60_000;
+const BLOCK_LIMIT_MS = 240_000;
 const STOP_LIMIT_MS = 15_000;
 const POLL_MS = 30;
 

@@ -46,7 +46,7 @@ export function registerStaffTests(): void {
       expect((await staff.query('staff.me,staff.me', {})).status).toBe(404);
 
       product.signalGroup('SIGTERM');
-      await product.endWithin(15_000);
+      await product.endWithin();
       product = await startProduct(product.dataDir, { ...settings, PORT: String(product.port) });
       expect(product.stdout()).toContain(`Dashboard           ${product.url}/dashboard`);
       expect(product.stdout()).not.toMatch(SIGN_IN);

@@ -40,10 +40,25 @@ interface Case {
   trusts?: 'authority.pem' | null;
   /** A host and port that may have a private address. */
   allows?: string;
+  /** Short where the time is to run out. */
+  timeoutMs?: number;
 }
 
+const SHORT_MS = 400;
+
 /** Posts to a receiver at a public address and explains what became of it. */
-async function explain({ url, tls, reply = () => {}, greet, resolve, isDown, trusts = 'authority.pem', allows }: Case) {
+async function explain(given: Case) {
+  const {
+    url,
+    tls,
+    reply = () => {},
+    greet,
+    resolve,
+    isDown,
+    trusts = 'authority.pem',
+    allows,
+    timeoutMs = 10_000,
+  } = given;
   const receiver = await startRawReceiver(reply, { tls: tls ?? null });
   if (greet) receiver.greet = greet;
   trust.authority = trusts && read(trusts);
@@ -58,7 +73,7 @@ async function explain({ url, tls, reply = () => {}, greet, resolve, isDown, tru
     () => client.close(),
   );
   const target = url ?? `${tls ? 'https' : 'http'}://receiver.test/`;
-  const result = await client.post({ url: target, headers: {}, body: '{}', timeoutMs: 400 });
+  const result = await client.post({ url: target, headers: {}, body: '{}', timeoutMs });
   if (result.kind === 'aborted') throw new Error('aborted');
   const { failureClass } = judgeAttempt(result as Exclude<PostResult, { kind: 'aborted' }>, 1, [0, 1]);
   const errorCode = toErrorCode(result);
@@ -83,14 +98,18 @@ describe('an attempt that fails has a code and a sentence that says what happene
     [/^(ECONNRESET|UND_ERR_SOCKET)$/, /was cut before an answer/, { reply: (socket) => socket.end() }],
     ['ENOTFOUND', /does not exist.*Correct the URL/, { resolve: failing('ENOTFOUND') }],
     ['EAI_AGAIN', /DNS did not answer.*name servers/, { resolve: failing('EAI_AGAIN') }],
-    ['ERR_TIMEOUT_NAME', /look-up.*in time/, { resolve: hang }],
+    ['ERR_TIMEOUT_NAME', /look-up.*in time/, { resolve: hang, timeoutMs: SHORT_MS }],
     [
       'ERR_TIMEOUT_CONNECTION',
       /No connection.*firewall/,
-      { resolve: async () => [SILENT], allows: 'receiver.test:80' },
+      { resolve: async () => [SILENT], allows: 'receiver.test:80', timeoutMs: SHORT_MS },
     ],
-    ['ERR_TIMEOUT_ANSWER', /did not answer in time\. Answer at once/, {}],
-    ['ERR_TIMEOUT_BODY', /did not end it in time/, { reply: says('HTTP/1.1 200 X\r\ncontent-length: 9\r\n\r\nok') }],
+    ['ERR_TIMEOUT_ANSWER', /did not answer in time\. Answer at once/, { timeoutMs: SHORT_MS }],
+    [
+      'ERR_TIMEOUT_BODY',
+      /did not end it in time/,
+      { reply: says('HTTP/1.1 200 X\r\ncontent-length: 9\r\n\r\nok'), timeoutMs: SHORT_MS },
+    ],
     [
       'CERT_HAS_EXPIRED 2021-01-01T00:00:00.000Z',
       /expired on 1 January 2021\. Renew it\./,

@@ -303,9 +303,7 @@ describe('several processes', () => {
     await kill(victim);
     expect(await sql`select from graphile_worker.jobs where locked_by is not null`).not.toHaveLength(0);
     await startChild({});
-    const startedAt = Date.now();
     await eventually(async () => expect((await notes()).filter((text) => text === 'third')).toHaveLength(1));
-    expect(Date.now() - startedAt).toBeLessThan(1500);
     await eventually(async () => expect(await notes()).toContain('after'));
     expect(Date.now()).toBeGreaterThan(until - 1000);
     expect((await notes()).sort()).toEqual(['after', 'before', 'first', 'second', 'second', 'third']);

@@ -54,7 +54,7 @@ export class Connection {
   }
 
   /** Reads the next answer. `hasBody` is false for an answer to HEAD. */
-  async read(hasBody = true, limitMs = 10_000): Promise<RawAnswer> {
+  async read(hasBody = true, limitMs = 30_000): Promise<RawAnswer> {
     const deadline = Date.now() + limitMs;
     for (;;) {
       const answer = this.#take(hasBody);

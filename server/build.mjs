@@ -83,6 +83,8 @@ async function bundleServer() {
     format: 'esm',
     target: 'node20.9',
     sourcemap: true,
+    // The sources are there. Node reads the whole map at each start.
+    sourcesContent: false,
     logLevel: 'error',
   });
 }

@@ -233,7 +233,7 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
     async () => {
       const page = await host.openPage(browser());
       await page.goto(host.setPage('/kept', host.tag()));
-      await host.waitForBatches(1);
+      await host.waitForToken(page);
       await page.goto(host.setPage('/other', ''));
       await host.waitForEvent('Leave');
       expect(host.eventsOf('Leave')).toMatchObject([{ persisted: 1 }]);

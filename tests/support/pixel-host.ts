@@ -172,12 +172,13 @@ export class PixelHost {
       () => `${performance.now()}: ${this.eventsOf(code).length} of ${count} ${code} among\n${arrived().join('\n')}`,
     );
   }
-  /**
-   * Leaves a page as soon as its first batch is answered. Before that it has no token, and its last batch could not be sent.
-   */
-  async leave(page: Page): Promise<void> {
+  /** Waits until the first batch of a page is answered. Before that it has no token, and its last batch could not be sent. */
+  async waitForToken(page: Page): Promise<void> {
     const hasToken = (token: string) => Object.values({ ...sessionStorage }).some((kept) => `${kept}`.includes(token));
     await page.waitForFunction(hasToken, TOKEN_TEXT);
+  }
+  async leave(page: Page): Promise<void> {
+    await this.waitForToken(page);
     await page.goto('about:blank');
     await this.waitForEvent('Leave');
   }

@@ -45,6 +45,8 @@ export function registerStaffTests(): void {
       // Batched calls are not accepted.
       expect((await staff.query('staff.me,staff.me', {})).status).toBe(404);
 
+      // The page would ask a server that is away.
+      await dashboard.leave();
       product.signalGroup('SIGTERM');
       await product.endWithin();
       product = await startProduct(product.dataDir, { ...settings, PORT: String(product.port) });

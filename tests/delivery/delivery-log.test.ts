@@ -177,9 +177,14 @@ describe('a resend', () => {
     await detectBots();
     const [failed] = await list(id);
     expect(failed).toMatchObject({ status: 'MaxRetriesExceeded', attempts: 6 });
-    receiver.answer = () => (receiver.received.length === 7 ? 500 : 200);
-    const begun = await staff.deliveries.resend({ id: failed!.id });
-    expect(begun).toMatchObject({
+    // The first attempt stays unanswered until the resend is, which shows the delivery as it was before any outcome.
+    receiver.answer = async () => {
+      const status = receiver.received.length === 7 ? 500 : 200;
+      await resending;
+      return status;
+    };
+    const resending = staff.deliveries.resend({ id: failed!.id });
+    expect(await resending).toMatchObject({
       id: failed!.id,
       status: 'Pending',
       resends: 1,

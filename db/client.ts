@@ -35,11 +35,8 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/**
- * How many statements postgres.js sends on a connection before the first one is answered. More would only queue up in the
- * process.
- */
-const MAX_PIPELINE = 100;
+/** How many statements may wait for each connection. postgres.js sends 100 before the first one is answered. */
+const MAX_ASKED_EACH = 200;
 /** Postgres ends a statement at its limit. If it does not, we do so this much later. */
 const LATE_MS = 500;
 
@@ -83,7 +80,7 @@ export function openDatabase(options: {
     },
     {
       limitMs: () => (statementLimitMs === undefined ? null : statementLimitMs + LATE_MS),
-      maxAsked: maxConnections * MAX_PIPELINE,
+      maxAsked: maxConnections * MAX_ASKED_EACH,
     },
   );
   const orm = drizzle(sql, { schema });

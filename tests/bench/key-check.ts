@@ -7,7 +7,7 @@ import { type BenchOptions, compareToFloor, type Report } from './report';
 
 const ROUNDS = 4;
 /** The default of `DATABASE_POOL_MAX`. */
-const POOL = 10;
+const POOL = 5;
 const AT_ONCE = 16;
 const AT_MOST = 1.5;
 

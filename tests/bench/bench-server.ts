@@ -19,7 +19,8 @@ export interface BenchServer extends Started {
 }
 
 /** Starts the product on a data directory. */
-export const startBareServer = (dataDir: string) => startServer(dataDir, () => BARE_SERVER, SETTINGS);
+export const startBareServer = (dataDir: string, settings: Settings = {}) =>
+  startServer(dataDir, () => BARE_SERVER, { ...SETTINGS, ...settings });
 
 /** Starts Fastify with bare routes on the product's database. */
 export function startFloor(dataDir: string, databaseUrl: string): Promise<BenchServer> {

@@ -26,6 +26,7 @@ const RETRY_MS = 50;
 /** The sessions that are read while the flood comes. */
 const READ_SESSIONS = 1_000;
 const NO_LIMIT = '100000000';
+export const NO_LIMITS = { COLLECT_NEW_PER_MINUTE: NO_LIMIT, COLLECT_BATCHES_PER_MINUTE: NO_LIMIT };
 
 /** Measures the collector: its rate next to that of a bare route, and many sessions at once at their natural rate. */
 export async function measureCollect(options: BenchOptions): Promise<Report> {
@@ -48,7 +49,7 @@ async function measureForgedFlood({ say }: BenchOptions) {
 
 async function measureLoads({ sessions, seconds, say }: BenchOptions): Promise<Report> {
   say('starting the product');
-  const bench = await openProductBench({ COLLECT_NEW_PER_MINUTE: NO_LIMIT, COLLECT_BATCHES_PER_MINUTE: NO_LIMIT });
+  const bench = await openProductBench(NO_LIMITS);
   try {
     const site = await openSite(bench);
     const reader = await bench.createTenant('reads');
@@ -58,17 +59,15 @@ async function measureLoads({ sessions, seconds, say }: BenchOptions): Promise<R
     const floor = await startFloor(bench.dataDir, bench.databaseUrl);
     say(`${sessions} tabs begin`);
     const tabs = await startTabs(site, sessions);
-    const [ours, theirs] = [site.url, floor.url].map((url) => openPoster(url, RETRY_MS)) as [Poster, Poster];
+    const [ours, theirs] = [site.url, floor.url].map((url) => openBeaconPoster(url)) as [Poster, Poster];
     const pages = openPoster(site.url);
-    // Both are warm, and the facts of the new sessions are written, before anything is measured.
-    const makeBodies = (count: number) =>
-      Array.from({ length: count }, () => tabs.map((tab) => JSON.stringify(makeBatch(tab)))).flat();
-    // Both take the same batches, so that the product misses none of a session.
-    const warmUp = makeBodies(1);
+    // Both are warm, and the facts of the new sessions are written, before anything is measured. Both take the same batches, so
+    // that the product misses none of a session.
+    const warmUp = makeBatches(tabs);
     for (const poster of [ours, theirs]) await poster.postAll(warmUp);
     await sleep(WARM_UP_MS);
     say(`${sessions * BATCHES} batches as fast as they are taken, and the same ones through the bare route`);
-    const bodies = makeBodies(BATCHES);
+    const bodies = Array.from({ length: BATCHES }, () => makeBatches(tabs)).flat();
     const measureRate = async (poster: Poster) => {
       const from = performance.now();
       return (bodies.length * 1_000) / ((await poster.postAll(bodies)) - from);
@@ -98,7 +97,10 @@ async function measureLoads({ sessions, seconds, say }: BenchOptions): Promise<R
   }
 }
 
-async function openSite({ dataDir, product, createTenant }: ProductBench) {
+export type Site = Awaited<ReturnType<typeof openSite>>;
+
+/** Creates a tenant with a site that takes beacons. */
+export async function openSite({ dataDir, product, createTenant }: ProductBench) {
   const { id, key } = await createTenant('collect');
   await runOperator(dataDir, 'integration', 'set-origins', '--integration', id, '--origin', PAGE_ORIGIN);
   const { id: siteId, siteKey } = await runOperator(dataDir, 'site', 'create', '--integration', id);
@@ -115,7 +117,11 @@ const openPoster = (url: string, retryMs?: number) =>
     connections: CONNECTIONS,
   });
 
-async function startTabs(site: { url: string; siteKey: string }, count: number): Promise<Tab[]> {
+/** Opens a poster that sends a beacon again until it is taken. */
+export const openBeaconPoster = (url: string) => openPoster(url, RETRY_MS);
+
+/** Begins the sessions of tabs. */
+export async function startTabs(site: { url: string; siteKey: string }, count: number): Promise<Tab[]> {
   const tabs = Array.from({ length: count }, () => new Tab(site));
   for (let from = 0; from < count; from += STARTING) {
     await Promise.all(
@@ -130,6 +136,9 @@ async function startTabs(site: { url: string; siteKey: string }, count: number):
 
 /** Two seconds of somebody who moves and writes. */
 const makeBatch = (tab: Tab): Beacon => tab.make({ ev: [...moved(tab.now10, 8), ...typed(200, 4)] });
+
+/** The next batch of each tab. */
+export const makeBatches = (tabs: Tab[]) => tabs.map((tab) => JSON.stringify(makeBatch(tab)));
 
 /** The batches of a tab from now on: all the same, except for their number. */
 const makeTemplate = (tab: Tab): string =>

@@ -125,7 +125,7 @@ export function createCollector(dependencies: {
     const beacon = parseBeacon(bytes);
     if (!beacon) return refuse('The body is not a beacon');
     const site = await sites.find(beacon.k);
-    const refusal = findRefusal(site, { ...request, ignoresPrivacyControl: beacon.g === 1 });
+    const refusal = findRefusal(site, { ignoresPrivacyControl: beacon.g === 1, ...request });
     if (refusal || !site) return ignore(refusal ?? 'unknown-key');
     return collectOf(site, beacon, request);
   }
@@ -146,9 +146,17 @@ export function createCollector(dependencies: {
     const user = await findUser(site, beacon);
     const { d, n, receivedAtMs, ...content } = describeBatch(site, { ...beacon, user }, request);
     const stored = await intake.store({
-      ...{ integrationId, sessionId, siteId, mayBegin, userAgent, ...place },
-      ...{ addressPrefix: network.prefix, addressHash: network.hash },
-      ...{ document: documentNumber(d), sequence: n, body: packBatch(content) },
+      integrationId,
+      sessionId,
+      siteId,
+      mayBegin,
+      userAgent,
+      addressPrefix: network.prefix,
+      addressHash: network.hash,
+      document: documentNumber(d),
+      sequence: n,
+      body: packBatch(content),
+      ...place,
     });
     if (!stored) return ignore('token');
     sites.noteReceiving(site);
@@ -181,7 +189,11 @@ export function createCollector(dependencies: {
     const agent = signed ? agents.verify(signed) : null;
     const number = n === 0 ? findNetwork(clientAddress) : null;
     return {
-      ...{ d, n, c, ev, receivedAtMs: 0 },
+      d,
+      n,
+      c,
+      ev,
+      receivedAtMs: 0,
       ...(e && { e }),
       ...(p && { p }),
       ...(w && { w }),

@@ -52,7 +52,7 @@ export function packBatch(content: BatchContent): Buffer {
 
 /** Reads a packed batch. */
 export function unpackBatch(body: Uint8Array, row: RowFields): KeptBatch {
-  return { ...row, ...readContent(new ByteReader(inflate(body, MAX_BATCH_BYTES))) };
+  return readBatch(row, new ByteReader(inflate(body, MAX_BATCH_BYTES)));
 }
 
 /** Packs all batches of a closed session. */
@@ -92,8 +92,7 @@ function* readBatches(bytes: Uint8Array, mayEndEarly = false): Generator<KeptBat
       const d = Buffer.from(reader.readBytes(DOCUMENT_BYTES)).toString('hex');
       const n = reader.readVarint();
       atMs += reader.readSigned();
-      const content = readContent(new ByteReader(reader.readBytes(reader.readVarint())));
-      batch = { d, n, receivedAtMs: atMs, ...content };
+      batch = readBatch({ d, n, receivedAtMs: atMs }, new ByteReader(reader.readBytes(reader.readVarint())));
     } catch (error) {
       if (mayEndEarly && error instanceof EarlyEndError) return;
       throw error;
@@ -156,11 +155,16 @@ function writeContent({ ev, ...rest }: BatchContent): Buffer {
   return writer.finish();
 }
 
-function readContent(reader: ByteReader): BatchContent {
+/**
+ * Reads what `writeContent` wrote. The object does not begin with a spread, because then, in Node 20, each one would get a hidden class
+ * of its own, which takes more memory than a small batch.
+ */
+function readBatch({ d, n, receivedAtMs }: RowFields, reader: ByteReader): KeptBatch {
   const rest = JSON.parse(Buffer.from(reader.readBytes(reader.readVarint())).toString()) as Omit<BatchContent, 'ev'>;
   const ev: number[] = [];
   while (!reader.isAtEnd()) ev.push(reader.readSigned());
-  return { ...rest, ev };
+  // The copy has no room for more.
+  return { d, n, receivedAtMs, ev: ev.slice(), ...rest };
 }
 
 /** Numbers may have up to 53 bits, so they are divided, not shifted. */

@@ -115,8 +115,19 @@ export interface Deeds {
 }
 
 export const createDeeds = (): Deeds => ({
-  ...{ environments: [], marks: [], presses: [], keys: [], insertions: [], focuses: [] },
-  ...{ jumps: [], pauses: [], agents: [], networks: [] },
+  environments: [],
+  marks: [],
+  presses: [],
+  keys: [],
+  insertions: [],
+  focuses: [],
+  jumps: [],
+  pauses: [],
+  agents: [],
+  networks: [],
   moves: { count: 0, mismatched: 0, fractional: 0, maxCoalesced: 0, atMs: null },
-  ...{ untrustedClicks: [], hasTouch: false, times: { count: 0, coarse: 0, tenths: 0 }, isChanged: true },
+  untrustedClicks: [],
+  hasTouch: false,
+  times: { count: 0, coarse: 0, tenths: 0 },
+  isChanged: true,
 });

@@ -50,11 +50,31 @@ export interface DocumentState {
 
 export const NEVER = Number.NEGATIVE_INFINITY;
 export const createDocumentState = (): DocumentState => ({
-  ...{ rest: null, moveEvents: 0, moveCount: 0, press: null, pressMs: NEVER, held: new Map() },
-  ...{ characterMs: NEVER, lastStroke: null, keyMs: NEVER, deedMs: NEVER, typedMs: NEVER, noticedMs: NEVER },
-  ...{ pageMs: NEVER, visibleMs: NEVER, compositionMs: NEVER, clipboardMs: NEVER, untrustedClickMs: NEVER },
-  ...{ isKeyedInput: false, valueLengths: new Map(), focusedField: null, focus: null },
-  ...{ scroll: null, jumps: [], doneMs: NEVER, stirMs: Number.POSITIVE_INFINITY },
+  rest: null,
+  moveEvents: 0,
+  moveCount: 0,
+  press: null,
+  pressMs: NEVER,
+  held: new Map(),
+  characterMs: NEVER,
+  lastStroke: null,
+  keyMs: NEVER,
+  deedMs: NEVER,
+  typedMs: NEVER,
+  noticedMs: NEVER,
+  pageMs: NEVER,
+  visibleMs: NEVER,
+  compositionMs: NEVER,
+  clipboardMs: NEVER,
+  untrustedClickMs: NEVER,
+  isKeyedInput: false,
+  valueLengths: new Map(),
+  focusedField: null,
+  focus: null,
+  scroll: null,
+  jumps: [],
+  doneMs: NEVER,
+  stirMs: Number.POSITIVE_INFINITY,
 });
 
 /** Opens a deed for a change. */

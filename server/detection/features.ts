@@ -120,7 +120,7 @@ export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
   const typed = leaveOutPhrases(keys.filter(isTyped));
   const keyless = insertions.filter(({ isKeyless }) => isKeyless);
   return {
-    ...source,
+    userAgent: source.userAgent,
     environments: listSightings(deeds.environments),
     marks: listSightings(deeds.marks),
     hasTouch,

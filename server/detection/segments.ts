@@ -116,9 +116,15 @@ interface DocumentReading {
 }
 
 const beginReading = ({ revision }: TraceDocument, limits: Limits): DocumentReading => ({
-  ...{ count: 0, values: 0, revision, limits },
+  count: 0,
+  values: 0,
+  revision,
+  limits,
   telemetry: { missingBatches: 0, droppedEvents: 0, clockErrorMs: 0 },
-  ...{ segments: [], state: createDocumentState(), activityMs: 0, lastTimeMs: 0 },
+  segments: [],
+  state: createDocumentState(),
+  activityMs: 0,
+  lastTimeMs: 0,
 });
 
 /** Whether reading all batches within these limits gives what is known so far, and then more. */

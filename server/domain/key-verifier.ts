@@ -143,8 +143,8 @@ async function verifyTogether(
     const remaining = Math.max(0, limitPerMinute - requests);
     const isExceeded = requests > limitPerMinute;
     return {
-      ...verified,
       rateLimit: { policy, limitPerMinute, remaining, isExceeded, resetSeconds: row.reset_seconds },
+      ...verified,
     };
   });
 }

@@ -91,7 +91,11 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
       else usedKeys.set(keyId, { integrationId, id: keyId, isUsed: true, writtenAt: null });
       const day = new Date().toISOString().slice(0, 10);
       add({
-        ...{ integrationId, day, method, path, requests: 1 },
+        integrationId,
+        day,
+        method,
+        path,
+        requests: 1,
         clientErrors: status >= 400 && status < 500 ? 1 : 0,
         serverErrors: status >= 500 ? 1 : 0,
         rateLimited: status === 429 ? 1 : 0,

@@ -64,7 +64,7 @@ function provideIntegration({ service }: Context, found: FoundIntegration, actor
     sendTest: service.dispatcher.sendTest,
   };
   const { usage, env } = service;
-  return { ...webhooks, actor, apiKeyMasked, apiKeyScopes, region: env.REGION, usage, quotas: env.quotas };
+  return { actor, apiKeyMasked, apiKeyScopes, region: env.REGION, usage, quotas: env.quotas, ...webhooks };
 }
 
 /**

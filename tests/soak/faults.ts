@@ -34,8 +34,9 @@ export const FAULTS: Record<string, (context: FaultContext) => Promise<void>> = 
 
 async function replace(victim: FaultContext['victim'], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   victim.current.signal(signal);
-  const { code } = await victim.current.endWithin(STOP_LIMIT_MS);
-  if (signal === 'SIGTERM' && code !== 0) throw new Error(`a stopped server exited with ${code}`);
+  const { code, stdout, stderr } = await victim.current.endWithin(STOP_LIMIT_MS);
+  if (signal === 'SIGTERM' && code !== 0)
+    throw new Error(`a stopped server exited with ${code}: ${(stdout + stderr).slice(-4_000)}`);
   await sleep(OUTAGE_MS / 3);
   victim.current = await victim.start();
 }

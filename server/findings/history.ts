@@ -172,7 +172,7 @@ function remember<Result>(work: () => Promise<Result>): () => Promise<Result> {
  */
 function createLookUp<Row>(db: Pick<Database, 'query'>, statement: string): (key: Key) => Promise<Row[]> {
   async function read(group: PendingItem<Key, Row[]>[]) {
-    const keys = group.map(({ item }, place) => ({ ...item, place }));
+    const keys = group.map(({ item }, place) => ({ place, ...item }));
     const rows = await db.query<Row & { place: number }>(statement, [JSON.stringify(keys)]);
     const found: Row[][] = group.map(() => []);
     for (const { place, ...row } of rows) found[place]!.push(row as Row);

@@ -83,7 +83,8 @@ function respond({ env }: Service, status: number, value: unknown): RestResponse
   const body = JSON.stringify(value);
   // With a known length, Node sends headers and body in one piece instead of chunks.
   const headers = {
-    ...{ 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
     ...listAnswerHeaders(env.publicUrl),
   };
   return { status, headers, body };

@@ -1,11 +1,11 @@
 'use client';
 import type { inferRouterOutputs } from '@trpc/server';
-import { Check, ChevronsUpDown, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { AppRouter } from '../../../server/procedures/router';
 import { Badge } from '../components/badge';
 import { joinClasses } from '../components/classes';
 import { HoverLink } from '../components/hover-link';
+import { Check, ChevronsUpDown, Plus } from '../components/icons';
 import { MENU_ITEM, Menu } from '../components/menu';
 import { useStaff } from '../staff';
 import { CreateIntegration } from './create-integration';

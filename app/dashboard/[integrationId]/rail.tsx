@@ -1,5 +1,10 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
+import { usePathname } from 'next/navigation';
+import type { Setup } from '../../../contract/setup';
+import type { TroubledWebhooks } from '../../../contract/webhook-states';
+import { joinClasses } from '../components/classes';
+import { HoverLink } from '../components/hover-link';
 import {
   BellRing,
   BookOpen,
@@ -10,16 +15,11 @@ import {
   Library,
   ListChecks,
   MousePointerClick,
-  Settings,
+  SettingsIcon,
   TriangleAlert,
-  Users,
-  Webhook,
-} from 'lucide-react';
-import { usePathname } from 'next/navigation';
-import type { Setup } from '../../../contract/setup';
-import type { TroubledWebhooks } from '../../../contract/webhook-states';
-import { joinClasses } from '../components/classes';
-import { HoverLink } from '../components/hover-link';
+  UsersIcon,
+  WebhookIcon,
+} from '../components/icons';
 import { useTRPC } from '../queries';
 import { useSetup } from './setup/use-setup';
 
@@ -29,14 +29,14 @@ export const NAVIGATION = [
   { path: 'overview', name: 'Overview', key: 'o', icon: LayoutDashboard },
   { path: 'review', name: 'Review', key: 'v', icon: Gavel },
   { path: 'sessions', name: 'Sessions', key: 's', icon: MousePointerClick },
-  { path: 'users', name: 'Users', key: 'u', icon: Users },
+  { path: 'users', name: 'Users', key: 'u', icon: UsersIcon },
   { path: 'courses', name: 'Courses', key: 'c', icon: BookOpen },
-  { path: 'webhooks', name: 'Webhooks', key: 'w', icon: Webhook },
+  { path: 'webhooks', name: 'Webhooks', key: 'w', icon: WebhookIcon },
   { path: 'anomalies', name: 'Anomalies', key: 'a', icon: TriangleAlert },
   { path: 'alerts', name: 'Alerts', key: 'l', icon: BellRing },
   { path: 'reports', name: 'Reports', key: 'r', icon: FileText },
   { path: 'usage', name: 'Usage', key: 'm', icon: Gauge },
-  { path: 'settings', name: 'Settings', key: 't', icon: Settings },
+  { path: 'settings', name: 'Settings', key: 't', icon: SettingsIcon },
   { path: 'documents', name: 'Documents', key: 'd', icon: Library },
 ];
 

@@ -1,11 +1,11 @@
 'use client';
-import { Menu as MenuIcon } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { type ReactNode, useState } from 'react';
 import type { Setup } from '../../../contract/setup';
 import type { TroubledWebhooks } from '../../../contract/webhook-states';
 import { IconButton } from '../components/button';
 import { Sheet } from '../components/dialog';
+import { MenuIcon } from '../components/icons';
 import { ShortcutsProvider, useShortcuts } from '../components/shortcuts';
 import type { Theme } from '../theme';
 import { IntegrationSwitcher, type ListedIntegration } from './integration-switcher';

@@ -1,7 +1,7 @@
 'use client';
-import { KeyRound, LogOut, Monitor, Moon, Sun } from 'lucide-react';
 import { useState } from 'react';
 import { joinClasses } from '../components/classes';
+import { KeyRound, LogOut, Monitor, Moon, Sun } from '../components/icons';
 import { MENU_ITEM, Menu } from '../components/menu';
 import { LetterKeysSwitch, ShortcutsButton } from '../components/shortcuts';
 import { useTimeZone } from '../components/time';

@@ -1,7 +1,7 @@
 'use client';
-import { ChartColumn, Table2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { IconButton } from '../components/button';
+import { ChartColumn, Table2 } from '../components/icons';
 
 export interface ChartTable {
   columns: string[];

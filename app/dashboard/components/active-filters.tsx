@@ -1,5 +1,5 @@
-import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { X } from './icons';
 
 interface ActiveFiltersProps {
   filters: { param: string; name: string; value: string | null }[];

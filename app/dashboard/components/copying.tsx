@@ -1,8 +1,8 @@
 'use client';
-import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button } from './button';
 import { useCloseGuard } from './close-guard';
+import { Check, Copy } from './icons';
 
 const SHOWN_MS = 1_500;
 const MAX_ID_LENGTH = 16;

@@ -1,9 +1,9 @@
 'use client';
-import { Download } from 'lucide-react';
 import { useParams } from 'next/navigation';
 import { useState } from 'react';
 import type { ListName } from '../../../contract/list-queries';
 import { Button } from './button';
+import { Download } from './icons';
 import { useToast } from './toast';
 
 /** The values of a list's filters, under the names of its procedure. */

@@ -1,10 +1,10 @@
 'use client';
-import { ArrowDown, ArrowUp } from 'lucide-react';
 import Link from 'next/link';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import type { Total } from '../../../contract/totals';
 import { Button } from './button';
 import { joinClasses } from './classes';
+import { ArrowDown, ArrowUp } from './icons';
 import { type Noun, showProgress } from './list-total';
 import type { RowSelection } from './row-selection';
 import { type Shortcut, useShortcuts } from './shortcuts';

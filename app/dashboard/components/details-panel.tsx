@@ -1,8 +1,8 @@
 'use client';
-import { X } from 'lucide-react';
 import { type ReactNode, useSyncExternalStore } from 'react';
 import { IconButton } from './button';
 import { Sheet } from './dialog';
+import { X } from './icons';
 
 const WIDE = '(min-width: 1280px)';
 

@@ -1,12 +1,12 @@
 'use client';
 import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
-import { X } from 'lucide-react';
 import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState } from 'react';
 import { Button, IconButton } from './button';
 import { joinClasses } from './classes';
 import { CloseGuardContext } from './close-guard';
 import { Field, Input } from './field';
+import { X } from './icons';
 
 const BACKDROP =
   'fixed inset-0 z-40 bg-backdrop transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0';

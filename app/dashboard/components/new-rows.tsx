@@ -1,6 +1,6 @@
-import { RefreshCw } from 'lucide-react';
 import { Button } from './button';
 import { showCount } from './count';
+import { RefreshCw } from './icons';
 
 interface NewRowsProps {
   newRows: number;

@@ -1,6 +1,5 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Bookmark, ChevronDown, Trash2 } from 'lucide-react';
 import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
@@ -13,6 +12,7 @@ import { joinClasses } from './classes';
 import { Dialog } from './dialog';
 import { Field, Input } from './field';
 import { FormFault } from './form-fault';
+import { Bookmark, ChevronDown, Trash2 } from './icons';
 import { MENU_ITEM, Menu } from './menu';
 import { useToast } from './toast';
 import { useUrlState } from './url-state';

@@ -1,11 +1,11 @@
 'use client';
-import { Keyboard } from 'lucide-react';
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { LETTER_KEYS_COOKIE } from '../letter-keys';
 import { savePreference } from '../preference';
 import { IconButton } from './button';
 import { Dialog } from './dialog';
 import { Switch } from './field';
+import { Keyboard } from './icons';
 
 const SEQUENCE_MS = 1_000;
 

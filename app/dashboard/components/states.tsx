@@ -1,7 +1,7 @@
-import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from './button';
 import { joinClasses } from './classes';
+import { CircleAlert } from './icons';
 
 /** Shown when a list is empty: says what will appear here and how to get it. */
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {

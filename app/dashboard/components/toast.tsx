@@ -1,7 +1,7 @@
 'use client';
-import { X } from 'lucide-react';
 import { createContext, type ReactNode, use, useCallback, useEffect, useState } from 'react';
 import { Button, IconButton } from './button';
+import { X } from './icons';
 
 const SHOWN_MS = 7_000;
 const MAX_SHOWN = 3;

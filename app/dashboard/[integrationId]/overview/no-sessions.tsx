@@ -1,7 +1,7 @@
 'use client';
-import { CircleCheck, CircleDashed } from 'lucide-react';
 import { useParams } from 'next/navigation';
 import { ButtonLink } from '../../components/button';
+import { CircleCheck, CircleDashed } from '../../components/icons';
 import { EmptyState, Skeleton } from '../../components/states';
 import { countSteps, listSteps, useSetup } from '../setup/use-setup';
 

@@ -1,7 +1,7 @@
 'use client';
-import { Search } from 'lucide-react';
 import { createContext, lazy, type ReactNode, Suspense, use, useCallback, useEffect, useState } from 'react';
 import { IconButton } from '../../components/button';
+import { Search } from '../../components/icons';
 import { Key, useShortcuts } from '../../components/shortcuts';
 
 /** Loaded when it is opened for the first time. */

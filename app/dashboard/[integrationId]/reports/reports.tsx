@@ -1,6 +1,5 @@
 'use client';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Download } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Report } from '../../../../contract/findings';
 import { Badge } from '../../components/badge';
@@ -11,6 +10,7 @@ import { Bytes, Count } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, Facts, ListWithDetails } from '../../components/details-panel';
 import { ConfirmDialog } from '../../components/dialog';
+import { Download } from '../../components/icons';
 import { PageHeader } from '../../components/page-header';
 import { RoleNote } from '../../components/role-note';
 import { EmptyState } from '../../components/states';

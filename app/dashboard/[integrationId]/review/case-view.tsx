@@ -1,11 +1,11 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { ExternalLink } from 'lucide-react';
 import Link from 'next/link';
 import { useState } from 'react';
 import type { ReviewCase } from '../../../../contract/review';
 import type { Session, Verdict } from '../../../../contract/sessions';
 import { Badge } from '../../components/badge';
+import { ExternalLink } from '../../components/icons';
 import { Section } from '../../components/page-header';
 import { Skeleton } from '../../components/states';
 import { Time } from '../../components/time';

@@ -1,8 +1,8 @@
 'use client';
-import { Check, CircleSlash, Clock, UserCheck } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { RiskShape } from '../../components/badge';
 import { joinClasses } from '../../components/classes';
+import { Check, CircleSlash, Clock, UserCheck } from '../../components/icons';
 import type { RowSelection } from '../../components/row-selection';
 import type { ReviewOutcome, ReviewProgress } from './progress';
 import type { LoadedCase } from './use-cases';

@@ -1,8 +1,8 @@
 'use client';
-import { RotateCw } from 'lucide-react';
 import type { ReviewQueueKind, ReviewWindow } from '../../../../contract/review';
 import { Button, IconButton } from '../../components/button';
 import { showCount } from '../../components/count';
+import { RotateCw } from '../../components/icons';
 import { PageHeader } from '../../components/page-header';
 import { Time } from '../../components/time';
 import { countOutcomes, type ReviewProgress } from './progress';

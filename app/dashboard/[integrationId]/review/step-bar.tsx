@@ -1,7 +1,7 @@
-import { ChevronLeft, ChevronRight } from 'lucide-react';
 import type { Verdict } from '../../../../contract/sessions';
 import { RiskShape } from '../../components/badge';
 import { Button, IconButton } from '../../components/button';
+import { ChevronLeft, ChevronRight } from '../../components/icons';
 
 interface StepBarProps {
   canWrite: boolean;

@@ -1,11 +1,11 @@
 'use client';
-import { ListFilter } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { ActiveFilters } from '../../components/active-filters';
 import { Button } from '../../components/button';
 import { joinClasses } from '../../components/classes';
 import { DateRange } from '../../components/date-range';
 import { Input, Select } from '../../components/field';
+import { ListFilter } from '../../components/icons';
 import { useTimeZone } from '../../components/time';
 import { useUrlState } from '../../components/url-state';
 import { RANGE_PRESETS, showBound } from '../../date-range';

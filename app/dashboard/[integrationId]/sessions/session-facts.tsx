@@ -1,5 +1,4 @@
 'use client';
-import { ExternalLink } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Session } from '../../../../contract/sessions';
 import { Badge } from '../../components/badge';
@@ -7,6 +6,7 @@ import { ShortId } from '../../components/copying';
 import { Percent } from '../../components/count';
 import { Facts } from '../../components/details-panel';
 import { HoverLink } from '../../components/hover-link';
+import { ExternalLink } from '../../components/icons';
 import { LongValue } from '../../components/long-value';
 import { Time } from '../../components/time';
 import { SessionsLink, SessionsOf } from './session-links';

@@ -1,9 +1,9 @@
 'use client';
-import { ListFilter } from 'lucide-react';
 import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import type { ReactNode } from 'react';
 import type { ListSessionsInput } from '../../../../contract/sessions';
+import { ListFilter } from '../../components/icons';
 import { describeFlag } from './flag-words';
 
 /** Filters of the list of sessions, by the names that its address has. */

@@ -1,9 +1,9 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { ChevronLeft, ChevronRight } from 'lucide-react';
 import type { Session } from '../../../../contract/sessions';
 import { ButtonLink, IconButton } from '../../components/button';
 import { DetailsPanel } from '../../components/details-panel';
+import { ChevronLeft, ChevronRight } from '../../components/icons';
 import { Pending } from '../../components/pending';
 import { Skeleton } from '../../components/states';
 import { useTRPC } from '../../queries';

@@ -1,7 +1,7 @@
 'use client';
-import { CircleAlert } from 'lucide-react';
 import Link from 'next/link';
 import { Button } from '../../components/button';
+import { CircleAlert } from '../../components/icons';
 import { describeUnsaved, type UnsavedVerdict } from './unsaved-verdicts';
 
 interface TrayProps {

@@ -1,10 +1,10 @@
 'use client';
-import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Confidence, Verdict } from '../../../../contract/sessions';
 import type { VerdictReason } from '../../../../contract/verdicts';
 import { joinClasses } from '../../components/classes';
 import { Field, Textarea } from '../../components/field';
+import { Check } from '../../components/icons';
 import { CONFIDENCE_WORDS, REASON_WORDS, REASONS } from './verdict-words';
 
 /** What can follow a verdict. What is absent stays as it is; null removes it. */

@@ -1,9 +1,9 @@
 'use client';
-import { X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { Verdict } from '../../../../contract/sessions';
 import type { VerdictReason } from '../../../../contract/verdicts';
 import { Button, IconButton } from '../../components/button';
+import { X } from '../../components/icons';
 import { Key, useShortcuts } from '../../components/shortcuts';
 import { Chip } from './verdict-details';
 import { REASON_WORDS, REASONS } from './verdict-words';

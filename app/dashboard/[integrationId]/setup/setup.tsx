@@ -1,11 +1,11 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { CircleCheck, CircleDashed, CircleMinus } from 'lucide-react';
 import { useParams, useRouter } from 'next/navigation';
 import { type ReactNode, useState } from 'react';
 import type { Setup, SetupStep } from '../../../../contract/setup';
 import { Badge } from '../../components/badge';
 import { Button, ButtonLink } from '../../components/button';
+import { CircleCheck, CircleDashed, CircleMinus } from '../../components/icons';
 import { PageHeader } from '../../components/page-header';
 import { Pending } from '../../components/pending';
 import { RoleNote } from '../../components/role-note';

@@ -1,12 +1,12 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
 import type { UserDevice } from '../../../../contract/users';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
 import { shortenId } from '../../components/copying';
 import { ConfirmDialog } from '../../components/dialog';
+import { ShieldCheck } from '../../components/icons';
 import { Time } from '../../components/time';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';

@@ -1,6 +1,6 @@
-import { Check, Clock, X } from 'lucide-react';
 import type { DeliveryStatus } from '../../../../contract/webhooks';
 import { Badge, type Tone } from '../../components/badge';
+import { Check, Clock, X } from '../../components/icons';
 
 /** The name and meaning of each status. */
 export const DELIVERY_STATUS_WORDS: Record<DeliveryStatus, { name: string; meaning: string }> = {

@@ -1,8 +1,8 @@
 'use client';
-import { Check, Minus } from 'lucide-react';
 import type { ThresholdPreview as Preview } from '../../../../contract/webhooks';
 import { Badge } from '../../components/badge';
 import { joinClasses } from '../../components/classes';
+import { Check, Minus } from '../../components/icons';
 import { Section } from '../../components/page-header';
 import { Code, ErrorState, Skeleton } from '../../components/states';
 import { Time } from '../../components/time';

@@ -1,10 +1,10 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { CircleAlert, CircleX } from 'lucide-react';
 import { useParams } from 'next/navigation';
 import type { SkippedCount } from '../../../../contract/deliveries';
 import type { WebhookState } from '../../../../contract/webhook-states';
 import { HoverLink } from '../../components/hover-link';
+import { CircleAlert, CircleX } from '../../components/icons';
 import { Time } from '../../components/time';
 import { useTRPC } from '../../queries';
 import { explainAttempt } from './attempt-faults';

@@ -1,9 +1,9 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { CircleAlert, CircleCheck, CircleDashed, CirclePause, CircleX } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { WebhookState, WebhookStateName } from '../../../../contract/webhook-states';
 import { Badge, type Tone } from '../../components/badge';
+import { CircleAlert, CircleCheck, CircleDashed, CirclePause, CircleX } from '../../components/icons';
 import { Time } from '../../components/time';
 import { useTRPC } from '../../queries';
 import { explainAttempt } from './attempt-faults';

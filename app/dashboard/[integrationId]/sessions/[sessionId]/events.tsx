@@ -1,6 +1,5 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import type { SessionEvent } from '../../../../../contract/session-events';
 import type { Session } from '../../../../../contract/sessions';
@@ -9,6 +8,7 @@ import { Button } from '../../../components/button';
 import { joinClasses } from '../../../components/classes';
 import { Count, showCount } from '../../../components/count';
 import { Facts } from '../../../components/details-panel';
+import { ChevronRight } from '../../../components/icons';
 import { LongValue } from '../../../components/long-value';
 import { EmptyState, ErrorState, Skeleton } from '../../../components/states';
 import { showDuration, Time } from '../../../components/time';

@@ -1,10 +1,10 @@
 'use client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useParams, useRouter, useSearchParams } from 'next/navigation';
 import { type ReactNode, useEffect, useState } from 'react';
 import { ButtonLink } from '../../../components/button';
 import { showCount } from '../../../components/count';
+import { ChevronLeft, ChevronRight } from '../../../components/icons';
 import { useShortcuts } from '../../../components/shortcuts';
 import { useTimeZone } from '../../../components/time';
 import { PAGES } from '../../../list-pages';

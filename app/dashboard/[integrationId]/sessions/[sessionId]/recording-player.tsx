@@ -1,11 +1,11 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { Pause, Play, SkipBack, SkipForward } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Recording } from '../../../../../contract/recordings';
 import { IconButton } from '../../../components/button';
 import { joinClasses } from '../../../components/classes';
 import { showCount } from '../../../components/count';
+import { PauseIcon, Play, SkipBack, SkipForward } from '../../../components/icons';
 import { ErrorState, Skeleton } from '../../../components/states';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
@@ -114,7 +114,7 @@ function Player({
           <SkipBack size={16} aria-hidden />
         </IconButton>
         <IconButton label={isPlaying ? 'Pause' : 'Play'} kind="plain" onClick={togglePlay}>
-          {isPlaying ? <Pause size={16} aria-hidden /> : <Play size={16} aria-hidden />}
+          {isPlaying ? <PauseIcon size={16} aria-hidden /> : <Play size={16} aria-hidden />}
         </IconButton>
         <IconButton label="The next finding" disabled={!after} onClick={() => after && choose(after.atMs)}>
           <SkipForward size={16} aria-hidden />

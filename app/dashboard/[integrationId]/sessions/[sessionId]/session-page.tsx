@@ -1,11 +1,11 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { Printer } from 'lucide-react';
 import { useParams } from 'next/navigation';
 import { useRef, useState } from 'react';
 import { Badge } from '../../../components/badge';
 import { ButtonLink } from '../../../components/button';
 import { ShortId } from '../../../components/copying';
+import { Printer } from '../../../components/icons';
 import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
 import { Pending } from '../../../components/pending';
 import { useShortcuts } from '../../../components/shortcuts';

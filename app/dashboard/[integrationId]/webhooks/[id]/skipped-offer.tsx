@@ -1,11 +1,11 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { SkipForward } from 'lucide-react';
 import { useState } from 'react';
 import type { SkippedCount } from '../../../../../contract/deliveries';
 import type { Webhook } from '../../../../../contract/webhooks';
 import { Button } from '../../../components/button';
 import { ConfirmDialog } from '../../../components/dialog';
+import { SkipForward } from '../../../components/icons';
 import { useToast } from '../../../components/toast';
 import { useTRPC } from '../../../queries';
 import { useStaff } from '../../../staff';

@@ -1,6 +1,6 @@
 'use client';
-import { Printer } from 'lucide-react';
 import { Button } from '../../../../components/button';
+import { Printer } from '../../../../components/icons';
 
 /** Opens the browser's dialog for printing. */
 export function PrintButton() {

@@ -98,6 +98,34 @@ export function registerVerdictTests(): void {
       ]);
     });
 
+    it('are shown as undone, however late the answer to an earlier read comes', async () => {
+      const page = await visit('/sessions');
+      const row = page.locator(`tbody a[href*="/sessions/${ADA}"]`).first();
+      const name = await row.getAttribute('aria-label');
+      let endWait = () => {};
+      const undone = new Promise<void>((resolve) => {
+        endWait = resolve;
+      });
+      let reads = 0;
+      await intercept(page, '**/api/trpc/sessions.get?*', async (route) => {
+        if (reads++ > 0) return route.continue();
+        const response = await route.fetch();
+        await undone;
+        // The page may not wait for it any more.
+        await route.fulfill({ response }).catch(() => {});
+      });
+      for (const pressed of 'jh') await page.keyboard.press(pressed);
+      await expect.poll(() => reads).toBe(1);
+      await page.keyboard.press('u');
+      await expect.poll(() => reads).toBe(2);
+      endWait();
+      await expect.poll(() => row.getAttribute('aria-label')).toBe(name);
+      await page.unrouteAll({ behavior: 'wait' });
+      await settle(page);
+      expect(await row.getAttribute('aria-label')).toBe(name);
+      expect(await readVerdict(ADA)).toBeNull();
+    });
+
     it('take notes and confidence in the form at r, and show author, confidence, reasons and history', async () => {
       const page = await visit(`/sessions/${ADA}`);
       for (const pressed of 'hr') await page.keyboard.press(pressed);

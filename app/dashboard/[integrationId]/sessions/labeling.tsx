@@ -61,6 +61,8 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
   /** The latest last. */
   const steps = useRef<Step[]>([]);
   const queues = useRef(new Map<string, Promise<void>>());
+  /** How often this page has changed each session. */
+  const changes = useRef(new Map<string, number>());
   /** The times that this page has made up for labels that it shows before the server has set them. */
   const madeUp = useRef(new Set<string>());
 
@@ -88,25 +90,38 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
       );
     queryClient.setQueryData(trpc.sessions.get.queryKey({ sessionId: session.id }), session);
   };
-  const read = (sessionId: string) =>
-    queryClient.fetchQuery({ ...trpc.sessions.get.queryOptions({ sessionId }), staleTime: 0 });
+  /** Reads a session as it is now. A read that began before would otherwise be shared, and may answer with what was there before. */
+  const read = async (sessionId: string) => {
+    const options = trpc.sessions.get.queryOptions({ sessionId });
+    await queryClient.cancelQueries({ queryKey: options.queryKey });
+    return queryClient.fetchQuery({ ...options, staleTime: 0 });
+  };
   /** The session as it is shown now. */
   const findShown = (session: Session) =>
     queryClient.getQueryData<Session>(trpc.sessions.get.queryKey({ sessionId: session.id })) ?? session;
 
-  /** Shows `after` at once, calls `send`, then shows the server's result. */
+  /**
+   * Shows `after` at once, calls `send`, then shows the server's result, unless the session was changed again since: then the later
+   * change shows what came of both.
+   */
   const apply = async (before: Session, after: Session, send: () => Promise<unknown>) => {
+    const change = (changes.current.get(before.id) ?? 0) + 1;
+    changes.current.set(before.id, change);
+    const isLatest = () => changes.current.get(before.id) === change;
     show(after);
     let shown = after;
     try {
       await send();
     } catch (error) {
       shown = before;
-      show(before);
+      if (isLatest()) show(before);
       // Any further read would leave for the sign-in.
       if (isSignedOut(error)) return;
     }
-    show(await read(before.id).catch(() => shown));
+    if (!isLatest()) return;
+    const result = await read(before.id).catch(() => shown);
+    if (!isLatest()) return;
+    show(result);
     const { getTimeline, getHistory } = trpc.sessions;
     void queryClient.invalidateQueries({ queryKey: getTimeline.queryKey({ sessionId: before.id }) });
     void queryClient.invalidateQueries({ queryKey: getHistory.queryKey({ sessionId: before.id }) });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type APIResponse, type BrowserContext, chromium, type Page, type Route, request } from '@playwright/test';
-import { launchOptions } from './browser.mjs';
+import { launchOptions, requireHeadlessShell } from './browser.mjs';
 import {
   type Answer,
   endProducts,
@@ -69,12 +69,14 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
   const { integrationId, demoKey } = readScreen(product);
   const base = `${product.url}/dashboard/${integrationId}`;
   const origin = { origin: product.url };
-  const browser = await chromium.launch(launchOptions(SWITCHES));
+  const browser = await chromium.launch({ ...launchOptions(SWITCHES), executablePath: requireHeadlessShell() });
   const context = await browser.newContext({
     baseURL: product.url,
     reducedMotion: 'reduce',
     locale: 'en-US',
     timezoneId: 'UTC',
+    // After a click. The headless shell has nobody to ask, and refuses it.
+    permissions: ['clipboard-write'],
   });
   context.setDefaultTimeout(STEP_LIMIT_MS);
   const page = await context.newPage();

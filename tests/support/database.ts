@@ -17,7 +17,8 @@ async function createDatabase(template: string): Promise<{ url: string; drop(): 
   const base = inject('postgresUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;
   const admin = postgres(base, { max: 1, onnotice: () => {} });
-  await admin.unsafe(`create database ${name} template ${template}`);
+  // Half the time of the default, which writes each page to the log.
+  await admin.unsafe(`create database ${name} template ${template} strategy file_copy`);
   await admin.end();
   const url = new URL(base);
   url.pathname = `/${name}`;

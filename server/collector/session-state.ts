@@ -4,7 +4,7 @@ import type { Database } from '../../db/client';
 import { createDocuments, isComplete, type TraceDocuments } from '../detection/documents';
 import { createPresenceReader, type SessionPresence } from '../detection/presence';
 import { createScorer, type Scorer } from '../detection/score';
-import { batchName, type Coverage, coversBatch } from './coverage';
+import { type Coverage, coversBatch } from './coverage';
 import { COMMIT_DELAY_MS, type StoredBatch } from './intake';
 import { documentId, type KeptBatch, type NamedUser, unpackBatch } from './packing';
 import type { Replay } from './replays';
@@ -52,7 +52,7 @@ export interface OpenSession {
   /** Whether the facts of the latest cut were committed, as far as this process knows. */
   isSent: boolean;
   dueAtMs: number;
-  batches: Map<string, KeptBatch>;
+  batches: KeptBatch[];
   /** The same batches, and what follows from all of them. */
   documents: TraceDocuments;
   readPresence(): SessionPresence | null;
@@ -136,9 +136,8 @@ export function createSessions(db: Database): OpenSessions {
   }
 
   function addTo(session: OpenSession, batch: KeptBatch) {
-    const name = batchName(batch);
-    if (session.batches.has(name)) return;
-    session.batches.set(name, batch);
+    if (session.documents.has(batch)) return;
+    session.batches.push(batch);
     session.documents.add([batch]);
     if (batch.user && (!session.named || isBetter(batch, session.named))) session.named = batch;
     if (!session.progress || !coversBatch(session.progress.covered, batch)) session.fresh.push(batch);
@@ -152,7 +151,7 @@ export function createSessions(db: Database): OpenSessions {
     const rows = await db.query<BatchRow>(READ_BATCHES, [session.day, session.key, new Date(sinceMs).toISOString()]);
     for (const { document, sequence, receivedAt, body } of rows) {
       const row = { d: documentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) };
-      if (!session.batches.has(batchName(row))) addTo(session, unpackBatch(body, row));
+      if (!session.documents.has(row)) addTo(session, unpackBatch(body, row));
     }
     session.readUpToMs = upToMs;
   }
@@ -201,7 +200,7 @@ export function createSessions(db: Database): OpenSessions {
 
 function findLastArrival({ batches }: OpenSession): number {
   let lastMs = 0;
-  for (const { receivedAtMs } of batches.values()) lastMs = Math.max(lastMs, receivedAtMs);
+  for (const { receivedAtMs } of batches) lastMs = Math.max(lastMs, receivedAtMs);
   return lastMs;
 }
 
@@ -234,7 +233,7 @@ function createSession({ createdAt, dueAt, ...fields }: SessionFields): OpenSess
     progress: fields.progress,
     isSent: fields.progress === null,
     dueAtMs: Date.parse(dueAt),
-    batches: new Map(),
+    batches: [],
     documents,
     readPresence: createPresenceReader(documents),
     score: createScorer({ userAgent: fields.userAgent }, documents),

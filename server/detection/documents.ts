@@ -12,6 +12,8 @@ export interface TraceDocument {
 export interface TraceDocuments {
   /** Adds batches, in any order. Repeats change nothing: the first to arrive counts. */
   add(batches: Iterable<TraceBatch>): void;
+  /** Whether there is a batch with this number of this document. */
+  has(batch: Pick<TraceBatch, 'd' | 'n'>): boolean;
   /** In order of their ids. */
   list(): readonly TraceDocument[];
 }
@@ -27,6 +29,7 @@ export function createDocuments(): TraceDocuments {
         else documents.set(batch.d, { batches: [batch], revision: 0 });
       }
     },
+    has: ({ d, n }) => documents.get(d)?.batches.findLast((batch) => batch.n <= n)?.n === n,
     list() {
       if (sorted.length < documents.size)
         sorted = [...documents.values()].sort((a, b) => compareText(a.batches[0].d, b.batches[0].d));

@@ -113,9 +113,10 @@ export function anchorDocuments(batches: readonly TraceBatch[]): DocumentAnchors
 }
 
 /** Finds the address that a batch ends with. Null if it names none. */
-const findLastPage = rememberByBatch((batch) => {
+const findLastPage = (batch: TraceBatch) => (batch.p === undefined ? null : readLastPage(batch));
+
+const readLastPage = rememberByBatch((batch) => {
   let url: string | undefined;
-  if (batch.p === undefined) return null;
   visitEvents(batch, (code, _, fieldsAt) => {
     if (code === EventCode.Page) url = batch.p![batch.ev[fieldsAt + PAGE_AT]!];
   });

@@ -1,7 +1,7 @@
 import { type Beacon, type BeaconContent, EVENT_FIELDS, EventCode, MAX_SESSION_MS } from '../../contract/beacon';
 
 // A trace is what one session sent. Nothing here depends on the order in which its batches arrived. A batch never changes, so
-// what follows from it alone is computed once and remembered as long as the batch is in memory.
+// what follows from it alone can be remembered as long as the batch is in memory.
 
 /** A batch as it is kept: its content, what else a replay of the session needs, and when it arrived. */
 export interface TraceBatch extends BeaconContent, Pick<Beacon, 'u' | 'x'> {

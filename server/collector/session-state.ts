@@ -4,6 +4,7 @@ import type { Database } from '../../db/client';
 import { createDocuments, isComplete, type TraceDocuments } from '../detection/documents';
 import { createPresenceReader, type SessionPresence } from '../detection/presence';
 import { createScorer, type Scorer } from '../detection/score';
+import { countNumbers } from '../detection/varints';
 import { type Coverage, coversBatch } from './coverage';
 import { COMMIT_DELAY_MS, type StoredBatch } from './intake';
 import { documentId, type KeptBatch, type NamedUser, unpackBatch } from './packing';
@@ -97,8 +98,8 @@ export interface OpenSessions {
 }
 
 /** Weighs a batch in numbers. Text counts a number for eight characters. */
-const weighBatch = ({ ev, p = [], w = [] }: KeptBatch) =>
-  BATCH_VALUES + ev.length + Math.ceil([...p, ...w].reduce((length, text) => length + text.length, 0) / 8);
+const weighBatch = ({ events, p = [], w = [] }: KeptBatch) =>
+  BATCH_VALUES + countNumbers(events) + Math.ceil([...p, ...w].reduce((length, text) => length + text.length, 0) / 8);
 
 export type NewSession = Pick<OpenSession, 'integrationId' | 'sessionId' | 'userAgent' | 'country' | 'location'>;
 

@@ -1,5 +1,6 @@
 import { ENVIRONMENT_BITS, EventCode } from '../../contract/beacon';
 import { type Anchor, PAGE_AT, rememberByBatch, type TraceBatch, visitEvents } from './trace';
+import { unpackNumbers } from './varints';
 
 /** A document of a session: its batches in order of their numbers, without repeats. */
 export interface TraceDocument {
@@ -117,8 +118,9 @@ const findLastPage = (batch: TraceBatch) => (batch.p === undefined ? null : read
 
 const readLastPage = rememberByBatch((batch) => {
   let url: string | undefined;
-  visitEvents(batch, (code, _, fieldsAt) => {
-    if (code === EventCode.Page) url = batch.p![batch.ev[fieldsAt + PAGE_AT]!];
+  const ev = unpackNumbers(batch.events);
+  visitEvents(ev, (code, _, fieldsAt) => {
+    if (code === EventCode.Page) url = batch.p![ev[fieldsAt + PAGE_AT]!];
   });
   return url ?? null;
 });

@@ -7,6 +7,7 @@ import {
   type TraceDocuments,
 } from './documents';
 import { findServerTime, PAGE_AT, type Trace, type TraceBatch, visitEvents } from './trace';
+import { unpackNumbers } from './varints';
 
 /** Whether a session goes on, and what its first and last batches say. All times are the server's. */
 export interface SessionPresence {
@@ -135,11 +136,12 @@ function readSigns(batch: TraceBatch): Signs {
     hasLeave: false,
     leftTimeMs: null,
   };
-  visitEvents(batch, (code, timeMs, fieldsAt) => {
+  const ev = unpackNumbers(batch.events);
+  visitEvents(ev, (code, timeMs, fieldsAt) => {
     signs.firstTimeMs ??= timeMs;
     signs.latestTimeMs = Math.max(signs.latestTimeMs, timeMs);
     const isPage = code === EventCode.Page;
-    if (isPage && !signs.hasPage) signs.firstPage = batch.p?.[batch.ev[fieldsAt + PAGE_AT]!] ?? null;
+    if (isPage && !signs.hasPage) signs.firstPage = batch.p?.[ev[fieldsAt + PAGE_AT]!] ?? null;
     signs.hasPage ||= isPage;
     if (code === EventCode.Leave) {
       signs.hasLeave = true;

@@ -5,6 +5,7 @@ import { anchorDocument, createDocuments, type TraceDocument, type TraceDocument
 import type { Telemetry } from './features';
 import { measureEvent, measureMove } from './measure';
 import { type Anchor, findServerTime, readEvent, type Trace, type TraceBatch, visitEvents } from './trace';
+import { unpackNumbers } from './varints';
 
 // Rules judge segments: a page, and at most a minute of activity on it. So a program that takes over after a person is
 // seen, and the evidence can say when.
@@ -59,10 +60,11 @@ export function createTraceReader(documents: TraceDocuments): () => TraceReading
     const anchor = anchorDocument(document);
     for (; reading.count < document.batches.length; reading.count++) {
       const batch = document.batches[reading.count]!;
-      reading.values += batch.ev.length;
+      const ev = unpackNumbers(batch.events);
+      reading.values += ev.length;
       followTelemetry(reading.telemetry, document, reading.count);
-      if (limits.valuesBefore + reading.values > MAX_TRACE_VALUES) reading.telemetry.droppedEvents += batch.ev.length;
-      else readBatch(reading, batch, anchor, findEnvironment);
+      if (limits.valuesBefore + reading.values > MAX_TRACE_VALUES) reading.telemetry.droppedEvents += ev.length;
+      else readBatch(reading, { batch, ev }, anchor, findEnvironment);
     }
     readings.set(document, reading);
     return reading;
@@ -145,17 +147,17 @@ function followTelemetry(telemetry: Telemetry, { batches }: TraceDocument, place
 
 function readBatch(
   reading: DocumentReading,
-  batch: TraceBatch,
+  { batch, ev }: { batch: TraceBatch; ev: readonly number[] },
   anchor: Anchor,
   findEnvironment: (environment: BeaconEnvironment) => BeaconEnvironment,
 ): void {
   const { segments, state } = reading;
   const madeAtMs = findServerTime(batch.c[0], batch, anchor);
   // The first event of a batch has its time since the document's time origin.
-  const startMs = batch.ev.length > 0 ? findServerTime(batch.ev[1]! / 10, batch, anchor) : madeAtMs;
+  const startMs = ev.length > 0 ? findServerTime(ev[1]! / 10, batch, anchor) : madeAtMs;
   let segment = segments.at(-1) ?? openSegment(reading, startMs);
   if (batch.e) addEnvironment(segment, findEnvironment(batch.e), startMs);
-  visitEvents(batch, (code, timeMs, fieldsAt) => {
+  visitEvents(ev, (code, timeMs, fieldsAt) => {
     const pauseMs = Math.min(Math.max(timeMs - reading.lastTimeMs, 0), MAX_PAUSE_MS);
     const isNewPage = code === EventCode.Page && segment.eventCount > 0;
     const isOver = isNewPage || reading.activityMs + pauseMs > MAX_ACTIVITY_MS;
@@ -172,7 +174,7 @@ function readBatch(
       measureMove(state, timeMs);
     } else {
       const atMs = findServerTime(timeMs, batch, anchor);
-      measureEvent(state, readEvent(batch, { code, timeMs, atMs }, fieldsAt), segment.deeds);
+      measureEvent(state, readEvent(ev, { code, timeMs, atMs }, fieldsAt), segment.deeds);
     }
     reading.lastTimeMs = timeMs;
   });

@@ -6,6 +6,7 @@ import { createPresenceReader, readPresence } from '../../../server/detection/pr
 import { createScorer, scoreSegments, scoreTrace } from '../../../server/detection/score';
 import { createTraceReader, readTrace } from '../../../server/detection/segments';
 import type { TraceBatch, TraceSource } from '../../../server/detection/trace';
+import { packNumbers } from '../../../server/detection/varints';
 import { readAllRecordings, readTrace as readRecordedTrace, readRecordings } from '../../lab/recordings';
 import { CHROME, TraceBuilder } from '../../support/trace';
 
@@ -166,8 +167,8 @@ describe('a score while a session goes on is that of the whole', () => {
 
   it('when documents share the most values that are judged', () => {
     const press = [EventCode.Press, 10, ...EVENT_FIELDS[EventCode.Press].map(() => 0)];
-    const ev = Array.from({ length: 20_000 }, () => press).flat();
-    const page = (d: string) => [0, 1].map((n): TraceBatch => ({ d, n, c: [0, 0], receivedAtMs: START_MS, ev }));
+    const events = packNumbers(Array.from({ length: 20_000 }, () => press).flat());
+    const page = (d: string) => [0, 1].map((n): TraceBatch => ({ d, n, c: [0, 0], receivedAtMs: START_MS, events }));
     const batches = ['1', '2'].flatMap((digit) => page(digit.repeat(16)));
     expect(readTrace({ ...SOURCE, batches }).telemetry.droppedEvents).toBe(300_000);
     compareGrowth()(batches.toReversed().map((batch) => [batch]));
@@ -177,7 +178,7 @@ describe('a score while a session goes on is that of the whole', () => {
 it('documents are complete if no number of a batch is missing', () => {
   const isCompleteWith = (...numbers: number[]) => {
     const documents = createDocuments();
-    documents.add(numbers.map((n) => ({ d: 'a', n, c: [0, 0], ev: [], receivedAtMs: 0 })));
+    documents.add(numbers.map((n) => ({ d: 'a', n, c: [0, 0], events: '', receivedAtMs: 0 })));
     return isComplete(documents);
   };
   const cases = [[0], [2, 0, 1], [], [1], [0, 2], [0, 0], [1, 1, 0]];

@@ -83,6 +83,10 @@ export function changeDeed<Deed>({ deed, deeds }: OpenDeed<Deed>): Deed {
   return deed;
 }
 
+/** Finds the segments' deeds of which a later event can say more. */
+export const findOpenDeeds = ({ press, lastStroke, focus, held, jumps }: DocumentState): ReadonlySet<Deeds> =>
+  new Set([press, lastStroke, focus, ...held.values(), ...jumps].flatMap((open) => (open ? [open.deeds] : [])));
+
 export const isTrusted = ({ flags }: { flags: number }) => (flags & EVENT_FLAGS.trusted) !== 0;
 
 /** Somebody reacts to what the page does, and scripts of the page to what somebody does, within this time. */

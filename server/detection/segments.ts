@@ -1,6 +1,6 @@
 import { type BeaconEnvironment, EventCode } from '../../contract/beacon';
 import { createDeeds, type Deeds } from './deeds';
-import { createDocumentState, type DocumentState } from './document-state';
+import { createDocumentState, type DocumentState, findOpenDeeds } from './document-state';
 import { anchorDocument, createDocuments, type TraceDocument, type TraceDocuments } from './documents';
 import type { Telemetry } from './features';
 import { measureEvent, measureMove } from './measure';
@@ -14,6 +14,8 @@ export interface Segment {
   startMs: number;
   eventCount: number;
   deeds: Deeds;
+  /** Whether no later event can change its deeds. */
+  isOver: boolean;
 }
 
 export interface TraceReading {
@@ -58,6 +60,7 @@ export function createTraceReader(documents: TraceDocuments): () => TraceReading
     const reading = known && isContinued(known, document, limits) ? known : beginReading(document, limits);
     reading.limits = limits;
     const anchor = anchorDocument(document);
+    const knownCount = reading.count;
     for (; reading.count < document.batches.length; reading.count++) {
       const batch = document.batches[reading.count]!;
       const ev = unpackNumbers(batch.events);
@@ -66,6 +69,7 @@ export function createTraceReader(documents: TraceDocuments): () => TraceReading
       if (limits.valuesBefore + reading.values > MAX_TRACE_VALUES) reading.telemetry.droppedEvents += ev.length;
       else readBatch(reading, { batch, ev }, anchor, findEnvironment);
     }
+    if (reading.count > knownCount) noticeEnds(reading);
     readings.set(document, reading);
     return reading;
   }
@@ -192,8 +196,15 @@ function readBatch(
   }
 }
 
+/** Notices which segments are over: those before the last, unless a later event can say more of one of their deeds. */
+function noticeEnds({ segments, state }: DocumentReading): void {
+  const open = findOpenDeeds(state);
+  for (let place = 0; place < segments.length - 1; place++)
+    segments[place]!.isOver ||= !open.has(segments[place]!.deeds);
+}
+
 function openSegment(reading: DocumentReading, startMs: number): Segment {
-  const segment: Segment = { startMs, eventCount: 0, deeds: createDeeds() };
+  const segment: Segment = { startMs, eventCount: 0, deeds: createDeeds(), isOver: false };
   reading.segments.push(segment);
   reading.activityMs = 0;
   return segment;

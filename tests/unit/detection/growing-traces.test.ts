@@ -4,7 +4,7 @@ import { EVENT_FIELDS, EVENT_FLAGS, EventCode } from '../../../contract/beacon';
 import { createDocuments, isComplete } from '../../../server/detection/documents';
 import { createPresenceReader, readPresence } from '../../../server/detection/presence';
 import { createScorer, scoreSegments, scoreTrace } from '../../../server/detection/score';
-import { createTraceReader, readTrace } from '../../../server/detection/segments';
+import { createTraceReader, readTrace, type Segment } from '../../../server/detection/segments';
 import type { TraceBatch, TraceSource } from '../../../server/detection/trace';
 import { packNumbers } from '../../../server/detection/varints';
 import { readAllRecordings, readTrace as readRecordedTrace, readRecordings } from '../../lab/recordings';
@@ -42,9 +42,15 @@ function compareGrowth(source: TraceSource = SOURCE): (groups: readonly (readonl
     const read = createTraceReader(documents);
     const readPages = createPresenceReader(documents);
     const batches: TraceBatch[] = [];
+    const over = new Map<Segment, string>();
     for (const group of groups) {
       documents.add(group);
       batches.push(...group);
+      for (const segment of read().segments.filter(({ isOver }) => isOver)) {
+        const text = JSON.stringify(segment);
+        expect(over.get(segment) ?? text).toBe(text);
+        over.set(segment, text);
+      }
       expect([score(), score.listSegments(), read(), readPages()].map((answer) => JSON.stringify(answer))).toEqual(
         readWhole(batches),
       );

@@ -1,5 +1,6 @@
 import { EVENT_FLAGS, type EventCode } from '../../contract/beacon';
-import type { Deeds, FieldFocus, Jump, Keystroke, Press } from './deeds';
+import type { Deeds, FieldFocus, Jump, Press } from './deeds';
+import type { Keystroke } from './keystroke';
 import type { TraceEvent } from './trace';
 
 export type Event<Code extends EventCode> = Extract<TraceEvent, { code: Code }>;

@@ -24,9 +24,9 @@ export interface TraceReading {
   telemetry: Telemetry;
 }
 
-const MAX_ACTIVITY_MS = 60_000;
+export const MAX_ACTIVITY_MS = 60_000;
 /** A pause counts as activity for at most this long. */
-const MAX_PAUSE_MS = 2_000;
+export const MAX_PAUSE_MS = 2_000;
 const MAX_SEGMENTS = 1_000;
 /** A session of eight hours has far fewer values. What is sent in excess is not judged. */
 const MAX_TRACE_VALUES = 1_000_000;

@@ -101,7 +101,7 @@ const FIND_ALL_UNSENT = `${UNSENT} and c.judged_at < now() - ${SENDING_MS} * int
  * Who the visitor is stays out of the trace: the session says it.
  */
 export async function compactSession(db: Database, session: OpenSession, progress: Progress): Promise<void> {
-  const batches = [...session.batches.values()].filter((batch) => coversBatch(progress.covered, batch));
+  const batches = session.batches.filter((batch) => coversBatch(progress.covered, batch));
   const names = batches.map(({ d, n }) => ({ document: documentNumber(d), sequence: n }));
   const body = packTrace(batches.map(({ user: _, ...batch }) => batch));
   await db.query(COMPACT, [

@@ -1,6 +1,7 @@
 import { type Beacon, type BeaconAnswer, MAX_BEACON_BYTES } from '../../contract/beacon';
 import { type Database, isKnownOutage, isUnavailable } from '../../db/client';
 import { readBeacon } from '../detection/batch';
+import { packNumbers } from '../detection/varints';
 import { createErasedUserFinder } from '../domain/erased-users';
 import type { FoundSite } from '../domain/sites';
 import type { Ingester } from '../pipeline/ingest';
@@ -192,7 +193,7 @@ export function createCollector(dependencies: {
       d,
       n,
       c,
-      ev,
+      events: packNumbers(ev),
       receivedAtMs: 0,
       ...(e && { e }),
       ...(p && { p }),

@@ -6,9 +6,6 @@ interface BatchName {
   n: number;
 }
 
-/** Names a batch within its session. */
-export const batchName = ({ d, n }: BatchName) => `${d}:${n}`;
-
 /** Writes down which batches there are. Mostly each document is one range. */
 export function coverBatches(batches: Iterable<BatchName>): Coverage {
   const sequences = new Map<string, number[]>();

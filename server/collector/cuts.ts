@@ -53,7 +53,7 @@ export function readSession(session: OpenSession, limits: SessionLimits): Readin
 /** Finds when a session is over if nothing more comes. */
 function findDueTime(session: OpenSession, presence: SessionPresence, { goneMs, idleMs }: SessionLimits): number {
   const { lastSignMs, goneSinceMs, hasEnded } = presence;
-  const isFull = session.batches.size >= MAX_SESSION_BATCHES || session.values >= MAX_SESSION_VALUES;
+  const isFull = session.batches.length >= MAX_SESSION_BATCHES || session.values >= MAX_SESSION_VALUES;
   if (hasEnded || isFull) return lastSignMs;
   return Math.min(
     lastSignMs + idleMs,
@@ -89,7 +89,7 @@ export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequ
   const isSooner = dueAtMs < session.dueAtMs - DUE_TOLERANCE_MS;
   if (!(isChanged || isCorrelated || isWaiting || isSooner || isDue || isOver)) return null;
 
-  const batches = [...session.batches.values()];
+  const { batches } = session;
   const arrivedMs = Math.max(...batches.map(({ receivedAtMs }) => receivedAtMs));
   const cutAtMs = before ? Math.max(arrivedMs, Date.parse(before.cutAt) + 1) : arrivedMs;
   const isScored = isChanged || isOver;
@@ -116,7 +116,7 @@ export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequ
 
 /** Computes the facts of the latest cut once more. */
 export function repeatFacts(session: OpenSession, progress: Progress): Fact[] {
-  const batches = [...session.batches.values()].filter((batch) => coversBatch(progress.covered, batch));
+  const batches = session.batches.filter((batch) => coversBatch(progress.covered, batch));
   const trace = { userAgent: session.userAgent, batches, isReplay: session.replay?.isReplay ?? null };
   const judgement = { ...scoreTrace(trace), segments: progress.isScored ? scoreSegments(trace) : [] };
   return listFacts(session, progress, judgement, listEvents(progress, batches).slice(0, progress.events[1]));

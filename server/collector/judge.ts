@@ -68,7 +68,7 @@ export function createJudge(dependencies: {
       if (session.progress.closedAt !== null) return endSession(session, session.progress);
     }
     // What was looked up for other batches says nothing any more.
-    if (session.replay?.batchCount !== session.batches.size) session.replay = null;
+    if (session.replay?.batchCount !== session.batches.length) session.replay = null;
     const startedAt = performance.now();
     const reading = readSession(session, limits);
     if (!reading) return DONE;
@@ -86,7 +86,7 @@ export function createJudge(dependencies: {
       // Other processes may have batches of the session. Read them before it closes.
       return judgeOnce(session, { nowMs, isDue: true });
     }
-    if (progress.closedAt !== null && session.replay?.batchCount !== session.batches.size) {
+    if (progress.closedAt !== null && session.replay?.batchCount !== session.batches.length) {
       session.replay = await findReplay(db, session);
       session.isWritingScored = await isRuleEnabled(db, session.integrationId, 'WritingSessionScored');
       return judgeOnce(session, request);
@@ -96,7 +96,7 @@ export function createJudge(dependencies: {
     const { closedAt } = progress;
     const replay = closedAt === null ? null : session.replay;
     const dueAt = new Date(closedAt === null ? reading.dueAtMs : nowMs + CLOSE_AGAIN_MS).toISOString();
-    const batches = closedAt === null ? null : session.batches.size;
+    const batches = closedAt === null ? null : session.batches.length;
     const thresholds = await writeCut({
       ...{ key, version, progress, dueAt, closedAt, day: session.day, batches },
       ...{ digests: replay?.digests ?? null, isReplay: replay?.isReplay ?? null },

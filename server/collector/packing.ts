@@ -1,8 +1,9 @@
 import { constants, createInflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { TraceBatch } from '../detection/trace';
+import { ByteReader, ByteWriter, EarlyEndError } from '../detection/varints';
 
-// Batches at rest. The numbers of events are written as zigzag varints, since most are small; the rest is JSON. A batch is
-// packed once, when it arrives, and is joined with the others of its session when that closes.
+// Batches at rest: their events as packed numbers, the rest as JSON. A batch is packed once, when it arrives, and is joined with
+// the others of its session when that closes.
 
 /** Who a page says the visitor is, as far as it may be believed. */
 export interface NamedUser {
@@ -52,7 +53,7 @@ export function packBatch(content: BatchContent): Buffer {
 
 /** Reads a packed batch. */
 export function unpackBatch(body: Uint8Array, row: RowFields): KeptBatch {
-  return readBatch(row, new ByteReader(inflate(body, MAX_BATCH_BYTES)));
+  return readBatch(row, inflate(body, MAX_BATCH_BYTES));
 }
 
 /** Packs all batches of a closed session. */
@@ -92,18 +93,12 @@ function* readBatches(bytes: Uint8Array, mayEndEarly = false): Generator<KeptBat
       const d = Buffer.from(reader.readBytes(DOCUMENT_BYTES)).toString('hex');
       const n = reader.readVarint();
       atMs += reader.readSigned();
-      batch = readBatch({ d, n, receivedAtMs: atMs }, new ByteReader(reader.readBytes(reader.readVarint())));
+      batch = readBatch({ d, n, receivedAtMs: atMs }, reader.readBytes(reader.readVarint()));
     } catch (error) {
       if (mayEndEarly && error instanceof EarlyEndError) return;
       throw error;
     }
     yield batch;
-  }
-}
-
-class EarlyEndError extends Error {
-  constructor() {
-    super('a packed batch ends too early');
   }
 }
 
@@ -146,12 +141,12 @@ function inflateBeginning(deflated: Uint8Array, maxBytes: number): Promise<Uint8
   });
 }
 
-function writeContent({ ev, ...rest }: BatchContent): Buffer {
+function writeContent({ events, ...rest }: BatchContent): Buffer {
   const writer = new ByteWriter();
   const json = Buffer.from(JSON.stringify(rest));
   writer.writeVarint(json.length);
   writer.writeBytes(json);
-  for (const value of ev) writer.writeSigned(value);
+  writer.writeBytes(Buffer.from(events, 'latin1'));
   return writer.finish();
 }
 
@@ -159,82 +154,11 @@ function writeContent({ ev, ...rest }: BatchContent): Buffer {
  * Reads what `writeContent` wrote. The object does not begin with a spread, because then, in Node 20, each one would get a hidden class
  * of its own, which takes more memory than a small batch.
  */
-function readBatch({ d, n, receivedAtMs }: RowFields, reader: ByteReader): KeptBatch {
-  const rest = JSON.parse(Buffer.from(reader.readBytes(reader.readVarint())).toString()) as Omit<BatchContent, 'ev'>;
-  const ev: number[] = [];
-  while (!reader.isAtEnd()) ev.push(reader.readSigned());
-  // The copy has no room for more.
-  return { d, n, receivedAtMs, ev: ev.slice(), ...rest };
-}
-
-/** Numbers may have up to 53 bits, so they are divided, not shifted. */
-class ByteWriter {
-  #bytes = Buffer.allocUnsafe(1024);
-  #length = 0;
-
-  #reserve(count: number) {
-    if (this.#length + count <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length + count));
-    this.#bytes.copy(larger, 0, 0, this.#length);
-    this.#bytes = larger;
-  }
-
-  writeBytes(bytes: Uint8Array) {
-    this.#reserve(bytes.length);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
-  }
-
-  writeVarint(value: number) {
-    this.#reserve(9);
-    let rest = value;
-    while (rest >= 0x80) {
-      this.#bytes[this.#length++] = (rest % 0x80) + 0x80;
-      rest = Math.floor(rest / 0x80);
-    }
-    this.#bytes[this.#length++] = rest;
-  }
-
-  writeSigned(value: number) {
-    this.writeVarint(value < 0 ? -2 * value - 1 : 2 * value);
-  }
-
-  finish(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
-  }
-}
-
-class ByteReader {
-  readonly #bytes: Uint8Array;
-  #at = 0;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
-
-  isAtEnd(): boolean {
-    return this.#at >= this.#bytes.length;
-  }
-
-  readBytes(count: number): Uint8Array {
-    const from = this.#at;
-    this.#at += count;
-    if (this.#at > this.#bytes.length) throw new EarlyEndError();
-    return this.#bytes.subarray(from, this.#at);
-  }
-
-  readVarint(): number {
-    let value = 0;
-    for (let scale = 1; ; scale *= 0x80) {
-      const byte = this.#bytes[this.#at++];
-      if (byte === undefined) throw new EarlyEndError();
-      value += (byte % 0x80) * scale;
-      if (byte < 0x80) return value;
-    }
-  }
-
-  readSigned(): number {
-    const value = this.readVarint();
-    return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
-  }
+function readBatch({ d, n, receivedAtMs }: RowFields, content: Uint8Array): KeptBatch {
+  const reader = new ByteReader(content);
+  const rest = JSON.parse(Buffer.from(reader.readBytes(reader.readVarint())).toString()) as Omit<
+    BatchContent,
+    'events'
+  >;
+  return { d, n, receivedAtMs, events: Buffer.from(reader.readRest()).toString('latin1'), ...rest };
 }

@@ -4,6 +4,7 @@ import type { FoundRecording, Recording, RecordingState } from '../../contract/r
 import { PLANS } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 import { makeRecording } from '../detection/recording';
+import { countNumbers } from '../detection/varints';
 import type { DomainContext } from '../domain/context';
 import { documentId, type KeptBatch, unpackBatch, unpackBeginning } from './packing';
 
@@ -100,7 +101,7 @@ async function readBatches(db: Database, place: [day: string | null, key: string
   let values = 0;
   /** Takes a batch, unless there are enough. */
   function take(batch: KeptBatch): boolean {
-    values += batch.ev.length;
+    values += countNumbers(batch.events);
     if (values <= MAX_VALUES) batches.push(batch);
     return values <= MAX_VALUES;
   }

@@ -21,19 +21,19 @@ interface ClosingSession {
   integrationId: string;
   userAgent: string;
   createdAtMs: number;
-  batches: ReadonlyMap<string, TraceBatch>;
+  batches: readonly TraceBatch[];
 }
 
 /** Digests a session that is over, and looks for an earlier one of the integration with the same input. */
 export async function findReplay(db: Database, session: ClosingSession): Promise<Replay> {
   const { userAgent, batches, integrationId, createdAtMs } = session;
-  const digests = digestTrace({ userAgent, batches: [...batches.values()] }).map(String);
-  if (digests.length < MIN_SHARED_DIGESTS) return { digests, isReplay: null, batchCount: batches.size };
+  const digests = digestTrace({ userAgent, batches }).map(String);
+  if (digests.length < MIN_SHARED_DIGESTS) return { digests, isReplay: null, batchCount: batches.length };
   const beforeMs = createdAtMs - MIN_DISTANCE_MS;
   const [found] = await db.query<{ isReplay: boolean }>(FIND_EARLIER, [
     ...[integrationId, JSON.stringify(digests), new Date(beforeMs).toISOString(), MIN_SHARED_DIGESTS],
   ]);
-  return { digests, isReplay: found!.isReplay, batchCount: batches.size };
+  return { digests, isReplay: found!.isReplay, batchCount: batches.length };
 }
 
 const FIND_EARLIER = `

@@ -1,10 +1,14 @@
+import { EventCode } from '../../contract/beacon';
 import type { RiskThresholds } from '../../contract/risk-thresholds';
 import type { GeoLocation } from '../../contract/sessions';
 import type { Database } from '../../db/client';
 import { createDocuments, isComplete, type TraceDocuments } from '../detection/documents';
 import { createPresenceReader, type SessionPresence } from '../detection/presence';
 import { createScorer, type Scorer } from '../detection/score';
-import { batchName, type Coverage, coversBatch } from './coverage';
+import { MAX_ACTIVITY_MS, MAX_PAUSE_MS } from '../detection/segments';
+import { visitEvents } from '../detection/trace';
+import { unpackNumbers } from '../detection/varints';
+import { type Coverage, coversBatch } from './coverage';
 import { COMMIT_DELAY_MS, type StoredBatch } from './intake';
 import { documentId, type KeptBatch, type NamedUser, unpackBatch } from './packing';
 import type { Replay } from './replays';
@@ -52,7 +56,7 @@ export interface OpenSession {
   /** Whether the facts of the latest cut were committed, as far as this process knows. */
   isSent: boolean;
   dueAtMs: number;
-  batches: Map<string, KeptBatch>;
+  batches: KeptBatch[];
   /** The same batches, and what follows from all of them. */
   documents: TraceDocuments;
   readPresence(): SessionPresence | null;
@@ -61,8 +65,9 @@ export interface OpenSession {
   named: KeptBatch | null;
   /** The batches that no cut covers yet. */
   fresh: KeptBatch[];
-  /** The weight of all batches: about how many numbers they have. */
+  /** The weight of all batches: about how many numbers they have, and how many bytes they take at most. */
   values: number;
+  bytes: number;
   /** The latest arrival among the batches when the database was read last. Null if it was not. */
   readUpToMs: number | null;
   /** What was looked up when the session was about to close, or read from the database after that. */
@@ -78,11 +83,25 @@ export interface OpenSession {
 
 /** The default thresholds of an integration, until the first cut brings the real ones. */
 const DEFAULT_THRESHOLDS: RiskThresholds = { mediumAt: 40, botAt: 70 };
-/** Limits the sessions in memory: their number, and the numbers in all their events (8 bytes each, and 10 for what is measured). */
+/**
+ * Limits the sessions in memory: their number, and the bytes of all their batches. What is known of a session without its batches
+ * takes 9 KB. The batches of 1,400 tabs fit in which somebody moved and typed for 50 batches.
+ */
 const MAX_SESSIONS = 20_000;
-const MAX_VALUES = 8_000_000;
-/** What a session or a batch without events counts as. */
+const MAX_BATCH_BYTES = 96 * 1024 * 1024;
+/** What a batch without events takes, and as how many numbers it counts. */
+const BATCH_BYTES = 300;
 const BATCH_VALUES = 50;
+/** What a segment takes once it is summed up. A page begins one, and so does a minute of activity. */
+const SEGMENT_BYTES = 2_800;
+/** What is measured of an event, until its segment is over. Of others hardly anything is kept. */
+const MEASURED_BYTES: { [Code in EventCode]?: number } = {
+  [EventCode.KeyDown]: 200,
+  [EventCode.Press]: 300,
+  [EventCode.Input]: 110,
+  [EventCode.Focus]: 80,
+  [EventCode.Page]: SEGMENT_BYTES,
+};
 
 export interface OpenSessions {
   get(key: string): OpenSession | undefined;
@@ -96,9 +115,21 @@ export interface OpenSessions {
   count(): number;
 }
 
-/** Weighs a batch in numbers. Text counts a number for eight characters. */
-const weighBatch = ({ ev, p = [], w = [] }: KeptBatch) =>
-  BATCH_VALUES + ev.length + Math.ceil([...p, ...w].reduce((length, text) => length + text.length, 0) / 8);
+/** Weighs a batch in numbers, of which text counts one for eight characters, and in the bytes that it takes at most. */
+function weighBatch({ events, p = [], w = [] }: KeptBatch) {
+  const ev = unpackNumbers(events);
+  const textLength = [...p, ...w].reduce((length, text) => length + text.length, 0);
+  let activeMs = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let bytes = BATCH_BYTES + events.length + textLength;
+  visitEvents(ev, (code, timeMs) => {
+    bytes += MEASURED_BYTES[code] ?? 0;
+    activeMs += Math.min(Math.max(timeMs - lastMs, 0), MAX_PAUSE_MS);
+    lastMs = timeMs;
+  });
+  bytes += Math.ceil((activeMs / MAX_ACTIVITY_MS) * SEGMENT_BYTES);
+  return { bytes, values: BATCH_VALUES + ev.length + Math.ceil(textLength / 8) };
+}
 
 export type NewSession = Pick<OpenSession, 'integrationId' | 'sessionId' | 'userAgent' | 'country' | 'location'>;
 
@@ -107,7 +138,7 @@ export function createSessions(db: Database): OpenSessions {
   const kept = new Map<string, OpenSession>();
   /** Batches that arrive while their session is being read. */
   const arriving = new Map<string, KeptBatch[]>();
-  let values = 0;
+  let bytes = 0;
 
   function use(session: OpenSession) {
     kept.delete(session.key);
@@ -117,7 +148,7 @@ export function createSessions(db: Database): OpenSessions {
   function keep(session: OpenSession) {
     drop(session.key);
     use(session);
-    values += session.values;
+    bytes += session.bytes;
     trim();
   }
 
@@ -125,26 +156,26 @@ export function createSessions(db: Database): OpenSessions {
     const session = kept.get(key);
     if (!session) return;
     kept.delete(key);
-    values -= session.values;
+    bytes -= session.bytes;
   }
 
   function trim() {
     for (const key of kept.keys()) {
-      if (kept.size <= MAX_SESSIONS && values <= MAX_VALUES) return;
+      if (kept.size <= MAX_SESSIONS && bytes <= MAX_BATCH_BYTES) return;
       if (kept.size > 1) drop(key);
     }
   }
 
   function addTo(session: OpenSession, batch: KeptBatch) {
-    const name = batchName(batch);
-    if (session.batches.has(name)) return;
-    session.batches.set(name, batch);
+    if (session.documents.has(batch)) return;
+    session.batches.push(batch);
     session.documents.add([batch]);
     if (batch.user && (!session.named || isBetter(batch, session.named))) session.named = batch;
     if (!session.progress || !coversBatch(session.progress.covered, batch)) session.fresh.push(batch);
-    const more = weighBatch(batch);
-    session.values += more;
-    if (kept.get(session.key) === session) values += more;
+    const weight = weighBatch(batch);
+    session.values += weight.values;
+    session.bytes += weight.bytes;
+    if (kept.get(session.key) === session) bytes += weight.bytes;
   }
 
   async function readBatches(session: OpenSession, sinceMs: number) {
@@ -152,7 +183,7 @@ export function createSessions(db: Database): OpenSessions {
     const rows = await db.query<BatchRow>(READ_BATCHES, [session.day, session.key, new Date(sinceMs).toISOString()]);
     for (const { document, sequence, receivedAt, body } of rows) {
       const row = { d: documentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) };
-      if (!session.batches.has(batchName(row))) addTo(session, unpackBatch(body, row));
+      if (!session.documents.has(row)) addTo(session, unpackBatch(body, row));
     }
     session.readUpToMs = upToMs;
   }
@@ -201,7 +232,7 @@ export function createSessions(db: Database): OpenSessions {
 
 function findLastArrival({ batches }: OpenSession): number {
   let lastMs = 0;
-  for (const { receivedAtMs } of batches.values()) lastMs = Math.max(lastMs, receivedAtMs);
+  for (const { receivedAtMs } of batches) lastMs = Math.max(lastMs, receivedAtMs);
   return lastMs;
 }
 
@@ -234,13 +265,14 @@ function createSession({ createdAt, dueAt, ...fields }: SessionFields): OpenSess
     progress: fields.progress,
     isSent: fields.progress === null,
     dueAtMs: Date.parse(dueAt),
-    batches: new Map(),
+    batches: [],
     documents,
     readPresence: createPresenceReader(documents),
     score: createScorer({ userAgent: fields.userAgent }, documents),
     named: null,
     fresh: [],
-    values: BATCH_VALUES,
+    values: 0,
+    bytes: 0,
     readUpToMs: null,
     // Of a session that is closing, of which only this is needed.
     replay: fields.isReplay == null ? null : { digests: [], isReplay: fields.isReplay, batchCount: 0 },

@@ -12,7 +12,7 @@ export const listWritingFacts = (
   { integrationId, sessionId, batches }: OpenSession,
   { covered, cutAt, user }: Progress,
 ): Fact[] =>
-  scoreWriting([...batches.values()].filter((batch) => coversBatch(covered, batch))).map(
+  scoreWriting(batches.filter((batch) => coversBatch(covered, batch))).map(
     ({ key, documentId, aiScore, wordCount, evidence }) => ({
       kind: 'writingScored',
       sessionId: nameWritingSession(integrationId, sessionId, key),

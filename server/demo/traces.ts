@@ -18,8 +18,8 @@ export function moveBatches(
   laterMs: number,
   moveUrl: (url: string) => string,
 ): TraceBatch[] {
-  return batches.map(({ d, n, c, e, p, m, l, x, ev, receivedAtMs }) => ({
-    ...{ d, n, c: [c[0], c[1] + laterMs], ev, receivedAtMs: receivedAtMs + laterMs },
+  return batches.map(({ d, n, c, e, p, m, l, x, events, receivedAtMs }) => ({
+    ...{ d, n, c: [c[0], c[1] + laterMs], events, receivedAtMs: receivedAtMs + laterMs },
     ...(e && { e }),
     ...(p && { p: p.map(moveUrl) }),
     ...(m && { m }),

@@ -1,10 +1,11 @@
-import { EVENT_FIELDS, type EventCode } from '../../contract/beacon';
 import type { DemoSession, DemoVerdict } from '../../contract/demo';
 import type { Database } from '../../db/client';
 import { createMinuteCounter } from '../collector/limits';
 import { documentId, type KeptBatch, unpackBatch, unpackTrace } from '../collector/packing';
 import { deriveSessionId } from '../collector/tokens';
 import { scoreTrace } from '../detection/score';
+import { visitEvents } from '../detection/trace';
+import { type PackedNumbers, unpackNumbers } from '../detection/varints';
 import { findIntegration } from '../domain/integrations';
 import { getSessionEvidence } from '../domain/session-evidence';
 import { getSession } from '../domain/sessions';
@@ -87,7 +88,7 @@ async function readKept(db: Database, { key, day }: Row): Promise<{ batches: Kep
   const batches = [...traces.flatMap(({ body }) => unpackTrace(body)), ...rows.map(readBatch)];
   return {
     batches,
-    kept: { batches: count, bytes, events: batches.reduce((sum, { ev }) => sum + countEvents(ev), 0) },
+    kept: { batches: count, bytes, events: batches.reduce((sum, { events }) => sum + countEvents(events), 0) },
   };
 }
 
@@ -110,8 +111,10 @@ const MEASURE = `
 const READ_TRACE = `select body from ${TRACES}`;
 const READ_BATCHES = `select document, sequence, received_at as "receivedAt", body from ${BATCHES}`;
 
-function countEvents(ev: readonly number[]): number {
+function countEvents(events: PackedNumbers): number {
   let count = 0;
-  for (let at = 0; at < ev.length; at += 2 + EVENT_FIELDS[ev[at] as EventCode].length) count++;
+  visitEvents(unpackNumbers(events), () => {
+    count++;
+  });
   return count;
 }

@@ -1,4 +1,5 @@
-import type { BeaconEnvironment, KEY_CLASSES, POINTERS } from '../../contract/beacon';
+import type { BeaconEnvironment, POINTERS } from '../../contract/beacon';
+import type { Keystroke } from './keystroke';
 
 // What was done in a segment, with what was measured of each deed. Rules read features, which sum up the deeds.
 
@@ -28,23 +29,6 @@ export interface Press {
   areaPx: number;
   /** screenX − clientX − window.screenX, and the same for y. */
   screenOffset: { x: number; y: number };
-}
-
-/** A key that was pressed, without repeats. */
-export interface Keystroke {
-  atMs: number;
-  kind: (typeof KEY_CLASSES)[number];
-  /** Whether it is a key that writes a character. */
-  isCharacter: boolean;
-  isTrusted: boolean;
-  hasCode: boolean;
-  hasShift: boolean;
-  hasCapsLock: boolean;
-  /** Whether it wrote into a text area or an editable element. */
-  isMultiline: boolean;
-  heldMs: number | null;
-  /** Time since the character before; null after a pause of 2 s. */
-  intervalMs: number | null;
 }
 
 /** Text that came into a text area or an editable element, and was not pasted, dropped or filled in. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Deeds, Keystroke, Press } from './deeds';
+import type { Deeds, Press } from './deeds';
 import { type Features, mergeFeatures, sumUpDeeds } from './features';
+import type { Keystroke } from './keystroke';
 import { isOfMouse } from './mouse-presses';
 import { hasCoarseClock } from './rules/rule';
 import { isSlowTyping } from './rules/typing';

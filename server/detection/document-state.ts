@@ -1,5 +1,6 @@
 import { EVENT_FLAGS, type EventCode } from '../../contract/beacon';
-import type { Deeds, FieldFocus, Jump, Keystroke, Press } from './deeds';
+import type { Deeds, FieldFocus, Jump, Press } from './deeds';
+import type { Keystroke } from './keystroke';
 import type { TraceEvent } from './trace';
 
 export type Event<Code extends EventCode> = Extract<TraceEvent, { code: Code }>;
@@ -82,6 +83,10 @@ export function changeDeed<Deed>({ deed, deeds }: OpenDeed<Deed>): Deed {
   deeds.isChanged = true;
   return deed;
 }
+
+/** Finds the segments' deeds of which a later event can say more. */
+export const findOpenDeeds = ({ press, lastStroke, focus, held, jumps }: DocumentState): ReadonlySet<Deeds> =>
+  new Set([press, lastStroke, focus, ...held.values(), ...jumps].flatMap((open) => (open ? [open.deeds] : [])));
 
 export const isTrusted = ({ flags }: { flags: number }) => (flags & EVENT_FLAGS.trusted) !== 0;
 

@@ -1,5 +1,6 @@
 import { ENVIRONMENT_BITS, EventCode } from '../../contract/beacon';
 import { type Anchor, PAGE_AT, rememberByBatch, type TraceBatch, visitEvents } from './trace';
+import { unpackNumbers } from './varints';
 
 /** A document of a session: its batches in order of their numbers, without repeats. */
 export interface TraceDocument {
@@ -12,6 +13,8 @@ export interface TraceDocument {
 export interface TraceDocuments {
   /** Adds batches, in any order. Repeats change nothing: the first to arrive counts. */
   add(batches: Iterable<TraceBatch>): void;
+  /** Whether there is a batch with this number of this document. */
+  has(batch: Pick<TraceBatch, 'd' | 'n'>): boolean;
   /** In order of their ids. */
   list(): readonly TraceDocument[];
 }
@@ -27,6 +30,7 @@ export function createDocuments(): TraceDocuments {
         else documents.set(batch.d, { batches: [batch], revision: 0 });
       }
     },
+    has: ({ d, n }) => documents.get(d)?.batches.findLast((batch) => batch.n <= n)?.n === n,
     list() {
       if (sorted.length < documents.size)
         sorted = [...documents.values()].sort((a, b) => compareText(a.batches[0].d, b.batches[0].d));
@@ -110,11 +114,13 @@ export function anchorDocuments(batches: readonly TraceBatch[]): DocumentAnchors
 }
 
 /** Finds the address that a batch ends with. Null if it names none. */
-const findLastPage = rememberByBatch((batch) => {
+const findLastPage = (batch: TraceBatch) => (batch.p === undefined ? null : readLastPage(batch));
+
+const readLastPage = rememberByBatch((batch) => {
   let url: string | undefined;
-  if (batch.p === undefined) return null;
-  visitEvents(batch, (code, _, fieldsAt) => {
-    if (code === EventCode.Page) url = batch.p![batch.ev[fieldsAt + PAGE_AT]!];
+  const ev = unpackNumbers(batch.events);
+  visitEvents(ev, (code, _, fieldsAt) => {
+    if (code === EventCode.Page) url = batch.p![ev[fieldsAt + PAGE_AT]!];
   });
   return url ?? null;
 });

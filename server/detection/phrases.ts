@@ -1,4 +1,4 @@
-import type { Keystroke } from './deeds';
+import type { Keystroke } from './keystroke';
 
 // Dictation programs, word completion and text expanders type whole phrases at once, with true keys: nerd-dictation,
 // Talon and on-screen keyboards do. Such keys say nothing about fingers.

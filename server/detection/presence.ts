@@ -6,7 +6,8 @@ import {
   type TraceDocument,
   type TraceDocuments,
 } from './documents';
-import { findServerTime, PAGE_AT, rememberByBatch, type Trace, type TraceBatch, visitEvents } from './trace';
+import { findServerTime, PAGE_AT, type Trace, type TraceBatch, visitEvents } from './trace';
+import { unpackNumbers } from './varints';
 
 /** Whether a session goes on, and what its first and last batches say. All times are the server's. */
 export interface SessionPresence {
@@ -56,14 +57,16 @@ export function createPresenceReader(documents: TraceDocuments): () => SessionPr
       goneSinceMs: isGone ? gone.reduce((latest, time) => Math.max(latest, time)) : null,
       hasEnded: read.some((state) => state.hasEnded),
       user: named?.u ?? null,
-      ...readStart(first),
+      ...readStart(first, states.get(first)!.start!),
     };
   };
 }
 
-function readStart(first: TraceDocument): Pick<SessionPresence, 'startedAtMs' | 'pageUrl'> {
+function readStart(
+  first: TraceDocument,
+  { firstTimeMs, firstPage }: Signs,
+): Pick<SessionPresence, 'startedAtMs' | 'pageUrl'> {
   const [batch] = first.batches;
-  const { firstTimeMs, firstPage } = readSigns(batch);
   const startedAtMs =
     firstTimeMs === null ? batch.receivedAtMs : findServerTime(firstTimeMs, batch, anchorDocument(first));
   return { startedAtMs, pageUrl: firstPage };
@@ -73,6 +76,8 @@ function readStart(first: TraceDocument): Pick<SessionPresence, 'startedAtMs' | 
 interface DocumentState {
   count: number;
   revision: number;
+  /** What the first of them says. */
+  start: Signs | null;
   /** When the document was left, by its own clock. */
   leftTimeMs: number | null;
   goneSinceMs: number | null;
@@ -85,6 +90,7 @@ interface DocumentState {
 const beginState = ({ revision }: TraceDocument): DocumentState => ({
   count: 0,
   revision,
+  start: null,
   leftTimeMs: null,
   goneSinceMs: null,
   lastSignMs: Number.NEGATIVE_INFINITY,
@@ -93,7 +99,9 @@ const beginState = ({ revision }: TraceDocument): DocumentState => ({
 });
 
 function followBatch(state: DocumentState, batch: TraceBatch): void {
-  followSigns(state, readSigns(batch), batch.receivedAtMs);
+  const signs = readSigns(batch);
+  state.start ??= signs;
+  followSigns(state, signs, batch.receivedAtMs);
   state.lastSignMs = Math.max(state.lastSignMs, batch.receivedAtMs);
   if (batch.x) state.hasEnded = true;
   if (batch.u) state.named = findLaterName(state.named, batch);
@@ -118,7 +126,7 @@ interface Signs {
   leftTimeMs: number | null;
 }
 
-const readSigns = rememberByBatch((batch): Signs => {
+function readSigns(batch: TraceBatch): Signs {
   // One literal: in Node 20 each object that begins with a spread gets a hidden class of its own.
   const signs: Signs = {
     firstTimeMs: null,
@@ -128,11 +136,12 @@ const readSigns = rememberByBatch((batch): Signs => {
     hasLeave: false,
     leftTimeMs: null,
   };
-  visitEvents(batch, (code, timeMs, fieldsAt) => {
+  const ev = unpackNumbers(batch.events);
+  visitEvents(ev, (code, timeMs, fieldsAt) => {
     signs.firstTimeMs ??= timeMs;
     signs.latestTimeMs = Math.max(signs.latestTimeMs, timeMs);
     const isPage = code === EventCode.Page;
-    if (isPage && !signs.hasPage) signs.firstPage = batch.p?.[batch.ev[fieldsAt + PAGE_AT]!] ?? null;
+    if (isPage && !signs.hasPage) signs.firstPage = batch.p?.[ev[fieldsAt + PAGE_AT]!] ?? null;
     signs.hasPage ||= isPage;
     if (code === EventCode.Leave) {
       signs.hasLeave = true;
@@ -142,7 +151,7 @@ const readSigns = rememberByBatch((batch): Signs => {
     }
   });
   return signs;
-});
+}
 
 function followSigns(state: DocumentState, { hasLeave, leftTimeMs, hasPage, latestTimeMs }: Signs, atMs: number): void {
   if (hasLeave) {

@@ -12,6 +12,7 @@ import type { RecordedDocument, Recording } from '../../contract/recordings';
 import { anchorDocument, sortDocuments, type TraceDocument } from './documents';
 import { type Anchor, findServerTime, type TraceBatch, visitEvents } from './trace';
 import { addPoint, clampPlace, createTrack, fitTracks, MAX_PLACE_PX, type Track } from './tracks';
+import { unpackNumbers } from './varints';
 
 // What staff see of a trace: what pointer and keys did. It is bounded whatever a page has sent, and says no more of keys than
 // their kind.
@@ -179,7 +180,7 @@ const FOCUS = placesOf(EventCode.Focus);
 
 function readBatch(state: State, batch: TraceBatch, anchor: Anchor): void {
   const { reading } = state;
-  const { ev } = batch;
+  const ev = unpackNumbers(batch.events);
   let [x, y] = [0, 0];
   if (batch.e) {
     const atMs = findServerTime(ev.length > 0 ? ev[1]! / 10 : batch.c[0], batch, anchor);
@@ -187,7 +188,7 @@ function readBatch(state: State, batch: TraceBatch, anchor: Anchor): void {
     reading.windows.push([atMs, clampSize(batch.e.v[2]), clampSize(batch.e.v[3])]);
     noteTime(reading, atMs);
   }
-  visitEvents(batch, (code, timeMs, at) => {
+  visitEvents(ev, (code, timeMs, at) => {
     const atMs = findServerTime(timeMs, batch, anchor);
     noteTime(reading, atMs);
     switch (code) {

@@ -1,5 +1,5 @@
 import { type Finding, MAX_SEGMENTS, type ScoredSegment } from '../../contract/evidence';
-import { createDeeds } from './deeds';
+import { createDeeds, type Deeds } from './deeds';
 import { createDocuments, type TraceDocuments } from './documents';
 import { type Features, mergeFeatures, sumUpDeeds } from './features';
 import { isInsufficient } from './rules/insufficient-evidence';
@@ -70,6 +70,7 @@ export function createScorer(source: TraceSource, documents: TraceDocuments): Sc
       segment.deeds.isChanged = false;
       known.set(segment, part);
     }
+    if (segment.isOver) segment.deeds = FORGOTTEN;
     return part;
   }
 
@@ -101,6 +102,9 @@ export function createScorer(source: TraceSource, documents: TraceDocuments): Sc
 
   return Object.assign(score, { listSegments });
 }
+
+/** Stands for deeds that were summed up and cannot change, so that a long session does not keep them. */
+const FORGOTTEN: Deeds = Object.assign(createDeeds(), { isChanged: false });
 
 /** Joins neighbours until there are at most MAX_SEGMENTS. Together they have the mean of their log odds. */
 function joinSegments(judged: readonly { startMs: number; part: Part }[]): ScoredSegment[] {

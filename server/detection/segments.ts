@@ -1,10 +1,11 @@
 import { type BeaconEnvironment, EventCode } from '../../contract/beacon';
 import { createDeeds, type Deeds } from './deeds';
-import { createDocumentState, type DocumentState } from './document-state';
+import { createDocumentState, type DocumentState, findOpenDeeds } from './document-state';
 import { anchorDocument, createDocuments, type TraceDocument, type TraceDocuments } from './documents';
 import type { Telemetry } from './features';
 import { measureEvent, measureMove } from './measure';
 import { type Anchor, findServerTime, readEvent, type Trace, type TraceBatch, visitEvents } from './trace';
+import { unpackNumbers } from './varints';
 
 // Rules judge segments: a page, and at most a minute of activity on it. So a program that takes over after a person is
 // seen, and the evidence can say when.
@@ -13,6 +14,8 @@ export interface Segment {
   startMs: number;
   eventCount: number;
   deeds: Deeds;
+  /** Whether no later event can change its deeds. */
+  isOver: boolean;
 }
 
 export interface TraceReading {
@@ -21,9 +24,9 @@ export interface TraceReading {
   telemetry: Telemetry;
 }
 
-const MAX_ACTIVITY_MS = 60_000;
+export const MAX_ACTIVITY_MS = 60_000;
 /** A pause counts as activity for at most this long. */
-const MAX_PAUSE_MS = 2_000;
+export const MAX_PAUSE_MS = 2_000;
 const MAX_SEGMENTS = 1_000;
 /** A session of eight hours has far fewer values. What is sent in excess is not judged. */
 const MAX_TRACE_VALUES = 1_000_000;
@@ -57,13 +60,16 @@ export function createTraceReader(documents: TraceDocuments): () => TraceReading
     const reading = known && isContinued(known, document, limits) ? known : beginReading(document, limits);
     reading.limits = limits;
     const anchor = anchorDocument(document);
+    const knownCount = reading.count;
     for (; reading.count < document.batches.length; reading.count++) {
       const batch = document.batches[reading.count]!;
-      reading.values += batch.ev.length;
+      const ev = unpackNumbers(batch.events);
+      reading.values += ev.length;
       followTelemetry(reading.telemetry, document, reading.count);
-      if (limits.valuesBefore + reading.values > MAX_TRACE_VALUES) reading.telemetry.droppedEvents += batch.ev.length;
-      else readBatch(reading, batch, anchor, findEnvironment);
+      if (limits.valuesBefore + reading.values > MAX_TRACE_VALUES) reading.telemetry.droppedEvents += ev.length;
+      else readBatch(reading, { batch, ev }, anchor, findEnvironment);
     }
+    if (reading.count > knownCount) noticeEnds(reading);
     readings.set(document, reading);
     return reading;
   }
@@ -145,17 +151,17 @@ function followTelemetry(telemetry: Telemetry, { batches }: TraceDocument, place
 
 function readBatch(
   reading: DocumentReading,
-  batch: TraceBatch,
+  { batch, ev }: { batch: TraceBatch; ev: readonly number[] },
   anchor: Anchor,
   findEnvironment: (environment: BeaconEnvironment) => BeaconEnvironment,
 ): void {
   const { segments, state } = reading;
   const madeAtMs = findServerTime(batch.c[0], batch, anchor);
   // The first event of a batch has its time since the document's time origin.
-  const startMs = batch.ev.length > 0 ? findServerTime(batch.ev[1]! / 10, batch, anchor) : madeAtMs;
+  const startMs = ev.length > 0 ? findServerTime(ev[1]! / 10, batch, anchor) : madeAtMs;
   let segment = segments.at(-1) ?? openSegment(reading, startMs);
   if (batch.e) addEnvironment(segment, findEnvironment(batch.e), startMs);
-  visitEvents(batch, (code, timeMs, fieldsAt) => {
+  visitEvents(ev, (code, timeMs, fieldsAt) => {
     const pauseMs = Math.min(Math.max(timeMs - reading.lastTimeMs, 0), MAX_PAUSE_MS);
     const isNewPage = code === EventCode.Page && segment.eventCount > 0;
     const isOver = isNewPage || reading.activityMs + pauseMs > MAX_ACTIVITY_MS;
@@ -172,7 +178,7 @@ function readBatch(
       measureMove(state, timeMs);
     } else {
       const atMs = findServerTime(timeMs, batch, anchor);
-      measureEvent(state, readEvent(batch, { code, timeMs, atMs }, fieldsAt), segment.deeds);
+      measureEvent(state, readEvent(ev, { code, timeMs, atMs }, fieldsAt), segment.deeds);
     }
     reading.lastTimeMs = timeMs;
   });
@@ -190,8 +196,15 @@ function readBatch(
   }
 }
 
+/** Notices which segments are over: those before the last, unless a later event can say more of one of their deeds. */
+function noticeEnds({ segments, state }: DocumentReading): void {
+  const open = findOpenDeeds(state);
+  for (let place = 0; place < segments.length - 1; place++)
+    segments[place]!.isOver ||= !open.has(segments[place]!.deeds);
+}
+
 function openSegment(reading: DocumentReading, startMs: number): Segment {
-  const segment: Segment = { startMs, eventCount: 0, deeds: createDeeds() };
+  const segment: Segment = { startMs, eventCount: 0, deeds: createDeeds(), isOver: false };
   reading.segments.push(segment);
   reading.activityMs = 0;
   return segment;

@@ -1,10 +1,13 @@
 import { type Beacon, type BeaconContent, EVENT_FIELDS, EventCode, MAX_SESSION_MS } from '../../contract/beacon';
+import { type PackedNumbers, unpackNumbers } from './varints';
 
 // A trace is what one session sent. Nothing here depends on the order in which its batches arrived. A batch never changes, so
-// what follows from it alone is computed once and remembered as long as the batch is in memory.
+// what follows from it alone can be remembered as long as the batch is in memory.
 
 /** A batch as it is kept: its content, what else a replay of the session needs, and when it arrived. */
-export interface TraceBatch extends BeaconContent, Pick<Beacon, 'u' | 'x'> {
+export interface TraceBatch extends Omit<BeaconContent, 'ev'>, Pick<Beacon, 'u' | 'x'> {
+  /** The numbers of `ev`. Whoever reads them unpacks them, so that an open session takes little memory. */
+  events: PackedNumbers;
   receivedAtMs: number;
   /** The agent that signed the request, and the number of the network (autonomous system) that it came from, if known. */
   agent?: string;
@@ -72,7 +75,7 @@ export function findServerTime(timeMs: number, { receivedAtMs }: TraceBatch, anc
 
 /** Visits the events of a batch: code, time in the document's clock, and where its fields begin in `ev`. */
 export function visitEvents(
-  { ev }: TraceBatch,
+  ev: readonly number[],
   visit: (code: EventCode, timeMs: number, fieldsAt: number) => void,
 ): void {
   let time10 = 0;
@@ -87,9 +90,10 @@ export function visitEvents(
 /** Decodes the events of a batch. */
 export function readEvents(batch: TraceBatch, anchor: Anchor): TraceEvent[] {
   const events: TraceEvent[] = [];
+  const ev = unpackNumbers(batch.events);
   let [x, y] = [0, 0];
-  visitEvents(batch, (code, timeMs, fieldsAt) => {
-    const event = readEvent(batch, { code, timeMs, atMs: findServerTime(timeMs, batch, anchor) }, fieldsAt);
+  visitEvents(ev, (code, timeMs, fieldsAt) => {
+    const event = readEvent(ev, { code, timeMs, atMs: findServerTime(timeMs, batch, anchor) }, fieldsAt);
     if (event.code === EventCode.Move) {
       x += event.dx;
       y += event.dy;
@@ -103,7 +107,7 @@ export function readEvents(batch: TraceBatch, anchor: Anchor): TraceEvent[] {
 
 /** Decodes one event, whose fields begin at `fieldsAt`. Where a move is follows from those before it. */
 export function readEvent(
-  { ev }: TraceBatch,
+  ev: readonly number[],
   { code, timeMs, atMs }: { code: EventCode; timeMs: number; atMs: number },
   fieldsAt: number,
 ): TraceEvent {

@@ -1,4 +1,4 @@
-import type { Keystroke } from './deeds';
+import type { Keystroke } from './keystroke';
 import {
   add,
   countShare,

@@ -2,6 +2,7 @@ import { EVENT_FIELDS, EventCode } from '../../contract/beacon';
 import { type Event, isTrusted } from './document-state';
 import { anchorDocument, sortDocuments, type TraceDocument } from './documents';
 import { readEvent, type TraceBatch, visitEvents } from './trace';
+import { unpackNumbers } from './varints';
 import { createPageState, followKey, followPage, type PageState, traceInput } from './writing-provenance';
 import {
   countChange,
@@ -50,12 +51,12 @@ function readPage(page: TraceDocument, written: Map<string, WrittenText>): void 
   for (const batch of page.batches) {
     if (batch.n !== next || (batch.l?.[1] ?? 0) > 0) loseEvents(reading);
     next = batch.n + 1;
-    visitEvents(batch, (code, timeMs, fieldsAt) => {
-      if (code === EventCode.Input) takeInput(reading, readInput(batch.ev, timeMs, fieldsAt));
-      else if (code === EventCode.KeyDown)
-        followKey(reading.state, batch.ev[fieldsAt]!, batch.ev[fieldsAt + 2]!, timeMs);
+    const ev = unpackNumbers(batch.events);
+    visitEvents(ev, (code, timeMs, fieldsAt) => {
+      if (code === EventCode.Input) takeInput(reading, readInput(ev, timeMs, fieldsAt));
+      else if (code === EventCode.KeyDown) followKey(reading.state, ev[fieldsAt]!, ev[fieldsAt + 2]!, timeMs);
       else if (FOLLOWED[code]) {
-        const event = readEvent(batch, { code, timeMs, atMs: 0 }, fieldsAt);
+        const event = readEvent(ev, { code, timeMs, atMs: 0 }, fieldsAt);
         if (event.code === EventCode.Writing) nameField(reading, event, findText(event, batch, written));
         else if (event.code === EventCode.Focus) noteFocus(reading, event);
         else followPage(reading.state, event);

@@ -1,5 +1,5 @@
 import { ELEMENT_ROLES, EVENT_FLAGS, type EventCode, INPUT_TYPES, KEY_CLASSES } from '../../contract/beacon';
-import type { Deeds, FieldFocus, Keystroke } from './deeds';
+import type { Deeds, FieldFocus } from './deeds';
 import {
   changeDeed,
   countTime,
@@ -9,18 +9,16 @@ import {
   isTrusted,
   REACTION_MS,
 } from './document-state';
+import { Keystroke } from './keystroke';
 import { MS_PER_SPOKEN_CHARACTER } from './phrases';
 
 // What is written: keys, input and the fields that it goes to.
 
-const CHARACTERS = new Set(['letter', 'capital', 'digit', 'space', 'punctuation']);
-const MAX_INTERVAL_MS = 2_000;
-
 /** Measures a key: its kind, its interval, and whether Shift or Caps Lock was down. */
 export function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, deeds: Deeds): void {
   const { flags, timeMs, atMs } = event;
-  const kind = KEY_CLASSES[event.class]!;
-  const isCharacter = CHARACTERS.has(kind);
+  const stroke = new Keystroke({ atMs, kind: KEY_CLASSES[event.class]!, flags, timeMs, beforeMs: state.characterMs });
+  const { isCharacter } = stroke;
   if (isTrusted(event)) {
     if (isCharacter) state.typedMs = timeMs;
     else state.deedMs = timeMs;
@@ -29,19 +27,6 @@ export function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown
   finishDeed(state, timeMs);
   state.isKeyedInput = true;
   if (flags & EVENT_FLAGS.repeated) return;
-  const intervalMs = timeMs - state.characterMs;
-  const stroke: Keystroke = {
-    atMs,
-    kind,
-    isCharacter,
-    isTrusted: isTrusted(event),
-    isMultiline: false,
-    heldMs: null,
-    hasCode: (flags & EVENT_FLAGS.hasCode) !== 0,
-    hasShift: (flags & EVENT_FLAGS.shift) !== 0,
-    hasCapsLock: (flags & EVENT_FLAGS.capsLock) !== 0,
-    intervalMs: isCharacter && intervalMs < MAX_INTERVAL_MS ? intervalMs : null,
-  };
   deeds.keys.push(stroke);
   countTime(deeds, timeMs);
   state.lastStroke = { deed: stroke, deeds, timeMs };
@@ -54,7 +39,7 @@ export function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown
 /** Measures how long a key was held. */
 export function takeKeyUp(state: DocumentState, { slot, timeMs }: Event<EventCode.KeyUp>): void {
   const held = state.held.get(slot);
-  if (held) changeDeed(held).heldMs = timeMs - held.timeMs;
+  if (held) changeDeed(held).noteRelease(timeMs);
   state.held.delete(slot);
 }
 
@@ -80,7 +65,7 @@ export function takeInput(state: DocumentState, event: Event<EventCode.Input>, d
   if (!isTrusted(event) || (flags & EVENT_FLAGS.autofilled) !== 0 || !TYPED.has(type)) return;
   if (type === 'insertText') noticeTyping(state, timeMs);
   if ((flags & EVENT_FLAGS.multiline) === 0) return;
-  if (isKeyed && state.lastStroke) changeDeed(state.lastStroke).isMultiline = true;
+  if (isKeyed && state.lastStroke) changeDeed(state.lastStroke).noteMultiline();
   if (timeMs - state.clipboardMs < KEY_TO_TEXT_MS) return;
   const isComposed = timeMs - state.compositionMs < KEY_TO_TEXT_MS;
   const isBurst = length > MIN_BURST_LENGTH && timeMs - state.noticedMs < length * MS_PER_SPOKEN_CHARACTER;

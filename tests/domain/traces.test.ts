@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventCode } from '../../contract/beacon';
-import { batchName, coverBatches, coversBatch } from '../../server/collector/coverage';
+import { coverBatches, coversBatch } from '../../server/collector/coverage';
 import {
   documentId,
   documentNumber,
@@ -13,6 +13,7 @@ import {
   unpackTrace,
 } from '../../server/collector/packing';
 import { createPartitions, pruneTraces } from '../../server/collector/retention';
+import { packNumbers } from '../../server/detection/varints';
 import {
   moved,
   ORDINARY,
@@ -45,7 +46,7 @@ describe('a packed batch', () => {
     n: fc.nat(1999),
     receivedAtMs: fc.integer({ min: 1.7e12, max: 1.9e12 }),
     c: fc.tuple(fc.nat(2 ** 31), fc.nat(2 ** 31)),
-    ev: fc.array(integer, { maxLength: 400 }),
+    events: fc.array(integer, { maxLength: 400 }).map(packNumbers),
     p: fc.array(webAddress, { maxLength: 3 }),
     w: fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { maxLength: 3 }),
   });
@@ -70,7 +71,7 @@ describe('a packed batch', () => {
       n: 0,
       receivedAtMs: 0,
       c: [0, 0] as [number, number],
-      ev: typed(0, 50),
+      events: packNumbers(typed(0, 50)),
     };
     const body = packBatch(content);
     expect(() => unpackBatch(body.subarray(0, body.length - 3), { d, n, receivedAtMs })).toThrow();
@@ -79,6 +80,8 @@ describe('a packed batch', () => {
 });
 
 describe('what a cut covers', () => {
+  const batchName = ({ d, n }: { d: string; n: number }) => `${d}:${n}`;
+
   it('is exactly its batches', () => {
     const names = fc.uniqueArray(fc.record({ d: fc.constantFrom('a', 'b', '__proto__'), n: fc.nat(30) }), {
       selector: batchName,
@@ -150,8 +153,8 @@ describe('the size of a session', () => {
     return {
       ...{ d, n, c: [at10 / 10 + 1_900, startMs + at10 / 10 + 1_900], receivedAtMs: startMs + n * 2_000 + 2_000 },
       ...(n === 0
-        ? { e: ORDINARY, p: [PAGE_URL], origin: PAGE_ORIGIN, ev: [...pageShown(0), ...events] }
-        : { ev: events }),
+        ? { e: ORDINARY, p: [PAGE_URL], origin: PAGE_ORIGIN, events: packNumbers([...pageShown(0), ...events]) }
+        : { events: packNumbers(events) }),
     };
   }
   const measure = async () => {
@@ -218,7 +221,13 @@ describe('partitions', () => {
     const expected = ['batches', 'traces'].flatMap((table) => days.map((name) => `session_${table}_${name}`));
     expect(await listPartitions()).toEqual([...expected, ...defaults].sort());
     const own = await openPages();
-    const batch: KeptBatch = { d: '0'.repeat(16), n: 0, c: [0, 0], receivedAtMs: nowMs, ev: pageShown(0) };
+    const batch: KeptBatch = {
+      d: '0'.repeat(16),
+      n: 0,
+      c: [0, 0],
+      receivedAtMs: nowMs,
+      events: packNumbers(pageShown(0)),
+    };
     await writeSessions(own, nowMs, [[batch], [batch]]);
     await writeSessions(own, nowMs + DAY_MS, [[batch]]);
     // What was kept before its partition was made is in the default partition, and goes too.
@@ -237,7 +246,13 @@ describe('partitions', () => {
     const { db } = server.service;
     const nowMs = day('2025-06-01');
     const own = await openPages();
-    const batch: KeptBatch = { d: '0'.repeat(16), n: 0, c: [0, 0], receivedAtMs: nowMs, ev: pageShown(0) };
+    const batch: KeptBatch = {
+      d: '0'.repeat(16),
+      n: 0,
+      c: [0, 0],
+      receivedAtMs: nowMs,
+      events: packNumbers(pageShown(0)),
+    };
     await writeSessions(own, nowMs, [[batch]]);
     expect(await createPartitions(db, nowMs)).toBe(7);
     expect(await countKept(own)).toEqual({ sessions: 1, batches: 1, traces: 0 });
@@ -248,7 +263,13 @@ describe('partitions', () => {
     const { db } = server.service;
     const [free, enterprise] = [await openPages('free'), await openPages()];
     const nowMs = day('2025-09-30');
-    const batch: KeptBatch = { d: '0'.repeat(16), n: 0, c: [0, 0], receivedAtMs: nowMs, ev: pageShown(0) };
+    const batch: KeptBatch = {
+      d: '0'.repeat(16),
+      n: 0,
+      c: [0, 0],
+      receivedAtMs: nowMs,
+      events: packNumbers(pageShown(0)),
+    };
     for (const site of [free, enterprise]) await writeSessions(site, nowMs - 40 * DAY_MS, [[batch]]);
     await pruneTraces(db, 90, nowMs);
     expect(await countKept(free)).toEqual({ sessions: 0, batches: 0, traces: 0 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Beacon } from '../../contract/beacon';
 import type { Finding } from '../../contract/evidence';
 import { RULE_SET_VERSION } from '../../server/detection/score';
+import { unpackNumbers } from '../../server/detection/varints';
 import { openPageSite, type PageSite, Tab } from '../support/beacon';
 import { mmdbMap, mmdbNumber, writeMmdb } from '../support/mmdb';
 import { startTestServer, type TestServer } from '../support/server';
@@ -59,8 +60,8 @@ async function visit(site: PageSite, seed: number, batchCount = 99): Promise<Map
   const tab = new Tab(site);
   const { batches } = imitate(RECORDED_HUMAN, seed);
   const sent = batches.slice(0, batchCount);
-  for (const [place, { c, e, p, ev }] of sent.entries()) {
-    const content: Partial<Beacon> = { c, ev, ...(e && { e }), ...(p ? { p } : { p: [] }) };
+  for (const [place, { c, e, p, events }] of sent.entries()) {
+    const content: Partial<Beacon> = { c, ev: unpackNumbers(events), ...(e && { e }), ...(p ? { p } : { p: [] }) };
     if (place === sent.length - 1) content.x = 1;
     const beacon = tab.make(content);
     expect((await tab.post(beacon)).status).toBe(200);

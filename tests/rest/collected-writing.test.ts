@@ -3,6 +3,7 @@ import type { Beacon } from '../../contract/beacon';
 import type { WritingEvidence } from '../../contract/writing';
 import { createCollector } from '../../server/collector/collector';
 import type { TraceBatch } from '../../server/detection/trace';
+import { unpackNumbers } from '../../server/detection/varints';
 import type { Fact } from '../../server/pipeline/facts';
 import { openPageSite, PAGE_URL, type PageSite, Tab } from '../support/beacon';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
@@ -27,9 +28,9 @@ const openSite = async () =>
 
 /** The beacons of a tab in which so much was written; the last one ends the session. */
 function makeBeacons(tab: Tab, batches: readonly TraceBatch[]): Beacon[] {
-  return batches.map(({ c, ev, w, e }, n) =>
+  return batches.map(({ c, events, w, e }, n) =>
     tab.make({
-      ...{ c, ev, ...(w && { w }), ...(e ? { e, p: [PAGE_URL] } : {}) },
+      ...{ c, ev: unpackNumbers(events), ...(w && { w }), ...(e ? { e, p: [PAGE_URL] } : {}) },
       ...(n === 0 ? { u: { id: 'u-1' } } : {}),
       ...(n === batches.length - 1 ? { x: 1 as const } : {}),
     }),

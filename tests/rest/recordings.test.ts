@@ -4,6 +4,7 @@ import { EventCode, MAX_EVENT_VALUES, MAX_SESSION_BATCHES } from '../../contract
 import { type FoundRecording, MAX_RECORDING_BYTES, type Recording } from '../../contract/recordings';
 import { documentNumber, type KeptBatch, packBatch, packTrace } from '../../server/collector/packing';
 import { pruneTraces } from '../../server/collector/retention';
+import { packNumbers, unpackNumbers } from '../../server/detection/varints';
 import { moved, ORDINARY, openPageSite, PAGE_URL, type PageSite, pageShown, Tab, typed } from '../support/beacon';
 import { CHROME, scoredSession } from '../support/facts';
 import { makeLargestBatches } from '../support/largest-trace';
@@ -202,7 +203,7 @@ describe('the recording of the largest session that the collector takes', () => 
   const START_MS = Date.now() - 8 * 3_600_000;
   const keep = (n: number, ev: number[], more: Partial<KeptBatch> = {}): KeptBatch => ({
     ...{ d: 'a'.repeat(16), n, c: [n * 14_000, START_MS + n * 14_000], receivedAtMs: START_MS + n * 14_000 },
-    ...{ ev: [ev[0]!, n * 140_000, ...ev.slice(2)], ...(n === 0 && { e: ORDINARY }), ...more },
+    ...{ events: packNumbers([ev[0]!, n * 140_000, ...ev.slice(2)]), ...(n === 0 && { e: ORDINARY }), ...more },
   });
   /** Everything that fits into a batch: the smallest event, as often as it can be. */
   const still = Array.from({ length: MAX_EVENT_VALUES / 4 }, () => [EventCode.Move, 9, 1, 0]).flat();
@@ -261,7 +262,7 @@ describe('the recording of the largest session that the collector takes', () => 
     const ours = await measureLeastCpu(async () => {
       answer = await server.service.recordings.read(scope, { sessionId });
     });
-    const numbers = batches.flatMap(({ ev }) => ev).slice(0, MAX_READ_NUMBERS);
+    const numbers = batches.flatMap(({ events }) => unpackNumbers(events)).slice(0, MAX_READ_NUMBERS);
     const floor = await measureLeastCpu(() => JSON.parse(JSON.stringify(numbers)));
     expect(ours / floor).toBeLessThan(MAX_RATIO);
     const { text } = await ask(sessionId);

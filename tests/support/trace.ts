@@ -1,5 +1,6 @@
 import { type BeaconEnvironment, EVENT_FIELDS, EVENT_FLAGS, EventCode, KEY_CLASSES } from '../../contract/beacon';
 import type { Trace, TraceBatch } from '../../server/detection/trace';
+import { packNumbers } from '../../server/detection/varints';
 
 // Builds small traces by hand, as the pixel would send them. Synthetic: no person and no browser made them.
 
@@ -130,7 +131,7 @@ export class TraceBuilder {
     const { document = '00000000000000d1', originMs = 1_800_000_000_000, environment = DESKTOP } = this.options;
     const n = this.batches.length;
     this.batches.push({
-      ...{ d: document, n, c: [this.timeMs, originMs + this.timeMs], ev: this.ev },
+      ...{ d: document, n, c: [this.timeMs, originMs + this.timeMs], events: packNumbers(this.ev) },
       ...(n === 0 && environment ? { e: environment } : {}),
       ...(this.pages.length > 0 ? { p: this.pages } : {}),
       receivedAtMs: originMs + Math.ceil(this.timeMs) + 40,

@@ -1,5 +1,6 @@
 import { CLIPBOARD_KINDS, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES } from '../../contract/beacon';
 import type { TraceBatch } from '../../server/detection/trace';
+import { packNumbers } from '../../server/detection/varints';
 import { DESKTOP, seedRandom } from './trace';
 
 // Pages on which somebody writes, and how: what people and programs would leave in a trace, as far as we know. No person made
@@ -134,7 +135,13 @@ export class WrittenPage {
       // Each batch takes equally long, so that the page begins at the same time however it is cut.
       const endMs = Math.ceil(this.events[end - 1]?.timeMs ?? 0);
       return {
-        ...{ d: document, n, c: [endMs, originMs + endMs], ev, receivedAtMs: originMs + endMs + 40 },
+        ...{
+          d: document,
+          n,
+          c: [endMs, originMs + endMs],
+          events: packNumbers(ev),
+          receivedAtMs: originMs + endMs + 40,
+        },
         ...(n === 0 ? { e: DESKTOP } : {}),
         ...(w.length > 0 ? { w } : {}),
       };

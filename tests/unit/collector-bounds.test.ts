@@ -1,16 +1,18 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Database } from '../../db/client';
 import { createMinuteCounter } from '../../server/collector/limits';
 import type { KeptBatch } from '../../server/collector/packing';
 import { createSessions } from '../../server/collector/session-state';
 import { createSiteFinder } from '../../server/collector/site-access';
+import { type PackedNumbers, packNumbers } from '../../server/detection/varints';
 import type { Secrets } from '../../server/platform/secrets';
+import { moved, pageShown, typed } from '../support/beacon';
 
 // Anyone may send anything to the collector, so nothing that it remembers may grow with the number of requests.
 
 const CREATED_AT = '2026-11-22T12:00:00.000Z';
 const named = { integrationId: 'int_1', sessionId: 'ses_1', userAgent: '', country: null, location: null };
-const addSession = (sessions: ReturnType<typeof createSessions>, key: string, ev: number[]) => {
+const addSession = (sessions: ReturnType<typeof createSessions>, key: string, events: PackedNumbers) => {
   const stored = {
     day: '2026-11-22',
     isNewSession: true,
@@ -18,14 +20,14 @@ const addSession = (sessions: ReturnType<typeof createSessions>, key: string, ev
     isClosed: false,
     receivedAt: CREATED_AT,
   };
-  const batch: KeptBatch = { d: 'a'.repeat(16), n: 0, c: [0, 0], ev, receivedAtMs: Date.parse(CREATED_AT) };
+  const batch: KeptBatch = { d: 'a'.repeat(16), n: 0, c: [0, 0], events, receivedAtMs: Date.parse(CREATED_AT) };
   sessions.addBatch(named, { ...stored, sessionKey: key }, batch);
 };
 const openSessions = () => createSessions({ query: async () => [] } as unknown as Database);
 
 it('at most 20,000 sessions are kept, the ones that were used last', () => {
   const sessions = openSessions();
-  for (let n = 0; n < 20_100; n++) addSession(sessions, String(n), []);
+  for (let n = 0; n < 20_100; n++) addSession(sessions, String(n), '');
   expect(sessions.count()).toBe(20_000);
   expect([sessions.get('99'), sessions.get('100')?.key, sessions.get('20099')?.key]).toEqual([
     undefined,
@@ -34,12 +36,23 @@ it('at most 20,000 sessions are kept, the ones that were used last', () => {
   ]);
 });
 
-it('large sessions are fewer, so that their events stay below eight million numbers', () => {
-  const sessions = openSessions();
-  const events = Array(20_000).fill(0);
-  for (let n = 0; n < 1_000; n++) addSession(sessions, String(n), events);
-  expect(sessions.count()).toBeLessThanOrEqual(8_000_000 / events.length);
-  expect(sessions.count()).toBeGreaterThan(300);
+describe('large sessions are fewer, so that their batches stay below 96 MB', () => {
+  const MAX_BYTES = 96 * 1024 * 1024;
+
+  /** With how many bytes they take at least: packed, and for what is measured. */
+  it.each([
+    ['moves', moved(0, 4_990), 4_990 * 5],
+    ['keys, of which more is measured', typed(0, 2_000), 2_000 * (9 + 200)],
+    ['pages, each of which is a segment', Array(5_000).fill(pageShown(10)).flat(), 5_000 * (4 + 2_800)],
+    ['signs of life, thirty of which are a segment', Array(5_000).fill([17, 20_000]).flat(), 5_000 * (4 + 2_800 / 30)],
+  ])('with nothing but %s', (_, ev, bytes) => {
+    const sessions = openSessions();
+    const events = packNumbers(ev);
+    const most = Math.floor(MAX_BYTES / bytes);
+    for (let n = 0; n < 1.2 * most; n++) addSession(sessions, String(n), events);
+    expect(sessions.count()).toBeLessThanOrEqual(most);
+    expect(sessions.count()).toBeGreaterThan(0.7 * most);
+  });
 });
 
 it('invented keys share one count once 50,000 are counted in a minute', () => {

@@ -16,7 +16,7 @@ it('a batch that is missing for good has the others read once, not at every judg
   const sessions = createSessions({ query } as unknown as Database);
   const add = (n: number) => {
     const receivedAtMs = CREATED_MS + n * 120_000;
-    const batch: KeptBatch = { d: 'a'.repeat(16), n, c: [0, 0], ev: [], receivedAtMs };
+    const batch: KeptBatch = { d: 'a'.repeat(16), n, c: [0, 0], events: '', receivedAtMs };
     const stored = {
       sessionKey: '1',
       day: '2026-11-22',

@@ -64,7 +64,7 @@ describe('a session that names several users', () => {
       sessions.addBatch(
         { integrationId: 'int_1', sessionId: 'ses_1', userAgent: '', country: null, location: null },
         { ...stored, receivedAt, isNewSession: n === 0 },
-        { d: 'a'.repeat(16), n: n++, c: [0, 0], ev: [], receivedAtMs, user, origin: 'https://lms.example.edu' },
+        { d: 'a'.repeat(16), n: n++, c: [0, 0], events: '', receivedAtMs, user, origin: 'https://lms.example.edu' },
       );
       return sessions.get('1')!;
     };

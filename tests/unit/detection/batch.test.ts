@@ -2,12 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Beacon, EventCode, MAX_EVENT_VALUES, MAX_SESSION_BATCHES } from '../../../contract/beacon';
 import { readBeacon } from '../../../server/detection/batch';
+import { unpackNumbers } from '../../../server/detection/varints';
 import { DESKTOP, TraceBuilder } from '../../support/trace';
 
-const { receivedAtMs, ...content } = new TraceBuilder().move(10, 20).press(10, 20, 80).key('letter', 70).send()
+const { receivedAtMs, events, ...content } = new TraceBuilder().move(10, 20).press(10, 20, 80).key('letter', 70).send()
   .batches[0]!;
 const BEACON: Beacon = {
   ...content,
+  ev: unpackNumbers(events),
   v: 1,
   k: 'site_AAAAAAAAAAAAAAAAAAAAAAAA',
   s: '0123456789abcdef0123456789abcdef',

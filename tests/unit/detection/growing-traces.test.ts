@@ -4,8 +4,9 @@ import { EVENT_FIELDS, EVENT_FLAGS, EventCode } from '../../../contract/beacon';
 import { createDocuments, isComplete } from '../../../server/detection/documents';
 import { createPresenceReader, readPresence } from '../../../server/detection/presence';
 import { createScorer, scoreSegments, scoreTrace } from '../../../server/detection/score';
-import { createTraceReader, readTrace } from '../../../server/detection/segments';
+import { createTraceReader, readTrace, type Segment } from '../../../server/detection/segments';
 import type { TraceBatch, TraceSource } from '../../../server/detection/trace';
+import { packNumbers } from '../../../server/detection/varints';
 import { readAllRecordings, readTrace as readRecordedTrace, readRecordings } from '../../lab/recordings';
 import { CHROME, TraceBuilder } from '../../support/trace';
 
@@ -41,9 +42,15 @@ function compareGrowth(source: TraceSource = SOURCE): (groups: readonly (readonl
     const read = createTraceReader(documents);
     const readPages = createPresenceReader(documents);
     const batches: TraceBatch[] = [];
+    const over = new Map<Segment, string>();
     for (const group of groups) {
       documents.add(group);
       batches.push(...group);
+      for (const segment of read().segments.filter(({ isOver }) => isOver)) {
+        const text = JSON.stringify(segment);
+        expect(over.get(segment) ?? text).toBe(text);
+        over.set(segment, text);
+      }
       expect([score(), score.listSegments(), read(), readPages()].map((answer) => JSON.stringify(answer))).toEqual(
         readWhole(batches),
       );
@@ -166,8 +173,8 @@ describe('a score while a session goes on is that of the whole', () => {
 
   it('when documents share the most values that are judged', () => {
     const press = [EventCode.Press, 10, ...EVENT_FIELDS[EventCode.Press].map(() => 0)];
-    const ev = Array.from({ length: 20_000 }, () => press).flat();
-    const page = (d: string) => [0, 1].map((n): TraceBatch => ({ d, n, c: [0, 0], receivedAtMs: START_MS, ev }));
+    const events = packNumbers(Array.from({ length: 20_000 }, () => press).flat());
+    const page = (d: string) => [0, 1].map((n): TraceBatch => ({ d, n, c: [0, 0], receivedAtMs: START_MS, events }));
     const batches = ['1', '2'].flatMap((digit) => page(digit.repeat(16)));
     expect(readTrace({ ...SOURCE, batches }).telemetry.droppedEvents).toBe(300_000);
     compareGrowth()(batches.toReversed().map((batch) => [batch]));
@@ -177,7 +184,7 @@ describe('a score while a session goes on is that of the whole', () => {
 it('documents are complete if no number of a batch is missing', () => {
   const isCompleteWith = (...numbers: number[]) => {
     const documents = createDocuments();
-    documents.add(numbers.map((n) => ({ d: 'a', n, c: [0, 0], ev: [], receivedAtMs: 0 })));
+    documents.add(numbers.map((n) => ({ d: 'a', n, c: [0, 0], events: '', receivedAtMs: 0 })));
     return isComplete(documents);
   };
   const cases = [[0], [2, 0, 1], [], [1], [0, 2], [0, 0], [1, 1, 0]];

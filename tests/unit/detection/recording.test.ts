@@ -5,6 +5,7 @@ import { MAX_RECORDING_BYTES } from '../../../contract/recordings';
 import { readBeacon } from '../../../server/detection/batch';
 import { MAX_KEYS, MAX_PATH_POINTS, makeRecording } from '../../../server/detection/recording';
 import type { TraceBatch } from '../../../server/detection/trace';
+import { packNumbers } from '../../../server/detection/varints';
 import { makeLargestBatches } from '../../support/largest-trace';
 import { buildTrace, TraceBuilder } from '../../support/trace';
 
@@ -77,7 +78,11 @@ describe('the recording of a session', () => {
         expect(readBeacon(JSON.parse(text))).not.toBeNull();
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BEACON_BYTES);
       }
-      batches.push({ ...beacon, receivedAtMs: START_MS + 28_000_000 + batches.length * 7 });
+      batches.push({
+        ...beacon,
+        events: packNumbers(beacon.ev),
+        receivedAtMs: START_MS + 28_000_000 + batches.length * 7,
+      });
       if (batches.length >= count) break;
     }
     const recording = makeRecording(batches, START_MS);

@@ -9,6 +9,7 @@ import { readPresence } from '../../../server/detection/presence';
 import { RULES } from '../../../server/detection/rules/table';
 import { RULE_SET_VERSION, scoreTrace } from '../../../server/detection/score';
 import type { TraceBatch } from '../../../server/detection/trace';
+import { packNumbers } from '../../../server/detection/varints';
 import { AGENTS, imitate, type Manner, PEOPLE, RECORDED_HUMAN, SyntheticTask } from '../../support/synthetic-sessions';
 import { buildTrace, CHROME, DESKTOP, TraceBuilder } from '../../support/trace';
 
@@ -208,7 +209,7 @@ describe('a judgement', () => {
             ...content,
             p: ['https://a.example/', 'https://a.example/b', 'https://a.example/c'],
           });
-          return beacon === null ? [] : [{ ...beacon, receivedAtMs }];
+          return beacon === null ? [] : [{ ...beacon, events: packNumbers(beacon.ev), receivedAtMs }];
         });
         accepted += batches.length;
         const { botScore, findings } = scoreTrace({ userAgent: CHROME, batches });

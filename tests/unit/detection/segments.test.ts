@@ -29,6 +29,20 @@ describe('a segment', () => {
     expect(startsOf(idle)).toEqual([140]);
   });
 
+  it('is over once another one has begun and none of its deeds is open', () => {
+    const builder = new TraceBuilder().wait(500).add(EventCode.KeyDown, { slot: 7 });
+    const areOver = () => read(builder).segments.map(({ isOver }) => isOver);
+    expect(areOver()).toEqual([false]);
+    builder.page('https://lms.example.edu/2', 1).wait(500).key('letter', 80);
+    builder.page('https://lms.example.edu/3', 1);
+    // The key of the first page is down, and an Input may follow that of the second.
+    expect(areOver()).toEqual([false, false, false]);
+    builder.add(EventCode.KeyUp, { slot: 7 });
+    expect(areOver()).toEqual([true, false, false]);
+    builder.wait(500).key('letter', 80);
+    expect(areOver()).toEqual([true, true, false]);
+  });
+
   it('measures the same with and without what is said of an Input', () => {
     const type = (isTold: boolean) => {
       const builder = new TraceBuilder().wait(3_000);

@@ -4,6 +4,7 @@ import { EVENT_FIELDS, EventCode } from '../../../contract/beacon';
 import { MAX_WRITING_EVIDENCE_BYTES, writingEvidenceSchema } from '../../../contract/writing';
 import { readBeacon } from '../../../server/detection/batch';
 import type { TraceBatch } from '../../../server/detection/trace';
+import { packNumbers } from '../../../server/detection/varints';
 import { MIN_NEW_CHARACTERS, scoreWriting, WRITING_BASE, WRITING_RULES } from '../../../server/detection/writing-score';
 import * as writers from '../../support/writers';
 import { WrittenPage } from '../../support/writers';
@@ -226,7 +227,7 @@ describe('a score', () => {
               ...{ ...common, n: n + (receivedAtMs % 2), c: [0, 0], w: ['', 'x'] },
               ev: events.flat(),
             });
-            return beacon ? [{ ...beacon, receivedAtMs }] : [];
+            return beacon ? [{ ...beacon, events: packNumbers(beacon.ev), receivedAtMs }] : [];
           });
           for (const { aiScore, wordCount, evidence } of scoreWriting(batches)) {
             scores++;

@@ -150,7 +150,7 @@ describe('where characters come from', () => {
     for (const known of [
       batches.filter((batch) => batch !== second),
       batches
-        .map((batch) => (batch === second ? { ...batch, ev: [], w: [] } : batch))
+        .map((batch) => (batch === second ? { ...batch, events: '', w: [] } : batch))
         .map((batch, n) => (n === 2 ? { ...batch, l: [0, 40] as [number, number] } : batch)),
     ]) {
       const [text] = measureWriting(known);
@@ -254,7 +254,7 @@ describe('a text', () => {
       measureWriting(
         begin()
           .send()
-          .map(({ w: _, ...batch }) => ({ ...batch, ev: [] })),
+          .map(({ w: _, ...batch }) => ({ ...batch, events: '' })),
       ),
     ).toEqual([]);
   });

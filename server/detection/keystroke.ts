@@ -1,0 +1,73 @@
+import { EVENT_FLAGS, type KEY_CLASSES } from '../../contract/beacon';
+
+const CHARACTERS = new Set<string>(['letter', 'capital', 'digit', 'space', 'punctuation']);
+const MAX_INTERVAL_MS = 2_000;
+
+const toTenths = (ms: number) => Math.round(ms * 10);
+
+/**
+ * A key that was pressed, without repeats. Open sessions have hundreds of thousands, so it keeps its flags in one number, and its times
+ * in tenths of a millisecond, which are whole: other numbers take V8 an object each.
+ */
+export class Keystroke {
+  readonly atMs: number;
+  readonly kind: (typeof KEY_CLASSES)[number];
+  flags: number;
+  readonly pressed10: number;
+  /** When the character before was pressed. Null if that is too long ago. */
+  readonly before10: number | null = null;
+  released10: number | null = null;
+
+  /** Times are those of the document's clock, except `atMs`. The flags are EVENT_FLAGS, of which `multiline` comes with the text. */
+  constructor(stroke: { atMs: number; kind: Keystroke['kind']; flags: number; timeMs: number; beforeMs: number }) {
+    this.atMs = stroke.atMs;
+    this.kind = stroke.kind;
+    this.flags = stroke.flags & ~EVENT_FLAGS.multiline;
+    this.pressed10 = toTenths(stroke.timeMs);
+    if (this.isCharacter && stroke.timeMs - stroke.beforeMs < MAX_INTERVAL_MS)
+      this.before10 = toTenths(stroke.beforeMs);
+  }
+
+  /** Notes that it wrote into a text area or an editable element. */
+  noteMultiline() {
+    this.flags |= EVENT_FLAGS.multiline;
+  }
+
+  noteRelease(timeMs: number) {
+    this.released10 = toTenths(timeMs);
+  }
+
+  /** Whether it is a key that writes a character. */
+  get isCharacter(): boolean {
+    return CHARACTERS.has(this.kind);
+  }
+
+  get isTrusted(): boolean {
+    return (this.flags & EVENT_FLAGS.trusted) !== 0;
+  }
+
+  get hasCode(): boolean {
+    return (this.flags & EVENT_FLAGS.hasCode) !== 0;
+  }
+
+  get hasShift(): boolean {
+    return (this.flags & EVENT_FLAGS.shift) !== 0;
+  }
+
+  get hasCapsLock(): boolean {
+    return (this.flags & EVENT_FLAGS.capsLock) !== 0;
+  }
+
+  get isMultiline(): boolean {
+    return (this.flags & EVENT_FLAGS.multiline) !== 0;
+  }
+
+  get heldMs(): number | null {
+    return this.released10 === null ? null : this.released10 / 10 - this.pressed10 / 10;
+  }
+
+  /** Time since the character before; null after a pause of 2 s. */
+  get intervalMs(): number | null {
+    return this.before10 === null ? null : this.pressed10 / 10 - this.before10 / 10;
+  }
+}

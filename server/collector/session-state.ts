@@ -65,7 +65,7 @@ export interface OpenSession {
   named: KeptBatch | null;
   /** The batches that no cut covers yet. */
   fresh: KeptBatch[];
-  /** The weight of all batches: about how many numbers they have, and how many bytes they take at most. */
+  /** About how many numbers all batches have, and how many bytes the session takes at most. */
   values: number;
   bytes: number;
   /** The latest arrival among the batches when the database was read last. Null if it was not. */
@@ -83,12 +83,10 @@ export interface OpenSession {
 
 /** The default thresholds of an integration, until the first cut brings the real ones. */
 const DEFAULT_THRESHOLDS: RiskThresholds = { mediumAt: 40, botAt: 70 };
-/**
- * Limits the sessions in memory: their number, and the bytes of all their batches. What is known of a session without its batches
- * takes 9 KB. The batches of 1,400 tabs fit in which somebody moved and typed for 50 batches.
- */
-const MAX_SESSIONS = 20_000;
-const MAX_BATCH_BYTES = 96 * 1024 * 1024;
+/** Limits the sessions in memory: 1,300 tabs fit in which somebody moved and typed for 50 batches, or 11,000 that hardly did anything. */
+const MAX_KEPT_BYTES = 104 * 1024 * 1024;
+/** What is known of a session without its batches. */
+const SESSION_BYTES = 9_000;
 /** What a batch without events takes, and as how many numbers it counts. */
 const BATCH_BYTES = 300;
 const BATCH_VALUES = 50;
@@ -161,7 +159,7 @@ export function createSessions(db: Database): OpenSessions {
 
   function trim() {
     for (const key of kept.keys()) {
-      if (kept.size <= MAX_SESSIONS && bytes <= MAX_BATCH_BYTES) return;
+      if (bytes <= MAX_KEPT_BYTES) return;
       if (kept.size > 1) drop(key);
     }
   }
@@ -272,7 +270,7 @@ function createSession({ createdAt, dueAt, ...fields }: SessionFields): OpenSess
     named: null,
     fresh: [],
     values: 0,
-    bytes: 0,
+    bytes: SESSION_BYTES,
     readUpToMs: null,
     // Of a session that is closing, of which only this is needed.
     replay: fields.isReplay == null ? null : { digests: [], isReplay: fields.isReplay, batchCount: 0 },

@@ -25,21 +25,25 @@ const addSession = (sessions: ReturnType<typeof createSessions>, key: string, ev
 };
 const openSessions = () => createSessions({ query: async () => [] } as unknown as Database);
 
-it('at most 20,000 sessions are kept, the ones that were used last', () => {
+const MAX_BYTES = 104 * 1024 * 1024;
+const SESSION_BYTES = 9_000;
+
+it('about 11,000 sessions are kept, the ones that were used last', () => {
   const sessions = openSessions();
-  for (let n = 0; n < 20_100; n++) addSession(sessions, String(n), '');
-  expect(sessions.count()).toBe(20_000);
-  expect([sessions.get('99'), sessions.get('100')?.key, sessions.get('20099')?.key]).toEqual([
+  for (let n = 0; n < 15_000; n++) addSession(sessions, String(n), '');
+  const kept = sessions.count();
+  expect(kept).toBeGreaterThan(11_000);
+  expect(kept).toBeLessThan(MAX_BYTES / SESSION_BYTES);
+  const oldest = 15_000 - kept;
+  expect([oldest - 1, oldest, 14_999].map((n) => sessions.get(String(n))?.key)).toEqual([
     undefined,
-    '100',
-    '20099',
+    String(oldest),
+    '14999',
   ]);
 });
 
-describe('large sessions are fewer, so that their batches stay below 96 MB', () => {
-  const MAX_BYTES = 96 * 1024 * 1024;
-
-  /** With how many bytes they take at least: packed, and for what is measured. */
+describe('large sessions are fewer, so that all together stay below 104 MB', () => {
+  /** With how many bytes their batches take at least: packed, and for what is measured. */
   it.each([
     ['moves', moved(0, 4_990), 4_990 * 5],
     ['keys, of which more is measured', typed(0, 2_000), 2_000 * (9 + 200)],
@@ -48,7 +52,7 @@ describe('large sessions are fewer, so that their batches stay below 96 MB', () 
   ])('with nothing but %s', (_, ev, bytes) => {
     const sessions = openSessions();
     const events = packNumbers(ev);
-    const most = Math.floor(MAX_BYTES / bytes);
+    const most = Math.floor(MAX_BYTES / (SESSION_BYTES + bytes));
     for (let n = 0; n < 1.2 * most; n++) addSession(sessions, String(n), events);
     expect(sessions.count()).toBeLessThanOrEqual(most);
     expect(sessions.count()).toBeGreaterThan(0.7 * most);

@@ -61,8 +61,6 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
   /** The latest last. */
   const steps = useRef<Step[]>([]);
   const queues = useRef(new Map<string, Promise<void>>());
-  /** How often this page has changed each session. */
-  const changes = useRef(new Map<string, number>());
   /** The times that this page has made up for labels that it shows before the server has set them. */
   const madeUp = useRef(new Set<string>());
 
@@ -101,17 +99,17 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
     queryClient.getQueryData<Session>(trpc.sessions.get.queryKey({ sessionId: session.id })) ?? session;
 
   /**
-   * Shows `after` at once, calls `send`, then shows the server's result, unless the session was changed again since: then the later
-   * change shows what came of both.
+   * Shows `after` at once, sends the change, then shows the server's result, unless the session was changed again since: then the
+   * later change shows what came of both.
    */
-  const apply = async (before: Session, after: Session, send: () => Promise<unknown>) => {
-    const change = (changes.current.get(before.id) ?? 0) + 1;
-    changes.current.set(before.id, change);
-    const isLatest = () => changes.current.get(before.id) === change;
+  const apply = async (before: Session, after: Session, send: () => Promise<void>) => {
     show(after);
+    const sending = enqueue(before.id, send);
+    const last = queues.current.get(before.id);
+    const isLatest = () => queues.current.get(before.id) === last;
     let shown = after;
     try {
-      await send();
+      await sending;
     } catch (error) {
       shown = before;
       if (isLatest()) show(before);
@@ -154,7 +152,7 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
         if (label && other.before.id === sessionId && other.labeledAt === step.previous?.labeledAt)
           other.labeledAt = label.labeledAt;
     };
-    void apply(now, before, () => enqueue(sessionId, send));
+    void apply(now, before, send);
   };
 
   /** Finds the label that the details complete: the last one of this page, if it says the same. */
@@ -205,7 +203,7 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
       if (!completed) step.previous = set.previous;
       if (!step.hasReasons) desk.updateReasons(step.id, set.reasons);
     };
-    void apply(now, after, () => enqueue(sessionId, send));
+    void apply(now, after, send);
     desk.offerReasons({
       ...{ id: step.id, sessionName: nameOf(session), verdict, reasons: details.reasons ?? [] },
       setReasons: (reasons) => label(session, verdict, { reasons }),
@@ -245,7 +243,7 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
     const send = async () => {
       await desk.submit({ kind: 'remove', input }, lookAt(session), () => removing.mutateAsync(input));
     };
-    void apply(session, { ...session, label: null }, () => enqueue(sessionId, send));
+    void apply(session, { ...session, label: null }, send);
     const { verdict, confidence, notes } = removed;
     toast({
       text: `Label removed: ${nameOf(session)}`,

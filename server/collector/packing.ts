@@ -160,5 +160,5 @@ function readBatch({ d, n, receivedAtMs }: RowFields, content: Uint8Array): Kept
     BatchContent,
     'events'
   >;
-  return { d, n, receivedAtMs, events: Buffer.from(reader.readRest()).toString('latin1'), ...rest };
+  return { d, n, receivedAtMs, events: reader.readPackedNumbers(), ...rest };
 }

@@ -12,11 +12,11 @@ const toTenths = (ms: number) => Math.round(ms * 10);
 export class Keystroke {
   readonly atMs: number;
   readonly kind: (typeof KEY_CLASSES)[number];
-  flags: number;
-  readonly pressed10: number;
+  private flags: number;
+  private readonly pressed10: number;
   /** When the character before was pressed. Null if that is too long ago. */
-  readonly before10: number | null = null;
-  released10: number | null = null;
+  private readonly before10: number | null = null;
+  private released10: number | null = null;
 
   /** Times are those of the document's clock, except `atMs`. The flags are EVENT_FLAGS, of which `multiline` comes with the text. */
   constructor(stroke: { atMs: number; kind: Keystroke['kind']; flags: number; timeMs: number; beforeMs: number }) {
@@ -37,29 +37,33 @@ export class Keystroke {
     this.released10 = toTenths(timeMs);
   }
 
+  private has(flag: number): boolean {
+    return (this.flags & flag) !== 0;
+  }
+
   /** Whether it is a key that writes a character. */
   get isCharacter(): boolean {
     return CHARACTERS.has(this.kind);
   }
 
   get isTrusted(): boolean {
-    return (this.flags & EVENT_FLAGS.trusted) !== 0;
+    return this.has(EVENT_FLAGS.trusted);
   }
 
   get hasCode(): boolean {
-    return (this.flags & EVENT_FLAGS.hasCode) !== 0;
+    return this.has(EVENT_FLAGS.hasCode);
   }
 
   get hasShift(): boolean {
-    return (this.flags & EVENT_FLAGS.shift) !== 0;
+    return this.has(EVENT_FLAGS.shift);
   }
 
   get hasCapsLock(): boolean {
-    return (this.flags & EVENT_FLAGS.capsLock) !== 0;
+    return this.has(EVENT_FLAGS.capsLock);
   }
 
   get isMultiline(): boolean {
-    return (this.flags & EVENT_FLAGS.multiline) !== 0;
+    return this.has(EVENT_FLAGS.multiline);
   }
 
   get heldMs(): number | null {

@@ -6,7 +6,7 @@ import { type PackedNumbers, unpackNumbers } from './varints';
 
 /** A batch as it is kept: its content, what else a replay of the session needs, and when it arrived. */
 export interface TraceBatch extends Omit<BeaconContent, 'ev'>, Pick<Beacon, 'u' | 'x'> {
-  /** The numbers of `ev`. Whoever reads them unpacks them, so that an open session takes little memory. */
+  /** The numbers of `ev`. They stay packed, so that an open session takes little memory; each reader unpacks them. */
   events: PackedNumbers;
   receivedAtMs: number;
   /** The agent that signed the request, and the number of the network (autonomous system) that it came from, if known. */

@@ -10,13 +10,13 @@ export function packNumbers(numbers: readonly number[]): PackedNumbers {
   return writer.finish().toString('latin1');
 }
 
-/** Each open session has them unpacked after each batch, so this makes no use of ByteReader, which takes longer. */
+/** Does not use ByteReader, which takes longer: a batch of an open session is unpacked several times. */
 export function unpackNumbers(packed: PackedNumbers): number[] {
   const numbers: number[] = [];
   for (let at = 0; at < packed.length; ) {
     let byte = packed.charCodeAt(at++);
     let value = byte & 0x7f;
-    for (let scale = 0x80; byte >= 0x80 && at < packed.length; scale *= 0x80) {
+    for (let scale = 0x80; byte >= 0x80; scale *= 0x80) {
       byte = packed.charCodeAt(at++);
       value += (byte & 0x7f) * scale;
     }
@@ -94,8 +94,11 @@ export class ByteReader {
     return this.#bytes.subarray(from, this.#at);
   }
 
-  readRest(): Uint8Array {
-    return this.readBytes(this.#bytes.length - this.#at);
+  /** Reads the numbers up to the end, without unpacking them. The last byte of a number is below 0x80. */
+  readPackedNumbers(): PackedNumbers {
+    const rest = this.readBytes(this.#bytes.length - this.#at);
+    if (rest.length > 0 && rest.at(-1)! >= 0x80) throw new EarlyEndError();
+    return Buffer.from(rest).toString('latin1');
   }
 
   readVarint(): number {

@@ -32,4 +32,6 @@ it('bytes that end within a number are refused', () => {
   const whole = writer.finish();
   expect(new ByteReader(whole).readSigned()).toBe(1_000);
   expect(() => new ByteReader(whole.subarray(0, 1)).readSigned()).toThrow('too early');
+  expect(new ByteReader(whole).readPackedNumbers()).toBe(packNumbers([1_000]));
+  expect(() => new ByteReader(whole.subarray(0, 1)).readPackedNumbers()).toThrow('too early');
 });

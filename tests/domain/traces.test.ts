@@ -210,6 +210,10 @@ describe('partitions', () => {
     return rows.map(({ name }) => name);
   };
   const day = (text: string) => Date.parse(`${text}T12:00:00Z`);
+  const makePageBatch = (receivedAtMs: number): KeptBatch => ({
+    ...{ d: '0'.repeat(16), n: 0, c: [0, 0], receivedAtMs },
+    events: packNumbers(pageShown(0)),
+  });
 
   it('are made for the next days, once, and are dropped with what they hold', async () => {
     const { db } = server.service;
@@ -221,13 +225,7 @@ describe('partitions', () => {
     const expected = ['batches', 'traces'].flatMap((table) => days.map((name) => `session_${table}_${name}`));
     expect(await listPartitions()).toEqual([...expected, ...defaults].sort());
     const own = await openPages();
-    const batch: KeptBatch = {
-      d: '0'.repeat(16),
-      n: 0,
-      c: [0, 0],
-      receivedAtMs: nowMs,
-      events: packNumbers(pageShown(0)),
-    };
+    const batch = makePageBatch(nowMs);
     await writeSessions(own, nowMs, [[batch], [batch]]);
     await writeSessions(own, nowMs + DAY_MS, [[batch]]);
     // What was kept before its partition was made is in the default partition, and goes too.
@@ -246,13 +244,7 @@ describe('partitions', () => {
     const { db } = server.service;
     const nowMs = day('2025-06-01');
     const own = await openPages();
-    const batch: KeptBatch = {
-      d: '0'.repeat(16),
-      n: 0,
-      c: [0, 0],
-      receivedAtMs: nowMs,
-      events: packNumbers(pageShown(0)),
-    };
+    const batch = makePageBatch(nowMs);
     await writeSessions(own, nowMs, [[batch]]);
     expect(await createPartitions(db, nowMs)).toBe(7);
     expect(await countKept(own)).toEqual({ sessions: 1, batches: 1, traces: 0 });
@@ -263,13 +255,7 @@ describe('partitions', () => {
     const { db } = server.service;
     const [free, enterprise] = [await openPages('free'), await openPages()];
     const nowMs = day('2025-09-30');
-    const batch: KeptBatch = {
-      d: '0'.repeat(16),
-      n: 0,
-      c: [0, 0],
-      receivedAtMs: nowMs,
-      events: packNumbers(pageShown(0)),
-    };
+    const batch = makePageBatch(nowMs);
     for (const site of [free, enterprise]) await writeSessions(site, nowMs - 40 * DAY_MS, [[batch]]);
     await pruneTraces(db, 90, nowMs);
     expect(await countKept(free)).toEqual({ sessions: 0, batches: 0, traces: 0 });

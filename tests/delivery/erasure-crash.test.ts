@@ -132,7 +132,7 @@ describe('kill -9', () => {
     expect(await countHooks()).toBe(0);
     expect((await create(uncommitted)).status).toBe(429);
     // The claim of the process that died ends after a minute.
-    await sql`update idempotency_keys set claimed_until = now() where integration_id = ${id}`;
+    await sql`update idempotency_keys set claimed_until = now() - interval '1 ms' where integration_id = ${id}`;
     expect((await create(uncommitted)).headers.get('idempotent-replayed')).toBe(null);
     expect(await countHooks()).toBe(1);
 

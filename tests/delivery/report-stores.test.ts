@@ -66,7 +66,7 @@ describe('a report in a store of objects', () => {
   it('that expired is removed there, also if the store was away the first time', async () => {
     const { id } = await make();
     const { sql } = server.database.db;
-    await sql`update report_jobs set expires_at = now() where id = ${id}`;
+    await sql`update report_jobs set expires_at = now() - interval '1 ms' where id = ${id}`;
     objects.interfere = () => ({ status: 403 });
     await server.service.reports.jobs.pruneReports();
     expect(await sql`select 1 from report_jobs where id = ${id}`).toHaveLength(1);

@@ -71,7 +71,8 @@ describe('a rotation', () => {
     const { sealed, until } = (await readPrevious(id))!;
     expect(Buffer.from(sealed).includes(secret)).toBe(false);
     expect(Math.abs(Date.parse(until) - Date.now() - 604_800_000)).toBeLessThan(60_000);
-    await server.database.db.sql`update webhook_subscriptions set previous_secret_until = now() where id = ${id}`;
+    await server.database.db
+      .sql`update webhook_subscriptions set previous_secret_until = now() - interval '1 ms' where id = ${id}`;
     expectSignedBy(await deliver(id), rotated, null);
     expect(await prunePreviousSecrets(server.service.db)).toBe(1);
     expect(await readPrevious(id)).toEqual({ sealed: null, until: null });

@@ -119,7 +119,8 @@ describe('the self-hosted server', () => {
   it('answers a revoked and an expired key as a key that never existed, on every route', async () => {
     const [revoked, expired] = [await api.base.createTenant(), await api.base.createTenant()];
     await revokeKey(asOperator(api.base.service.db), { id: revoked.keyId });
-    await api.base.database.db.sql`update api_keys set expires_at = now() where id = ${expired.keyId}`;
+    await api.base.database.db
+      .sql`update api_keys set expires_at = now() - interval '1 ms' where id = ${expired.keyId}`;
     const fingerprints = await Promise.all(
       [revoked.key, expired.key, 'nonsense'].flatMap((one) =>
         [...KEYED, ...UNKNOWN_ROUTES].map(async (route) =>

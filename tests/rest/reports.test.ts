@@ -240,8 +240,8 @@ describe('a download', () => {
   it('of a report that expired says so, and its file goes', async () => {
     const { id } = await make({ template: 'weekly-overview', format: 'csv' });
     const { sql } = server.database.db;
-    await sql`update report_jobs set expires_at = now() where id = ${id}`;
-    await sql`update reports set expires_at = now() where id = ${id}`;
+    await sql`update report_jobs set expires_at = now() - interval '1 ms' where id = ${id}`;
+    await sql`update reports set expires_at = now() - interval '1 ms' where id = ${id}`;
     const gone = await download(id);
     expect([gone.status, gone.body.error.message]).toEqual([404, 'The report has expired']);
     expect((await listReady()).find((report: { id: string }) => report.id === id).status).toBe('Expired');

@@ -408,7 +408,7 @@ async function makeReports() {
   await jobs.makeDueReports();
   await admin.reports.deleteSchedule(schedule);
   await jobs.wakeReports();
-  await server.database.db.sql`update report_jobs set expires_at = now() where id = ${asked[1]!.id}`;
+  await server.database.db.sql`update report_jobs set expires_at = now() - interval '1 ms' where id = ${asked[1]!.id}`;
   await jobs.pruneReports();
 }
 

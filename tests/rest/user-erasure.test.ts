@@ -274,7 +274,7 @@ describe('a user who was erased', () => {
     const customer = await createAda();
     const { id } = await eraseFully(customer);
     const { db } = server.database;
-    await db.sql`update user_erasures set refused_until = now() where id = ${id}`;
+    await db.sql`update user_erasures set refused_until = now() - interval '1 ms' where id = ${id}`;
     await customer.accept([facts.started('y'), facts.correlated('y', ID, { user: ADA })]);
     await server.service.erasures.jobs.wakeErasures();
     const [row] = await db.sql`select user_hash from user_erasures where id = ${id}`;

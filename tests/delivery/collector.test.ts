@@ -203,9 +203,10 @@ describe('a process without timers', () => {
     expect((await getSession(own)).botScore).not.toBeNull();
     await collector.sweep();
     expect((await getSession(own)).status).toBe('Active');
-    await server.service.db.query('update collected_sessions set due_at = now() where integration_id = $1', [
-      own.integrationId,
-    ]);
+    await server.service.db.query(
+      "update collected_sessions set due_at = now() - interval '1 ms' where integration_id = $1",
+      [own.integrationId],
+    );
     await sleep(IDLE_MS);
     await collector.sweep();
     await waitUntil(async () => (await getSession(own)).status === 'Scored', 5_000);

@@ -323,7 +323,7 @@ describe('what is too old', () => {
     await reports.jobs.beginReport(failed);
     await reports.jobs.failReport(failed, 'why');
     await reports.jobs.beginReport(running);
-    await sql`update report_jobs set expires_at = now() where integration_id = ${small.id}`;
+    await sql`update report_jobs set expires_at = now() - interval '1 ms' where integration_id = ${small.id}`;
     await reports.jobs.pruneReports();
     expect([await readState(ready), await readState(failed)]).toEqual([undefined, undefined]);
     expect([(await readState(running))!.state, (await readState(queued))!.state]).toEqual(['Running', 'Queued']);

@@ -158,9 +158,10 @@ describe('what is written on a page', () => {
       return row?.isClosed ?? false;
     });
     expect(await readScores(site)).toEqual([]);
-    await server.service.db.query('update collected_sessions set due_at = now() where integration_id = $1', [
-      site.integrationId,
-    ]);
+    await server.service.db.query(
+      "update collected_sessions set due_at = now() - interval '1 ms' where integration_id = $1",
+      [site.integrationId],
+    );
     const ingester = {
       ...server.service.ingester,
       ingestFacts: (input: Parameters<typeof ingestFacts>[0]) => {

@@ -237,7 +237,9 @@ describe('what was committed', () => {
       await broken.sweep();
       expect(await readTries()).toEqual([{ tries: expect.any(Number), seconds }]);
     }
-    await query('update fact_outbox set tries = 10, due_at = now() where integration_id = $1', [customer.id]);
+    await query("update fact_outbox set tries = 10, due_at = now() - interval '1 ms' where integration_id = $1", [
+      customer.id,
+    ]);
     await broken.sweep();
     expect(await listOutbox()).toEqual([]);
     await broken.stop();

@@ -615,7 +615,7 @@ async function judgeFindings() {
   await server.service.findings.flush();
   await server.database.db.sql`
     insert into fact_outbox (integration_id, id, session_id, causes, due_at)
-    values (${tenant.id}, 'obx_1', 'unnamed', '{scored}', now())`;
+    values (${tenant.id}, 'obx_1', 'unnamed', '{scored}', now() - interval '1 ms')`;
   expect(await server.service.findings.sweep()).toBe(1);
 }
 const SEGMENT = { startedAt: '2026-01-31T09:30:00.000Z', logOdds: -3.5 };
@@ -661,7 +661,7 @@ async function collectPages() {
   const other = createCollector({ ...server.service, hasTimers: false });
   await new Tab(site).send();
   await server.database.db
-    .sql`update collected_sessions set due_at = now(), version = version + 1 where due_at is not null`;
+    .sql`update collected_sessions set due_at = now() - interval '1 ms', version = version + 1 where due_at is not null`;
   await other.sweep();
   await createPartitions(db);
   await pruneTraces(db, 1);

@@ -31,11 +31,11 @@ const contextWith = (mediumAt: number, botAt: number): DomainContext => ({
  */
 const insertSessions = (from: number, count: number) => database.db.sql`
   insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type,
-                        browser, fingerprint, bot_score, score_bin, user_id, correlation_confidence, event_count)
+                        browser, fingerprint, bot_score, score_bin, user_id, course_id, correlation_confidence, event_count)
   select ${integrationId}, 's-' || n, now() - random() ^ 3 * interval '100 days', 'Scored', '', 'https://o' || n % 13 || '.example.edu',
          '', '', (array['desktop', 'mobile', 'tablet'])[1 + n % 3], 'Chrome',
          case when random() < 0.9 then 'fp-' || (random() * 40)::int end, bin / 100.0, bin,
-         case when random() < 0.7 then 'u-' || (random() * 40)::int end, 0.5, n % 7
+         case when random() < 0.7 then 'u-' || (random() * 40)::int end, 'c-' || n % 5, 0.5, n % 7
     from (select n, (random() * 100)::int as bin from generate_series(${from}::int, ${from + count - 1}::int) n) s`;
 
 /** Scores sessions again, labels them and matches them to others. */
@@ -89,6 +89,21 @@ async function expectExact() {
   expect({ users: totalUsers, sessions: totalSessions, recent: sessionsLast24h }).toEqual(raw);
 }
 
+/** After a fold, users and courses are sorted by what their sessions say. */
+async function expectExactTotals() {
+  const totals = await database.db.sql`
+    select kind, value, sessions::int, last_seen_at, max_bot_score from entity_totals
+     where integration_id = ${integrationId} and sessions <> 0 order by kind, value`;
+  expect(totals).not.toEqual([]);
+  expect([...totals]).toEqual([
+    ...(await database.db.sql`
+      select kind, value, count(*)::int as sessions, max(created_at) as last_seen_at,
+             case kind when 'user' then coalesce(max(bot_score), -1) else -1 end as max_bot_score
+        from sessions cross join lateral (values ('user', user_id), ('course', course_id)) e(kind, value)
+       where integration_id = ${integrationId} and value is not null group by kind, value order by kind, value`),
+  ]);
+}
+
 describe('the counts of sessions', () => {
   it('are exact before a fold, after it, and with changes of what was folded', async () => {
     await insertSessions(1, 600);
@@ -101,6 +116,7 @@ describe('the counts of sessions', () => {
       await expectExact();
       await foldSessionDeltas(database.db);
       await expectExact();
+      await expectExactTotals();
     }
   });
 
@@ -164,6 +180,7 @@ describe('the counts of sessions', () => {
     await expectExact();
     await foldSessionDeltas(database.db);
     await expectExact();
+    await expectExactTotals();
   });
 
   it('count the rows of other tables, each row once, before and after a fold', async () => {

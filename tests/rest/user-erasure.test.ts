@@ -245,6 +245,10 @@ async function expectCountsToFit(customer: Customer) {
     select user_id as value, count(*)::int as n from sessions where integration_id = ${customer.id} and user_id is not null
      group by user_id order by 1`;
   expect([...counted]).toEqual([...stored]);
+  const sorted = await db.sql`
+    select value, sessions::int as n from entity_totals where integration_id = ${customer.id} and kind = 'user' and sessions <> 0
+     order by 1`;
+  expect([...sorted]).toEqual([...stored]);
 }
 
 describe('a user who was erased', () => {

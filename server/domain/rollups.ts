@@ -5,7 +5,7 @@ import type { Logger } from '../platform/log';
 // changes, and the last one removes them.
 
 /** Moves the changes of sessions into the counts. Returns how many, or 0 if another process is folding. */
-export function foldSessionDeltas(db: Database): Promise<number> {
+export function foldSessionDeltas(db: Pick<Database, 'transact'>): Promise<number> {
   return db.transact(
     async (query, commitWith) => {
       await query('set transaction isolation level repeatable read', []);

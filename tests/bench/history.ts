@@ -1,4 +1,6 @@
-import { type Database, openDatabase } from '../../db/client';
+import postgres from 'postgres';
+import type { Database } from '../../db/client';
+import { createQuery } from '../../db/transaction';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 
 /** A tenant with a long history: its sessions are spread evenly over the last 90 days. */
@@ -54,10 +56,8 @@ export async function loadHistories(
   histories: History[],
   onProgress: OnProgress = () => {},
 ): Promise<void> {
-  const url = new URL(databaseUrl);
-  for (const [name, value] of Object.entries(SETTINGS)) url.searchParams.set(name, value);
-  const db = openDatabase({ url: url.href, maxConnections: 1 });
-  const { sql } = db;
+  // Not the product's pool: it gives up a database that is too busy to answer a probe in time.
+  const sql = postgres(databaseUrl, { max: 1, connection: SETTINGS, onnotice: () => {} });
   try {
     // Building the indexes at once afterwards takes a fraction of the time.
     const all = await sql<{ name: string; definition: string }[]>`
@@ -65,7 +65,7 @@ export async function loadHistories(
        where i.tablename = 'sessions' and not exists (select 1 from pg_constraint c where c.conname = i.indexname)`;
     const indexes = all.filter(({ name }) => !READ_BY_FOLD.includes(name));
     for (const { name } of indexes) await sql`drop index ${sql(name)}`;
-    for (const history of histories) await writeHistory(db, history, onProgress);
+    for (const history of histories) await writeHistory(sql, history, onProgress);
     for (const [index, { name, definition }] of indexes.entries()) {
       onProgress(`index ${name}`, index, indexes.length);
       await sql.unsafe(definition);
@@ -73,26 +73,41 @@ export async function loadHistories(
     onProgress('statistics', 0, 1);
     await sql`vacuum analyze`;
   } finally {
-    await db.close();
+    await sql.end({ timeout: 5 });
   }
 }
 
-async function writeHistory(db: Database, { integrationId, sessions }: History, onProgress: OnProgress): Promise<void> {
+async function writeHistory(
+  sql: postgres.Sql,
+  { integrationId, sessions }: History,
+  onProgress: OnProgress,
+): Promise<void> {
   const { users, devicesPerUser, courses, origins, flags } = describeHistory(sessions);
   for (let from = 0; from < sessions; from += CHUNK) {
     onProgress(`sessions of ${integrationId}`, from, sessions);
     const to = Math.min(from + CHUNK, sessions);
     const values = [integrationId, sessions, from, to - 1, users, devicesPerUser, courses, origins];
-    await db.sql.unsafe(INSERT_SESSIONS, [...values, `{${flags.join()}}`]);
+    await sql.unsafe(INSERT_SESSIONS, [...values, `{${flags.join()}}`]);
     if (to !== sessions && to % FOLD_EVERY !== 0) continue;
     onProgress(`counts of ${integrationId}`, to, sessions);
-    await db.sql`analyze session_deltas`;
-    await foldSessionDeltas(db);
-    await db.sql`vacuum session_deltas`;
+    await sql`analyze session_deltas`;
+    await foldSessionDeltas({ transact: transactOn(sql) });
+    await sql`vacuum session_deltas`;
   }
   onProgress(`names of ${integrationId}`, sessions, sessions);
-  for (const statement of INSERT_NAMED) await db.sql.unsafe(statement, [integrationId]);
+  for (const statement of INSERT_NAMED) await sql.unsafe(statement, [integrationId]);
 }
+
+/** On a connection that nobody else uses. Whatever fails ends the load, and with it the connection. */
+const transactOn =
+  (sql: postgres.Sql): Database['transact'] =>
+  async (work) => {
+    const query = createQuery(sql);
+    await query('begin', []);
+    const result = await work(query, query);
+    await query('commit', []);
+    return result;
+  };
 
 /** Picks a number below `count`, always the same for a session and salt. */
 const pick = (salt: number, count: string) => `((hashint8extended(n, ${salt}) & 2147483647) % ${count})::int`;

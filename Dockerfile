@@ -54,4 +54,4 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-old-space-size=1024", "--max-semi-space-size=32", "--enable-source-maps", "dist/main.mjs"]
+CMD ["node", "--max-old-space-size=1024", "--max-semi-space-size=32", "dist/main.mjs"]

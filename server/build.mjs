@@ -83,7 +83,7 @@ async function bundleServer() {
     format: 'esm',
     target: 'node20.9',
     sourcemap: true,
-    // The sources are there. Node reads the whole map at each start.
+    // A trace names the lines of the sources, not their text.
     sourcesContent: false,
     logLevel: 'error',
   });

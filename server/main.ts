@@ -8,6 +8,7 @@ import { redirectConsole } from './platform/console';
 import { type Env, readEnv, SettingError } from './platform/env';
 import { createLogger, type Logger } from './platform/log';
 import { obtainService } from './platform/service';
+import { nameSources } from './platform/stack-traces';
 import { escapeLines } from './platform/terminal';
 import { prepareRuntime } from './runtime';
 import { closeService, createService, type Service } from './service';
@@ -167,7 +168,8 @@ async function main() {
 
 main().catch((error: unknown) => {
   const isExpected = error instanceof SettingError;
-  const text = error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
+  const text =
+    error instanceof Error ? (isExpected ? error.message : nameSources(error.stack ?? error.message)) : String(error);
   process.stderr.write(`${escapeLines(text)}\n`);
   process.exit(1);
 });

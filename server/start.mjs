@@ -10,6 +10,5 @@ if (entry !== 'admin') await buildIfNeeded('next');
 if (entry !== 'build') {
   process.env.NODE_ENV ??= 'production';
   process.argv = [process.argv[0], process.argv[1], ...rest];
-  process.setSourceMapsEnabled(true);
   await import(`../dist/${entry}.mjs`);
 }

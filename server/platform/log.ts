@@ -1,5 +1,6 @@
 import pino from 'pino';
 import type { Env } from './env';
+import { nameSources } from './stack-traces';
 import { escapeControls, escapeLines } from './terminal';
 
 export type Logger = pino.Logger;
@@ -70,7 +71,7 @@ export function serializeError(error: unknown): Record<string, unknown> {
   const { query, code, cause } = error as Error & { query?: unknown; code?: unknown };
   const words = isAboutQuery(error)
     ? { message: 'a query failed', query: typeof query === 'string' ? query : undefined }
-    : { message: error.message, code, stack: error.stack };
+    : { message: error.message, code, stack: error.stack && nameSources(error.stack) };
   return { type: error.name, ...words, ...(cause === undefined ? {} : { cause: serializeError(cause) }) };
 }
 

@@ -1,6 +1,11 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { DrizzleQueryError } from 'drizzle-orm/errors';
+import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { serializeError } from '../../server/platform/log';
 import { escapeControls, escapeLines } from '../../server/platform/terminal';
@@ -28,6 +33,36 @@ describe('an error in the log', () => {
     });
     expect(serializeError('text')).toEqual({ message: 'text' });
   });
+});
+
+it('a stack in the log names the lines of the sources, not those of the bundle', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'bundle-'));
+  try {
+    const source = `
+      import { serializeError } from './server/platform/log.ts';
+      const fail = () => { throw new Error('boom'); };
+      try { fail(); } catch (error) { console.log(serializeError(error).stack); }`;
+    const outfile = join(directory, 'bundle.mjs');
+    await build({
+      ...{ stdin: { contents: source, sourcefile: 'failing.ts', loader: 'ts', resolveDir: process.cwd() } },
+      ...{
+        outfile,
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        packages: 'external',
+        sourcemap: true,
+        sourcesContent: false,
+      },
+      absWorkingDir: process.cwd(),
+    });
+    await symlink(resolve('node_modules'), join(directory, 'node_modules'));
+    const { stdout } = await promisify(execFile)(process.execPath, [outfile]);
+    expect(stdout).toMatch(/^Error: boom\n {4}at fail \(.*failing\.ts:3:34\)\n/);
+    expect(stdout).not.toContain('bundle.mjs:');
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });
 
 /** Logs a line, then more once stdin ends, and then ends by itself. */

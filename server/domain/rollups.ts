@@ -65,13 +65,17 @@ export const atLeast = (column: string, bin: string) => `coalesce(${column}[${bi
 
 const LEVELS = Array.from({ length: 104 }, (_, index) => index - 2);
 
-/** Aggregates rows with a count and a `bin` to a tally. `count` is SQL. */
+/** Aggregates rows with a count and a `bin` to a tally. `count` is SQL. A sum of bigints is numeric and takes half as long again. */
 export const tallyOf = (count: string) =>
-  `(array[${LEVELS.map((level) => `sum(${count}) filter (where bin >= ${level})`).join(', ')}])[:max(bin) + 3]::int[]`;
+  `(array[${LEVELS.map((level) => `sum((${count})::int) filter (where bin >= ${level})`).join(', ')}])[:max(bin) + 3]::int[]`;
 
-/** Adds the excluded row's tally to the stored one in an `on conflict` clause. */
-const addTally = (table: string, column: string) =>
-  `${column} = array(select coalesce(a, 0) + coalesce(b, 0) from unnest(${table}.${column}, excluded.${column}) t(a, b))`;
+/** Adds the excluded row's tally to the stored one in an `on conflict` clause. By element, in half the time of `unnest`. */
+const addTally = (table: string, column: string) => {
+  const sums = LEVELS.map((_, index) =>
+    [table, 'excluded'].map((row) => `coalesce(${row}.${column}[${index + 1}], 0)`).join(' + '),
+  );
+  return `${column} = (array[${sums.join(', ')}])[:greatest(cardinality(${table}.${column}), cardinality(excluded.${column}))]`;
+};
 
 /**
  * For the users and devices that the changes name, adds the steps with the changes and subtracts the steps without them

@@ -305,7 +305,7 @@ export async function settleService({
 }: Service): Promise<void> {
   // A process with timers judges by itself. Judgements come first, because their facts cause deliveries.
   if (!isSelfHosted) await collector.flush().then(findings.flush);
-  const flushed = usage.flush().catch((error: unknown) => log.warn({ err: error }, 'usage could not be written'));
+  const flushed = usage.flushSoon().catch((error: unknown) => log.warn({ err: error }, 'usage could not be written'));
   await Promise.all([flushed, dispatcher.flush()]);
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../contract/errors';
 import { MIN_INSTANT_MS } from '../../contract/fields';
 import type { Usage, UsageInput } from '../../contract/usage';
@@ -9,6 +10,7 @@ import type { Logger } from '../platform/log';
 import type { DomainContext } from './context';
 
 const FLUSH_AFTER_MS = 2_000;
+const SHARED_FLUSH_MS = 200;
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
@@ -22,6 +24,8 @@ export interface UsageMeter {
   record(request: { integrationId: string; keyId: string; method: string; path: string; status: number }): void;
   /** Writes the counts so far. If that fails, it rejects and keeps the counts for the next time. */
   flush(): Promise<void>;
+  /** Does the same a moment later, once for all calls until then: a write for each request would take a tenth of the machine. */
+  flushSoon(): Promise<void>;
   /** Writes the remaining counts and starts no timer again. */
   close(): Promise<void>;
 }
@@ -33,6 +37,7 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
   const usedKeys = new Map<string, UsedKey>();
   let timer: NodeJS.Timeout | null = null;
   let writing = Promise.resolve();
+  let soon: Promise<void> | null = null;
   let isClosed = false;
 
   function add(counted: Counted) {
@@ -75,6 +80,14 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
     return written;
   }
 
+  function flushSoon() {
+    soon ??= sleep(SHARED_FLUSH_MS).then(() => {
+      soon = null;
+      return flush();
+    });
+    return soon;
+  }
+
   function schedule() {
     if (isClosed || timer) return;
     timer = setTimeout(() => {
@@ -103,6 +116,7 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
       schedule();
     },
     flush,
+    flushSoon,
     async close() {
       isClosed = true;
       await flush().catch((error: unknown) => log.error({ err: error }, 'usage could not be written and is lost'));

@@ -25,11 +25,11 @@ RUN npm run build \
 # Remove what only a build or a debugger reads. `npm run -s admin`, as the documents have it, then runs what was built.
 RUN rm -rf .next/cache node_modules/next/dist/docs \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.?ts' -o -name '*.runtime.dev.js' \) -delete \
-  && npm pkg set scripts.admin='exec node --enable-source-maps dist/admin.mjs'
+  && npm pkg set scripts.admin='exec node dist/admin.mjs'
 
 FROM node:24-bookworm-slim
 WORKDIR /app
-ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 UV_THREADPOOL_SIZE=64 HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 UV_THREADPOOL_SIZE=64 MALLOC_ARENA_MAX=2 HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 RUN mkdir /data && chown node:node /data
 COPY --from=build /app/package.json /app/next.config.js ./
 # next.config.js imports it.
@@ -54,4 +54,4 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-old-space-size=1024", "--max-semi-space-size=32", "dist/main.mjs"]
+CMD ["node", "--max-old-space-size=1024", "--max-semi-space-size=16", "dist/main.mjs"]

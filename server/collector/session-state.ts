@@ -83,8 +83,11 @@ export interface OpenSession {
 
 /** The default thresholds of an integration, until the first cut brings the real ones. */
 const DEFAULT_THRESHOLDS: RiskThresholds = { mediumAt: 40, botAt: 70 };
-/** Limits the sessions in memory: 1,300 tabs fit in which somebody moved and typed for 50 batches, or 11,000 that hardly did anything. */
-const MAX_KEPT_BYTES = 104 * 1024 * 1024;
+/**
+ * Limits the sessions in memory: 800 tabs fit in which somebody moved and typed for 50 batches, or 7,000 that hardly did anything. Others are
+ * read from the database when they are judged.
+ */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 /** What is known of a session without its batches. */
 const SESSION_BYTES = 9_000;
 /** What a batch without events takes, and as how many numbers it counts. */

@@ -25,24 +25,24 @@ const addSession = (sessions: ReturnType<typeof createSessions>, key: string, ev
 };
 const openSessions = () => createSessions({ query: async () => [] } as unknown as Database);
 
-const MAX_BYTES = 104 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 const SESSION_BYTES = 9_000;
 
-it('about 11,000 sessions are kept, the ones that were used last', () => {
+it('about 7,000 sessions are kept, the ones that were used last', () => {
   const sessions = openSessions();
-  for (let n = 0; n < 15_000; n++) addSession(sessions, String(n), '');
+  for (let n = 0; n < 10_000; n++) addSession(sessions, String(n), '');
   const kept = sessions.count();
-  expect(kept).toBeGreaterThan(11_000);
+  expect(kept).toBeGreaterThan(7_000);
   expect(kept).toBeLessThan(MAX_BYTES / SESSION_BYTES);
-  const oldest = 15_000 - kept;
-  expect([oldest - 1, oldest, 14_999].map((n) => sessions.get(String(n))?.key)).toEqual([
+  const oldest = 10_000 - kept;
+  expect([oldest - 1, oldest, 9_999].map((n) => sessions.get(String(n))?.key)).toEqual([
     undefined,
     String(oldest),
-    '14999',
+    '9999',
   ]);
 });
 
-describe('large sessions are fewer, so that all together stay below 104 MB', () => {
+describe('large sessions are fewer, so that all together stay below 64 MB', () => {
   /** With how many bytes their batches take at least: packed, and for what is measured. */
   it.each([
     ['moves', moved(0, 4_990), 4_990 * 5],

@@ -124,7 +124,7 @@ describe('the image', () => {
 
   it('gives the server only settings that exist', () => {
     const names = [.../^ENV (NODE_ENV.*)$/m.exec(dockerfile)![1]!.matchAll(/(\w+)=/g)].map(([, name]) => name!);
-    const ofNode = ['NODE_ENV', 'NEXT_TELEMETRY_DISABLED', 'UV_THREADPOOL_SIZE'];
+    const ofNode = ['NODE_ENV', 'NEXT_TELEMETRY_DISABLED', 'UV_THREADPOOL_SIZE', 'MALLOC_ARENA_MAX'];
     expect(names.filter((name) => !ofNode.includes(name) && !SETTING_NAMES.includes(name))).toEqual([]);
   });
 });

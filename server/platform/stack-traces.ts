@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ let map: SourceMap | null | undefined;
  */
 export function nameSources(stack: string): string {
   if (!stack.includes(BUNDLE)) return stack;
-  map ??= readMap(`${fileURLToPath(BUNDLE)}.map`);
+  if (map === undefined) map = readMap(`${fileURLToPath(BUNDLE)}.map`);
   return stack.replaceAll(BUNDLE_POSITION, (position, line, column) => {
     const origin = map?.findEntry(Number(line) - 1, Number(column) - 1);
     if (!origin || !('originalSource' in origin)) return position;
@@ -25,4 +25,10 @@ export function nameSources(stack: string): string {
 
 const BUNDLE_POSITION = new RegExp(`${BUNDLE.replace(/[^\w/]/g, '\\$&')}:(\\d+):(\\d+)`, 'g');
 
-const readMap = (path: string) => (existsSync(path) ? new SourceMap(JSON.parse(readFileSync(path, 'utf8'))) : null);
+function readMap(path: string): SourceMap | null {
+  try {
+    return new SourceMap(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return null; // A trace with the lines of the bundle is better than none.
+  }
+}

@@ -288,6 +288,24 @@ describe('usage', () => {
     setTimer.mockRestore();
   });
 
+  it('is written once for all answers of a moment where a process may be frozen after each', async () => {
+    const { id: integrationId, keyId } = await api.base.createTenant();
+    const { db } = api.base.database;
+    const query = vi.fn(db.query);
+    const meter = createUsageMeter({ db: { ...db, query: query as typeof db.query }, log: api.base.service.log });
+    const answer = () => {
+      meter.record({ integrationId, keyId, method: 'GET', path: '/v1/stats', status: 200 });
+      return meter.flushSoon();
+    };
+    await Promise.all([answer(), answer(), answer()]);
+    expect(query).toHaveBeenCalledTimes(1);
+    const rows = await db.sql`select requests::int from usage_daily where integration_id = ${integrationId}`;
+    expect([...rows]).toEqual([{ requests: 3 }]);
+    await answer();
+    expect(query).toHaveBeenCalledTimes(2);
+    await meter.close();
+  });
+
   it('counts requests by route, and those over the limit as client errors', async () => {
     const { key } = await api.base.createTenant('free');
     const ask = async (path: string) => (await api.call('GET', path, { key })).status;

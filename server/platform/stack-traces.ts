@@ -13,17 +13,19 @@ let map: SourceMap | null | undefined;
  * the first call. Node does not do this in the log: Next takes over how the traces of a process are written.
  */
 export function nameSources(stack: string): string {
-  if (!stack.includes(BUNDLE)) return stack;
-  if (map === undefined) map = readMap(`${fileURLToPath(BUNDLE)}.map`);
-  return stack.replaceAll(BUNDLE_POSITION, (position, line, column) => {
-    const origin = map?.findEntry(Number(line) - 1, Number(column) - 1);
-    if (!origin || !('originalSource' in origin)) return position;
-    const source = relative(process.cwd(), fileURLToPath(new URL(origin.originalSource, BUNDLE)));
-    return `${source}:${origin.originalLine + 1}:${origin.originalColumn + 1}`;
-  });
+  const [start, ...positions] = stack.split(`${BUNDLE}:`);
+  if (positions.length > 0 && map === undefined) map = readMap(`${fileURLToPath(BUNDLE)}.map`);
+  return start + positions.map(nameSource).join('');
 }
 
-const BUNDLE_POSITION = new RegExp(`${BUNDLE.replace(/[^\w/]/g, '\\$&')}:(\\d+):(\\d+)`, 'g');
+/** Names the source of a position, `line:column` and what follows in the trace. */
+function nameSource(position: string): string {
+  const [text = '', line, column] = /^(\d{1,9}):(\d{1,9})/.exec(position) ?? [];
+  const origin = map?.findEntry(Number(line) - 1, Number(column) - 1);
+  if (!text || !origin || !('originalSource' in origin)) return `${BUNDLE}:${position}`;
+  const source = relative(process.cwd(), fileURLToPath(new URL(origin.originalSource, BUNDLE)));
+  return `${source}:${origin.originalLine + 1}:${origin.originalColumn + 1}${position.slice(text.length)}`;
+}
 
 function readMap(path: string): SourceMap | null {
   try {

@@ -202,8 +202,11 @@ export function registerAccessTests(): void {
       const page = await dashboard.visit(`/sessions/${id}`, { role: 'analyst' });
       await page.getByRole('button', { name: 'Human', exact: true }).click();
       await expect.poll(() => readVerdict(id)).toBe('human');
+      const undone = page.waitForResponse(/sessions\.undoVerdict/);
       await page.keyboard.press('u');
       await expect.poll(() => readVerdict(id)).toBe(null);
+      // The next page would send again what has no answer yet.
+      await (await undone).finished();
       const keys = await dashboard.visit('/settings?tab=api-keys', { role: 'analyst' });
       expect(await keys.getByRole('button', { name: 'Mint a key' }).isDisabled()).toBe(true);
       expect((await dashboard.change(keys.context(), 'apiKeys.mint', { name: 'Mine' })).status()).toBe(403);

@@ -5,8 +5,6 @@ import { runOperator, type Tenant } from './product-bench';
 import type { BenchOptions, Figure, Report } from './report';
 
 const AT_MOST_MS = 60;
-/** The first page is read for as long as so many reads before anything is measured. */
-const WARM_UP_READS = 10;
 const ACCOUNT = { email: 'bench@example.com', password: 'correct horse battery' };
 /** A session of both histories, in the middle of the shorter one. */
 const SESSION = 'ses-000005001';
@@ -60,7 +58,7 @@ export async function measureDashboard(options: BenchOptions): Promise<Report> {
     const details: Record<string, unknown> = {};
     const reads = listReads(bench, cookie);
     // The process compiles what renders pages while it serves the first hundred.
-    await measurePair(bench, reads[0]!, WARM_UP_READS * options.seconds);
+    await measurePair(bench, reads[0]!, options.seconds);
     for (const read of reads) {
       options.say(read.name);
       const pair = await measurePair(bench, read, options.seconds);

@@ -6,6 +6,7 @@ import { type Collector, createCollector } from '../../server/collector/collecto
 import { unpackTrace } from '../../server/collector/packing';
 import {
   DRIVEN,
+  makeSessionsDue,
   moved,
   openPageSite,
   PAGE_ORIGIN,
@@ -203,10 +204,7 @@ describe('a process without timers', () => {
     expect((await getSession(own)).botScore).not.toBeNull();
     await collector.sweep();
     expect((await getSession(own)).status).toBe('Active');
-    await server.service.db.query(
-      "update collected_sessions set due_at = now() - interval '1 ms' where integration_id = $1",
-      [own.integrationId],
-    );
+    await makeSessionsDue(server.service.db, own);
     await sleep(IDLE_MS);
     await collector.sweep();
     await waitUntil(async () => (await getSession(own)).status === 'Scored', 5_000);

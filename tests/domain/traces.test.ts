@@ -15,6 +15,7 @@ import {
 import { createPartitions, pruneTraces } from '../../server/collector/retention';
 import { packNumbers } from '../../server/detection/varints';
 import {
+  makeSessionsDue,
   moved,
   ORDINARY,
   openPageSite,
@@ -182,10 +183,7 @@ describe('the size of a session', () => {
     });
     await writeSessions(own, startMs, traces);
     const open = await measure();
-    await server.service.db.query(
-      "update collected_sessions set due_at = now() - interval '1 ms' where integration_id = $1",
-      [own.integrationId],
-    );
+    await makeSessionsDue(server.service.db, own);
     await server.service.collector.sweep();
     await expect.poll(() => countKept(own)).toEqual({ sessions: SESSIONS, batches: 0, traces: SESSIONS });
     const perMinute = (bytes: number) => Math.round(bytes / SESSIONS / MINUTES);

@@ -5,7 +5,7 @@ import { createCollector } from '../../server/collector/collector';
 import type { TraceBatch } from '../../server/detection/trace';
 import { unpackNumbers } from '../../server/detection/varints';
 import type { Fact } from '../../server/pipeline/facts';
-import { openPageSite, PAGE_URL, type PageSite, Tab } from '../support/beacon';
+import { makeSessionsDue, openPageSite, PAGE_URL, type PageSite, Tab } from '../support/beacon';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { compose, fill, WrittenPage } from '../support/writers';
@@ -158,10 +158,7 @@ describe('what is written on a page', () => {
       return row?.isClosed ?? false;
     });
     expect(await readScores(site)).toEqual([]);
-    await server.service.db.query(
-      "update collected_sessions set due_at = now() - interval '1 ms' where integration_id = $1",
-      [site.integrationId],
-    );
+    await makeSessionsDue(server.service.db, site);
     const ingester = {
       ...server.service.ingester,
       ingestFacts: (input: Parameters<typeof ingestFacts>[0]) => {

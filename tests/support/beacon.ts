@@ -133,3 +133,7 @@ export async function openPageSite(
   const { id: siteId, siteKey } = await createSite(context, { integrationId, name: 'test' });
   return { integrationId, key: tenant.key, siteId, siteKey, url };
 }
+
+/** Makes the open sessions of an integration due. The column holds whole milliseconds, so the time of now may be rounded up. */
+export const makeSessionsDue = ({ query }: Pick<Database, 'query'>, { integrationId }: { integrationId: string }) =>
+  query("update collected_sessions set due_at = now() - interval '1 ms' where integration_id = $1", [integrationId]);

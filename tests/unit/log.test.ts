@@ -44,17 +44,8 @@ it('a stack in the log names the lines of the sources, not those of the bundle',
       try { fail(); } catch (error) { console.log(serializeError(error).stack); }`;
     const outfile = join(directory, 'bundle.mjs');
     await build({
-      ...{ stdin: { contents: source, sourcefile: 'failing.ts', loader: 'ts', resolveDir: process.cwd() } },
-      ...{
-        outfile,
-        bundle: true,
-        platform: 'node',
-        format: 'esm',
-        packages: 'external',
-        sourcemap: true,
-        sourcesContent: false,
-      },
-      absWorkingDir: process.cwd(),
+      stdin: { contents: source, sourcefile: 'failing.ts', loader: 'ts', resolveDir: process.cwd() },
+      ...{ outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm', sourcemap: true },
     });
     await symlink(resolve('node_modules'), join(directory, 'node_modules'));
     const { stdout } = await promisify(execFile)(process.execPath, [outfile]);

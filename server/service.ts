@@ -19,7 +19,7 @@ import { pruneRateWindows } from './domain/rate-windows';
 import { pruneFindings, pruneReviewDraws, pruneSessions } from './domain/retention';
 import { drawReviewSamples } from './domain/review-draws';
 import { createFolder, foldSessionDeltas } from './domain/rollups';
-import { createUsageMeter, type UsageMeter } from './domain/usage';
+import { createUsageMeter, foldOutcomes, type UsageMeter } from './domain/usage';
 import { createErasures, type Erasures } from './erasure/erasures';
 import { type AlertRules, createAlertRules } from './findings/alert-rules';
 import { createFindings, type FindingsOutbox } from './findings/outbox';
@@ -266,6 +266,7 @@ const createJobs = ({
   pruneIdempotencyKeys: () => pruneIdempotencyKeys(db),
   foldSessionDeltas: () => foldSessionDeltas(db),
   foldIncidents: () => foldIncidents(db),
+  foldOutcomes: () => foldOutcomes(db),
   recountMinutes: () => recountMinutes(db),
   pruneSessions: () => pruneSessions(db),
   pruneFindings: () => pruneFindings(db),

@@ -202,6 +202,25 @@ export const operatorNotices = pgTable(
   (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
 );
 
+/**
+ * Deliveries of the log that ended on a day (UTC), without tests. Triggers append entries; entry 0 is the sum of those that are
+ * folded (`server/domain/usage.ts`).
+ */
+export const outcomeCounts = pgTable(
+  'outcome_counts',
+  {
+    integrationId: identifier('integration_id').notNull(),
+    day: date('day').notNull(),
+    entry: bigint('entry', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
+    delivered: bigint('delivered', { mode: 'number' }).notNull(),
+    failed: bigint('failed', { mode: 'number' }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.day, table.entry] }),
+    index('outcome_counts_unfolded').on(table.entry).where(sql`entry > 0`),
+  ],
+);
+
 /** Deliveries that ended on a day (UTC) and were removed from the log. */
 export const prunedOutcomes = pgTable(
   'pruned_outcomes',

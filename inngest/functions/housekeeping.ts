@@ -12,6 +12,7 @@ export interface HousekeepingJobs {
   pruneIdempotencyKeys: () => Promise<number>;
   foldSessionDeltas: () => Promise<number>;
   foldIncidents: () => Promise<number>;
+  foldOutcomes: () => Promise<number>;
   recountMinutes: () => Promise<number>;
   pruneSessions: () => Promise<number>;
   pruneFindings: () => Promise<number>;
@@ -65,6 +66,7 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
     async ({ step }) => {
       await step.run('fold', () => jobs.foldSessionDeltas());
       await step.run('fold-incidents', () => jobs.foldIncidents());
+      await step.run('fold-outcomes', () => jobs.foldOutcomes());
       await step.run('recount', () => jobs.recountMinutes());
     },
   );

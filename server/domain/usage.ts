@@ -238,10 +238,22 @@ const READ_USAGE = `
             left join (select day, sum(requests) as requests, sum(errors) as errors, sum(rate_limited) as rate_limited
                          from u group by day) d on d.day = (slot at time zone 'UTC')::date) as "timeSeries",
          (select json_build_object('delivered', coalesce(sum(delivered), 0), 'failed', coalesce(sum(failed), 0)) from (
-            select count(*) filter (where status = 'Delivered') as delivered, count(*) filter (where status <> 'Delivered') as failed
-              from webhook_deliveries
-             where integration_id = $1 and status <> 'Pending' and not is_test
-               and finished_at >= $2::timestamptz and finished_at < $3::timestamptz
+            select delivered, failed from outcome_counts
+             where integration_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC')
             union all
             select delivered, failed from pruned_outcomes
              where integration_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC')) o) as "webhookDeliveries"`;
+
+/** Adds up the entries of ended deliveries by day. Returns how many rows it wrote. */
+export async function foldOutcomes(db: Database): Promise<number> {
+  return (await db.query(FOLD_OUTCOMES, [])).length;
+}
+
+const FOLD_OUTCOMES = `
+  with folded as (delete from outcome_counts where entry > 0 returning integration_id, day, delivered, failed)
+  insert into outcome_counts (integration_id, day, entry, delivered, failed) overriding system value
+  select integration_id, day, 0, sum(delivered), sum(failed) from folded group by integration_id, day
+   order by integration_id, day
+  on conflict (integration_id, day, entry) do update
+  set delivered = outcome_counts.delivered + excluded.delivered, failed = outcome_counts.failed + excluded.failed
+  returning 1`;

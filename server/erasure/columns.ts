@@ -173,6 +173,7 @@ export const COLUMN_FATES = new Map(
       retry_after: 'removed',
     },
     webhook_answers: { ...ours('integration_id', 'delivery_id'), headers: 'removed', body: 'removed' },
+    outcome_counts: ours('integration_id'),
     pruned_outcomes: ours('integration_id'),
     // Who did what.
     audit_entries: {

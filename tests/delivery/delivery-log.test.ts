@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pruneDeliveries } from '../../server/webhooks/retention';
 import { scoredSession } from '../support/facts';
+import { expectExactOutcomes } from '../support/outcome-counts';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { type Caller, createCaller } from '../support/staff';
@@ -402,7 +403,10 @@ describe('retention', () => {
       (await server.call('GET', `/v1/usage?startDate=${startDate}`, { key: tenant.key })).body.data.webhookDeliveries;
     const before = await readUsage();
     expect(before).toEqual({ delivered: 902, failed: 301 });
+    // Of all tests before too: what failed, was sent again, recovered and aborted.
+    await expectExactOutcomes(server.service.db);
     expect(await pruneDeliveries(server.service.db)).toBe(1_200);
+    await expectExactOutcomes(server.service.db);
     expect(await pruneDeliveries(server.service.db)).toBe(0);
     expect(await readUsage()).toEqual(before);
     expect((await list(id, { pageSize: 100 })).map(({ status }) => status).sort()).toEqual([

@@ -10,6 +10,7 @@ import { findCourse } from '../../server/domain/courses';
 import { recountMinutes } from '../../server/domain/minute-counts';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { createEmptyDatabase } from '../support/database';
+import { expectExactOutcomes } from '../support/outcome-counts';
 
 const directory = 'db/migrations';
 const journal: { entries: { tag: string }[] } = JSON.parse(readFileSync(`${directory}/meta/_journal.json`, 'utf8'));
@@ -262,6 +263,10 @@ describe('migrations', () => {
     expect(incidents.map(({ text }) => text)).toEqual([
       ...['Anomaly integration 2', 'Anomaly user 1', 'FailedDelivery integration 1'],
     ]);
+    expect([...(await sql`select delivered::int, failed::int from outcome_counts`)]).toEqual([
+      { delivered: 1, failed: 1 },
+    ]);
+    await expectExactOutcomes(db);
     await db.close();
     await sql.end();
   });

@@ -133,7 +133,7 @@ function dealFacts({ starts, rest }: ReturnType<typeof factsOf>, chance: Iterato
 /** Tables that no fact writes, and deliveries, which are checked where they arrive. */
 const OTHER_TABLES = [
   ...['integrations', 'api_keys', 'audit_entries', 'usage_daily', 'device_confirmations', 'pruned_outcomes'],
-  ...['webhook_subscriptions', 'webhook_deliveries', 'webhook_attempts', 'webhook_answers'],
+  ...['outcome_counts', 'webhook_subscriptions', 'webhook_deliveries', 'webhook_attempts', 'webhook_answers'],
 ];
 /** Columns that are generated or say when and for which subscription. */
 const VOLATILE = ['integration_id', 'updated_at', 'created_at', 'skips', 'entry'];

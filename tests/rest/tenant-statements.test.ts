@@ -13,6 +13,7 @@ import { drawReviewSamples } from '../../server/domain/review-draws';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { checkSite } from '../../server/domain/site-checks';
 import { findSite, listAllSites, markReceiving, revokeSite } from '../../server/domain/sites';
+import { foldOutcomes } from '../../server/domain/usage';
 import { type Fact, factSchema } from '../../server/pipeline/facts';
 import { appRouter } from '../../server/procedures/router';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
@@ -158,6 +159,11 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     reason: 'counts of anomalies and failed deliveries are added up for all tenants',
     text: /^with folded as \( delete from incident_counts/,
     spans: ['folded/incident_counts'],
+  },
+  {
+    reason: 'counts of ended deliveries are added up for all tenants',
+    text: /^with folded as \(delete from outcome_counts/,
+    spans: ['folded/outcome_counts'],
   },
   {
     reason: 'a job looks for the integrations whose sessions are not counted by minute yet',
@@ -438,6 +444,7 @@ async function lookAfterDeliveries(id: string) {
   await pruneEvents(server.service.db);
   await foldSessionDeltas(server.service.db);
   await foldIncidents(server.service.db);
+  await foldOutcomes(server.service.db);
   await server.database.db.sql`update integrations set minutes_counted_to = now() - interval '38 days'`;
   await prunePreviousSecrets(server.service.db);
   await recountMinutes(server.service.db);

@@ -7,6 +7,7 @@ import { Customer, pathOf } from '../support/customer';
 import { dumpDatabase, findInDump } from '../support/dump';
 import { eventually } from '../support/eventually';
 import * as facts from '../support/facts';
+import { expectExactOutcomes } from '../support/outcome-counts';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
@@ -249,6 +250,7 @@ async function expectCountsToFit(customer: Customer) {
     select value, sessions::int as n from entity_totals where integration_id = ${customer.id} and kind = 'user' and sessions <> 0
      order by 1`;
   expect([...sorted]).toEqual([...stored]);
+  await expectExactOutcomes(db);
 }
 
 describe('a user who was erased', () => {

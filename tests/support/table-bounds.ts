@@ -53,6 +53,7 @@ export const TABLE_BOUNDS: Record<string, string> = {
   webhook_answers: 'Removed after seven days. At most 2 KiB of a body each.',
   operator_notices: 'Removed when the operator was told, or after eight attempts.',
   lease_owners: 'One row for each running process. The process that takes over from a dead one removes its row.',
+  outcome_counts: 'One row for each integration and day. Stays. Entries are folded every minute.',
   pruned_outcomes: 'One row for each integration and day. Stays.',
   usage_daily: 'One row for each integration, day, method and documented route. Stays.',
   idempotency_keys: 'Removed after a day.',

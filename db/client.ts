@@ -1,7 +1,8 @@
 import { parsePgArray } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type postgres from 'postgres';
-import { setParsers } from './postgres-internals';
+import { openLookUps } from './look-ups';
+import { copyTypes, setParsers } from './postgres-internals';
 import * as schema from './schema';
 import { createQuery, openTransactions, type Query, type TransactOptions } from './transaction';
 import { type Load, openWatch } from './watch';
@@ -21,6 +22,11 @@ export interface Database {
   orm: PostgresJsDatabase<typeof schema>;
   sql: Sql;
   query: Query;
+  /**
+   * Runs a statement that reads a few rows along an index and waits for neither locks nor the disk. Statements that are long would hold up
+   * others on its connection.
+   */
+  lookUp: Query;
   /**
    * Runs statements in one transaction. Statements that are not awaited in between are sent together. `begin` is sent with
    * the first statement. `commitWith` sends the last statement together with the commit. Each running transaction has its
@@ -43,7 +49,10 @@ const LATE_MS = 500;
 const TIMESTAMPTZ_OID = 1184;
 const TEXT_ARRAY_OID = 1009;
 
-/** Opens the pool. `isPooled`: the database is behind a transaction pooler, where no session state outlives a transaction. */
+/**
+ * Opens the pool. One of its `maxConnections` is for look-ups. `isPooled`: the database is behind a transaction pooler, where no
+ * session state outlives a transaction.
+ */
 export function openDatabase(options: {
   url: string;
   maxConnections: number;
@@ -73,19 +82,21 @@ export function openDatabase(options: {
   });
   // Postgres ends statements that take too long. A pooler does not accept this setting; there we close the connection.
   const isLimited = statementLimitMs !== undefined && !options.isPooled;
-  const sql = watch.open(
-    {
-      max: maxConnections,
-      ...(isLimited ? { connection: { ...startup, statement_timeout: statementLimitMs } } : {}),
-    },
-    {
-      limitMs: () => (statementLimitMs === undefined ? null : statementLimitMs + LATE_MS),
-      maxAsked: maxConnections * MAX_ASKED_EACH,
-    },
-  );
+  const openPool = (max: number) =>
+    watch.open(
+      { max, ...(isLimited ? { connection: { ...startup, statement_timeout: statementLimitMs } } : {}) },
+      {
+        limitMs: () => (statementLimitMs === undefined ? null : statementLimitMs + LATE_MS),
+        maxAsked: max * MAX_ASKED_EACH,
+      },
+    );
+  const sql = openPool(Math.max(1, maxConnections - 1));
   const orm = drizzle(sql, { schema });
   // Drizzle returns timestamps as Postgres prints them. We read them in the wire format everywhere.
   const parsers = setParsers(sql, { [TIMESTAMPTZ_OID]: readInstant, [TEXT_ARRAY_OID]: parsePgArray });
+  const query = createQuery(sql);
+  const lookUps = maxConnections > 1 ? openPool(1) : null;
+  if (lookUps) copyTypes(sql, lookUps);
   const transactions = openTransactions(watch, (more, line) => {
     const own = watch.open(more, line);
     setParsers(own, parsers);
@@ -94,11 +105,12 @@ export function openDatabase(options: {
   return {
     orm,
     sql,
-    query: createQuery(sql),
+    query,
+    lookUp: lookUps ? openLookUps(createQuery(lookUps), query) : query,
     transact: transactions.transact,
     load: watch.load,
     close: async () => {
-      await Promise.all([transactions.close(), sql.end({ timeout: 5 })]);
+      await Promise.all([transactions.close(), sql.end({ timeout: 5 }), lookUps?.end({ timeout: 5 })]);
       watch.close();
     },
   };

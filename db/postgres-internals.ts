@@ -223,6 +223,12 @@ export type Parsers = Record<number, (text: string) => unknown>;
  */
 export const setParsers = (sql: postgres.Sql, parsers: Parsers): Parsers => Object.assign(sql.options.parsers, parsers);
 
+/** Lets a pool write and read values as another one does, with what Drizzle has changed there. */
+export function copyTypes(from: postgres.Sql, to: postgres.Sql): void {
+  Object.assign(to.options.parsers, from.options.parsers);
+  Object.assign(to.options.serializers, from.options.serializers);
+}
+
 /**
  * Gives a transaction what Drizzle needs and postgres.js gives to a pool alone: the pool's options, and `begin`, which makes a
  * savepoint. Drizzle writes into the parsers, so it gets a copy; the connection reads with those of the pool.

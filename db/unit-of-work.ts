@@ -14,15 +14,17 @@ export const runUnitOfWork = <Result>(db: Database, work: (unit: Database) => Pr
 
 function bindDatabase(db: Database, transaction: postgres.TransactionSql): Database {
   const sql: Sql = asPool(transaction, db.sql);
+  const query = createQuery(sql);
   return {
     ...db,
     sql,
     orm: drizzle(sql, { schema }),
-    query: createQuery(sql),
+    query,
+    lookUp: query,
     transact: <Result>(work: (query: Query, commitWith: Query) => Promise<Result>) =>
       transaction.savepoint((inner) => {
-        const { query } = bindDatabase(db, inner);
-        return work(query, query);
+        const { query: queryInner } = bindDatabase(db, inner);
+        return work(queryInner, queryInner);
       }) as Promise<Result>,
   };
 }

@@ -119,8 +119,8 @@ async function verifyTogether(
 ): Promise<(VerifiedKey | null)[]> {
   const hash = hashKey(key);
   const [row] = await (count === 1
-    ? db.query<KeyRow>(VERIFY_ONE, [hash, scheme === 'bearer'])
-    : db.query<KeyRow>(VERIFY_MANY, [hash, scheme === 'bearer', count]));
+    ? db.lookUp<KeyRow>(VERIFY_ONE, [hash, scheme === 'bearer'])
+    : db.lookUp<KeyRow>(VERIFY_MANY, [hash, scheme === 'bearer', count]));
   if (!row || !isWellFormed(key) || !timingSafeEqual(row.hash, hash)) return Array<null>(count).fill(null);
   const { tier } = PLANS[row.plan];
   const verified = {

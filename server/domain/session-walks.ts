@@ -182,6 +182,9 @@ const BY_SCORE = composeAll(composeTop);
 
 const LABELS = { bot: 1, human: -1, none: 0 };
 
+/** Up to a page of 50, and the row behind it, is read in a millisecond. What reads more, as an export does, is no look-up. */
+const SHORT_ROWS = 51;
+
 /** A part of a walk: at most `rows` sessions after a position (null: from the newest on), with at most `budget` examined. */
 export interface Stretch {
   after: readonly [createdAt: string, id: string] | null;
@@ -203,11 +206,9 @@ export async function walkSessions(
   const [start, end] = [startDate?.at ?? '-infinity', endDate?.at ?? 'infinity'];
   const [first, far] = isOldestFirst ? [start, end] : [end, start];
   const [nearAt, nearId] = after ?? [first, ''];
-  const { statement, values } = choose(isOldestFirst ? OLDEST_FIRST : NEWEST_FIRST, context, filters);
-  return context.db.query<ListedSession>(statement, [
-    ...[context.integration.id, nearAt, nearId, far, budget, rows],
-    ...values,
-  ]);
+  const { statement, values, isServed } = choose(isOldestFirst ? OLDEST_FIRST : NEWEST_FIRST, context, filters);
+  const read = isServed && rows <= SHORT_ROWS ? context.db.lookUp : context.db.query;
+  return read<ListedSession>(statement, [...[context.integration.id, nearAt, nearId, far, budget, rows], ...values]);
 }
 
 /** The place of a session in the order of scores. */
@@ -232,7 +233,10 @@ export async function readTopSessions(
   ]);
 }
 
-/** Chooses the statement whose index serves the filters, and lists the parameters of all filters. */
+/**
+ * Chooses the statement whose index serves the filters, and lists the parameters of all filters. `isServed`: the index serves all of
+ * them, so no row is read in vain.
+ */
 function choose(
   walks: typeof NEWEST_FIRST,
   { integration }: DomainContext,
@@ -246,7 +250,9 @@ function choose(
     belowBin: range?.below,
   };
   // The index of labels does not contain sessions without a label, so it cannot serve that filter.
-  const isServed = (filter: FilterName) => given[filter] !== undefined && given[filter] !== LABELS.none;
-  const { statement } = walks.find(({ filter }) => filter === undefined || isServed(filter))!;
-  return { statement, values: FILTERS.map(({ name }) => given[name] ?? null) };
+  const canServe = (filter: FilterName) => given[filter] !== undefined && given[filter] !== LABELS.none;
+  const { statement, filter: served } = walks.find(({ filter }) => filter === undefined || canServe(filter))!;
+  const values = FILTERS.map(({ name }) => given[name] ?? null);
+  const isServed = FILTERS.every(({ name }, index) => name === served || values[index] === null);
+  return { statement, values, isServed };
 }

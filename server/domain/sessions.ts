@@ -21,7 +21,7 @@ import {
 
 /** Finds one session (specification: GET /v1/sessions/{sessionId}). NOT_FOUND if the integration has no such session. */
 export async function getSession(context: DomainContext, input: { sessionId: string }): Promise<Session> {
-  const [found] = await context.db.query<ShownSession>(READ_SESSION, [context.integration.id, input.sessionId]);
+  const [found] = await context.db.lookUp<ShownSession>(READ_SESSION, [context.integration.id, input.sessionId]);
   if (!found) throw new ApiError('NOT_FOUND', 'Session not found');
   return showSession(context, found);
 }

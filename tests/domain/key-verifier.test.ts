@@ -30,7 +30,7 @@ type Query = Database['query'];
 /** A verifier and a new key. `wrap` stands between the verifier and the database, as a network does. */
 async function prepare(wrap: (query: Query) => Query = (query) => query) {
   const { id, key } = await mintKey(asOperator(database.db), { integrationId, name: 'key' });
-  const verify = createKeyVerifier({ db: { ...database.db, query: wrap(database.db.query) }, quotas });
+  const verify = createKeyVerifier({ db: { ...database.db, lookUp: wrap(database.db.lookUp) }, quotas });
   return { id, key, verify: () => verify({ key, scheme: 'bearer' }) };
 }
 

@@ -159,13 +159,17 @@ const open = (of: Customer, path = 'sessions', signal?: AbortSignal) =>
 /** Counts the statements of the server from now on. */
 function countStatements() {
   let asked = 0;
-  const { query } = server.service.db;
-  server.service.db.query = (text, parameters) => {
-    asked++;
-    return query(text, parameters);
-  };
+  const { db } = server.service;
+  const { query, lookUp } = db;
+  const count =
+    (send: typeof query): typeof query =>
+    (text, parameters) => {
+      asked++;
+      return send(text, parameters);
+    };
+  Object.assign(db, { query: count(query), lookUp: count(lookUp) });
   const stop = () => {
-    server.service.db.query = query;
+    Object.assign(db, { query, lookUp });
   };
   return { read: () => asked, stop };
 }

@@ -10,7 +10,7 @@ export interface Statement {
 
 /** Records from now on what a pool sends. `take` answers the statements since its last call. */
 export function recordStatements(db: Database): { take(): Statement[]; stop(): void } {
-  const { sql, query, transact } = db;
+  const { sql, query, lookUp, transact } = db;
   const prepared = new Set<string>();
   let statements: Statement[] = [];
   const watch =
@@ -20,6 +20,7 @@ export function recordStatements(db: Database): { take(): Statement[]; stop(): v
       return send(text, parameters);
     };
   db.query = watch(query);
+  db.lookUp = db.query;
   // Transactions use separate connections.
   const note =
     (send: Query): Query =>
@@ -40,6 +41,7 @@ export function recordStatements(db: Database): { take(): Statement[]; stop(): v
     },
     stop() {
       db.query = query;
+      db.lookUp = lookUp;
       db.transact = transact;
       sql.options.debug = false;
     },

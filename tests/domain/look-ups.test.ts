@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../db/client';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+const PID = 'select pg_backend_pid() as pid, pg_sleep($1::float8) is null as slept';
+const SLOW_S = 0.5;
+
+let database: TestDatabase;
+const opened: Database[] = [];
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => Promise.all(opened.splice(0).map((db) => db.close())));
+afterAll(() => database.drop());
+
+function open(maxConnections: number): Database {
+  const db = openDatabase({ url: database.url, maxConnections });
+  opened.push(db);
+  return db;
+}
+const findPid = async (send: Database['query'], seconds = 0) => (await send<{ pid: number }>(PID, [seconds]))[0]!.pid;
+const findPids = async (count: number, send: Database['query']) =>
+  new Set(await Promise.all(Array.from({ length: count }, () => findPid(send))));
+
+describe('look-ups', () => {
+  it('share one connection, which is none of those of other statements', async () => {
+    const { query, lookUp, load } = open(3);
+    const own = new Set<number>();
+    for (let n = 0; n < 10; n++) own.add(await findPid(lookUp));
+    const others = await findPids(16, query);
+    expect(own.size).toBe(1);
+    expect(others.size).toBe(2);
+    expect([...own, ...others]).toHaveLength(new Set([...own, ...others]).size);
+    expect(load().connections).toBe(3);
+  });
+
+  it('use the other connections too when more wait than one answers', async () => {
+    const { lookUp } = open(3);
+    expect((await findPids(50, lookUp)).size).toBeGreaterThan(1);
+  });
+
+  it('do not wait for one that takes long', async () => {
+    const { lookUp } = open(3);
+    const usual = await findPid(lookUp);
+    const slow = findPid(lookUp, SLOW_S);
+    await sleep(50);
+    const begunAt = performance.now();
+    const meanwhile = await findPids(5, lookUp);
+    expect(performance.now() - begunAt).toBeLessThan((SLOW_S * 1_000) / 2);
+    expect(meanwhile).not.toContain(usual);
+    expect(await slow).toBe(usual);
+    expect(await findPid(lookUp)).toBe(usual);
+  });
+
+  it('go on after one that fails', async () => {
+    const { lookUp } = open(3);
+    const usual = await findPid(lookUp);
+    for (let n = 0; n < 20; n++) await expect(lookUp('select 1 / 0', [])).rejects.toMatchObject({ code: '22012' });
+    expect(await findPid(lookUp)).toBe(usual);
+  });
+
+  it('write and read values as other statements do', async () => {
+    const { query, lookUp } = open(3);
+    const text = `select $1::timestamptz < now() as past, $2::jsonb as json, '2026-01-31 09:30+00'::timestamptz as at, '{a,b}'::text[] as list`;
+    const values = ['-infinity', '{"a":1}'];
+    expect(await lookUp(text, values)).toEqual(await query(text, values));
+    expect(await lookUp(text, values)).toEqual([
+      { past: true, json: { a: 1 }, at: '2026-01-31T09:30:00.000Z', list: ['a', 'b'] },
+    ]);
+  });
+
+  it('need no connection more where there is one', async () => {
+    const { query, lookUp, load } = open(1);
+    expect(await findPid(lookUp)).toBe(await findPid(query));
+    expect(load().connections).toBe(1);
+  });
+});

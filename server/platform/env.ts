@@ -98,7 +98,9 @@ export const settingsSchema = z.object({
     .describe(
       'The address past a pooler, for migrations, the embedded engine and the connection that shows that a process lives. Unset: `DATABASE_URL`.',
     ),
-  DATABASE_POOL_MAX: integer(1, 1_000).prefault('5').describe('Connections in the pool of a process, one of them for look-ups.'),
+  DATABASE_POOL_MAX: integer(1, 1_000)
+    .prefault('5')
+    .describe('Connections in the pool of a process, one of them for look-ups.'),
   DATABASE_POOLER: z
     .enum(['transaction'], { error: 'must be transaction or unset' })
     .optional()

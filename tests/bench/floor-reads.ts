@@ -65,7 +65,10 @@ export function openFloorReads(url: string): FloorReads {
     },
     async readPage(authorization, limit) {
       const key = await verify(authorization);
-      const tenant = { integration: { id: key.integration_id }, db: { query, lookUp: query } } as unknown as DomainContext;
+      const tenant = {
+        integration: { id: key.integration_id },
+        db: { query, lookUp: query },
+      } as unknown as DomainContext;
       // biome-ignore lint/suspicious/noExplicitAny: rows as Postgres returns them
       const rows: any[] = await walkSessions(tenant, {}, { after: null, rows: limit + 1, budget: MAX_EXAMINED });
       const hasMore = rows.length > limit;

@@ -50,8 +50,8 @@ const TIMESTAMPTZ_OID = 1184;
 const TEXT_ARRAY_OID = 1009;
 
 /**
- * Opens the pool. One of its `maxConnections` is for look-ups. `isPooled`: the database is behind a transaction pooler, where no
- * session state outlives a transaction.
+ * Opens the pool, and one connection more for look-ups when the first one is sent. `isPooled`: the database is behind a transaction
+ * pooler, where no session state outlives a transaction.
  */
 export function openDatabase(options: {
   url: string;
@@ -90,13 +90,13 @@ export function openDatabase(options: {
         maxAsked: max * MAX_ASKED_EACH,
       },
     );
-  const sql = openPool(Math.max(1, maxConnections - 1));
+  const sql = openPool(maxConnections);
   const orm = drizzle(sql, { schema });
   // Drizzle returns timestamps as Postgres prints them. We read them in the wire format everywhere.
   const parsers = setParsers(sql, { [TIMESTAMPTZ_OID]: readInstant, [TEXT_ARRAY_OID]: parsePgArray });
   const query = createQuery(sql);
-  const lookUps = maxConnections > 1 ? openPool(1) : null;
-  if (lookUps) copyTypes(sql, lookUps);
+  const lookUps = openPool(1);
+  copyTypes(sql, lookUps);
   const transactions = openTransactions(watch, (more, line) => {
     const own = watch.open(more, line);
     setParsers(own, parsers);
@@ -106,11 +106,11 @@ export function openDatabase(options: {
     orm,
     sql,
     query,
-    lookUp: lookUps ? openLookUps(createQuery(lookUps), query) : query,
+    lookUp: openLookUps(createQuery(lookUps), query),
     transact: transactions.transact,
     load: watch.load,
     close: async () => {
-      await Promise.all([transactions.close(), sql.end({ timeout: 5 }), lookUps?.end({ timeout: 5 })]);
+      await Promise.all([transactions.close(), sql.end({ timeout: 5 }), lookUps.end({ timeout: 5 })]);
       watch.close();
     },
   };

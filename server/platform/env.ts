@@ -100,7 +100,7 @@ export const settingsSchema = z.object({
     ),
   DATABASE_POOL_MAX: integer(1, 1_000)
     .prefault('5')
-    .describe('Connections in the pool of a process, one of them for look-ups.'),
+    .describe('Connections in the pool of a process. Look-ups have one more.'),
   DATABASE_POOLER: z
     .enum(['transaction'], { error: 'must be transaction or unset' })
     .optional()

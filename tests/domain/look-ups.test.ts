@@ -25,7 +25,7 @@ const findPids = async (count: number, send: Database['query']) =>
 
 describe('look-ups', () => {
   it('share one connection, which is none of those of other statements', async () => {
-    const { query, lookUp, load } = open(3);
+    const { query, lookUp, load } = open(2);
     const own = new Set<number>();
     for (let n = 0; n < 10; n++) own.add(await findPid(lookUp));
     const others = await findPids(16, query);
@@ -36,12 +36,12 @@ describe('look-ups', () => {
   });
 
   it('use the other connections too when more wait than one answers', async () => {
-    const { lookUp } = open(3);
+    const { lookUp } = open(2);
     expect((await findPids(50, lookUp)).size).toBeGreaterThan(1);
   });
 
   it('do not wait for one that takes long', async () => {
-    const { lookUp } = open(3);
+    const { lookUp } = open(2);
     const usual = await findPid(lookUp);
     const slow = findPid(lookUp, SLOW_S);
     await sleep(50);
@@ -54,25 +54,19 @@ describe('look-ups', () => {
   });
 
   it('go on after one that fails', async () => {
-    const { lookUp } = open(3);
+    const { lookUp } = open(2);
     const usual = await findPid(lookUp);
     for (let n = 0; n < 20; n++) await expect(lookUp('select 1 / 0', [])).rejects.toMatchObject({ code: '22012' });
     expect(await findPid(lookUp)).toBe(usual);
   });
 
   it('write and read values as other statements do', async () => {
-    const { query, lookUp } = open(3);
+    const { query, lookUp } = open(2);
     const text = `select $1::timestamptz < now() as past, $2::jsonb as json, '2026-01-31 09:30+00'::timestamptz as at, '{a,b}'::text[] as list`;
     const values = ['-infinity', '{"a":1}'];
     expect(await lookUp(text, values)).toEqual(await query(text, values));
     expect(await lookUp(text, values)).toEqual([
       { past: true, json: { a: 1 }, at: '2026-01-31T09:30:00.000Z', list: ['a', 'b'] },
     ]);
-  });
-
-  it('need no connection more where there is one', async () => {
-    const { query, lookUp, load } = open(1);
-    expect(await findPid(lookUp)).toBe(await findPid(query));
-    expect(load().connections).toBe(1);
   });
 });

@@ -1,6 +1,7 @@
 import type { Database } from '../../db/client';
 import { foldIncidents } from '../../server/domain/minute-counts';
 import { foldSessionDeltas } from '../../server/domain/rollups';
+import { foldOutcomes } from '../../server/domain/usage';
 
 /** The tables that sessions are counted in. */
 export const COUNT_TABLES = [
@@ -28,10 +29,12 @@ export async function foldCounts(db: Database): Promise<void> {
   for (;;) {
     const [left] = await db.sql<{ isAny: boolean }[]>`
       select exists (select from session_deltas) or exists (select from row_counts where entry > 0)
-             or exists (select from incident_counts where entry > 0) as "isAny"`;
+             or exists (select from incident_counts where entry > 0)
+             or exists (select from outcome_counts where entry > 0) as "isAny"`;
     if (!left!.isAny) return;
     // Another process may fold at the same time, so look again.
     await foldSessionDeltas(db);
     await foldIncidents(db);
+    await foldOutcomes(db);
   }
 }

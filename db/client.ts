@@ -23,8 +23,8 @@ export interface Database {
   sql: Sql;
   query: Query;
   /**
-   * Runs a statement that reads a few rows along an index and waits for neither locks nor the disk. Statements that are long would hold up
-   * others on its connection.
+   * Runs a statement that finds a few rows along an index and hardly waits, for locks or for the disk. One that takes long
+   * would hold up others on its connection.
    */
   lookUp: Query;
   /**

@@ -23,8 +23,8 @@ function bindDatabase(db: Database, transaction: postgres.TransactionSql): Datab
     lookUp: query,
     transact: <Result>(work: (query: Query, commitWith: Query) => Promise<Result>) =>
       transaction.savepoint((inner) => {
-        const { query: queryInner } = bindDatabase(db, inner);
-        return work(queryInner, queryInner);
+        const bound = bindDatabase(db, inner);
+        return work(bound.query, bound.query);
       }) as Promise<Result>,
   };
 }

@@ -218,10 +218,14 @@ export function resolveRange(input: UsageInput, now: Date): { startDate: string;
   return { startDate: new Date(startOfDay).toISOString(), endDate: new Date(end).toISOString() };
 }
 
+/** A SQL condition: a day of the integration is in the range. */
+const IS_IN_RANGE = `
+  integration_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC')`;
+
 const READ_USAGE = `
   with u as materialized (
     select *, client_errors + server_errors as errors from usage_daily
-     where integration_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC'))
+     where ${IS_IN_RANGE})
   select (select json_build_object(
                    'totalRequests', coalesce(sum(requests), 0),
                    'successfulRequests', coalesce(sum(requests - errors), 0),
@@ -238,11 +242,9 @@ const READ_USAGE = `
             left join (select day, sum(requests) as requests, sum(errors) as errors, sum(rate_limited) as rate_limited
                          from u group by day) d on d.day = (slot at time zone 'UTC')::date) as "timeSeries",
          (select json_build_object('delivered', coalesce(sum(delivered), 0), 'failed', coalesce(sum(failed), 0)) from (
-            select delivered, failed from outcome_counts
-             where integration_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC')
+            select delivered, failed from outcome_counts where ${IS_IN_RANGE}
             union all
-            select delivered, failed from pruned_outcomes
-             where integration_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC')) o) as "webhookDeliveries"`;
+            select delivered, failed from pruned_outcomes where ${IS_IN_RANGE}) o) as "webhookDeliveries"`;
 
 /** Adds up the entries of ended deliveries by day. Returns how many rows it wrote. */
 export async function foldOutcomes(db: Database): Promise<number> {

@@ -48,7 +48,7 @@ export async function measureKeyCheck({ sessions: count, say }: BenchOptions): P
       ],
       notes: [
         `${count} checks of one key in this process, in ${ROUNDS} rounds alternating with the floor; time divided by number.`,
-        'Floor: one prepared select by primary key on the same pool.',
+        'Floor: one prepared select by primary key through the pool. A check is a look-up, so it has a connection outside of the pool.',
       ],
     };
   } finally {

@@ -20,6 +20,7 @@ export function recordStatements(db: Database): { take(): Statement[]; stop(): v
       return send(text, parameters);
     };
   db.query = watch(query);
+  // On the pool, so that all statements are seen in one place.
   db.lookUp = db.query;
   // Transactions use separate connections.
   const note =

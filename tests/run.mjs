@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { auditDependencies } from './dependency-audit.mjs';
 import { obtainChromium } from './support/browser.mjs';
@@ -29,6 +29,8 @@ const isQuick = process.argv.includes('--quick');
 const args = isQuick ? ['tests/unit/', 'tests/domain/'] : process.argv.slice(2);
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const skipped = [];
+/** What failed, and why. */
+const failures = [];
 /** What passed only when it was tried again, and why not at first. */
 const unsteady = [];
 const say = (line) => process.stdout.write(`${line}\n`);
@@ -122,12 +124,16 @@ async function runTests(chromiumPath) {
   say('\n— tests');
   const directory = await mkdtemp(join(tmpdir(), 'test-report-'));
   const report = join(directory, 'report.json');
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const reporters = ['--reporter=default', `--reporter=${join(ROOT, 'tests', 'support', 'reporter.mjs')}`];
   // Five thousand tests of real time on a machine that others use: one late answer is not a fault. It is told all the same.
   const tries = process.env.CI ? ['--retry=1'] : [];
   const command = [modules('vitest', 'vitest.mjs'), 'run', ...reporters, ...tries, ...args];
   const scratch = makeScratch();
-  const env = { ...(chromiumPath ? { CHROMIUM_PATH: chromiumPath } : {}), ...(scratch ? { TMPDIR: scratch } : {}) };
+  const env = {
+    TEST_REPORT: report,
+    ...(chromiumPath ? { CHROMIUM_PATH: chromiumPath } : {}),
+    ...(scratch ? { TMPDIR: scratch } : {}),
+  };
   const fault = await runNode(command, TESTS_LIMIT_MS, { env });
   const text = await readFile(report, 'utf8').catch(() => null);
   await rm(directory, { recursive: true, force: true });
@@ -139,26 +145,15 @@ async function runTests(chromiumPath) {
   if (fault) say(`✗ tests: ${fault}`);
 }
 
-/**
- * Adds vitest's JSON report to the counts. A file that failed without a failed test (it did not load) counts as one.
- */
-function countReport({ testResults }) {
-  let counted = 0;
-  for (const file of testResults) {
-    const statuses = file.assertionResults.map(({ status }) => status);
-    for (const { status, ancestorTitles, title, failureMessages } of file.assertionResults) {
-      const name = [relative(ROOT, file.name), ...ancestorTitles, title].join(' › ');
-      if (status === 'passed' && failureMessages.length > 0)
-        unsteady.push(`${name}: ${failureMessages[0].split('\n    at file:')[0]}`);
-      if (status !== 'passed' && status !== 'failed') skipped.push(name);
-    }
-    for (const status of statuses) counts[status === 'passed' || status === 'failed' ? status : 'skipped']++;
-    counted += statuses.length;
-    if (file.status !== 'failed' || statuses.includes('failed')) continue;
-    counts.failed++;
-    say(`✗ ${file.name}: ${file.message}`);
+/** Adds the report of `support/reporter.mjs` to the counts. Answers how many tests it has. */
+function countReport({ tests, hooks }) {
+  for (const { name, state, why } of [...tests, ...hooks]) {
+    counts[state === 'passed' || state === 'failed' ? state : 'skipped']++;
+    if (state === 'failed') failures.push(`${name}: ${why}`);
+    else if (state !== 'passed') skipped.push(name);
+    else if (why !== null) unsteady.push(`${name}: ${why}`);
   }
-  return counted;
+  return tests.length;
 }
 
 /** If the given paths leave out the end-to-end tests, no browser is needed. */
@@ -177,6 +172,8 @@ else {
 }
 if (unsteady.length > 0) say(`\n— passed at the second try only\n${unsteady.join('\n')}`);
 if (skipped.length > 0) say(`\n— skipped\n${skipped.join('\n')}`);
+// Once more, where they are found: they are among thousands of lines, and a log may keep the end only.
+if (failures.length > 0) say(`\n— failed\n${failures.join('\n')}`);
 say('');
 const line = `${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`;
 process.stdout.write(`${line}\n`, () => process.exit(counts.failed > 0 ? 1 : 0));

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
 import { type Role, settle } from '../../support/dashboard';
 import { closed, scored, started, writing, writingEvidence } from '../../support/facts';
+import type { Answer } from '../../support/product';
 import { waitUntil } from '../../support/receiver';
-import { dashboard, LIMIT_MS, receiver } from './shared-dashboard';
+import { dashboard, receiver } from './shared-dashboard';
 
 const MAX_SCRIPT_BYTES = 260_000;
 const MAX_SHIFT = 0.05;
@@ -14,21 +15,30 @@ const WIDE = 1280;
 const NARROW = 360;
 
 /** The ids used in the pages' paths. */
-let ids: Record<string, string>;
+let ids: Record<string, string> | undefined;
+let tries = 0;
+
+/** Finds them in the first test that needs them, because a test is tried again in CI and a hook is not. Fails at once after two tries. */
+async function obtainIds(): Promise<Record<string, string>> {
+  if (ids === undefined && ++tries > 2) throw new Error('the first test failed to find the ids');
+  ids ??= await findIds();
+  return ids;
+}
 
 /** Makes a webhook with a delivery, and finds one of everything that has a page. */
 async function findIds(): Promise<Record<string, string>> {
-  const { api, product, integrationId } = dashboard;
+  const { product, integrationId } = dashboard;
+  const api: typeof dashboard.api = async (...call) => expectDone(await dashboard.api(...call));
+  const ingest = async (facts: unknown[]) => expectDone(await product.ingest(integrationId, facts));
   const first = async (path: string): Promise<string> => (await api('GET', `${path}?pageSize=1`)).body.data[0].id;
   const subscription = { url: `${receiver.url}/hook`, eventType: 'BotDetected' };
   const { id: webhook } = (await api('POST', '/v1/webhooks', subscription)).body.data;
-  const { facts } = makeSessionFacts('bot', Date.now(), createRandom(1));
-  await product.ingest(integrationId, facts);
+  await ingest(makeSessionFacts('bot', Date.now(), createRandom(1)).facts);
   await receiver.waitFor(1);
   const isLogged = async () => (await api('GET', `/v1/webhooks/${webhook}`)).body.data.lastDeliveryStatus !== null;
   await waitUntil(isLogged);
   const written = 'session-with-texts';
-  await product.ingest(integrationId, [
+  await ingest([
     ...[started(written), closed(written), scored(written, 0.2)],
     ...['essay', null].map((documentId) =>
       writing(`wri_${documentId}`, 0.45, {
@@ -48,6 +58,11 @@ async function findIds(): Promise<Record<string, string>> {
   const [session, user, course] = await Promise.all(['/v1/sessions', '/v1/users', '/v1/courses'].map(first));
   const recorded = await findRecorded(context);
   return { session, written, recorded, user, course, webhook, delivery, rule, alert } as Record<string, string>;
+}
+
+function expectDone(answer: Answer): Answer {
+  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+  return answer;
 }
 
 /** Finds a session with a recording among those of the demo. */
@@ -260,19 +275,16 @@ async function expectSound(address: string, role?: Role, overlays: Overlay[] = [
 export function registerPageTests(): void {
   describe('every page', () => {
     watchPage();
-    beforeAll(async () => {
-      ids = await findIds();
-    }, LIMIT_MS);
     afterAll(async () => {
       const { page, change } = dashboard;
       await dashboard.open({ role: 'admin' });
-      await change(page.context(), 'alertRules.delete', { id: ids.rule });
+      await change(page.context(), 'alertRules.delete', { id: ids?.rule });
     });
 
     describe('has no serious accessibility issue, in overlays too, does not shift or scroll sideways at 360 pixels, and ships at most 260 KB of script', () => {
-      it.each(PAGES)('%s', (path) => {
+      it.each(PAGES)('%s', async (path) => {
         const overlays = OVERLAYS.filter((overlay) => overlay.path === path);
-        return expectSound(`${dashboard.base}${fillPath(path, ids)}`, 'admin', overlays);
+        return expectSound(`${dashboard.base}${fillPath(path, await obtainIds())}`, 'admin', overlays);
       });
       it.each(['/demo', '/sign-in', '/docs/quickstart', '/docs/pixel'])('%s', (path) =>
         expectSound(`${dashboard.product.url}${path}`),

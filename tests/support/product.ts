@@ -70,8 +70,7 @@ function makeEnvironment(settings: Settings): Record<string, string | undefined>
   const names = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'TMPDIR'];
   const inherited = Object.fromEntries(names.map((name) => [name, process.env[name]]));
   const npm = { npm_config_userconfig: join(tmpdir(), 'no-such-npmrc'), npm_config_update_notifier: 'false' };
-  // As `npm start` sets it.
-  return { ...inherited, ...npm, MALLOC_ARENA_MAX: '2', ...settings };
+  return { ...inherited, ...npm, ...settings };
 }
 
 /** Makes a directory that `endProducts` removes. */
@@ -83,16 +82,14 @@ export async function makeDataDir(): Promise<string> {
 
 /** The documented command. npm itself takes half a second of CPU time each time, so only its own tests use it. */
 export const NPM_START = ['npm', 'start'];
-/** What `npm start` runs. The process with the returned pid is the server itself. */
-export const BARE_SERVER = [
-  process.execPath,
-  '--max-old-space-size=1024',
-  '--max-semi-space-size=32',
-  'server/start.mjs',
-  'main',
-];
+/** What `npm start` runs, with the Node of this process. The process with the returned pid is the server itself. */
+export const BARE_SERVER = ['sh', '-c', readStartScript().replace('exec node ', `exec '${process.execPath}' `)];
 const BARE_ADMIN = [process.execPath, 'server/start.mjs', 'admin'];
 const NPM_ADMIN = ['npm', 'run', '-s', 'admin', '--'];
+
+function readStartScript(): string {
+  return JSON.parse(readFileSync('package.json', 'utf8')).scripts.start;
+}
 
 export function spawnProduct(dataDir: string, settings: Settings = {}, command: string[] = BARE_SERVER): Started {
   const env = makeEnvironment({ DATA_DIR: dataDir, ...settings }) as NodeJS.ProcessEnv;

@@ -1,4 +1,5 @@
 import type { Database } from '../../db/client';
+import { composeEntryFold } from './entry-folds';
 import { TRY_LOCK, tallyOf } from './rollups';
 
 // Counts by minute (docs/counts.md). A trigger writes those of sessions when their changes are folded.
@@ -15,16 +16,11 @@ export async function foldIncidents(db: Database): Promise<number> {
   return (await db.query(FOLD_INCIDENTS, [])).length;
 }
 
-const FOLD_INCIDENTS = `
-  with folded as (
-    delete from incident_counts where entry > 0 returning integration_id, kind, scope, value, minute, type, severity, incidents)
-  insert into incident_counts (integration_id, kind, scope, value, minute, type, severity, entry, incidents) overriding system value
-  select integration_id, kind, scope, value, minute, type, severity, 0, sum(incidents)
-    from folded where minute >= now() - interval '${MINUTES_DAYS} days'
-   group by integration_id, kind, scope, value, minute, type, severity
-  on conflict (integration_id, kind, scope, value, minute, type, severity, entry) do update
-  set incidents = incident_counts.incidents + excluded.incidents
-  returning 1`;
+const FOLD_INCIDENTS = composeEntryFold('incident_counts', {
+  key: ['integration_id', 'kind', 'scope', 'value', 'minute', 'type', 'severity'],
+  counts: ['incidents'],
+  isKept: `minute >= now() - interval '${MINUTES_DAYS} days'`,
+});
 
 /** About how many sessions are counted in one transaction. Nobody folds meanwhile. */
 const CHUNK_SESSIONS = 10_000;

@@ -1,5 +1,6 @@
 import type { Database } from '../../db/client';
 import type { Logger } from '../platform/log';
+import { composeEntryFold } from './entry-folds';
 
 // The fold (docs/counts.md). Only one fold runs at a time, in one transaction with one snapshot. Every statement sees the same
 // changes, and the last one removes them.
@@ -236,8 +237,4 @@ export const countOthers = (kind: 'user' | 'course' | 'all', integrationId: stri
 /** A trigger counts what it removes by minute (docs/counts.md, "Counts by minute"). */
 const REMOVE_DELTAS = 'delete from session_deltas returning 1';
 
-const FOLD_ROW_COUNTS = `
-  with folded as (delete from row_counts where entry > 0 returning integration_id, kind, rows)
-  insert into row_counts (integration_id, kind, entry, rows) overriding system value
-  select integration_id, kind, 0, sum(rows) from folded group by integration_id, kind
-  on conflict (integration_id, kind, entry) do update set rows = row_counts.rows + excluded.rows`;
+const FOLD_ROW_COUNTS = composeEntryFold('row_counts', { key: ['integration_id', 'kind'], counts: ['rows'] });

@@ -8,6 +8,7 @@ import { apiKeys, usageDaily } from '../../db/schema';
 import type { Env } from '../platform/env';
 import type { Logger } from '../platform/log';
 import type { DomainContext } from './context';
+import { composeEntryFold } from './entry-folds';
 
 const FLUSH_AFTER_MS = 2_000;
 const SHARED_FLUSH_MS = 200;
@@ -251,11 +252,7 @@ export async function foldOutcomes(db: Database): Promise<number> {
   return (await db.query(FOLD_OUTCOMES, [])).length;
 }
 
-const FOLD_OUTCOMES = `
-  with folded as (delete from outcome_counts where entry > 0 returning integration_id, day, delivered, failed)
-  insert into outcome_counts (integration_id, day, entry, delivered, failed) overriding system value
-  select integration_id, day, 0, sum(delivered), sum(failed) from folded group by integration_id, day
-   order by integration_id, day
-  on conflict (integration_id, day, entry) do update
-  set delivered = outcome_counts.delivered + excluded.delivered, failed = outcome_counts.failed + excluded.failed
-  returning 1`;
+const FOLD_OUTCOMES = composeEntryFold('outcome_counts', {
+  key: ['integration_id', 'day'],
+  counts: ['delivered', 'failed'],
+});

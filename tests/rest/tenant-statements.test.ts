@@ -157,7 +157,7 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
   },
   {
     reason: 'counts of anomalies and failed deliveries are added up for all tenants',
-    text: /^with folded as \( delete from incident_counts/,
+    text: /^with folded as \(delete from incident_counts/,
     spans: ['folded/incident_counts'],
   },
   {

@@ -75,8 +75,9 @@ export const sessions = pgTable(
     index('sessions_course').on(table.integrationId, table.courseId, table.createdAt, table.id),
     index('sessions_fingerprint').on(table.integrationId, table.fingerprint, table.createdAt, table.id),
     index('sessions_origin').on(table.integrationId, table.origin, table.createdAt, table.id),
+    // The score is there so that the error rates are counted without a look at the sessions.
     index('sessions_labeled')
-      .on(table.integrationId, table.label, table.createdAt, table.id)
+      .on(table.integrationId, table.label, table.createdAt, table.id, table.scoreBin)
       .where(sql`label is not null`),
     // The review queue. Few sessions score so high, so the index costs the others nothing.
     index('sessions_review')

@@ -80,7 +80,8 @@ const addTally = (table: string, column: string) => {
 
 /**
  * For the users and devices that the changes name, adds the steps with the changes and subtracts the steps without them
- * (docs/counts.md, "The staircase of distinct counts"). All parts of the statement see the hours as they were before it.
+ * (docs/counts.md, "The staircase of distinct counts"). All parts of the statement see the hours as they were before it. A user has
+ * one step, in the last hour with a session. So of a user, only the hours since the first changed one are read, and the last before it.
  */
 const FOLD_SEEN = `
   with changed as materialized (
@@ -91,9 +92,18 @@ const FOLD_SEEN = `
     insert into seen_hours (integration_id, kind, value, hour, bin, sessions)
     select integration_id, kind, value, hour, bin, sessions from changed
     on conflict (integration_id, kind, value, hour, bin) do update set sessions = seen_hours.sessions + excluded.sessions),
+  named as materialized (select integration_id, kind, value, min(hour) as first from changed group by integration_id, kind, value),
   hours as (
     select integration_id, kind, value, hour, bin, h.sessions as before, 0 as change
-      from (select distinct integration_id, kind, value from changed) named join seen_hours h using (integration_id, kind, value)
+      from named n join seen_hours h using (integration_id, kind, value)
+     where h.hour >= case n.kind when 'user' then n.first else '-infinity' end
+     union all
+    select integration_id, kind, value, h.hour, h.bin, h.sessions, 0
+      from named n cross join lateral (
+        select hour, bin, sessions from seen_hours h
+         where h.integration_id = n.integration_id and h.kind = 'user' and h.value = n.value and h.hour < n.first and h.sessions > 0
+         order by hour desc limit 1) h
+     where n.kind = 'user'
      union all
     select integration_id, kind, value, hour, bin, 0, sessions from changed),
   totals as (

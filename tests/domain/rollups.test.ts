@@ -120,6 +120,24 @@ describe('the counts of sessions', () => {
     }
   });
 
+  it('count a user once whose last session became somebody else’s before another one came', async () => {
+    const { sql } = database.db;
+    const insert = (id: string, daysAgo: number) => sql`
+      insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary,
+                            device_type, browser, user_id)
+      values (${integrationId}, ${id}, now() - ${daysAgo} * interval '1 day', 'Closed', '', 'https://o.example.edu', '', '', 'desktop',
+              'Chrome', 'u-1')`;
+    await insert('s-1', 60);
+    await insert('s-2', 20);
+    await foldSessionDeltas(database.db);
+    await sql`update sessions set user_id = 'u-2' where integration_id = ${integrationId} and id = 's-2'`;
+    await foldSessionDeltas(database.db);
+    await expectExact();
+    await insert('s-3', 1);
+    await foldSessionDeltas(database.db);
+    await expectExact();
+  });
+
   it('are not read from the sessions, which may have been removed', async () => {
     await insertSessions(1, 200);
     await foldSessionDeltas(database.db);

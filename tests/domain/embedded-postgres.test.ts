@@ -69,7 +69,8 @@ async function query<Result>(url: string, use: (sql: postgres.Sql) => Promise<Re
   try {
     return await use(sql);
   } finally {
-    await sql.end();
+    // Without a limit, `end` of postgres.js never resolves if the connection was lost a moment ago.
+    await sql.end({ timeout: 1 });
   }
 }
 

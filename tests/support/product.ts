@@ -70,7 +70,8 @@ function makeEnvironment(settings: Settings): Record<string, string | undefined>
   const names = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'TMPDIR'];
   const inherited = Object.fromEntries(names.map((name) => [name, process.env[name]]));
   const npm = { npm_config_userconfig: join(tmpdir(), 'no-such-npmrc'), npm_config_update_notifier: 'false' };
-  return { ...inherited, ...npm, ...settings };
+  // As `npm start` sets it, for the floors of benchmarks and for commands too.
+  return { ...inherited, ...npm, MALLOC_ARENA_MAX: '2', ...settings };
 }
 
 /** Makes a directory that `endProducts` removes. */

@@ -10,8 +10,8 @@ export default class Reporter {
     const tests = [];
     const hooks = [];
     for (const module of modules) {
-      const nameOf = ({ fullName = '' }) =>
-        [module.relativeModuleId, ...(fullName === '' ? [] : [fullName])].join(' › ');
+      // A module has no name of that kind.
+      const nameOf = ({ fullName }) => [module.relativeModuleId, fullName].filter(Boolean).join(' > ');
       for (const test of module.children.allTests()) {
         const { state, errors } = test.result();
         tests.push({ name: nameOf(test), state, why: describeError(errors?.[0]) });

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { settle } from '../../support/dashboard';
 import {
   alert,
@@ -16,7 +16,7 @@ import {
   writingEvidence,
 } from '../../support/facts';
 import { fillPath, PAGES } from './pages';
-import { dashboard, LIMIT_MS, receiver } from './shared-dashboard';
+import { dashboard, prepareOnce, receiver } from './shared-dashboard';
 
 const WIDTHS = [1440, 1280, 390];
 /** From this width on, a table must show its columns without being scrolled. */
@@ -29,11 +29,8 @@ const URL = `https://${'x'.repeat(60)}.example.edu/courses/course-v1:${'c'.repea
 const NAME = `W${'w'.repeat(489)}`;
 const MANY = Array.from({ length: 40 }, (_, at) => `flag-of-a-customer-${at}-${'f'.repeat(200)}`);
 
-let base: string;
-let ids: Record<string, string>;
-
-/** Fills an integration with the longest values that the product takes. */
-async function fillIntegration(): Promise<void> {
+/** Fills an integration with the longest values that the product takes. Answers the address and the ids of its pages. */
+async function fillIntegration() {
   const context = (await dashboard.open({ role: 'admin' })).context();
   const ask = async (procedure: string, input: unknown, of: string) =>
     (await (await dashboard.ask(context, procedure, input, of)).json()).result.data;
@@ -43,7 +40,7 @@ async function fillIntegration(): Promise<void> {
     return (await answer.json()).result.data;
   };
   const { id: integrationId } = await change('integrations.create', { name: NAME.slice(0, 100), plan: 'enterprise' });
-  base = `${dashboard.product.url}/dashboard/${integrationId}`;
+  const base = `${dashboard.product.url}/dashboard/${integrationId}`;
   const userId = `user-${'u'.repeat(250)}`;
   const fingerprint = `device-${'d'.repeat(240)}`;
   const flags = ['cdp-runtime', ...MANY];
@@ -114,7 +111,7 @@ async function fillIntegration(): Promise<void> {
     (await ask(procedure, { ...input, pageSize: 1 }, integrationId)).data[0].id;
   await change('webhooks.test', { id: webhook }, integrationId);
   const [course, delivery] = [await first('courses.list'), await first('deliveries.list', { id: webhook })];
-  ids = {
+  const ids = {
     ...{
       session: sessions[0]!,
       written: sessions[0]!,
@@ -127,6 +124,7 @@ async function fillIntegration(): Promise<void> {
     },
     alert: `alert-0-${'n'.repeat(200)}`,
   };
+  return { base, ids };
 }
 
 /** Lists what is clipped, spilled or sideways on a page. Runs in the page. */
@@ -176,8 +174,9 @@ async function measure(page: Page, address: string): Promise<string[]> {
 /** No value, however long, breaks a page. */
 export function registerLayoutTests(): void {
   describe('values of 200 to 2,000 letters and 1,250 page changes clip and spill nothing, at 1440, 1280 and 390 pixels', () => {
-    beforeAll(fillIntegration, LIMIT_MS);
+    const obtainIntegration = prepareOnce(fillIntegration);
     it.each(PAGES)('%s', async (path) => {
+      const { base, ids } = await obtainIntegration();
       const page = await dashboard.open({ role: 'admin', width: WIDTHS[0]! });
       expect(await measure(page, `${base}${fillPath(path, ids)}`)).toEqual([]);
     });

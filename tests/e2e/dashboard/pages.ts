@@ -7,25 +7,14 @@ import { type Role, settle } from '../../support/dashboard';
 import { closed, scored, started, writing, writingEvidence } from '../../support/facts';
 import type { Answer } from '../../support/product';
 import { waitUntil } from '../../support/receiver';
-import { dashboard, receiver } from './shared-dashboard';
+import { dashboard, prepareOnce, receiver } from './shared-dashboard';
 
 const MAX_SCRIPT_BYTES = 260_000;
 const MAX_SHIFT = 0.05;
 const WIDE = 1280;
 const NARROW = 360;
 
-/** The ids used in the pages' paths. */
-let ids: Record<string, string> | undefined;
-let tries = 0;
-
-/** Finds them in the first test that needs them, because a test is tried again in CI and a hook is not. Fails at once after two tries. */
-async function obtainIds(): Promise<Record<string, string>> {
-  if (ids === undefined && ++tries > 2) throw new Error('the first test failed to find the ids');
-  ids ??= await findIds();
-  return ids;
-}
-
-/** Makes a webhook with a delivery, and finds one of everything that has a page. */
+/** Makes a webhook with a delivery, and finds one of everything that has a page: the ids used in the pages' paths. */
 async function findIds(): Promise<Record<string, string>> {
   const { product, integrationId } = dashboard;
   const api: typeof dashboard.api = async (...call) => expectDone(await dashboard.api(...call));
@@ -274,11 +263,12 @@ async function expectSound(address: string, role?: Role, overlays: Overlay[] = [
 /** Rules that hold for every page, with the data of the demo integration. */
 export function registerPageTests(): void {
   describe('every page', () => {
+    const obtainIds = prepareOnce(findIds);
     watchPage();
     afterAll(async () => {
       const { page, change } = dashboard;
       await dashboard.open({ role: 'admin' });
-      await change(page.context(), 'alertRules.delete', { id: ids?.rule });
+      await change(page.context(), 'alertRules.delete', { id: (await obtainIds()).rule });
     });
 
     describe('has no serious accessibility issue, in overlays too, does not shift or scroll sideways at 360 pixels, and ships at most 260 KB of script', () => {

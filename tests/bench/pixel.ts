@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { loadavg } from 'node:os';
-import { chromium, type Page } from '@playwright/test';
+import { chromium, type Page } from 'playwright-core';
 import { launchOptions } from '../support/browser.mjs';
 import { type BenchOptions, describeDistribution, type Figure, findMedian, type Report } from './report';
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { chromium, type Page } from '@playwright/test';
+import { chromium, type Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { type Beacon, ENVIRONMENT_BITS, EVENT_FLAGS, INPUT_TYPES, KEY_CLASSES } from '../../contract/beacon';
 import { launchOptions } from '../support/browser.mjs';

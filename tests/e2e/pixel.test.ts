@@ -1,4 +1,4 @@
-import { chromium } from '@playwright/test';
+import { chromium } from 'playwright-core';
 import { launchOptions } from '../support/browser.mjs';
 import { prepareBrowser, preparePixelHost } from '../support/pixel-host';
 import { registerEventRules } from './pixel/events';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { chromium, type Page } from '@playwright/test';
+import { chromium, type Page } from 'playwright-core';
 import type { DemoSession, DemoVerdict } from '../../contract/demo';
 import type { Finding } from '../../contract/evidence';
 import { launchOptions } from '../support/browser.mjs';

@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
-import { chromium } from '@playwright/test';
+import { chromium } from 'playwright-core';
 
 const PLAYWRIGHT_LIMIT_MS = 120_000;
 const APT_LIMIT_MS = 240_000;
@@ -16,7 +16,7 @@ const MAC_PATHS = [
 ];
 
 const MISSING =
-  'No Chromium to test with: run `npx playwright install --with-deps chromium`, or install the package `chromium`, or set CHROMIUM_PATH.';
+  'No Chromium to test with: run `npx playwright-core install --with-deps chromium`, or install the package `chromium`, or set CHROMIUM_PATH.';
 
 /**
  * Finds a Chromium that runs. Answers its path, or null.
@@ -68,7 +68,7 @@ export async function obtainChromium(say) {
   const found = findChromium();
   if (found) return found;
   say('Installing Chromium for the end-to-end tests …');
-  const playwright = join(dirname(createRequire(import.meta.url).resolve('@playwright/test/package.json')), 'cli.js');
+  const playwright = join(dirname(createRequire(import.meta.url).resolve('playwright-core/package.json')), 'cli.js');
   const attempts = [[process.execPath, [playwright, 'install', 'chromium'], PLAYWRIGHT_LIMIT_MS]];
   if (process.platform === 'linux' && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
     const apt = ['-y', '-qq', '-o', 'Dpkg::Use-Pty=0', '-o', 'DPkg::Lock::Timeout=200'];

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type APIResponse, type BrowserContext, chromium, type Page, type Route, request } from '@playwright/test';
+import { type APIResponse, type BrowserContext, chromium, type Page, type Route, request } from 'playwright-core';
 import { launchOptions, requireHeadlessShell } from './browser.mjs';
 import {
   type Answer,

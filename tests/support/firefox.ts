@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, firefox } from '@playwright/test';
+import { type Browser, firefox } from 'playwright-core';
 import { tolerateMissingCommands } from './playwright-internals';
 
 const NAMES = ['firefox-esr', 'firefox'];

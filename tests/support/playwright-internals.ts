@@ -1,4 +1,4 @@
-import type { Browser } from '@playwright/test';
+import type { Browser } from 'playwright-core';
 
 interface Session {
   send(method: string, parameters?: unknown): Promise<unknown>;

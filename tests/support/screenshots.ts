@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import type { Page } from '@playwright/test';
-import sharp from 'sharp';
+import type { Page } from 'playwright-core';
+import upng from 'upng-js';
 import { createRandom, makeSessionFacts } from '../../server/demo/session-facts';
 import { type Dashboard, settle, startDashboard } from './dashboard';
 
@@ -123,9 +123,10 @@ async function waitFor(isDone: () => Promise<boolean>): Promise<void> {
 }
 
 /** Reduces the colours of a picture until it is small enough. */
-async function shrink(picture: Buffer): Promise<Buffer> {
+function shrink(picture: Buffer): Buffer {
+  const decoded = upng.decode(new Uint8Array(picture).buffer);
   for (const colours of COLOURS) {
-    const small = await sharp(picture).png({ palette: true, colours, dither: 0, effort: 10 }).toBuffer();
+    const small = Buffer.from(upng.encode(upng.toRGBA8(decoded), decoded.width, decoded.height, colours));
     if (small.length <= MAX_BYTES) return small;
   }
   throw new Error(`a picture stays above ${MAX_BYTES} bytes`);
@@ -153,7 +154,7 @@ async function takePictures({ open, base, product }: Dashboard, pages: Record<st
   };
   const shoot = async (page: Page, name: string) => {
     await settle(page);
-    const picture = await shrink(await page.screenshot({ animations: 'disabled' }));
+    const picture = shrink(await page.screenshot({ animations: 'disabled' }));
     await writeFile(join(DIRECTORY, `${name}.png`), picture);
     say(`${name}.png  ${Math.round(picture.length / 1_000)} KB`);
     total += picture.length;

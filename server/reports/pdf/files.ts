@@ -8,4 +8,4 @@ const ROOT = join(/* turbopackIgnore: true */ process.cwd());
 
 export const WORKER_PATH = join(/* turbopackIgnore: true */ ROOT, 'server/reports/pdf/worker.mjs');
 export const LAYOUT_PATH = join(/* turbopackIgnore: true */ ROOT, 'server/reports/pdf/document.typ');
-export const FONTS_DIRECTORY = join(/* turbopackIgnore: true */ ROOT, 'node_modules/@expo-google-fonts');
+export const PACKAGES_DIRECTORY = join(/* turbopackIgnore: true */ ROOT, 'node_modules');

@@ -1,47 +1,73 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { FONTS_DIRECTORY } from './files';
+import { PACKAGES_DIRECTORY } from './files';
 
-// The fonts of documents: Noto Sans, from packages with the fonts as files. A script whose package is not installed is drawn as
-// boxes; its text can still be copied and read aloud.
+// The fonts of documents, from packages with the fonts as files. A script whose package is not installed is drawn as boxes; its text
+// can still be copied and read aloud.
 
-interface FontPackage {
+interface Font {
   family: string;
-  name: string;
+  /** Its file, from the directory of packages. */
+  file: string;
   /** What needs it. Null: always used. */
   script: RegExp | null;
 }
 
-/** Noto Sans has Latin, Greek, Cyrillic and Devanagari. The packages are optional, because some are large: `npm install` brings all of them. */
-const FONTS: FontPackage[] = [
-  { family: 'Noto Sans', name: 'noto-sans', script: null },
-  { family: 'Noto Sans Arabic', name: 'noto-sans-arabic', script: /\p{Script=Arabic}/u },
-  { family: 'Noto Sans Bengali', name: 'noto-sans-bengali', script: /\p{Script=Bengali}/u },
-  { family: 'Noto Sans Hebrew', name: 'noto-sans-hebrew', script: /\p{Script=Hebrew}/u },
+/** The fonts of every document: Latin, Greek, Cyrillic and Devanagari. */
+const REGULAR = '@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf';
+const BOLD = '@expo-google-fonts/noto-sans/700Bold/NotoSans_700Bold.ttf';
+
+const HAN_OR_KANA = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}]/u;
+
+/** The packages are optional, because that of Chinese is large: `npm install` brings all of them. */
+const FONTS: Font[] = [
+  { family: 'Noto Sans', file: REGULAR, script: null },
   {
-    family: 'Noto Sans SC',
-    name: 'noto-sans-sc',
-    script: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}]/u,
+    family: 'Noto Sans Arabic',
+    file: '@expo-google-fonts/noto-sans-arabic/400Regular/NotoSansArabic_400Regular.ttf',
+    script: /\p{Script=Arabic}/u,
   },
-  // After the one of Han, because it has characters of Han in Korean shapes.
-  { family: 'Noto Sans KR', name: 'noto-sans-kr', script: /\p{Script=Hangul}/u },
-  { family: 'Noto Sans Thai', name: 'noto-sans-thai', script: /\p{Script=Thai}/u },
+  {
+    family: 'Noto Sans Bengali',
+    file: '@expo-google-fonts/noto-sans-bengali/400Regular/NotoSansBengali_400Regular.ttf',
+    script: /\p{Script=Bengali}/u,
+  },
+  {
+    family: 'Noto Sans Hebrew',
+    file: '@expo-google-fonts/noto-sans-hebrew/400Regular/NotoSansHebrew_400Regular.ttf',
+    script: /\p{Script=Hebrew}/u,
+  },
+  {
+    family: 'Noto Sans S Chinese',
+    file: '@embedpdf/fonts-sc/fonts/NotoSansHans-Regular.otf',
+    script: HAN_OR_KANA,
+  },
+  // It has what the font of Chinese lacks: characters of Japanese names, as in 山﨑.
+  { family: 'MotoyaLCedar', file: '@expo-google-fonts/kosugi/Kosugi_400Regular.ttf', script: HAN_OR_KANA },
+  {
+    family: 'NanumGothic',
+    file: '@expo-google-fonts/nanum-gothic/400Regular/NanumGothic_400Regular.ttf',
+    script: /\p{Script=Hangul}/u,
+  },
+  {
+    family: 'Noto Sans Thai',
+    file: '@expo-google-fonts/noto-sans-thai/400Regular/NotoSansThai_400Regular.ttf',
+    script: /\p{Script=Thai}/u,
+  },
 ];
 
-const pathOf = ({ family, name }: FontPackage, weight: '400Regular' | '700Bold') =>
-  join(FONTS_DIRECTORY, name, weight, `${family.replaceAll(' ', '')}_${weight}.ttf`);
+const pathOf = (file: string) => join(PACKAGES_DIRECTORY, file);
 
 /** Whether the fonts are installed that every document needs. */
-export const hasDocumentFonts = () =>
-  (['400Regular', '700Bold'] as const).every((weight) => existsSync(pathOf(FONTS[0]!, weight)));
+export const hasDocumentFonts = () => [REGULAR, BOLD].every((file) => existsSync(pathOf(file)));
 
 /** Finds the fonts that a text needs, of those that are installed. Only the first one has a bold weight. */
 export function findFonts(text: string): { families: string[]; paths: string[] } {
-  const needed = FONTS.filter(({ script }) => script === null || script.test(text)).filter((font) =>
-    existsSync(pathOf(font, '400Regular')),
+  const needed = FONTS.filter(({ script }) => script === null || script.test(text)).filter(({ file }) =>
+    existsSync(pathOf(file)),
   );
   return {
     families: needed.map(({ family }) => family),
-    paths: [...needed.map((font) => pathOf(font, '400Regular')), pathOf(FONTS[0]!, '700Bold')],
+    paths: [...needed.map(({ file }) => file), BOLD].map(pathOf),
   };
 }

@@ -1,5 +1,5 @@
-import type { BrowserContext, Page, Request } from '@playwright/test';
 import axe from 'axe-core';
+import type { BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { STEP_LIMIT_MS, settle } from '../../support/dashboard';
 import { createClient } from '../../support/server';

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../support/dashboard';
 import {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import type { BrowserContext, Page, Response } from '@playwright/test';
 import axe, { type AxeResults } from 'axe-core';
+import type { BrowserContext, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
 import { type Role, settle } from '../../support/dashboard';

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionHistory } from '../../../contract/session-history';
 import { intercept, type Look, settle } from '../../support/dashboard';

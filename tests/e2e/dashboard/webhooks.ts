@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
 import { expectSigned, waitUntil } from '../../support/receiver';

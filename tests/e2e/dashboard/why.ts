@@ -1,4 +1,4 @@
-import type { Locator, Page } from '@playwright/test';
+import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Finding, SessionEvidence } from '../../../contract/evidence';
 import { RULES } from '../../../server/detection/rules/table';

@@ -1,4 +1,4 @@
-import type { Browser } from '@playwright/test';
+import type { Browser } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import {
   AUTOMATION_MARKS,

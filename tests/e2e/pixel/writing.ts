@@ -1,4 +1,4 @@
-import type { Browser, Page } from '@playwright/test';
+import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Beacon } from '../../../contract/beacon';
 import { LIMIT_MS, type PixelHost, readEvents, watchFaults } from '../../support/pixel-host';

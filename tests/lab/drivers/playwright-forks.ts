@@ -1,4 +1,4 @@
-import type { BrowserType, Page } from '@playwright/test';
+import type { BrowserType, Page } from 'playwright-core';
 import { loadPackage } from '../driving/packages';
 import { drivePlaywright } from '../driving/playwright';
 

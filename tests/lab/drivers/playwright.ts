@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chromium } from '@playwright/test';
+import { chromium } from 'playwright-core';
 import { drivePlaywright } from '../driving/playwright';
 
 // Playwright as scripts use it, and with every option that makes it slower.

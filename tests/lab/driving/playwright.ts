@@ -1,4 +1,4 @@
-import type { BrowserType, Page } from '@playwright/test';
+import type { BrowserType, Page } from 'playwright-core';
 import { bareOptions, launchOptions } from '../../support/browser.mjs';
 import type { Subject, Visit } from '../subject';
 import { type Hands, takeSteps } from './hands';

@@ -13,6 +13,7 @@ import { waitUntil } from './receiver';
 
 export const LIMIT_MS = 60_000;
 export const STEP_LIMIT_MS = 30_000;
+const CLOCK_STEP_MS = 10_000;
 
 export interface Received {
   beacon: Beacon;
@@ -53,6 +54,7 @@ export class PixelHost {
   answer: (beacon: Beacon) => Answer = () => TOKEN;
   readonly #pages = new Map<string, { html: string; headers: Record<string, string> }>();
   readonly #contexts: BrowserContext[] = [];
+  #unanswered = 0;
   /** What was asked of the site, with the queries. */
   requested: string[] = [];
   #site: Server = this.#createSite();
@@ -62,6 +64,8 @@ export class PixelHost {
     if (request.method === 'GET') {
       return response.writeHead(200, { 'content-type': 'text/javascript; charset=utf-8', ...open }).end(script);
     }
+    this.#unanswered++;
+    response.once('close', () => this.#unanswered--);
     const body = await text(request);
     const beacon = JSON.parse(body) as Beacon;
     const bytes = [path, ...request.rawHeaders, body].join('\n');
@@ -149,10 +153,16 @@ export class PixelHost {
     await page.clock.install({ time: new Date() });
     return page;
   }
-  /** Moves a page's clock, and waits until what was sent then has arrived. */
+  /**
+   * Moves a page's clock, and waits until what was sent then has arrived. It moves in steps, because it also ends requests after the
+   * pixel's 30 seconds: an answer that is under way must come first.
+   */
   async runClock(page: Page, ms = 2_500): Promise<void> {
-    await page.clock.runFor(ms);
-    await page.evaluate((url) => fetch(url, { mode: 'no-cors' }).catch(() => {}), `${this.hostUrl}/fence`);
+    for (let leftMs = ms; leftMs > 0; leftMs -= CLOCK_STEP_MS) {
+      await page.clock.runFor(Math.min(leftMs, CLOCK_STEP_MS));
+      await waitUntil(() => this.#unanswered === 0, STEP_LIMIT_MS);
+      await page.evaluate((url) => fetch(url, { mode: 'no-cors' }).catch(() => {}), `${this.hostUrl}/fence`);
+    }
   }
 
   /** Waits until so many batches have arrived, and answers them. */

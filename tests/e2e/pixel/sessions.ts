@@ -82,6 +82,7 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
           document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
         });
         await host.waitForEvent('Visibility');
+        await host.runClock(page);
         await page.clock.fastForward(31 * 60_000);
         await host.runClock(page, 61_000);
         await expect.poll(() => host.beacons.at(-1)!.x).toBe(1);

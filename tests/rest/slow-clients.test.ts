@@ -169,6 +169,8 @@ describe('a request that is too large is refused', () => {
     expect((await padded(31 * 1024)).status).toBe(200);
     const answer = await padded(33 * 1024);
     expect([answer.status, answer.body.error]).toEqual([400, UNREADABLE]);
+    const { text } = await server.service.metrics.scrape();
+    expect(text).toMatch(/http_requests_total\{method="other",route="\(unmatched\)",status="400"\} [1-9]/);
   });
 
   it('for the length of its body, at every endpoint', async () => {

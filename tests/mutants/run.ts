@@ -59,13 +59,6 @@ function copyProject(): string {
   return directory;
 }
 
-interface RunOptions {
-  bail: number;
-  limitMs: number;
-  /** Whether each file loads its modules anew. */
-  isolate?: boolean;
-}
-
 /**
  * Vitest in this process. It keeps its Postgres and what it has compiled from run to run; each run has new workers,
  * which take their environment from this process.
@@ -75,11 +68,12 @@ class Runner {
   #ended: TestModule[] = [];
 
   /** Runs test files until one fails, or to the end without `bail`. Answers the modules that ended; null if they hang. */
-  async run(files: string[], { bail, limitMs, isolate = false }: RunOptions): Promise<TestModule[] | null> {
+  async run(files: string[], { bail, limitMs }: { bail: number; limitMs: number }): Promise<TestModule[] | null> {
     const reporter: Reporter = { onTestModuleEnd: (module) => void this.#ended.push(module) };
     const options = { config: 'tests/mutants/vitest.config.ts', watch: false, reporters: [reporter] };
     this.#vitest ??= await createVitest('test', options);
-    for (const { config } of [this.#vitest, ...this.#vitest.projects]) Object.assign(config, { bail, isolate });
+    // What a module does when it is loaded counts for every file that loads it, not only for the first one of a worker.
+    for (const { config } of [this.#vitest, ...this.#vitest.projects]) Object.assign(config, { bail, isolate: true });
     await this.#vitest.globTestSpecifications(files);
     this.#ended = [];
     let timer: NodeJS.Timeout | undefined;
@@ -114,8 +108,7 @@ async function findTests(runner: Runner): Promise<Map<number, string[]>> {
   const reachedPath = resolve('reached.tsv');
   writeFileSync(reachedPath, '');
   process.env.MUTANTS_REACHED = reachedPath;
-  // What a module does when it is loaded counts for every file that loads it, not only for the first one of a worker.
-  const modules = await runner.run(listTests(), { bail: 0, limitMs: RUN_LIMIT_MS, isolate: true });
+  const modules = await runner.run(listTests(), { bail: 0, limitMs: RUN_LIMIT_MS });
   delete process.env.MUTANTS_REACHED;
   if (modules === null) throw new Error('the tests hang without any fault');
   const failed = modules.filter((module) => !module.ok()).map(({ moduleId }) => moduleId);

@@ -19,24 +19,20 @@ const BOLD = '@expo-google-fonts/noto-sans/700Bold/NotoSans_700Bold.ttf';
 
 const HAN_OR_KANA = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}]/u;
 
+/** Describes the font of Noto Sans for a script. */
+const noto = (name: string, script: RegExp): Font => ({
+  family: `Noto Sans ${name}`,
+  file: `@expo-google-fonts/noto-sans-${name.toLowerCase()}/400Regular/NotoSans${name}_400Regular.ttf`,
+  script,
+});
+
 /** The packages are optional, because that of Chinese is large: `npm install` brings all of them. */
 const FONTS: Font[] = [
   { family: 'Noto Sans', file: REGULAR, script: null },
-  {
-    family: 'Noto Sans Arabic',
-    file: '@expo-google-fonts/noto-sans-arabic/400Regular/NotoSansArabic_400Regular.ttf',
-    script: /\p{Script=Arabic}/u,
-  },
-  {
-    family: 'Noto Sans Bengali',
-    file: '@expo-google-fonts/noto-sans-bengali/400Regular/NotoSansBengali_400Regular.ttf',
-    script: /\p{Script=Bengali}/u,
-  },
-  {
-    family: 'Noto Sans Hebrew',
-    file: '@expo-google-fonts/noto-sans-hebrew/400Regular/NotoSansHebrew_400Regular.ttf',
-    script: /\p{Script=Hebrew}/u,
-  },
+  noto('Arabic', /\p{Script=Arabic}/u),
+  noto('Bengali', /\p{Script=Bengali}/u),
+  noto('Hebrew', /\p{Script=Hebrew}/u),
+  noto('Thai', /\p{Script=Thai}/u),
   {
     family: 'Noto Sans S Chinese',
     file: '@embedpdf/fonts-sc/fonts/NotoSansHans-Regular.otf',
@@ -48,11 +44,6 @@ const FONTS: Font[] = [
     family: 'NanumGothic',
     file: '@expo-google-fonts/nanum-gothic/400Regular/NanumGothic_400Regular.ttf',
     script: /\p{Script=Hangul}/u,
-  },
-  {
-    family: 'Noto Sans Thai',
-    file: '@expo-google-fonts/noto-sans-thai/400Regular/NotoSansThai_400Regular.ttf',
-    script: /\p{Script=Thai}/u,
   },
 ];
 

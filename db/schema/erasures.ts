@@ -18,7 +18,7 @@ export interface KnownUser {
   url: string | null;
 }
 
-/** What an erasure has changed. A step that a crash repeats counts nothing twice, because it finds nothing again. */
+/** What an erasure has changed, counted in the transactions that changed it. */
 export type ErasureCounts = Record<'sessions' | 'traces' | 'events' | 'deliveries' | 'reports' | 'texts', number>;
 
 /**

@@ -1,53 +1,51 @@
-import type { Database } from '../../db/client';
+import type { Database, Query } from '../../db/client';
 import { documentId, packBatch, unpackBatch } from './packing';
 
 interface Collected {
   key: string;
   day: string;
   isOpen: boolean;
+  /** Something is left of what this removes. */
+  isWhole: boolean;
 }
 
 /**
  * Removes what the pixel sent in some sessions of a user who is erased: batches, traces, digests and the network. Sessions that are
  * still open go on without a user; `clean` takes the user out of the texts of their batches. Processes that have such a session in
- * memory notice by its version that they must read it again. Returns how many sessions it changed.
+ * memory notice by its version that they must read it again. Returns of how many sessions something was left. `query` belongs to a
+ * transaction.
  */
 export async function eraseCollected(
-  db: Database,
+  query: Query,
   integrationId: string,
   sessionIds: string[],
   clean: (text: string) => string,
 ): Promise<number> {
   if (sessionIds.length === 0) return 0;
-  return db.transact(
-    async (query, commitWith) => {
-      const list = JSON.stringify(sessionIds);
-      const found = await query<Collected>(LOCK, [integrationId, list]);
-      for (const { key, day, isOpen } of found) {
-        if (!isOpen) continue;
-        const batches = await query<{ document: string; sequence: number; body: Buffer }>(READ_BATCHES, [day, key]);
-        for (const { document, sequence, body } of batches) {
-          const { d, n, receivedAtMs, user, ...batch } = unpackBatch(body, {
-            d: documentId(document),
-            n: sequence,
-            receivedAtMs: 0,
-          });
-          const cleaned = {
-            ...batch,
-            ...(batch.p && { p: batch.p.map(clean) }),
-            ...(batch.w && { w: batch.w.map(clean) }),
-          };
-          await query(WRITE_BATCH, [day, key, document, sequence, packBatch(cleaned).toString('base64')]);
-        }
-      }
-      const closed = found.filter(({ isOpen }) => !isOpen);
-      const rows = JSON.stringify(closed);
-      if (closed.length > 0) await Promise.all([query(REMOVE_BATCHES, [rows]), query(REMOVE_TRACES, [rows])]);
-      await commitWith(FORGET, [integrationId, list]);
-      return found.length;
-    },
-    { isLong: true },
-  );
+  const list = JSON.stringify(sessionIds);
+  const found = await query<Collected>(LOCK, [integrationId, list]);
+  for (const { key, day, isOpen } of found) {
+    if (!isOpen) continue;
+    const batches = await query<{ document: string; sequence: number; body: Buffer }>(READ_BATCHES, [day, key]);
+    for (const { document, sequence, body } of batches) {
+      const { d, n, receivedAtMs, user, ...batch } = unpackBatch(body, {
+        d: documentId(document),
+        n: sequence,
+        receivedAtMs: 0,
+      });
+      const cleaned = {
+        ...batch,
+        ...(batch.p && { p: batch.p.map(clean) }),
+        ...(batch.w && { w: batch.w.map(clean) }),
+      };
+      await query(WRITE_BATCH, [day, key, document, sequence, packBatch(cleaned).toString('base64')]);
+    }
+  }
+  const closed = found.filter(({ isOpen }) => !isOpen);
+  const rows = JSON.stringify(closed);
+  if (closed.length > 0) await Promise.all([query(REMOVE_BATCHES, [rows]), query(REMOVE_TRACES, [rows])]);
+  await query(FORGET, [integrationId, list]);
+  return found.filter(({ isWhole }) => isWhole).length;
 }
 
 /** Finds open sessions of which a page named the user, at most `limit`. */
@@ -65,7 +63,8 @@ const FIND_OPEN = `
    where integration_id = $1 and due_at is not null and progress #>> '{user,id}' = $2 limit $3::int`;
 
 const LOCK = `
-  select key, day::text, due_at is not null and closed_at is null as "isOpen" from collected_sessions
+  select key, day::text, due_at is not null and closed_at is null as "isOpen",
+         num_nonnulls(address_prefix, address_hash, location, digests) > 0 as "isWhole" from collected_sessions
    where integration_id = $1 and session_id in (select json_array_elements_text($2::text::json))
    order by key for update`;
 const READ_BATCHES = `

@@ -1,7 +1,7 @@
 import type { UserErasure } from '../../contract/user-erasures';
 import { RECEIPT_DAYS } from '../../contract/user-erasures';
-import type { Database } from '../../db/client';
-import type { ErasureCounts, KnownUser } from '../../db/schema';
+import type { Database, Query } from '../../db/client';
+import type { KnownUser } from '../../db/schema';
 import { eraseCollected, findOpenSessionsOf } from '../collector/erased-sessions';
 import { createMentionFinder } from '../domain/mentions';
 import { LOCK_FOLD } from '../domain/rollups';
@@ -12,7 +12,7 @@ import type { ReportStores } from '../reports/stores/store';
 import { moveCounts } from './counts';
 import { eraseEvents } from './events';
 import { eraseRows } from './rows';
-import type { RunningErasure } from './running-erasure';
+import { addCounts, type RunningErasure } from './running-erasure';
 import { eraseSessions, listErasedSessions, SESSIONS_PER_BATCH } from './sessions';
 
 // The erasure of a user. Its row refuses facts about them from the moment it is committed. Then the steps below run in their order,
@@ -35,7 +35,6 @@ export interface Erasures {
 
 /** What a piece of a step has done. */
 interface Progress {
-  counts?: Partial<ErasureCounts>;
   /** Where the step goes on. Null: it is done. */
   after: unknown;
   /** The step cannot go on before. */
@@ -69,13 +68,10 @@ export function createErasures(dependencies: {
     eraseOpenSessions,
     eraseAllRows,
     async (erasure, after) => {
-      const { next, removed } = await eraseReports({ db, stores }, erasure, (after as string | null) ?? '');
-      return { after: next, counts: { reports: removed } };
+      const count = (query: Query) => addCounts(query, erasure, { reports: 1 });
+      return { after: await eraseReports({ db, stores }, erasure, (after as string | null) ?? '', count) };
     },
-    async (erasure, after) => {
-      const { next, events, deliveries } = await eraseEvents(db, erasure, (after as string | null) ?? '');
-      return { after: next, counts: { events, deliveries } };
-    },
+    async (erasure, after) => ({ after: await eraseEvents(db, erasure, (after as string | null) ?? '') }),
   ];
 
   /** Waits until all transactions are over that began before facts were refused. */
@@ -86,8 +82,7 @@ export function createErasures(dependencies: {
   }
 
   async function takeSessions(erasure: RunningErasure): Promise<Progress> {
-    const ids = await eraseSessions(db, erasure);
-    return { after: ids.length > 0 ? 'more' : null, counts: { sessions: ids.length } };
+    return { after: (await eraseSessions(db, erasure)) > 0 ? 'more' : null };
   }
 
   async function settle({ integrationId, requestedAt }: RunningErasure): Promise<Progress> {
@@ -96,27 +91,31 @@ export function createErasures(dependencies: {
     return !site || leftMs <= 0 ? DONE : { after: 'waiting', pauseMs: leftMs };
   }
 
-  const collect = (erasure: RunningErasure, ids: string[]) =>
-    eraseCollected(db, erasure.integrationId, ids, erasure.finder.replace);
+  const eraseTracesOf = (erasure: RunningErasure, ids: string[]) =>
+    db.transact(
+      async (query) => {
+        const traces = await eraseCollected(query, erasure.integrationId, ids, erasure.finder.replace);
+        if (traces > 0) await addCounts(query, erasure, { traces });
+      },
+      { isLong: true },
+    );
 
   async function eraseTraces(erasure: RunningErasure, after: unknown): Promise<Progress> {
     const found = await listErasedSessions(db, erasure, after as { createdAt: string; id: string } | null);
-    const traces = await collect(
-      erasure,
-      found.map(({ id }) => id),
-    );
-    return { after: found.length === SESSIONS_PER_BATCH ? found.at(-1) : null, counts: { traces } };
+    const ids = found.map(({ id }) => id);
+    await eraseTracesOf(erasure, ids);
+    return { after: found.length === SESSIONS_PER_BATCH ? found.at(-1) : null };
   }
 
   async function eraseOpenSessions(erasure: RunningErasure): Promise<Progress> {
     const ids = await findOpenSessionsOf(db, erasure, SESSIONS_PER_BATCH);
-    return { after: ids.length > 0 ? 'more' : null, counts: { traces: await collect(erasure, ids) } };
+    await eraseTracesOf(erasure, ids);
+    return { after: ids.length > 0 ? 'more' : null };
   }
 
   async function eraseAllRows(erasure: RunningErasure, after: unknown): Promise<Progress> {
     const position = (after as Parameters<typeof eraseRows>[2] | null) ?? { table: 0, key: null };
-    const { next, changed, sessionIds } = await eraseRows(db, erasure, position);
-    return { after: next, counts: { texts: changed, traces: await collect(erasure, sessionIds) } };
+    return { after: await eraseRows(db, erasure, position) };
   }
 
   /** Ends the erasure. Answers false if a session names the user still, so that the steps from there on are repeated. */
@@ -154,13 +153,11 @@ export function createErasures(dependencies: {
         position = { step: steps.indexOf(takeSessions) };
         continue;
       }
-      const { after, counts = {}, pauseMs = 0 } = await step(erasure, position.after ?? null);
+      const { after, pauseMs = 0 } = await step(erasure, position.after ?? null);
       const isWaiting = pauseMs > 0;
       if (after !== null || isWaiting) position = { step: position.step, after };
       else position = { step: position.step + 1 };
-      const [written] = await db.query<{ knownUser: KnownUser }>(RECORD, [
-        ...[integrationId, id, JSON.stringify(position), JSON.stringify(counts)],
-      ]);
+      const [written] = await db.query<{ knownUser: KnownUser }>(RECORD, [integrationId, id, JSON.stringify(position)]);
       if (!written) return null;
       knownUser = written.knownUser;
       if (isWaiting) return pauseMs;
@@ -198,9 +195,7 @@ const READ = `
     from user_erasures where integration_id = $1 and id = $2 and completed_at is null`;
 
 const RECORD = `
-  update user_erasures e
-     set position = $3::text::jsonb, woken_at = now(),
-         counts = (select jsonb_object_agg(key, value::int + coalesce(($4::text::jsonb ->> key)::int, 0)) from jsonb_each(e.counts))
+  update user_erasures set position = $3::text::jsonb, woken_at = now()
    where integration_id = $1 and id = $2 and completed_at is null
   returning known_user as "knownUser"`;
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../db/client';
 import { ERASED_PAYLOAD } from '../domain/erased-users';
 import { mayMention } from '../domain/mentions';
-import type { RunningErasure } from './running-erasure';
+import { addCounts, type RunningErasure } from './running-erasure';
 
 const SLICE_ROWS = 2_000;
 
@@ -11,15 +11,11 @@ interface EventRow {
   isOfSession: boolean;
 }
 
-interface Slice {
-  next: string | null;
-  events: number;
-  /** Pending ones, which were ended. */
-  deliveries: number;
-}
-
-/** Looks at the next events. Replaces the payload of those about the user or their sessions, and ends their deliveries. */
-export async function eraseEvents(db: Database, erasure: RunningErasure, after: string): Promise<Slice> {
+/**
+ * Looks at the next events. Replaces the payload of those about the user or their sessions, and ends their pending deliveries. Answers
+ * where to go on, or null at the end.
+ */
+export async function eraseEvents(db: Database, erasure: RunningErasure, after: string): Promise<string | null> {
   const { integrationId, userId, pseudonym, finder } = erasure;
   return db.transact(
     async (query) => {
@@ -29,10 +25,11 @@ export async function eraseEvents(db: Database, erasure: RunningErasure, after: 
         ...[finder.patterns, ERASED_PAYLOAD],
       ]);
       const ids = rows.filter((row) => row.isOfSession || namesUser(row.payload, erasure)).map(({ id }) => id);
-      const slice = { next: end?.id ?? null, events: ids.length, deliveries: 0 };
-      if (ids.length === 0) return slice;
+      const next = end?.id ?? null;
+      if (ids.length === 0) return next;
       const [ended] = await query<{ deliveries: number }>(ERASE, [integrationId, JSON.stringify(ids), ERASED_PAYLOAD]);
-      return { ...slice, ...ended! };
+      await addCounts(query, erasure, { events: ids.length, ...ended! });
+      return next;
     },
     { isLong: true },
   );

@@ -3,10 +3,11 @@ import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '../../db/client';
 import { deleteRecords, selectColumns, updateRecords } from '../../db/recordset';
 import * as schema from '../../db/schema';
+import { eraseCollected } from '../collector/erased-sessions';
 import { hashSubject } from '../domain/erased-users';
 import { mayMention } from '../domain/mentions';
 import { COLUMN_FATES, type Fate } from './columns';
-import type { RunningErasure } from './running-erasure';
+import { addCounts, type RunningErasure } from './running-erasure';
 
 // The tables in which any row may mention the user are read from end to end, in slices along their key.
 
@@ -53,19 +54,18 @@ interface WalkPosition {
   key: string[] | null;
 }
 
-interface Slice {
-  /** Where the walk goes on; null at its end. */
-  next: WalkPosition | null;
-  changed: number;
-  /** Sessions of others of which the user was once thought to be the visitor. */
-  sessionIds: string[];
-}
-
-/** Looks at the next slice of rows, and takes the user out of those that mention them. */
-export async function eraseRows(db: Database, erasure: RunningErasure, position: WalkPosition): Promise<Slice> {
+/**
+ * Looks at the next slice of rows, and takes the user out of those that mention them. Answers where the walk goes on, or null at
+ * its end.
+ */
+export async function eraseRows(
+  db: Database,
+  erasure: RunningErasure,
+  position: WalkPosition,
+): Promise<WalkPosition | null> {
   const walk = PLANS[position.table]!;
   const { integrationId, userId, finder } = erasure;
-  return db.transact<Slice>(
+  return db.transact(
     async (query) => {
       const after = position.key ?? [];
       const [end] = await query<{ key: string[] | null }>(position.key ? walk.readEndAfter : walk.readEnd, [
@@ -84,10 +84,14 @@ export async function eraseRows(db: Database, erasure: RunningErasure, position:
         ...until,
       ]);
       const changed = rows.map((row) => changeRow(row, walk, erasure)).filter((row) => row !== null);
-      if (changed.length > 0) await query(walk.write, [JSON.stringify(changed)]);
+      if (changed.length === 0) return next;
+      await query(walk.write, [JSON.stringify(changed)]);
+      // Sessions of others of which the user was once thought to be the visitor.
       const isCorrelation = walk.table === schema.sessionCorrelations;
       const sessionIds = isCorrelation ? changed.map(({ sessionId }) => String(sessionId)) : [];
-      return { next, changed: changed.length, sessionIds };
+      const traces = await eraseCollected(query, integrationId, sessionIds, finder.replace);
+      await addCounts(query, erasure, { texts: changed.length, traces });
+      return next;
     },
     { isLong: true },
   );

@@ -1,20 +1,22 @@
 import type { Database } from '../../db/client';
-import type { RunningErasure } from './running-erasure';
+import { addCounts, type RunningErasure } from './running-erasure';
 
 /** The most sessions of a statement. Facts about them wait for it. */
 export const SESSIONS_PER_BATCH = 500;
 
 /**
- * Gives some sessions of the user to the pseudonym, and empties what they say in addition to what counts need. Answers their ids.
+ * Gives some sessions of the user to the pseudonym, and empties what they say in addition to what counts need. Answers how many.
  */
-export async function eraseSessions(
-  db: Database,
-  { integrationId, userId, pseudonym }: RunningErasure,
-): Promise<string[]> {
-  const rows = await db.transact((query) => query<{ id: string }>(ERASE, [integrationId, userId, pseudonym]), {
-    isLong: true,
-  });
-  return rows.map(({ id }) => id);
+export function eraseSessions(db: Database, erasure: RunningErasure): Promise<number> {
+  const { integrationId, userId, pseudonym } = erasure;
+  return db.transact(
+    async (query) => {
+      const { length } = await query(ERASE, [integrationId, userId, pseudonym]);
+      if (length > 0) await addCounts(query, erasure, { sessions: length });
+      return length;
+    },
+    { isLong: true },
+  );
 }
 
 const inChosen = 't.integration_id = $1 and t.session_id = any (array(select id from chosen))';
@@ -37,7 +39,7 @@ const ERASE = `
   update sessions s
      set user_id = $3, page_url = s.origin || '/', label_notes = null, location = null
    where s.integration_id = $1 and s.id = any (array(select id from chosen))
-  returning s.id`;
+  returning 1`;
 
 /** Lists the next sessions that have the pseudonym, by their key. */
 export async function listErasedSessions(

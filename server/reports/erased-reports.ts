@@ -1,4 +1,4 @@
-import type { Database } from '../../db/client';
+import type { Database, Query } from '../../db/client';
 import type { ReportPart } from '../../db/schema/reports';
 import type { MentionFinder } from '../domain/mentions';
 import { purgeReport } from './requests';
@@ -30,27 +30,32 @@ const OVERLAP = 4_096;
 
 /**
  * Removes those of the next reports that name the user, with their files. A report that is being made begins again. Answers where to go
- * on (null at the end) and how many were removed.
+ * on, or null at the end. `count` is called for each report, in the transaction from which on nobody can read it.
  */
 export async function eraseReports(
   { db, stores }: { db: Database; stores: ReportStores },
   user: ReportedUser,
   after: string,
-): Promise<{ next: string | null; removed: number }> {
+  count: (query: Query) => Promise<void>,
+): Promise<string | null> {
   const { integrationId, pseudonym } = user;
   const restarted = await db.query<{ id: string; store: StoreName }>(RESTART, [integrationId, after]);
   for (const { id: reportId, store } of restarted) await stores[store]?.remove({ integrationId, reportId });
   const rows = await db.query<ReportRow>(LIST, [integrationId, after, pseudonym]);
-  let removed = 0;
   for (const row of rows) {
-    if (!(await namesUser(stores, row, user))) continue;
-    const report = { integrationId, reportId: row.id };
-    await db.query(HIDE, [integrationId, row.id]);
-    await db.query(REMOVE_FACT, [integrationId, row.id]);
-    await purgeReport({ db }, stores, report, row.store);
-    removed++;
+    // Its file is still to be removed, perhaps because a process died before it did.
+    const isHidden = row.state === 'Deleted';
+    if (!isHidden && !(await namesUser(stores, row, user))) continue;
+    if (!isHidden) {
+      await db.transact(async (query) => {
+        await query(HIDE, [integrationId, row.id]);
+        await query(REMOVE_FACT, [integrationId, row.id]);
+        await count(query);
+      });
+    }
+    await purgeReport({ db }, stores, { integrationId, reportId: row.id }, row.store);
   }
-  return { next: rows.length === SLICE_ROWS ? rows.at(-1)!.id : null, removed };
+  return rows.length === SLICE_ROWS ? rows.at(-1)!.id : null;
 }
 
 async function namesUser(stores: ReportStores, row: ReportRow, user: ReportedUser): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unpackBatch, unpackTrace } from '../../server/collector/packing';
 import { foldSessionDeltas } from '../../server/domain/rollups';
@@ -195,11 +196,52 @@ describe('an erasure', () => {
       await db.sql`update user_erasures set position = ${JSON.stringify({ step })}::text::jsonb where id = ${key.erasureId}`;
       const paused = await continueErasure(key);
       if (paused === null) break;
-      await new Promise((resolve) => setTimeout(resolve, paused));
+      await sleep(paused);
     }
     await waitForReceipt(customer, key.erasureId);
     expect(await readTotals(customer)).toEqual(before);
     expect(findInDump(await dumpDatabase(db), TEXTS)).toEqual([]);
+  });
+
+  it('counts exactly what it did, though each piece of work is followed by a fault', async () => {
+    const { db } = server.database;
+    receiver.answer = () => 500;
+    const countAll = async (customer: Customer) => {
+      const key = await begin(customer);
+      // As if batches of the pixel had settled.
+      await db.sql`update user_erasures set requested_at = requested_at - interval '1 minute' where id = ${key.erasureId}`;
+      for (let pauseMs: number | null = 0; pauseMs !== null; ) {
+        await sleep(pauseMs);
+        pauseMs = await server.service.erasures.jobs.continueErasure(key).catch(() => 0);
+      }
+      const receipt: Record<string, unknown> = await customer.read(`/v1/user-erasures/${key.erasureId}`);
+      return Object.fromEntries(Object.entries(receipt).filter(([name]) => name.endsWith('Count')));
+    };
+    const make = async () => {
+      const customer = await createAda();
+      const site = await openPageSite({ db, url: server.url }, customer);
+      const tab = new Tab(site);
+      await tab.send({ u: { id: ID, name: NAME }, p: [`${URL}`] });
+      await tab.send({ u: { id: ID }, x: 1 });
+      await requestReport(customer, { template: 'sessions', format: 'csv', days: 7 });
+      await eventually(async () => expect((await customer.read('/v1/stats')).matchedSessions).toBe(4));
+      return customer;
+    };
+    const undisturbed = await countAll(await make());
+    expect(Object.entries(undisturbed).filter(([, count]) => count === 0)).toEqual([]);
+
+    const customer = await make();
+    await db.sql.unsafe(`
+      create sequence test_faults;
+      create function test_fail() returns trigger language plpgsql as $$
+        begin if nextval('test_faults') % 2 = 1 then raise 'a fault'; end if; return new; end $$;
+      create trigger test_fail before update of position on user_erasures for each row execute function test_fail()`);
+    try {
+      expect(await countAll(customer)).toEqual(undisturbed);
+    } finally {
+      await db.sql.unsafe('drop function test_fail cascade; drop sequence test_faults');
+      receiver.answer = () => 200;
+    }
   });
 
   it('is the same one if it is asked for again while it runs', async () => {
@@ -228,6 +270,14 @@ describe('an erasure', () => {
     await expectCountsToFit(customer);
   });
 });
+
+/** Waits until the report is ready. Answers its id. */
+async function requestReport(customer: Customer, input: object): Promise<string> {
+  const { body } = await admin.mutate('reports.request', input, { 'x-integration-id': customer.id });
+  const id = body.result.data.id as string;
+  await waitUntil(async () => (await server.database.db.sql`select 1 from reports where id = ${id}`).length === 1);
+  return id;
+}
 
 /** Begins an erasure without the engine. */
 async function begin(customer: Customer) {
@@ -304,14 +354,8 @@ describe('a user who was erased', () => {
 describe('a report', () => {
   it('goes with its file if it names the user, and stays if it does not', async () => {
     const customer = await createAda();
-    const of = { 'x-integration-id': customer.id };
     const { db } = server.database;
-    const make = async (input: object) => {
-      const { body } = await admin.mutate('reports.request', input, of);
-      const id = body.result.data.id as string;
-      await waitUntil(async () => (await db.sql`select 1 from reports where id = ${id}`).length === 1);
-      return id;
-    };
+    const make = (input: object) => requestReport(customer, input);
     const named = await make({ template: 'sessions', format: 'csv', days: 7 });
     const pdf = await make({ template: 'sessions', format: 'pdf', days: 7 });
     await customer.accept([

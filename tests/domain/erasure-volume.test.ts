@@ -4,6 +4,7 @@ import { Customer } from '../support/customer';
 import { eventually } from '../support/eventually';
 import * as facts from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
+import { keepSending } from '../support/traffic';
 
 const SESSIONS = 10_000;
 /** Takes 33 to 59 s in a whole run on two cores. */
@@ -43,21 +44,19 @@ it('a user with 10,000 sessions is erased while facts about others are taken', a
 
   const startedAt = performance.now();
   const { body } = await server.call('DELETE', '/v1/users/ada-4711', { key: customer.key });
-  let [slowestMs, isOver, sent] = [0, false, 0];
-  const sending = (async () => {
-    for (; !isOver; sent++) {
-      const sentAt = performance.now();
-      await customer.accept([facts.scored('s15000', 0.3, { scoredAt: facts.secondsAgo(1 - sent / 1000) })]);
-      slowestMs = Math.max(slowestMs, performance.now() - sentAt);
-    }
-  })();
+  let [slowestMs, sent] = [0, 0];
+  const traffic = keepSending(1, async () => {
+    const sentAt = performance.now();
+    await customer.accept([facts.scored('s15000', 0.3, { scoredAt: facts.secondsAgo(1 - sent / 1000) })]);
+    slowestMs = Math.max(slowestMs, performance.now() - sentAt);
+    sent++;
+  });
   await eventually(
     async () => expect((await customer.read(`/v1/user-erasures/${body.data.id}`)).status).toBe('Completed'),
     LIMIT_MS,
   );
   const tookMs = performance.now() - startedAt;
-  isOver = true;
-  await sending;
+  await traffic.stop();
   // biome-ignore lint/suspicious/noConsole: the figure is what the test is for
   console.info(
     `erased in ${(tookMs / 1000).toFixed(1)} s; the slowest of ${sent} batches of others took ${Math.round(slowestMs)} ms`,

@@ -13,6 +13,7 @@ import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
 import { hashTenantRows } from '../support/tenant-rows';
+import { keepSending } from '../support/traffic';
 
 // A person's data: erasing and exporting it.
 
@@ -255,17 +256,14 @@ describe('an erasure', () => {
 
   it('keeps facts that come meanwhile from staying', async () => {
     const customer = await createAda();
-    let isOver = false;
-    const send = async () => {
-      for (let n = 0; !isOver; n++) {
-        await customer.ingest([facts.started(`m${n}`), facts.correlated(`m${n}`, ID, { user: ADA })]);
-        await customer.ingest([facts.scored('s1', 0.5 + n / 1e6, { scoredAt: facts.secondsAgo(1) })]);
-      }
-    };
-    const sending = [send(), send(), send()];
+    let n = 0;
+    const traffic = keepSending(3, async () => {
+      n++;
+      await customer.ingest([facts.started(`m${n}`), facts.correlated(`m${n}`, ID, { user: ADA })]);
+      await customer.ingest([facts.scored('s1', 0.5 + n / 1e6, { scoredAt: facts.secondsAgo(1) })]);
+    });
     await eraseFully(customer);
-    isOver = true;
-    await Promise.all(sending);
+    await traffic.stop();
     expect(findInDump(await dumpDatabase(server.database.db), TEXTS)).toEqual([]);
     await expectCountsToFit(customer);
   });

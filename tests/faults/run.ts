@@ -9,7 +9,7 @@ import { createProgress } from '../bench/progress';
 import { type Figure, formatTable, meetsGoal } from '../bench/report';
 import { endProducts } from '../support/product';
 import { startReceiver } from '../support/receiver';
-import { openSite, RECOVERY_LIMIT_MS, TAKE_OVER_LIMIT_MS } from '../support/site';
+import { openSite, RECOVERY_LIMIT_MS } from '../support/site';
 import { findFaults, type KillOutcome, killServer, killSettings } from './kill';
 
 // `npm run test:faults [-- --kills N --seed N]`: kills servers at random moments, each again and again on the same data.
@@ -19,6 +19,8 @@ import { findFaults, type KillOutcome, killServer, killSettings } from './kill';
 /** How many servers run and are killed independently of each other, each on its own database. */
 const LANES = 3;
 const HOUR_MS = 3_600_000;
+/** How long it takes at most until other servers send again what was in flight at a kill (docs/operating.md). */
+const TAKE_OVER_GOAL_MS = 3_000;
 
 interface Options {
   kills: number;
@@ -114,7 +116,7 @@ function summarise(outcomes: KillOutcome[], tookMs: number): Figure[] {
       name: 'longest wait, in flight at the kill',
       value: max(({ longestWaitMs }) => longestWaitMs.inFlight),
       unit: 'ms',
-      goal: { atMost: TAKE_OVER_LIMIT_MS },
+      goal: { atMost: TAKE_OVER_GOAL_MS },
     },
     {
       name: 'longest wait, others',

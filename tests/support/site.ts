@@ -48,10 +48,13 @@ export interface Site {
   waitForQuiet(): Promise<void>;
 }
 
-/** How long it takes at most until other servers send again what was in flight when a server was killed. */
-export const TAKE_OVER_LIMIT_MS = 3_000;
 /** The time between the end of an attempt's timeout and the end of its lease (architecture: A delivery). */
 export const LEASE_MARGIN_MS = 15_000;
+/**
+ * How long it may take until other servers send again what was in flight when a server was killed. It takes 3 s (`npm run test:faults`);
+ * on a machine that is many times slower it is still well before the end of the leases.
+ */
+export const TAKE_OVER_LIMIT_MS = LEASE_MARGIN_MS - 5_000;
 /**
  * How long it takes at most until a lost attempt is repeated, after the first healthy answer or after its lease ended.
  */

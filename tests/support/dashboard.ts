@@ -62,6 +62,18 @@ export interface Dashboard {
   stop(): Promise<void>;
 }
 
+/** On a busy machine the database may be too slow at times. Sign-ins count each try, and an account has ten. */
+const MAX_REFUSALS = 8;
+
+async function untilServed<Answered>(ask: () => Promise<Answered>, readStatus: (answer: Answered) => number) {
+  let answer = await ask();
+  for (let again = 0; readStatus(answer) === 503 && again < MAX_REFUSALS; again++) {
+    await sleep(1_000);
+    answer = await ask();
+  }
+  return answer;
+}
+
 /** Starts the product with its demo integration and the browser. */
 export async function startDashboard(settings: Settings = {}): Promise<Dashboard> {
   const product = await startProduct(await makeDataDir(), settings);
@@ -106,13 +118,10 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
       await admin.dispose();
     }
     const client = await request.newContext({ baseURL: product.url });
-    const post = () => client.post('/api/auth/sign-in', { headers: origin, data: account });
-    let answer = await post();
-    // On a busy machine the database may be too slow at first. Each try counts, and an account has ten.
-    for (let again = 0; answer.status() === 503 && again < 8; again++) {
-      await sleep(1_000);
-      answer = await post();
-    }
+    const answer = await untilServed(
+      () => client.post('/api/auth/sign-in', { headers: origin, data: account }),
+      (one) => one.status(),
+    );
     await expectOk(answer);
     const state = await client.storageState();
     await client.dispose();
@@ -128,7 +137,11 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
 
   const dashboard: Dashboard = {
     ...{ product, integrationId, base, demo: { email, password }, page },
-    api: (method, path, body) => product.call(method, path, { key: demoKey, body }),
+    api: (method, path, body) =>
+      untilServed(
+        () => product.call(method, path, { key: demoKey, body }),
+        ({ status }) => status,
+      ),
     async open({ role, theme = 'light', width = 1280, height = 800, provokes } = {}) {
       await page.unrouteAll();
       if (role === undefined || role !== shown) await dashboard.leave();

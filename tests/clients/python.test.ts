@@ -15,6 +15,7 @@ import {
   type PythonClient,
   readExamples,
 } from './python-environment';
+import { expectOutput, prepareSamples, SAMPLES_LIMIT_MS, writeSamples } from './samples';
 
 // The Python client, installed from its wheel into a clean environment, against the server. What both clients must do is in
 // python/scenarios.py; unasync makes the synchronous program of it. tests/clients/python-webhooks.test.ts has the receivers.
@@ -265,5 +266,23 @@ describe('an example of the README', () => {
   it('is in the table above, or in python-webhooks.test.ts', () => {
     const names = [...EXAMPLES.map(([name]) => name), 'flask_receiver.py', 'fastapi_receiver.py'];
     expect([...readExamples().keys()].sort()).toEqual(names.sort());
+  });
+});
+
+describe('the samples of the document', () => {
+  it('have right types, and work', { timeout: SAMPLES_LIMIT_MS }, async (context) => {
+    const found = requireClient(context);
+    const { python, programs } = found.plain;
+    const { key, samples } = await prepareSamples(server, receiver, 'Python');
+    const names = await writeSamples(programs, samples, 'py');
+    expect(await checkPythonTypes(found, names)).toEqual([]);
+    const program = names.map((name) => `print("== ${name.slice(0, -3)}")\nrunpy.run_path("${name}")`).join('\n');
+    const env = { PATH: process.env.PATH, NODE_ENV: 'test' as const, BASE: server.url, KEY: key };
+    const { stdout } = await run(python, ['-c', `import runpy\n${program}`], {
+      cwd: programs,
+      env,
+      maxBuffer: 2 ** 24,
+    });
+    expectOutput(stdout, samples);
   });
 });

@@ -1,9 +1,13 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { transform } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { correlated, scoredSession } from '../support/facts';
 import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { type FaultyRelay, startFaultyRelay } from './faulty-relay';
 import { copyPrograms, type InstalledPackage, installClient, linkPackages } from './installed-package';
+import { expectOutput, prepareSamples, SAMPLES_LIMIT_MS, writeSamples } from './samples';
 import { describeDeliveries } from './typescript-deliveries';
 import { describeDocuments } from './typescript-documents';
 
@@ -85,6 +89,21 @@ describe('a program of a customer', () => {
       csvLines: SESSIONS + 1,
       health: 'ok',
     });
+  });
+});
+
+describe('the samples of the document', () => {
+  it('compile, and work', { timeout: SAMPLES_LIMIT_MS }, async () => {
+    const { key, samples } = await prepareSamples(server, receiver, 'TypeScript');
+    const names = await writeSamples(client.home, samples, 'ts');
+    expect(await client.compile(names)).toEqual([]);
+    const imports = samples.map(async ({ operationId, source }) => {
+      await writeFile(join(client.home, `${operationId}.mjs`), (await transform(source, { loader: 'ts' })).code);
+      return `console.log('== ${operationId}');\nawait import('./${operationId}.mjs');`;
+    });
+    await writeFile(join(client.home, 'samples.mjs'), (await Promise.all(imports)).join('\n'));
+    const { stdout } = await client.runNode('samples.mjs', { BASE: server.url, KEY: key });
+    expectOutput(stdout, samples);
   });
 });
 

@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { type Logger, type Runner, run, type Worker, type WorkerEvents } from 'graphile-worker';
-import type { Pool } from 'pg';
+import { type Logger, runTaskList, type Worker, type WorkerEvents } from 'graphile-worker';
 import { openPool } from './pool';
 import { QUEUE_SCHEMA, TASK } from './schema';
 import type { Job } from './store';
@@ -31,8 +30,8 @@ export class Workers {
   /** `workers` are all that are alive; `taking` are those that take new jobs. */
   private readonly workers = new Set<Worker>();
   private taking = new Set<Worker>();
-  /** The runners, each with its pool. */
-  private readonly runners = new Map<Runner, Pool>();
+  /** The end of each set of workers that has been started: its jobs are done, and its connections are closed. */
+  private readonly ends = new Set<() => Promise<void>>();
   private isStopping = false;
   /** An error occurred since the workers were started. */
   isDamaged = false;
@@ -50,7 +49,7 @@ export class Workers {
   /** Starts new workers. The previous ones take no more jobs and end when their current jobs are done. */
   async start(): Promise<void> {
     const { databaseUrl, slots, logger, execute, register } = this.options;
-    const old = [...this.runners.keys()];
+    const old = [...this.ends];
     const events: WorkerEvents = new EventEmitter();
     const created = new Set<Worker>();
     events.on('worker:create', ({ worker }) => {
@@ -61,49 +60,57 @@ export class Workers {
       created.delete(worker);
       this.workers.delete(worker);
     });
+    let areDamaged = false;
     const reportDamage = () => {
+      areDamaged = true;
       if (this.taking === created) this.isDamaged = true;
     };
     events.on('worker:fatalError', reportDamage);
     events.on('worker:getJob:error', reportDamage);
     events.on('pool:listen:error', reportDamage);
-    events.on('stop', reportDamage);
+    events.on('pool:gracefulShutdown', reportDamage);
     let open = () => {};
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
     const pool = openPool(withAsynchronousCommit(databaseUrl), POOL_SIZE);
-    const runner = await run({
-      pgPool: pool,
-      schema: QUEUE_SCHEMA,
-      concurrency: slots,
-      pollInterval: POLL_INTERVAL_MS,
-      noHandleSignals: true,
-      // graphile-worker's own crontab is not used: if the database is away, its unhandled rejection ends the process.
-      parsedCronItems: [],
-      taskList: { [TASK]: (payload) => execute(payload as Job) },
-      events,
-      logger,
-      // Workers must not take jobs before the other processes know their ids.
-      preset: { plugins: [{ name: 'EngineGate', version: '0.0.0', worker: { hooks: { startWorker: () => gate } } }] },
-    }).catch(async (error) => {
-      await pool.end();
-      throw error;
-    });
-    runner.promise.catch(() => {});
-    this.runners.set(runner, pool);
+    // Not `run`, which starts a crontab too: if the database goes away then, a rejection that nothing handles ends the process.
+    const started = runTaskList(
+      {
+        schema: QUEUE_SCHEMA,
+        concurrency: slots,
+        pollInterval: POLL_INTERVAL_MS,
+        noHandleSignals: true,
+        events,
+        logger,
+        // Workers must not take jobs before the other processes know their ids.
+        preset: { plugins: [{ name: 'EngineGate', version: '0.0.0', worker: { hooks: { startWorker: () => gate } } }] },
+      },
+      { [TASK]: (payload) => execute(payload as Job) },
+      pool,
+    );
+    let ending: Promise<void> | null = null;
+    const end = () => {
+      ending ??= started
+        .gracefulShutdown()
+        .then(() => pool.end())
+        .catch((error: unknown) => logger.error(`the workers did not end cleanly: ${String(error)}`))
+        .finally(() => this.ends.delete(end));
+      return ending;
+    };
+    this.ends.add(end);
     try {
       await register(this.ids);
       if (this.isStopping) throw new Error('the engine was stopped while its workers started');
     } catch (error) {
       for (const worker of created) void worker.release(true);
-      await this.end(runner);
+      await end();
       throw error;
     }
     this.taking = created;
-    this.isDamaged = false;
+    this.isDamaged = areDamaged;
     open();
-    for (const runner of old) void this.end(runner);
+    for (const endOld of old) void endOld();
   }
 
   /** Wakes as many idle workers as there are due jobs. */
@@ -123,22 +130,12 @@ export class Workers {
   /** Stops taking jobs. Resolves when the running ones are done. */
   async drain(): Promise<void> {
     this.isStopping = true;
-    await Promise.all([...this.runners.keys()].map((runner) => this.end(runner)));
+    await Promise.all([...this.ends].map((end) => end()));
   }
 
   /** Drops the running jobs, so that `drain` resolves. */
   release(): void {
     for (const worker of this.workers) void Promise.resolve(worker.release(true)).catch(() => {});
-  }
-
-  private async end(runner: Runner): Promise<void> {
-    // `stop` rejects if the runner has already stopped by itself.
-    await runner.stop().catch(() => {});
-    await this.runners
-      .get(runner)
-      ?.end()
-      .catch(() => {});
-    this.runners.delete(runner);
   }
 }
 

@@ -438,6 +438,22 @@ describe('trouble with the database', () => {
     expect(ended.length).toBeGreaterThan(0);
   });
 
+  it('starts its workers without the crontab of graphile-worker, whose failure would end the process', async () => {
+    const listFunctions = (client: Inngest) => [
+      client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {
+        isDone = true;
+      }),
+    ];
+    let isDone = false;
+    const first = await startTestApp(listFunctions);
+    await first.engine.stop(0);
+    // Each statement about it fails, as if the database had just gone away. Vitest fails the run if nothing handles a rejection.
+    await sql`alter table graphile_worker._private_known_crontabs rename to away`;
+    const { client } = await startTestApp(listFunctions);
+    await client.send({ name: 'go' });
+    await eventually(() => expect(isDone).toBe(true));
+  });
+
   it('replaces the workers that graphile-worker loses', async () => {
     const calls: number[] = [];
     const { client } = await startTestApp(

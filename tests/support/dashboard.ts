@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type APIResponse, type BrowserContext, chromium, type Page, type Route, request } from 'playwright-core';
 import { launchOptions, requireHeadlessShell } from './browser.mjs';
+import { untilServed } from './eventually';
 import {
   type Answer,
   endProducts,
@@ -60,18 +60,6 @@ export interface Dashboard {
   /** Answers the unprovoked errors since the last call. */
   takeFaults(): string[];
   stop(): Promise<void>;
-}
-
-/** On a busy machine the database may be too slow at times. Sign-ins count each try, and an account has ten. */
-const MAX_REFUSALS = 8;
-
-async function untilServed<Answered>(ask: () => Promise<Answered>, readStatus: (answer: Answered) => number) {
-  let answer = await ask();
-  for (let again = 0; readStatus(answer) === 503 && again < MAX_REFUSALS; again++) {
-    await sleep(1_000);
-    answer = await ask();
-  }
-  return answer;
 }
 
 /** Starts the product with its demo integration and the browser. */

@@ -13,3 +13,23 @@ export async function eventually(check: () => unknown, timeoutMs = 30_000): Prom
     }
   }
 }
+
+/** Sign-ins count each try, and an account has ten. */
+const MAX_REFUSALS = 8;
+const PAUSE_MS = 1_000;
+
+/**
+ * Asks again while the service is unavailable, as clients do: on a busy machine the database may be too slow at times. For what
+ * prepares a test, not for what it tests.
+ */
+export async function untilServed<Answered>(
+  ask: () => Promise<Answered>,
+  readStatus: (answer: Answered) => number,
+): Promise<Answered> {
+  let answer = await ask();
+  for (let again = 0; readStatus(answer) === 503 && again < MAX_REFUSALS; again++) {
+    await delay(PAUSE_MS);
+    answer = await ask();
+  }
+  return answer;
+}

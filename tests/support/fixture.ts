@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Plan } from '../../contract/tiers';
 import { hashUser } from '../../server/domain/erased-users';
+import { untilServed } from './eventually';
 import { CHROME } from './facts';
 import type { Receiver } from './receiver';
 import { type Answer, type CallOptions, createClient, type TestServer } from './server';
@@ -83,11 +84,11 @@ export async function createFixture(
     get: (path) => client.call('GET', path, { key }),
     ingest: (facts) => client.ingest(id, facts),
   };
-  await succeed(fixture.ingest(makeFacts(fixture)));
+  await succeed(() => fixture.ingest(makeFacts(fixture)));
   await addReceipt(base, id, names.receiptId);
   const subscribe = async (fields: object) => {
     const body = { url: `${receiver.url}/${id}`, eventType: 'BotDetected', ...fields };
-    return (await succeed(fixture.call('POST', '/v1/webhooks', { body }))).body.data;
+    return (await succeed(() => fixture.call('POST', '/v1/webhooks', { body }))).body.data;
   };
   const disabled = await subscribe({ name: 'Disabled', enabled: false });
   const { id: webhookId, secret } = await subscribe({ name: 'Enabled' });
@@ -114,8 +115,8 @@ async function failDelivery({ database }: TestServer, id: string, subscriptionId
   return delivery!.eventId;
 }
 
-async function succeed(asked: Promise<Answer>): Promise<Answer> {
-  const answer = await asked;
+async function succeed(ask: () => Promise<Answer>): Promise<Answer> {
+  const answer = await untilServed(ask, ({ status }) => status);
   if (answer.status !== 200) throw new Error(`the fixture was refused: ${answer.status} ${answer.text}`);
   return answer;
 }
@@ -216,7 +217,7 @@ export async function viewTenant(base: TestServer, { id, ids, disabledWebhookId,
     '/v1/webhook-events',
     `/v1/webhook-events/${ids.eventId}`,
   ];
-  const answers = await Promise.all(paths.map((path) => succeed(get(path))));
+  const answers = await Promise.all(paths.map((path) => succeed(() => get(path))));
   const sealed = await base.database.db.sql`
     select id, secret_sealed from webhook_subscriptions where integration_id = ${id} order by id`;
   return {

@@ -103,7 +103,7 @@ export class Workers {
       await register(this.ids);
       if (this.isStopping) throw new Error('the engine was stopped while its workers started');
     } catch (error) {
-      for (const worker of created) void worker.release(true);
+      for (const worker of created) dropJob(worker);
       await end();
       throw error;
     }
@@ -135,8 +135,13 @@ export class Workers {
 
   /** Drops the running jobs, so that `drain` resolves. */
   release(): void {
-    for (const worker of this.workers) void Promise.resolve(worker.release(true)).catch(() => {});
+    for (const worker of this.workers) dropJob(worker);
   }
+}
+
+/** Lets a worker end without its job. Its promise is rejected if the worker has failed, which `worker:fatalError` tells too. */
+function dropJob(worker: Worker): void {
+  Promise.resolve(worker.release(true)).catch(() => {});
 }
 
 /**

@@ -123,15 +123,17 @@ export class Drain {
     try {
       const endAt = performance.now() + RUN_MS;
       this.#lastActiveAt = performance.now();
-      let isWoken = true;
+      let claimedAt = Number.NEGATIVE_INFINITY;
       while (!this.#isStopping) {
-        const remainingMs = Math.min(endAt, this.#lastActiveAt + LINGER_MS) - performance.now();
+        const now = performance.now();
+        const remainingMs = Math.min(endAt, this.#lastActiveAt + LINGER_MS) - now;
         if (remainingMs <= 0) break;
-        if ((this.#mayHaveMore || !isWoken) && this.#places > 0) {
-          isWoken = true;
+        const pollInMs = this.#mayHaveMore ? 0 : claimedAt + POLL_MS - now;
+        if (pollInMs > 0) await this.#wait(Math.min(remainingMs, pollInMs));
+        else if (this.#places <= 0) await this.#wait(Math.min(remainingMs, POLL_MS));
+        else {
+          claimedAt = now;
           await this.#refill();
-        } else {
-          isWoken = await this.#wait(Math.min(remainingMs, POLL_MS));
         }
       }
     } finally {
@@ -189,16 +191,16 @@ export class Drain {
     this.#resume?.();
   }
 
-  /** Resolves with false after `ms`, or earlier with true if something happened. */
-  #wait(ms: number): Promise<boolean> {
+  /** Resolves after `ms`, or earlier if something happens. */
+  #wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const end = (isWoken: boolean) => {
+      const end = () => {
         clearTimeout(timer);
         this.#resume = null;
-        resolve(isWoken);
+        resolve();
       };
-      const timer = setTimeout(() => end(false), ms);
-      this.#resume = () => end(true);
+      const timer = setTimeout(end, ms);
+      this.#resume = end;
     });
   }
 }

@@ -170,6 +170,20 @@ describe('a drain', () => {
     expect(rows.claimed).toHaveLength(2);
   });
 
+  it('finds it also while it sends what is handed over to it all the time', async () => {
+    start();
+    await pass(1);
+    for (let n = 0; n < 20; n++) {
+      expect(drain.reserve()).toBe(true);
+      drain.start({ deliveryId: `dlv_own_${n}` } as ClaimedDelivery);
+      if (n === 10) rows.add(1);
+      await pass(100);
+      rows.finish();
+    }
+    expect(rows.claimed).toHaveLength(1);
+    expect(rows.claims).toBeLessThanOrEqual(5);
+  });
+
   it('can be woken while it lingers, and then lingers again', async () => {
     start();
     await pass(1_500);

@@ -18,6 +18,7 @@ import {
   webhookSubscriptions,
 } from '../../db/schema';
 import type { DomainContext } from '../domain/context';
+import { ERASED_PAYLOAD } from '../domain/erased-users';
 import { eitherFirst, readPage } from '../domain/pages';
 import { getSession } from '../domain/sessions';
 import { makeSignedHeaders, openSecrets } from './attempt';
@@ -146,7 +147,8 @@ async function findSentRequest(
 
 /**
  * Sends a finished delivery again, delivered or not. It keeps its id and gets all attempts again. NOT_FOUND for an unknown
- * id. UNSUPPORTED_OPERATION while it is pending, for a test, and if its subscription is disabled or deleted.
+ * id. UNSUPPORTED_OPERATION while it is pending, for a test, if its event names an erased user, and if its subscription is
+ * disabled or deleted.
  */
 export async function resendDelivery(context: WebhookContext, input: { id: string }): Promise<InspectedDelivery> {
   const isResent = await restart(context, input.id);
@@ -173,7 +175,8 @@ async function restart({ db, integration, publisher }: WebhookContext, id: strin
   return resent !== undefined;
 }
 
-function explainRefusal({ test, status }: Delivery): string {
+function explainRefusal({ test, status, payload }: DeliveryDetails): string {
+  if (payload === ERASED_PAYLOAD) return 'The event names a user who was erased: it is not sent again';
   if (test) return 'A test delivery cannot be sent again: send another test';
   if (status === 'Pending') return 'The delivery is pending: it will be attempted on schedule';
   return 'The subscription is disabled or deleted: only enabled ones are sent to';
@@ -190,11 +193,16 @@ export const RESTART = `
      set status = 'Pending', attempts = 0, resends = d.resends + 1, crashes = 0, failure_class = null, finished_at = null,
          next_attempt_at = now()`;
 
+/** Nothing that names an erased user is sent again. `d` is a delivery. */
+export const IS_ERASED = `exists (
+  select from domain_events e where e.integration_id = d.integration_id and e.id = d.event_id and e.payload = '${ERASED_PAYLOAD}')`;
+
 const RESEND = `
   with ${lockActive('(select subscription_id from webhook_deliveries where integration_id = $1 and id = $2)')}
   ${RESTART}
     from active where d.integration_id = active.integration_id and d.subscription_id = active.id
      and d.id = $2 and ($3::text is null or d.subscription_id = $3) and d.status <> 'Pending' and not d.is_test
+     and not ${IS_ERASED}
   returning d.subscription_id as "subscriptionId"`;
 
 /** Finds a subscription. Deleted ones are found too, because their log stays. */

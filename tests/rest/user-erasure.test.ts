@@ -150,6 +150,23 @@ describe('an erasure', () => {
     expect(deliveries.filter(({ status }) => status === 'Pending').length).toBe(deliveries.length - erased.length);
   });
 
+  it('lets no event about the user be sent again or recovered', async () => {
+    const customer = await createAda();
+    await eraseFully(customer);
+    const readErased = () => server.database.db.sql<{ id: string; subscriptionId: string }[]>`
+      select d.*, d.subscription_id as "subscriptionId" from webhook_deliveries d join domain_events e using (integration_id)
+       where d.integration_id = ${customer.id} and e.id = d.event_id and e.payload = '{"erased":true}' order by d.id`;
+    const erased = await readErased();
+    expect(erased.length).toBeGreaterThan(3);
+    const path = `/v1/webhooks/${erased[0]!.subscriptionId}`;
+    const { status, body } = await customer.post(`${path}/deliveries/${erased[0]!.id}/resend`, {});
+    expect([status, body.error.code]).toEqual([400, 'UNSUPPORTED_OPERATION']);
+    expect(body.error.message).toBe('The event names a user who was erased: it is not sent again');
+    const recovered = await customer.post(`${path}/recover`, { startDate: facts.secondsAgo(3_600) });
+    expect(recovered.body.data).toMatchObject({ recovered: 0 });
+    expect(await readErased()).toEqual(erased);
+  });
+
   it('keeps sessions as they were counted, without what says who it was', async () => {
     const customer = await createAda();
     await eraseFully(customer);

@@ -93,6 +93,8 @@ const SESSION_BYTES = 9_000;
 /** What a batch without events takes, and as how many numbers it counts. */
 const BATCH_BYTES = 300;
 const BATCH_VALUES = 50;
+/** What a character takes, if one of its text is beyond Latin-1. */
+const TEXT_BYTES = 2;
 /** What a segment takes once it is summed up. A page begins one, and so does a minute of activity. */
 const SEGMENT_BYTES = 2_800;
 /** What is measured of an event, until its segment is over. Of others hardly anything is kept. */
@@ -117,12 +119,15 @@ export interface OpenSessions {
 }
 
 /** Weighs a batch in numbers, of which text counts one for eight characters, and in the bytes that it takes at most. */
-function weighBatch({ events, p = [], w = [] }: KeptBatch) {
+function weighBatch({ events, p = [], w = [], e, user }: KeptBatch) {
   const ev = unpackNumbers(events);
-  const textLength = [...p, ...w].reduce((length, text) => length + text.length, 0);
+  const measureJson = (value: unknown) => (value === undefined ? 0 : JSON.stringify(value).length);
+  // A segment keeps its environment as a key, too.
+  const textLength =
+    [...p, ...w].reduce((length, text) => length + text.length, 0) + measureJson(user) + 2 * measureJson(e);
   let activeMs = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
-  let bytes = BATCH_BYTES + events.length + textLength;
+  let bytes = BATCH_BYTES + events.length + TEXT_BYTES * textLength;
   visitEvents(ev, (code, timeMs) => {
     bytes += MEASURED_BYTES[code] ?? 0;
     activeMs += Math.min(Math.max(timeMs - lastMs, 0), MAX_PAUSE_MS);

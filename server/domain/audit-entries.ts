@@ -18,11 +18,15 @@ function showEntry(row: Row): AuditEntry {
   return { id, at: occurredAt, action, actor, integrationId, subjectId, details: row.details };
 }
 
+/** What an entry tells of who confirmed a device. That may be a person of the staff. */
+export const STAFF_DETAIL = 'confirmedBy';
+
 /** Leaves out who of the staff it was: customers know us by no person. */
 function showToKey({ id, occurredAt, action, actorKind, actorId, actorName, subjectId, details }: Row): KeyAuditEntry {
   const isKey = actorKind === 'ApiKey';
   const actor = { kind: actorKind, id: isKey ? actorId : null, name: isKey ? actorName : null };
-  return { id, at: occurredAt, action, actor, subjectId, details };
+  const { [STAFF_DETAIL]: _, ...shown } = details;
+  return { id, at: occurredAt, action, actor, subjectId, details: shown };
 }
 
 /** Lists the changes to the integration, or to accounts, newest first. */

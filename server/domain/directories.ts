@@ -114,9 +114,12 @@ interface Order {
   first: string | number;
 }
 
-/** By name: along the index of names. The names of different people may be equal. */
+/**
+ * By name: along the index of names. The names of different people may be equal. The key keeps the collation of the index: by that of
+ * the database, the last row of a page would be another one, and the next page would leave rows out.
+ */
 const byName = (table: 'users' | 'courses'): Order => ({
-  rows: `select *, sort_name(name) as "sortKey" from ${table}
+  rows: `select *, sort_name(name) collate "C" as "sortKey" from ${table}
           where integration_id = $1 and (sort_name(name) collate "C", id) > ($2::text, $5)
           order by sort_name(name) collate "C", id limit $3`,
   first: '',

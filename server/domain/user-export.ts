@@ -16,6 +16,7 @@ import {
   sessionVerdicts,
   writingScores,
 } from '../../db/schema';
+import { STAFF_DETAIL } from './audit-entries';
 import type { DomainContext } from './context';
 import { createMentionFinder, type MentionFinder, mayMention } from './mentions';
 
@@ -94,6 +95,8 @@ const INTERNAL = [
   'judgedAt',
   'naturalKey',
   'skips',
+  // The section of the audit entries adds them, without who of the staff it was.
+  'details',
 ];
 
 /** The columns of a table that belong into the file. */
@@ -141,12 +144,12 @@ const SESSION_PARTS = [
 ].join('');
 
 /** Reads all rows of the integration in slices, and keeps those that mention the user. */
-function listMentions(table: PgTable, text: string, condition = 'false'): Section {
+function listMentions(table: PgTable, text: string, condition = 'false', more = ''): Section {
   const name = getTableConfig(table).name;
   const end = `select id from ${name} where integration_id = $1 and id > $2 order by id offset ${SCANNED_ROWS - 1} limit 1`;
   const read = `
     select row_to_json(shown)::text as json, ${text.replaceAll('t.', 'shown.')} as text, "isOfUser" from (
-      select ${show(table, 't')}, (${condition}) as "isOfUser" from ${name} t
+      select ${show(table, 't')} ${more}, (${condition}) as "isOfUser" from ${name} t
        where t.integration_id = $1 and t.id > $2 and ($3::text is null or t.id <= $3)
          and (${mayMention(text, '$4')} or $5::text is null or ${condition})
        order by t.id) shown`;
@@ -180,6 +183,7 @@ const SECTIONS = new Map(
       auditEntries,
       "concat(t.details::text, ' ')",
       "t.subject_id = $5 and t.action like 'Device%'",
+      `, t.details - '${STAFF_DETAIL}' as details`,
     ),
   }),
 );

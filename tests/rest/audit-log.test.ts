@@ -352,7 +352,11 @@ describe('a key', () => {
     await act('reports.createSchedule', {
       ...{ template: 'weekly-overview', format: 'csv', cadence: 'daily', hour: 3, timeZone: 'UTC' },
     });
-    const [scheduled, changed, ...others] = await readLog(tenant.key);
+    const device = { userId: 'lms-1', fingerprint: 'fp-1' };
+    for (const name of ['users.confirmDevice', 'users.revokeDevice'])
+      expect((await analyst.mutate(name, device, at(tenant.id))).status).toBe(200);
+    const [revoked, confirmed, scheduled, changed, ...others] = await readLog(tenant.key);
+    expect(revoked).toMatchObject({ action: 'DeviceConfirmationRevoked', details: { fingerprint: 'fp-1' } });
     expect(scheduled).toMatchObject({ action: 'ReportScheduled', actor: { kind: 'Staff', id: null, name: null } });
     expect(changed).toEqual({
       ...{ id: expect.stringMatching(/^aud_/), at: expect.any(String), action: 'ThresholdsChanged' },
@@ -360,7 +364,7 @@ describe('a key', () => {
       details: { before: expect.any(Object), after: { mediumAt: 31, botAt: 61 } },
     });
     const all = (await listAll()).filter(({ integrationId }) => integrationId === tenant.id);
-    expect([scheduled, changed, ...others].map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+    expect([revoked, confirmed, scheduled, changed, ...others].map(({ id }) => id)).toEqual(all.map(({ id }) => id));
     expect(new Set(all.filter(({ actor }) => actor.kind === 'Staff').map(({ action }) => action)).size).toBeGreaterThan(
       10,
     );

@@ -444,6 +444,10 @@ describe('what the pixel sent', () => {
 describe('an export', () => {
   it('has all that is held about the user, as one file', async () => {
     const customer = await createAda();
+    for (const name of ['users.confirmDevice', 'users.revokeDevice']) {
+      const device = { userId: ID, fingerprint: 'phone' };
+      expect((await admin.mutate(name, device, { 'x-integration-id': customer.id })).status).toBe(200);
+    }
     const answer = await customer.get(userPath(ID, 'export'));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-disposition')).toMatch(
@@ -473,7 +477,11 @@ describe('an export', () => {
       ],
       'WritingSessionScored',
     ]);
-    expect(data.auditEntries.map(({ action }: { action: string }) => action)).toEqual(['DeviceConfirmed']);
+    expect(data.auditEntries.map(({ action }: { action: string }) => action)).toEqual([
+      ...['DeviceConfirmed', 'DeviceConfirmed', 'DeviceConfirmationRevoked'],
+    ]);
+    expect(data.auditEntries[2].details).toEqual({ fingerprint: 'phone', confirmedAt: expect.any(String) });
+    for (const name of [admin.email, admin.id]) expect(answer.text).not.toContain(name);
     expect(answer.text).not.toContain(customer.key.slice(-4));
   });
 

@@ -12,7 +12,12 @@ import { moved, pageShown, typed } from '../support/beacon';
 
 const CREATED_AT = '2026-11-22T12:00:00.000Z';
 const named = { integrationId: 'int_1', sessionId: 'ses_1', userAgent: '', country: null, location: null };
-const addSession = (sessions: ReturnType<typeof createSessions>, key: string, events: PackedNumbers) => {
+const addSession = (
+  sessions: ReturnType<typeof createSessions>,
+  key: string,
+  events: PackedNumbers,
+  more: Partial<KeptBatch> = {},
+) => {
   const stored = {
     day: '2026-11-22',
     isNewSession: true,
@@ -20,7 +25,14 @@ const addSession = (sessions: ReturnType<typeof createSessions>, key: string, ev
     isClosed: false,
     receivedAt: CREATED_AT,
   };
-  const batch: KeptBatch = { d: 'a'.repeat(16), n: 0, c: [0, 0], events, receivedAtMs: Date.parse(CREATED_AT) };
+  const batch: KeptBatch = {
+    d: 'a'.repeat(16),
+    n: 0,
+    c: [0, 0],
+    events,
+    receivedAtMs: Date.parse(CREATED_AT),
+    ...more,
+  };
   sessions.addBatch(named, { ...stored, sessionKey: key }, batch);
 };
 const openSessions = () => createSessions({ query: async () => [] } as unknown as Database);
@@ -57,6 +69,14 @@ describe('large sessions are fewer, so that all together stay below 64 MB', () =
     expect(sessions.count()).toBeLessThanOrEqual(most);
     expect(sessions.count()).toBeGreaterThan(0.7 * most);
   });
+});
+
+it('sessions whose batches name a user with long texts are fewer, too', () => {
+  const sessions = openSessions();
+  const user = { id: 'x', name: null, email: null, url: '\u{1F600}'.repeat(8_000), context: null, isSigned: false };
+  for (let n = 0; n < 3_000; n++) addSession(sessions, String(n), '', { user });
+  expect(sessions.count()).toBeLessThan(MAX_BYTES / (SESSION_BYTES + 2 * user.url.length));
+  expect(sessions.count()).toBeGreaterThan(1_000);
 });
 
 it('invented keys share one count once 50,000 are counted in a minute', () => {

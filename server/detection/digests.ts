@@ -103,7 +103,13 @@ function countTexts(texts: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Digests, from each token on, the shortest stretch with enough tokens and information. */
+/**
+ * The most tokens of a stretch; people need about 16 keys or 5 presses. Input whose tokens are nearly all alike would need thousands,
+ * from each of thousands of starts.
+ */
+const MAX_STRETCH_TOKENS = 200;
+
+/** Digests, from each token on, the shortest stretch with enough tokens and information. Longer ones than the maximum have no digest. */
 function digestStretches(what: string, tokens: readonly Token[], minTokens: number): bigint[] {
   const digests: bigint[] = [];
   let end = 0;
@@ -111,13 +117,15 @@ function digestStretches(what: string, tokens: readonly Token[], minTokens: numb
   for (const [start, token] of tokens.entries()) {
     while (end < tokens.length && (bits < MIN_BITS || end - start < minTokens)) bits += tokens[end++]!.bits;
     if (bits < MIN_BITS || end - start < minTokens) break;
-    const text = tokens.slice(start, end).map((each) => each.text);
-    digests.push(
-      createHash('sha256')
-        .update([what, ...text].join('\n'))
-        .digest()
-        .readBigInt64BE(),
-    );
+    if (end - start <= MAX_STRETCH_TOKENS) {
+      const text = tokens.slice(start, end).map((each) => each.text);
+      digests.push(
+        createHash('sha256')
+          .update([what, ...text].join('\n'))
+          .digest()
+          .readBigInt64BE(),
+      );
+    }
     bits -= token.bits;
   }
   return digests;

@@ -67,6 +67,12 @@ describe('the digests of a trace', () => {
   it.each([
     ['nothing', () => undefined],
     ['one press', (builder: TraceBuilder) => builder.press(300, 200, 80)],
+    [
+      'thousands of keys that are nearly all alike, whose stretches would take a second to digest',
+      (builder: TraceBuilder) => {
+        for (let n = 0; n < 3_900; n++) builder.wait(n < 3_886 ? 90 : 150 + 50 * (n % 7)).key('letter', 70);
+      },
+    ],
     ['a short word', (builder: TraceBuilder) => Array.from('hello', () => builder.wait(90).key('letter', 70))],
     [
       'presses that hit the same place',

@@ -3,7 +3,10 @@ import { PLANS, type Plan } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 import { BATCH_SIZE, removeBatches } from '../domain/retention';
 
-/** The most rows that one run removes. The next run continues. */
+/**
+ * The most rows that one run removes: deliveries and subscriptions of an integration, its events of a type, and answers of all
+ * integrations. The next run continues.
+ */
 const MAX_REMOVED = 100_000;
 
 /** How long the delivery log is kept. */
@@ -16,7 +19,7 @@ export const LOG_RETENTION_DAYS = 30;
 export async function pruneDeliveries(db: Database): Promise<number> {
   let pruned = 0;
   const integrations = await db.query<{ id: string }>('select id from integrations order by id', []);
-  for (const { id } of integrations) pruned += await removeBatches(db, PRUNE, [id], MAX_REMOVED - pruned);
+  for (const { id } of integrations) pruned += await removeBatches(db, PRUNE, [id], MAX_REMOVED);
   return pruned;
 }
 
@@ -79,9 +82,7 @@ const PRUNE_PREVIOUS_SECRETS = `
 export async function pruneSubscriptions(db: Database): Promise<number> {
   let pruned = 0;
   const integrations = await db.query<{ id: string }>('select id from integrations order by id', []);
-  for (const { id } of integrations) {
-    pruned += await removeBatches(db, PRUNE_SUBSCRIPTIONS, [id], MAX_REMOVED - pruned);
-  }
+  for (const { id } of integrations) pruned += await removeBatches(db, PRUNE_SUBSCRIPTIONS, [id], MAX_REMOVED);
   return pruned;
 }
 
@@ -105,7 +106,7 @@ export async function pruneEvents(db: Database): Promise<number> {
   for (const { id, plan } of integrations) {
     for (const type of EVENT_TYPE_NAMES) {
       const parameters = [id, type, PLANS[plan].retentionDays];
-      pruned += await removeBatches(db, PRUNE_EVENTS, parameters, MAX_REMOVED - pruned);
+      pruned += await removeBatches(db, PRUNE_EVENTS, parameters, MAX_REMOVED);
     }
   }
   return pruned;

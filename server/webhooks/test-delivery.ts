@@ -2,6 +2,7 @@ import { ApiError } from '../../contract/errors';
 import type { EventTypeName } from '../../contract/events';
 import type { TestDelivery, WebhookTestResult } from '../../contract/webhooks';
 import type { Database } from '../../db/client';
+import { runUnitOfWork } from '../../db/unit-of-work';
 import { createId } from '../platform/ids';
 import { type AttemptDependencies, attemptDelivery } from './attempt';
 import { READ_SECRETS, type SubscriptionKey } from './deliveries';
@@ -23,7 +24,8 @@ export async function sendTestDelivery(
 ): Promise<WebhookTestResult | null> {
   const { db, recorder, leaseMs, leaseOwner } = dependencies;
   const deliveryId = createId('dlv');
-  const begun = await db.transact(async (query) => {
+  // On the pool, as all that a key may ask for at any rate: `transact` opens as many connections as there are transactions.
+  const begun = await runUnitOfWork(db, async ({ query }) => {
     // The count must see what others committed before they released the lock, so it is a separate statement.
     const [locked] = await query<{ isKnown: boolean }>(LOCK, [integrationId, subscriptionId]);
     if (!locked?.isKnown) return null;

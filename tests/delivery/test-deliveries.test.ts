@@ -53,3 +53,17 @@ it('at most five test deliveries of an integration are under way in all processe
   const delivered = [...answers.slice(35), await other, await next];
   expect(delivered.map(({ body }) => body.data.status)).toEqual(Array(7).fill('Delivered'));
 });
+
+it('any number of test deliveries at once take no connections to Postgres in addition', async () => {
+  const { key } = await first.createTenant();
+  const { sql } = first.database.db;
+  const countConnections = async () =>
+    (await sql<{ n: number }[]>`select count(*)::int as n from pg_stat_activity where datname = current_database()`)[0]!
+      .n;
+  await first.call('POST', '/v1/webhooks/unknown/test', { key });
+  const before = await countConnections();
+  const tests = Array.from({ length: 100 }, () => first.call('POST', '/v1/webhooks/unknown/test', { key }));
+  for (const answer of await Promise.all(tests)) expectError(answer, 'NOT_FOUND');
+  // The pool may open all of its own.
+  expect(await countConnections()).toBeLessThanOrEqual(before + 4);
+});

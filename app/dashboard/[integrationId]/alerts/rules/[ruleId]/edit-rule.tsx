@@ -1,6 +1,8 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams, useRouter } from 'next/navigation';
+import { useState } from 'react';
+import type { AlertRule } from '../../../../../../contract/alert-rules';
 import { Breadcrumb, PageHeader } from '../../../../components/page-header';
 import { Pending } from '../../../../components/pending';
 import { useToast } from '../../../../components/toast';
@@ -8,15 +10,24 @@ import { useTRPC } from '../../../../queries';
 import { fillRuleDraft } from '../../rule-draft';
 import { RuleForm } from '../../rule-form';
 
-/** Edits an alert rule. If its condition changes, it starts again. */
 export function EditRule({ id }: { id: string }) {
+  const query = useQuery(useTRPC().alertRules.get.queryOptions({ id }));
+  return query.data ? <OpenedRule latest={query.data} /> : <Pending query={query} className="h-96" />;
+}
+
+/**
+ * Edits an alert rule. If its condition changes, it starts again. The rule stays as it was opened, with its version: if somebody else
+ * changes it meanwhile, saving is refused.
+ */
+function OpenedRule({ latest }: { latest: AlertRule }) {
+  const [rule] = useState(latest);
+  const { id } = rule;
   const { integrationId } = useParams<{ integrationId: string }>();
   const rules = `/dashboard/${integrationId}/alerts?tab=rules`;
   const router = useRouter();
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
-  const query = useQuery(trpc.alertRules.get.queryOptions({ id }));
   const update = useMutation(
     trpc.alertRules.update.mutationOptions({
       onSuccess: (after) => {
@@ -27,8 +38,6 @@ export function EditRule({ id }: { id: string }) {
       },
     }),
   );
-  const rule = query.data;
-  if (!rule) return <Pending query={query} className="h-96" />;
   return (
     <>
       <Breadcrumb above={[{ name: 'Alert rules', href: rules }]}>{rule.name}</Breadcrumb>

@@ -210,9 +210,10 @@ export async function acceptInvitation(
     );
     return account;
   });
-  if (!accepted) return { outcome: 'refused' };
+  const token = accepted && (await openStaffSession(context, { id: accepted.id, passwordHash }));
+  if (!accepted || token === null) return { outcome: 'refused' };
   await forgiveTry(db, buckets);
-  return { outcome: 'signed-in', staff: accepted, token: await openStaffSession(context, accepted.id) };
+  return { outcome: 'signed-in', staff: accepted, token };
 }
 
 const SHOWN = { id: staff.id, email: staff.email, name: staff.name, role: staff.role };

@@ -43,7 +43,8 @@ export async function changePassword(
     });
     return true;
   });
-  if (!isChanged) return { outcome: 'refused' };
+  const token = isChanged ? await openStaffSession(context, { id, passwordHash }) : null;
+  if (token === null) return { outcome: 'refused' };
   await forgiveTry(db, buckets);
-  return { outcome: 'changed', token: await openStaffSession(context, id) };
+  return { outcome: 'changed', token };
 }

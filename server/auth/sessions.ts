@@ -25,16 +25,26 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const hashToken = ({ secrets }: AuthContext, token: string) =>
   createHmac('sha256', secrets.staffSessionKey).update(token).digest();
 
-/** Opens a session of an account and returns its token, which is shown nowhere else. Deletes expired sessions. */
-export async function openStaffSession(context: AuthContext, staffId: string): Promise<string> {
+/**
+ * Opens a session of an account and returns its token, which is shown nowhere else. Returns null if the account has another password
+ * by now, or is disabled. Deletes expired sessions.
+ */
+export async function openStaffSession(
+  context: AuthContext,
+  { id, passwordHash }: { id: string; passwordHash: string },
+): Promise<string | null> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  await context.db.query(OPEN, [hashToken(context, token), staffId]);
-  return token;
+  const opened = await context.db.query(OPEN, [hashToken(context, token), id, passwordHash]);
+  return opened.length === 1 ? token : null;
 }
 
+// The lock waits for a change of the password or of the account that is under way, and then sees it. That change ends the sessions that
+// it finds, so one that was opened after it for the old password would stay.
 const OPEN = `
   with over as (delete from staff_sessions where expires_at < now())
-  insert into staff_sessions (token_hash, staff_id, expires_at) values ($1, $2, now() + ${IDLE})`;
+  insert into staff_sessions (token_hash, staff_id, expires_at)
+  select $1, id, now() + ${IDLE} from staff where id = $2 and password_hash = $3 and not disabled for share
+  returning 1`;
 
 /** Finds the owner of a token. Returns null if the session has ended or was revoked, or if the account is disabled. */
 export async function findStaff(context: AuthContext, token: string): Promise<Staff | null> {

@@ -23,8 +23,9 @@ export async function signIn(context: AuthContext, input: SignInInput, clientAdd
   if (throttled) return throttled;
   const [found] = await db.orm.select().from(staff).where(eq(staff.email, email));
   const isRight = await verifyPassword(input.password, found?.passwordHash ?? null);
-  if (!found || !isRight || found.disabled) return { outcome: 'refused' };
+  const token = found && isRight && !found.disabled ? await openStaffSession(context, found) : null;
+  if (!found || token === null) return { outcome: 'refused' };
   await forgiveTry(db, buckets);
   const { id, name, role } = found;
-  return { outcome: 'signed-in', staff: { id, email, name, role }, token: await openStaffSession(context, id) };
+  return { outcome: 'signed-in', staff: { id, email, name, role }, token };
 }

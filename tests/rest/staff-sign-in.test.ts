@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import {
@@ -53,6 +54,20 @@ describe('sign-in', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const me = await openStaffClient(second, readCookie(answer)).query('staff.me');
     expect(me.body.result.data).toEqual(answer.body.staff);
+  });
+
+  it('that is under way when the password changes opens no session for the old one', async () => {
+    const { id, email } = await createAccount();
+    let signingIn: ReturnType<typeof trySignIn> | undefined;
+    await server.database.db.sql.begin(async (tx) => {
+      await tx`update staff set password_hash = 'another' where id = ${id}`;
+      signingIn = trySignIn(server, { email, password: PASSWORD });
+      // By then it has verified the password and waits, or has opened its session.
+      await sleep(1_000);
+    });
+    expect((await signingIn!).status).toBe(401);
+    const sessions = await server.database.db.sql`select from staff_sessions where staff_id = ${id}`;
+    expect(sessions).toHaveLength(0);
   });
 
   it('sets a cookie that no script reads and no other site sends, Secure if the product is deployed', async () => {

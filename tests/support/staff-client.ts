@@ -70,18 +70,19 @@ let passwordHash: Promise<string> | undefined;
 export async function insertStaff(
   { db }: Pick<Service, 'db'>,
   { email, role, name = role }: { email: string; role: StaffRole; name?: string },
-): Promise<{ id: string; email: string }> {
+): Promise<{ id: string; email: string; passwordHash: string }> {
   passwordHash ??= hashPassword(PASSWORD);
-  const id = createId('stf');
-  await db.orm.insert(staff).values({ id, email, name, role, passwordHash: await passwordHash });
-  return { id, email };
+  const account = { id: createId('stf'), email, passwordHash: await passwordHash };
+  await db.orm.insert(staff).values({ ...account, name, role });
+  return account;
 }
 
 /** Adds an account, and opens a session of it without its password. */
 export async function createStaffClient(server: TestServer, role: StaffRole): Promise<StaffClient> {
   const email = `${role}-${randomBytes(4).toString('hex')}@example.com`;
-  const { id } = await insertStaff(server.service, { email, role });
-  const token = await openStaffSession(server.service, id);
+  const account = await insertStaff(server.service, { email, role });
+  const { id } = account;
+  const token = await openStaffSession(server.service, account);
   return {
     id,
     email,

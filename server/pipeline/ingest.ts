@@ -13,6 +13,10 @@ import { createRows, type IngestRows, type OutboxEntry, WRITTEN_TABLES, type Wri
 import { type IngestState, readState } from './state';
 
 const MAX_GROUP = 64;
+/** A group of more rows has one batch alone, which its size bounds: all wait for the slowest, and one statement has all rows. */
+const MAX_GROUP_ROWS = 20_000;
+/** The statement took too long. A single batch may take less. */
+const TIMEOUT_CODE = '57014';
 /** Another process wrote the same keys at the same time (unique violation, deadlock). The batch is read and applied again. */
 const RACE_CODES = ['23505', '40P01'];
 const MAX_TRIES = 5;
@@ -78,12 +82,17 @@ export function createIngester(dependencies: {
   const reserve = (key: SubscriptionKey) => firstDelayMs === 0 && handover.reserve(key);
   let committed = 0;
 
+  async function commitAll(waiting: Waiting[]) {
+    for (const group of splitByRows(waiting)) await commitGroup(group);
+  }
+
   /** Commits a group. If the database refuses it, its batches are committed one by one, so that each fails only by itself. */
-  async function commitAll(group: Waiting[]) {
+  async function commitGroup(group: Waiting[]) {
     try {
       await commit(group);
     } catch (error) {
-      if (isUnavailable(error)) throw error;
+      const isTooLarge = group.length > 1 && (error as { code?: unknown }).code === TIMEOUT_CODE;
+      if (isUnavailable(error) && !isTooLarge) throw error;
       for (const one of group) await commitAlone(one);
     }
   }
@@ -164,6 +173,26 @@ export function createIngester(dependencies: {
   }
 
   return { ingestFacts: createBatcher(MAX_GROUP, commitAll) };
+}
+
+/** Splits what waits into groups, in order. */
+function* splitByRows(waiting: readonly Waiting[]): Iterable<Waiting[]> {
+  let group: Waiting[] = [];
+  let rows = 0;
+  for (const one of waiting) {
+    const added = one.item.facts.reduce(
+      (sum, fact) => sum + (fact.kind === 'sessionEvents' ? fact.events.length : 1),
+      0,
+    );
+    if (group.length > 0 && rows + added > MAX_GROUP_ROWS) {
+      yield group;
+      group = [];
+      rows = 0;
+    }
+    group.push(one);
+    rows += added;
+  }
+  if (group.length > 0) yield group;
 }
 
 /** Applies one batch. If it succeeds, adds its changes to state and rows. Returns the batch's error instead of throwing it. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COUNT_TABLES, foldCounts, readCounts } from '../support/count-rows';
@@ -263,4 +264,35 @@ describe('facts in any order, repeated, in other batches and at the same time', 
     },
     LIMIT_MS,
   );
+});
+
+it('batches that are large together are written by several transactions, so that one slow statement does not fail them all', async () => {
+  const customer = await Customer.create(server);
+  const { db } = server.service;
+  const { transact } = db;
+  let transactions = 0;
+  let begin = () => {};
+  const held = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  db.transact = async (work, options) => {
+    transactions++;
+    await held;
+    return transact(work, options);
+  };
+  try {
+    // The first one keeps the others waiting, so that they would be one group.
+    const first = customer.ingest([started('s0')]);
+    await waitUntil(() => transactions === 1);
+    const large = [1, 2, 3].map((n) => {
+      const events = Array.from({ length: 8_000 }, (_, sequence) => ({ sequence, url: 'https://lms.example.edu/' }));
+      return customer.ingest([started(`s${n}`), happened(`s${n}`, events)]);
+    });
+    await sleep(1_000);
+    begin();
+    for (const answer of await Promise.all([first, ...large])) expect(answer.status).toBe(200);
+    expect(transactions).toBe(3);
+  } finally {
+    db.transact = transact;
+  }
 });

@@ -7,6 +7,7 @@ import type { ReportStores, StoreName } from './stores/store';
 /** A user whose reports are to go. */
 export interface ReportedUser {
   integrationId: string;
+  userId: string;
   /** The id that their sessions have now. */
   pseudonym: string;
   finder: MentionFinder;
@@ -20,8 +21,10 @@ interface ReportRow {
   state: string;
   store: StoreName | null;
   parts: ReportPart[] | null;
-  /** Whether the user had a session in the time that it covers. */
+  /** Whether the user had a session in the time that it covers. Of sessions that are gone, only the first and last time are known. */
   isOfTime: boolean;
+  /** Whether it lists all who ever had a session in a course, and the user is one of them. */
+  isOfCourse: boolean;
 }
 
 const SLICE_ROWS = 20;
@@ -38,10 +41,10 @@ export async function eraseReports(
   after: string,
   count: (query: Query) => Promise<void>,
 ): Promise<string | null> {
-  const { integrationId, pseudonym } = user;
+  const { integrationId, userId, pseudonym } = user;
   const restarted = await db.query<{ id: string; store: StoreName }>(RESTART, [integrationId, after]);
   for (const { id: reportId, store } of restarted) await stores[store]?.remove({ integrationId, reportId });
-  const rows = await db.query<ReportRow>(LIST, [integrationId, after, pseudonym]);
+  const rows = await db.query<ReportRow>(LIST, [integrationId, after, pseudonym, userId]);
   for (const row of rows) {
     // Its file is still to be removed, perhaps because a process died before it did.
     const isHidden = row.state === 'Deleted';
@@ -63,9 +66,12 @@ async function namesUser(stores: ReportStores, row: ReportRow, user: ReportedUse
   const described = JSON.stringify([row.name, row.parameters]);
   if (JSON.stringify(finder.replaceAll([row.name, row.parameters])) !== described) return true;
   if (row.state !== 'Ready') return false;
+  if (row.isOfCourse) return true;
+  // In a file, nothing may tell that a weak id is a user's. What they are called is looked for nevertheless.
+  if (row.isOfTime && finder.isWeak) return true;
   const store = row.store && stores[row.store];
-  // What cannot be read, or not understood, goes if it may name them.
-  if (row.format === 'pdf' || finder.isWeak || !store) return row.isOfTime;
+  // What cannot be read goes if it may name them.
+  if (row.format === 'pdf' || !store) return row.isOfTime;
   let text = '';
   const decoder = new TextDecoder();
   for (const part of row.parts ?? []) {
@@ -84,10 +90,21 @@ const RESTART = `
    where integration_id = $1 and id > $2 and state = 'Running'
   returning id, store`;
 
+/**
+ * All counts have the pseudonym since an earlier step; only retention may have written the id later, of a session that still had it.
+ * A pair of course and user stays when its sessions are gone.
+ */
 const LIST = `
-  select j.id, j.name, j.format, j.parameters, j.state, j.store, j.parts, exists (
+  select j.id, j.name, j.format, j.parameters, j.state, j.store, j.parts,
+         exists (
            select from sessions s where s.integration_id = $1 and s.user_id = $3 and s.created_at >= j.start_at
-              and s.created_at < j.end_at) as "isOfTime"
+              and s.created_at < j.end_at)
+         or exists (
+           select from pruned_ends p where p.integration_id = $1 and p.kind = 'user' and p.value in ($3, $4)
+              and p.last_seen_at >= j.start_at and p.first_seen_at < j.end_at) as "isOfTime",
+         j.template = 'course-integrity' and exists (
+           select from entity_pairs p where p.integration_id = $1 and p.kind = 'course'
+              and p.value = j.parameters ->> 'courseId' and p.other = $3) as "isOfCourse"
     from report_jobs j where j.integration_id = $1 and j.id > $2 order by j.id limit ${SLICE_ROWS}`;
 
 const HIDE = `update report_jobs set state = 'Deleted', expires_at = now() where integration_id = $1 and id = $2`;

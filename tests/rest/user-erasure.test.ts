@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unpackBatch, unpackTrace } from '../../server/collector/packing';
+import { pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { openPageSite, Tab } from '../support/beacon';
 import { foldCounts } from '../support/count-rows';
@@ -386,6 +387,52 @@ describe('a report', () => {
       await db.sql`select distinct report_id as id from report_chunks where integration_id = ${customer.id}`;
     expect(chunks.map(({ id }) => id)).toEqual([ofCarl]);
     expect([named, pdf]).not.toContain(ofCarl);
+  });
+
+  it('goes if it may name a user with a short id who has no session in its window now', async () => {
+    const customer = await Customer.create(server);
+    const { db } = server.database;
+    const [id, name] = ['4711', 'Ada Lovelace'];
+    const daysAgo = (days: number) => facts.secondsAgo(days * 86_400);
+    const inCourse = (n: number) => ({ pageUrl: `https://lms.example.edu/courses/${n}` });
+    const ofAda = (at: string) => ({ user: { id, name }, correlatedAt: at });
+    const carl = { user: { id: 'carl', name: 'Carl' } };
+    await customer.accept([
+      facts.started('old', { ...inCourse(1), startedAt: daysAgo(40) }),
+      facts.correlated('old', id, ofAda(daysAgo(40))),
+      facts.started('lent', inCourse(1)),
+      facts.correlated('lent', id, ofAda(facts.secondsAgo(30))),
+      facts.started('other', inCourse(2)),
+      facts.correlated('other', 'carl', carl),
+    ]);
+    await foldCounts(db);
+    const courses: { id: string; url: string }[] = await customer.read('/v1/courses');
+    const [hers, his] = [1, 2].map((n) => courses.find(({ url }) => url.endsWith(`/${n}`))!.id);
+    const whileHers = await requestReport(customer, { template: 'sessions', format: 'csv', days: 1 });
+    // Since then the session is somebody else's.
+    await customer.accept([facts.correlated('lent', 'carl', { ...carl, correlatedAt: facts.secondsAgo(1) })]);
+    const made = new Map([[whileHers, 'a session that was theirs']]);
+    const course = { template: 'course-integrity', days: 7 };
+    const inputs = [
+      ['her course', { ...course, courseId: hers, format: 'csv' }],
+      ['her course', { ...course, courseId: hers, format: 'pdf' }],
+      ['his course', { ...course, courseId: his, format: 'pdf' }],
+      ['removed sessions', { template: 'sessions', format: 'pdf', days: 60 }],
+    ] as const;
+    const request = async ([title, input]: (typeof inputs)[number]) =>
+      made.set(await requestReport(customer, input), `${input.format} of ${title}`);
+    await Promise.all(inputs.map(request));
+    const [ofCourse] = [...made].find(([, title]) => title === 'csv of her course')!;
+    const download = () => customer.get(`/reports/${ofCourse}/download`);
+    expect((await download()).text).toContain(`\r\n${id},${name},0,`);
+    await db.sql`update integrations set plan = 'free' where id = ${customer.id}`;
+    await pruneSessions(db);
+    expect((await customer.get('/v1/sessions/old')).status).toBe(404);
+
+    const { reportCount } = await eraseFully(customer, id);
+    const left = await db.sql`select id from report_jobs where integration_id = ${customer.id}`;
+    expect(left.map((row) => made.get(row.id)).sort()).toEqual(['pdf of his course']);
+    expect([reportCount, (await download()).status]).toEqual([4, 404]);
   });
 });
 

@@ -10,7 +10,7 @@ import type {
   WebhookTestResult,
 } from '../../contract/webhooks';
 import type { Transaction } from '../../db/client';
-import { integrations, webhookDeliveries, webhookSubscriptions } from '../../db/schema';
+import { integrations, webhookSubscriptions } from '../../db/schema';
 import { type AuditedContext, recordAct } from '../audit/acts';
 import type { DomainContext } from '../domain/context';
 import { createId } from '../platform/ids';
@@ -127,24 +127,26 @@ export async function deleteWebhook(context: DomainContext & AuditedContext, inp
     const { integrationId, id, name } = orNotFound(deleted);
     const act = { action: 'WebhookDeleted', integrationId, subjectId: id, details: { name } } as const;
     await recordAct(tx, context.actor, act);
-    const isPending = and(
-      eq(webhookDeliveries.integrationId, context.integration.id),
-      eq(webhookDeliveries.subscriptionId, input.id),
-      eq(webhookDeliveries.status, 'Pending'),
-    );
-    // Locked in the recorder's order, so that the two cannot deadlock.
-    await tx
-      .select({ id: webhookDeliveries.id })
-      .from(webhookDeliveries)
-      .where(isPending)
-      .orderBy(asc(webhookDeliveries.id))
-      .for('update');
-    await tx
-      .update(webhookDeliveries)
-      .set({ status: 'PoisonAborted', finishedAt: sql`now()`, nextAttemptAt: null, lease: null, leaseOwner: null })
-      .where(isPending);
   });
+  // A receiver that fails for hours leaves more than one statement may end. If this process dies meanwhile, the sweep ends the rest.
+  for (let ended = ENDED_AT_ONCE; ended === ENDED_AT_ONCE; )
+    ended = (await context.db.query(END_PENDING, [context.integration.id, input.id])).length;
 }
+
+const ENDED_AT_ONCE = 1_000;
+
+// Locked in the recorder's order, so that the two cannot deadlock.
+const END_PENDING = `
+  with pending as materialized (
+    select d.integration_id, d.id from webhook_deliveries d
+     where d.integration_id = $1 and d.status = 'Pending' and d.id = any (array(
+       select id from webhook_deliveries
+        where integration_id = $1 and subscription_id = $2 and status = 'Pending' limit ${ENDED_AT_ONCE}))
+     order by d.id for update)
+  update webhook_deliveries d
+     set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null, lease_owner = null
+    from pending p where d.integration_id = p.integration_id and d.id = p.id
+  returning 1`;
 
 /**
  * Replaces the signing secret. Every later attempt uses the new one (specification: rotate-secret), and in the grace period the old

@@ -143,6 +143,29 @@ it('deleted while it is disabled and holds a retry: aborted', async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
+it('deleted with thousands of deliveries that wait for their retry: all are aborted', async () => {
+  const { id } = await subscribe();
+  await detectBots(1);
+  await receiver.waitFor(1);
+  answers[0]!(500);
+  await waitForStates('Pending 1 1');
+  await patch(id, { enabled: false });
+  const { sql } = server.database.db;
+  await sql`
+    with many as (
+      insert into domain_events (integration_id, id, type, payload, natural_key)
+      select e.integration_id, 'evt_' || n, e.type, e.payload, 'many ' || n
+        from webhook_deliveries d join domain_events e on e.integration_id = d.integration_id and e.id = d.event_id,
+             generate_series(1, 2500) n where d.subscription_id = ${id}
+      returning integration_id, id)
+    insert into webhook_deliveries (integration_id, id, subscription_id, event_id, next_attempt_at)
+    select integration_id, 'dlv_' || id, ${id}, id, now() + interval '1 hour' from many`;
+  expect((await call('DELETE', `/${id}`)).status).toBe(204);
+  const states = await sql`
+    select status, count(*)::int as n from webhook_deliveries where subscription_id = ${id} group by status`;
+  expect(states).toEqual([{ status: 'PoisonAborted', n: 2_501 }]);
+});
+
 it('disabled while more deliveries are due than may run at a time: the others are held, and each is sent once', async () => {
   const EVENTS = 60;
   const { id } = await subscribe();

@@ -104,7 +104,7 @@ class Engine {
       slots,
       logger: graphileLogger(log),
       execute: (job) => this.driver.execute(job),
-      register: (workerIds) => this.presence.register(workerIds),
+      register: (workerIds) => this.limitSilence(this.presence.register(workerIds)),
     });
   }
 
@@ -217,8 +217,9 @@ class Engine {
   }
 
   private async tidyJobs(): Promise<void> {
-    await this.presence.register(this.workers.ids);
-    const released = await this.presence.releaseOrphans(this.workers.ids, this.workers.activeJobIds);
+    await this.limitSilence(this.presence.register(this.workers.ids));
+    const { ids, activeJobIds } = this.workers;
+    const released = await this.limitSilence(this.presence.releaseOrphans(ids, activeJobIds));
     if (released > 0) this.options.log.warn({ jobs: released }, 'engine: released jobs of a dead process');
   }
 

@@ -1,4 +1,29 @@
-import { Pool } from 'pg';
+import { Pool, type PoolClient } from 'pg';
+
+type TakeClient = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
+type Release = (error?: Error | boolean) => void;
+
+/**
+ * Ignores a second release of a client that was taken with a callback. If the connection of graphile-worker's listener breaks
+ * before its LISTEN is answered, and after the workers were told to stop, it releases its client for both reasons. pg throws
+ * then, in a promise that nothing handles, which would end the process.
+ */
+class LenientPool extends Pool {
+  override connect(): Promise<PoolClient>;
+  override connect(take: TakeClient): void;
+  override connect(take?: TakeClient): Promise<PoolClient> | undefined {
+    if (!take) return super.connect();
+    super.connect((error, client, release) => {
+      // A pool that is closing gives no function either.
+      if (!client) return take(error, client, release);
+      let isReleased = false;
+      take(error, client, (reason) => {
+        if (!isReleased) release(reason);
+        isReleased = true;
+      });
+    });
+  }
+}
 
 /**
  * Opens connections for graphile-worker. To be ended by the caller: if graphile-worker opens a pool, it stops listening to
@@ -6,7 +31,7 @@ import { Pool } from 'pg';
  */
 export function openPool(databaseUrl: string, max: number): Pool {
   const ignore = () => {};
-  return new Pool({ connectionString: databaseUrl, max })
+  return new LenientPool({ connectionString: databaseUrl, max })
     .on('error', ignore)
     .on('connect', (client) => client.on('error', ignore));
 }

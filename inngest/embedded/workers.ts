@@ -104,7 +104,7 @@ export class Workers {
       if (this.isStopping) throw new Error('the engine was stopped while its workers started');
     } catch (error) {
       for (const worker of created) dropJob(worker);
-      await end();
+      void end();
       throw error;
     }
     this.taking = created;

@@ -6,6 +6,7 @@ import { Inngest, type InngestFunction, NonRetriableError, RetryAfterError } fro
 import { serve } from 'inngest/edge';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { openSocket } from '../../db/postgres-internals';
 import { cronRuns } from '../../inngest/embedded/crons';
 import { createEmbeddedEngine, type EmbeddedEngine, type EmbeddedEngineOptions } from '../../inngest/embedded/engine';
 import { backoffMs } from '../../inngest/embedded/executor';
@@ -438,6 +439,41 @@ describe('trouble with the database', () => {
     expect(ended.length).toBeGreaterThan(0);
   });
 
+  it('survives that the connection that listens for jobs breaks after the stop, before it could listen', async () => {
+    const relay = await startSilencer((bytes) => bytes.includes('LISTEN'));
+    const { port, hostname } = new URL(databaseUrl);
+    const { engine } = await startTestApp((client) => [client.createFunction({ id: 'f', triggers: [] }, () => {})], {
+      databaseUrl: relay.url,
+      socket: () => connect(Number(port), hostname),
+    });
+    await eventually(() => expect(relay.silenced).toHaveLength(1));
+    const stopped = engine.stop(0);
+    for (const socket of relay.silenced) socket.destroy();
+    // graphile-worker releases the connection twice. If that throws, it ends the process. Vitest then fails the run.
+    await stopped;
+  });
+
+  it('opens its session again if a statement about its workers is never answered', async () => {
+    // In this order: their ids before they take jobs, the ids again, and which jobs they lost.
+    const starts = [1, 2, 3].map(async (silentStatement) => {
+      let statements = 0;
+      const relay = await startSilencer((bytes) => bytes.includes('worker-') && ++statements === silentStatement);
+      const app = await startTestApp(() => [], {
+        slots: 2,
+        socket: () => openSocket(relay.url, new Set())!({ host: ['127.0.0.1'], port: [relay.port] }),
+      });
+      expect(relay.silenced).toHaveLength(1);
+      return app;
+    });
+    const [atStart, ...later] = await Promise.allSettled(starts);
+    expect(atStart).toMatchObject({ status: 'rejected', reason: { message: 'the database does not answer' } });
+    for (const start of later) {
+      if (start.status === 'rejected') throw start.reason;
+      expect(start.value.errors).toEqual(['engine: the database does not answer']);
+      await eventually(() => expect(start.value.engine.isWorking()).toBe(true));
+    }
+  });
+
   it('starts its workers without the crontab of graphile-worker, whose failure would end the process', async () => {
     const listFunctions = (client: Inngest) => [
       client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {
@@ -654,6 +690,30 @@ async function notes(): Promise<string[]> {
 
 async function countRuns(): Promise<number> {
   return (await sql`select count(*)::int as n from engine.run`)[0]!.n;
+}
+
+/** Starts a relay to Postgres. It passes on no more answers on a connection once a request on it is to stay unanswered. */
+async function startSilencer(isUnanswered: (request: Buffer) => boolean) {
+  const { port, hostname } = new URL(databaseUrl);
+  const silenced: Socket[] = [];
+  const relay = createServer((inner) => {
+    const outer = connect(Number(port), hostname).on('error', () => {});
+    outer.on('close', () => inner.destroy()).pipe(inner);
+    inner.on('error', () => {}).on('close', () => outer.destroy());
+    inner.on('data', (bytes) => {
+      if (isUnanswered(bytes)) {
+        outer.unpipe(inner);
+        silenced.push(inner);
+      }
+      outer.write(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  cleanups.push(async () => relay.close());
+  const url = new URL(databaseUrl);
+  const { port: relayPort } = relay.address() as AddressInfo;
+  url.port = String(relayPort);
+  return { url: url.href, port: relayPort, silenced };
 }
 
 /** Starts a proxy between an application and Postgres that can cut the connection and restore it. */

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EVENT_TYPE_NAMES } from '../../contract/events';
+import type { Database } from '../../db/client';
 import { MAX_KEY_ENTRIES, pruneAuditEntries } from '../../server/domain/audit-entries';
-import { pruneFindings, pruneSessions } from '../../server/domain/retention';
+import { BATCH_SIZE, pruneFindings, pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
-import { pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
+import { pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
 import { Customer } from '../support/customer';
 import { closed, correlated, happened, scored, started } from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
@@ -226,6 +228,38 @@ describe('deleted subscriptions', () => {
     expect(await pruneSubscriptions(server.database.db)).toBe(1);
     const left = await sql`select id from webhook_subscriptions where integration_id = ${customer.id} order by id`;
     expect(left.map(({ id }) => id)).toEqual(['fresh', 'live', 'logged']);
+  });
+});
+
+describe('an integration with more old rows than one run removes', () => {
+  it('keeps no rows of another integration, and no events of another type', async () => {
+    const [busy, other] = (await Promise.all([1, 2].map(() => Customer.create(server, [], 'enterprise')))).sort(
+      (a, b) => (a.id < b.id ? -1 : 1),
+    ) as [Customer, Customer];
+    const { db } = server.database;
+    await db.sql`
+      insert into webhook_deliveries (integration_id, id, subscription_id, status, created_at, finished_at)
+      select ${other.id}, 'dlv', 'gone', 'Delivered', t, t from (select now() - interval '31 days') old(t)`;
+    await db.sql`
+      insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed, deleted_at)
+      values (${other.id}, 'gone', 'https://example.com/', 'BotDetected', '', false, '', now() - interval '2 hours')`;
+    for (const { id } of [busy, other])
+      await db.sql`
+        insert into domain_events (integration_id, id, type, natural_key, payload, created_at)
+        values (${id}, 'evt', ${EVENT_TYPE_NAMES.at(-1)!}, 'k', '{}', now() - interval '800 days')`;
+    const batch = Array.from({ length: BATCH_SIZE }, () => ({}));
+    // Instead of a hundred thousand rows: each batch of the busy integration, and of its events of the first type, is full.
+    const query = (async (statement, parameters) => {
+      const [id, type = EVENT_TYPE_NAMES[0]] = parameters;
+      return id === busy.id && type === EVENT_TYPE_NAMES[0] ? batch : db.query(statement, parameters);
+    }) as Database['query'];
+    for (const prune of [pruneDeliveries, pruneSubscriptions, pruneEvents]) await prune({ ...db, query });
+    const [left] = await db.sql`
+      select (select count(*)::int from webhook_deliveries where integration_id = ${other.id}) as deliveries,
+             (select count(*)::int from webhook_subscriptions where integration_id = ${other.id}) as subscriptions,
+             (select count(*)::int from domain_events where integration_id = ${other.id}) as events,
+             (select count(*)::int from domain_events where integration_id = ${busy.id}) as "otherEvents"`;
+    expect(left).toEqual({ deliveries: 0, subscriptions: 0, events: 0, otherEvents: 0 });
   });
 });
 

@@ -5,6 +5,7 @@ import { KeyRound, LogOut, Monitor, Moon, Sun } from '../components/icons';
 import { MENU_ITEM, Menu } from '../components/menu';
 import { LetterKeysSwitch, ShortcutsButton } from '../components/shortcuts';
 import { useTimeZone } from '../components/time';
+import { useToast } from '../components/toast';
 import { savePreference } from '../preference';
 import { useStaff } from '../staff';
 import { THEME_COOKIE, type Theme } from '../theme';
@@ -18,10 +19,13 @@ const CHOICES = [
   { theme: 'dark', name: 'Dark', icon: Moon },
 ] as const;
 
-async function signOut() {
+/** Leaves only when the server has ended the session: on a shared machine somebody would believe it. Answers whether it has. */
+async function signOut(): Promise<boolean> {
+  const response = await fetch('/api/auth/sign-out', { method: 'POST' }).catch(() => null);
+  if (!response?.ok) return false;
   forgetUnsaved(window.sessionStorage);
-  await fetch('/api/auth/sign-out', { method: 'POST' });
   window.location.assign('/sign-in');
+  return true;
 }
 
 /** The signed-in person with their role, the theme, the keys, the password, and sign-out. */
@@ -29,6 +33,10 @@ export function StaffMenu({ theme }: { theme: Theme }) {
   const { staff } = useStaff();
   const { timeZone } = useTimeZone();
   const [isChanging, setChanging] = useState(false);
+  const toast = useToast();
+  const leave = async () => {
+    if (!(await signOut())) toast({ text: 'You are still signed in: the server could not be reached.', isError: true });
+  };
   return (
     <div className="flex flex-wrap items-center justify-between gap-1">
       <Menu
@@ -60,7 +68,7 @@ export function StaffMenu({ theme }: { theme: Theme }) {
           <KeyRound size={14} aria-hidden />
           Change password
         </button>
-        <button type="button" className={MENU_ITEM} onClick={signOut}>
+        <button type="button" className={MENU_ITEM} onClick={leave}>
           <LogOut size={14} aria-hidden />
           Sign out
         </button>

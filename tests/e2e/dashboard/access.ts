@@ -55,15 +55,22 @@ export function registerAccessTests(): void {
       }
     });
 
-    it('ends on the server with sign-out', async () => {
-      const page = await dashboard.open();
+    it('ends on the server with sign-out, and goes on if the server could not end it', async () => {
+      const page = await dashboard.open({ provokes: /status of 503/ });
       const account = { headers: { origin: dashboard.product.url }, data: dashboard.demo };
       expect((await page.request.post('/api/auth/sign-in', account)).status()).toBe(200);
       await page.goto(`${dashboard.base}/overview`);
       await settle(page);
       const before = await page.context().cookies();
-      await page.getByRole('button', { name: 'account' }).click();
-      await page.getByRole('button', { name: 'Sign out' }).click();
+      const signOut = async () => {
+        await page.getByRole('button', { name: 'account' }).click();
+        await page.getByRole('button', { name: 'Sign out' }).click();
+      };
+      await page.route('**/api/auth/sign-out', (route) => route.fulfill({ status: 503 }), { times: 1 });
+      await signOut();
+      await page.getByText('You are still signed in: the server could not be reached.').waitFor();
+      await page.keyboard.press('Escape');
+      await signOut();
       await page.waitForURL(`${dashboard.product.url}/sign-in`);
       // The old cookie no longer works.
       await page.context().addCookies(before);

@@ -24,8 +24,11 @@ export const SAMPLE_DAYS = 30;
 export const MAX_CASES = 10;
 /** The most sessions that are labelled at once. */
 export const MAX_BULK = 200;
-/** The most labels that `listVerdicts` answers. */
-export const MAX_TOLD_VERDICTS = 1_000;
+/**
+ * The most labels that `listVerdicts` answers. A page asks again for those of the last 30 s, in which a key at its limit labels 3,000
+ * sessions: with fewer than that it would get the same ones for ever.
+ */
+export const MAX_TOLD_VERDICTS = 10_000;
 
 export const listQueueInput = z.object({
   queue: word(REVIEW_QUEUES).default('score'),

@@ -120,6 +120,13 @@ const DUE_BATCH = 100;
 /** The id of a schedule is its own in all integrations. */
 const HASH = `sha256(convert_to(due.id || ' ' || extract(epoch from due.due_at)::text, 'UTF8'))`;
 
+/**
+ * The beginning of a report's time as an expression of SQL, so many days before it is due by the clock of its time zone: the windows of a
+ * daily report join, also when clocks change.
+ */
+export const windowStart = (dueAt: string, days: string, timeZone: string) =>
+  `(${dueAt} at time zone ${timeZone} - ${days} * interval '1 day') at time zone ${timeZone}`;
+
 const MAKE_DUE = `
   with due as materialized (
     select s.*, coalesce((select max(at) from (${dueTimes('s.next_due_at', 'now()')}) past), s.next_due_at) as due_at, ${NEXT_DUE} as later_at
@@ -131,7 +138,7 @@ const MAKE_DUE = `
   insert into report_jobs (integration_id, id, name, template, format, parameters, start_at, end_at, expires_at)
   select due.integration_id, 'rep_' || left(translate(encode(${HASH}, 'base64'), '+/', '-_'), 22), due.name, due.template,
          due.format, due.parameters,
-         due.due_at - coalesce((due.parameters ->> 'days')::int, $2::int) * interval '1 day', due.due_at,
+         ${windowStart('due.due_at', "coalesce((due.parameters ->> 'days')::int, $2::int)", 'due.time_zone')}, due.due_at,
          now() + $1::int * interval '1 day'
     from due
   on conflict do nothing

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dueTimes } from '../../server/reports/schedules';
+import { dueTimes, windowStart } from '../../server/reports/schedules';
 import { started } from '../support/facts';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
@@ -50,8 +50,16 @@ describe('a schedule', () => {
     expect(others).toEqual([]);
     expect(job).toMatchObject({ name: 'Daily list', template: 'sessions', state: 'Queued', requestedBy: null });
     expect(job!.id).toMatch(/^rep_[\w-]{22}$/);
-    expect(Date.parse(job!.endAt) - Date.parse(job!.startAt)).toBe(7 * 86_400_000);
+    expect(hour.format(new Date(job!.startAt))).toBe(hour.format(new Date(job!.endAt)));
+    expect(Math.round((Date.parse(job!.endAt) - Date.parse(job!.startAt)) / 86_400_000)).toBe(7);
     expect((await list())[0].nextDueAt).toBe(schedule.nextDueAt);
+  });
+
+  it('covers whole days of its time zone, so that daily reports join when clocks change', async () => {
+    const [row] = await sql().unsafe(`
+      select ${windowStart("'2026-10-25T05:00Z'::timestamptz", '1', "'Europe/Berlin'")} as autumn,
+             ${windowStart("'2026-03-29T04:00Z'::timestamptz", '1', "'Europe/Berlin'")} as spring`);
+    expect(row).toEqual({ autumn: '2026-10-24T04:00:00.000Z', spring: '2026-03-28T05:00:00.000Z' });
   });
 
   it('makes the same report only once, even if its due time comes again', async () => {

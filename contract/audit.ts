@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { wireInstant, wireText, word } from './fields';
 import { pageOf, pageQuery } from './pagination';
 
-// Who changed keys, plans, thresholds, sites, webhooks, labels and accounts. Admins see all of it, a key what was done to its
+// Who did what: the actions that are listed here, on an integration or on accounts. Admins see all of it, a key what was done to its
 // integration.
 
 /** The audited actions. `details` hold the values before and after, never a secret. */

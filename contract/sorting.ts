@@ -12,7 +12,6 @@ export const timeSort = word(TIME_SORTS).default('newest');
 
 /** `highestScore` sorts the newest 5,000 sessions of the filters only. */
 export const SESSION_SORTS = [...TIME_SORTS, 'highestScore'] as const;
-export type SessionSort = (typeof SESSION_SORTS)[number];
 
 export const USER_SORTS = ['id', 'name', 'lastSeen', 'sessions', 'highestScore'] as const;
 export type UserSort = (typeof USER_SORTS)[number];

@@ -1,5 +1,6 @@
 // The test command (`npm test`): formatting and lint, the build and the audit of dependencies at the same time, then
-// types and every test. Its last line is `N passed, N failed`. It passes arguments to vitest: `npm test -- tests/unit`.
+// types and every test. Its last line is `N passed, N failed`, with `, N skipped` if anything was skipped. It passes arguments to
+// vitest: `npm test -- tests/unit`.
 // With `--quick` it runs what needs no build: formatting and lint, types, and the tests of `unit` and `domain`.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';

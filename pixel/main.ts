@@ -19,8 +19,8 @@ declare global {
 guard(() => {
   const script = (document.currentScript ?? document.querySelector('script[data-site]')) as HTMLScriptElement;
   const { site: k, host = '', gpc, device, consent, debug } = script.dataset;
-  const queue = window.botPixel;
-  if (!k || (queue && !Array.isArray(queue)) || !cleanAddress(location.href)) return;
+  const queue = window.botPixel || [];
+  if (!k || !Array.isArray(queue) || !cleanAddress(location.href)) return;
   if (debug !== undefined) startDebugging();
 
   const g = gpc === 'ignore' ? 1 : undefined;
@@ -39,7 +39,10 @@ guard(() => {
   function take([name, value, document]: Command): void {
     if (name === 'identify') setUser(readUser((field) => (value as Record<string, unknown>)[field]));
     if (name === 'writing') markWriting(value, document);
-    if (name === 'end') endSession();
+    if (name === 'end') {
+      endSession();
+      setUser({});
+    }
     if (name === 'consent') {
       isAllowed = value === true;
       if (isAllowed) start();
@@ -56,7 +59,7 @@ guard(() => {
   if (user.id) setUser(user);
   const push = (...commands: Command[]) => commands.forEach(guard(take));
   window.botPixel = { push };
-  push(...(queue ?? []));
+  push(...queue);
   document.addEventListener('prerenderingchange', () => start(PageCause.activated));
   start();
 })();

@@ -3,7 +3,7 @@ import { cleanAddress } from './addresses';
 import { PageCause } from './codes';
 import { readGpuName } from './environment';
 import { listenToEvents } from './events';
-import { clock, createListen, guard, readWallMs } from './guard';
+import { createListen, guard, readWallMs } from './guard';
 import { addEvent, endSession, type FixedFields, keepGpuName, leave, noteEnvironment, startSending } from './sending';
 
 /** An enum, because the bundler writes its values in place. */
@@ -21,7 +21,7 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
   let hiddenMs = Infinity;
   let isGone = false;
 
-  function reportPage(pageCause: PageCause, timeMs = clock.now()): void {
+  function reportPage(pageCause: PageCause, timeMs = 0): void {
     href = location.href;
     address = cleanAddress(href);
     addEvent([timeMs, EventCode.Page, address, pageCause]);

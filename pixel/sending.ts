@@ -33,8 +33,8 @@ let collectUrl: string;
 let fixed: FixedFields;
 let settle: () => void;
 let openPage: (cause: PageCause, timeMs: number) => void;
-let onStop: (() => void) | undefined;
-let isStarted: boolean | undefined;
+/** Not there unless the pixel is started. */
+let stopListening: (() => void) | undefined;
 let session: Session;
 let documentId: string;
 let buffer: PixelEvent[] = [];
@@ -49,7 +49,6 @@ let retryAtMs: number;
 let sentAtMs: number;
 let environmentAtMs: number;
 let isOpen: boolean | undefined;
-let isEnding: boolean | undefined;
 /** Something waits for the answer to a batch. */
 let isLate: boolean | undefined;
 let isRevived: boolean | undefined;
@@ -57,33 +56,34 @@ let dueAtMs = Infinity;
 let timer: ReturnType<typeof setTimeout>;
 /** The environment and the user that were told last. */
 let told: { e?: string; u?: string };
-/** Whom the page names. Without an id it says that nobody is signed in. */
-let user: Partial<BeaconUser> | undefined;
+/** Reads whom the page names. Without an id it says that nobody is signed in. */
+let readNamedUser: () => Partial<BeaconUser> | undefined = readLmsUser;
+/** The same for a session that waits for its end: what the page says since then is about the next one. */
+let ending: typeof readNamedUser | false | undefined;
 
 /**
  * Starts to keep what is added. `settle` adds what the listeners still hold back, such as the end of a movement, and
  * `openPage` the page, which is the first event of a session.
  */
 export function startSending(...page: [string, FixedFields, typeof settle, typeof openPage, () => void]): void {
-  [collectUrl, fixed, settle, openPage, onStop] = page;
-  isStarted = true;
+  [collectUrl, fixed, settle, openPage, stopListening] = page;
   beginDocument(openSession());
 }
 
 /** Stops and forgets everything. */
 export function stopSending(): void {
-  onStop?.();
-  isStarted = isOpen = false;
+  stopListening?.();
+  isOpen = ending = stopListening = undefined;
   buffer = [];
   batches.clear();
 }
 
-/** Adds an event. */
+/** Adds an event. Without a time it happens now. */
 export function addEvent(event: PixelEvent): void {
   const [givenMs, code] = event;
-  if (!isStarted) return;
+  if (!stopListening) return;
   // Nothing happens later than now. A page can give its events any time.
-  const timeMs = givenMs > 0 ? Math.min(givenMs, clock.now()) : clock.now();
+  const timeMs = Math.min(givenMs > 0 ? givenMs : Infinity, clock.now());
   event[0] = timeMs;
   if (!isOpen && code !== EventCode.Page) {
     // After the end of a session another one begins when somebody is there again.
@@ -97,8 +97,8 @@ export function addEvent(event: PixelEvent): void {
 }
 
 /** Says who the visitor is. What the page says goes before what can be read from it. */
-export function setUser(given: typeof user): void {
-  user = given;
+export function setUser(given: Partial<BeaconUser>): void {
+  readNamedUser = () => given;
 }
 
 /** Notes that the environment may have changed. */
@@ -111,6 +111,8 @@ export function noteEnvironment(isRestored?: boolean): void {
 
 /** Has the name of the GPU read, once a tab. */
 export function keepGpuName(read: () => string): void {
+  // Consent may be withdrawn before the idle moment. When it comes back, the page waits for another one.
+  if (!stopListening) return;
   session.gpu = session.gpu ?? guard(read)() ?? '';
   keepSession(session);
   environmentAtMs = 0;
@@ -118,19 +120,19 @@ export function keepGpuName(read: () => string): void {
 
 /** Sends everything at once, because the page may go. */
 export function leave(): void {
-  if (!isStarted) return;
+  if (!stopListening) return;
   settle();
   makeBatch();
   sendAll();
 }
 
-/** Ends the session. What happens later belongs to another one. */
+/** Ends the session. What happens later belongs to another one, which has the same user unless the page says otherwise. */
 export function endSession(): void {
-  isEnding = isOpen && !!mustWait();
-  if (isEnding || !isOpen) return;
+  ending = isOpen && (ending || readNamedUser);
+  if (!ending || mustWait()) return;
   settle();
   makeBatch(1);
-  user = {};
+  ending = false;
   beginDocument(openSession(session));
   sendAll();
 }
@@ -147,13 +149,13 @@ const planNext = (code?: EventCode) =>
   plan(!sequence ? Limit.firstMs : code === EventCode.Move ? Limit.movesOnlyMs : Limit.busyMs);
 
 const flushInTime = guard(() => {
-  if (isOpen && clock.now() - sentAtMs >= Limit.signMs) addEvent([clock.now(), EventCode.Alive]);
+  if (isOpen && clock.now() - sentAtMs >= Limit.signMs) addEvent([0, EventCode.Alive]);
   flush();
 });
 
 function flush(): void {
   dueAtMs = Infinity;
-  if (!isStarted) return;
+  if (!stopListening) return;
   settle();
   const waitMs = retryAtMs - clock.now();
   plan(waitMs > 0 ? waitMs : Limit.signMs);
@@ -177,7 +179,7 @@ function makeBatch(isLast?: 1): void {
     ...{ v: BEACON_VERSION, ...fixed, s: session.nonce, t: session.token, d: documentId, n: sequence++ },
     ...{
       e: readNewEnvironment(),
-      u: pickNew('u', user ?? readLmsUser()) as BeaconUser,
+      u: pickNew('u', (ending || readNamedUser)()) as BeaconUser,
       m: marks.length ? marks : undefined,
     },
     ...{ l: dropped[0] + dropped[1] ? dropped : undefined, x: isLast, ...takeEvents(buffer) },
@@ -262,7 +264,7 @@ function takeAnswer(batch: Batch, status: number, retryAfterS: number, answer: B
       beginDocument(ended ? openSession(session) : { ...session, token });
     }
   }
-  if (isEnding) endSession();
+  if (ending) endSession();
   else if (isLate || batches.size || buffer.length >= Limit.fullEvents) flush();
 }
 

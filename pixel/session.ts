@@ -15,7 +15,8 @@ export interface Session {
 
 type Area = 'localStorage' | 'sessionStorage';
 type Use = 'getItem' | 'setItem' | 'removeItem';
-const store = (area: Area, use: Use, text = '') => guard(() => window[area][use]('botPixel', text) as string | null)();
+const store = (area: Area, use: Use, text?: string) =>
+  guard(() => window[area][use]('botPixel', text!) as string | null)();
 
 /** Continues the session of this tab. If there is none, or only the one that is over, begins one. */
 export function openSession(over?: Session): Session {

@@ -119,6 +119,42 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
   );
 
   it(
+    'no GPU is read and nothing is stored if consent is withdrawn before the first idle moment',
+    async () => {
+      // The test says when the page is idle. What is asked of a canvas is kept.
+      const watch = `<script>
+        window.idle = [];
+        window.contexts = [];
+        window.requestIdleCallback = (run) => idle.push(run);
+        const { getContext } = HTMLCanvasElement.prototype;
+        HTMLCanvasElement.prototype.getContext = function (kind) {
+          contexts.push(kind);
+          return getContext.call(this, kind);
+        };
+      </script>`;
+      const page = await host.openTimedPage(browser());
+      const beIdle = () =>
+        page.evaluate(() => {
+          const { idle, contexts } = window as unknown as { idle: (() => void)[]; contexts: string[] };
+          for (const run of idle.splice(0)) run();
+          return contexts;
+        });
+      await page.goto(host.setPage('/', watch + host.tag()));
+      await page.waitForFunction(() => (window as unknown as { idle: unknown[] }).idle[0]);
+      expect(await storedKeys(page)).toEqual(['botPixel', 'botPixel']);
+      await page.evaluate(() => window.botPixel!.push(['consent', false]));
+      expect(await beIdle()).toEqual([]);
+      expect(await storedKeys(page)).toEqual([]);
+
+      // Consent that comes back has it read as at the start of a page.
+      await page.evaluate(() => window.botPixel!.push(['consent', true]));
+      expect(await beIdle()).toEqual(['webgl']);
+      expect(await page.evaluate(() => JSON.parse(sessionStorage.getItem('botPixel')!))).toHaveProperty('gpu');
+    },
+    LIMIT_MS,
+  );
+
+  it(
     'no device id is kept if the page wants none, and an old one is removed',
     async () => {
       const page = await host.openTimedPage(browser());

@@ -2,13 +2,51 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_BITS } from '../../../contract/beacon';
 import { bareOptions, HIDDEN_PAGES_OFF, requireChromium } from '../../support/browser.mjs';
 import { LIMIT_MS, type PixelHost } from '../../support/pixel-host';
 
+type Command = [name: string, value?: unknown];
+
 export function registerSessionRules(host: PixelHost, browser: () => Browser) {
+  const show = (page: Page, isHidden: boolean) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { value, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    }, isHidden);
+
+  /** Hides a page until its session has ended. */
+  async function hideForHalfAnHour(page: Page): Promise<void> {
+    await show(page, true);
+    await host.runClock(page);
+    await page.clock.fastForward(31 * 60_000);
+    await host.runClock(page, 61_000);
+  }
+  /** Shows a page again, and waits for the first batch since. */
+  async function comeBack(page: Page): Promise<void> {
+    const { length } = host.received;
+    await show(page, false);
+    await page.mouse.click(5, 5);
+    await host.runClock(page);
+    await host.waitForBatches(length + 1);
+  }
+  /** Keeps the answer to a page's first batch until what is answered here is called. */
+  async function holdFirstAnswer(page: Page): Promise<() => void> {
+    let isHeld = false;
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/collect', async (route) => {
+      if (isHeld) return route.continue();
+      isHeld = true;
+      const response = await route.fetch();
+      await released;
+      return route.fulfill({ response });
+    });
+    return release;
+  }
+
   describe('a session', () => {
     it(
       'has the pages of an application also without the Navigation API',
@@ -77,18 +115,99 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
         await host.waitForBatches(1);
         await host.runClock(page, 61_000);
         await host.waitForEvent('Alive');
-        await page.evaluate(() => {
-          Object.defineProperty(document, 'hidden', { value: true, configurable: true });
-          document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-        });
-        await host.waitForEvent('Visibility');
-        await host.runClock(page);
-        await page.clock.fastForward(31 * 60_000);
-        await host.runClock(page, 61_000);
-        await expect.poll(() => host.beacons.at(-1)!.x).toBe(1);
+        await hideForHalfAnHour(page);
+        expect(host.beacons.at(-1)!.x).toBe(1);
         const count = host.received.length;
         await host.runClock(page, 180_000);
         expect(host.received).toHaveLength(count);
+      },
+      LIMIT_MS,
+    );
+
+    it.each([
+      ['the tag', 'data-user-id="u1"', { id: 'u1' }],
+      ['a learning platform', '', { id: 'u1', lms: 1 }],
+    ])(
+      'that begins after half an hour hidden has the user of %s, and none after the command',
+      async (_, attributes, user) => {
+        const page = await host.openTimedPage(browser());
+        const lms = "<script>ENV = { current_user_id: 'u1' };</script>";
+        await page.goto(host.setPage('/', host.tag(attributes) + lms));
+        await host.runClock(page);
+        const [first] = await host.waitForBatches(1);
+        expect(first!.u).toEqual(user);
+        await hideForHalfAnHour(page);
+        expect(host.beacons.at(-1)).toMatchObject({ s: first!.s, x: 1 });
+        await comeBack(page);
+        const second = host.beacons.at(-1)!;
+        expect(second).toMatchObject({ n: 0, u: user });
+        expect(second.s).not.toBe(first!.s);
+
+        // Signed out while no session is open.
+        await hideForHalfAnHour(page);
+        expect(host.beacons.at(-1)).toMatchObject({ s: second.s, x: 1 });
+        await page.evaluate(() => window.botPixel!.push(['end']));
+        await comeBack(page);
+        const third = host.beacons.at(-1)!;
+        expect(third.n).toBe(0);
+        expect(third.s).not.toBe(second.s);
+        expect(third.u).toBeUndefined();
+      },
+      LIMIT_MS,
+    );
+
+    it.each<[string, Command[], object | undefined]>([
+      ['nobody', [], undefined],
+      ['whom the page names then', [['identify', { id: 'u3' }]], { id: 'u3' }],
+    ])(
+      'whose end waits for the first answer keeps its user, and the next one has %s',
+      async (_, commands, user) => {
+        const page = await host.openTimedPage(browser());
+        const answer = await holdFirstAnswer(page);
+        await page.goto(host.setPage('/', host.tag('data-user-id="u1"')));
+        await host.runClock(page);
+        await host.waitForBatches(1);
+        // The user of the session that ends is still to be told.
+        const given: Command[] = [['identify', { id: 'u2' }], ['end'], ...commands];
+        await page.evaluate((all) => window.botPixel!.push(...all), given);
+        answer();
+        const [first, last] = await host.waitForBatches(2);
+        expect(first!.u).toEqual({ id: 'u1' });
+        expect(last).toMatchObject({ s: first!.s, x: 1, u: { id: 'u2' } });
+        await page.mouse.click(5, 5);
+        await host.runClock(page);
+        const [, , next] = await host.waitForBatches(3);
+        expect(next!.s).not.toBe(first!.s);
+        expect(next!.u).toEqual(user);
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      'whose end waited when consent was withdrawn is over, and so is its user; the next one goes on',
+      async () => {
+        const page = await host.openTimedPage(browser());
+        const answer = await holdFirstAnswer(page);
+        await page.goto(host.setPage('/', host.tag('data-user-id="u1"')));
+        await host.runClock(page);
+        await host.waitForBatches(1);
+        await page.evaluate(() => window.botPixel!.push(['end'], ['consent', false]));
+        const answered = page.waitForResponse('**/collect');
+        answer();
+        await answered;
+        await host.runClock(page);
+        await page.evaluate(() => window.botPixel!.push(['consent', true]));
+        await host.runClock(page);
+        const [first, next] = await host.waitForBatches(2);
+        expect(next!.s).not.toBe(first!.s);
+        expect(next).not.toHaveProperty('u');
+        await page.mouse.click(5, 5);
+        await host.runClock(page);
+        await host.waitForEvent('Press');
+        expect(host.beacons.map(({ s, x }) => [s, x])).toEqual([
+          [first!.s, undefined],
+          ...host.beacons.slice(1).map(() => [next!.s, undefined]),
+        ]);
       },
       LIMIT_MS,
     );

@@ -118,7 +118,7 @@ export async function updateWebhook(
 
 /** Deletes a subscription and ends its pending deliveries. Its log stays (specification: DELETE /v1/webhooks/{id}). */
 export async function deleteWebhook(context: DomainContext & AuditedContext, input: { id: string }): Promise<void> {
-  await context.db.orm.transaction(async (tx) => {
+  let ended = await context.db.orm.transaction(async (tx) => {
     const [deleted] = await tx
       .update(webhookSubscriptions)
       .set({ deletedAt: sql`now()`, enabled: false })
@@ -127,21 +127,23 @@ export async function deleteWebhook(context: DomainContext & AuditedContext, inp
     const { integrationId, id, name } = orNotFound(deleted);
     const act = { action: 'WebhookDeleted', integrationId, subjectId: id, details: { name } } as const;
     await recordAct(tx, context.actor, act);
+    // In the same transaction, so that a webhook whose deliveries cannot be ended is not deleted.
+    return (await tx.execute(endPending(integrationId, id))).length;
   });
   // A receiver that fails for hours leaves more than one statement may end. If this process dies meanwhile, the sweep ends the rest.
-  for (let ended = ENDED_AT_ONCE; ended === ENDED_AT_ONCE; )
-    ended = (await context.db.query(END_PENDING, [context.integration.id, input.id])).length;
+  while (ended === ENDED_AT_ONCE)
+    ended = (await context.db.orm.execute(endPending(context.integration.id, input.id))).length;
 }
 
 const ENDED_AT_ONCE = 1_000;
 
 // Locked in the recorder's order, so that the two cannot deadlock.
-const END_PENDING = `
+const endPending = (integrationId: string, id: string) => sql`
   with pending as materialized (
     select d.integration_id, d.id from webhook_deliveries d
-     where d.integration_id = $1 and d.status = 'Pending' and d.id = any (array(
+     where d.integration_id = ${integrationId} and d.status = 'Pending' and d.id = any (array(
        select id from webhook_deliveries
-        where integration_id = $1 and subscription_id = $2 and status = 'Pending' limit ${ENDED_AT_ONCE}))
+        where integration_id = ${integrationId} and subscription_id = ${id} and status = 'Pending' limit ${ENDED_AT_ONCE}))
      order by d.id for update)
   update webhook_deliveries d
      set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null, lease_owner = null

@@ -39,9 +39,9 @@ interface Connection {
 }
 
 /**
- * Opens connections for transactions, as many as run at the same time, so for those alone whose number is bounded. Neither way of postgres.js to take a connection of
- * its pool serves: `begin` waits separately for the answers to `begin` and `commit`, and `reserve` never resolves if it has
- * to connect first (3.4.9, without `fetch_types`).
+ * Opens connections for transactions, as many as run at the same time. So it is only for transactions whose number is bounded.
+ * Neither way of postgres.js to take a connection of its pool serves: `begin` waits separately for the answers to `begin` and
+ * `commit`, and `reserve` never resolves if it has to connect first (3.4.9, without `fetch_types`).
  */
 export function openTransactions(
   watch: Watch,

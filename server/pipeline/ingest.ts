@@ -13,7 +13,7 @@ import { createRows, type IngestRows, type OutboxEntry, WRITTEN_TABLES, type Wri
 import { type IngestState, readState } from './state';
 
 const MAX_GROUP = 64;
-/** A group of more rows has one batch alone, which its size bounds: all wait for the slowest, and one statement has all rows. */
+/** The most rows of a group: one statement writes them, and all callers wait for it. A larger batch is a group by itself. */
 const MAX_GROUP_ROWS = 20_000;
 /** The statement took too long. A single batch may take less. */
 const TIMEOUT_CODE = '57014';

@@ -130,13 +130,19 @@ it.each([200, 500])(
   },
 );
 
-it('deleted while it is disabled and holds a retry: aborted', async () => {
+/** Makes a disabled subscription with a delivery that waits for its retry. Answers its id. */
+async function holdRetry(): Promise<string> {
   const { id } = await subscribe();
   await detectBots(1);
   await receiver.waitFor(1);
   answers[0]!(500);
   await waitForStates('Pending 1 1');
   await patch(id, { enabled: false });
+  return id;
+}
+
+it('deleted while it is disabled and holds a retry: aborted', async () => {
+  const id = await holdRetry();
   expect((await call('DELETE', `/${id}`)).status).toBe(204);
   expect(await listStates()).toEqual(['PoisonAborted 1 1']);
   await sleep(RETRY_DELAY_MS + 1_000);
@@ -144,12 +150,7 @@ it('deleted while it is disabled and holds a retry: aborted', async () => {
 });
 
 it('deleted with thousands of deliveries that wait for their retry: all are aborted', async () => {
-  const { id } = await subscribe();
-  await detectBots(1);
-  await receiver.waitFor(1);
-  answers[0]!(500);
-  await waitForStates('Pending 1 1');
-  await patch(id, { enabled: false });
+  const id = await holdRetry();
   const { sql } = server.database.db;
   await sql`
     with many as (

@@ -64,6 +64,6 @@ it('any number of test deliveries at once take no connections to Postgres in add
   const before = await countConnections();
   const tests = Array.from({ length: 100 }, () => first.call('POST', '/v1/webhooks/unknown/test', { key }));
   for (const answer of await Promise.all(tests)) expectError(answer, 'NOT_FOUND');
-  // The pool may open all of its own.
+  // The pool may open its four connections.
   expect(await countConnections()).toBeLessThanOrEqual(before + 4);
 });

@@ -73,6 +73,7 @@ export const isComplete = (documents: TraceDocuments): boolean =>
 export const anchorDocument = ({ batches: [first] }: TraceDocument): Anchor => ({
   originMs: first.receivedAtMs - first.c[0],
   firstReceivedAtMs: first.receivedAtMs,
+  wallOriginMs: first.c[1] - first.c[0],
 });
 
 /** Finds the document whose first batch arrived before those of all others. Undefined if there are none. */

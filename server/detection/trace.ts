@@ -44,6 +44,8 @@ export interface Anchor {
   originMs: number;
   /** When its first batch arrived. */
   firstReceivedAtMs: number;
+  /** The time of its wall clock at its time origin. */
+  wallOriginMs: number;
 }
 
 /** Makes a function remember its answer for each batch. */
@@ -68,9 +70,21 @@ export const PAGE_AT = EVENT_FIELDS[EventCode.Page].indexOf('page');
  * Finds the server's time of a moment of a document: not in the future of its batch's arrival, nor further in the past of
  * the document's first batch than a session can last.
  */
-export function findServerTime(timeMs: number, { receivedAtMs }: TraceBatch, anchor: Anchor): number {
+export function findServerTime(timeMs: number, batch: TraceBatch, anchor: Anchor): number {
   const earliestMs = anchor.firstReceivedAtMs - MAX_SESSION_MS;
-  return Math.floor(Math.min(Math.max(anchor.originMs + timeMs, earliestMs), receivedAtMs));
+  const atMs = anchor.originMs + timeMs + measureSleep(batch, anchor);
+  return Math.floor(Math.min(Math.max(atMs, earliestMs), batch.receivedAtMs));
+}
+
+const MIN_SLEEP_MS = 60_000;
+
+/**
+ * Measures how long the computer slept since the document's first batch. The monotonic clock of a page stands still
+ * meanwhile. A wall clock can be set, and a batch can arrive late, so the lesser of what they say counts.
+ */
+function measureSleep({ c: [timeMs, wallMs], receivedAtMs }: TraceBatch, anchor: Anchor): number {
+  const sleepMs = Math.min(wallMs - timeMs - anchor.wallOriginMs, receivedAtMs - timeMs - anchor.originMs);
+  return sleepMs >= MIN_SLEEP_MS ? sleepMs : 0;
 }
 
 /** Visits the events of a batch: code, time in the document's clock, and where its fields begin in `ev`. */

@@ -1,6 +1,6 @@
 import type { BeaconEnvironment } from '../../contract/beacon';
 import type { Deeds, Moves, Seen } from './deeds';
-import { isOfMouse, type MousePresses, mergePresses, sumUpPresses } from './mouse-presses';
+import { isOfMouse, mergePresses, type PressesByOrigin, sortPresses } from './mouse-presses';
 import { leaveOutPhrases } from './phrases';
 import {
   add,
@@ -35,7 +35,7 @@ export interface Telemetry {
   clockErrorMs: number;
 }
 
-export interface Features extends TraceSource {
+export interface Features extends TraceSource, PressesByOrigin {
   environments: readonly Sighting<BeaconEnvironment>[];
   marks: readonly Sighting<number>[];
   hasTouch: boolean;
@@ -49,7 +49,6 @@ export interface Features extends TraceSource {
   untrustedPresses: Share;
   untrustedCharacters: Share;
   untrustedClicks: Share;
-  mousePresses: MousePresses;
   /** Capitals without Shift and Caps Lock, among those from a keyboard. */
   unshiftedCapitals: Share;
   keyHolds: Typing;
@@ -92,6 +91,8 @@ const MERGES: { [Name in keyof Features]: Merge<Features[Name]> } = {
   untrustedCharacters: mergeShares,
   untrustedClicks: mergeShares,
   mousePresses: mergePresses,
+  simulatedPresses: mergePresses,
+  assistedCount: add,
   unshiftedCapitals: mergeShares,
   keyHolds: mergeTyping,
   keyIntervals: mergeTyping,
@@ -134,7 +135,7 @@ export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
       isUntrusted,
     ),
     untrustedClicks: countShare(untrustedClicks, () => true),
-    mousePresses: sumUpPresses(presses.filter(isOfMouse)),
+    ...sortPresses(presses),
     unshiftedCapitals: countShare(
       keys.filter(({ kind, hasCode, isTrusted }) => kind === 'capital' && hasCode && isTrusted),
       ({ hasShift, hasCapsLock }) => !hasShift && !hasCapsLock,

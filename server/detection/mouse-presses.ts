@@ -2,6 +2,7 @@ import type { Press } from './deeds';
 import {
   add,
   countShare,
+  type Merge,
   mergeFields,
   mergeSamples,
   mergeShares,
@@ -10,19 +11,21 @@ import {
   takeSample,
 } from './statistics';
 
-/** The presses of a mouse that neither a script nor assistive technology made. */
+/** What is counted of presses of a mouse that neither a script nor assistive technology made. */
 export interface MousePresses {
   count: number;
   /** Presses without pressure. */
   pressureless: Share;
+  /** Presses between two pixels. */
   fractional: Share;
-  /** Among those on elements that are large enough. */
+  /** Among those on elements that are large enough: in the exact middle, and both there and between two pixels. */
   centred: Share;
+  fractionalMiddles: Share;
   /** Those to which the mouse did not move, among those that are far from the press before. */
   unapproached: Share;
   /** All that were released. */
   released: Share;
-  /** Those that were released at once and are odd in another way too: in the exact middle, or between two pixels. */
+  /** Those that were released at once and in the exact middle. */
   hasty: Share;
   holds: Sample;
   /** The screen offset of the first press, and the range of all of them. Null without presses. */
@@ -35,41 +38,72 @@ interface Point {
 }
 
 /** Whether it is a press of a mouse that neither a script nor assistive technology made. */
-export const isOfMouse = (press: Press): boolean => press.pointer === 'mouse' && press.isTrusted && !isAssisted(press);
+export const isOfMouse = (press: Press): boolean => isTrustedMouse(press) && !isAssisted(press);
 
-const MAX_ASSISTED_MS = 1;
-
-/**
- * Whether assistive technology pressed for somebody. If a screen reader asks for the action of an element, Chromium makes
- * the events of a mouse: without pressure, in the middle, released at once, and without a move. Programs that drive a
- * browser move first, or hold longer.
- */
-const isAssisted = ({ hasPressure, hasMoved, heldMs }: Press): boolean =>
-  !hasPressure && !hasMoved && heldMs !== null && heldMs < MAX_ASSISTED_MS;
+const isTrustedMouse = ({ pointer, isTrusted }: Press) => pointer === 'mouse' && isTrusted;
 
 /** A finger holds a button longer. */
 const MIN_PRESSED_MS = 12;
+const MAX_SIMULATED_MS = 1;
 
-/** Sums up presses of a mouse. */
-export function sumUpPresses(presses: readonly Press[]): MousePresses {
+/**
+ * Whether a press is like those of assistive technology. If a screen reader asks for the action of an element, Chromium
+ * makes the events of a mouse: without pressure, in the middle, and released at once. Scripts of the page can delay the
+ * release by some milliseconds.
+ */
+function isSimulated({ hasPressure, heldMs, isCentred, isFractional }: Press): boolean {
+  if (hasPressure || heldMs === null) return false;
+  const isMiddle = isCentred !== false && !isFractional;
+  return heldMs < (isMiddle ? MIN_PRESSED_MS : MAX_SIMULATED_MS);
+}
+
+/** Whether assistive technology pressed for somebody: without a move, too. Programs that drive a browser move first, or hold longer. */
+const isAssisted = (press: Press): boolean => isSimulated(press) && !press.hasMoved;
+
+/** The presses of a mouse in a segment or a session. `findPresses` says which of them count. */
+export interface PressesByOrigin {
+  mousePresses: MousePresses;
+  /** Presses after a move that are otherwise like those of assistive technology. Some programs press so, too. */
+  simulatedPresses: MousePresses;
+  /** How many presses of assistive technology were far from the press before: there no mouse was moved, for certain. */
+  assistedCount: number;
+}
+
+export function sortPresses(presses: readonly Press[]): PressesByOrigin {
+  const own = presses.filter(isOfMouse);
+  const assisted = presses.filter((press) => isTrustedMouse(press) && isAssisted(press));
+  return {
+    mousePresses: sumUpPresses(own.filter((press) => !isSimulated(press))),
+    simulatedPresses: sumUpPresses(own.filter(isSimulated)),
+    assistedCount: assisted.filter(({ isApproached }) => isApproached === false).length,
+  };
+}
+
+/**
+ * Finds what rules read of the presses. Who uses assistive technology moves the mouse before some of its presses: where
+ * others show that it is in use, these do not count either.
+ */
+export const findPresses = <Name extends keyof MousePresses>(
+  { mousePresses, simulatedPresses, assistedCount }: PressesByOrigin,
+  name: Name,
+): MousePresses[Name] =>
+  assistedCount > 0 ? mousePresses[name] : MERGES[name](mousePresses[name], simulatedPresses[name]);
+
+function sumUpPresses(presses: readonly Press[]): MousePresses {
   const released = presses.filter(({ heldMs }) => heldMs !== null);
+  const large = presses.filter(({ isCentred }) => isCentred !== null);
   return {
     count: presses.length,
     pressureless: countShare(presses, ({ hasPressure }) => !hasPressure),
     fractional: countShare(presses, ({ isFractional }) => isFractional),
-    centred: countShare(
-      presses.filter(({ isCentred }) => isCentred !== null),
-      ({ isCentred }) => isCentred === true,
-    ),
+    centred: countShare(large, ({ isCentred }) => isCentred === true),
+    fractionalMiddles: countShare(large, ({ isCentred, isFractional }) => isCentred === true && isFractional),
     unapproached: countShare(
       presses.filter(({ isApproached }) => isApproached !== null),
       ({ isApproached }) => isApproached === false,
     ),
     released: countShare(released, () => true),
-    hasty: countShare(
-      released,
-      ({ heldMs, isCentred, isFractional }) => heldMs! < MIN_PRESSED_MS && (isCentred === true || isFractional),
-    ),
+    hasty: countShare(released, ({ heldMs, isCentred }) => heldMs! < MIN_PRESSED_MS && isCentred === true),
     holds: takeSample(released.map(({ heldMs }) => heldMs!)),
     screenOffsets: presses.reduce<MousePresses['screenOffsets']>(
       (range, { screenOffset: at }) => mergeOffsets(range, { first: at, least: at, most: at }),
@@ -90,15 +124,18 @@ function mergeOffsets(
   };
 }
 
-/** Puts the presses of two parts of a session together. */
-export const mergePresses = mergeFields<MousePresses>({
+const MERGES: { [Name in keyof MousePresses]: Merge<MousePresses[Name]> } = {
   count: add,
   pressureless: mergeShares,
   fractional: mergeShares,
   centred: mergeShares,
+  fractionalMiddles: mergeShares,
   unapproached: mergeShares,
   released: mergeShares,
   hasty: mergeShares,
   holds: mergeSamples,
   screenOffsets: mergeOffsets,
-});
+};
+
+/** Puts the presses of two parts of a session together. */
+export const mergePresses = mergeFields<MousePresses>(MERGES);

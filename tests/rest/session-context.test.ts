@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RULE_SET_VERSION } from '../../server/detection/score';
 import { findCourse } from '../../server/domain/courses';
 import * as facts from '../support/facts';
 import { countRead, explainStatement } from '../support/plans';
@@ -220,7 +221,7 @@ describe('the evidence report', () => {
         thresholds: { mediumAt: 30, botAt: 95 },
       },
       label: { verdict: 'bot', confidence: 'high', notes: 'Seen twice', labeledAt: instant, labeledBy: analyst.email },
-      laboratory: { ruleSetVersion: '2026.4', people: { count: 0, of: 360 } },
+      laboratory: { ruleSetVersion: RULE_SET_VERSION, people: { count: 0, of: 360 } },
       scores: { list: [{ botScore: 0.91, detectionFlags: flags }, { botScore: 0.5 }], hasMore: false },
       verdicts: {
         list: [
@@ -260,7 +261,7 @@ describe('the evidence report', () => {
     const limits = report.limits.doesNotShow.join('\n');
     for (const said of [
       'not proof',
-      '137 of 167',
+      '136 of 167',
       '0 of 360',
       'assistive technology',
       '1 rule was not measured',

@@ -21,6 +21,11 @@ const SCALED = [
 ];
 /** Keys without a code, as those that are not from a keyboard. */
 const NO_KEYBOARD = ['keys.hasCode', 'unshiftedCapitals', 'keyHolds', 'keyIntervals', 'insertions.keylessLength'];
+/** Chromium makes the events of a mouse if a screen reader asks for the action of an element. */
+const SIMULATED_PRESSES: Manner = {
+  ...{ ...PEOPLE['screen reader']!, presses: 'mouse', approach: 'none' },
+  ...{ isCentred: true, pressurePercent: 0, holdMs: () => 0.1 },
+};
 const SCALE: Manner = { isFractional: true, isMismatched: true };
 
 /** The people that rules must not accuse. Synthetic, so they show what is exempt, not how often a rule is wrong. */
@@ -34,11 +39,20 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
       ...['presses.pointer', 'mousePresses.pressureless', 'mousePresses.fractional', 'mousePresses.unapproached'],
       ...['mousePresses.holds', 'mousePresses.centred', 'hasTouch', 'environments.h', 'moves.count', ...NO_KEYBOARD],
     ],
-    manners: [PEOPLE.touch!, { ...PEOPLE.touch!, text: 'insert', environment: { h: [8, 8, 5, 0] } }],
+    manners: [
+      PEOPLE.touch!,
+      { ...PEOPLE.touch!, text: 'insert', environment: { h: [8, 8, 5, 0] } },
+      PEOPLE['keyboard on the screen of a phone']!,
+    ],
   },
   'tap-to-click': {
     changes: ['presses.heldMs', 'mousePresses.holds', 'mousePresses.hasty'],
-    manners: [PEOPLE['tap-to-click trackpad']!, { ...PEOPLE['tap-to-click trackpad']!, holdMs: uniform(0, 13) }],
+    manners: [
+      PEOPLE['tap-to-click trackpad']!,
+      { ...PEOPLE['tap-to-click trackpad']!, holdMs: uniform(0, 13) },
+      PEOPLE['tapped trackpad of a Chromebook']!,
+      PEOPLE['tap-to-click trackpad on Wayland']!,
+    ],
   },
   'screen-reader': {
     changes: [
@@ -47,15 +61,9 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
     ],
     manners: [
       { ...PEOPLE['screen reader']!, isScrolledByCommand: true },
-      // Chromium makes the events of a mouse if a screen reader asks for the action of an element.
-      {
-        ...PEOPLE['screen reader']!,
-        presses: 'mouse',
-        approach: 'none',
-        isCentred: true,
-        pressurePercent: 0,
-        holdMs: () => 0.1,
-      },
+      SIMULATED_PRESSES,
+      { ...SIMULATED_PRESSES, holdMs: uniform(0, 11) },
+      { ...SIMULATED_PRESSES, approach: 'sometimes' },
     ],
   },
   'switch-access': {

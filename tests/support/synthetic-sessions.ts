@@ -7,7 +7,7 @@ import {
   INPUT_TYPES,
 } from '../../contract/beacon';
 import type { Trace } from '../../server/detection/trace';
-import { buildTrace, CHROME, DESKTOP, FIREFOX, seedRandom, TraceBuilder } from './trace';
+import { buildTrace, CHROME, CHROME_OS, DESKTOP, FIREFOX, IPHONE, seedRandom, TraceBuilder, WINDOWS } from './trace';
 
 // Synthetic sessions: what people and programs would leave in a trace, as far as we know. No person and no browser made
 // them, so they show that rules work together, not how often they are right.
@@ -17,8 +17,8 @@ export interface Manner {
   environment?: Partial<BeaconEnvironment>;
   userAgent?: string;
   marks?: string[];
-  /** How the mouse comes to what it presses. */
-  approach?: 'moves' | 'slow' | 'jump' | 'none';
+  /** How the mouse comes to what it presses. Sometimes: with one move to every other place. */
+  approach?: 'moves' | 'slow' | 'jump' | 'sometimes' | 'none';
   presses?: 'mouse' | 'touch' | 'keyboard' | 'accessibility' | 'script';
   pressurePercent?: number;
   isFractional?: boolean;
@@ -54,6 +54,7 @@ export class SyntheticTask {
   private mouse = { x: 700, y: 400 };
   private lengths = [0, 0];
   private scrolled = 0;
+  private places = 0;
 
   constructor(
     private readonly manner: Manner,
@@ -109,14 +110,15 @@ export class SyntheticTask {
   /** Moves the mouse along a bent path with an uneven speed. */
   private moveTo(x: number, y: number): void {
     const { approach = 'moves', isCoalesced = true, isFractional = false, isMismatched = false } = this.manner;
-    if (approach === 'none') return;
+    if (approach === 'none' || (approach === 'sometimes' && ++this.places % 2 === 1)) return;
     const from = this.mouse;
-    const steps = approach === 'jump' ? 1 : Math.round(approach === 'slow' ? this.between(4, 7) : this.between(18, 40));
+    const isJump = approach === 'jump' || approach === 'sometimes';
+    const steps = isJump ? 1 : Math.round(approach === 'slow' ? this.between(4, 7) : this.between(18, 40));
     const bend = this.between(-40, 40);
     for (let step = 1; step <= steps; step++) {
       const share = (1 - Math.cos((Math.PI * step) / steps)) / 2;
       const off = step === steps ? 0 : Math.sin(Math.PI * share) * bend + this.between(-1, 1);
-      this.builder.wait(approach === 'jump' ? 1 : approach === 'slow' ? this.between(60, 130) : this.between(7, 18));
+      this.builder.wait(isJump ? 1 : approach === 'slow' ? this.between(60, 130) : this.between(7, 18));
       const place = [from.x + share * (x - from.x) + off, from.y + share * (y - from.y) + off / 2] as const;
       this.builder.move(...place, {
         coalesced: isCoalesced && this.random() < 0.5,
@@ -284,20 +286,26 @@ export const AGENTS: Record<string, Manner> = {
 /** A program that the rules cannot tell from a person. */
 export const RECORDED_HUMAN: Manner = {};
 
+const TOUCH: Manner = {
+  ...{ presses: 'touch', approach: 'none', isFractional: true, pressurePercent: 0, keyFlags: trusted, hasShift: false },
+};
+/** Where the pointer of the system stands between pixels. */
+const TAPS_BETWEEN_PIXELS: Manner = { isFractional: true, holdMs: uniform(1, 5) };
+
 /** People, by how they use a computer. */
 export const PEOPLE: Record<string, Manner> = {
   'mouse and keyboard': {},
+  'mouse and keyboard on Windows': { userAgent: WINDOWS },
   Firefox: { userAgent: FIREFOX, isCoalesced: false, environment: { b: 8, q: [0, 0] } },
   'keyboard only': { presses: 'keyboard' },
-  touch: {
-    presses: 'touch',
-    approach: 'none',
-    isFractional: true,
-    pressurePercent: 0,
-    keyFlags: trusted,
-    hasShift: false,
+  touch: TOUCH,
+  'keyboard on the screen of a phone': {
+    ...{ ...TOUCH, userAgent: IPHONE, environment: { h: [4, 0, 5, 0] }, keyFlags: trusted | hasCode },
+    dwellMs: uniform(0, 5),
   },
   'tap-to-click trackpad': { holdMs: uniform(1, 5) },
+  'tapped trackpad of a Chromebook': { ...TAPS_BETWEEN_PIXELS, userAgent: CHROME_OS },
+  'tap-to-click trackpad on Wayland': TAPS_BETWEEN_PIXELS,
   'screen reader': { presses: 'accessibility', isFocusSudden: true, focusToTextMs: 700 },
   'voice control and dictation': {
     ...{ approach: 'jump', isCentred: true, holdMs: uniform(0, 0.5), text: 'dictation', isFocusSudden: true },

@@ -1,3 +1,4 @@
+import { findPresses } from '../mouse-presses';
 import { decide, NOT_MEASURED, type Rule } from './rule';
 
 export const exactCentreRule: Rule = {
@@ -13,7 +14,8 @@ export const exactCentreRule: Rule = {
     dictation: 'voice control presses the middle of what is named',
   },
   reference: null,
-  judge({ mousePresses: { centred } }) {
+  judge(features) {
+    const centred = findPresses(features, 'centred');
     if (centred.count < MIN_PRESSES) return NOT_MEASURED;
     const share = centred.marked / centred.count;
     // The middle of small elements is hit by chance too, but not three times.

@@ -1,14 +1,16 @@
-import { hasPlainPixels, isFirefox, isMacintosh, judgeShare, NOT_MEASURED, type Rule } from './rule';
+import { findPresses } from '../mouse-presses';
+import { hasPlainPixels, isFirefox, isLinux, isWindows, judgeShare, NOT_MEASURED, type Rule } from './rule';
 
 export const fractionalCoordinatesRule: Rule = {
-  ...{ flag: 'fractional-coordinates', group: 'integrity', expected: 'below 0.2 of the presses' },
+  ...{ flag: 'fractional-coordinates', group: 'integrity', expected: 'below 0.2 of the presses (Linux: 0.8)' },
   sees:
-    'A mouse between two pixels. A mouse stands on whole pixels where a CSS pixel is a pixel of the screen; ' +
-    'programs compute the middle of an element.',
+    'A mouse between two pixels. On Windows a mouse stands on whole pixels where a CSS pixel is a pixel of the ' +
+    'screen; programs compute the middle of an element. On Linux only the exact middle counts, because pointers ' +
+    'of Wayland stand between pixels.',
   needs:
-    '2 presses of a mouse at pixel ratio 1, without frames and pens; not in Firefox, and not on a Macintosh, ' +
-    'whose pointer may stand between pixels',
-  plainly: 'The mouse stood between two pixels. A device cannot do that here, a computed position can.',
+    '2 presses of a mouse on Windows, or 3 on Linux on elements of at least 10 pixels, at pixel ratio 1, without ' +
+    'frames and pens; not in Firefox, nor on other systems, whose pointers may stand between pixels',
+  plainly: 'The mouse stood between two pixels. Devices do not do that here, a computed position can.',
   exempts: {
     touch: 'only a mouse is judged',
     zoom: 'only pixel ratio 1 without pinch is judged',
@@ -19,7 +21,9 @@ export const fractionalCoordinatesRule: Rule = {
   touches: {},
   reference: 'W3C Pointer Events, fractional coordinates',
   judge(features) {
-    if (isFirefox(features) || isMacintosh(features) || !hasPlainPixels(features)) return NOT_MEASURED;
-    return judgeShare(features.mousePresses.fractional, { needed: 2, share: 0.2 });
+    if (isFirefox(features) || !hasPlainPixels(features)) return NOT_MEASURED;
+    if (isWindows(features)) return judgeShare(findPresses(features, 'fractional'), { needed: 2, share: 0.2 });
+    if (isLinux(features)) return judgeShare(findPresses(features, 'fractionalMiddles'), { needed: 3, share: 0.8 });
+    return NOT_MEASURED;
   },
 };

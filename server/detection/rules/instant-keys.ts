@@ -15,7 +15,8 @@ export const instantKeysRule: Rule = {
   reference: TYPING_REFERENCE,
   judge(features) {
     const { keyHolds } = features;
-    if (!isEnoughTyping(keyHolds) || isSlowTyping(keyHolds) || hasCoarseClock(features)) return NOT_MEASURED;
+    if (!isEnoughTyping(keyHolds) || isSlowTyping(keyHolds) || hasCoarseClock(features) || features.hasTouch)
+      return NOT_MEASURED;
     const median = computeMedian(keyHolds.times);
     return decide(median < MIN_HELD_MS, median, keyHolds.suspected.momentsMs);
   },

@@ -1,9 +1,10 @@
+import { findPresses } from '../mouse-presses';
 import { computeDeviation, computeMedian } from '../statistics';
 import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
 
 export const instantPressRule: Rule = {
   ...{ flag: 'instant-press', group: 'pointer', expected: '12 ms or more, and not always the same' },
-  sees: 'Buttons that are held for less than 12 ms, in the exact middle or between two pixels; or always equally long.',
+  sees: 'Buttons that are held for less than 12 ms, in the exact middle; or always equally long.',
   needs: '3 presses of a mouse, 5 to call them equal; a clock that is not rounded to 100 ms',
   plainly: 'The mouse button was held for almost no time, or always equally long. A finger cannot do that.',
   exempts: {
@@ -18,12 +19,13 @@ export const instantPressRule: Rule = {
   },
   reference: null,
   judge(features) {
-    const { holds, released, hasty } = features.mousePresses;
+    const holds = findPresses(features, 'holds');
+    const hasty = findPresses(features, 'hasty');
     if (holds.count < 3 || hasCoarseClock(features)) return NOT_MEASURED;
     const median = computeMedian(holds);
     const isConstant = holds.count >= 5 && median >= MIN_CONSTANT_MS && computeDeviation(holds) < MAX_DEVIATION_MS;
     const isHasty = hasty.marked * 2 >= hasty.count;
-    return decide(isHasty || isConstant, median, isHasty ? hasty.momentsMs : released.momentsMs);
+    return decide(isHasty || isConstant, median, (isHasty ? hasty : findPresses(features, 'released')).momentsMs);
   },
 };
 

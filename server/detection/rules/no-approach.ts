@@ -1,3 +1,4 @@
+import { findPresses } from '../mouse-presses';
 import { decide, judgeShare, NOT_MEASURED, type Rule } from './rule';
 
 export const noApproachRule: Rule = {
@@ -19,10 +20,10 @@ export const noApproachRule: Rule = {
   },
   reference: null,
   judge(features) {
-    const { count, unapproached } = features.mousePresses;
+    const unapproached = findPresses(features, 'unapproached');
     if (unapproached.count < 3) return NOT_MEASURED;
     // Somebody who moves the mouse a lot approaches what is pressed, wherever the moves were counted.
-    const isMoving = features.moves.count > count * MAX_MOVES_PER_PRESS;
+    const isMoving = features.moves.count > findPresses(features, 'count') * MAX_MOVES_PER_PRESS;
     return isMoving ? decide(false, 0, []) : judgeShare(unapproached, { needed: 3, share: 0.6 });
   },
 };

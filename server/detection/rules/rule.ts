@@ -1,5 +1,6 @@
 import type { Finding } from '../../../contract/evidence';
 import type { Features, Sighting } from '../features';
+import { findPresses } from '../mouse-presses';
 import type { Moments, Share } from '../statistics';
 import type { PeopleGroup } from './people';
 
@@ -59,7 +60,7 @@ export const isChromium = ({ userAgent }: Features): boolean => /Chrome\/|Chromi
 export const isFirefox = ({ userAgent }: Features): boolean => /Firefox\//.test(userAgent);
 /** Not Android, which says Linux too. */
 export const isLinux = ({ userAgent }: Features): boolean => /Linux(?!; Android)/.test(userAgent);
-export const isMacintosh = ({ userAgent }: Features): boolean => userAgent.includes('Macintosh');
+export const isWindows = ({ userAgent }: Features): boolean => userAgent.includes('Windows NT');
 
 /** Whether the page is in a frame, whose sizes and scale say nothing about the window. */
 export const isFramed = ({ environments }: Features): boolean => environments.some(({ thing }) => (thing.b & 1) !== 0);
@@ -71,11 +72,12 @@ const PINCH_TOLERANCE_PX = 3;
  * Pinching leaves the pixel ratio alone, but the distance between the coordinates of window and screen changes with it.
  */
 export function hasPlainPixels(features: Features): boolean {
-  const { environments, hasPen, mousePresses } = features;
+  const { environments, hasPen } = features;
   if (environments.length === 0 || isFramed(features)) return false;
   if (environments.some(({ thing }) => thing.v[9] !== 1_000) || hasPen) return false;
-  if (mousePresses.screenOffsets === null) return true;
-  const { first, least, most } = mousePresses.screenOffsets;
+  const offsets = findPresses(features, 'screenOffsets');
+  if (offsets === null) return true;
+  const { first, least, most } = offsets;
   const farthest = Math.max(first.x - least.x, most.x - first.x, first.y - least.y, most.y - first.y);
   return farthest <= PINCH_TOLERANCE_PX;
 }

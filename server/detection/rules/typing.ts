@@ -3,7 +3,7 @@ import type { Rule } from './rule';
 
 /** Whom the rules on typed keys exempt. They judge the same keys. */
 export const TYPING_EXEMPTIONS: Rule['exempts'] = {
-  touch: 'keys of a touch keyboard have no code',
+  touch: 'is not judged: keys of a keyboard on the screen can have codes',
   'switch-access': 'slow typing and short phrases after a pause (word completion) are not judged',
   dictation: 'its keys have no code, or come as phrases of up to 40 characters after a pause',
   'input-method': 'its keys write no characters, or have no code',

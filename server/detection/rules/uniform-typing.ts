@@ -13,7 +13,13 @@ export const uniformTypingRule: Rule = {
   judge(features) {
     const { keyIntervals } = features;
     const { times, suspected } = keyIntervals;
-    if (times.count < 20 || !isEnoughTyping(keyIntervals) || isSlowTyping(keyIntervals) || hasCoarseClock(features))
+    if (
+      times.count < 20 ||
+      !isEnoughTyping(keyIntervals) ||
+      isSlowTyping(keyIntervals) ||
+      hasCoarseClock(features) ||
+      features.hasTouch
+    )
       return NOT_MEASURED;
     const mean = computeMean(times);
     const variation = mean > 0 ? computeDeviation(times) / mean : 0;

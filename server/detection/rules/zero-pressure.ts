@@ -1,3 +1,4 @@
+import { findPresses } from '../mouse-presses';
 import { judgeShare, type Rule } from './rule';
 
 export const zeroPressureRule: Rule = {
@@ -13,5 +14,5 @@ export const zeroPressureRule: Rule = {
   },
   touches: {},
   reference: 'W3C Pointer Events, `pressure`',
-  judge: ({ mousePresses }) => judgeShare(mousePresses.pressureless, { needed: 2, share: 0.5 }),
+  judge: (features) => judgeShare(findPresses(features, 'pressureless'), { needed: 2, share: 0.5 }),
 };

@@ -58,8 +58,11 @@ const listTouching = (flag: string) =>
 describe('what rules read', () => {
   it('is observed', () => {
     expect([...readBy.get('zero-pressure')!].sort()).toEqual([
-      ...['mousePresses', 'mousePresses.pressureless', 'mousePresses.pressureless.count'],
-      ...['mousePresses.pressureless.marked', 'mousePresses.pressureless.momentsMs'],
+      'assistedCount',
+      ...['mousePresses', 'simulatedPresses'].flatMap((presses) => [
+        ...[presses, `${presses}.pressureless`, `${presses}.pressureless.count`],
+        ...[`${presses}.pressureless.marked`, `${presses}.pressureless.momentsMs`],
+      ]),
     ]);
     expect([...readBy.get('instant-keys')!]).toContain('keyHolds.times');
     expect([...readBy.get('devtools-protocol')!]).toContain('environments.q');

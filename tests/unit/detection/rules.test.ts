@@ -10,7 +10,7 @@ import {
 import type { Finding } from '../../../contract/evidence';
 import { RULES } from '../../../server/detection/rules/table';
 import { scoreTrace } from '../../../server/detection/score';
-import { buildTrace, CHROME, DESKTOP, FIREFOX, TraceBuilder } from '../../support/trace';
+import { buildTrace, CHROME, CHROME_OS, DESKTOP, FIREFOX, TraceBuilder, WINDOWS } from '../../support/trace';
 
 // Each rule on small synthetic traces: what it finds, what not, where it has too little to speak, and whom it exempts.
 
@@ -77,6 +77,15 @@ const both =
   (...builds: Build[]): Build =>
   (builder) =>
     builds.map((build) => build(builder));
+/** Presses as Chromium makes them for assistive technology, at changing places. */
+const simulated = (count: number, moves = 0, heldMs = 0.2): Build =>
+  presses(count, { pressurePercent: 0, offsetX10: 0, offsetY10: 0 }, { moves, heldMs: () => heldMs });
+/** The same at one place. */
+const again =
+  (count: number): Build =>
+  (builder) =>
+    times(count, () => builder.wait(900).press(200, 300, 0.2, { pressurePercent: 0, offsetX10: 0, offsetY10: 0 }));
+const pageTurn: Build = (builder) => builder.page('https://lms.example.edu/2', 1);
 const touch: Build = (builder) => builder.add(EventCode.Touch, { touches: 1 });
 const scriptClicks =
   (count: number, { role = 'radio', gapMs = 2_000, startMs = 5_000 } = {}): Build =>
@@ -142,6 +151,7 @@ const replayed =
 
 const WINDOW = [1400, 900, 1385, 813, 1920, 1080, 1053, 120, 40, 1000];
 const FRACTION = { x10: 2_005, y10: 3_005 };
+const MIDDLE = { ...FRACTION, offsetX10: 0, offsetY10: 0 };
 
 const CASES: Record<string, Case[]> = {
   webdriver: [
@@ -229,15 +239,23 @@ const CASES: Record<string, Case[]> = {
     ['presses of a mouse', 'notFound', presses(2)],
     ['fewer than half', 'notFound', both(presses(3), presses(1, { pressurePercent: 0 }))],
     ['one press', 'notMeasured', presses(1, { pressurePercent: 0 })],
+    ['a screen reader, and a mouse that moved before some presses', 'notMeasured', both(simulated(6), simulated(6, 1))],
+    ['a program that presses as screen readers do, but after moves', 'found', simulated(3, 1)],
+    ['a screen reader on a page whose scripts take their time', 'notMeasured', simulated(6, 0, 8)],
+    ['a program that presses twice at one place', 'found', both(simulated(3, 1), again(3))],
     ['touch', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 2 })],
     ['a pen', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 1 })],
     ['presses that a script made', 'notMeasured', presses(3, { pressurePercent: 0, flags: 0 })],
   ],
   'fractional-coordinates': [
-    ['a mouse between pixels', 'found', presses(3, FRACTION)],
-    ['whole pixels', 'notFound', presses(3)],
-    ['one press', 'notMeasured', presses(1, FRACTION)],
-    ['another pixel ratio', 'notMeasured', presses(3, FRACTION), sizes([...WINDOW.slice(0, 9), 1250])],
+    ['a mouse between pixels on Windows', 'found', presses(2, FRACTION), {}, WINDOWS],
+    ['whole pixels on Windows', 'notFound', presses(2), {}, WINDOWS],
+    ['one press', 'notMeasured', presses(1, FRACTION), {}, WINDOWS],
+    ['the exact middle between pixels', 'found', presses(3, MIDDLE)],
+    ['a mouse on Wayland', 'notFound', presses(9, FRACTION)],
+    ['a mouse on Wayland that meets the middle by chance', 'notFound', both(presses(3, MIDDLE), presses(1, FRACTION))],
+    ['a mouse on ChromeOS', 'notMeasured', presses(9, MIDDLE), {}, CHROME_OS],
+    ['another pixel ratio', 'notMeasured', presses(3, FRACTION), sizes([...WINDOW.slice(0, 9), 1250]), WINDOWS],
     [
       'a page that is pinched larger',
       'notMeasured',
@@ -250,7 +268,7 @@ const CASES: Record<string, Case[]> = {
     [
       'a Macintosh',
       'notMeasured',
-      presses(3, FRACTION),
+      presses(3, MIDDLE),
       {},
       CHROME.replace('X11; Linux x86_64', 'Macintosh; Intel Mac OS X 10_15_7'),
     ],
@@ -311,7 +329,8 @@ const CASES: Record<string, Case[]> = {
   ],
   'instant-press': [
     ['no time in the exact middle', 'found', presses(3, { offsetX10: 0, offsetY10: 0 }, { heldMs: () => 0.4 })],
-    ['8 ms between two pixels', 'found', presses(3, { x10: 1_005 }, { heldMs: (i) => 7 + i })],
+    ['8 ms in the exact middle', 'found', presses(3, { offsetX10: 0, offsetY10: 0 }, { heldMs: (i) => 7 + i })],
+    ['a tap where pointers stand between pixels', 'notFound', presses(3, { x10: 1_005 }, { heldMs: (i) => 7 + i })],
     ['a dwell clicker', 'notFound', presses(5, { offsetX10: 90 }, { heldMs: () => 0 })],
     ['always the same', 'found', presses(5, {}, { heldMs: () => 100 })],
     ['as people do', 'notFound', presses(5)],
@@ -341,6 +360,7 @@ const CASES: Record<string, Case[]> = {
     ['keys that are released at once', 'found', keys(10, { heldMs: 2 })],
     ['many in a single line', 'found', keys(40, { heldMs: 2, field: 0 })],
     ['keys that are held', 'notFound', keys(10)],
+    ['a keyboard on the screen', 'notMeasured', both(touch, pageTurn, keys(40, { heldMs: 2 }))],
     ['few keys', 'notMeasured', keys(9, { heldMs: 2 })],
     ['a phrase that a dictation program types', 'notMeasured', keys(40, { heldMs: 2, gapMs: () => 5 })],
     ['a password that a program types', 'notMeasured', keys(30, { heldMs: 2, field: 0 })],
@@ -365,6 +385,7 @@ const CASES: Record<string, Case[]> = {
       keys(80, { heldMs: 2, gapMs: (i) => (i % 20 === 0 ? 1_500 : 5) }),
     ],
     ['few keys', 'notMeasured', keys(15, { gapMs: () => 60 })],
+    ['a keyboard on the screen', 'notMeasured', both(touch, pageTurn, keys(25, { gapMs: (i) => 60 + (i % 3) }))],
     ['a password that a program types', 'notMeasured', keys(30, { gapMs: () => 5, field: 0 })],
     ['a switch that keeps a beat', 'notMeasured', keys(40, { gapMs: () => 500 })],
   ],

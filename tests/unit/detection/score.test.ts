@@ -11,7 +11,7 @@ import { RULE_SET_VERSION, scoreTrace } from '../../../server/detection/score';
 import type { TraceBatch } from '../../../server/detection/trace';
 import { packNumbers } from '../../../server/detection/varints';
 import { AGENTS, imitate, type Manner, PEOPLE, RECORDED_HUMAN, SyntheticTask } from '../../support/synthetic-sessions';
-import { buildTrace, CHROME, DESKTOP, TraceBuilder } from '../../support/trace';
+import { buildTrace, CHROME, DESKTOP, TraceBuilder, WINDOWS } from '../../support/trace';
 
 const SEEDS = [1, 2, 3];
 const MEDIUM = 0.4;
@@ -93,7 +93,8 @@ describe('a session', () => {
     const manner = { environment: { ...environment, v: environment.v as typeof DESKTOP.v, b: 2 + 32 } };
     const { botScore, detectionFlags } = scoreTrace(imitate(manner));
     expect([botScore, detectionFlags]).toEqual([0.562, ['headless', 'devtools-protocol', 'synthetic-window']]);
-    const typist = scoreTrace(imitate({ pressurePercent: 0, isFractional: true, isMismatched: true, hasShift: false }));
+    const odd = { pressurePercent: 0, isFractional: true, isMismatched: true, hasShift: false };
+    const typist = scoreTrace(imitate({ ...odd, userAgent: WINDOWS }));
     expect([typist.botScore, typist.detectionFlags.length]).toEqual([0.69, 4]);
   });
 

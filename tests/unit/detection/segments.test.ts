@@ -62,6 +62,30 @@ describe('a segment', () => {
     expect(startsOf(later, earlier)).toEqual([140, 5_140]);
   });
 
+  it('knows of a touch in an earlier segment of its document', () => {
+    const builder = new TraceBuilder().add(EventCode.Touch, { touches: 1 }).page('https://lms.example.edu/2', 1);
+    builder.page('https://lms.example.edu/3', 1);
+    const other = new TraceBuilder({ document: '00000000000000e0', originMs: ORIGIN_MS + 60_000 });
+    expect(read(builder, other).segments.map(({ deeds }) => deeds.hasTouch)).toEqual([true, true, true, false]);
+  });
+
+  it('has the right time after the computer slept, whatever the wall clock alone says', () => {
+    const timesOf = (wallMs: number, arrivalMs: number) => {
+      const builder = new TraceBuilder({ url: null }).send().wait(1_000).key('letter', 80);
+      const [timeMs, receivedAtMs] = [builder.timeMs, ORIGIN_MS + builder.timeMs + 40 + arrivalMs];
+      builder.send({ c: [timeMs, ORIGIN_MS + timeMs + wallMs], receivedAtMs });
+      const { atMs } = readTrace(traceOf(builder)).segments.at(-1)!.deeds.keys[0]!;
+      return atMs - (ORIGIN_MS + timeMs - 80 + 40);
+    };
+    const SLEEP_MS = 1_500_000;
+    expect(timesOf(SLEEP_MS, SLEEP_MS)).toBe(SLEEP_MS);
+    // A clock that was set, and a batch that arrived late.
+    expect(timesOf(SLEEP_MS, 0)).toBe(0);
+    expect(timesOf(0, SLEEP_MS)).toBe(0);
+    // Clocks drift, and connections wait.
+    expect(timesOf(59_000, 59_000)).toBe(0);
+  });
+
   it('keeps to the arrival of its batch, and to the length of a session', () => {
     const lying = new TraceBuilder({ url: null }).send().wait(90_000).key('letter', 80);
     lying.send({ receivedAtMs: ORIGIN_MS + 1_000 });

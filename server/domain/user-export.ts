@@ -143,25 +143,60 @@ const SESSION_PARTS = [
   nested('collected', collectedSessions, 'created_at'),
 ].join('');
 
+interface Mentions {
+  table: PgTable;
+  /** All that may mention the user, as SQL. */
+  text: string;
+  /** Which rows are the user's without a mention, as SQL. `$5` is their id. */
+  isOfUser?: string;
+  more?: string;
+  /** The order of the walk, which an index of the table has after `integration_id`. */
+  order?: Order;
+}
+
+/** Columns as SQL, how they are kept, and how they are read from `parameter`. */
+interface Order {
+  columns: string;
+  asTexts: string;
+  first: string[];
+  readFrom(parameter: string): string;
+}
+
+const BY_ID: Order = {
+  ...{ columns: 't.id', asTexts: 't.id', first: [''] },
+  readFrom: (parameter) => `${parameter}::text::json ->> 0`,
+};
+const BY_TIME: Order = {
+  ...{ columns: 't.occurred_at, t.id', asTexts: 't.occurred_at::text, t.id', first: ['-infinity', ''] },
+  readFrom: (parameter) => `(${parameter}::text::json ->> 0)::timestamptz, ${parameter}::text::json ->> 1`,
+};
+
 /** Reads all rows of the integration in slices, and keeps those that mention the user. */
-function listMentions(table: PgTable, text: string, condition = 'false', more = ''): Section {
+function listMentions({ table, text, isOfUser = 'false', more = '', order = BY_ID }: Mentions): Section {
+  const { columns, asTexts, first, readFrom } = order;
   const name = getTableConfig(table).name;
-  const end = `select id from ${name} where integration_id = $1 and id > $2 order by id offset ${SCANNED_ROWS - 1} limit 1`;
+  const end = `
+    select array[${asTexts}] as key from ${name} t
+     where t.integration_id = $1 and (${columns}) > (${readFrom('$2')})
+     order by ${columns} offset ${SCANNED_ROWS - 1} limit 1`;
   const read = `
     select row_to_json(shown)::text as json, ${text.replaceAll('t.', 'shown.')} as text, "isOfUser" from (
-      select ${show(table, 't')} ${more}, (${condition}) as "isOfUser" from ${name} t
-       where t.integration_id = $1 and t.id > $2 and ($3::text is null or t.id <= $3)
-         and (${mayMention(text, '$4')} or $5::text is null or ${condition})
-       order by t.id) shown`;
+      select ${show(table, 't')} ${more}, (${isOfUser}) as "isOfUser" from ${name} t
+       where t.integration_id = $1 and (${columns}) > (${readFrom('$2')})
+         and ($3::text is null or (${columns}) <= (${readFrom('$3')}))
+         and (${mayMention(text, '$4')} or $5::text is null or ${isOfUser})
+       order by ${columns}) shown`;
   return async function* ({ context, userId, finder }) {
     const { id } = context.integration;
-    for (let after: string | null = ''; after !== null; ) {
-      const [last]: { id: string }[] = await context.db.query(end, [id, after]);
-      const until: string | null = last?.id ?? null;
-      const parameters = [id, after, until, finder.patterns, userId];
-      const rows = await context.db.query<{ json: string; text: string; isOfUser: boolean }>(read, parameters);
+    for (let after: string[] | undefined = first; after; ) {
+      const from: string = JSON.stringify(after);
+      const [last]: { key: string[] }[] = await context.db.query(end, [id, from]);
+      const until = last ? JSON.stringify(last.key) : null;
+      const rows = await context.db.query<{ json: string; text: string; isOfUser: boolean }>(read, [
+        ...[id, from, until, finder.patterns, userId],
+      ]);
       for (const { json, text: found, isOfUser } of rows) if (isOfUser || finder.replace(found) !== found) yield json;
-      after = until;
+      after = last?.key;
     }
   };
 }
@@ -172,18 +207,19 @@ const SECTIONS = new Map(
     devices: listOfUser(deviceConfirmations, 't', ['first_confirmed_at', 'fingerprint']),
     anomalies: listOfUser(anomalies, 't', ['detected_at', 'id']),
     writing: listOfUser(writingScores, 't', ['scored_at', 'session_id']),
-    alerts: listMentions(alerts, "concat(t.message, ' ', t.url)"),
-    webhookEvents: listMentions(
-      domainEvents,
-      't.payload',
-      `t.payload::json ->> 'userId' = $5 or exists (
+    alerts: listMentions({ table: alerts, text: "concat(t.message, ' ', t.url)" }),
+    webhookEvents: listMentions({
+      table: domainEvents,
+      text: 't.payload',
+      isOfUser: `t.payload::json ->> 'userId' = $5 or exists (
        select from sessions s where s.integration_id = $1 and s.id = t.payload::json ->> 'sessionId' and s.user_id = $5)`,
-    ),
-    auditEntries: listMentions(
-      auditEntries,
-      "concat(t.details::text, ' ')",
-      "t.subject_id = $5 and t.action like 'Device%'",
-      `, t.details - '${STAFF_DETAIL}' as details`,
-    ),
+    }),
+    auditEntries: listMentions({
+      table: auditEntries,
+      text: "concat(t.details::text, ' ')",
+      isOfUser: "t.subject_id = $5 and t.action like 'Device%'",
+      more: `, t.details - '${STAFF_DETAIL}' as details`,
+      order: BY_TIME,
+    }),
   }),
 );

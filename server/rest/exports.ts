@@ -1,13 +1,15 @@
 import { ApiError } from '../../contract/errors';
 import { exportFormatInput } from '../../contract/exports';
 import type { VerifiedKey } from '../domain/key-verifier';
+import type { JsonFile } from '../procedures/file-answer';
 import type { Service } from '../service';
-import { answerListFile, FilePlaces, type ReadPage, writeListFile } from './list-files';
+import { writeContentDisposition } from './content-disposition';
+import { answerListFile, FilePlaces, openFile, type ReadPage, writeListFile } from './list-files';
 import { callProcedure } from './procedure-call';
 import type { RestResponse } from './responses';
 import type { Route } from './routes';
 
-// `GET /v1/exports/…`: a list of the API as a file, for a key.
+// Files for a key: `GET /v1/exports/…`, a list of the API, and `GET /v1/users/{userId}/export`. They share the places.
 
 const PLACES = new FilePlaces(8);
 
@@ -29,4 +31,28 @@ export function answerExport(service: Service, verified: VerifiedKey, call: Call
   const releasePlace = PLACES.take(service, verified.integration.id);
   const name = route.template.slice(route.template.lastIndexOf('/') + 1);
   return answerListFile(writeListFile(readPage, format), { name, format, headers, releasePlace });
+}
+
+/**
+ * Answers a long result as a file in the envelope. Its first piece is read before, so that a refusal is an answer. Throws
+ * what the first piece throws, and RATE_LIMITED as `answerExport` does.
+ */
+export async function answerJsonFile(
+  service: Service,
+  verified: VerifiedKey,
+  headers: Record<string, string>,
+  { name, pieces }: JsonFile,
+): Promise<RestResponse> {
+  async function* write() {
+    let begin = '{"data":';
+    for await (const piece of pieces) {
+      yield Buffer.from(begin + piece);
+      begin = '';
+    }
+    yield Buffer.from(`${begin}}`);
+  }
+  const type = { 'content-type': 'application/json; charset=utf-8' };
+  const named = { 'content-disposition': writeContentDisposition(name, 'json') };
+  const stream = await openFile(write(), PLACES.take(service, verified.integration.id));
+  return { status: 200, headers: { ...headers, ...type, ...named }, body: null, stream };
 }

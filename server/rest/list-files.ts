@@ -114,11 +114,8 @@ export class FilePlaces {
   }
 }
 
-/** Answers a list as a file whose name ends with the day. The place is given back when the file ends, breaks or is left. */
-export async function answerListFile(
-  pieces: AsyncIterable<Uint8Array>,
-  { name, format, headers, releasePlace }: ListFile,
-): Promise<RestResponse> {
+/** Reads the first piece of a file. The place is given back when the file ends, breaks or is left. */
+export function openFile(pieces: AsyncIterable<Uint8Array>, releasePlace: () => void) {
   async function* writeInPlace() {
     try {
       yield* pieces;
@@ -126,7 +123,15 @@ export async function answerListFile(
       releasePlace();
     }
   }
-  const stream = await openStream(writeInPlace());
+  return openStream(writeInPlace());
+}
+
+/** Answers a list as a file whose name ends with the day. */
+export async function answerListFile(
+  pieces: AsyncIterable<Uint8Array>,
+  { name, format, headers, releasePlace }: ListFile,
+): Promise<RestResponse> {
+  const stream = await openFile(pieces, releasePlace);
   const day = new Date().toISOString().slice(0, 10);
   return {
     status: 200,

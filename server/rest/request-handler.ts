@@ -1,15 +1,13 @@
 import { ApiError } from '../../contract/errors';
 import type { VerifiedKey } from '../domain/key-verifier';
 import { UNMATCHED_PATH } from '../domain/usage';
-import { openStream } from '../platform/streams';
 import type { Context } from '../procedures/context';
 import { JsonFile } from '../procedures/file-answer';
 import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
 import { authenticate, requireScope } from './authentication';
-import { writeContentDisposition } from './content-disposition';
 import { readDocument } from './document';
-import { answerExport } from './exports';
+import { answerExport, answerJsonFile } from './exports';
 import { toApiError } from './faults';
 import { readIdempotencyKey, runOnce } from './idempotency';
 import { answerLists } from './list-download';
@@ -122,7 +120,8 @@ async function answerKnown(
       callProcedure(route, { service: bound, caller: { kind: 'api-key', verified } }, input);
     if (key === null) {
       const result = await run(service);
-      return result instanceof JsonFile ? await sendFile(headers, result) : showResult(headers, result);
+      if (result instanceof JsonFile) return await answerJsonFile(service, verified, headers, result);
+      return showResult(headers, result);
     }
     const { result, isReplayed } = await runOnce(service, verified, { route, input, key }, run);
     return showResult({ ...headers, ...(isReplayed ? { 'idempotent-replayed': 'true' } : {}) }, result);
@@ -136,21 +135,6 @@ function showResult(headers: Record<string, string>, result: unknown): RestRespo
   if (result === undefined) return { status: 204, headers, body: null };
   const isPage = typeof result === 'object' && result !== null && 'pagination' in result;
   return jsonResponse(200, headers, isPage ? result : { data: result });
-}
-
-/** Sends a long result as a file in the envelope. Its first piece is read before, so that a refusal is an answer. */
-async function sendFile(headers: Record<string, string>, { name, pieces }: JsonFile): Promise<RestResponse> {
-  async function* write() {
-    let begin = '{"data":';
-    for await (const piece of pieces) {
-      yield Buffer.from(begin + piece);
-      begin = '';
-    }
-    yield Buffer.from(`${begin}}`);
-  }
-  const type = { 'content-type': 'application/json; charset=utf-8' };
-  const named = { 'content-disposition': writeContentDisposition(name, 'json') };
-  return { status: 200, headers: { ...headers, ...type, ...named }, body: null, stream: await openStream(write()) };
 }
 
 /** Answers `/health`, `/ready`, `/openapi/v3.json`, `/swagger` and the pixel, which need no key and have no envelope. */

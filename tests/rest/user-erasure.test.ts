@@ -532,6 +532,19 @@ describe('an export', () => {
     expect(answer.text).not.toContain(customer.key.slice(-4));
   });
 
+  it('has each entry of a long audit log that mentions the user once', async () => {
+    const customer = await createAda();
+    await server.database.db.sql`
+      insert into audit_entries (id, occurred_at, action, actor_kind, integration_id, subject_id, details)
+      select 'aud_many_' || n, now() - (n % 3) * interval '1 hour', 'SessionLabeled', 'ApiKey', ${customer.id}, 'other',
+             jsonb_build_object('n', n, 'notes', case when n % 500 = 0 then ${NAME} else 'nobody' end)
+        from generate_series(1, 5000) n`;
+    const { data } = (await customer.get(userPath(ID, 'export'))).body;
+    const many = data.auditEntries.filter(({ subjectId }: { subjectId: string }) => subjectId === 'other');
+    const found = many.map(({ details }: { details: { n: number } }) => details.n);
+    expect(found.sort((a: number, b: number) => a - b)).toEqual(Array.from({ length: 10 }, (_, i) => 500 * (i + 1)));
+  });
+
   it('is 404 for a user of another integration', async () => {
     await createAda();
     const other = await Customer.create(server);

@@ -156,15 +156,15 @@ const open = (of: Customer, path = 'sessions', signal?: AbortSignal) =>
     ...(signal ? { signal } : {}),
   });
 
-/** Counts the statements of the server from now on. */
-function countStatements() {
+/** Counts the statements of the server from now on. Each waits for what `admit` answers. */
+function countStatements(admit: (count: number) => Promise<void> | undefined = () => undefined) {
   let asked = 0;
   const { db } = server.service;
   const { query, lookUp } = db;
   const count =
     (send: typeof query): typeof query =>
-    (text, parameters) => {
-      asked++;
+    async (text, parameters) => {
+      await admit(++asked);
       return send(text, parameters);
     };
   Object.assign(db, { query: count(query), lookUp: count(lookUp) });
@@ -229,12 +229,24 @@ function exposeCollector(): () => void {
 }
 
 describe('an export that fails in the middle', () => {
-  /** Waits for the first bytes, then breaks the database under the export, and reads on. */
+  /**
+   * Waits for the first bytes, then breaks the database under the export, and reads on. The export waits meanwhile: the
+   * buffers of some systems hold all of it.
+   */
   async function breakAfter<Begun, Result>(begin: () => Promise<Begun>, readOn: (begun: Begun) => Promise<Result>) {
     const { sql } = server.database.db;
+    let goOn = () => {};
+    const broken = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const counted = countStatements((count) => (count > 20 ? broken : undefined));
     const begun = await begin();
     await sql`alter table sessions rename to sessions_away`;
-    return readOn(begun).finally(() => sql`alter table sessions_away rename to sessions`);
+    goOn();
+    return readOn(begun).finally(() => {
+      counted.stop();
+      return sql`alter table sessions_away rename to sessions`;
+    });
   }
 
   it('breaks the connection, so that the client does not take the part for the whole', async () => {
@@ -304,9 +316,11 @@ describe('exports at the same time', () => {
     for (const of of [...others, ...others]) held.push(await open(of, 'sessions', controller.signal));
     expect(held.map(({ status }) => status)).toEqual(held.map(() => 200));
     for (const of of [wide, customer]) {
-      const refused = await of.get('/v1/exports/users');
-      expectError(refused, 'RATE_LIMITED');
-      expect(refused.headers.get('retry-after')).toBe('10');
+      for (const path of ['/v1/exports/users', '/v1/users/one/export']) {
+        const refused = await of.get(path);
+        expectError(refused, 'RATE_LIMITED');
+        expect(refused.headers.get('retry-after')).toBe('10');
+      }
     }
     controller.abort();
     await waitUntil(async () => (await customer.get('/v1/exports/users')).status === 200);

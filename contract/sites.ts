@@ -33,7 +33,10 @@ export const collectingSchema = z.object({
   mayIgnorePrivacyControl: z.boolean().describe('A tag may ask to collect in spite of Global Privacy Control.'),
 });
 export type Collecting = z.infer<typeof collectingSchema>;
-export const setOriginsInput = z.object({ allowedOrigins: originsInput });
+export const setOriginsInput = z.object({
+  allowedOrigins: originsInput,
+  replaced: originsInput.optional().describe('The origins that the new ones replace. Refused if others are stored.'),
+});
 export const allowedOriginsSchema = collectingSchema.pick({ allowedOrigins: true });
 export const privacyControlInput = collectingSchema.pick({ mayIgnorePrivacyControl: true });
 export const unsignedUsersInput = collectingSchema.pick({ acceptsUnsignedUsers: true });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { eq } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
 import type { Collecting } from '../../contract/sites';
@@ -34,16 +35,20 @@ export async function getCollecting({ db, integration }: DomainContext): Promise
   return { allowedOrigins, hasIdentitySecret, acceptsUnsignedUsers, mayIgnorePrivacyControl };
 }
 
-/** Replaces the origins whose pages may send what they see. NOT_FOUND for an unknown integration. */
+/**
+ * Replaces the origins whose pages may send what they see. NOT_FOUND for an unknown integration. INVALID_BODY that names
+ * `replaced` if the stored origins are others than those, because somebody has changed them since.
+ */
 export async function setAllowedOrigins(
   { db, actor }: AuditedContext,
-  input: { integrationId: string; allowedOrigins: string[] },
+  input: { integrationId: string; allowedOrigins: string[]; replaced?: string[] | undefined },
 ): Promise<{ allowedOrigins: string[] }> {
-  const { integrationId, allowedOrigins } = input;
+  const { integrationId, allowedOrigins, replaced } = input;
   await db.orm.transaction(async (tx) => {
     const before = (await lockIntegration(tx, integrationId)).allowedOrigins;
-    const isSame = before.length === allowedOrigins.length && before.every((origin, n) => origin === allowedOrigins[n]);
-    if (isSame) return;
+    if (isDeepStrictEqual(before, allowedOrigins)) return;
+    if (replaced && !isDeepStrictEqual(before, replaced))
+      throw new ApiError('INVALID_BODY', 'replaced: somebody has changed the origins since', { field: 'replaced' });
     await tx.update(integrations).set({ allowedOrigins }).where(eq(integrations.id, integrationId));
     const act = { action: 'OriginsChanged', integrationId, subjectId: integrationId } as const;
     await recordAct(tx, actor, { ...act, details: { before, after: allowedOrigins } });

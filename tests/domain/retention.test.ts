@@ -187,13 +187,19 @@ describe('deleted alert rules', () => {
              r(name, minutes, unsent)`;
     await sql`insert into alerts (integration_id, id, severity, message, triggered_at, rule_id)
               values (${customer.id}, 'a', 'low', '', now() - interval '29 days', 'told')`;
-    expect(await pruneFindings(server.database.db)).toBe(1);
     const left = async () =>
       (await sql`select id from alert_rules where integration_id = ${customer.id} order by id`).map(({ id }) => id);
-    expect(await left()).toEqual(['claimed', 'fresh', 'live', 'told']);
-    await sql`update alerts set triggered_at = now() - interval '31 days' where integration_id = ${customer.id}`;
-    expect(await pruneFindings(server.database.db)).toBe(2);
-    expect(await left()).toEqual(['claimed', 'fresh', 'live']);
+    await sql.begin(async (tx) => {
+      // The server would send what is unsent.
+      const locked = await tx`
+        select unsent from alert_rules where integration_id = ${customer.id} and id = 'claimed' for update`;
+      expect(locked).toEqual([{ unsent: [] }]);
+      expect(await pruneFindings(server.database.db)).toBe(1);
+      expect(await left()).toEqual(['claimed', 'fresh', 'live', 'told']);
+      await sql`update alerts set triggered_at = now() - interval '31 days' where integration_id = ${customer.id}`;
+      expect(await pruneFindings(server.database.db)).toBe(2);
+      expect(await left()).toEqual(['claimed', 'fresh', 'live']);
+    });
   });
 });
 

@@ -213,7 +213,12 @@ describe('sites', () => {
     expect(JSON.stringify(collecting)).not.toContain(identitySecret);
     const refused = await admin.mutate('sites.setOrigins', { allowedOrigins: [ORIGIN, 'lms'] }, at(theirs));
     expect([refused.status, refused.body.error.data.field]).toEqual([400, 'allowedOrigins.1']);
+    const replaced = (origins: string[]) =>
+      admin.mutate('sites.setOrigins', { allowedOrigins: [], replaced: origins }, at(theirs));
+    const outdated = await replaced([]);
+    expect([outdated.status, outdated.body.error.data.field]).toEqual([400, 'replaced']);
     expect((await ask('integration.get', {}, theirs)).allowedOrigins).toEqual([ORIGIN]);
+    expect((await replaced([ORIGIN])).body.result.data).toEqual({ allowedOrigins: [] });
   });
 
   it('are checked step by step: why a page of an origin sends nothing', async () => {

@@ -106,6 +106,17 @@ export function registerWebhookTests(): void {
       await summary.filter({ hasText: `${total} of the newest ${total} would be sent, 0 skipped.` }).waitFor();
     });
 
+    it('is saved with what was edited, and keeps what somebody else changed meanwhile', async () => {
+      const { id } = await subscribe('/edited');
+      const page = await dashboard.visit(`/webhooks/${id}/edit`);
+      await page.getByLabel('Name').fill('Renamed');
+      const url = `${receiver.url}/moved`;
+      expect((await dashboard.api('PATCH', `/v1/webhooks/${id}`, { url })).status).toBe(200);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved. It applies from the next attempt on.').waitFor();
+      expect((await dashboard.api('GET', `/v1/webhooks/${id}`)).body.data).toMatchObject({ name: 'Renamed', url });
+    });
+
     it('is tested with a button that shows the result', async () => {
       const { id, secret } = await subscribe('/tested');
       const page = await dashboard.visit(`/webhooks/${id}`);

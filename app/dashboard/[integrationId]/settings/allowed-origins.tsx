@@ -24,7 +24,8 @@ export function OriginsForm({ allowedOrigins }: { allowedOrigins: string[] }) {
   const queryClient = useQueryClient();
   const toast = useToast();
   const { isAdmin } = useStaff();
-  const [draft, setDraft] = useState<string | null>(null);
+  /** What is edited, and the origins that were there when it began. */
+  const [draft, setDraft] = useState<{ text: string; replaced: string[] } | null>(null);
   const save = useMutation(
     trpc.sites.setOrigins.mutationOptions({
       onSuccess: async () => {
@@ -32,11 +33,13 @@ export function OriginsForm({ allowedOrigins }: { allowedOrigins: string[] }) {
         await queryClient.invalidateQueries();
         setDraft(null);
       },
+      // They may be others by now.
+      onError: () => void queryClient.invalidateQueries(),
     }),
   );
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    save.mutate({ allowedOrigins: (draft ?? '').split(/\s+/).filter(Boolean) });
+    if (draft) save.mutate({ allowedOrigins: draft.text.split(/\s+/).filter(Boolean), replaced: draft.replaced });
   };
   return (
     <form onSubmit={submit} className="space-y-3">
@@ -51,8 +54,10 @@ export function OriginsForm({ allowedOrigins }: { allowedOrigins: string[] }) {
           spellCheck={false}
           className="w-full font-mono text-xs"
           disabled={!isAdmin}
-          value={draft ?? allowedOrigins.join('\n')}
-          onChange={({ target }) => setDraft(target.value)}
+          value={draft?.text ?? allowedOrigins.join('\n')}
+          onChange={({ target }) =>
+            setDraft((before) => ({ text: target.value, replaced: before?.replaced ?? allowedOrigins }))
+          }
         />
       </Field>
       <div className="flex justify-end gap-2">

@@ -42,7 +42,8 @@ interface WebhookFormProps {
   error: unknown;
   /** Shown next to the button. */
   note?: ReactNode;
-  onSubmit(fields: WebhookFields): void;
+  /** `before` are the fields as they were when the form was opened. */
+  onSubmit(fields: WebhookFields, before: WebhookFields): void;
 }
 
 /**
@@ -51,6 +52,7 @@ interface WebhookFormProps {
 export function WebhookForm({ initial, act, cancelHref, isBusy, error, note, onSubmit }: WebhookFormProps) {
   const { canWrite } = useStaff();
   const [draft, setDraft] = useState(initial);
+  const [before] = useState(() => toFields(initial));
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   /** The fields that were changed since the server refused them. */
   const [edited, setEdited] = useState<ReadonlySet<string>>(new Set());
@@ -74,7 +76,7 @@ export function WebhookForm({ initial, act, cancelHref, isBusy, error, note, onS
     setTouched(new Set(['url', 'eventType', 'name', 'threshold.field', 'threshold.operator', 'threshold.value']));
     if (faults.size > 0) return;
     setEdited(new Set());
-    onSubmit(fields as WebhookFields);
+    onSubmit(fields as WebhookFields, before as WebhookFields);
   };
 
   const isFaulty = [...faults.keys()].some((field) => field.startsWith('threshold'));

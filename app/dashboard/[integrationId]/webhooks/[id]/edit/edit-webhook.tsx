@@ -6,7 +6,7 @@ import { Pending } from '../../../../components/pending';
 import { useToast } from '../../../../components/toast';
 import { useTRPC } from '../../../../queries';
 import { toDraft } from '../../threshold-draft';
-import { WebhookForm } from '../../webhook-form';
+import { type WebhookFields, WebhookForm } from '../../webhook-form';
 
 /** Edits a subscription. Its secret stays the same. */
 export function EditWebhook({ id }: { id: string }) {
@@ -48,8 +48,18 @@ export function EditWebhook({ id }: { id: string }) {
         cancelHref={href}
         isBusy={update.isPending}
         error={update.error}
-        onSubmit={(fields) => update.mutate({ id, ...fields, name: fields.name ?? fields.eventType })}
+        onSubmit={(fields, before) =>
+          update.mutate({ id, ...listChanges({ ...fields, name: fields.name ?? fields.eventType }, before) })
+        }
       />
     </>
   );
 }
+
+/** Lists the fields that were edited. What others changed in the meantime stays theirs. */
+const listChanges = (fields: WebhookFields, before: WebhookFields): Partial<WebhookFields> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof WebhookFields]),
+    ),
+  );

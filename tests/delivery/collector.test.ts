@@ -390,7 +390,7 @@ describe('under pressure', () => {
     const from = performance.now();
     const shed = await tab();
     expect(shed.status).toBe(503);
-    expect(performance.now() - from).toBeLessThan(300);
+    expect(performance.now() - from).toBeLessThan(1_000);
     await expectRefusedBeforeBody(pressed.url);
     await relay.cut();
     for (const { status } of await Promise.all(waiting)) expect([200, 503]).toContain(status);

@@ -331,14 +331,13 @@ describe('several processes', () => {
           calls.push(`${name} done`);
         }),
       ]);
-    const first = await app('first', 1500);
+    const first = await app('first', 4_000);
     await first.client.send({ name: 'go' });
     await eventually(() => expect(calls).toEqual(['first']));
-    await app('second', 2000);
+    await app('second', 4_500);
     const stoppedAt = Date.now();
     await first.engine.stop(200);
-    expect(Date.now() - stoppedAt).toBeLessThan(1000);
-    await eventually(() => expect(calls).toEqual(['first', 'second']), 400);
+    expect(Date.now() - stoppedAt).toBeLessThan(2_000);
     await eventually(() => expect(calls).toEqual(['first', 'second', 'first done']));
     await delay(100);
     // The result of the stopped process's call no longer counts.

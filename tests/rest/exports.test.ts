@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -177,10 +178,11 @@ function countStatements(admit: (count: number) => Promise<void> | undefined = (
 describe('an export that is read slowly', () => {
   it('is read on only as the client reads, holds nothing open in the database, and ends when the client leaves', async () => {
     const counted = countStatements();
-    const controller = new AbortController();
-    const response = await open(wide, 'sessions', controller.signal);
-    const reader = response.body!.getReader();
-    await reader.read();
+    // A socket that stops reading. The receive buffer of one that reads grows, on some systems until it holds the whole file.
+    const { hostname, port } = new URL(server.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.write(`GET /v1/exports/sessions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${wide.key}\r\n\r\n`);
+    await once(socket, 'readable');
     // Buffers on the way hold some megabytes. All 150 pages would take 300 statements.
     let before = -1;
     for (; before !== counted.read(); await sleep(200)) before = counted.read();
@@ -193,8 +195,8 @@ describe('an export that is read slowly', () => {
            and (backend_xmin is not null or state like 'idle in transaction%')`;
       return held!.n === 0;
     });
-    controller.abort();
-    await reader.read().catch(() => {});
+    expect(socket.read(15)?.toString()).toBe('HTTP/1.1 200 OK');
+    socket.destroy();
     await sleep(300);
     expect(counted.read()).toBeLessThan(before + 4);
     counted.stop();

@@ -11,10 +11,14 @@ const MIN_ID_LENGTH = 6;
 const ONLY_DIGITS = /^\d+$/;
 const WORD = /[\p{L}\p{N}]/u;
 /** What stands before the id of a user, such as `users/` or `userId=`. */
-const NAMES_USER = /(?:user|userid|user_id|users|student|participant)["'”’]?(?:[/=: ]|%3d|%2f|%3a){1,3}["'“‘]?$/i;
+const NAMES_USER =
+  /(?:user|userid|user_id|users|student|participant)["'”’]?(?:[/=: ]|%(?:25)*(?:3d|2f|3a)){1,3}["'“‘]?$/i;
 const MAX_BEFORE = 24;
 /** The names of fields of JSON that hold the id of a user. */
 const IS_USER = /user|student|participant/i;
+/** A character that is no letter and no digit, as addresses write it, also addresses within addresses. */
+const ESCAPED = /%(?:25)*(?:2[0-9a-f]|3[a-f]|40|5[b-f]|60|7[b-f])$/i;
+const MAX_ESCAPED = 12;
 
 /** Finds a user in texts. */
 export interface MentionFinder {
@@ -35,13 +39,17 @@ export const mayMention = (column: string, parameter: string) =>
 /** Creates a finder of a user. A mention is a whole word, also as it is written in addresses. */
 export function createMentionFinder(user: KnownUser): MentionFinder {
   const isWeak = user.id.length < MIN_ID_LENGTH || ONLY_DIGITS.test(user.id);
+  // The pixel of many sites knows no name, and gives the id as one.
   const texts = [user.url, user.email, user.name]
     .flatMap((text) => text ?? [])
-    .filter((text) => text.length >= MIN_LENGTH);
-  const strong = [...new Set([...texts, ...(isWeak ? [] : [user.id])].flatMap(listForms))];
+    .filter((text) => text.length >= MIN_LENGTH && text !== user.id);
+  const isNumber = (text: string) => ONLY_DIGITS.test(text);
+  const strong = [
+    ...new Set([...texts.filter((text) => !isNumber(text)), ...(isWeak ? [] : [user.id])].flatMap(listForms)),
+  ];
   // An address may contain the id, so longer mentions come first.
   strong.sort((one, other) => other.length - one.length);
-  const weak = isWeak ? [...new Set(listForms(user.id))] : [];
+  const weak = [...new Set([...texts.filter(isNumber), ...(isWeak ? [user.id] : [])].flatMap(listForms))];
 
   function replace(text: string): string {
     let result = text;
@@ -54,7 +62,12 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
     if (typeof value === 'string') return isWeak && value === user.id && IS_USER.test(field) ? ERASED : replace(value);
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => replaceAll(item, field));
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [replace(key), replaceAll(item, key)]));
+    const { scope = 'user' } = value as { scope?: unknown };
+    // The scope of an alert rule says whose value it is.
+    const isOfUser = (key: string) => key === 'scopeValue' && scope === 'user';
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [replace(key), replaceAll(item, isOfUser(key) ? 'user' : key)]),
+    );
   }
 
   return {
@@ -67,14 +80,13 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
 
 /** The ways to write a text in addresses and in JSON. */
 function listForms(text: string): string[] {
-  const encoded = encodeURIComponent(text.toWellFormed());
-  return [
-    text,
-    encoded,
-    encoded.replaceAll('%20', '+'),
-    encodeURI(text.toWellFormed()),
-    JSON.stringify(text).slice(1, -1),
+  const wellFormed = text.toWellFormed();
+  const encoded = encodeURIComponent(wellFormed);
+  const forms = [
+    ...[text, encoded, encoded.replaceAll('%20', '+'), encodeURI(wellFormed), JSON.stringify(text).slice(1, -1)],
+    new URLSearchParams({ '': wellFormed }).toString().slice(1),
   ];
+  return forms.flatMap((form) => [form, form.replaceAll("'", '%27')]);
 }
 
 /** Replaces a form where it is a whole word; with `isWeak`, only after what names a user. */
@@ -97,5 +109,6 @@ function replaceWords(text: string, form: string, isWeak: boolean): string {
 function isWholeWord(text: string, at: number, length: number): boolean {
   const isInside = (one: string | undefined, other: string | undefined) =>
     one !== undefined && other !== undefined && WORD.test(one) && WORD.test(other);
-  return !isInside(text[at - 1], text[at]) && !isInside(text[at + length - 1], text[at + length]);
+  const isBegun = isInside(text[at - 1], text[at]) && !ESCAPED.test(text.slice(Math.max(0, at - MAX_ESCAPED), at));
+  return !isBegun && !isInside(text[at + length - 1], text[at + length]);
 }

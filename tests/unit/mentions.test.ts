@@ -16,6 +16,10 @@ describe('a mention of a user', () => {
     ['see https://lms.example.edu/people/ada-4711?tab=1', 'see [erased]?tab=1'],
     ['?mail=ada%40example.edu&name=Ada+Lovelace&n=Ada%20Lovelace', '?mail=[erased]&name=[erased]&n=[erased]'],
     ['ada-47110, xada-4711 and Ada', 'ada-47110, xada-4711 and Ada'],
+    ['?return=%2Fpeople%2Fada-4711', '?return=%2Fpeople%2F[erased]'],
+    ['?return=%252Fpeople%252Fada-4711%2526a', '?return=%252Fpeople%252F[erased]%2526a'],
+    ['q=%22Ada%20Lovelace%22 mailto%3Aada%40example.edu', 'q=%22[erased]%22 mailto%3A[erased]'],
+    ['%4Eada-4711 and 50%aada-4711', '%4Eada-4711 and 50%aada-4711'],
     ['nada@example.edu', 'nada@example.edu'],
   ])('in %j leaves %j', (text, left) => {
     expect(ada.replace(text)).toBe(left);
@@ -29,6 +33,31 @@ describe('a mention of a user', () => {
     expect(short.replaceAll({ previousUserId: '4711', distanceKm: '4711', n: [4711] })).toEqual({
       ...{ previousUserId: '[erased]', distanceKm: '4711', n: [4711] },
     });
+  });
+
+  it('is not the id of somebody whose name nobody knows', () => {
+    const nameless = createMentionFinder({ id: '4711', name: '4711', email: null, url: null });
+    expect(nameless.replace('/courses/4711/quizzes/9?user%3D4711&a=users%2F4711')).toBe(
+      '/courses/4711/quizzes/9?user%3D[erased]&a=users%2F[erased]',
+    );
+    expect(nameless.replaceAll({ contextId: '4711', rule: { scope: 'user', scopeValue: '4711' } })).toEqual({
+      ...{ contextId: '4711', rule: { scope: 'user', scopeValue: '[erased]' } },
+    });
+    expect(nameless.replaceAll({ scope: 'course', scopeValue: '4711' })).toEqual({
+      scope: 'course',
+      scopeValue: '4711',
+    });
+    const short = createMentionFinder({ id: 'anna', name: 'anna', email: null, url: null });
+    expect(short.replace('Anna writes about user anna')).toBe('Anna writes about user [erased]');
+  });
+
+  it('is found however addresses write an apostrophe', () => {
+    const sean = createMentionFinder({ id: "sean.o'connor@ucd.example", name: null, email: null, url: null });
+    const view = String(new URLSearchParams({ userId: "sean.o'connor@ucd.example" }));
+    expect(sean.replace(view)).toBe('userId=[erased]');
+    expect(sean.replace(new URL("https://lms.example/?u=sean.o'connor@ucd.example").href)).toBe(
+      'https://lms.example/?u=[erased]',
+    );
   });
 
   it('is found in the names and the texts of JSON', () => {

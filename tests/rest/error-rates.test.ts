@@ -207,8 +207,11 @@ describe('the rates', () => {
     await sql()`delete from session_verdicts where integration_id = ${tenant.id} and session_id = ${people[19]!}`;
     await judge(people[19]!, -1, { at: '2020-01-01T00:00:00Z' });
     await judge(people[19]!, -1);
+    // The same with a reason.
+    await judge(people[19]!, -1);
     await judge(people[19]!, null, { isUndo: true });
     await judge(people[19]!, 1, { score: 0.29 });
+    await judge(people[19]!, 1, { score: 0.31 });
     expect((await getRates()).sample).toMatchObject({ humans: 19, bots: 13 });
     const at = (await getRates()).sample.ratesByCut;
     expect([at[29]!.recall!.estimate, at[30]!.recall!.estimate]).toEqual([1, 0.923077]);

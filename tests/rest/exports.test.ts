@@ -185,7 +185,7 @@ describe('an export that is read slowly', () => {
     await once(socket, 'readable');
     // Buffers on the way hold some megabytes. All 150 pages would take 300 statements.
     let before = -1;
-    for (; before !== counted.read(); await sleep(200)) before = counted.read();
+    for (; before !== counted.read(); await sleep(1_000)) before = counted.read();
     expect(before).toBeLessThan(200);
     // Others come and go. What the export held would stay as long as its client waits.
     await waitUntil(async () => {

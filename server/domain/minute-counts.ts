@@ -11,10 +11,18 @@ export const MINUTES_DAYS = 38;
 export const MINUTE_SCOPES = `cross join lateral (
   values ('integration', ''), ('course', course_id), ('user', user_id), ('origin', origin)) m(scope, value)`;
 
-/** Adds up the entries of anomalies and failed deliveries by minute. Returns how many rows it wrote. */
-export async function foldIncidents(db: Database): Promise<number> {
-  return (await db.query(FOLD_INCIDENTS, [])).length;
-}
+/**
+ * Adds up the entries of anomalies and failed deliveries by minute. Returns how many rows it wrote: none if another process is folding,
+ * or if an erasure renames a user.
+ */
+export const foldIncidents = (db: Database): Promise<number> =>
+  db.transact(
+    async (query) => {
+      const [lock] = await query<{ isOurs: boolean }>(TRY_LOCK, []);
+      return lock!.isOurs ? (await query(FOLD_INCIDENTS, [])).length : 0;
+    },
+    { isLong: true },
+  );
 
 const FOLD_INCIDENTS = composeEntryFold('incident_counts', {
   key: ['integration_id', 'kind', 'scope', 'value', 'minute', 'type', 'severity'],

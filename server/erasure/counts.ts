@@ -3,26 +3,42 @@ import { ERASED_NAME } from '../domain/erased-users';
 import { TRY_LOCK } from '../domain/rollups';
 import type { RunningErasure } from './running-erasure';
 
-/** For so long writers of sessions wait at most. */
+/** For so long writers of sessions wait at most, and then not for ten times as long. */
 const LOCK_LIMIT = "set local lock_timeout = '2s'";
 /**
  * After it, all changes of sessions are committed and appended to the unfolded ones, and later ones see what this transaction does.
  */
 const LOCK_SESSIONS = 'lock table sessions in share mode';
 const LOCK_REFUSED = '55P03';
+const REFUSED_PAUSE_MS = 20_000;
+/** Another process folds, or counts sessions of an earlier version. */
+const BUSY_PAUSE_MS = 250;
 
 /**
  * Gives the counts of the user to the pseudonym, all at once, so that every number is right at every moment: nobody has the pseudonym,
- * so rows only change their name. Answers false if it is not possible now.
+ * so rows only change their name. Answers after how many milliseconds to try again, or null if it is done.
  */
-export async function moveCounts(db: Database, erasure: RunningErasure): Promise<boolean> {
+export async function moveCounts(db: Database, erasure: RunningErasure): Promise<number | null> {
   try {
-    return await db.transact((query) => move(query, erasure), { isLong: true });
+    const isMoved = await db.transact((query) => move(query, erasure), { isLong: true });
+    return isMoved ? null : BUSY_PAUSE_MS;
   } catch (error) {
-    if ((error as { code?: unknown }).code === LOCK_REFUSED) return false;
+    if ((error as { code?: unknown }).code === LOCK_REFUSED) return REFUSED_PAUSE_MS;
     throw error;
   }
 }
+
+/** Moves what was counted under the user's id while sessions were being erased. */
+export const moveLateCounts = (query: Query, { integrationId, userId, pseudonym }: RunningErasure) =>
+  query(MOVE_INCIDENTS, [integrationId, userId, pseudonym]);
+
+/** New entries, because the pseudonym may have the old ones already. The caller has the lock of the fold. */
+const MOVE_INCIDENTS = `
+  with late as (
+    delete from incident_counts where integration_id = $1 and kind = 'Anomaly' and scope = 'user' and value = $2
+    returning integration_id, kind, scope, minute, type, severity, incidents)
+  insert into incident_counts (integration_id, kind, scope, value, minute, type, severity, incidents)
+  select integration_id, kind, scope, $3, minute, type, severity, incidents from late`;
 
 async function move(query: Query, { integrationId, id, userId, pseudonym }: RunningErasure): Promise<boolean> {
   await query(LOCK_LIMIT, []);

@@ -9,7 +9,7 @@ import { type ErasureContext, requestErasure } from '../domain/user-erasures';
 import type { Logger } from '../platform/log';
 import { eraseReports } from '../reports/erased-reports';
 import type { ReportStores } from '../reports/stores/store';
-import { moveCounts } from './counts';
+import { moveCounts, moveLateCounts } from './counts';
 import { eraseEvents } from './events';
 import { eraseRows } from './rows';
 import { addCounts, type RunningErasure } from './running-erasure';
@@ -61,7 +61,10 @@ export function createErasures(dependencies: {
   /** The steps. Facts about the user are refused already; the first waits for transactions that do not know it yet. */
   const steps: ((erasure: RunningErasure, after: unknown) => Promise<Progress>)[] = [
     waitForOlder,
-    async (erasure) => ((await moveCounts(db, erasure)) ? DONE : { after: null, pauseMs: PAUSE_MS }),
+    async (erasure) => {
+      const pauseMs = await moveCounts(db, erasure);
+      return pauseMs === null ? DONE : { after: null, pauseMs };
+    },
     takeSessions,
     settle,
     eraseTraces,
@@ -119,13 +122,15 @@ export function createErasures(dependencies: {
   }
 
   /** Ends the erasure. Answers false if a session names the user still, so that the steps from there on are repeated. */
-  async function end({ integrationId, id, userId, pseudonym }: RunningErasure): Promise<boolean> {
+  async function end(erasure: RunningErasure): Promise<boolean> {
+    const { integrationId, id, userId, pseudonym } = erasure;
     return db.transact(
       async (query) => {
         // The fold reads one snapshot, so it could not change the same rows at the same time.
         await query(LOCK_FOLD, []);
         const [left] = await query(FIND_LEFT, [integrationId, userId]);
         if (left) return false;
+        await moveLateCounts(query, erasure);
         await query(MOVE_ENDS, [integrationId, userId, pseudonym]);
         await query(REMOVE_ENDS, [integrationId, userId]);
         await query(WRITE_TOTALS, [integrationId, pseudonym]);

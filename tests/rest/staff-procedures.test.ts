@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_KEY_SCOPES } from '../../contract/integrations';
 import { COURSE_SORTS, SESSION_SORTS, USER_SORTS } from '../../contract/sorting';
 import { MAX_COUNTED } from '../../contract/totals';
-import { foldIncidents } from '../../server/domain/minute-counts';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { MAX_SORTED } from '../../server/domain/session-walks';
 import { markReceiving } from '../../server/domain/sites';
+import { foldCounts } from '../support/count-rows';
 import * as facts from '../support/facts';
 import { countRead, explainStatement } from '../support/plans';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
@@ -877,12 +877,8 @@ describe('each query of the dashboard reads a part of an index', () => {
       ['sessions.getHistory', { sessionId: 'ses-62' }],
       ['errorRates.get', undefined],
     ];
-    // All counts read every row in `session_deltas`. A fold does nothing while the cron's fold runs, so wait for that one, too.
-    await waitUntil(async () => {
-      await foldSessionDeltas(server.service.db);
-      return (await sql`select from session_deltas limit 1`).length === 0;
-    });
-    await foldIncidents(server.service.db);
+    // All counts read every row in `session_deltas`.
+    await foldCounts(server.service.db);
     await sql`analyze`;
     for (const [name, input, most] of calls) {
       recorder.take();

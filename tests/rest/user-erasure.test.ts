@@ -272,6 +272,29 @@ describe('an erasure', () => {
     expect([again.id === one.body.data.id, again.sessionCount]).toEqual([false, 0]);
   });
 
+  it('moves what is counted of the user while their sessions are being erased', async () => {
+    const customer = await createAda();
+    const { sql } = server.database.db;
+    await sql.unsafe(`
+      create function test_count() returns trigger language plpgsql as $$
+        begin
+          insert into incident_counts (integration_id, kind, scope, value, minute, type, severity, incidents)
+          select new.integration_id, 'Anomaly', 'user', new.user_id, date_trunc('minute', now()), 'Late', 'low', 1
+           where not exists (select from incident_counts where integration_id = new.integration_id and type = 'Late');
+          return new;
+        end $$;
+      create trigger test_count before update of position on user_erasures for each row
+        when (new.are_counts_moved and new.user_id is not null) execute function test_count()`);
+    try {
+      await eraseFully(customer);
+    } finally {
+      await sql.unsafe('drop function test_count cascade');
+    }
+    const late = await sql`
+      select value, incidents from incident_counts where integration_id = ${customer.id} and type = 'Late'`;
+    expect(late).toEqual([{ value: expect.stringMatching(/^erased/), incidents: '1' }]);
+  });
+
   it('keeps facts that come meanwhile from staying', async () => {
     const customer = await createAda();
     let n = 0;

@@ -23,6 +23,8 @@ import { createMentionFinder, type MentionFinder, mayMention } from './mentions'
 // All that is held about a user, as JSON that is read from the database page by page.
 
 const PAGE_ROWS = 50;
+/** Each with its events and scores, of which a long session has thousands. */
+const PAGE_SESSIONS = 4;
 const SCANNED_ROWS = 2_000;
 
 interface Exported {
@@ -106,19 +108,24 @@ function show(table: PgTable, alias: string): string {
 }
 
 /** Reads the rows of a user, page by page along an index on `user_id` and the two columns of `key`. */
-function listOfUser(table: PgTable, alias: string, key: [first: string, second: string], more = ''): Section {
+function listOfUser(
+  table: PgTable,
+  alias: string,
+  key: [first: string, second: string],
+  { more = '', pageRows = PAGE_ROWS } = {},
+): Section {
   const [first, second] = key.map((column) => `${alias}.${column}`);
   const read = (condition: string) => `
     select row_to_json(shown)::text as json, key from (
       select array[${first}::text, ${second}::text] as key, ${show(table, alias)} ${more}
         from ${getTableConfig(table).name} ${alias}
        where ${alias}.integration_id = $1 and ${alias}.user_id = $2 ${condition}
-       order by ${first}, ${second} limit ${PAGE_ROWS}) shown`;
+       order by ${first}, ${second} limit ${pageRows}) shown`;
   const begin = read('');
   const goOn = read(`and (${first}, ${second}) > ($3::timestamptz, $4)`);
   return async function* ({ context, userId }) {
     let key: string[] = [];
-    for (let count = PAGE_ROWS; count === PAGE_ROWS; ) {
+    for (let count = pageRows; count === pageRows; ) {
       const parameters = [context.integration.id, userId, ...key];
       const rows = await context.db.query<Row>(key.length === 0 ? begin : goOn, parameters);
       for (const { json } of rows) yield json;
@@ -203,7 +210,7 @@ function listMentions({ table, text, isOfUser = 'false', more = '', order = BY_I
 
 const SECTIONS = new Map(
   Object.entries<Section>({
-    sessions: listOfUser(sessions, 's', ['created_at', 'id'], SESSION_PARTS),
+    sessions: listOfUser(sessions, 's', ['created_at', 'id'], { more: SESSION_PARTS, pageRows: PAGE_SESSIONS }),
     devices: listOfUser(deviceConfirmations, 't', ['first_confirmed_at', 'fingerprint']),
     anomalies: listOfUser(anomalies, 't', ['detected_at', 'id']),
     writing: listOfUser(writingScores, 't', ['scored_at', 'session_id']),

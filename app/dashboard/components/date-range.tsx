@@ -1,6 +1,7 @@
 'use client';
 import { RANGE_PRESETS, showBound, writeBound } from '../date-range';
-import { Input, Select } from './field';
+import { DayInput } from './day-input';
+import { Select } from './field';
 import { useTimeZone } from './time';
 import { useUrlState } from './url-state';
 
@@ -44,16 +45,13 @@ export function DateRange({ about = 'Time', patch }: { about?: string; patch?: R
       </Select>
       {range === 'days' &&
         BOUNDS.map(({ param, edge, name }, at) => (
-          <Input
+          <DayInput
             key={param}
-            type="date"
             aria-label={`${name} (day, ${timeZone})`}
             title={`${name}: a day in ${timeZone}`}
             className="w-34"
             value={showBound(bounds[at] ?? null, edge, timeZone)}
-            onChange={({ target }) =>
-              change({ ...patch, range: null, [param]: writeBound(target.value, edge, timeZone) })
-            }
+            onChange={(day) => change({ ...patch, range: null, [param]: writeBound(day, edge, timeZone) })}
           />
         ))}
     </span>

@@ -292,6 +292,18 @@ export function registerReviewTests(): void {
       await expect.poll(() => readLevel(sessionId)).toBe('medium');
     });
 
+    it('keep what somebody else saved meanwhile, also after an undo', async () => {
+      const page = await dashboard.visit('/settings?tab=thresholds');
+      await page.getByLabel('Medium from', { exact: true }).and(page.getByRole('spinbutton')).fill('45');
+      const put = (thresholds: object) => dashboard.api('PUT', '/v1/settings/risk-thresholds', thresholds);
+      expect((await put({ mediumAt: 40, botAt: 80 })).status).toBe(200);
+      await page.getByRole('button', { name: 'Save thresholds' }).click();
+      await page.getByText('Medium from 45, bot from 80', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await page.getByText('Medium from 40, bot from 80', { exact: true }).waitFor();
+      expect((await put({ mediumAt: 40, botAt: 70 })).status).toBe(200);
+    });
+
     it('move by their handles, by pointer or keys, and never closer than the gap', async () => {
       const page = await dashboard.visit('/settings?tab=thresholds');
       const handle = page.getByRole('slider', { name: 'Bot from' });

@@ -120,6 +120,7 @@ function RulePanel({ rule, base, onClose }: { rule: AlertRule; base: string; onC
         queryClient.setQueryData(trpc.alertRules.list.queryKey(), (before) =>
           before?.map((one) => (one.id === id ? after : one)),
         );
+        queryClient.setQueryData(trpc.alertRules.get.queryKey({ id }), after);
         void refresh();
         toast({ text: after.enabled ? 'Switched on. It judges what ends from now on.' : 'Switched off' });
       },

@@ -36,7 +36,9 @@ export function Sessions() {
   const sorting = useSorting('newest');
   const calendar = useTimeZone();
   const filters = readSessionList(params, calendar);
-  const list = useInfiniteQuery(trpc.sessions.listSorted.infiniteQueryOptions(filters, PAGES));
+  // It does not move while somebody works on it: `useNewRows` says what is new.
+  const still = { ...PAGES, refetchOnWindowFocus: false, refetchOnReconnect: false };
+  const list = useInfiniteQuery(trpc.sessions.listSorted.infiniteQueryOptions(filters, still));
   const total = useQuery(trpc.sessions.count.queryOptions(readSessionFilters(params, calendar))).data;
   const rows = list.data?.pages.flatMap(({ data }) => data);
   const news = useNewRows(

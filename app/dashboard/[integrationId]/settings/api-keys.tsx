@@ -176,6 +176,8 @@ export function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): vo
     }),
   );
   const close = () => {
+    // The key that comes would be shown to nobody.
+    if (mint.isPending) return;
     // Drops the last copy of the key in the browser.
     mint.reset();
     onClose();

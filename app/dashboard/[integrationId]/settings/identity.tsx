@@ -54,6 +54,8 @@ function RotateDialog({ hasSecret, isOpen, onClose }: { hasSecret: boolean; isOp
   const rotate = useMutation(trpc.sites.rotateIdentitySecret.mutationOptions());
   const secret = rotate.data?.identitySecret;
   const close = () => {
+    // The secret that comes would be shown to nobody.
+    if (rotate.isPending) return;
     // Drops the last copy of the secret in the browser.
     rotate.reset();
     onClose();
@@ -72,7 +74,9 @@ function RotateDialog({ hasSecret, isOpen, onClose }: { hasSecret: boolean; isOp
           </p>
           <FormFault error={rotate.error} />
           <div className="flex justify-end gap-2">
-            <Button onClick={close}>Cancel</Button>
+            <Button disabled={rotate.isPending} onClick={close}>
+              Cancel
+            </Button>
             <Button kind="danger" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
               {hasSecret ? 'Rotate secret' : 'Create secret'}
             </Button>

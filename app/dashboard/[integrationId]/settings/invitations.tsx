@@ -42,6 +42,8 @@ export function InviteDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): 
     }),
   );
   const close = () => {
+    // The link that comes would be shown to nobody.
+    if (create.isPending) return;
     // Drops the last copy of the link in the browser.
     create.reset();
     onClose();
@@ -104,6 +106,7 @@ export function PasswordLinkDialog({ account, onClose }: { account: StaffAccount
     }),
   );
   const close = () => {
+    if (create.isPending) return;
     create.reset();
     onClose();
   };

@@ -43,9 +43,10 @@ interface EditorProps {
 
 function Editor({ minGap, saved, distribution }: EditorProps) {
   const { canWrite } = useStaff();
-  const [draft, setDraft] = useState<Thresholds | null>(null);
-  const { save, error } = useSaving(() => setDraft(null));
-  const shown = draft ?? saved;
+  /** The cut points that were moved. The others are those that somebody else may save meanwhile. */
+  const [draft, setDraft] = useState<Partial<Thresholds>>({});
+  const { save, error } = useSaving(() => setDraft({}));
+  const shown = { ...saved, ...draft };
   const isChanged = shown.mediumAt !== saved.mediumAt || shown.botAt !== saved.botAt;
   const isTooClose = shown.botAt - shown.mediumAt < minGap;
   const faultOf = (cut: keyof Thresholds) => {
@@ -61,13 +62,20 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
       <ScoreHistogram
         distribution={distribution}
         thresholds={shown}
-        overlay={<CutHandles thresholds={shown} minGap={minGap} isDisabled={!canWrite} onChange={setDraft} />}
+        overlay={
+          <CutHandles
+            thresholds={shown}
+            minGap={minGap}
+            isDisabled={!canWrite}
+            onChange={(next) => setDraft({ ...draft, ...listMoved(shown, next) })}
+          />
+        }
       />
       <form
         className="space-y-4 rounded border border-line bg-surface p-4"
         onSubmit={(event) => {
           event.preventDefault();
-          save(shown, saved);
+          void save(draft);
         }}
       >
         <div className="flex flex-wrap items-start gap-4">
@@ -76,7 +84,7 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
               <CutInput
                 value={shown[cut]}
                 isDisabled={!canWrite}
-                onChange={(value) => setDraft({ ...shown, [cut]: value })}
+                onChange={(value) => setDraft({ ...draft, [cut]: value })}
               />
             </Field>
           ))}
@@ -84,7 +92,7 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
             <Button kind="primary" type="submit" disabled={!canWrite || !isChanged || isTooClose}>
               Save thresholds
             </Button>
-            <Button kind="quiet" disabled={!isChanged} onClick={() => setDraft(null)}>
+            <Button kind="quiet" disabled={!isChanged} onClick={() => setDraft({})}>
               Reset
             </Button>
           </div>
@@ -98,25 +106,37 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
   );
 }
 
-/** Saves cut points. The notification offers to undo it. */
+/** Lists the cut points that differ. */
+const listMoved = (before: Thresholds, after: Thresholds): Partial<Thresholds> =>
+  Object.fromEntries(FIELDS.filter(({ cut }) => before[cut] !== after[cut]).map(({ cut }) => [cut, after[cut]]));
+
+/** Saves the cut points that were moved. The notification offers to move them back. */
 function useSaving(onSaved: () => void) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
   const update = useMutation(trpc.riskThresholds.update.mutationOptions());
-  const save = (next: Thresholds, before: Thresholds | null) =>
+  const stored = trpc.riskThresholds.get.queryOptions({});
+  const save = async (moved: Partial<Thresholds>, isUndo = false) => {
+    const before = await queryClient.fetchQuery({ ...stored, staleTime: 0 }).catch((error: unknown) => {
+      toast({ text: describeError(error), isError: true });
+      return null;
+    });
+    if (before === null) return;
+    const next = { ...before, ...moved };
     update.mutate(next, {
-      onSuccess: (stored) => {
-        queryClient.setQueryData(trpc.riskThresholds.get.queryKey({}), stored);
+      onSuccess: (after) => {
+        queryClient.setQueryData(stored.queryKey, after);
         // Classes show on every page.
         void queryClient.invalidateQueries();
         onSaved();
         toast({
-          text: `Medium from ${stored.mediumAt}, bot from ${stored.botAt}`,
-          ...(before ? { undo: () => save(before, null) } : {}),
+          text: `Medium from ${after.mediumAt}, bot from ${after.botAt}`,
+          ...(isUndo ? {} : { undo: () => void save(listMoved(next, before), true) }),
         });
       },
     });
+  };
   return { save, error: update.error };
 }
 

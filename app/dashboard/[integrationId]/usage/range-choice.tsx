@@ -1,7 +1,7 @@
 'use client';
 import type { Usage } from '../../../../contract/usage';
 import { Button } from '../../components/button';
-import { Input } from '../../components/field';
+import { DayInput } from '../../components/day-input';
 import { useUrlState } from '../../components/url-state';
 
 const DAY_MS = 86_400_000;
@@ -27,14 +27,13 @@ export function RangeChoice({ shown }: { shown: Pick<Usage, 'startDate' | 'endDa
           ['endDate', 'To'],
         ] as const
       ).map(([param, name]) => (
-        <Input
+        <DayInput
           key={param}
-          type="date"
           aria-label={`${name} (UTC day)`}
           title={`${name} (UTC day)`}
           className="w-34"
           value={(params.get(param) ?? shown?.[param])?.slice(0, 10) ?? ''}
-          onChange={(event) => change({ [param]: event.target.value })}
+          onChange={(day) => change({ [param]: day })}
         />
       ))}
     </>

@@ -66,6 +66,12 @@ function Player({
     setPlaying(false);
     setTime(chosenMs);
   }, [chosenMs]);
+  /** Goes to a finding, also if it is the one that was chosen last. */
+  const goTo = (ms: number) => {
+    setPlaying(false);
+    setTime(ms);
+    choose(ms);
+  };
   const togglePlay = () => {
     if (atMs >= scene.endMs) setTime(scene.startMs);
     setPlaying(!isPlaying);
@@ -110,13 +116,13 @@ function Player({
         </div>
       </div>
       <div className="flex flex-wrap items-center gap-1">
-        <IconButton label="The finding before" disabled={!before} onClick={() => before && choose(before.atMs)}>
+        <IconButton label="The finding before" disabled={!before} onClick={() => before && goTo(before.atMs)}>
           <SkipBack size={16} aria-hidden />
         </IconButton>
         <IconButton label={isPlaying ? 'Pause' : 'Play'} kind="plain" onClick={togglePlay}>
           {isPlaying ? <PauseIcon size={16} aria-hidden /> : <Play size={16} aria-hidden />}
         </IconButton>
-        <IconButton label="The next finding" disabled={!after} onClick={() => after && choose(after.atMs)}>
+        <IconButton label="The next finding" disabled={!after} onClick={() => after && goTo(after.atMs)}>
           <SkipForward size={16} aria-hidden />
         </IconButton>
         <fieldset className="ml-2 flex rounded border border-line-strong">

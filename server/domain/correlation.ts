@@ -39,8 +39,8 @@ export function describeMatch(session: { isInferred: boolean | null; correlation
   }
 }
 
-/** What people do themselves. Pages scroll and hide without anybody. */
-const INPUT_TYPES: ReadonlySet<SessionEventType> = new Set(['mouse', 'keyboard', 'touch', 'form', 'clipboard']);
+/** What people do themselves. Pages scroll, hide and put the focus into forms without anybody. */
+const INPUT_TYPES: ReadonlySet<SessionEventType> = new Set(['mouse', 'keyboard', 'touch', 'clipboard']);
 
 /** Whether an event is input, and not made by a script of the page. */
 export const isInput = ({ type, metadata }: { type: SessionEventType; metadata: Record<string, unknown> | null }) =>

@@ -17,7 +17,7 @@ const MAX_OTHERS = 5;
 export const concurrentSessionsRule: AnomalyRule = {
   name: 'ConcurrentSessions',
   definition:
-    'Mouse, keyboard, touch, form or clipboard input of one user on two devices in the same minute. The devices are of another type, browser or system. Once for each user, pair of devices and day.',
+    'Mouse, keyboard, touch or clipboard input of one user on two devices in the same minute. The devices are of another type, browser or system. Once for each user, pair of devices and day.',
   parameters: [
     'minute: of the clock, in UTC',
     `compared: the ${MAX_OTHERS} latest sessions that were open at the time, and the latest 500 events of each`,

@@ -8,11 +8,12 @@ import {
   MAX_VISITS,
   type MatchedVisit,
   MEMORY_DAYS,
+  type Visit,
 } from './history';
 import type { AnomalyRule, FoundAnomaly } from './rule';
 
 /** A device with this many users is a shared machine, as in a laboratory. */
-const SHARED_MACHINE_USERS = 10;
+export const SHARED_MACHINE_USERS = 10;
 /** From this many other users on, the anomaly is medium and high. */
 const MEDIUM_USERS = 2;
 const HIGH_USERS = 4;
@@ -36,8 +37,7 @@ export const sharedDeviceRule: AnomalyRule = {
   async find(session, history) {
     if (!isMatched(session)) return [];
     const visits = (await history.listDeviceVisits()).filter(isMatched);
-    const users = new Set(visits.map(({ userId }) => userId));
-    if (users.size >= SHARED_MACHINE_USERS) return [];
+    if (isSharedMachine(visits)) return [];
     const found: FoundAnomaly[] = [];
     for (const first of listFirsts(session, visits, ({ userId }) => userId)) {
       const otherUserCount = countOthersBefore(first, visits);
@@ -46,6 +46,10 @@ export const sharedDeviceRule: AnomalyRule = {
     return found;
   },
 };
+
+/** Whether the visits of a device are those of so many users that it is a shared machine. */
+export const isSharedMachine = (visits: readonly Visit[]): boolean =>
+  new Set(visits.filter(isMatched).map(({ userId }) => userId)).size >= SHARED_MACHINE_USERS;
 
 /** Whether the user never had the device, not before a holiday either. */
 const isNew = async (first: MatchedVisit, history: History) =>

@@ -1,5 +1,6 @@
 import { areComparable } from '../domain/correlation';
 import type { AnomalyRule, FoundAnomaly } from './rule';
+import { isSharedMachine, SHARED_MACHINE_USERS } from './shared-device';
 
 /** A switch within this time is high. */
 const SOON_MINUTES = 30;
@@ -9,11 +10,14 @@ const MINUTE_MS = 60_000;
 export const userSwitchRule: AnomalyRule = {
   name: 'UserSwitch',
   definition: 'A session that belongs to one user is matched with another one. Once for each session and later user.',
-  parameters: [`soon: within ${SOON_MINUTES} minutes of the match with the user before`],
+  parameters: [
+    `soon: within ${SOON_MINUTES} minutes of the match with the user before`,
+    `a device with ${SHARED_MACHINE_USERS} or more users is a shared machine and not judged`,
+  ],
   severity: 'high if it was soon, else medium',
   metadata: ['previousUserId', 'minutesBetween'],
   innocent: [
-    'a family computer on which one signs out and another signs in, in the same tab',
+    'a family computer, or the tablet of a class, on which one signs out and another signs in, in the same tab',
     'a teacher or administrator who acts as a student (Canvas: act as user; Moodle: log in as)',
   ],
   causes: ['correlated'],
@@ -35,6 +39,6 @@ export const userSwitchRule: AnomalyRule = {
       }
       seen.add(userId);
     }
-    return found;
+    return found.length > 0 && isSharedMachine(await history.listDeviceVisits()) ? [] : found;
   },
 };

@@ -214,6 +214,14 @@ describe('UserSwitch', () => {
     ]);
   });
 
+  it('is not told of a shared machine, as of the tablets of a class', async () => {
+    for (let n = 0; n < 10; n++)
+      await campus.send(makeVisit({ id: `v${n}`, user: `user-${n}`, ago: 900 - n, minutes: null, device: 'tablet' }));
+    await campus.send(makeVisit({ id: 's', user: null, ago: 600, minutes: null, device: 'tablet' }));
+    for (const fact of [match('ada', 500), match('bob', 480)]) await campus.send([fact]);
+    expect(shorten(await campus.listAnomalies()).filter((text) => text.startsWith('UserSwitch'))).toEqual([]);
+  });
+
   it('is not told of one person whom the LMS and the customer’s server name by ids of different kinds', async () => {
     expect(shorten(await matched(match('42', 500, 0.7), match('sis-7', 499)))).toEqual([]);
     await campus.send([match('bob', 480)]);
@@ -304,6 +312,7 @@ describe('ConcurrentSessions', () => {
   it.each<[string, VisitFields, VisitFields]>([
     ['a person who changes from one device to the other', { input: [1, 2] }, { input: [4] }],
     ['a page that scrolls or is hidden', { inputType: 'scroll' }, {}],
+    ['a page that puts the focus into a form', { inputType: 'form' }, {}],
     ['a page that is only looked at', { inputType: 'visibility' }, {}],
     ['a frame whose storage is partitioned', {}, { device: 'frame', userAgent: undefined }],
     ['sessions that follow each other', { minutes: 2, input: [1] }, { ago: 57, input: [1] }],

@@ -24,11 +24,20 @@ export interface Press {
   /** Whether the mouse moved at all since the press before. */
   hasMoved: boolean;
   heldMs: number | null;
+  /** Where the mouse was. */
+  place: Point;
+  /** Whether it was at the origin of the page, where its element is not. */
+  isNowhere: boolean;
   /** From the middle of the element, in tenths of a pixel, and the area of the element in square pixels. */
   offset10: { x: number; y: number };
   areaPx: number;
   /** screenX − clientX − window.screenX, and the same for y. */
-  screenOffset: { x: number; y: number };
+  screenOffset: Point;
+}
+
+export interface Point {
+  x: number;
+  y: number;
 }
 
 /** Text that came into a text area or an editable element, and was not pasted, dropped or filled in. */

@@ -1,4 +1,4 @@
-import type { Press } from './deeds';
+import type { Point, Press } from './deeds';
 import {
   add,
   countShare,
@@ -28,13 +28,15 @@ export interface MousePresses {
   /** Those that were released at once and in the exact middle. */
   hasty: Share;
   holds: Sample;
-  /** The screen offset of the first press, and the range of all of them. Null without presses. */
-  screenOffsets: { first: Point; least: Point; most: Point } | null;
+  /** The screen offsets, and the places in the page. Null without presses. */
+  screenOffsets: PointRange | null;
+  places: PointRange | null;
 }
 
-interface Point {
-  x: number;
-  y: number;
+interface PointRange {
+  first: Point;
+  least: Point;
+  most: Point;
 }
 
 /** Whether it is a press of a mouse that neither a script nor assistive technology made. */
@@ -45,16 +47,17 @@ const isTrustedMouse = ({ pointer, isTrusted }: Press) => pointer === 'mouse' &&
 /** A finger holds a button longer. */
 const MIN_PRESSED_MS = 12;
 const MAX_SIMULATED_MS = 1;
+const MAX_HANDLED_MS = 100;
 
 /**
  * Whether a press is like those of assistive technology. If a screen reader asks for the action of an element, Chromium
- * makes the events of a mouse: without pressure, in the middle, and released at once. Scripts of the page can delay the
- * release by some milliseconds.
+ * makes the events of a mouse: without pressure, released at once, and in the middle of the element. An element in a line of
+ * text has none: there the mouse is at the origin of the page. The release waits until the page has handled the press.
  */
-function isSimulated({ hasPressure, heldMs, isCentred, isFractional }: Press): boolean {
+function isSimulated({ hasPressure, heldMs, isCentred, isFractional, isNowhere }: Press): boolean {
   if (hasPressure || heldMs === null) return false;
   const isMiddle = isCentred !== false && !isFractional;
-  return heldMs < (isMiddle ? MIN_PRESSED_MS : MAX_SIMULATED_MS);
+  return isNowhere || heldMs < (isMiddle ? MAX_HANDLED_MS : MAX_SIMULATED_MS);
 }
 
 /** Whether assistive technology pressed for somebody: without a move, too. Programs that drive a browser move first, or hold longer. */
@@ -65,17 +68,18 @@ export interface PressesByOrigin {
   mousePresses: MousePresses;
   /** Presses after a move that are otherwise like those of assistive technology. Some programs press so, too. */
   simulatedPresses: MousePresses;
-  /** How many presses of assistive technology were far from the press before: there no mouse was moved, for certain. */
+  /** How many presses no mouse can have made: where the element is not, or far from the press before without a move. */
   assistedCount: number;
 }
 
 export function sortPresses(presses: readonly Press[]): PressesByOrigin {
   const own = presses.filter(isOfMouse);
-  const assisted = presses.filter((press) => isTrustedMouse(press) && isAssisted(press));
+  const simulated = presses.filter((press) => isTrustedMouse(press) && isSimulated(press));
   return {
     mousePresses: sumUpPresses(own.filter((press) => !isSimulated(press))),
     simulatedPresses: sumUpPresses(own.filter(isSimulated)),
-    assistedCount: assisted.filter(({ isApproached }) => isApproached === false).length,
+    assistedCount: simulated.filter((press) => press.isNowhere || (isAssisted(press) && press.isApproached === false))
+      .length,
   };
 }
 
@@ -105,17 +109,15 @@ function sumUpPresses(presses: readonly Press[]): MousePresses {
     released: countShare(released, () => true),
     hasty: countShare(released, ({ heldMs, isCentred }) => heldMs! < MIN_PRESSED_MS && isCentred === true),
     holds: takeSample(released.map(({ heldMs }) => heldMs!)),
-    screenOffsets: presses.reduce<MousePresses['screenOffsets']>(
-      (range, { screenOffset: at }) => mergeOffsets(range, { first: at, least: at, most: at }),
-      null,
-    ),
+    screenOffsets: findRange(presses.map(({ screenOffset }) => screenOffset)),
+    places: findRange(presses.map(({ place }) => place)),
   };
 }
 
-function mergeOffsets(
-  one: MousePresses['screenOffsets'],
-  other: MousePresses['screenOffsets'],
-): MousePresses['screenOffsets'] {
+const findRange = (points: readonly Point[]): PointRange | null =>
+  points.reduce<PointRange | null>((range, at) => mergeRanges(range, { first: at, least: at, most: at }), null);
+
+function mergeRanges(one: PointRange | null, other: PointRange | null): PointRange | null {
   if (one === null || other === null) return one ?? other;
   return {
     first: one.first,
@@ -134,7 +136,8 @@ const MERGES: { [Name in keyof MousePresses]: Merge<MousePresses[Name]> } = {
   released: mergeShares,
   hasty: mergeShares,
   holds: mergeSamples,
-  screenOffsets: mergeOffsets,
+  screenOffsets: mergeRanges,
+  places: mergeRanges,
 };
 
 /** Puts the presses of two parts of a session together. */

@@ -5,6 +5,8 @@ import type { Keystroke } from './keystroke';
 
 /** A longer stretch of text is typed at once only by a program, or by a fast typist. */
 const MAX_PHRASE_LENGTH = 40;
+/** Of keys that are left out: people dictate whole clauses. Where text came from is told more narrowly. */
+const MAX_CLAUSE_LENGTH = 80;
 /** A pause that begins a phrase. */
 export const MIN_PHRASE_PAUSE_MS = 350;
 /** Nobody speaks 40 characters in a second, so text that comes faster was not dictated. */
@@ -24,20 +26,15 @@ export function leaveOutPhrases(keys: readonly Keystroke[]): Keystroke[] {
 
 function isPhrase([first, ...others]: readonly Keystroke[]): boolean {
   const tookMs = others.reduce((total, { intervalMs }) => total + intervalMs!, 0);
-  return isSpokenPhrase({ length: others.length + 1, tookMs, pauseMs: findPause(first!) });
+  return isSpokenPhrase({ length: others.length + 1, tookMs, pauseMs: findPause(first!) }, MAX_CLAUSE_LENGTH);
 }
 
 /** Whether a program typed what could have been spoken or chosen in the pause before it. */
-export function isSpokenPhrase({
-  length,
-  tookMs,
-  pauseMs,
-}: {
-  length: number;
-  tookMs: number;
-  pauseMs: number;
-}): boolean {
-  if (length < 2 || length > MAX_PHRASE_LENGTH) return false;
+export function isSpokenPhrase(
+  { length, tookMs, pauseMs }: { length: number; tookMs: number; pauseMs: number },
+  maxLength = MAX_PHRASE_LENGTH,
+): boolean {
+  if (length < 2 || length > maxLength) return false;
   return tookMs <= (length - 1) * MAX_MEAN_INTERVAL_MS && pauseMs >= length * MS_PER_SPOKEN_CHARACTER;
 }
 

@@ -60,6 +60,9 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
     isApproached: isJudged ? moves > MAX_UNAPPROACHED_MOVES : null,
     hasMoved: moves > 0,
     heldMs: null,
+    place,
+    isNowhere:
+      x10 === 0 && y10 === 0 && (Math.abs(event.offsetX10) > width * 5 || Math.abs(event.offsetY10) > height * 5),
     offset10: { x: event.offsetX10, y: event.offsetY10 },
     areaPx: width * height,
     screenOffset: { x: event.screenX10 / 10, y: event.screenY10 / 10 },

@@ -62,7 +62,7 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
     manners: [
       { ...PEOPLE['screen reader']!, isScrolledByCommand: true },
       SIMULATED_PRESSES,
-      { ...SIMULATED_PRESSES, holdMs: uniform(0, 11) },
+      { ...SIMULATED_PRESSES, holdMs: uniform(0, 60) },
       { ...SIMULATED_PRESSES, approach: 'sometimes' },
     ],
   },

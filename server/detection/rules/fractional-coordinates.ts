@@ -1,3 +1,4 @@
+import type { Features } from '../features';
 import { findPresses } from '../mouse-presses';
 import { hasPlainPixels, isFirefox, isLinux, isWindows, judgeShare, NOT_MEASURED, type Rule } from './rule';
 
@@ -8,8 +9,8 @@ export const fractionalCoordinatesRule: Rule = {
     'screen; programs compute the middle of an element. On Linux only the exact middle counts, because pointers ' +
     'of Wayland stand between pixels.',
   needs:
-    '2 presses of a mouse on Windows, or 3 on Linux on elements of at least 10 pixels, at pixel ratio 1, without ' +
-    'frames and pens; not in Firefox, nor on other systems, whose pointers may stand between pixels',
+    '2 presses of a mouse on Windows that are at least 64 pixels apart, or 3 on Linux on elements of at least 10 ' +
+    'pixels, at pixel ratio 1, without frames and pens; not in Firefox, nor on other systems, whose pointers may stand between pixels',
   plainly: 'The mouse stood between two pixels. Devices do not do that here, a computed position can.',
   exempts: {
     touch: 'only a mouse is judged',
@@ -22,8 +23,18 @@ export const fractionalCoordinatesRule: Rule = {
   reference: 'W3C Pointer Events, fractional coordinates',
   judge(features) {
     if (isFirefox(features) || !hasPlainPixels(features)) return NOT_MEASURED;
-    if (isWindows(features)) return judgeShare(findPresses(features, 'fractional'), { needed: 2, share: 0.2 });
+    if (isWindows(features) && areSpread(features))
+      return judgeShare(findPresses(features, 'fractional'), { needed: 2, share: 0.2 });
     if (isLinux(features)) return judgeShare(findPresses(features, 'fractionalMiddles'), { needed: 3, share: 0.8 });
     return NOT_MEASURED;
   },
 };
+
+const MIN_SPREAD_PX = 64;
+
+/** Whether the presses are so far apart that a page which is pinched larger would show. */
+function areSpread(features: Features): boolean {
+  const places = findPresses(features, 'places');
+  if (places === null) return false;
+  return Math.max(places.most.x - places.least.x, places.most.y - places.least.y) >= MIN_SPREAD_PX;
+}

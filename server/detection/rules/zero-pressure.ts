@@ -1,12 +1,14 @@
 import { findPresses } from '../mouse-presses';
-import { judgeShare, type Rule } from './rule';
+import { isChromium, isFirefox, judgeShare, NOT_MEASURED, type Rule } from './rule';
 
 export const zeroPressureRule: Rule = {
   ...{ flag: 'zero-pressure', group: 'integrity', expected: 'below 0.5 of the presses' },
   sees:
     'Presses of a mouse without pressure. A mouse has 0.5 while a button is down; events that come through the ' +
     'DevTools protocol have 0.',
-  needs: '2 presses of a mouse',
+  needs:
+    '2 presses of a mouse in Chromium or Firefox, not on Android: older versions there, and of Safari, report no ' +
+    'pressure of any mouse',
   plainly: 'The mouse button was pressed without pressure. A real mouse reports a pressure of one half.',
   exempts: {
     touch: 'only a mouse is judged',
@@ -14,5 +16,9 @@ export const zeroPressureRule: Rule = {
   },
   touches: {},
   reference: 'W3C Pointer Events, `pressure`',
-  judge: (features) => judgeShare(findPresses(features, 'pressureless'), { needed: 2, share: 0.5 }),
+  judge(features) {
+    const isKnown = isChromium(features) || isFirefox(features);
+    if (!isKnown || features.userAgent.includes('Android')) return NOT_MEASURED;
+    return judgeShare(findPresses(features, 'pressureless'), { needed: 2, share: 0.5 });
+  },
 };

@@ -1,5 +1,6 @@
 'use client';
 import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { Page } from '../../contract/pagination';
 
 /** How often a list that is open asks for newer rows. Not while the page is hidden. */
@@ -22,7 +23,8 @@ export function useNewRows<Row extends { id: string }>(
   isNewestFirst: boolean,
 ) {
   const queryClient = useQueryClient();
-  const { data } = useQuery<Page<Row>>({
+  const [shownAtMs, setShownAtMs] = useState(0);
+  const { data, dataUpdatedAt } = useQuery<Page<Row>>({
     ...(first as { queryKey: QueryKey }),
     enabled: isNewestFirst && list.data !== undefined,
     initialData: list.data?.pages[0],
@@ -31,11 +33,16 @@ export function useNewRows<Row extends { id: string }>(
   });
   const known = list.data?.pages[0]?.data[0]?.id;
   const rows = data?.data ?? [];
-  const at = known === undefined ? rows.length : rows.findIndex(({ id }) => id === known);
+  // What was read before the list was shown again says nothing of it.
+  const isOutdated = dataUpdatedAt < shownAtMs;
+  const at = known === undefined ? rows.length : isOutdated ? 0 : rows.findIndex(({ id }) => id === known);
   return {
     newRows: at < 0 ? rows.length : at,
     /** Whether there may be more new rows than counted. */
     isMore: at < 0,
-    show: () => void queryClient.resetQueries({ queryKey: listKey }),
+    show() {
+      setShownAtMs(Date.now());
+      void queryClient.resetQueries({ queryKey: listKey });
+    },
   };
 }

@@ -115,12 +115,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 
   if (error && !rows?.length) return <ErrorState message={error} onRetry={props.onRetry} />;
   if (rows?.length === 0 && !props.hasMore) return <div className="rounded border border-line bg-surface">{empty}</div>;
+  /** Whose cell is a button where no row has a link: the first one that narrow screens show. */
+  const named = columns.findIndex(({ from }) => !from);
   const place = (column: Column<Row>) => joinClasses(column.from && FROM[column.from], column.isNumber && 'text-right');
   return (
     <div className="rounded border border-line bg-surface">
       <div
-        // A scrollable area must be reachable by keyboard: through the links in it, or by its own tab stop.
-        tabIndex={rowHref ? undefined : 0}
+        // A scrollable area must be reachable by keyboard: through what is in it, or by its own tab stop.
+        tabIndex={rowHref || (onSelect && rows?.length) ? undefined : 0}
         className="@container overflow-x-auto rounded lg:overflow-x-clip"
       >
         {onSelect && <Announcement {...props} body={body} />}
@@ -183,7 +185,19 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                       key={column.key}
                       className={joinClasses('h-9 border-line/60 border-b px-2 @lg:px-3', place(column))}
                     >
-                      {index === 0 && rowHref ? (
+                      {index === named && onSelect && !rowHref ? (
+                        <button
+                          type="button"
+                          aria-label={props.rowName?.(row)}
+                          onClick={(event) => {
+                            event.stopPropagation();
+                            onSelect(key);
+                          }}
+                          className="block w-full cursor-default text-left"
+                        >
+                          {column.cell(row)}
+                        </button>
+                      ) : index === 0 && rowHref ? (
                         <Link
                           href={rowHref(row)}
                           prefetch={false}

@@ -99,27 +99,31 @@ function ViewItem({ view, href, isShown }: { view: SavedView; href: string; isSh
   const queryClient = useQueryClient();
   const toast = useToast();
   const { canWrite } = useStaff();
+  const { page, name, query } = view;
+  const refresh = () => void queryClient.invalidateQueries({ queryKey: trpc.savedViews.pathKey() });
+  const onError = (error: unknown) => toast({ text: describeError(error), isError: true });
+  const restore = useMutation(trpc.savedViews.create.mutationOptions({ onSuccess: refresh, onError }));
   const remove = useMutation(
     trpc.savedViews.delete.mutationOptions({
       onSuccess: () => {
-        toast({ text: `View ${view.name} deleted` });
-        void queryClient.invalidateQueries({ queryKey: trpc.savedViews.pathKey() });
+        toast({ text: `View ${name} deleted`, undo: () => restore.mutate({ page, name, query }) });
+        refresh();
       },
-      onError: (error) => toast({ text: describeError(error), isError: true }),
+      onError,
     }),
   );
   return (
     <div className="flex items-center gap-1">
       <Link href={href} prefetch={false} className={MENU_ITEM} aria-current={isShown ? 'true' : undefined}>
         <span className="min-w-0 flex-1 truncate" title={view.createdBy ? `Saved by ${view.createdBy}` : undefined}>
-          {view.name}
+          {name}
         </span>
       </Link>
       {canWrite && (
         <button
           type="button"
           data-stay
-          aria-label={`Delete view ${view.name}`}
+          aria-label={`Delete view ${name}`}
           title="Delete"
           disabled={remove.isPending}
           onClick={() => remove.mutate({ id: view.id })}

@@ -200,6 +200,11 @@ export function registerSearchTests(): void {
       await page.getByRole('button', { name: /^Views/ }).click();
       await page.getByRole('button', { name: 'Delete view Old bots' }).click();
       await views.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await views.waitFor();
+      await page.getByRole('button', { name: /^Views/ }).click();
+      await page.getByRole('button', { name: 'Delete view Old bots' }).click();
+      await views.waitFor({ state: 'detached' });
       for (const query of [
         'https://evil.example.com',
         'riskLevel=bot&next=//evil.example.com',

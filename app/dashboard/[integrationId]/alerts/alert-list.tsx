@@ -8,11 +8,12 @@ import { ListWithDetails } from '../../components/details-panel';
 import { ListTools } from '../../components/list-tools';
 import { SeverityBadge } from '../../components/severity-badge';
 import { EmptyState } from '../../components/states';
-import { Time } from '../../components/time';
+import { Time, useTimeZone } from '../../components/time';
 import { useSelection, useUrlState } from '../../components/url-state';
 import { listRows, PAGES, refreshEvery } from '../../list-pages';
 import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
+import { showInstant } from '../../time-zone';
 import { IncidentBadge, StatusFilter, useIncidentShortcuts } from '../incident-handling';
 import { readAlertFilters } from './alert-filters';
 import { AlertPanel } from './alert-panel';
@@ -61,6 +62,7 @@ const NOUN = ['alert', 'alerts'] as const;
 /** The alerts, newest first. A link to an alert shows it even if it is not on the first page. */
 export function AlertList({ base }: { base: string }) {
   const trpc = useTRPC();
+  const { timeZone } = useTimeZone();
   const { params, change } = useUrlState();
   const { selected, select, readSelected } = useSelection();
   const shortcuts = useIncidentShortcuts('alerts', readSelected);
@@ -96,6 +98,7 @@ export function AlertList({ base }: { base: string }) {
             columns={COLUMNS}
             {...list}
             rowKey={({ id }) => id}
+            rowName={({ message, triggeredAt }) => `${message}, ${showInstant(triggeredAt, timeZone)}`}
             selected={selected}
             onSelect={select}
             readSelected={readSelected}

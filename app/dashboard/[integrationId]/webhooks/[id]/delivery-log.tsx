@@ -139,6 +139,7 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
             columns={COLUMNS}
             rows={rows}
             rowKey={({ id: key }) => key}
+            rowName={({ id: key, status }) => `${status}, delivery ${key.slice(-12)}`}
             selected={selected}
             onSelect={select}
             error={list.error && describeError(list.error)}

@@ -5,11 +5,12 @@ import { ShortId } from '../../../components/copying';
 import { type Column, DataTable } from '../../../components/data-table';
 import { DetailsPanel, Facts, ListWithDetails } from '../../../components/details-panel';
 import { EmptyState } from '../../../components/states';
-import { Time } from '../../../components/time';
+import { Time, useTimeZone } from '../../../components/time';
 import { useUrlState } from '../../../components/url-state';
 import { PAGES } from '../../../list-pages';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
+import { showInstant } from '../../../time-zone';
 import { Payload } from '../payload';
 
 const REASON_WORDS: Record<SkipReason, string> = {
@@ -37,6 +38,7 @@ const COLUMNS: Column<SkippedEvent>[] = [
 /** Events that were not sent to this webhook, each with the reason at the time it fired. */
 export function SkippedEvents({ id }: { id: string }) {
   const trpc = useTRPC();
+  const { timeZone } = useTimeZone();
   const { params, change } = useUrlState();
   const list = useInfiniteQuery(trpc.deliveries.listSkipped.infiniteQueryOptions({ id }, PAGES));
   const rows = list.data?.pages.flatMap(({ data }) => data);
@@ -51,6 +53,9 @@ export function SkippedEvents({ id }: { id: string }) {
           columns={COLUMNS}
           rows={rows}
           rowKey={({ eventId }) => eventId}
+          rowName={({ reason, eventType, createdAt }) =>
+            `${REASON_WORDS[reason]}, ${eventType}, ${showInstant(createdAt, timeZone)}`
+          }
           selected={selected?.eventId}
           onSelect={select}
           error={list.error && describeError(list.error)}

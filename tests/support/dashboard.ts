@@ -64,7 +64,15 @@ export interface Dashboard {
 
 /** Starts the product with its demo integration and the browser. */
 export async function startDashboard(settings: Settings = {}): Promise<Dashboard> {
-  const product = await startProduct(await makeDataDir(), settings);
+  const started = await startProduct(await makeDataDir(), settings);
+  const product: Product = {
+    ...started,
+    ingest: (...batch) =>
+      untilServed(
+        () => started.ingest(...batch),
+        ({ status }) => status,
+      ),
+  };
   const [, email = '', password = ''] = DEMO_SIGN_IN.exec(product.stdout()) ?? [];
   const { integrationId, demoKey } = readScreen(product);
   const base = `${product.url}/dashboard/${integrationId}`;

@@ -11,6 +11,7 @@ import {
   subscriptionDue,
   sweepRequested,
 } from './events';
+import { disableAsyncContext } from './inngest-internals';
 
 /**
  * Creates the Inngest client. Each region is its own Inngest app. With `embeddedFetch`, the client sends everything to the
@@ -23,6 +24,7 @@ export function createInngestClient(options: {
   embeddedFetch?: typeof fetch;
 }): Inngest {
   const { region, logger, onRun, embeddedFetch } = options;
+  disableAsyncContext();
   return new Inngest({
     id: `bot-detection-${region}`,
     logger,

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, createServer, request, type Server } from 'node:http';
@@ -9,6 +10,8 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { Logger, run, type WorkerEvents } from 'graphile-worker';
+import { Inngest } from 'inngest';
+import { serve } from 'inngest/edge';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -21,6 +24,8 @@ import {
   setParsers,
   type WatchedSocket,
 } from '../../db/postgres-internals';
+import { callFunction } from '../../inngest/embedded/executor';
+import { listFunctions } from '../../inngest/embedded/functions';
 import {
   announceJobs,
   resetTaskSequence,
@@ -28,6 +33,7 @@ import {
   unlockLostJobs,
 } from '../../inngest/embedded/graphile-worker-internals';
 import { migrateEngine, TASK } from '../../inngest/embedded/schema';
+import { disableAsyncContext } from '../../inngest/inngest-internals';
 import { screenBody, stopListening } from '../../server/node-http-internals';
 import { listProcedures, runProcedure, writeError } from '../../server/rest/trpc-internals';
 import { readCertificateDates } from '../../server/webhooks/tls-internals';
@@ -38,7 +44,8 @@ import { readSources, SOURCE_ROOTS } from '../support/imports';
 // before. Each test drives one reach on the real library, through the file that contains it.
 
 /** Signs of a reach, as far as the text shows one. */
-const REACH = /\._def\b|\._zod\b|\bunstable-|\b_private_|\.parseAsync\s*=|\.parsers\b|\.prototype\b|Listener\('secure'/;
+const REACH =
+  /\._def\b|\._zod\b|\bunstable-|\b_private_|\.parseAsync\s*=|\.parsers\b|\.prototype\b|Listener\('secure'|'inngest:als'/;
 
 describe('reaches into libraries', () => {
   it('are only in files that are named for it', () => {
@@ -538,6 +545,28 @@ async function withServer(
     server.close(() => {});
   }
 }
+
+describeReaches(
+  'inngest',
+  { version: readVersion('inngest'), writtenFor: /^4\.24\./, file: 'inngest/inngest-internals.ts' },
+  {
+    'a symbol names the storage of the process, and runs use no other': async () => {
+      disableAsyncContext();
+      const client = new Inngest({ id: 'app', isDev: true });
+      const job = client.createFunction({ id: 'add', triggers: [{ event: 'asked' }] }, ({ step }) =>
+        step.run('sum', () => 1 + 2),
+      );
+      const handler = serve({ client, functions: [job] });
+      const enter = vi.spyOn(AsyncLocalStorage.prototype, 'run');
+      const event = '{"name":"asked","data":{}}';
+      const [fn] = await listFunctions(handler);
+      const run = { functionId: fn!.id, event, attempt: 0, stepIds: [], steps: '' };
+      expect(await callFunction(handler, fn!, { run: 1, turn: 1 }, run, 0)).toMatchObject({ result: '{"data":3}' });
+      expect(enter).not.toHaveBeenCalled();
+      enter.mockRestore();
+    },
+  },
+);
 
 describeReaches(
   'node:tls',

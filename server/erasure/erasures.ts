@@ -89,9 +89,8 @@ export function createErasures(dependencies: {
   }
 
   async function settle({ integrationId, requestedAt }: RunningErasure): Promise<Progress> {
-    const [site] = await db.query('select 1 from sites where integration_id = $1 limit 1', [integrationId]);
-    const leftMs = Date.parse(requestedAt) + SETTLE_MS - Date.now();
-    return !site || leftMs <= 0 ? DONE : { after: 'waiting', pauseMs: leftMs };
+    const [waiting] = await db.query<{ leftMs: number }>(READ_SETTLING, [integrationId, requestedAt, SETTLE_MS]);
+    return waiting ? { after: 'waiting', pauseMs: waiting.leftMs } : DONE;
   }
 
   const eraseTracesOf = (erasure: RunningErasure, ids: string[]) =>
@@ -232,6 +231,12 @@ const COMPLETE = `
 const END_REFUSALS = 'update user_erasures set user_hash = null where user_hash is not null and refused_until <= now()';
 const REMOVE_RECEIPTS = `
   delete from user_erasures where completed_at < now() - $1::int * interval '1 day' and user_hash is null`;
+
+/** How long batches of the integration's pages may still be in flight. No row if it has no pages, or if the time is over. */
+const READ_SETTLING = `
+  select left_ms as "leftMs"
+    from (select ceil(extract(epoch from $2::timestamptz - now()) * 1000)::int + $3::int as left_ms) w
+   where left_ms > 0 and exists (select from sites where integration_id = $1)`;
 
 const FIND_LOST = `
   update user_erasures set woken_at = now()

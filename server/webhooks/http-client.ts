@@ -108,7 +108,7 @@ export function createWebhookClient(options: {
 
   function release(connection: Connection, reusable: boolean): void {
     activeCount -= 1;
-    if (!reusable || closing || Date.now() - connection.openedAtMs > MAX_CONNECTION_AGE_MS) connection.destroy();
+    if (!reusable || closing || performance.now() - connection.openedAtMs > MAX_CONNECTION_AGE_MS) connection.destroy();
     else if (!idle.get(connection.origin)?.push(connection)) idle.set(connection.origin, [connection]);
     if (activeCount === 0) onDrained();
   }
@@ -299,7 +299,7 @@ class Connection {
     for (const [index, address] of tried.entries()) {
       if (this.client.destroyed) break;
       this.address = address;
-      this.openedAtMs = Date.now();
+      this.openedAtMs = performance.now();
       try {
         return await this.dial(target, address, index < tried.length - 1);
       } catch (error) {

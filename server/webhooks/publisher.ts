@@ -20,7 +20,7 @@ export interface Publisher {
    * are visible would clear the nudge and miss them. Never throws; the sweeper finds what could not be sent.
    */
   publish(subscriptions: Iterable<SubscriptionKey>): void;
-  /** Sends wake-ups for what a sweep found overdue, even if they were sent before. */
+  /** Wakes the drains of what a sweep found overdue, even if they were woken before. */
   republish(subscriptions: SubscriptionKey[]): Promise<void>;
   /** Resolves when the wake-ups for everything published so far are sent. */
   flush(): Promise<void>;
@@ -63,9 +63,11 @@ export function createPublisher(dependencies: {
       if (toNudge.size > 0) nudging ??= nudge();
     },
     async republish(subscriptions) {
-      if (subscriptions.length === 0) return;
-      await db.query(MARK_NUDGED, [JSON.stringify(subscriptions)]);
-      await messages.sendDue(subscriptions);
+      // A backlog is overdue all the time. Events for a drain that runs would pile up into empty runs.
+      const without = subscriptions.filter((subscription) => !wakeDrain(subscription));
+      if (without.length === 0) return;
+      await db.query(MARK_NUDGED, [JSON.stringify(without)]);
+      await messages.sendDue(without);
     },
     flush: async () => void (await nudging),
   };

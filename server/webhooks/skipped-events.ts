@@ -153,7 +153,7 @@ const selectOldest = (
      and e.created_at >= ${from}::timestamptz and e.created_at < ${until}::timestamptz
    order by e.created_at, e.id limit ${MAX_SENT} for update of e`;
 
-// A microsecond apart, because the drain claims in the order in which deliveries are due. The time of a delivery is that of its event.
+// A millisecond apart, because the drain claims in the order in which deliveries are due. The time of a delivery is that of its event.
 const insertDeliveries = (integrationId: string, id: string, deliveries: string) => sql`
   with r as (select * from json_to_recordset(${deliveries}::text::json) r(id text, "eventId" text, place int)),
   told as (
@@ -161,6 +161,6 @@ const insertDeliveries = (integrationId: string, id: string, deliveries: string)
       from r where e.integration_id = ${integrationId} and e.id = r."eventId"
     returning e.id, e.created_at)
   insert into webhook_deliveries (integration_id, id, subscription_id, event_id, created_at, next_attempt_at)
-  select ${integrationId}, r.id, ${id}, told.id, told.created_at, now() + r.place * interval '1 microsecond'
+  select ${integrationId}, r.id, ${id}, told.id, told.created_at, now() + r.place * interval '1 ms'
     from r join told on told.id = r."eventId"
   on conflict (integration_id, event_id, subscription_id) do nothing`;

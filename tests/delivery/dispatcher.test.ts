@@ -73,14 +73,18 @@ describe('the drain of a subscription is woken', () => {
   });
 });
 
-it('the engine is told of what a sweep found, even of a single subscription, and of nothing if there is nothing', async () => {
+it('the engine is told of what a sweep found, but not of what a drain of this process sends, nor of nothing', async () => {
   const { db, log } = server.service;
   const nothing = () => Promise.resolve();
   const sendDue = vi.fn(nothing);
   const messages = { sendDue, sendWakeUps: nothing, sendSweep: nothing };
-  const { republish } = createPublisher({ db, log, messages, wakeDrain: () => false });
+  const drained = { ...key, subscriptionId: 'drained' };
+  const wakeDrain = vi.fn(({ subscriptionId }) => subscriptionId === 'drained');
+  const { republish } = createPublisher({ db, log, messages, wakeDrain });
   await republish([]);
-  await republish([key]);
+  await republish([drained]);
+  await republish([key, drained]);
+  expect(wakeDrain).toHaveBeenCalledTimes(3);
   expect(sendDue).toHaveBeenCalledExactlyOnceWith([key]);
 });
 

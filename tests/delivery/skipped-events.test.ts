@@ -160,6 +160,9 @@ describe('events that were skipped while a subscription was disabled', () => {
       sent: 1_000,
       remaining: { count: 203, isMore: false },
     });
+    const rows = await sql()`
+      select extract(epoch from next_attempt_at)::float8 as due from webhook_deliveries where subscription_id = ${id} order by created_at`;
+    expect(rows.filter(({ due }, place) => place > 0 && due <= rows[place - 1]!.due)).toEqual([]);
     const [oldest] = (await staff.deliveries.listSkipped({ id, pageSize: 100 })).data.slice(-1);
     expect(oldest!.reason).toBe('disabled');
     expect(await staff.deliveries.sendSkipped({ id })).toEqual({ sent: 203, remaining: none });

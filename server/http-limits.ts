@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { screenBody } from './node-http-internals';
+import { readTakenBytes, screenBody } from './node-http-internals';
 
 // Limits on what one client may use, so that slow, silent and endless requests leave room for others.
 
@@ -61,13 +61,13 @@ function cutIdleReaders(server: Server, answerTimeoutMs: number, checkEveryMs: n
   const connections = new Map<Socket, { takenBytes: number; sinceMs: number }>();
   openConnections.set(server, connections);
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { takenBytes: 0, sinceMs: 0 });
+    connections.set(socket, { takenBytes: 0, sinceMs: performance.now() });
     socket.once('close', () => connections.delete(socket));
   });
   const check = () => {
     const nowMs = performance.now();
     for (const [socket, last] of connections) {
-      const takenBytes = socket.bytesWritten - socket.writableLength;
+      const takenBytes = readTakenBytes(socket);
       if (socket.writableLength === 0 || takenBytes !== last.takenBytes)
         connections.set(socket, { takenBytes, sinceMs: nowMs });
       else if (nowMs - last.sinceMs > answerTimeoutMs) socket.resetAndDestroy();

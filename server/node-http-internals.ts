@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 
 // Everything that reaches into the inside of node:http. `tests/domain/library-internals.test.ts` fails when an upgrade of Node
 // moves it.
@@ -24,4 +24,13 @@ export function screenBody(request: IncomingMessage, accept: (piece: Uint8Array)
     request.destroy();
     return false;
   };
+}
+
+/**
+ * How many bytes the system has taken from a socket to send them. Node's own counts move only at the end of a whole write, which
+ * takes minutes if the piece is large and its reader slow. Node's timeouts of sockets look at the same queue.
+ */
+export function readTakenBytes(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & { _handle: { bytesWritten: number; writeQueueSize: number } | null };
+  return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten;
 }

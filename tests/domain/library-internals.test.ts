@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, createServer, request, type Server } from 'node:http';
-import { type AddressInfo, createServer as createNetServer } from 'node:net';
+import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
@@ -34,7 +34,7 @@ import {
 } from '../../inngest/embedded/graphile-worker-internals';
 import { migrateEngine, TASK } from '../../inngest/embedded/schema';
 import { disableAsyncContext } from '../../inngest/inngest-internals';
-import { screenBody, stopListening } from '../../server/node-http-internals';
+import { readTakenBytes, screenBody, stopListening } from '../../server/node-http-internals';
 import { listProcedures, runProcedure, writeError } from '../../server/rest/trpc-internals';
 import { readCertificateDates } from '../../server/webhooks/tls-internals';
 import { createEmptyDatabase } from '../support/database';
@@ -45,7 +45,7 @@ import { readSources, SOURCE_ROOTS } from '../support/imports';
 
 /** Signs of a reach, as far as the text shows one. */
 const REACH =
-  /\._def\b|\._zod\b|\bunstable-|\b_private_|\.parseAsync\s*=|\.parsers\b|\.prototype\b|Listener\('secure'|'inngest:als'/;
+  /\._def\b|\._zod\b|\bunstable-|\b_private_|\.parseAsync\s*=|\.parsers\b|\.prototype\b|\b_handle\b|Listener\('secure'|'inngest:als'/;
 
 describe('reaches into libraries', () => {
   it('are only in files that are named for it', () => {
@@ -642,5 +642,28 @@ describeReaches(
         },
       );
     },
+
+    'the `_handle` of a socket counts what it was given and what of it is still queued, also in the middle of a write':
+      () => {
+        const pieceBytes = 32 * 1024 * 1024;
+        let answered: Socket;
+        return withServer(
+          ({ socket }, response) => {
+            answered = socket;
+            response.end(Buffer.alloc(pieceBytes));
+          },
+          async (_server, port) => {
+            const asked = request({ port }).end();
+            const [response] = await once(asked, 'response');
+            const seen = new Set<number>();
+            for await (const _part of response) if (answered.writableLength > 0) seen.add(readTakenBytes(answered));
+            const taken = [...seen];
+            expect(taken.length).toBeGreaterThan(2);
+            expect(taken).toEqual(taken.toSorted((one, other) => one - other));
+            expect(taken.at(-1)).toBeLessThanOrEqual(answered!.bytesWritten);
+            expect(readTakenBytes(answered!)).toBe(answered!.bytesWritten);
+          },
+        );
+      },
   },
 );

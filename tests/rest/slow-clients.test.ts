@@ -1,7 +1,9 @@
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CONNECTION_LIMITS } from '../../server/http-limits';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CONNECTION_LIMITS, limitConnections } from '../../server/http-limits';
 import { Connection, sendRaw } from '../support/connection';
 import { startTestServer, type TestServer } from '../support/server';
 import { answerDashboard } from '../support/staff-client';
@@ -143,6 +145,44 @@ it('an answer that takes longer than a silent reader may wait is still given', a
   } finally {
     await slow.stop();
   }
+});
+
+describe('a client that reads an answer in one piece gets all of it', () => {
+  /** More than the buffers of the system take, so that the piece is being written while the client reads. */
+  const PIECE_BYTES = 32 * 1024 * 1024;
+
+  /** Reads the piece from a process of some age. The clock goes on by so much with each part that the client reads. */
+  async function readPiece({ ageMs, partMs }: { ageMs: number; partMs: number }): Promise<number> {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    const answering = limitConnections(
+      createServer((_request, response) => response.end(Buffer.alloc(PIECE_BYTES))),
+      CONNECTION_LIMITS,
+    ).listen(0, '127.0.0.1');
+    try {
+      await once(answering, 'listening');
+      vi.advanceTimersByTime(ageMs);
+      const socket = connect((answering.address() as AddressInfo).port, '127.0.0.1');
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      let length = 0;
+      for await (const part of socket) {
+        length += part.length;
+        vi.advanceTimersByTime(partMs);
+      }
+      return length;
+    } finally {
+      vi.useRealTimers();
+      answering.closeAllConnections();
+      answering.close();
+    }
+  }
+
+  it('if the process is older than a silent reader may wait', async () => {
+    expect(await readPiece({ ageMs: 3_600_000, partMs: 1_000 / 64 })).toBeGreaterThan(PIECE_BYTES);
+  });
+
+  it('if the client is slow', async () => {
+    expect(await readPiece({ ageMs: 0, partMs: 250 })).toBeGreaterThan(PIECE_BYTES);
+  });
 });
 
 describe('a request that is too large is refused', () => {

@@ -183,10 +183,10 @@ function explainRefusal({ test, status, payload }: DeliveryDetails): string {
 }
 
 // Locks the subscription before the delivery, as everywhere, so that a concurrent delete or disable is seen.
-export const lockActive = (id: string) => `
+export const lockActive = (id: string, strength: 'share' | 'no key update' = 'share') => `
   active as materialized (
     select s.integration_id, s.id from webhook_subscriptions s
-     where s.integration_id = $1 and s.id = ${id} and s.enabled and s.deleted_at is null for share)`;
+     where s.integration_id = $1 and s.id = ${id} and s.enabled and s.deleted_at is null for ${strength})`;
 
 export const RESTART = `
   update webhook_deliveries d

@@ -35,8 +35,10 @@ export async function recoverDeliveries(
   return { recovered, skippedSent, hasMore: skippedSent === MAX_SENT };
 }
 
+// The lock is the one that `sendSkipped` takes after it: with an idempotency key both are in one transaction, and two transactions
+// that share a lock wait for each other as soon as both want more.
 const RECOVER = `
-  with ${lockActive('$2')},
+  with ${lockActive('$2', 'no key update')},
   failed as (
     select d.integration_id, d.id from webhook_deliveries d join active on d.integration_id = active.integration_id and d.subscription_id = active.id
      where d.status not in ('Pending', 'Delivered') and not d.is_test and not ${IS_ERASED}

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { scoredSession } from '../support/facts';
 import { countRead, explainStatement } from '../support/plans';
@@ -149,6 +150,34 @@ describe('events that were skipped while a subscription was disabled', () => {
     await settle();
     expect(new Set(sentSessions(id)).size).toBe(30);
     expect(sentSessions(id)).toHaveLength(30);
+  });
+
+  it('are sent once by two recoveries with idempotency keys at the same time, which do not block each other', async () => {
+    const { id } = await subscribe();
+    await addSkipped(id, 30);
+    const recover = (to: TestServer) =>
+      to.call('POST', `/v1/webhooks/${id}/recover`, {
+        key: tenant.key,
+        headers: { 'idempotency-key': randomUUID() },
+        body: { startDate: '2020-01-01', includeSkipped: true },
+      });
+    // Each recovery stops at the first lock that does not agree with the test's, with the locks before that one.
+    let answers: ReturnType<typeof recover>[] = [];
+    await sql().begin(async (tx) => {
+      await tx`select from webhook_subscriptions where integration_id = ${tenant.id} and id = ${id} for share`;
+      answers = [server, other].map(recover);
+      await waitUntil(async () => {
+        const [row] = await sql()`
+          select count(*)::int as n from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`;
+        return row!.n === 2;
+      });
+    });
+    const sent = (await Promise.all(answers)).map(({ status, body }) => [status, body.data?.skippedSent]);
+    expect(sent.toSorted()).toEqual([
+      [200, 0],
+      [200, 30],
+    ]);
   });
 
   it('are at most 1,000 at a time, and the answer says how many remain', async () => {

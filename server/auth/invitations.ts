@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { and, asc, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
 import {
   type AcceptInvitationInput,
@@ -40,6 +40,7 @@ export async function createInvitation(
   { email, name, role }: CreateInvitationInput,
 ): Promise<CreatedInvitation> {
   return context.db.orm.transaction(async (tx) => {
+    await lockAccounts(tx, context.actor);
     const [known] = await tx.select({ id: staff.id }).from(staff).where(eq(staff.email, email));
     if (known) throw new ApiError('INVALID_REQUEST', `email ${email} already has an account`, { field: 'email' });
     const created = await insertInvitation(tx, context, { email, name, role, staffId: null });
@@ -53,7 +54,7 @@ export async function createInvitation(
 /** Makes a link with which the owner of an account sets a new password. NOT_FOUND for an unknown account. */
 export async function createPasswordLink(context: InvitingContext, { id }: { id: string }): Promise<CreatedInvitation> {
   return context.db.orm.transaction(async (tx) => {
-    const [account] = await tx.select().from(staff).where(eq(staff.id, id)).for('share');
+    const account = (await lockAccounts(tx, context.actor, id)).find((row) => row.id === id);
     if (!account) throw new ApiError('NOT_FOUND', 'Staff account not found');
     const { email, name, role, disabled } = account;
     if (disabled) throw new ApiError('INVALID_REQUEST', 'id is a disabled account; enable it first', { field: 'id' });
@@ -63,6 +64,20 @@ export async function createPasswordLink(context: InvitingContext, { id }: { id:
     });
     return created;
   });
+}
+
+/**
+ * Locks the account of the admin who makes a link, and the one that the link is for. FORBIDDEN unless the admin is still one: the
+ * role was checked before the transaction. Who demotes or disables them now waits, and then finds the link.
+ */
+async function lockAccounts(tx: Transaction, actor: Actor, id = '') {
+  const actorId = actor.kind === 'Staff' ? actor.id : '';
+  // In the order of `changeAccount`, so that no two transactions wait for each other.
+  const isOne = inArray(staff.id, [actorId, id]);
+  const locked = await tx.select().from(staff).where(isOne).orderBy(asc(staff.id)).for('share');
+  if (actor.kind === 'Staff' && !locked.some((row) => row.id === actorId && row.role === 'admin' && !row.disabled))
+    throw new ApiError('FORBIDDEN', 'Your account is no admin any more');
+  return locked;
 }
 
 /** Inserts an invitation in place of an earlier one of the same address. Removes all that have expired. */

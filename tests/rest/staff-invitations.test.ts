@@ -53,6 +53,13 @@ async function ask(name: string, input: object): Promise<{ token: string; expire
 const invite = (email: string, role = 'analyst') => ask('create', { email, name: 'Grace Hopper', role });
 const listOpen = async () => (await admin.query('invitations.list')).body.result.data as { email: string }[];
 
+/** How many statements wait for a lock. */
+async function countWaiting(): Promise<number> {
+  const [row] = await server.database.db.sql`
+    select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+  return row!.n;
+}
+
 const REFUSAL = {
   error: {
     message: 'This link does not work: it was used, replaced or revoked, or it is older than three days',
@@ -97,11 +104,7 @@ describe('an invitation', () => {
     const { asked } = await sql.begin(async (tx) => {
       await tx`select 1 from staff_invitations for update`;
       const both = Promise.all([accept(token), accept(token, { password: 'of somebody else' }, second)]);
-      await waitUntil(async () => {
-        const [waiting] =
-          await sql`select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-        return waiting!.n === 2;
-      });
+      await waitUntil(async () => (await countWaiting()) === 2);
       return { asked: both };
     });
     const answers = await asked;
@@ -157,6 +160,49 @@ describe('an invitation', () => {
     const disabled = await make();
     await admin.mutate('staff.disable', { id: other.id });
     await expectDead(disabled);
+  });
+
+  describe.each([
+    ['an invitation', 'create'],
+    ['a link to a new password', 'createPasswordLink'],
+  ])('and the demotion of the admin who makes it at the same moment: %s', (_what, name) => {
+    let other: StaffClient;
+    let make: () => ReturnType<StaffClient['mutate']>;
+    const demote = () => admin.mutate('staff.setRole', { id: other.id, role: 'analyst' });
+    beforeEach(async () => {
+      other = await createStaffClient(server, 'admin');
+      const { id } = await createStaffClient(server, 'viewer');
+      const input = name === 'create' ? { email: nextEmail(), name: 'x', role: 'admin' } : { id };
+      make = () => other.mutate(`invitations.${name}`, input);
+    });
+
+    it('dies if it was first', async () => {
+      const { made, demoted } = await server.database.db.sql.begin(async (tx) => {
+        await tx`select pg_advisory_xact_lock(hashtext('staff invitations'))`;
+        const made = make();
+        await waitUntil(async () => (await countWaiting()) === 1);
+        const demoted = demote();
+        await Promise.race([demoted, waitUntil(async () => (await countWaiting()) === 2)]);
+        return { made: made.then(({ body }) => body.result.data.token), demoted };
+      });
+      expect((await demoted).status).toBe(200);
+      await expectDead(await made);
+    });
+
+    it('is refused if the demotion was first', async () => {
+      await other.mutate('invitations.create', { email: nextEmail(), name: 'x', role: 'viewer' });
+      const { made, demoted } = await server.database.db.sql.begin(async (tx) => {
+        await tx`select from staff_invitations where created_by = ${other.email} for update`;
+        const demoted = demote();
+        await waitUntil(async () => (await countWaiting()) === 1);
+        const made = make();
+        await Promise.race([made, waitUntil(async () => (await countWaiting()) === 2)]);
+        return { made, demoted };
+      });
+      expect((await demoted).status).toBe(200);
+      const { status, body } = await made;
+      expect([status, body.error?.message]).toEqual([403, 'Your account is no admin any more']);
+    });
   });
 
   it.each([
@@ -219,6 +265,21 @@ describe('a link to a new password', () => {
     const refused = await admin.mutate('invitations.createPasswordLink', { id: client.id });
     expect([refused.status, refused.body.error.message]).toEqual([400, 'id is a disabled account; enable it first']);
     expect((await admin.mutate('invitations.createPasswordLink', { id: 'stf_nobody' })).status).toBe(404);
+  });
+
+  it('waits for no demotion that waits for it, whichever of the two admins has the lower id', async () => {
+    const both = [await createStaffClient(server, 'admin'), await createStaffClient(server, 'admin')];
+    const [lower, higher] = both.sort((one, other) => (one.id < other.id ? -1 : 1)) as [StaffClient, StaffClient];
+    const asked = await server.database.db.sql.begin(async (tx) => {
+      // Holds up the demotion, which locks all admins in the order of their ids, and no link.
+      await tx`select from staff where id = ${higher.id} for key share`;
+      const demoted = admin.mutate('staff.setRole', { id: lower.id, role: 'analyst' });
+      await waitUntil(async () => (await countWaiting()) === 1);
+      const made = higher.mutate('invitations.createPasswordLink', { id: lower.id });
+      await waitUntil(async () => (await countWaiting()) === 2);
+      return { both: Promise.all([demoted, made]) };
+    });
+    expect((await asked.both).map(({ status }) => status)).toEqual([200, 200]);
   });
 
   it('and the disabling of its account at the same moment leave no session', async () => {

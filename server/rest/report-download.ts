@@ -6,6 +6,7 @@ import type { Access } from './access-log';
 import { authenticate, requireScope } from './authentication';
 import { writeContentDisposition } from './content-disposition';
 import { toApiError } from './faults';
+import { FilePlaces, openFile } from './list-files';
 import { decodeOrNull, type RestRequest } from './request';
 import { errorResponse, identityHeaders, type RestResponse, rateLimitedMessage } from './responses';
 import { findSignedIn } from './staff-cookies';
@@ -16,6 +17,8 @@ import { findSignedIn } from './staff-cookies';
 const ROUTE = '/reports/{reportId}/download';
 const PATH = /^\/reports\/([^/]+)\/download$/;
 const MAX_ID_LENGTH = 256;
+
+const PLACES = new FilePlaces(8);
 
 const TYPES: Record<ReportFormat, string> = {
   csv: 'text/csv; charset=utf-8; header=present',
@@ -30,7 +33,7 @@ interface Call {
   access: Access;
 }
 
-/** Answers a request under `/reports`. The order is that of the API: key or session, rate limit, route, scope, report. Never rejects. */
+/** Answers a request under `/reports`. The order is that of the API: key or session, rate limit, route, scope, report, place. Never rejects. */
 export async function answerReports(service: Service, request: RestRequest, call: Call): Promise<RestResponse> {
   const headers: Record<string, string> = { 'cache-control': 'private, no-store' };
   const reportId = call.method === 'GET' ? readReportId(call.path) : null;
@@ -80,8 +83,9 @@ async function answerKnown(
     if (reportId === null) throw new ApiError('NOT_FOUND', 'No such route');
     if (verified) requireScope(verified, 'read');
     const file = await service.reports.openFile({ integrationId: verified?.integration.id ?? null, reportId });
-    const stream = await file.open();
     access.integrationId = file.integrationId;
+    const releasePlace = PLACES.take(service, verified?.integration.id ?? access.staffId!);
+    const stream = await openFile(readFile(file), releasePlace);
     return {
       status: 200,
       headers: {
@@ -97,6 +101,10 @@ async function answerKnown(
   } catch (error) {
     return errorResponse(headers, toApiError(service, error, access));
   }
+}
+
+async function* readFile(file: { open(): Promise<AsyncIterable<Uint8Array>> }) {
+  yield* await file.open();
 }
 
 /** Reads the id in the path. An id that cannot be a report's is as unknown as any other. */

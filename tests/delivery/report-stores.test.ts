@@ -124,6 +124,16 @@ describe('the store', () => {
     objects.objects.clear();
   });
 
+  it('gives a part in pieces, so that what is sent is not held twice', async () => {
+    const store = open();
+    await store.write(REPORT, 'large', Buffer.alloc(600 * 1024, 'abc'));
+    const pieces: Uint8Array[] = [];
+    for await (const piece of store.read(REPORT, { key: 'large', size: 600 * 1024 })) pieces.push(piece);
+    expect(pieces.map(({ length }) => length / 1024)).toEqual([256, 256, 88]);
+    expect(Buffer.concat(pieces)).toEqual(Buffer.alloc(600 * 1024, 'abc'));
+    objects.objects.clear();
+  });
+
   it('is asked again if it has a fault', async () => {
     let faults = 2;
     objects.interfere = () => (faults-- > 0 ? { status: 503 } : null);

@@ -264,6 +264,45 @@ describe('a download', () => {
       expect([method, path, (await server.call(method, path, { headers })).status]).toEqual([method, path, 404]);
   });
 
+  it('has one of two places of its integration or account, and of eight of the process, as long as it is read', async () => {
+    // More than the buffers of the system take.
+    const [chunk, chunks, bytes] = ['x'.repeat(256 * 1024), 128, 32 * 1024 * 1024];
+    const { sql } = server.database.db;
+    await sql`
+      insert into report_jobs (integration_id, id, name, template, format, parameters, start_at, end_at, state, store, parts, file_size, expires_at)
+      values (${tenant.id}, 'rep_large', 'n', 'sessions', 'csv', '{"days":1}', now(), now(), 'Ready', 'postgres',
+              ${`[{"key":"a","size":${bytes}}]`}::text::jsonb, ${bytes}, now() + interval '1 day')`;
+    await sql`
+      insert into report_chunks (integration_id, report_id, part, number, content)
+      select ${tenant.id}, 'rep_large', 'a', n, convert_to(${chunk}, 'UTF8') from generate_series(0, ${chunks - 1}) n`;
+    const staff = [analyst];
+    for (let n = 0; n < 3; n++) staff.push(await createStaffClient(server, 'viewer'));
+    const withKey = { authorization: `Bearer ${tenant.key}` };
+    const [first, second, third, late] = staff.map(({ cookie }) => ({ cookie }));
+    const leave = new AbortController();
+    // Kept, because the body of an answer that nobody holds is cancelled.
+    const held: Response[] = [];
+    const open = async (headers: object) => {
+      const url = `${server.url}/reports/rep_large/download`;
+      const answer = await fetch(url, { headers: { ...headers }, signal: leave.signal });
+      held.push(answer);
+      return [answer.status, answer.headers.get('retry-after')];
+    };
+    for (const who of [withKey, first, second]) {
+      expect([await open(who!), await open(who!)]).toEqual(Array(2).fill([200, null]));
+      expect(await open(who!)).toEqual([429, '10']);
+    }
+    expect([await open(third!), await open(third!)]).toEqual(Array(2).fill([200, null]));
+    expect(await open(late!)).toEqual([429, '10']);
+    expect((await download('rep_nobody')).status).toBe(404);
+    leave.abort();
+    const head = () => server.call('HEAD', '/reports/rep_large/download', { key: tenant.key });
+    await waitUntil(async () => (await head()).status === 200);
+    // What only asks for the head leaves its place to the next one.
+    for (let n = 0; n < 3; n++) expect((await head()).status).toBe(200);
+    await sql`delete from report_jobs where id = 'rep_large'`;
+  });
+
   it('counts in the rate limit and in the usage of its key', async () => {
     const { id } = await make({ template: 'weekly-overview', format: 'csv' });
     const remaining = async () => Number(/;?r=(\d+)/.exec((await download(id)).headers.get('ratelimit')!)![1]);

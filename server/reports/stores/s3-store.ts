@@ -17,6 +17,8 @@ export interface S3Options {
 /** A part has a few megabytes. */
 const LIMIT_MS = 60_000;
 const RETRIES = 2;
+/** Of a piece that is read. While the client takes one, the next one is made ready; with whole parts that would be two of them. */
+const PIECE_BYTES = 256 * 1024;
 
 /** Keeps files as objects of a store with the protocol of S3: one object for each part, under its report. */
 export function createS3Store({ endpoint, bucket, prefix, ...credentials }: S3Options): ReportStore {
@@ -56,7 +58,7 @@ export function createS3Store({ endpoint, bucket, prefix, ...credentials }: S3Op
       const response = await send('GET', pathOf(folderOf(report) + key));
       const content = new Uint8Array(await response.arrayBuffer());
       if (content.length !== size) throw new Error('the store of reports answered a part of another length');
-      yield content;
+      for (let at = 0; at < content.length; at += PIECE_BYTES) yield content.subarray(at, at + PIECE_BYTES);
     },
     async remove(report, part) {
       const folder = folderOf(report);

@@ -55,7 +55,7 @@ export function openTransactions(
       connection.isLost = true;
     };
     // Without a maximum lifetime, postgres.js does not close the connection between two statements.
-    const sql = connect({ max: 1, max_lifetime: null, onclose }, { limitMs: () => connection.limitMs });
+    const sql = connect({ max: 1, max_lifetime: null, onclose }, { limitMs: () => connection.limitMs, isSingle: true });
     const connection: Connection = { sql, query: createQuery(sql), isLost: false, limitMs: null };
     all.add(connection);
     return connection;

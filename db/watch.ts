@@ -16,6 +16,8 @@ export interface LineOptions {
   limitMs: () => number | null;
   /** How many statements may wait for an answer. Further ones are refused, and all while the database is away. */
   maxAsked?: number;
+  /** Opens one connection and never another: postgres.js would run there what waited for the first one. */
+  isSingle?: boolean;
 }
 
 /** The load on all connections of a process at one moment. */
@@ -74,8 +76,14 @@ export function openWatch(options: {
 
   function open(more: postgres.Options<never>, lineOptions: LineOptions): postgres.Sql {
     const sockets = new Set<WatchedSocket>();
-    const socket = openSocket(options.url, sockets);
-    const sql = postgres(options.url, { ...options.defaults, ...more, ...(socket ? { socket } : {}) });
+    const opener = openSocket(options.url, sockets);
+    let isOpened = false;
+    const socket: typeof opener = (address) => {
+      if (isOpened && lineOptions.isSingle) throw new DatabaseAwayError('the connection is lost');
+      isOpened = true;
+      return opener!(address);
+    };
+    const sql = postgres(options.url, { ...options.defaults, ...more, ...(opener ? { socket } : {}) });
     const statements = followStatements(sql, {
       refuse: (waiting) => findRefusal(lineOptions, waiting),
       onAnswer,
@@ -86,6 +94,8 @@ export function openWatch(options: {
     const { end } = sql;
     sql.end = async (ending) => {
       await end(ending);
+      // With a connection that is lost already, postgres.js ends at once and leaves the queue as it is.
+      statements.review(() => new DatabaseAwayError('the connection is lost'));
       lines.delete(line);
       for (const left of line.sockets) left.destroy();
     };

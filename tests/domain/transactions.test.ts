@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isUnavailable } from '../../db/client';
+import { isUnavailable, openDatabase } from '../../db/client';
 import { runUnitOfWork } from '../../db/unit-of-work';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { waitUntil } from '../support/receiver';
+import { startRelay } from '../support/relay';
 
 const INSERT = 'insert into numbers (n) values ($1)';
 const PID = 'select pg_backend_pid() as pid';
@@ -134,6 +135,37 @@ describe('a transaction', () => {
     await expect(next).rejects.toThrow();
     expect(await readNumbers()).toEqual([]);
   });
+});
+
+it('a transaction whose new connection fails opens no other one, and none of its statements hangs', async () => {
+  const url = new URL(database.url);
+  const relay = await startRelay(Number(url.port));
+  url.port = String(relay.port);
+  url.searchParams.set('application_name', 'failing');
+  const db = openDatabase({ url: url.href, maxConnections: 1 });
+  try {
+    // The watch has just heard an answer, so it does not take the database for away.
+    await db.query('select 1', []);
+    await relay.hangUp();
+    const statements: Promise<unknown>[] = [];
+    const failing = db.transact(async (query, commitWith) => {
+      statements.push(query(INSERT, [1]), query(INSERT, [2]), commitWith(INSERT, [3]));
+      await Promise.all(statements);
+    });
+    await expect(failing).rejects.toSatisfy(isUnavailable);
+    await relay.cut();
+    await relay.restore();
+    const settled = await Promise.allSettled(statements);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    // postgres.js tries again after 0.4 s at most.
+    await delay(1_000);
+    expect(await readNumbers()).toEqual([]);
+    await db.close();
+    expect(await database.db.sql`select from pg_stat_activity where application_name = 'failing'`).toHaveLength(0);
+  } finally {
+    await db.close();
+    await relay.cut();
+  }
 });
 
 describe('a unit of work', () => {

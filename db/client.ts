@@ -45,6 +45,8 @@ export interface Database {
 const MAX_ASKED_EACH = 200;
 /** Postgres ends a statement at its limit. If it does not, we do so this much later. */
 const LATE_MS = 500;
+/** Postgres ends a transaction whose process sends nothing for so long: a paused process would keep its locks. */
+const IDLE_LIMIT_MS = 10_000;
 
 const TIMESTAMPTZ_OID = 1184;
 const TEXT_ARRAY_OID = 1009;
@@ -64,7 +66,9 @@ export function openDatabase(options: {
   onOutage?: (fault: unknown) => void;
 }): Database {
   const { maxConnections, statementLimitMs } = options;
-  const startup = { application_name: 'bot-detection', TimeZone: 'UTC' };
+  // A pooler does not accept limits as settings of a connection.
+  const limits = options.isPooled ? {} : { idle_in_transaction_session_timeout: IDLE_LIMIT_MS };
+  const startup = { application_name: 'bot-detection', TimeZone: 'UTC', ...limits };
   const watch = openWatch({
     url: options.url,
     onChange: (fault) => options.onOutage?.(fault),
@@ -80,7 +84,7 @@ export function openDatabase(options: {
       backoff: (attempt) => Math.min(0.1 * 2 ** attempt, 0.4),
     },
   });
-  // Postgres ends statements that take too long. A pooler does not accept this setting; there we close the connection.
+  // Postgres ends statements that take too long. Behind a pooler, we close the connection.
   const isLimited = statementLimitMs !== undefined && !options.isPooled;
   const openPool = (max: number) =>
     watch.open(

@@ -8,8 +8,8 @@ const UNAVAILABLE_CODES = new Set([
   ...['57P01', '57P02', '57P03', '53300', '08000', '08003', '08006', '3D000'],
   // PgBouncer, for any cause: no server available, or none in time.
   '08P01',
-  // Out of disk or memory, read-only (a standby after a failover), or a statement ran longer than our limit.
-  ...['53100', '53200', '25006', '57014'],
+  // Out of disk or memory, read-only (a standby after a failover), or a statement or a pause of a transaction took too long.
+  ...['53100', '53200', '25006', '57014', '25P03'],
 ]);
 
 /** Thrown without asking the database, because it is known not to answer. */

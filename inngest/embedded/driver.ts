@@ -114,7 +114,8 @@ function failedEvent(job: Job, run: Run, fn: EngineFunction, error: StepError): 
 }
 
 const AWAY_CODES = new Set([
-  ...['57P01', '57P02', '57P03', '57P04', '57P05', '57014', '25006', '53100', '53200', '53300', '40001', '40P01'],
+  ...['57P01', '57P02', '57P03', '57P04', '57P05', '57014', '25P03'],
+  ...['25006', '53100', '53200', '53300', '40001', '40P01'],
   ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'DATABASE_AWAY', 'DATABASE_BUSY'],
 ]);
 /** SQLSTATE class 08 (connection exception), and error codes of the system. */

@@ -137,6 +137,30 @@ describe('a transaction', () => {
   });
 });
 
+describe('a process that is paused inside of a transaction', () => {
+  const LIMIT = `select current_setting('idle_in_transaction_session_timeout') as "limit"`;
+
+  it('has 10 s until Postgres ends the transaction, if no pooler is in between', async () => {
+    expect(await database.db.query(LIMIT, [])).toEqual([{ limit: '10s' }]);
+    expect(await database.db.transact((query) => query(LIMIT, []))).toEqual([{ limit: '10s' }]);
+    const pooled = openDatabase({ url: database.url, maxConnections: 1, isPooled: true });
+    expect(await pooled.query(LIMIT, [])).toEqual([{ limit: '0' }]);
+    await pooled.close();
+  });
+
+  it('blocks others no longer then, and its next statement is refused as unavailable', async () => {
+    const failing = database.db.transact(async (query) => {
+      await query(INSERT, [1]);
+      await query('set idle_in_transaction_session_timeout = 50', []);
+      // Waits for the end of the other one.
+      await database.db.query(INSERT, [1]);
+      await query(INSERT, [2]);
+    });
+    await expect(failing).rejects.toSatisfy(isUnavailable);
+    expect(await readNumbers()).toEqual([1]);
+  });
+});
+
 it('a transaction whose new connection fails opens no other one, and none of its statements hangs', async () => {
   const url = new URL(database.url);
   const relay = await startRelay(Number(url.port));

@@ -8,6 +8,8 @@ import type { Job, Run, Store } from './store';
 /** Drives runs: executes each job and acts on each answer of a function. */
 export class Driver {
   private isAbandoned = false;
+  /** The result of what was abandoned. */
+  private readonly never = new Promise<never>(() => {});
 
   constructor(
     private readonly functions: ReadonlyMap<string, EngineFunction>,
@@ -16,7 +18,10 @@ export class Driver {
     private readonly log: Log,
   ) {}
 
-  /** Drops the answers of calls that still run, because their jobs now belong to other processes. */
+  /**
+   * Drops the answers of calls that still run, and calls nothing more, because the jobs are left to other processes. Their promises
+   * stay pending: graphile-worker would record an error, and delay the job by it.
+   */
   abandon(): void {
     this.isAbandoned = true;
   }
@@ -36,6 +41,7 @@ export class Driver {
   private async drive(job: Job, run: Run, fn: EngineFunction): Promise<void> {
     let attempt = job.step ? (job.attempt ?? 0) : run.attempt;
     for (;;) {
+      if (this.isAbandoned) return this.never;
       const verdict = await callFunction(this.handler, fn, job, run, attempt);
       if (verdict.kind === 'memo') {
         if (job.step) return this.persist(() => this.store.resolve(job, verdict.stepId, verdict.result));
@@ -82,7 +88,7 @@ export class Driver {
    */
   private async persist<T>(write: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
-      if (this.isAbandoned) throw new Error('the engine was stopped before the result was recorded');
+      if (this.isAbandoned) return this.never;
       try {
         return await write();
       } catch (error) {

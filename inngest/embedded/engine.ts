@@ -158,14 +158,17 @@ class Engine {
     // If no job is running, only the database can delay the stop.
     const patienceMs = this.workers.activeJobIds.length > 0 ? graceMs : Math.min(graceMs, LEAVE_MS);
     const drained = this.workers.drain();
-    if (!(await settlesWithin(drained, patienceMs))) {
-      const jobs = this.workers.activeJobIds.length;
+    const isDrained = await settlesWithin(drained, patienceMs);
+    const { ids, activeJobIds } = this.workers;
+    if (!isDrained) {
+      const jobs = activeJobIds.length;
       if (jobs > 0) this.options.log.warn({ jobs }, 'engine: stopped before all calls ended; their jobs are released');
-      await settlesWithin(this.presence.handBack(this.workers.ids), LEAVE_MS);
       this.driver.abandon();
       this.workers.release();
     }
     await settlesWithin(Promise.all([drained, this.pulsing, this.pruning]), LEAVE_MS);
+    // Not before the workers' connections are closed: one that was about to take a job could take what was just unlocked.
+    if (!isDrained) await settlesWithin(this.presence.handBack(ids), LEAVE_MS);
     // If the database is away, the next process finds the lock free and cleans up.
     await settlesWithin(this.presence.leave(), LEAVE_MS);
     await this.session.end({ timeout: 1 });

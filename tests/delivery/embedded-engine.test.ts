@@ -346,6 +346,42 @@ describe('several processes', () => {
     expect(calls).toEqual(['first', 'second', 'first done', 'second done']);
   });
 
+  it('execute no job that a worker of a stopping process gets after the grace period, and find it unlocked', async () => {
+    const calls: string[] = [];
+    const app = (name: string) =>
+      startTestApp((client) => [
+        client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ event }) => {
+          calls.push(`${name} ${event.data.n}`);
+          if (name === 'first') await new Promise(() => {});
+        }),
+      ]);
+    const first = await app('first');
+    await first.client.send({ name: 'go', data: { n: 1 } });
+    await eventually(() => expect(calls).toEqual(['first 1']));
+    // Holds a worker that takes a job at lock 1, and who unlocks jobs at lock 2.
+    await sql.unsafe(`create function hold() returns trigger language plpgsql as $$ begin
+        perform pg_advisory_xact_lock(77, case when new.locked_by is null then 2 else 1 end); return new; end $$;
+      create trigger hold before update on graphile_worker._private_jobs for each row
+        when (old.locked_by is distinct from new.locked_by) execute function hold()`);
+    const isHeld = async (lock: number) =>
+      (await sql`select from pg_locks where classid = 77 and objid = ${lock} and not granted`).length > 0;
+    const holder = postgres(databaseUrl, { max: 1 });
+    cleanups.push(() => holder.end({ timeout: 1 }));
+    await holder`select pg_advisory_lock(77, 1), pg_advisory_lock(77, 2)`;
+    await first.client.send({ name: 'go', data: { n: 2 } });
+    await eventually(async () => expect(await isHeld(1)).toBe(true));
+    const stopping = first.engine.stop(100);
+    for (let n = 0; n < 20 && !(await isHeld(2)); n++) await delay(50);
+    await holder`select pg_advisory_unlock(77, 1)`;
+    await delay(200);
+    await holder`select pg_advisory_unlock(77, 2)`;
+    await stopping;
+    expect(calls).toEqual(['first 1']);
+    expect(await sql`select from graphile_worker.jobs where locked_by is not null`).toHaveLength(0);
+    await app('second');
+    await eventually(() => expect(calls.sort()).toEqual(['first 1', 'second 1', 'second 2']));
+  });
+
   it('wait on stop for calls that end within the grace period', async () => {
     let isDone = false;
     let isStarted = false;

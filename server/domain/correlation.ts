@@ -13,12 +13,22 @@ export const hasReliableUser = (session: { userId: string | null; correlationCon
 /** The confidence of a user who is signed by the customer's server. */
 const SIGNED_CONFIDENCE = 1;
 
+/** Where and how surely a user is known. */
+interface KnownUser {
+  origin: string;
+  correlationConfidence: number;
+}
+
 /**
- * Whether two users who are known with these confidences can be told apart. A page of the LMS (0.7) and the customer's server
- * (1) may name one person by ids of different kinds, so a user of the one is not compared with a user of the other.
+ * Whether the users of two sessions have ids of one kind: then equal ids are one person, and different ids are two. Each platform
+ * numbers its users itself, so an id that was read from a page (0.7) is only compared with ids of the same origin, and not with
+ * those that the customer's server signs (1).
  */
-export const areComparable = (one: number, other: number): boolean =>
-  one === other || ![one, other].includes(RELIABLE_CONFIDENCE) || ![one, other].includes(SIGNED_CONFIDENCE);
+export function areComparable(one: KnownUser, other: KnownUser): boolean {
+  const confidences = [one.correlationConfidence, other.correlationConfidence];
+  if (!confidences.includes(RELIABLE_CONFIDENCE)) return true;
+  return one.origin === other.origin && !confidences.includes(SIGNED_CONFIDENCE);
+}
 
 /** What a page says of its visitor, without a signature: anybody could say it. */
 const CLAIMED_CONFIDENCE = 0.5;

@@ -1,4 +1,4 @@
-import { isInput } from '../domain/correlation';
+import { areComparable, isInput } from '../domain/correlation';
 import { describeDevice } from '../domain/user-agents';
 import { comesBefore, type History, isMatched, type MatchedVisit, type StoredEvent } from './history';
 import type { AnomalyRule, FoundAnomaly } from './rule';
@@ -33,7 +33,9 @@ export const concurrentSessionsRule: AnomalyRule = {
   async find(session, history) {
     if (!isMatched(session)) return [];
     const visits = (await history.listUserVisits()).filter(isMatched);
-    const others = visits.filter((other) => isOtherDevice(session, other) && overlaps(session, other));
+    const others = visits.filter(
+      (other) => areComparable(session, other) && isOtherDevice(session, other) && overlaps(session, other),
+    );
     if (others.length === 0) return [];
     const minutes = listMinutes(await history.listEvents(session.id));
     const found: FoundAnomaly[] = [];

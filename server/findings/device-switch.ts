@@ -1,3 +1,4 @@
+import { areComparable } from '../domain/correlation';
 import { describeDevice } from '../domain/user-agents';
 import {
   type History,
@@ -48,7 +49,7 @@ export const deviceSwitchRule: AnomalyRule = {
 
 /** Lists the sessions in memory that may have been active last: the one that ended last, and the newest that is open. */
 function listOthers(first: MatchedVisit, visits: MatchedVisit[]): MatchedVisit[] {
-  const before = listRemembered(first, visits);
+  const before = listRemembered(first, visits).filter((other) => areComparable(first, other));
   const ended = before.filter(({ closedAt }) => closedAt !== null).sort((a, b) => (a.closedAt! < b.closedAt! ? 1 : -1));
   return [...ended.slice(0, 1), ...before.filter(({ closedAt }) => closedAt === null).slice(-1)];
 }

@@ -23,6 +23,7 @@ export interface Visit {
   id: string;
   createdAt: string;
   closedAt: string | null;
+  origin: string;
   fingerprint: string | null;
   userId: string | null;
   correlationConfidence: number | null;
@@ -87,7 +88,7 @@ export interface StoredEvent {
 export interface History {
   /** Lists the sessions of the device within 30 days before and after the session, oldest first. */
   listDeviceVisits(): Promise<Visit[]>;
-  /** Lists the sessions of the user, likewise. */
+  /** Lists the sessions of the user, likewise. They may be of several people (`areComparable`). */
   listUserVisits(): Promise<Visit[]>;
   /** Lists the latest sessions of a user before a session, however long ago. */
   listVisitsBefore(visit: NamedVisit): Promise<Visit[]>;
@@ -196,8 +197,8 @@ const lookUp = (columns: string, of: string) => `
    cross join lateral (${of}) found`;
 
 const VISIT_COLUMNS = `
-  found.id, found.created_at as "createdAt", found.closed_at as "closedAt", found.fingerprint, found.user_id as "userId",
-  found.correlation_confidence as "correlationConfidence", found.correlated_at as "correlatedAt",
+  found.id, found.created_at as "createdAt", found.closed_at as "closedAt", found.origin, found.fingerprint,
+  found.user_id as "userId", found.correlation_confidence as "correlationConfidence", found.correlated_at as "correlatedAt",
   found.is_inferred as "isInferred", found.device_type as "deviceType", found.browser,
   found.user_agent_summary as "userAgentSummary", found.location`;
 

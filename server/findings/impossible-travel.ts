@@ -1,4 +1,5 @@
 import { MAX_SPEED_KMH, MIN_DISTANCE_KM, measureTravel } from '../detection/travel';
+import { areComparable } from '../domain/correlation';
 import { comesBefore, isNamed, type NamedVisit } from './history';
 import type { AnomalyRule, FoundAnomaly } from './rule';
 
@@ -31,7 +32,7 @@ export const impossibleTravelRule: AnomalyRule = {
     const visits = (await history.listUserVisits()).filter(isNamed);
     const found = new Map<string, FoundAnomaly>();
     for (const other of visits) {
-      if (other.id === session.id) continue;
+      if (other.id === session.id || !areComparable(session, other)) continue;
       const [earlier, later] = comesBefore(other, session) ? [other, session] : [session, other];
       const travel = describeTravel(earlier, later);
       if (travel) found.set(travel.cause.join(), travel);

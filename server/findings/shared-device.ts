@@ -70,7 +70,7 @@ const describeUser = (
 
 function countOthersBefore(first: MatchedVisit, visits: MatchedVisit[]): number {
   const before = listRemembered(first, visits).filter(
-    (visit) => visit.userId !== first.userId && areComparable(visit.correlationConfidence, first.correlationConfidence),
+    (visit) => visit.userId !== first.userId && areComparable(visit, first),
   );
   return new Set(before.map(({ userId }) => userId)).size;
 }

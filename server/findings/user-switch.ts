@@ -1,4 +1,5 @@
 import { areComparable } from '../domain/correlation';
+import type { Match } from './history';
 import type { AnomalyRule, FoundAnomaly } from './rule';
 import { isSharedMachine, SHARED_MACHINE_USERS } from './shared-device';
 
@@ -25,9 +26,11 @@ export const userSwitchRule: AnomalyRule = {
     const matches = await history.listMatches();
     const seen = new Set<string>();
     const found: FoundAnomaly[] = [];
-    for (const [index, { userId, correlatedAt, confidence }] of matches.entries()) {
+    const known = ({ confidence }: Match) => ({ origin: session.origin, correlationConfidence: confidence });
+    for (const [index, match] of matches.entries()) {
+      const { userId, correlatedAt } = match;
       const previous = matches[index - 1];
-      if (previous && !seen.has(userId) && areComparable(previous.confidence, confidence)) {
+      if (previous && !seen.has(userId) && areComparable(known(previous), known(match))) {
         const betweenMs = Date.parse(correlatedAt) - Date.parse(previous.correlatedAt);
         found.push({
           cause: [session.id, userId],

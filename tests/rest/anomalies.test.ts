@@ -323,6 +323,32 @@ describe('ConcurrentSessions', () => {
   });
 });
 
+describe('the user 1234 of two platforms', () => {
+  const [MOODLE, CANVAS] = ['https://moodle.example.edu', 'https://canvas.example.edu'];
+  const read = { user: '1234', confidence: 0.7 };
+  /** What a person on both platforms does: travels too fast, changes the device, and types on both at once. */
+  const visits = (one: VisitFields, other: VisitFields): VisitFields[] => [
+    { ...LAPTOP, ago: 60, minutes: 20, input: [3, 9], location: LONDON, origin: MOODLE, ...one },
+    { ...PHONE, ago: 59, minutes: 20, input: [8, 12], location: SYDNEY, origin: CANVAS, ...other },
+  ];
+  const FOUND = ['ConcurrentSessions medium 1234', 'DeviceSwitch medium 1234', 'ImpossibleTravel high 1234'];
+
+  it.each<[string, VisitFields, VisitFields, string[]]>([
+    ['is not taken for one person if both ids were read from pages', read, read, []],
+    ['is not taken for one person if one id was read from a page', read, { ...read, confidence: 0.8 }, []],
+    ['is one person if the customer’s server signed both ids', { user: '1234' }, { user: '1234' }, FOUND],
+    ['is one person on one platform', read, { ...read, origin: MOODLE }, FOUND],
+  ])('%s', async (_, one, other, expected) => {
+    expect((await listTypes(...visits(one, other))).sort()).toEqual(expected);
+  });
+
+  it('is not taken for two people on one device either, if they have other ids on the platforms', async () => {
+    const onCanvas = { ...read, user: '77', origin: CANVAS };
+    expect(await listTypes({ ...read, origin: MOODLE }, { ...onCanvas, ago: 50 })).toEqual([]);
+    expect(await listTypes({ ...onCanvas, user: '78', ago: 40 })).toEqual(['SharedDevice low 78']);
+  });
+});
+
 describe('AgentTakeover', () => {
   const segmentsOf = (...logOdds: number[]): ScoredSegment[] =>
     logOdds.map((one, n) => ({ startedAt: minutesAgo(50 - n), logOdds: one }));

@@ -34,6 +34,8 @@ export interface VisitFields {
   /** For how many minutes it lasts. Null: it is open. */
   minutes?: number | null;
   confidence?: number;
+  /** The platform on which it is. */
+  origin?: string;
   location?: { latitude: number; longitude: number; accuracyKm: number };
   /** The minutes after the start in which there is input of the given type. */
   input?: number[];
@@ -44,10 +46,11 @@ export interface VisitFields {
 export function makeVisit(fields: VisitFields = {}): Fact[] {
   const { id: sessionId = randomUUID(), user = 'ada', device = 'laptop', userAgent = CHROME, ago = 60 } = fields;
   const { minutes = 1, confidence = 1, location, input = [], inputType = 'keyboard' } = fields;
+  const { origin = 'https://lms.example.edu' } = fields;
   const facts: Fact[] = [
     {
       kind: 'sessionStarted',
-      ...{ sessionId, startedAt: minutesAgo(ago), pageUrl: 'https://lms.example.edu/courses/42/quizzes/1', userAgent },
+      ...{ sessionId, startedAt: minutesAgo(ago), pageUrl: `${origin}/courses/42/quizzes/1`, userAgent },
       ...{ deviceFingerprint: device, ...(location && { location }) },
     },
   ];

@@ -6,6 +6,8 @@ import { foldSessionDeltas } from '../../server/domain/rollups';
 import { createReports, type ReportService } from '../../server/reports/reports';
 import { createPostgresStore } from '../../server/reports/stores/postgres-store';
 import type { ReportKey, ReportStore } from '../../server/reports/stores/store';
+import { TEMPLATES } from '../../server/reports/templates';
+import { anomaly, correlated, scored, started } from '../support/facts';
 import { countRead, explainStatement } from '../support/plans';
 import { startTestServer, type TestServer } from '../support/server';
 import { recordStatements } from '../support/statements';
@@ -97,6 +99,54 @@ const readState = async ({ reportId }: Run) =>
   )[0];
 const countChunks = async ({ reportId }: Run) =>
   (await server.database.db.sql`select 1 from report_chunks where report_id = ${reportId}`).length;
+
+/** Renders a report as JSON and reads it. */
+async function render(input: RequestReportInput, tenant: { id: string; key: string }) {
+  const run = await request(input, tenant);
+  await reports.jobs.beginReport(run);
+  await complete(run, await renderFrom(run, START));
+  return JSON.parse(await read(run, tenant));
+}
+
+describe('a report on people', () => {
+  it('counts the sessions that anybody could have begun in their name, and no anomalies of other courses', async () => {
+    const tenant = await server.createTenant();
+    const visits: [id: string, course: number, score: number, confidence: number][] = [
+      ...([
+        ['signed', 42, 0.95, 1],
+        ['read', 42, 0.1, 0.7],
+        ['claimed', 42, 0.95, 0.5],
+        ['inferred', 42, 0.1, 0.3],
+        ['elsewhere', 43, 0.95, 0.5],
+      ] as [string, number, number, number][]),
+    ];
+    const facts = visits.flatMap(([id, course, score, confidence]) => [
+      started(id, { pageUrl: `https://lms.example.edu/courses/${course}` }),
+      ...[scored(id, score), correlated(id, 'ada', { confidence })],
+    ]);
+    const sessionIds = ['signed', 'elsewhere', undefined];
+    const seen = sessionIds.map((sessionId, n) => anomaly(`ano-${n}`, { userId: 'ada', sessionId }));
+    await server.ingest(tenant.id, [...facts, ...seen]);
+    await foldSessionDeltas(server.service.db);
+    const { body } = await server.call('GET', '/v1/sessions/signed', { key: tenant.key });
+    const { courseId } = body.data;
+    const { rows } = await render({ template: 'course-integrity', format: 'json', days: 1, courseId }, tenant);
+    expect(rows).toMatchObject([
+      {
+        ...{ userId: 'ada', sessionCount: 4, botSessionCount: 2, anomalyCount: 1 },
+        ...{ uncertainSessionCount: 2, uncertainBotSessionCount: 1 },
+      },
+    ]);
+  });
+
+  it.each(['user-evidence', 'course-integrity', 'sessions'] as const)(
+    'prints in %s how sure it is whose sessions they are',
+    (template) => {
+      const printed = TEMPLATES[template].columns.filter(({ isPrinted }) => isPrinted).map(({ key }) => key);
+      expect(printed.some((key) => ['correlationConfidence', 'uncertainSessionCount'].includes(key))).toBe(true);
+    },
+  );
+});
 
 describe('a report of many rows', () => {
   it('is rendered in parts, each once, newest first, and goes on after a crash with the part that it was in', async () => {

@@ -33,7 +33,7 @@ beforeAll(async () => {
       correlated(id, USER, { user: { id: USER, name: '=Ada, "Countess" 李' } }),
     ];
   });
-  await server.ingest(tenant.id, [...facts, anomaly('ano-1', { userId: USER })]);
+  await server.ingest(tenant.id, [...facts, anomaly('ano-1', { userId: USER, sessionId: 'ses-0' })]);
   await foldSessionDeltas(server.service.db);
   courseId = (await server.call('GET', '/v1/courses', { key: tenant.key })).body.data[0].id;
   const body = { url: `${receiver.url}/ready`, eventType: 'ReportReady' };

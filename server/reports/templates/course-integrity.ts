@@ -1,3 +1,4 @@
+import { RELIABLE_CONFIDENCE } from '../../domain/correlation';
 import { getCourse } from '../../domain/directories';
 import { defineTemplate, type ReportContext, type ReportSection } from '../template';
 
@@ -5,7 +6,9 @@ interface CourseUserRow {
   userId: string;
   userName: string | null;
   sessionCount: number;
+  uncertainSessionCount: number;
   botSessionCount: number;
+  uncertainBotSessionCount: number;
   mediumSessionCount: number;
   labeledBotCount: number;
   labeledHumanCount: number;
@@ -23,13 +26,26 @@ const MAX_COUNTED = 20_000;
 export const courseIntegrity = defineTemplate<CourseUserRow>({
   id: 'course-integrity',
   name: 'Course integrity summary',
-  about: 'The users of one course, with how many of their sessions in the window were classed as bot or medium.',
+  about:
+    'The users of one course, with how many of their sessions in it were classed as bot or medium. Where the user is not certain, a session may be somebody else’s: anybody can claim to be the user, or the user was inferred from the device.',
   listTitle: 'Users of the course, with their sessions in the window',
   columns: [
     { key: 'userId', title: 'User', isPrinted: true, value: ({ userId }) => userId },
     { key: 'userName', title: 'Name', isPrinted: true, value: ({ userName }) => userName },
     { key: 'sessionCount', title: 'Sessions', isPrinted: true, value: ({ sessionCount }) => sessionCount },
+    {
+      key: 'uncertainSessionCount',
+      title: 'Sessions, user not certain',
+      isPrinted: true,
+      value: ({ uncertainSessionCount }) => uncertainSessionCount,
+    },
     { key: 'botSessionCount', title: 'Bot', isPrinted: true, value: ({ botSessionCount }) => botSessionCount },
+    {
+      key: 'uncertainBotSessionCount',
+      title: 'Bot, user not certain',
+      isPrinted: true,
+      value: ({ uncertainBotSessionCount }) => uncertainBotSessionCount,
+    },
     {
       key: 'mediumSessionCount',
       title: 'Medium',
@@ -77,22 +93,30 @@ async function summariseCourse(context: ReportContext): Promise<ReportSection> {
   };
 }
 
+/** Whether anybody could have begun the session in the user's name. */
+const IS_UNCERTAIN = `coalesce(s.correlation_confidence, 0) < ${RELIABLE_CONFIDENCE}`;
+
 /**
  * The users are read along the pairs of course and user, which the fold keeps; a user whose first session came within the last
- * minute may be missing. Each user's sessions are a range of their index.
+ * minute may be missing. Each user's sessions are a range of their index. The session of each anomaly is
+ * looked up by its key.
  */
 const READ_USERS = `
   select p.other as "userId", (select u.name from users u where u.integration_id = p.integration_id and u.id = p.other) as "userName",
          s.*, (select count(*)::int from (
-                select from anomalies a
+                select a.session_id from anomalies a
                  where a.integration_id = p.integration_id and a.user_id = p.other
-                   and a.detected_at >= $5::timestamptz and a.detected_at < $6::timestamptz limit ${MAX_COUNTED}) a) as "anomalyCount"
+                   and a.detected_at >= $5::timestamptz and a.detected_at < $6::timestamptz limit ${MAX_COUNTED}) a
+                where (select s.course_id from sessions s
+                        where s.integration_id = p.integration_id and s.id = a.session_id) = $2) as "anomalyCount"
     from (select p.integration_id, p.other from entity_pairs p
            where p.integration_id = $1 and p.kind = 'course' and p.value = $2 and p.other > $3 and p.sessions > 0
            order by p.other limit $4::int) p
     cross join lateral (
       select count(*)::int as "sessionCount",
+             count(*) filter (where ${IS_UNCERTAIN})::int as "uncertainSessionCount",
              count(*) filter (where s.effective_bin >= $7::int)::int as "botSessionCount",
+             count(*) filter (where s.effective_bin >= $7::int and ${IS_UNCERTAIN})::int as "uncertainBotSessionCount",
              count(*) filter (where s.effective_bin >= $8::int and s.effective_bin < $7::int)::int as "mediumSessionCount",
              count(*) filter (where s.label = 1)::int as "labeledBotCount",
              count(*) filter (where s.label = -1)::int as "labeledHumanCount",

@@ -1,3 +1,4 @@
+import { RELIABLE_CONFIDENCE } from '../../domain/correlation';
 import { classifyRisk } from '../../domain/risk';
 import { type ListedSession, MAX_EXAMINED, type SessionFilters, walkSessions } from '../../domain/session-walks';
 import type { ReportColumn, ReportContext, RowPosition } from '../template';
@@ -32,6 +33,9 @@ export async function readSessionRows(
   };
 }
 
+/** What a confidence says, in words for people. */
+export const UNCERTAIN_USERS = `A user confidence below ${RELIABLE_CONFIDENCE} means that the session may be somebody else’s: anybody can claim to be the user, or the user was inferred from the device.`;
+
 const LABELS = new Map<number | null, string>([
   [1, 'bot'],
   [-1, 'human'],
@@ -51,7 +55,8 @@ export const SESSION_REPORT_COLUMNS: readonly ReportColumn<ReportedSession>[] = 
   { key: 'userName', title: 'Name', isPrinted: true, value: ({ userName }) => userName },
   {
     key: 'correlationConfidence',
-    title: 'Confidence',
+    title: 'User confidence',
+    isPrinted: true,
     value: ({ correlationConfidence }) => correlationConfidence,
   },
   { key: 'courseId', title: 'Course', value: ({ courseId }) => courseId },

@@ -3,7 +3,7 @@ import type { Anomaly } from '../../../contract/findings';
 import { getUser } from '../../domain/directories';
 import { summariseFindings } from '../../domain/session-evidence';
 import { defineTemplate, type ReportContext, type ReportSection } from '../template';
-import { type ReportedSession, readSessionRows, SESSION_REPORT_COLUMNS } from './session-rows';
+import { type ReportedSession, readSessionRows, SESSION_REPORT_COLUMNS, UNCERTAIN_USERS } from './session-rows';
 
 /** The most anomalies that the file lists. */
 const MAX_ANOMALIES = 200;
@@ -14,10 +14,13 @@ type EvidenceRow = ReportedSession & { findings: string[]; ruleSetVersion: strin
 export const userEvidence = defineTemplate<EvidenceRow>({
   id: 'user-evidence',
   name: 'User evidence file',
-  about: 'The sessions of one user in a window, with what the rules found in each, and the anomalies of the user.',
+  about: `The sessions of one user in a window, with what the rules found in each, and the anomalies of the user. ${UNCERTAIN_USERS}`,
   listTitle: 'Sessions in the window',
   columns: [
-    ...SESSION_REPORT_COLUMNS,
+    // The head of the document names the user, so each row has room for more.
+    ...SESSION_REPORT_COLUMNS.map((column) =>
+      ['userId', 'userName'].includes(column.key) ? { ...column, isPrinted: false } : column,
+    ),
     { key: 'findings', title: 'What was found', isPrinted: true, value: ({ findings }) => findings },
     { key: 'ruleSetVersion', title: 'Rules', value: ({ ruleSetVersion }) => ruleSetVersion },
   ],

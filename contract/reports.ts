@@ -97,7 +97,13 @@ export const reportScheduleSchema = z.object({
 export type ReportSchedule = z.infer<typeof reportScheduleSchema>;
 
 /** A report that is made once. */
-export const requestReportInput = ofTemplates({ ...common, until: instantText().optional() });
+export const requestReportInput = ofTemplates({ ...common, until: instantText().optional() }).check(
+  ({ value, issues }) => {
+    const message = 'is not possible: a weekly overview ends when it is made';
+    if (value.template === 'weekly-overview' && value.until !== undefined)
+      issues.push({ code: 'custom', input: value, path: ['until'], message });
+  },
+);
 export type RequestReportInput = z.infer<typeof requestReportInput>;
 
 export const requestedReportSchema = z.object({ id: z.string() });

@@ -56,14 +56,22 @@ const READ_RUNNING = `
     from report_jobs j join integrations i on i.id = j.integration_id
    where j.integration_id = $1 and j.id = $2 and j.state = 'Running' and j.run_id = $3`;
 
-/** Records how far a run is. Returns false if it no longer has the report. */
-export async function recordProgress(db: Database, run: ReportRun, recordCount: number): Promise<boolean> {
-  const rows = await db.query(PROGRESS, [run.integrationId, run.reportId, run.runId, recordCount]);
+/** Records how far a run is, and the window that it counts. Returns false if it no longer has the report. */
+export async function recordProgress(
+  db: Database,
+  run: ReportRun,
+  recordCount: number,
+  { startAt, endAt }: { startAt: string; endAt: string },
+): Promise<boolean> {
+  const rows = await db.query(PROGRESS, [
+    ...[run.integrationId, run.reportId, run.runId, recordCount],
+    ...[startAt, endAt],
+  ]);
   return rows.length > 0;
 }
 
 const PROGRESS = `
-  update report_jobs set record_count = $4::int, woken_at = now()
+  update report_jobs set record_count = $4::int, start_at = $5::timestamptz, end_at = $6::timestamptz, woken_at = now()
    where integration_id = $1 and id = $2 and state = 'Running' and run_id = $3 returning id`;
 
 /** A report that is ready. */

@@ -58,7 +58,7 @@ export async function renderPart(
     return { failure: 'The server has no fonts for PDF. Ask for CSV or JSON.' };
   const context = { ...report, db, cursorKey };
   const template = TEMPLATES[report.template];
-  const head = describeReport(report, template);
+  const head = { ...describeReport(report, template), ...(await template.readWindow?.(context)) };
   const rendering =
     report.format === 'pdf'
       ? renderDocument(head, template, context)
@@ -68,7 +68,8 @@ export async function renderPart(
   const { content, ...rendered } = outcome;
   const key = `${String(start.number).padStart(4, '0')}-${randomUUID()}`;
   await store.write(run, key, content);
-  if (await recordProgress(db, run, rendered.recordCount)) return { ...rendered, part: { key, size: content.length } };
+  if (await recordProgress(db, run, rendered.recordCount, head))
+    return { ...rendered, part: { key, size: content.length } };
   // It was deleted meanwhile, perhaps before this part was stored, or another run has it, whose parts must stay.
   await store.remove(run, key);
   return null;

@@ -58,6 +58,8 @@ export interface Template {
   columns: readonly Omit<ReportColumn<never>, 'value'>[];
   /** Throws NOT_FOUND if there is nothing that the report could be about. */
   assertSubject(context: ReportContext): Promise<void>;
+  /** Reads the window that is counted, where it is not the one that was asked for. */
+  readWindow?(context: ReportContext): Promise<Pick<ReportContext, 'startAt' | 'endAt'>>;
   /** Reads what comes before the list. It reads counts, or rows bounded in number. */
   summarise(context: ReportContext): Promise<ReportSection[]>;
   /** Reads a page of at most `limit` rows by one fixed statement along an index. */

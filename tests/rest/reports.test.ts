@@ -190,9 +190,15 @@ describe('a report', () => {
   });
 
   it('of a week agrees with the analytics', async () => {
-    const { body } = await download((await make({ template: 'weekly-overview', format: 'json' })).id);
+    const made = await make({ template: 'weekly-overview', format: 'json' });
+    const { body } = await download(made.id);
     const analytics = await server.call('GET', '/v1/analytics?period=7d&groupBy=day', { key: tenant.key });
     const { summary, timeSeries } = analytics.body.data;
+    // It says what was counted: whole days of UTC until it was made, wherever it is shown.
+    const { startAt, endAt } = body.report;
+    expect(startAt).toBe(`${body.rows[0].day}T00:00:00.000Z`);
+    expect(Date.parse(endAt)).toBeGreaterThanOrEqual(Date.parse(made.content.requestedAt));
+    expect(made.content).toMatchObject({ startAt, endAt });
     expect(body.sections.totals).toMatchObject({ totalSessions: summary.totalSessions, uniqueUsers: 1 });
     expect(body.rows.map(({ sessionCount }: { sessionCount: number }) => sessionCount)).toEqual(
       timeSeries.map(({ sessionCount }: { sessionCount: number }) => sessionCount),
@@ -328,6 +334,7 @@ describe('a request', () => {
     [{ template: 'sessions', format: 'csv', days: 731 }, 'days'],
     [{ template: 'sessions', format: 'csv', days: 1.5 }, 'days'],
     [{ template: 'sessions', format: 'csv', days: 1, until: 'yesterday' }, 'until'],
+    [{ template: 'weekly-overview', format: 'csv', until: '2026-01-01T00:00:00Z' }, 'until'],
     [{ template: 'sessions', format: 'csv', days: 1, name: '' }, 'name'],
     [{ template: 'sessions', format: 'csv', days: 1, name: 'x'.repeat(201) }, 'name'],
     [{ template: 'course-integrity', format: 'csv', days: 1 }, 'courseId'],

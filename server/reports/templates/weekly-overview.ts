@@ -1,14 +1,24 @@
 import type { Analytics } from '../../../contract/analytics';
 import { getAnalytics } from '../../domain/analytics';
-import { type Cell, defineTemplate, type ReportSection } from '../template';
+import { type Cell, defineTemplate, type ReportContext, type ReportSection } from '../template';
 
 type Day = Analytics['timeSeries'][number];
 
-/** The last seven days of the integration, from the counts alone. */
+const readings = new WeakMap<ReportContext, Promise<Analytics>>();
+
+/** Reads the counts once for all parts of a report, so that they agree. */
+function readWeek(context: ReportContext): Promise<Analytics> {
+  const reading = readings.get(context) ?? getAnalytics(context, { period: '7d', groupBy: 'day' });
+  readings.set(context, reading);
+  return reading;
+}
+
+/** The last seven days of the integration, from the counts alone, which know no other end than now. */
 export const weeklyOverview = defineTemplate<Day>({
   id: 'weekly-overview',
   name: 'Weekly overview',
-  about: 'Sessions by class and day, users and origins of the seven days before the report is made.',
+  about:
+    'Sessions by class and day, users and origins, from midnight (UTC) seven days before the report is made until then.',
   listTitle: 'Days',
   columns: [
     { key: 'day', title: 'Day (UTC)', isPrinted: true, value: ({ timestamp }) => timestamp.slice(0, 10) },
@@ -23,12 +33,16 @@ export const weeklyOverview = defineTemplate<Day>({
     { key: 'eventCount', title: 'Events', isPrinted: true, value: ({ eventCount }) => eventCount },
   ],
   assertSubject: async () => {},
+  async readWindow(context) {
+    const { startDate: startAt, endDate: endAt } = await readWeek(context);
+    return { startAt, endAt };
+  },
   async summarise(context) {
-    const analytics = await getAnalytics(context, { period: '7d', groupBy: 'day' });
+    const analytics = await readWeek(context);
     return [countTotals(analytics), chartDays(analytics), listOrigins(analytics)];
   },
   async readRows(context) {
-    const { timeSeries } = await getAnalytics(context, { period: '7d', groupBy: 'day' });
+    const { timeSeries } = await readWeek(context);
     return { rows: timeSeries, next: null };
   },
 });

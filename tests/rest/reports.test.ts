@@ -78,7 +78,7 @@ describe('a report', () => {
     const [names, ...lines] = readCsv(file);
     expect(names).toMatch(/^createdAt,sessionId,status,riskLevel,botScore,detectionFlags,/);
     expect(lines).toHaveLength(4);
-    expect(lines[0]).toContain(',ses-2,Scored,bot,0.95,webdriver; =cmd,');
+    expect(lines[0]).toContain(",ses-2,Scored,bot,0.95,webdriver;' =cmd,");
     expect(lines[0]).toContain(`"'=Ada, ""Countess"" 李"`);
     expect(report).toMatchObject({
       ...{ name: 'Käthe’s list', templateId: 'sessions', format: 'csv', recordCount: 3, status: 'Ready' },

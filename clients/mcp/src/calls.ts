@@ -1,4 +1,11 @@
-import type { Body, BotDetectionClient, operations, Page, PostOptions } from 'bot-detection-client';
+import {
+  type Body,
+  type BotDetectionClient,
+  NotFoundError,
+  type operations,
+  type Page,
+  type PostOptions,
+} from 'bot-detection-client';
 import type OPERATIONS from './operations.json';
 import { type Content, readFittingPage } from './results.js';
 import { storeSecret } from './secret-files.js';
@@ -16,6 +23,8 @@ interface Context {
   options: PostOptions;
   /** Replaces the API key where a text has it. */
   hide: (text: string) => string;
+  /** Whether the same call was made before, and nobody knows whether it took effect. */
+  isRepeat: boolean;
 }
 
 type Call<Id extends ToolId> = (context: Context, input: Input<Id>) => Promise<Content>;
@@ -32,6 +41,16 @@ function showPage<Filters extends { pageSize?: number | undefined }, T>(
 ): Promise<Content> {
   const { pageSize: wanted = DEFAULT_PAGE_SIZE } = filters;
   return readFittingPage((pageSize = wanted) => list({ ...filters, pageSize }).page(), hide);
+}
+
+async function deleteWebhook({ api, options, isRepeat }: Context, id: string) {
+  try {
+    await api.webhooks.delete(id, options);
+  } catch (error) {
+    // The earlier call, whose answer got lost, has deleted it.
+    if (!isRepeat || !(error instanceof NotFoundError)) throw error;
+  }
+  return { deleted: id };
 }
 
 /** How each tool calls the client. */
@@ -70,7 +89,7 @@ export const CALLS: { [Id in ToolId]: Call<Id> } = {
   getWebhook: ({ api, options }, { id }) => show(api.webhooks.get(id, options)),
   createWebhook: ({ api, options }, body) => storeSecret(() => api.webhooks.create(body, options)),
   updateWebhook: ({ api, options }, { id, ...body }) => show(api.webhooks.update(id, body, options)),
-  deleteWebhook: ({ api, options }, { id }) => show(api.webhooks.delete(id, options).then(() => ({ deleted: id }))),
+  deleteWebhook: (context, { id }) => show(deleteWebhook(context, id)),
   rotateWebhookSecret: ({ api, options }, { id, ...body }) =>
     storeSecret(() => api.webhooks.rotateSecret(id, body, options)),
   testWebhook: ({ api, options }, { id }) => show(api.webhooks.test(id, options)),

@@ -29,7 +29,7 @@ export class RefusedCall extends Error {
 
 /** Whether the API may have done what was asked, although nobody heard so. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
-  error instanceof ConnectionError || error instanceof ServerError || error instanceof RateLimitError;
+  error instanceof ConnectionError || error instanceof ServerError;
 
 /** Says an error in one sentence: code, field, message, what to do, and the id of the request. */
 export function describeError(error: unknown, isWrite: boolean): string {

@@ -1,7 +1,7 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { BotDetectionClient, PostOptions } from 'bot-detection-client';
-import { CALLS } from './calls.js';
+import { type BotDetectionClient, type PostOptions, RateLimitError } from 'bot-detection-client';
+import { CALLS, type ToolId } from './calls.js';
 import { describeError, isOutcomeUnknown } from './errors.js';
 import OPERATIONS from './operations.json';
 import { type Content, makeResult } from './results.js';
@@ -10,6 +10,8 @@ import { type KnownTool, listTools } from './tools.js';
 
 /** Programs wait 60 s for a tool. All requests of a call together take less. */
 export const CALL_LIMIT_MS = 50_000;
+/** The same call counts as a repeat for two minutes after the last one could end. Later it is meant anew. */
+const REPEAT_LIMIT_MS = CALL_LIMIT_MS + 120_000;
 /** Programs list the tools when they start. */
 const SCOPES_LIMIT_MS = 5_000;
 
@@ -25,7 +27,8 @@ export interface ServerOptions {
 
 const NO_TOOL = 'there is no such tool';
 
-type AnyCall = (context: object, input: object) => Promise<Content>;
+type Input = Record<string, unknown>;
+type AnyCall = (context: object, input: Input) => Promise<Content>;
 
 /** Creates the MCP server. Each call of a tool makes one request to the API, or two if a page has to be shorter. */
 export function createMcpServer({ api, version, allowWrites, hide, log }: ServerOptions): Server {
@@ -34,12 +37,18 @@ export function createMcpServer({ api, version, allowWrites, hide, log }: Server
     { name: 'bot-detection-mcp', title: 'Bot Detection', version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
-  /** Idempotency keys of POSTs of which nobody knows whether they took effect. The same call uses the same one again. */
-  const unsureKeys = new Map<string, string>();
+  /**
+   * The last write to each thing, as long as nobody knows whether it took effect. The same call repeats it, with its idempotency key.
+   * A call with other input replaces it, because the answer to the old key says nothing about what is so now.
+   */
+  const unsureWrites = new Map<string, { call: string; idempotencyKey: string; atMs: number }>();
 
-  async function run({ id, isWrite }: KnownTool, input: object, signal: AbortSignal): Promise<Content> {
-    const sameCall = JSON.stringify([id, input]);
-    const idempotencyKey = unsureKeys.get(sameCall) ?? crypto.randomUUID();
+  async function run({ id, isWrite }: KnownTool, input: Input, signal: AbortSignal): Promise<Content> {
+    const call = JSON.stringify(input);
+    const thing = nameThing(id, input, call);
+    const last = unsureWrites.get(thing);
+    const isRepeat = last?.call === call && Date.now() - last.atMs < REPEAT_LIMIT_MS;
+    const idempotencyKey = isRepeat ? last.idempotencyKey : crypto.randomUUID();
     const deadline = Date.now() + CALL_LIMIT_MS;
     const options: PostOptions = {
       signal,
@@ -48,13 +57,15 @@ export function createMcpServer({ api, version, allowWrites, hide, log }: Server
         return Math.max(1, deadline - Date.now());
       },
     };
-    if (isWrite) unsureKeys.set(sameCall, idempotencyKey);
+    if (isWrite) unsureWrites.set(thing, { call, idempotencyKey, atMs: Date.now() });
     try {
-      const content = await (CALLS[id] as AnyCall)({ api, options, hide }, input);
-      unsureKeys.delete(sameCall);
+      const content = await (CALLS[id] as AnyCall)({ api, options, hide, isRepeat }, input);
+      unsureWrites.delete(thing);
       return content;
     } catch (error) {
-      if (!isOutcomeUnknown(error) && !signal.aborted) unsureKeys.delete(sameCall);
+      // A repeat gets 429 while the first call is under way.
+      const isUnsure = isOutcomeUnknown(error) || (isRepeat && error instanceof RateLimitError);
+      if (!isUnsure && !signal.aborted) unsureWrites.delete(thing);
       throw error;
     }
   }
@@ -100,8 +111,14 @@ export function createMcpServer({ api, version, allowWrites, hide, log }: Server
   return server;
 }
 
+/** Names what a call is about: the ids of its path, or all of its input if it makes something new. */
+function nameThing(id: ToolId, input: Input, call: string): string {
+  const ids = [...OPERATIONS[id].path.matchAll(/\{(\w+)\}/g)].map(([, name]) => input[name!]);
+  return JSON.stringify([id, ...(ids.length > 0 ? ids : [call])]);
+}
+
 /** Results show invisible characters of ids as `\uXXXX`. The free texts of changes are not ids. */
-function restoreIds({ id, isWrite }: KnownTool, input: Record<string, unknown>): object {
+function restoreIds({ id, isWrite }: KnownTool, input: Input): Input {
   const { path } = OPERATIONS[id];
   const restored = Object.entries(input).map(([name, value]) => {
     const isId = typeof value === 'string' && (!isWrite || path.includes(`{${name}}`));

@@ -1,10 +1,12 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Customer } from '../support/customer';
 import { correlated, happened, scoredSession, started } from '../support/facts';
 import type { TestServer } from '../support/server';
-import { type Assistant, type InstalledMcp, readText } from './installed-mcp';
+import { type Assistant, type InstalledMcp, readText, startAssistant } from './installed-mcp';
 
 interface Context {
   mcp: InstalledMcp;
@@ -215,6 +217,35 @@ export function describeTexts(getContext: () => Context): void {
         /^CANNOT_STORE_SECRET: the secret could not be stored in .*webhook-secrets \(\w+\), so nothing was changed; /,
       );
       expect(await customer.readAll('/v1/audit-log')).toEqual(before);
+    });
+
+    it('is not made if the disk is full, here for want of a permitted file size', async () => {
+      const program = join(context.mcp.home, 'without-space');
+      await writeFile(program, `#!/bin/sh\nulimit -f 0\nexec '${context.mcp.program}' "$@"\n`, { mode: 0o755 });
+      const settings = { key: customer.key, baseUrl: context.server.url, parameters: ['--allow-writes'] };
+      const other = await startAssistant({ ...context.mcp, program }, settings);
+      const before = await customer.readAll('/v1/audit-log');
+      const refused = await other.fail('create_webhook', { url: context.receiverUrl, eventType: 'BotDetected' });
+      await other.close();
+      expect(refused).toMatch(/^CANNOT_STORE_SECRET: .* \(EFBIG\), so nothing was changed; /);
+      expect(await customer.readAll('/v1/audit-log')).toEqual(before);
+    });
+
+    it('is told as lost, with its webhook, if the folder vanishes while it is made', async () => {
+      const home = join(context.mcp.home, 'vanishing');
+      const api = createServer(async (_, response) => {
+        await rm(home, { recursive: true });
+        response.end(JSON.stringify({ data: { id: 'whk_7', secret: 'whsec_7' } }));
+      });
+      await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
+      const { port } = api.address() as AddressInfo;
+      const other = await context.open(customer.key, ['--allow-writes'], `http://127.0.0.1:${port}`, { HOME: home });
+      const refused = await other.fail('rotate_webhook_secret', { id: 'whk_7' });
+      api.close();
+      expect(refused).toMatch(
+        /^SECRET_LOST: whk_7 has a new secret, which could not be stored in .*webhook-secrets \(ENOENT\); the operator must .* rotate_webhook_secret/,
+      );
+      expect(refused + other.log()).not.toContain('whsec_7');
     });
 
     it('leaves no file behind if the API refuses the call', async () => {

@@ -13,7 +13,7 @@ import {
 } from 'bot-detection-client';
 import { cutText, showInvisible } from './texts.js';
 
-/** A call that the server itself refuses. `advice` says what to do. */
+/** A call that the server itself refuses or cannot finish. `advice` says what to do. */
 export class RefusedCall extends Error {
   readonly code: string;
   readonly field: string | null;

@@ -188,12 +188,12 @@ export function describeTexts(getContext: () => Context): void {
       const created = await assistant.call('create_webhook', { url, eventType: 'BotDetected' });
       // biome-ignore lint/suspicious/noExplicitAny: tests look into results freely
       const { untrustedData: webhook, note } = created.structuredContent as any;
-      expect(webhook).toMatchObject({ url, enabled: true });
+      expect(webhook).toMatchObject({ url: `${context.receiverUrl}/…`, enabled: true });
       const rotated = await assistant.call('rotate_webhook_secret', { id: webhook.id, gracePeriodSeconds: 60 });
       const folder = join(context.mcp.home, 'home/.bot-detection/webhook-secrets');
       const files = (await readdir(folder)).filter((name) => name.startsWith(webhook.id)).sort();
       expect(files).toHaveLength(2);
-      expect(await readdir(folder)).toEqual(files);
+      expect((await readdir(folder)).filter((name) => !name.startsWith('whk_'))).toEqual([]);
       const secrets = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
       for (const secret of secrets) {
         expect(secret).toMatch(/^whsec_\S+\n$/);

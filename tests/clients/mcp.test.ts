@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { mintKey } from '../../server/domain/api-keys';
+import { showUrl } from '../../server/webhooks/subscription-acts';
 import { readBlocks } from '../support/documents';
 import { createFixture, type Fixture } from '../support/fixture';
 import { type Receiver, startReceiver } from '../support/receiver';
@@ -193,7 +194,10 @@ describe.skipIf(isMissing)(`the MCP server${reason}`, () => {
               : value,
           ),
         );
-      expect(settle(untrustedData)).toEqual(settle(answer.body.data ?? answer.body));
+      const shown = JSON.parse(JSON.stringify(answer.body.data ?? answer.body), (key, value) =>
+        key === 'url' && name.includes('webhook') ? showUrl(value) : value,
+      );
+      expect(settle(untrustedData)).toEqual(settle(shown));
       expect(page?.limit).toBe(isPaged ? 20 : undefined);
       const [, mark, json] = /^----- BEGIN (\w{32}) -----\n(.*)\n----- END \1 -----$/m.exec(readText(result)) ?? [];
       expect(JSON.parse(json!)).toEqual(untrustedData);
@@ -256,6 +260,26 @@ describe.skipIf(isMissing)(`the MCP server${reason}`, () => {
     ])('does what the API does: %s', async (tool, input, answer) => {
       expect((await writer.read(tool, input(fixture))).untrustedData).toMatchObject(answer(fixture));
     });
+  });
+
+  it('shows of the address of a webhook where it leads, never its path and query, and takes none back so', async () => {
+    const url = 'https://hooks.example.com/services/T0/secret?token=secret';
+    const created = await writer.call('create_webhook', { url, eventType: 'BotDetected' });
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into results freely
+    const { id, url: shown } = (created.structuredContent as any).untrustedData;
+    expect(shown).toBe('https://hooks.example.com/…');
+    const results = [
+      await writer.call('update_webhook', { id, url: url.replace('T0', 'T1'), name: 'Hook' }),
+      await writer.call('get_webhook', { id }),
+      await writer.call('list_webhooks'),
+    ];
+    expect(JSON.stringify([created, results])).not.toContain('token');
+    expect(await writer.fail('update_webhook', { id, url: shown })).toMatch(
+      /^INVALID_ARGUMENTS \(field url\): .* without its path; give the whole address, or leave it out\.$/,
+    );
+    expect((await fixture.get(`/v1/webhooks/${id}`)).body.data.url).toBe(url.replace('T0', 'T1'));
+    await writer.read('update_webhook', { id, url: 'https://hooks.example.com/' });
+    expect((await writer.read('delete_webhook', { id })).untrustedData).toEqual({ deleted: id });
   });
 
   describe('the README', () => {

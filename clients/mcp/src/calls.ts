@@ -6,6 +6,7 @@ import {
   type Page,
   type PostOptions,
 } from 'bot-detection-client';
+import { RefusedCall } from './errors.js';
 import type OPERATIONS from './operations.json';
 import { type Content, readFittingPage } from './results.js';
 import { storeSecret } from './secret-files.js';
@@ -41,6 +42,26 @@ function showPage<Filters extends { pageSize?: number | undefined }, T>(
 ): Promise<Content> {
   const { pageSize: wanted = DEFAULT_PAGE_SIZE } = filters;
   return readFittingPage((pageSize = wanted) => list({ ...filters, pageSize }).page(), hide);
+}
+
+/** Shows where a webhook leads. The path and query of its address can be a secret, as those of chat services are. */
+function showWebhook<T extends { url: string }>(webhook: T): T {
+  const { origin, pathname, search } = new URL(webhook.url);
+  return { ...webhook, url: pathname === '/' && search === '' ? origin : `${origin}${HIDDEN_PATH}` };
+}
+
+const HIDDEN_PATH = '/…';
+
+/** Answers what to change in a webhook. Throws RefusedCall for an address as results show it, to which nothing could be sent. */
+function checkAddress<T extends { url?: string }>(body: T): T {
+  if (body.url?.endsWith(HIDDEN_PATH))
+    throw new RefusedCall(
+      'INVALID_ARGUMENTS',
+      'the address is shown without its path',
+      'give the whole address, or leave it out',
+      'url',
+    );
+  return body;
 }
 
 async function deleteWebhook({ api, options, isRepeat }: Context, id: string) {
@@ -85,10 +106,12 @@ export const CALLS: { [Id in ToolId]: Call<Id> } = {
   getRiskThresholds: ({ api, options }) => show(api.riskThresholds.get(options)),
   updateRiskThresholds: ({ api, options }, body) => show(api.riskThresholds.update(body, options)),
 
-  listWebhooks: ({ api, options }) => show(api.webhooks.list(options)),
-  getWebhook: ({ api, options }, { id }) => show(api.webhooks.get(id, options)),
-  createWebhook: ({ api, options }, body) => storeSecret(() => api.webhooks.create(body, options)),
-  updateWebhook: ({ api, options }, { id, ...body }) => show(api.webhooks.update(id, body, options)),
+  listWebhooks: ({ api, options }) => show(api.webhooks.list(options).then((webhooks) => webhooks.map(showWebhook))),
+  getWebhook: ({ api, options }, { id }) => show(api.webhooks.get(id, options).then(showWebhook)),
+  createWebhook: ({ api, options }, body) =>
+    storeSecret(() => api.webhooks.create(checkAddress(body), options).then(showWebhook)),
+  updateWebhook: ({ api, options }, { id, ...body }) =>
+    show(api.webhooks.update(id, checkAddress(body), options).then(showWebhook)),
   deleteWebhook: (context, { id }) => show(deleteWebhook(context, id)),
   rotateWebhookSecret: ({ api, options }, { id, ...body }) =>
     storeSecret(() => api.webhooks.rotateSecret(id, body, options)),

@@ -140,7 +140,7 @@ export const createResources = (api: Transport) => ({
     },
     /** Deletes a subscription. */
     async delete(webhookId: string, options?: RequestOptions): Promise<void> {
-      return api.request({ method: 'DELETE', path: encodePath`/v1/webhooks/${webhookId}`, options });
+      return api.request({ method: 'DELETE', path: encodePath`/v1/webhooks/${webhookId}`, options }, null);
     },
     /**
      * Makes a new secret. For `gracePeriodSeconds` deliveries are signed with the old one too; without it the old one ends at
@@ -223,7 +223,7 @@ export const createResources = (api: Transport) => ({
   health: {
     /** Gets whether the service answers, and its version. */
     async get(options?: RequestOptions): Promise<Schemas['Health']> {
-      return api.request({ method: 'GET', path: '/health', options });
+      return api.request({ method: 'GET', path: '/health', options }, 'status');
     },
   },
 });

@@ -18,6 +18,9 @@ export interface TransportOptions {
   maxRetries: number;
 }
 
+/** What every answer has: `data`, that of `/health` `status`. */
+type AnswerField = 'data' | 'status';
+
 /** A request to the API. `path` is encoded. */
 export interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -27,10 +30,10 @@ export interface Call {
   options?: PostOptions | undefined;
 }
 
-/** Makes a path and encodes its parameters. Throws for those that no URL can have as a segment: '', '.' and '..'. */
+/** Makes a path and encodes its parameters. Throws for those that no URL can have as a segment: '', '.', '..', half a character. */
 export function encodePath(parts: TemplateStringsArray, ...values: string[]): string {
   const segments = values.map((value) => {
-    if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
+    if (typeof value !== 'string' || /^\.{0,2}$|\p{Surrogate}/u.test(value))
       throw new BotDetectionError(`${JSON.stringify(value)} cannot be an id in the path ${parts.join('…')}`);
     return encodeURIComponent(value);
   });
@@ -53,12 +56,12 @@ export class Transport {
     this.#maxRetries = maxRetries;
   }
 
-  /** Answers the body of a success as JSON, undefined for a 204. */
-  request<Answer>(call: Call): Promise<Answer> {
+  /** Answers the body of a success as JSON, which has `field`. With null a success is a 204, and answers undefined. */
+  request<Answer>(call: Call, field: AnswerField | null = 'data'): Promise<Answer> {
     return this.#repeat(call, async (response, deadline) => {
-      const text = response.status === 204 ? '' : await response.text();
+      const text = await response.text();
       deadline.end();
-      return (response.status === 204 ? undefined : parseAnswer(response, text)) as Answer;
+      return parseAnswer(response, text, field) as Answer;
     });
   }
 
@@ -181,11 +184,11 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-function parseAnswer(response: Response, text: string): unknown {
+function parseAnswer(response: Response, text: string, field: AnswerField | null): unknown {
+  if (field === null && response.status === 204) return undefined;
   try {
     const answer: unknown = JSON.parse(text);
-    // Every answer has `data`, except that of `/health`.
-    if (typeof answer === 'object' && answer !== null && ('data' in answer || 'status' in answer)) return answer;
+    if (field !== null && typeof answer === 'object' && answer !== null && field in answer) return answer;
   } catch {} // it is no JSON
   throw makeApiError({ ...readFault(response), message: NOT_OURS });
 }

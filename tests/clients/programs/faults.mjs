@@ -75,6 +75,12 @@ await observe('redirect', [status(307, { location: ELSEWHERE })], getStats);
 await observe('no answer of the API', [{ status: 200, body: '<html>' }], getStats);
 
 await observe('another JSON', [{ status: 200, body: '{}' }], getStats);
+await observe('another JSON with a status', [{ status: 200, body: '{"status":"maintenance"}' }], getStats);
+await observe('another JSON without a status', [{ status: 200, body: '{"data":{}}' }], () => client.health.get());
+await observe('nothing', [status(204)], getStats);
+await observe('a page where nothing is answered', [{ status: 200, body: '{"data":{}}' }], () =>
+  client.webhooks.delete('whk_1'),
+);
 
 const page = (data, pagination) => ({ status: 200, body: JSON.stringify({ data, pagination }) });
 const more = { hasMore: true, limit: 1, nextCursor: 'c' };
@@ -85,6 +91,7 @@ await observe('page without a cursor', [page([], { hasMore: true, limit: 1 })], 
 await observe('field', [], () => client.sessions.list({ pageSize: 0 }).page());
 await observe('unknown', [], () => client.sessions.get('no such/session'));
 await observe('impossible id', [], () => client.sessions.get('..'));
+await observe('half a character', [], () => client.sessions.get('a\ud83d'));
 await observe('wrong key', [], () => createClient({ apiKey: `${KEY}x`, baseUrl: RELAY }).stats.get());
 
 const id = (await client.sessions.list().page()).items[0].id;

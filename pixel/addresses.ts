@@ -16,8 +16,8 @@ enum Limit {
  * telephone numbers become `…`. Answers an empty text for what is no http or https address.
  */
 export function cleanAddress(href: string): string {
-  const { protocol, origin, pathname, searchParams } = new URL(href);
-  if (!/^http/.test(protocol)) return '';
+  const { origin, pathname, searchParams } = new URL(href);
+  if (!/^http/.test(href)) return '';
   const kept = [...searchParams].filter(([name]) => KEPT_PARAMETERS.test(name));
   const query = kept.map(([name, value]) => `${name}=${cleanPart(encodeURIComponent(value))}`).join('&');
   return (origin + pathname.split('/').map(cleanPart).join('/') + (query && `?${query}`)).slice(0, Limit.length);
@@ -27,10 +27,12 @@ export function cleanAddress(href: string): string {
 function cleanPart(encoded: string): string {
   const part = encoded.replace(/(;|%3B).*/i, '');
   // What cannot be decoded may be anything.
-  const text = guard(() => decodeURIComponent(part))() ?? '@';
+  const text = guard(() => decodeURIComponent(part).replace(OPEN_EDX, ''))() ?? '@';
   return SECRET.test(text) || text.split(CHANGE).length > Limit.changes + 1 ? '…' : part;
 }
 
+/** A course of Open edX with its organisation, number and run: no secret, although it has `+` and many changes. */
+const OPEN_EDX = /^course-v1:[\w.~+-]+$/;
 /** Characters of e-mail addresses, encodings and telephone numbers; words and numbers that are too long for a name. */
 const SECRET = /[@=+&?#<>"\\{}|^`\p{C}]|[\p{L}\p{N}]{33}|\d{18}|\p{L}\d{7}|\d{7}\p{L}/u;
 /** Where letters and digits meet, or a capital follows a small letter. Random words have many of these. */

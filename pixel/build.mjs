@@ -31,7 +31,7 @@ export async function buildPixel() {
     write: false,
   });
   // Takes 5 % off what esbuild leaves.
-  const { code, error } = minify(outputFiles[0].text, { compress: { passes: 5 } });
+  const { code, error } = minify(outputFiles[0].text, { compress: { passes: 5, inline: 1 } });
   if (error) throw error;
   const bytes = Buffer.from(code);
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, HASH_LENGTH);

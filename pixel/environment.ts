@@ -11,7 +11,7 @@ interface HintedNavigator extends Navigator {
 /** Describes the browser coarsely. Reads neither canvas nor audio, which would make a fingerprint. */
 export function readEnvironment(gpu: string | undefined, isRevived: boolean | undefined): BeaconEnvironment {
   const about: HintedNavigator = navigator;
-  const brands = cut(about.userAgentData?.brands.map(({ brand, version }) => `${brand}/${version}`));
+  const brands = cut(about.userAgentData?.brands.map((one) => `${one.brand}/${one.version}`));
   return {
     w: about.webdriver ? 1 : about.webdriver === false ? 0 : 2,
     v: [

@@ -57,17 +57,17 @@ function listenToMoves(): () => void {
   listen('pointermove', (event) => {
     // Scripts can make events too. What they press and type is reported.
     if (event.pointerType === 'touch' || !event.isTrusted) return;
-    const { timeStamp, clientX, clientY, screenX, screenY } = event;
-    const error = Math.abs(event.movementX - screenX + lastX) + Math.abs(event.movementY - screenY + lastY);
-    if (lastMs && timeStamp - lastMs < Limit.moveGapMs && error > Limit.moveErrorPx) mismatched++;
-    lastMs = timeStamp;
-    lastX = screenX;
-    lastY = screenY;
+    const { clientX, clientY } = event;
+    const error = Math.abs(event.movementX - event.screenX + lastX) + Math.abs(event.movementY - event.screenY + lastY);
+    if (lastMs && event.timeStamp - lastMs < Limit.moveGapMs && error > Limit.moveErrorPx) mismatched++;
+    lastMs = event.timeStamp;
+    lastX = event.screenX;
+    lastY = event.screenY;
     if (clientX % 1 || clientY % 1) fractional++;
     // Not a number where it is unknown, which becomes 0.
     coalesced = Math.max(coalesced, event.getCoalescedEvents?.().length);
     moves++;
-    add([timeStamp, clientX, clientY]);
+    add([lastMs, clientX, clientY]);
   });
   return () => {
     settle();
@@ -130,19 +130,21 @@ function listenToScrolling(): () => void {
   }
 
   // Documents and the boxes in them scroll. Their movements are added up, so that a change of the box is no jump.
-  listen('scroll', ({ target, timeStamp }) => {
-    const top = (target as Element).scrollTop ?? scrollY;
-    total += top - (tops.get(target!) ?? 0) || 0;
-    tops.set(target!, top);
-    add([timeStamp, total, 0]);
+  listen('scroll', (event) => {
+    const target = event.target as Element;
+    const top = target.scrollTop ?? scrollY;
+    total += top - (tops.get(target) ?? 0) || 0;
+    tops.set(target, top);
+    add([event.timeStamp, total, 0]);
   });
-  listen('wheel', ({ timeStamp, deltaY, deltaMode }) => {
-    const unit = (deltaMode & Limit.count) % 3;
+  listen('wheel', (event) => {
+    const { timeStamp } = event;
+    const unit = (event.deltaMode & Limit.count) % 3;
     if (timeStamp - lastMs > Limit.wheelGapMs || mode !== unit) settleWheel();
     if (turns === 0) firstMs = timeStamp;
     lastMs = timeStamp;
     mode = unit;
-    turned += deltaY;
+    turned += event.deltaY;
     turns++;
   });
   return () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cleanAddress } from '../../pixel/addresses';
 import { findCourse } from '../../server/domain/courses';
 import { character, webAddress } from '../support/texts';
 
@@ -39,6 +40,25 @@ describe('findCourse', () => {
     expect(findCourse('https://d.edu/d2l/le/content/6606/viewContent/1/View')).toEqual(
       findCourse('https://d.edu/d2l/home/6606'),
     );
+  });
+
+  it.each([
+    ['Canvas', 'https://c.example.edu/courses/42/quizzes/1?x=1#top'],
+    ['Moodle', 'https://m.example.edu/course/view.php?section=2&id=7'],
+    ['Blackboard Ultra', 'https://b.example.edu/ultra/courses/_12345_1/outline'],
+    [
+      'Blackboard Learn',
+      'https://b.example.edu/webapps/blackboard/execute/announcement?method=search&course_id=_12345_1',
+    ],
+    ['D2L', 'https://d.example.edu/d2l/home/6606'],
+    ['D2L content', 'https://d.example.edu/d2l/le/content/6606/viewContent/1/View'],
+    ['Schoology', 'https://s.example.edu/course/1234567890/materials'],
+    ['Open edX', 'https://x.example.edu/courses/course-v1:edX+DemoX+Demo_Course/courseware/'],
+    ['Open edX, with many letters and digits', 'https://x.example.edu/courses/course-v1:MITx+6.00.1x+2T2024/home'],
+  ])('finds the course of %s in what the pixel tells of the address', (_lms, pageUrl) => {
+    const course = findCourse(pageUrl);
+    expect(course).not.toBeNull();
+    expect(findCourse(cleanAddress(pageUrl))).toEqual(course);
   });
 
   it('treats the same number on two hosts, ports or schemes as different courses', () => {

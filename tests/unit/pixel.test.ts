@@ -82,6 +82,8 @@ describe('an address', () => {
     '/2026/11/22/introduction2024-part-2',
     '/caf%C3%A9/r%C3%A9sum%C3%A9',
     '/courses/10000000000012345',
+    '/courses/course-v1:MITx+6.00.1x+2T2024/courseware/week-1/',
+    '/courses/course-v1%3AedX%2BDemoX%2BDemo_Course/about',
   ])('%s stays as it is', (path) => {
     expect(cleanAddress(ORIGIN + path)).toBe(ORIGIN + path);
   });
@@ -99,6 +101,8 @@ describe('an address', () => {
     ['/users/ada%40example.org/edit', '/users/…/edit'],
     ['/students/s1234567', '/students/…'],
     ['/call/+4915112345678', '/call/…'],
+    ['/courses/course-v1:ada+x@example.org', '/courses/…'],
+    ['/asset-v1:edX+DemoX+Demo_Course+type@asset', '/…'],
     ['/card/4111111111111111111', '/card/…'],
     ['/page;jsessionid=0A1B2C3D4E', '/page'],
     ['/page%3Bjsessionid=0A1B2C3D4E', '/page'],

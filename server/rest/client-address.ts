@@ -19,7 +19,7 @@ export function findClientAddress(request: IncomingMessage): string {
   const forwarded = request.headers['x-forwarded-for'];
   // Most requests of a page come without it, and the library throws an error inside to say that '' is no address.
   if (!forwarded) return peer;
-  const last = [forwarded].flat().join(',').split(',').at(-1)!.trim();
+  const last = readEntry([forwarded].flat().join(',').split(',').at(-1));
   return isNearby(peer) && ipaddr.isValid(last) ? last : peer;
 }
 
@@ -37,9 +37,19 @@ export const readClientAddress = (service: Service, headers: Headers): string =>
  * is no proxy).
  */
 export function readForwardedAddress({ env, isSelfHosted }: Service, headers: Headers): string {
-  const forwarded = headers.get('x-forwarded-for')?.split(',') ?? [];
-  if (env.VERCEL === '1') return forwarded[0]?.trim() ?? '';
-  return (isSelfHosted ? headers.get(CLIENT_ADDRESS_HEADER) : forwarded.at(-1))?.trim() ?? '';
+  const forwarded = headers.get('x-forwarded-for')?.split(',');
+  if (env.VERCEL === '1') return readEntry(forwarded?.[0]);
+  return isSelfHosted ? (headers.get(CLIENT_ADDRESS_HEADER) ?? '') : readEntry(forwarded?.at(-1));
+}
+
+/** An IPv4 address with a port, or an IPv6 address in brackets, perhaps with one. */
+const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/;
+
+/** Reads the address of an entry of `x-forwarded-for`. Some gateways, such as that of Azure, add the client's port. */
+function readEntry(entry = ''): string {
+  const text = entry.trim();
+  const [, ipv6, ipv4] = WITH_PORT.exec(text) ?? [];
+  return ipv6 ?? ipv4 ?? text;
 }
 
 /** Groups addresses by client: an IPv4 address, or the /64 network of an IPv6 address, since one client owns all of it. */

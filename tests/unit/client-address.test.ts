@@ -34,9 +34,12 @@ it.each([
   ['198.51.100.7, 192.0.2.1', '198.51.100.7', '192.0.2.1'],
   ['198.51.100.7:51234, [2001:db8::1]:443', '198.51.100.7', '2001:db8::1'],
   ['[2001:db8::1]:443, 192.0.2.1:80', '2001:db8::1', '192.0.2.1'],
-])('a request that names %j is from %s on Vercel, and from %s behind a proxy of plain Next', (forwarded, first, last) => {
-  const headers = new Headers({ 'x-forwarded-for': forwarded });
-  const read = (env: object) => readForwardedAddress({ env, isSelfHosted: false } as Service, headers);
-  expect(read({ VERCEL: '1' })).toBe(first);
-  expect(read({})).toBe(last);
-});
+])(
+  'a request that names %j is from %s on Vercel, and from %s behind a proxy of plain Next',
+  (forwarded, first, last) => {
+    const headers = new Headers({ 'x-forwarded-for': forwarded });
+    const read = (env: object) => readForwardedAddress({ env, isSelfHosted: false } as Service, headers);
+    expect(read({ VERCEL: '1' })).toBe(first);
+    expect(read({})).toBe(last);
+  },
+);

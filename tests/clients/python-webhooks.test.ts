@@ -127,7 +127,7 @@ describe.each(KINDS)('a receiver in %s', (kind) => {
     await server.call('DELETE', `/v1/webhooks/${id}`, { key: customer.key });
   });
 
-  it('refuses what is stale, changed, signed by another secret or lacks a header', async (context) => {
+  it('refuses what is stale, changed, signed by another secret, lacks a header or is too large', async (context) => {
     const secret = createWebhookSecret();
     const application = await startApplication(context, [secret]);
     const body = JSON.stringify({ sessionId: 's', botScore: 1, scoredAt: 'now', later: { field: 'ö' } });
@@ -173,6 +173,12 @@ describe.each(KINDS)('a receiver in %s', (kind) => {
       expect([name, answer.status]).toEqual([name, status]);
       expect(await answer.text()).not.toContain('whsec_');
     }
+    const large = ' '.repeat(2 ** 20 - body.length + 1) + body;
+    const refused = await fetch(url(), {
+      ...{ method: 'POST', body: large },
+      headers: { ...sign(now), 'x-webhook-signature': signPayload(secret, String(now), large) },
+    });
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('larger than 1 MiB')]);
     const unsigned = signPayload(secret, String(now), 'no JSON');
     const answer = await fetch(url(), {
       ...{ method: 'POST', body: 'no JSON', headers: { ...sign(now), 'x-webhook-signature': unsigned } },

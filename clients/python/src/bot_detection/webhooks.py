@@ -14,6 +14,9 @@ from .errors import WebhookVerificationError
 from .events import EVENT_CLASSES, Event, TestDelivery, UnknownEvent
 
 TOLERANCE_S = 300
+# Many times what a delivery has.
+MAX_BODY_BYTES = 1024 * 1024
+TOO_LARGE = "the body is larger than 1 MiB"
 
 
 class Headers(Protocol):

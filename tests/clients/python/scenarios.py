@@ -188,7 +188,8 @@ async def exports() -> object:
                         parts += 1
             except IncompleteFileError as error:
                 broken.append([*describe(error), parts > 0, len(read_log())])
-        plan({"status": 200, "body": '{"id":"ses-1"}\n{"id'})
+        ndjson = {"content-type": "application/x-ndjson; charset=utf-8"}
+        plan({"status": 200, "headers": ndjson, "body": '{"id":"ses-1"}\n{"id'})
         try:
             [row async for row in client.exports.sessions()]
         except IncompleteFileError as error:
@@ -289,6 +290,11 @@ async def timeouts() -> object:
     return outcomes
 
 
+async def read_csv(client: AsyncClient) -> None:
+    async for _ in client.exports.users(format="csv"):
+        pass
+
+
 async def errors() -> object:
     caught = []
     async with connect(BASE_URL) as client:
@@ -321,10 +327,15 @@ async def errors() -> object:
         except ApiError as error:
             caught.append(describe(error))
     async with connect() as client:
-        for fault in (HTML_PAGE, failure(307, {"location": f"{BASE_URL}/v1/stats"})):
+        for fault, call in (
+            (HTML_PAGE, client.stats.get),
+            (HTML_PAGE, lambda: read_csv(client)),
+            (HTML_PAGE, lambda: client.webhooks.delete("whk_1")),
+            (failure(307, {"location": f"{BASE_URL}/v1/stats"}), client.stats.get),
+        ):
             plan(fault)
             try:
-                await client.stats.get()
+                await call()
             except UnexpectedAnswerError as error:
                 caught.append([*describe(error), len(read_log())])
     return caught

@@ -64,10 +64,12 @@ class Page(Generic[T]):
 def read_data(operation: Operation[T], answer: Answer) -> T:
     """Answers the content of a success. Raises UnexpectedAnswerError if it is not what the API writes."""
     if operation.answers_nothing:
+        if answer.status == 200:
+            raise report_unexpected(answer)
         return cast(T, None)
     document = _read_object(answer)
     if operation.is_in_envelope and "data" not in document:
-        raise _report_unexpected(answer)
+        raise report_unexpected(answer)
     return cast(T, document["data"] if operation.is_in_envelope else document)
 
 
@@ -78,9 +80,9 @@ def read_page(operation: PagedOperation[T], answer: Answer) -> Page[T]:
         pagination = document["pagination"]
         page: Page[T] = Page(document["data"], pagination["hasMore"], pagination.get("nextCursor"))
     except (KeyError, TypeError, AttributeError):
-        raise _report_unexpected(answer) from None
+        raise report_unexpected(answer) from None
     if page.has_more and page.next_cursor is None:
-        raise _report_unexpected(answer)
+        raise report_unexpected(answer)
     return page
 
 
@@ -90,11 +92,18 @@ def _read_object(answer: Answer) -> dict[str, Any]:
     except ValueError:
         document = None
     if answer.status != 200 or not isinstance(document, dict):
-        raise _report_unexpected(answer)
+        raise report_unexpected(answer)
     return document
 
 
-def _report_unexpected(answer: Answer) -> UnexpectedAnswerError:
+def has_file(answer: Answer) -> bool:
+    """Whether a success is a file of the API, and not the page of a proxy, for example."""
+    content_type = answer.headers.get("content-type", "")
+    return answer.status == 200 and content_type.split(";")[0].strip() in ("text/csv", "application/x-ndjson")
+
+
+def report_unexpected(answer: Answer) -> UnexpectedAnswerError:
+    """Makes the error of a success that the API does not write."""
     request_id = answer.headers.get("x-request-id")
     return UnexpectedAnswerError(
         "the answer is not one of the API", status=answer.status, code="UNKNOWN", request_id=request_id

@@ -59,6 +59,7 @@ class AsyncExport(Generic[T]):
         self._response: httpx.Response | None = None
         self._chunks: AsyncIterator[bytes] | None = None
         self._is_over = False
+        self._is_broken = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -84,6 +85,8 @@ class AsyncExport(Generic[T]):
             await self._response.aclose()
 
     async def _read(self) -> None:
+        if self._is_broken:
+            raise IncompleteFileError("an earlier read was cancelled or failed, so the file is incomplete")
         if self._response is None or self._chunks is None:
             self._response = await self._transport.open_file(self._call)
             self._chunks = self._response.aiter_bytes()
@@ -95,3 +98,7 @@ class AsyncExport(Generic[T]):
         except httpx.RequestError as error:
             await self.aclose()
             raise IncompleteFileError(f"the file broke off: {describe_failure(error)}") from error
+        except BaseException:
+            # Cancelled, for example. The connection then looks like one that has ended.
+            self._is_broken = True
+            raise

@@ -8,7 +8,17 @@ from typing import TypeVar
 
 import httpx
 
-from .._answers import Answer, Page, describe_failure, read_data, read_error, read_page, read_retry_after
+from .._answers import (
+    Answer,
+    Page,
+    describe_failure,
+    has_file,
+    read_data,
+    read_error,
+    read_page,
+    read_retry_after,
+    report_unexpected,
+)
 from .._requests import Authorization, Call, Operation, PagedOperation, build_call, choose_base_url
 from .._retries import Deadline, decide_pause
 from .._version import __version__
@@ -49,8 +59,11 @@ class AsyncTransport:
         return read_page(operation, answer)
 
     async def open_file(self, call: Call) -> httpx.Response:
-        """Answers a success whose body is still to be read."""
-        _, response = await self._send(call, is_file=True)
+        """Answers a success whose body is still to be read. Raises UnexpectedAnswerError if it is no file."""
+        answer, response = await self._send(call, is_file=True)
+        if not has_file(answer):
+            await response.aclose()
+            raise report_unexpected(answer)
         return response
 
     async def _send(self, call: Call, is_file: bool = False) -> tuple[Answer, httpx.Response]:

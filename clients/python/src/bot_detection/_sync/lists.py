@@ -60,6 +60,7 @@ class Export(Generic[T]):
         self._response: httpx.Response | None = None
         self._chunks: Iterator[bytes] | None = None
         self._is_over = False
+        self._is_broken = False
 
     def __enter__(self) -> Self:
         return self
@@ -85,6 +86,8 @@ class Export(Generic[T]):
             self._response.close()
 
     def _read(self) -> None:
+        if self._is_broken:
+            raise IncompleteFileError("an earlier read was cancelled or failed, so the file is incomplete")
         if self._response is None or self._chunks is None:
             self._response = self._transport.open_file(self._call)
             self._chunks = self._response.iter_bytes()
@@ -96,3 +99,7 @@ class Export(Generic[T]):
         except httpx.RequestError as error:
             self.close()
             raise IncompleteFileError(f"the file broke off: {describe_failure(error)}") from error
+        except BaseException:
+            # Cancelled, for example. The connection then looks like one that has ended.
+            self._is_broken = True
+            raise

@@ -16,16 +16,16 @@ const MAX_SCHEDULES = 20;
 const INVALID_VALUE = '22023';
 
 /**
- * Selects the times at which a schedule `s` is due in [from, to] (SQL). Postgres knows the time zones: an hour that a change of
+ * Selects the times at which a schedule `s` is due in [from, to], each with the time that its clock was asked for (SQL). Postgres knows the time zones: an hour that a change of
  * clocks skips is the next one, and one that comes twice counts once.
  */
 export const dueTimes = (from: string, to: string) => `
-  select at from (
-    select (day::date + make_interval(hours => s.hour)) at time zone s.time_zone as at
+  select clock at time zone s.time_zone as at, clock from (
+    select day::date + make_interval(hours => s.hour) as clock
       from generate_series((${from} at time zone s.time_zone)::date, (${to} at time zone s.time_zone)::date, interval '1 day') day
      where s.cadence = 'daily' or s.cadence = 'weekly' and extract(isodow from day) = s.weekday
         or s.cadence = 'monthly' and extract(day from day) = s.day_of_month) days
-   where at >= ${from} and at <= ${to}`;
+   where clock at time zone s.time_zone >= ${from} and clock at time zone s.time_zone <= ${to}`;
 
 /** The next due time after now. A month later there is always one. */
 const NEXT_DUE = `(select min(at) from (${dueTimes('now()', "(now() + interval '33 days')")}) next where at > now())`;
@@ -121,24 +121,26 @@ const DUE_BATCH = 100;
 const HASH = `sha256(convert_to(due.id || ' ' || extract(epoch from due.due_at)::text, 'UTF8'))`;
 
 /**
- * The beginning of a report's time as an expression of SQL, so many days before it is due by the clock of its time zone: the windows of a
- * daily report join, also when clocks change.
+ * The beginning of a report's time as an expression of SQL, so many days before the clock time that was asked for: the windows of a
+ * daily report join, also when a change of clocks skips that time and the report is due an hour later.
  */
-export const windowStart = (dueAt: string, days: string, timeZone: string) =>
-  `(${dueAt} at time zone ${timeZone} - ${days} * interval '1 day') at time zone ${timeZone}`;
+export const windowStart = (clock: string, days: string, timeZone: string) =>
+  `(${clock} - ${days} * interval '1 day') at time zone ${timeZone}`;
 
 const MAKE_DUE = `
   with due as materialized (
-    select s.*, coalesce((select max(at) from (${dueTimes('s.next_due_at', 'now()')}) past), s.next_due_at) as due_at, ${NEXT_DUE} as later_at
+    select s.*, coalesce(past.at, s.next_due_at) as due_at,
+           coalesce(past.clock, s.next_due_at at time zone s.time_zone) as due_clock, ${NEXT_DUE} as later_at
       from (select * from report_schedules where next_due_at <= now()
-             order by next_due_at limit ${DUE_BATCH} for update skip locked) s),
+             order by next_due_at limit ${DUE_BATCH} for update skip locked) s
+      left join lateral (select * from (${dueTimes('s.next_due_at', 'now()')}) past order by at desc limit 1) past on true),
   moved as (
     update report_schedules s set next_due_at = due.later_at from due
      where s.integration_id = due.integration_id and s.id = due.id)
   insert into report_jobs (integration_id, id, name, template, format, parameters, start_at, end_at, expires_at)
   select due.integration_id, 'rep_' || left(translate(encode(${HASH}, 'base64'), '+/', '-_'), 22), due.name, due.template,
          due.format, due.parameters,
-         ${windowStart('due.due_at', "coalesce((due.parameters ->> 'days')::int, $2::int)", 'due.time_zone')}, due.due_at,
+         ${windowStart('due.due_clock', "coalesce((due.parameters ->> 'days')::int, $2::int)", 'due.time_zone')}, due.due_at,
          now() + $1::int * interval '1 day'
     from due
   on conflict do nothing

@@ -55,12 +55,23 @@ describe('a schedule', () => {
     expect((await list())[0].nextDueAt).toBe(schedule.nextDueAt);
   });
 
-  it('covers whole days of its time zone, so that daily reports join when clocks change', async () => {
-    const [row] = await sql().unsafe(`
-      select ${windowStart("'2026-10-25T05:00Z'::timestamptz", '1', "'Europe/Berlin'")} as autumn,
-             ${windowStart("'2026-03-29T04:00Z'::timestamptz", '1', "'Europe/Berlin'")} as spring`);
-    expect(row).toEqual({ autumn: '2026-10-24T04:00:00.000Z', spring: '2026-03-28T05:00:00.000Z' });
-  });
+  it.each(['2026-03-27T00:00Z', '2026-10-23T00:00Z'])(
+    'covers whole days of its time zone, so that daily reports join when clocks change after %s',
+    async (from) => {
+      // Each hour of the clock: also the one that is skipped, and the one that comes twice.
+      const windows = await sql().unsafe(`
+        select s.hour, due.at as "endAt", ${windowStart('due.clock', '1', 's.time_zone')} as "startAt"
+          from (select 'daily' as cadence, hour, 'Europe/Paris' as time_zone, null::int as weekday, null::int as day_of_month
+                  from generate_series(0, 23) hour) s
+         cross join lateral (${dueTimes(`'${from}'::timestamptz`, `('${from}'::timestamptz + interval '5 days')`)}) due
+         order by 1, 2`);
+      const joins = windows.flatMap(({ hour, startAt }, n) =>
+        windows[n - 1]?.hour === hour ? [[hour, startAt, windows[n - 1]!.endAt]] : [],
+      );
+      expect(joins.length).toBeGreaterThanOrEqual(24 * 4);
+      for (const [hour, startAt, endBefore] of joins) expect([hour, startAt]).toEqual([hour, endBefore]);
+    },
+  );
 
   it('makes the same report only once, even if its due time comes again', async () => {
     await create({ ...SESSIONS, ...DAILY, timeZone: 'UTC' });

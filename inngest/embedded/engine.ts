@@ -39,7 +39,7 @@ const DEFAULT_SLOTS = 200;
 /** The time between two pulses. A timer set after the last pulse may be late by this; for known timers, a pulse comes earlier. */
 const PULSE_MS = 500;
 const SHORTEST_PULSE_MS = 20;
-const PRESENCE_PULSES = 10;
+const PRESENCE_PULSES = 6;
 const PRUNE_PULSES = 120;
 const REPLACE_MS = 5000;
 /** If the session's connection is silent for longer, it is closed and opened again. */
@@ -90,6 +90,7 @@ class Engine {
       connect_timeout: 5,
       backoff: () => 0.5,
       onnotice: () => {},
+      onclose: () => this.presence.forgetSuspects(),
       // With these keepalives, the lock of a machine that vanished is released within half a minute.
       connection: {
         application_name: 'engine',
@@ -187,7 +188,7 @@ class Engine {
       this.workers.nudge(pulse.due);
       await this.fireCrons(pulse.minute);
       const isReplaced = await this.replaceDamagedWorkers();
-      if (isReplaced || this.pulses % PRESENCE_PULSES === 0) await this.tidyJobs();
+      if (isReplaced || this.presence.isLookDue || this.pulses % PRESENCE_PULSES === 0) await this.tidyJobs();
       if (this.pulses % PRUNE_PULSES === 0) this.pruning ??= this.prune();
       this.pulses++;
       nextMs = Math.min(PULSE_MS, Math.max(SHORTEST_PULSE_MS, pulse.nextMs ?? PULSE_MS));

@@ -13,22 +13,20 @@ export const selectDueTimes = (sql: Sql, limit: number): PendingQuery<Row[]> => 
   select run_at from ${sql(QUEUE_SCHEMA)}._private_jobs where is_available and priority = 0 order by run_at limit ${limit}`;
 
 /**
- * Unlocks jobs that nobody works on: those of a worker that is not among `selectLiveWorkers`, and those of `ownWorkers` that
- * are not among `ownJobs` and were locked over ten seconds ago. Returns how many. Writes `_private_jobs`, because the public
+ * Unlocks jobs that nobody works on: those of `deadWorkers`, and those of `ownWorkers` that are not among `ownJobs` and were
+ * locked over ten seconds ago. Returns how many. Writes `_private_jobs`, because the public
  * `force_unlock_workers` unlocks all jobs of a worker, including the one that it works on.
  */
 export async function unlockLostJobs(
   sql: Sql,
-  workers: { selectLiveWorkers: PendingQuery<Row[]>; ownWorkers: string[]; ownJobs: string[] },
+  workers: { deadWorkers: string[]; ownWorkers: string[]; ownJobs: string[] },
 ): Promise<number> {
   const unlocked = await sql`
-    with live (worker_id) as (${workers.selectLiveWorkers})
     update ${sql(QUEUE_SCHEMA)}._private_jobs set locked_at = null, locked_by = null
-    where locked_by is not null and (
-      locked_by not in (select worker_id from live)
+    where locked_by = any(${arrayOf(workers.deadWorkers)}::text::text[])
       or (locked_by = any(${arrayOf(workers.ownWorkers)}::text::text[])
         and id <> all(${arrayOf(workers.ownJobs)}::text::bigint[])
-        and locked_at < now() - interval '10 seconds'))`;
+        and locked_at < now() - interval '10 seconds')`;
   return unlocked.count;
 }
 

@@ -3,6 +3,9 @@ import { arrayOf } from './array-literal';
 import { announceJobs, selectDueTimes, unlockLostJobs } from './graphile-worker-internals';
 import { PROCESS_LOCK, QUEUE_SCHEMA } from './schema';
 
+/** How long a process must have held no lock until it is taken for dead. One that lost only its connection is back earlier. */
+const ABSENCE_MS = 1_500;
+
 /** The result of one look at the queue: due jobs (capped), the time until the next timer, the database's minute. */
 export interface Pulse {
   due: number;
@@ -16,6 +19,8 @@ export interface Pulse {
  */
 export class Presence {
   private processId = 0;
+  /** Other workers that hold jobs although their process holds no lock, and when this was first seen. */
+  private suspects = new Map<string, number>();
 
   constructor(private readonly session: Sql) {}
 
@@ -58,16 +63,31 @@ export class Presence {
     return { due: row!.due, nextMs: row!.next_ms, minute: row!.minute };
   }
 
+  /** Whether `releaseOrphans` can now tell the dead from those that have lost only their connection. */
+  get isLookDue(): boolean {
+    return [...this.suspects.values()].some((since) => performance.now() - since >= ABSENCE_MS);
+  }
+
+  /** Call this when the session has ended: others may have lost theirs too, and get the time to come back. */
+  forgetSuspects(): void {
+    this.suspects.clear();
+  }
+
   /**
    * Unlocks jobs that nobody works on: those locked by a worker of a dead process, and those locked by one of our workers that
    * does not know it, because the connection broke between the lock and the answer. Returns how many.
    */
   async releaseOrphans(workerIds: string[], activeJobIds: string[]): Promise<number> {
-    const selectLiveWorkers = this.session`
-      select unnest(process.worker_ids) from engine.process join pg_locks held
-        on held.locktype = 'advisory' and held.classid = ${PROCESS_LOCK} and held.objid = process.id
-          and held.objsubid = 2 and held.granted
-      where held.database = (select oid from pg_database where datname = current_database())`;
-    return unlockLostJobs(this.session, { selectLiveWorkers, ownWorkers: workerIds, ownJobs: activeJobIds });
+    const now = performance.now();
+    const lost = await this.session<{ id: string }[]>`
+      select distinct locked_by as id from ${this.session(QUEUE_SCHEMA)}.jobs
+      where locked_by <> all(${arrayOf(workerIds)}::text::text[]) and locked_by not in (
+        select unnest(process.worker_ids) from engine.process join pg_locks held
+          on held.locktype = 'advisory' and held.classid = ${PROCESS_LOCK} and held.objid = process.id
+            and held.objsubid = 2 and held.granted
+        where held.database = (select oid from pg_database where datname = current_database()))`;
+    this.suspects = new Map(lost.map(({ id }) => [id, this.suspects.get(id) ?? now]));
+    const deadWorkers = lost.map(({ id }) => id).filter((id) => now - this.suspects.get(id)! >= ABSENCE_MS);
+    return unlockLostJobs(this.session, { deadWorkers, ownWorkers: workerIds, ownJobs: activeJobIds });
   }
 }

@@ -321,6 +321,46 @@ describe('several processes', () => {
     expect((await sql`select distinct pid from note where text = 'third'`)[0]!.pid).toBe(successor.pid);
   });
 
+  it('take no job of a process that has lost its session for a moment', async () => {
+    const calls: string[] = [];
+    let end = () => {};
+    const app = (name: string, options: Partial<EmbeddedEngineOptions> = {}) =>
+      startTestApp(
+        (client) => [
+          client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {
+            calls.push(name);
+            await new Promise<void>((resolve) => {
+              end = resolve;
+            });
+          }),
+        ],
+        options,
+      );
+    const opener = openSocket(databaseUrl, new Set())!;
+    const closedPort = await findFreePort();
+    let isCut = false;
+    const first = await app('first', {
+      socket: ({ host, port }) => opener({ host, port: isCut ? [closedPort] : port }),
+    });
+    await first.client.send({ name: 'go' });
+    await eventually(() => expect(calls).toEqual(['first']));
+    isCut = true;
+    const [held] = await sql`select pid, classid::int as class, objid::int as id, pg_terminate_backend(pid, 5000)
+      from pg_locks join engine.process on objid = process.id where locktype = 'advisory' and objsubid = 2
+        and database = (select oid from pg_database where datname = current_database())`;
+    await app('second');
+    // As soon as the second process has looked, the first one counts as alive again.
+    const holder = postgres(databaseUrl, { max: 1 });
+    cleanups.push(() => holder.end({ timeout: 1 }));
+    await holder`select pg_advisory_lock(${held!.class}::int, ${held!.id}::int)`;
+    isCut = false;
+    await delay(2_500);
+    expect(calls).toEqual(['first']);
+    end();
+    await eventually(async () => expect(await countRuns()).toBe(0));
+    expect(calls).toEqual(['first']);
+  });
+
   it('take over the running call of a stopping process as soon as its grace period ends', async () => {
     const calls: string[] = [];
     const app = (name: string, ms: number) =>

@@ -482,8 +482,8 @@ describeReaches(
       await lock(unknown, 'own', 11);
       await lock(fresh, 'own', 5);
       await lock(known, 'own', 11);
-      const selectLiveWorkers = sql`select unnest(array['live', 'own'])`;
-      expect(await unlockLostJobs(sql, { selectLiveWorkers, ownWorkers: ['own'], ownJobs: [known] })).toBe(2);
+      const workers = { deadWorkers: ['dead'], ownWorkers: ['own'], ownJobs: [known] };
+      expect(await unlockLostJobs(sql, workers)).toBe(2);
       const open =
         await sql`select id from graphile_worker.jobs where locked_by is null and locked_at is null order by id`;
       expect(open.map(({ id }) => id)).toEqual([ofDead, unknown]);

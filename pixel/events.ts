@@ -173,7 +173,14 @@ function listenToKeys(): void {
     held.delete(name);
   });
   (['compositionstart', 'compositionend'] as const).forEach((name, phase) => {
-    listen(name, ({ timeStamp, data }) => report(EventCode.Composition, timeStamp, phase, data.length & Limit.count));
+    listen(name, (event) =>
+      report(
+        EventCode.Composition,
+        event.timeStamp,
+        phase,
+        isSecret(findTarget(event)) ? 0 : event.data.length & Limit.count,
+      ),
+    );
   });
 }
 
@@ -183,12 +190,12 @@ const POINTERS = 'mpt';
 /** The first five letters of the names of keys, in the order of KeyClass from `enter` on. */
 const KEYS = 'Enter,Backs,Delet,Tab,Arrow,Shift,CapsL,Contr Alt AltGr Meta,Dead Proce Unide'.split(',');
 
-/** Finds the class of a key. In a password field all keys that write are alike. */
+/** Finds the class of a key. Where it is secret all keys that write are alike. */
 function classifyKey(event: KeyboardEvent): KeyClass {
   const { key } = event;
   if (event.isComposing) return KeyClass.composition;
   if ([...key].length > 1) return findName(KEYS, key.slice(0, 5), KeyClass.other - KeyClass.enter) + KeyClass.enter;
-  if (isPassword(findTarget(event))) return KeyClass.other;
+  if (isSecret(findTarget(event))) return KeyClass.other;
   if (key === ' ') return KeyClass.space;
   if (/\d/.test(key)) return KeyClass.digit;
   return /\p{Lu}/u.test(key) ? KeyClass.capital : /\p{L}/u.test(key) ? KeyClass.letter : KeyClass.punctuation;
@@ -217,7 +224,7 @@ function listenToFields(): void {
     const inserted = (data ?? dataTransfer?.getData('text/plain'))?.length;
     field[1] = readLength(element);
     const { selectionEnd } = element as HTMLInputElement;
-    const insertedLength = isPassword(element) ? 0 : (inserted ?? Math.max(0, field[1] - before));
+    const insertedLength = isSecret(element) ? 0 : (inserted ?? Math.max(0, field[1] - before));
     const document = findWriting(element);
     // Editable elements do not tell where the caret is, and of a password nothing is told.
     if (document != null)
@@ -233,17 +240,17 @@ function listenToFields(): void {
   (['paste', 'copy', 'cut', 'drop'] as const).forEach((name, kind) => {
     listen(name, (event) => {
       const data = (event as ClipboardEvent).clipboardData ?? (event as DragEvent).dataTransfer;
-      const length = isPassword(findTarget(event)) ? 0 : data?.getData('text/plain').length;
+      const length = isSecret(findTarget(event)) ? 0 : data?.getData('text/plain').length;
       reportEvent(EventCode.Clipboard, event, kind, (length as number) & Limit.count || -1);
     });
   });
 }
 
-/** How the names of input types begin, in the order of InputType. */
-const INPUT_TYPES = '?,insertT,insertFromP,insertFromD,delete,insertComp,insertRep,insertL,history'.split(',');
+/** How the names of input types begin, in the order of InputType. Their first `P` is an `L`: a paragraph is a line break. */
+const INPUT_TYPES = '?,insertT,insertFromL,insertFromD,delete,insertComp,insertRep,insertL,history'.split(',');
 
 function classifyInput(inputType: string): InputType {
-  const name = inputType?.replace('Paragraph', 'LineBreak');
+  const name = inputType?.replace('P', 'L');
   return name
     ? Math.max(
         InputType.other,
@@ -264,7 +271,18 @@ function findControl(event: Event): Element {
   return target.closest('[contenteditable],[role],a,button,input,label,select,summary,textarea') ?? target;
 }
 
-const isPassword = (element: Element) => (element as HTMLInputElement).type === 'password';
+/** What was a password once: a page that shows it makes a text field of it. */
+const passwords = new WeakSet<Element>();
+
+/** Whether nothing may be told of what is written in an element: it is a password, or may hide one in a closed shadow tree. */
+function isSecret(element: Element): boolean {
+  const { type, autocomplete } = element as HTMLInputElement;
+  if (/password/.test(type + autocomplete)) passwords.add(element);
+  return (
+    passwords.has(element) ||
+    !(findRole(element) || element.shadowRoot || (element as { editContext?: unknown }).editContext)
+  );
+}
 
 /** Reads EVENT_FLAGS. Those that a kind of event cannot have are 0. */
 function readFlags(event: KeyboardEvent & PointerEvent): number {
@@ -281,7 +299,7 @@ function readFlags(event: KeyboardEvent & PointerEvent): number {
 function readLength(element: Element): number {
   const role = findRole(element);
   if (role === Role.editable) return element.textContent!.length;
-  if (isPassword(element) || (role !== Role.input && role !== Role.textarea)) return 0;
+  if (isSecret(element) || (role !== Role.input && role !== Role.textarea)) return 0;
   return (element as HTMLInputElement).value.length;
 }
 

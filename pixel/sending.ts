@@ -281,9 +281,5 @@ function beginDocument(next: Session): void {
 
 /** Sends all batches that are not underway. Browsers take 64 KiB in all from a page that goes; a batch has about 40 at most. */
 function sendAll(): void {
-  for (const batch of batches) {
-    if (underway.has(batch)) continue;
-    if ('keepalive' in Request.prototype) post(batch);
-    else if (navigator.sendBeacon(collectUrl, write(batch))) batches.delete(batch);
-  }
+  for (const batch of batches) if (!underway.has(batch)) post(batch);
 }

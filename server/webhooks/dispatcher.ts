@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WebhookTestResult } from '../../contract/webhooks';
-import type { Database } from '../../db/client';
+import { type Database, isUnavailable } from '../../db/client';
 import { createBatcher } from '../platform/batcher';
 import type { Logger } from '../platform/log';
 import { type AttemptDependencies, attemptDelivery } from './attempt';
 import {
+  type AttemptRecord,
   type ClaimedDelivery,
   claimDueAttempts,
   LEASE_MARGIN_MS,
@@ -15,13 +17,15 @@ import {
 import { Drain } from './drain';
 import type { LeasePresence, LostOwner } from './lease-presence';
 import { clearNudge, createPublisher, type EngineMessages, type Publisher, type WakeUp } from './publisher';
-import { createRecorder } from './recorder';
+import { createRecorder, type RecordResult } from './recorder';
 import { sendTestDelivery } from './test-delivery';
 
 /** How many attempts the process may have in flight. Each one uses a socket. */
 const MAX_ATTEMPTS = 500;
 /** Each subscription may have this many attempts even then, so that hanging receivers do not block others. */
 const MIN_ATTEMPTS = 5;
+/** While the database is away, an attempt is recorded again after this time. */
+const RECORD_AGAIN_MS = 500;
 
 /**
  * Hands new deliveries to a running drain in memory, if it has a free place. Such a delivery is committed with a lease, so
@@ -129,11 +133,24 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
         if (!mayBegin) publisher.publish([{ integrationId, subscriptionId }]);
         return;
       }
-      const { nextAttemptAt } = await recorder.record(record);
+      const { nextAttemptAt } = await recordWhileLeased(record);
       if (!delivery.isTest && !['Pending', 'Delivered'].includes(record.status)) onFailed({ integrationId });
       if (nextAttemptAt !== null) scheduleWakeUp({ integrationId, subscriptionId, dueAt: nextAttemptAt });
     } catch (error) {
       log.warn({ err: error, deliveryId }, 'an attempt could not be recorded; it is repeated when its lease expires');
+    }
+  }
+
+  /** Waits for a database that is away as long as the lease lasts, or until the stop: the receiver would get a repeat. */
+  async function recordWhileLeased(record: AttemptRecord): Promise<RecordResult> {
+    const endAt = performance.now() + leaseMs - record.durationMs;
+    for (;;) {
+      try {
+        return await recorder.record(record);
+      } catch (error) {
+        if (!isUnavailable(error) || shutdown.signal.aborted || performance.now() > endAt) throw error;
+      }
+      await delay(RECORD_AGAIN_MS, undefined, { signal: shutdown.signal }).catch(() => {});
     }
   }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../db/client';
 import type { AttemptRecord } from '../../server/webhooks/deliveries';
 import { createPublisher } from '../../server/webhooks/publisher';
 import { createRecorder } from '../../server/webhooks/recorder';
@@ -144,4 +145,32 @@ it('a result that the database refuses does not lose the others of its batch', a
     { id: 'dlv-1', status: 'Delivered' },
     { id: 'dlv-2', status: 'Pending' },
   ]);
+});
+
+it('a result whose row is locked does not lose the others of its batch', async () => {
+  const leases = [randomUUID(), randomUUID()];
+  await insertDeliveries(2, 'Pending', leases[0]);
+  await sql()`update webhook_deliveries set lease = ${leases[1]!} where integration_id = ${key.integrationId} and id = 'dlv-2'`;
+  const records = leases.map((lease, index) => ({
+    ...{ ...key, deliveryId: `dlv-${index + 1}`, lease, attempt: 1, status: 'Delivered' as const, failureClass: null },
+    ...{
+      retryDelayMs: null,
+      startedAt: new Date().toISOString(),
+      durationMs: 5,
+      httpStatus: 200,
+      address: '192.0.2.1',
+    },
+    ...{ retryAfter: null, errorCode: null, answer: null, isTest: false },
+  }));
+  const db = openDatabase({ url: server.database.url, maxConnections: 1, statementLimitMs: 500 });
+  const recorder = createRecorder(db);
+  await sql().begin(async (tx) => {
+    await tx`select from webhook_deliveries where integration_id = ${key.integrationId} and id = 'dlv-1' for update`;
+    const results = await Promise.allSettled(records.map((one) => recorder.record(one)));
+    expect(results).toMatchObject([
+      { status: 'rejected', reason: { code: '57014' } },
+      { status: 'fulfilled', value: { isRecorded: true } },
+    ]);
+  });
+  await db.close();
 });

@@ -368,3 +368,22 @@ it('a full disk is an outage for writes', async () => {
   }
   await expectToWork();
 });
+
+it('an attempt that ended while nothing could be written is recorded later, and not repeated', async () => {
+  const { sql } = server.database.db;
+  await sql.unsafe(`create function refuse() returns trigger language plpgsql as $$ begin
+      raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$;
+    create trigger full_disk before insert on webhook_attempts execute function refuse()`);
+  const sent = receiver.received.length;
+  try {
+    expect((await server.ingest(tenant.id, scoredSession(0.97).facts)).status).toBe(200);
+    await waitUntil(() => receiver.received.length > sent);
+    await sleep(700);
+  } finally {
+    await sql.unsafe('drop function refuse() cascade');
+  }
+  // Well before the end of the lease, which lasts for 16 s.
+  const isRecorded = async () => (await sql`select from webhook_deliveries where status = 'Pending'`).length === 0;
+  await waitUntil(isRecorded, 8_000);
+  expect(receiver.received).toHaveLength(sent + 1);
+});

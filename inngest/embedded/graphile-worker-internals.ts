@@ -14,8 +14,8 @@ export const selectDueTimes = (sql: Sql, limit: number): PendingQuery<Row[]> => 
 
 /**
  * Unlocks jobs that nobody works on: those of `deadWorkers`, and those of `ownWorkers` that are not among `ownJobs` and were
- * locked over ten seconds ago. Returns how many. Writes `_private_jobs`, because the public
- * `force_unlock_workers` unlocks all jobs of a worker, including the one that it works on.
+ * locked over ten seconds ago. Returns how many. Writes `_private_jobs`, because the public `force_unlock_workers` unlocks all
+ * jobs of a worker, including the one that it works on.
  */
 export async function unlockLostJobs(
   sql: Sql,

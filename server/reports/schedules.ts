@@ -16,8 +16,8 @@ const MAX_SCHEDULES = 20;
 const INVALID_VALUE = '22023';
 
 /**
- * Selects the times at which a schedule `s` is due in [from, to], each with the time that its clock was asked for (SQL). Postgres knows the time zones: an hour that a change of
- * clocks skips is the next one, and one that comes twice counts once.
+ * Selects the times at which a schedule `s` is due in [from, to], each with the time of the clock that was asked for (SQL). Postgres
+ * knows the time zones: an hour that a change of clocks skips is the next one, and one that comes twice counts once.
  */
 export const dueTimes = (from: string, to: string) => `
   select clock at time zone s.time_zone as at, clock from (

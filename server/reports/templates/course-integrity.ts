@@ -98,8 +98,7 @@ const IS_UNCERTAIN = `coalesce(s.correlation_confidence, 0) < ${RELIABLE_CONFIDE
 
 /**
  * The users are read along the pairs of course and user, which the fold keeps; a user whose first session came within the last
- * minute may be missing. Each user's sessions are a range of their index. The session of each anomaly is
- * looked up by its key.
+ * minute may be missing. Each user's sessions are a range of their index. The session of each anomaly is looked up by its key.
  */
 const READ_USERS = `
   select p.other as "userId", (select u.name from users u where u.integration_id = p.integration_id and u.id = p.other) as "userName",

@@ -30,7 +30,7 @@ import { createSchedule } from './schedule';
 import { createSessions } from './session-state';
 import { createAgentVerifier, type DirectoryClient } from './signed-agents';
 import { createSiteFinder, findRefusal, type Refusal } from './site-access';
-import { deriveFingerprint, deriveSessionId, issueToken, isValidToken } from './tokens';
+import { checkToken, deriveFingerprint, deriveSessionId, issueToken } from './tokens';
 import { readUser } from './visitors';
 
 /** A request to `/collect`, independent of the server that received it. */
@@ -135,7 +135,13 @@ export function createCollector(dependencies: {
     const { siteId, integrationId } = site;
     const sessionId = deriveSessionId(key, siteId, beacon.s);
     const scope = { integrationId, sessionId };
-    const hasToken = isValidToken(key, scope, beacon.t, Date.now());
+    const token = checkToken(key, scope, beacon.t, Date.now());
+    // The session is over. What is known of it may be removed, so its nonce would begin it again, under an id that has facts.
+    if (token === 'expired') {
+      metrics.countBatch('late');
+      return { status: 200, answer: { ended: true } };
+    }
+    const hasToken = token === 'valid';
     if (!hasToken && beacon.n > 0) return ignore('token');
     const mayBegin = beacon.n === 0;
     const network = mayBegin ? readNetwork(key, request.clientAddress) : NO_NETWORK;

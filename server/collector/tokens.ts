@@ -41,14 +41,20 @@ export function issueToken(key: Buffer, scope: TokenScope, nowMs: number): strin
 
 const TOKEN = /^([0-9a-z]{1,10})\.([\w-]{24})$/;
 
-/** Whether a token was issued for the session within the longest time that a session may take. */
-export function isValidToken(key: Buffer, scope: TokenScope, token: string | undefined, nowMs: number): boolean {
+/** Checks a token: `expired` if it was issued for the session, but longer ago than a session may take. */
+export function checkToken(
+  key: Buffer,
+  scope: TokenScope,
+  token: string | undefined,
+  nowMs: number,
+): 'valid' | 'expired' | 'invalid' {
   const match = token === undefined ? null : TOKEN.exec(token);
-  if (!match) return false;
+  if (!match) return 'invalid';
   const [, issued, signature] = match as unknown as [string, string, string];
-  if (!isSameText(signature, signToken(key, scope, issued))) return false;
+  if (!isSameText(signature, signToken(key, scope, issued))) return 'invalid';
   const ageMs = nowMs - Number.parseInt(issued, 36) * 1000;
-  return ageMs <= MAX_SESSION_MS && ageMs >= -CLOCK_SKEW_MS;
+  if (ageMs < -CLOCK_SKEW_MS) return 'invalid';
+  return ageMs <= MAX_SESSION_MS ? 'valid' : 'expired';
 }
 
 /** Whether the customer's server signed the id of a user: lowercase hex of HMAC-SHA256(identity secret, id). */

@@ -4,6 +4,7 @@ import { type Beacon, MAX_BEACON_BYTES } from '../../contract/beacon';
 import { findUnsentCuts } from '../../server/collector/closing';
 import { type Collector, createCollector } from '../../server/collector/collector';
 import { unpackTrace } from '../../server/collector/packing';
+import { deriveSessionId, issueToken } from '../../server/collector/tokens';
 import {
   DRIVEN,
   makeSessionsDue,
@@ -139,6 +140,23 @@ describe('a session of a page', () => {
     expect(Date.now() - endedAt).toBeLessThan(IDLE_MS);
     expect((await getSession(idle)).status).toBe('Active');
     await waitUntil(async () => (await getSession(idle)).status === 'Scored', IDLE_MS + CLOSE_WITHIN_MS);
+  });
+
+  it('that was over long ago does not begin again, although nothing is known of it any more', async () => {
+    const own = await openPages();
+    const { collectorKey } = server.service.secrets;
+    const { integrationId } = own;
+    const makeTab = (hoursAgo: number) => {
+      const tab = new Tab(own);
+      const sessionId = deriveSessionId(collectorKey, own.siteId, tab.nonce);
+      tab.token = issueToken(collectorKey, { integrationId, sessionId }, Date.now() - hoursAgo * 3_600_000);
+      return tab;
+    };
+    const [over, running] = [makeTab(24 * 31), makeTab(7)];
+    for (let n = 0; n < 2; n++) expect((await over.send()).body).toEqual({ ended: true });
+    expect(await readKept(own)).toBeUndefined();
+    expect((await running.send()).body).toEqual({});
+    await waitUntil(async () => (await getSessions(server, own)).length === 1);
   });
 
   it('tells its final facts in one piece: events, score, close', async () => {

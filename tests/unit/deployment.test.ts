@@ -32,9 +32,21 @@ const fillIn = (value: unknown) =>
   );
 
 describe('compose.yaml', () => {
-  it('requires exactly the settings that .env.example lists', () => {
-    const asked = new Set([...read('compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
-    expect([...asked].sort()).toEqual(Object.keys(example).sort());
+  it('asks for all settings that .env.example lists, and needs no other', () => {
+    const asked = [...read('compose.yaml').matchAll(/\$\{(\w+)(:-\}|)/g)].map(([, name, rest]) => [name!, rest!]);
+    const needed = asked.filter(([, rest]) => rest !== ':-}').map(([name]) => name!);
+    expect(Object.keys(example).filter((name) => !asked.some(([asks]) => asks === name))).toEqual([]);
+    expect(needed.filter((name) => !(name in example))).toEqual([]);
+  });
+
+  it('passes every setting to the server, except those of its own network, database and engine', () => {
+    const passed = Object.keys(compose.services.app.environment);
+    const own = ['PORT', 'HOST', 'DATA_DIR', 'DATABASE_DIRECT_URL', 'DATABASE_POOLER', 'INNGEST_DEV'];
+    const ofVercel = ['VERCEL', 'VERCEL_REGION'];
+    expect(passed.sort()).toEqual(SETTING_NAMES.filter((name) => ![...own, ...ofVercel].includes(name)).sort());
+    filled.TRACE_DAYS = '90';
+    expect(readEnv({ TRACE_DAYS: fillIn(compose.services.app.environment.TRACE_DAYS) }).TRACE_DAYS).toBe(90);
+    delete filled.TRACE_DAYS;
   });
 
   it('does not start without a secret, and contains none', () => {

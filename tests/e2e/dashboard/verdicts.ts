@@ -268,6 +268,44 @@ export function registerVerdictTests(): void {
       await clear(ADA);
     });
 
+    it('does not replace what a colleague has labelled unseen, by keys, reasons and the undo of a removed label', async () => {
+      const page = await visit('/sessions', { role: 'admin', provokes: /status of 400|ERR_FAILED/ });
+      // The list does not learn what others do meanwhile.
+      await intercept(page, '**/api/trpc/sessions.list*', (route) => route.abort());
+      const label = (verdict: string) => call('POST', `/v1/sessions/${ADA}/label`, { verdict, notes: 'asked them' });
+      const expectKept = async (verdict: string) => {
+        await tray(page).getByText('somebody has labelled the session since', { exact: false }).waitFor();
+        expect(await readLabel(ADA)).toMatchObject({ verdict, notes: 'asked them' });
+        await tray(page).getByRole('button', { name: 'Discard' }).click();
+        await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
+      };
+      await page.keyboard.press('j');
+      await label('human');
+      await page.keyboard.press('b');
+      await expectKept('human');
+      // A reason that follows the own verdict.
+      for (const pressed of 'kkb') await page.keyboard.press(pressed);
+      await expect.poll(() => readVerdict(ADA)).toBe('bot');
+      await label('human');
+      await page.keyboard.press('1');
+      await expectKept('human');
+      // Own changes in flight are not those of a colleague.
+      for (const pressed of 'kkbukhukb') await page.keyboard.press(pressed);
+      const changes = ['Labeled bot', 'LabelUndone human', 'Labeled human', 'LabelUndone human', 'Labeled bot'];
+      await expect
+        .poll(async () => (await readVerdicts(ADA)).slice(-5).map(([cause, verdict]) => `${cause} ${verdict}`))
+        .toEqual(changes);
+      await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
+      await page.goto(`${base}/sessions/${ADA}`);
+      await settle(page);
+      await page.getByRole('button', { name: 'Remove label' }).click();
+      await expect.poll(() => readVerdict(ADA)).toBe(null);
+      await label('human');
+      await page.getByRole('region', { name: 'Notifications' }).getByRole('button', { name: 'Undo' }).click();
+      await expectKept('human');
+      await clear(ADA);
+    });
+
     it('because the server did not answer stays on every page, also after a reload, until it is handled', async () => {
       const page = await visit(`/sessions/${ADA}`, { role: 'admin', provokes: /status of 500|ERR_FAILED/ });
       const path = '**/api/trpc/sessions.setVerdict*';

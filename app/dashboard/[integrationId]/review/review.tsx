@@ -80,7 +80,6 @@ function Desk({ review, progress, scoring, onReopen }: DeskProps) {
   // The sample is judged one by one: a verdict on sessions that nobody looked at would measure nothing.
   const selection = queue === 'sample' ? null : choice;
   const labeling = useLabeling({
-    onlyUnlabeled: true,
     onUndo: ({ id, label }) => act((current) => returnTo(current, id, label?.verdict)),
     onRefused: ({ id }) => act((current) => forgetOutcomes(current, [id])),
   });

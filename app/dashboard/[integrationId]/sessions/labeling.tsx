@@ -38,17 +38,15 @@ interface LabelingOptions {
   onUndo?: (session: Session) => void;
   /** The server did not take the label. */
   onRefused?: (session: Session) => void;
-  /** A session that is shown without a label is labelled only if it still has none: no colleague's verdict is replaced unseen. */
-  onlyUnlabeled?: boolean;
 }
 
 /**
  * Labels sessions. `label` sets the verdict and the given details, and keeps the other details of the label. The change shows at
  * once in every list and on the session's page, is reverted if the server refuses it, and then stays in the tray of what is not
- * saved. `undo` takes back the last label with the details that followed it. Afterwards the session is fetched again, because
+ * saved. No label of a colleague is replaced unseen. `undo` takes back the last label with the details that followed it. Afterwards the session is fetched again, because
  * the API decides its class.
  */
-export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: LabelingOptions = {}) {
+export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -61,8 +59,11 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
   /** The latest last. */
   const steps = useRef<Step[]>([]);
   const queues = useRef(new Map<string, Promise<void>>());
-  /** The times that this page has made up for labels that it shows before the server has set them. */
-  const madeUp = useRef(new Set<string>());
+  /**
+   * The times that the server has given to labels which this page shows with another one: with a time of its own until the server
+   * has set them, or with an old one after an undo. Null: no label. By session and shown time.
+   */
+  const serverTimes = useRef(new Map<string, string | null>());
 
   /** Sends the changes of a session one after the other, because an undo names the label that it undoes. */
   const enqueue = (sessionId: string, send: () => Promise<void>): Promise<void> => {
@@ -127,11 +128,15 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
     void queryClient.invalidateQueries({ queryKey: trpc.analytics.pathKey() });
   };
 
-  /** How the reviewer sees a session. A label of this page that is still being sent is not one that the server knows. */
+  const keyOf = ({ id }: Session, labeledAt: string) => `${labeledAt} ${id}`;
+  /** How the reviewer sees a session. Call it when the changes before are sent: what they have made of a label was seen too. */
   const lookAt = (session: Session) => {
-    const at = session.label?.labeledAt ?? null;
-    const sent = steps.current.findLast(({ before }) => before.id === session.id)?.labeledAt ?? null;
-    return { sessionName: nameOf(session), seenLabeledAt: at !== null && madeUp.current.has(at) ? sent : at };
+    let at = session.label?.labeledAt ?? null;
+    for (let known: string | null | undefined = at; known !== undefined; ) {
+      at = known;
+      known = at === null ? undefined : serverTimes.current.get(keyOf(session, at));
+    }
+    return { sessionName: nameOf(session), seenLabeledAt: at };
   };
 
   const undoStep = (step: Step) => {
@@ -147,6 +152,8 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
       if (step.labeledAt === null) return;
       const input = { sessionId, labeledAt: step.labeledAt, previousLabeledAt: step.previous?.labeledAt ?? null };
       const { label } = await desk.submit({ kind: 'undo', input }, lookAt(now), () => undoVerdict.mutateAsync(input));
+      for (const at of [step.labeledAt, before.label?.labeledAt])
+        if (at) serverTimes.current.set(keyOf(before, at), label?.labeledAt ?? null);
       // The label before it has a new time now. If this page set it too, it can still be undone.
       for (const other of steps.current)
         if (label && other.before.id === sessionId && other.labeledAt === step.previous?.labeledAt)
@@ -175,8 +182,6 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
     const now = completed ? findShown(session) : session;
     const { confidence = now.label?.confidence ?? null, notes = now.label?.notes ?? null } = details;
     const labeledAt = new Date().toISOString();
-    const seen = lookAt(now);
-    madeUp.current.add(labeledAt);
     // A label alone decides the class, whatever the score.
     const after: Session = { ...now, riskLevel: verdict, label: { verdict, confidence, notes, labeledAt } };
     const step: Step = completed ?? {
@@ -187,9 +192,13 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
     if (details.reasons) step.hasReasons = true;
     const input = { sessionId, verdict, ...details };
     const send = async () => {
+      // Details complete the label of this page, whatever is shown by now.
+      const seenLabeledAt = completed?.labeledAt ?? lookAt(now).seenLabeledAt;
+      // Until the server has set it, and if it refuses.
+      serverTimes.current.set(keyOf(session, labeledAt), seenLabeledAt);
       const set = await desk
-        .submit({ kind: 'set', input }, seen, () =>
-          setVerdict.mutateAsync(onlyUnlabeled && now.label === null ? { ...input, seenLabeledAt: null } : input),
+        .submit({ kind: 'set', input }, { sessionName: nameOf(session), seenLabeledAt }, () =>
+          setVerdict.mutateAsync({ ...input, seenLabeledAt }),
         )
         .catch((error) => {
           if (!completed) {
@@ -200,6 +209,7 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
           throw error;
         });
       step.labeledAt = set.labeledAt;
+      serverTimes.current.set(keyOf(session, labeledAt), set.labeledAt);
       if (!completed) step.previous = set.previous;
       if (!step.hasReasons) desk.updateReasons(step.id, set.reasons);
     };
@@ -236,18 +246,20 @@ export function useLabeling({ onUndo, onRefused, onlyUnlabeled = false }: Labeli
   const removeLabel = (session: Session) => {
     const { id: sessionId, label: removed } = session;
     if (!removed || !canWrite || desk.isFull()) return;
-    const input = { sessionId, labeledAt: removed.labeledAt };
     const reasons = findReasons(queryClient.getQueryData(trpc.sessions.getHistory.queryKey({ sessionId })));
     for (const step of steps.current) if (step.before.id === sessionId) step.isUndoable = false;
     desk.offerReasons(null);
     const send = async () => {
-      await desk.submit({ kind: 'remove', input }, lookAt(session), () => removing.mutateAsync(input));
+      const seen = lookAt(session);
+      const input = { sessionId, labeledAt: seen.seenLabeledAt ?? removed.labeledAt };
+      await desk.submit({ kind: 'remove', input }, seen, () => removing.mutateAsync(input));
     };
     void apply(session, { ...session, label: null }, send);
     const { verdict, confidence, notes } = removed;
     toast({
       text: `Label removed: ${nameOf(session)}`,
-      undo: () => label(findShown(session), verdict, { confidence, notes, reasons }),
+      // Who undoes has seen no label but the one that they removed.
+      undo: () => label({ ...findShown(session), label: null }, verdict, { confidence, notes, reasons }),
     });
   };
 

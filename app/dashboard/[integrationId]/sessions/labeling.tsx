@@ -43,8 +43,8 @@ interface LabelingOptions {
 /**
  * Labels sessions. `label` sets the verdict and the given details, and keeps the other details of the label. The change shows at
  * once in every list and on the session's page, is reverted if the server refuses it, and then stays in the tray of what is not
- * saved. No label of a colleague is replaced unseen. `undo` takes back the last label with the details that followed it. Afterwards the session is fetched again, because
- * the API decides its class.
+ * saved. No label of a colleague is replaced unseen. `undo` takes back the last label with the details that followed it. Afterwards
+ * the session is fetched again, because the API decides its class.
  */
 export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
   const trpc = useTRPC();

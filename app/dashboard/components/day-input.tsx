@@ -5,7 +5,8 @@ import { Input } from './field';
 const FIRST_DAY = '1970-01-01';
 
 /**
- * A field for a day, `2026-11-22` or empty. It shows what is typed, and tells of a day only when its year is complete.
+ * A field for a day, `2026-11-22` or empty. It shows what is typed, and tells of a day only when its year is complete. It tells that
+ * it is empty when somebody leaves it: a day that is being typed can be empty for a moment, such as 30 February.
  */
 export function DayInput({
   value,
@@ -23,9 +24,12 @@ export function DayInput({
       value={typed ?? value}
       onChange={({ target }) => {
         setTyped(target.value);
-        if (target.value === '' || target.value >= FIRST_DAY) onChange(target.value);
+        if (target.value >= FIRST_DAY) onChange(target.value);
       }}
-      onBlur={() => setTyped(null)}
+      onBlur={() => {
+        if (typed === '') onChange('');
+        setTyped(null);
+      }}
     />
   );
 }

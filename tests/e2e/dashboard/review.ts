@@ -302,6 +302,14 @@ export function registerReviewTests(): void {
       await page.getByText('Medium from 45, bot from 80', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Undo' }).click();
       await page.getByText('Medium from 40, bot from 80', { exact: true }).waitFor();
+      await page.getByLabel('Medium from', { exact: true }).and(page.getByRole('spinbutton')).fill('45');
+      await page.getByRole('button', { name: 'Save thresholds' }).click();
+      await page.getByRole('button', { name: 'Undo' }).waitFor();
+      expect((await put({ mediumAt: 50, botAt: 80 })).status).toBe(200);
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await page.getByText('Somebody has moved the cut point since, so it stays').waitFor();
+      const { body } = await dashboard.api('GET', '/v1/settings/risk-thresholds');
+      expect(body.data).toMatchObject({ mediumAt: 50, botAt: 80 });
       expect((await put({ mediumAt: 40, botAt: 70 })).status).toBe(200);
     });
 

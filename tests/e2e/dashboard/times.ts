@@ -53,6 +53,13 @@ export function registerTimeTests(): void {
       await choice.selectOption('Days …');
       expect([at().get('range'), at().get('startDate')]).toEqual([null, midnight.slice(0, 10)]);
       const [year, month, day] = midnight.slice(0, 10).split('-');
+      // A day without its month is no day. The field stays, with the focus.
+      const from = page.getByLabel('From (day, UTC)');
+      await from.focus();
+      await page.keyboard.press('Backspace');
+      await page.keyboard.type(month!, { delay: 100 });
+      expect(await from.evaluate((field) => field === document.activeElement)).toBe(true);
+      expect(await from.inputValue()).toBe(midnight.slice(0, 10));
       const to = page.getByLabel('To (day, UTC)');
       await to.focus();
       await page.keyboard.type(`${month}${day}${year}`, { delay: 100 });

@@ -279,18 +279,25 @@ export function registerVerdictTests(): void {
         await tray(page).getByRole('button', { name: 'Discard' }).click();
         await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
       };
+      /** Selects the session, and waits until the page shows what the colleague has said. */
+      const look = async () => {
+        for (const pressed of 'kk') await page.keyboard.press(pressed);
+        await page.getByRole('complementary').filter({ hasText: 'asked them' }).waitFor();
+      };
       await page.keyboard.press('j');
       await label('human');
       await page.keyboard.press('b');
       await expectKept('human');
       // A reason that follows the own verdict.
-      for (const pressed of 'kkb') await page.keyboard.press(pressed);
+      await look();
+      await page.keyboard.press('b');
       await expect.poll(() => readVerdict(ADA)).toBe('bot');
       await label('human');
       await page.keyboard.press('1');
       await expectKept('human');
       // Own changes in flight are not those of a colleague.
-      for (const pressed of 'kkbukhukb') await page.keyboard.press(pressed);
+      await look();
+      for (const pressed of 'bukhukb') await page.keyboard.press(pressed);
       const changes = ['Labeled bot', 'LabelUndone human', 'Labeled human', 'LabelUndone human', 'Labeled bot'];
       await expect
         .poll(async () => (await readVerdicts(ADA)).slice(-5).map(([cause, verdict]) => `${cause} ${verdict}`))

@@ -54,6 +54,7 @@ export function TopOrigins({ analytics }: { analytics: Analytics }) {
     <Shares
       title="Top origins"
       window={analytics}
+      total={analytics.summary.totalSessions}
       shares={analytics.topOrigins.map(({ origin, sessionCount, botPercentage }) => ({
         name: origin,
         value: sessionCount,
@@ -102,12 +103,18 @@ interface SharesProps {
   /** What the links are limited to, so that they list exactly what is counted. */
   window: Pick<Analytics, 'startDate' | 'endDate'>;
   shares: Share[];
+  /** What the shares are parts of. By default their sum. */
+  total?: number;
 }
 
 /** A chart of shares: one line each, with its count, its percentage, and a bar of that percentage. */
-function Shares({ title, window: { startDate, endDate }, shares }: SharesProps) {
+function Shares({
+  title,
+  window: { startDate, endDate },
+  shares,
+  total = shares.reduce((sum, { value }) => sum + value, 0),
+}: SharesProps) {
   const { integrationId } = useParams<{ integrationId: string }>();
-  const total = shares.reduce((sum, { value }) => sum + value, 0);
   const part = (value: number) => (total === 0 ? 0 : value / total);
   return (
     <ChartFrame

@@ -110,19 +110,21 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
 const listMoved = (before: Thresholds, after: Thresholds): Partial<Thresholds> =>
   Object.fromEntries(FIELDS.filter(({ cut }) => before[cut] !== after[cut]).map(({ cut }) => [cut, after[cut]]));
 
-/** Saves the cut points that were moved. The notification offers to move them back. */
+/** Saves the cut points that were moved. The notification offers to move them back, unless somebody has moved them since. */
 function useSaving(onSaved: () => void) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
   const update = useMutation(trpc.riskThresholds.update.mutationOptions());
   const stored = trpc.riskThresholds.get.queryOptions({});
-  const save = async (moved: Partial<Thresholds>, isUndo = false) => {
+  const save = async (moved: Partial<Thresholds>, undone?: Thresholds) => {
     const before = await queryClient.fetchQuery({ ...stored, staleTime: 0 }).catch((error: unknown) => {
       toast({ text: describeError(error), isError: true });
       return null;
     });
     if (before === null) return;
+    if (undone && FIELDS.some(({ cut }) => cut in moved && before[cut] !== undone[cut]))
+      return toast({ text: 'Somebody has moved the cut point since, so it stays', isError: true });
     const next = { ...before, ...moved };
     update.mutate(next, {
       onSuccess: (after) => {
@@ -132,7 +134,7 @@ function useSaving(onSaved: () => void) {
         onSaved();
         toast({
           text: `Medium from ${after.mediumAt}, bot from ${after.botAt}`,
-          ...(isUndo ? {} : { undo: () => void save(listMoved(next, before), true) }),
+          ...(undone ? {} : { undo: () => void save(listMoved(next, before), next) }),
         });
       },
     });

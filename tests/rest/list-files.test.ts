@@ -81,7 +81,7 @@ async function walk(name: string, input: object) {
 }
 const ids = (rows: Record<string, unknown>[]) => rows.map(({ id }) => id);
 /** As a spreadsheet shows it. */
-const show = (text: string | undefined) => text?.replace(/^'/, '');
+const show = (text: string | undefined) => text?.replace(/^'|(?<=[;\t\r\n])'/g, '');
 
 describe('the file of a list', () => {
   it.each([

@@ -7,7 +7,7 @@ import * as schema from './schema';
 import { createQuery, openTransactions, type Query, type TransactOptions } from './transaction';
 import { type Load, openWatch } from './watch';
 
-export { isKnownOutage, isUnavailable } from './errors';
+export { isKnownOutage, isTimeout, isUnavailable } from './errors';
 export type { Query } from './transaction';
 
 export type Sql = postgres.Sql;

@@ -27,6 +27,11 @@ export function isUnavailable(error: unknown): boolean {
   return hasCode(error, (code) => UNAVAILABLE_CODES.has(code));
 }
 
+/** Whether a statement took too long. A smaller one may take less, or not wait for the lock of another row. */
+export function isTimeout(error: unknown): boolean {
+  return hasCode(error, (code) => code === '57014');
+}
+
 /** Whether the watch refused the statement. The outage is already logged, so single requests need no log line. */
 export function isKnownOutage(error: unknown): boolean {
   return hasCode(error, (code) => code === 'DATABASE_AWAY' || code === 'DATABASE_BUSY');

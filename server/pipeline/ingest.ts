@@ -1,5 +1,5 @@
 import { ApiError } from '../../contract/errors';
-import { type Database, isUnavailable } from '../../db/client';
+import { type Database, isTimeout, isUnavailable } from '../../db/client';
 import { createBatcher, type PendingItem } from '../platform/batcher';
 import { createId } from '../platform/ids';
 import type { Logger } from '../platform/log';
@@ -15,8 +15,6 @@ import { type IngestState, readState } from './state';
 const MAX_GROUP = 64;
 /** The most rows of a group: one statement writes them, and all callers wait for it. A larger batch is a group by itself. */
 const MAX_GROUP_ROWS = 20_000;
-/** The statement took too long. A single batch may take less. */
-const TIMEOUT_CODE = '57014';
 /** Another process wrote the same keys at the same time (unique violation, deadlock). The batch is read and applied again. */
 const RACE_CODES = ['23505', '40P01'];
 const MAX_TRIES = 5;
@@ -91,7 +89,7 @@ export function createIngester(dependencies: {
     try {
       await commit(group);
     } catch (error) {
-      const isTooLarge = group.length > 1 && (error as { code?: unknown }).code === TIMEOUT_CODE;
+      const isTooLarge = group.length > 1 && isTimeout(error);
       if (isUnavailable(error) && !isTooLarge) throw error;
       for (const one of group) await commitAlone(one);
     }

@@ -1,12 +1,10 @@
-import { type Database, isUnavailable, type Query } from '../../db/client';
+import { type Database, isTimeout, isUnavailable, type Query } from '../../db/client';
 import { sortByKey } from '../../db/recordset';
 import { createBatcher, type PendingItem } from '../platform/batcher';
 import type { AttemptRecord } from './deliveries';
 import { foldHealth, type SubscriptionHealth } from './subscription-health';
 
 const BATCH_SIZE = 100;
-/** The statement took too long, perhaps because somebody holds the lock of one row. */
-const TIMEOUT_CODE = '57014';
 
 /** The result of recording. `isRecorded` is false if our lease was lost before. */
 export interface RecordResult {
@@ -35,8 +33,8 @@ export function createRecorder(db: Database): Recorder {
         resolve(results.get(item.lease) ?? { isRecorded: false, nextAttemptAt: null });
       }
     } catch (error) {
-      const isTimeout = (error as { code?: unknown }).code === TIMEOUT_CODE;
-      if (batch.length === 1 || (isUnavailable(error) && !isTimeout)) throw error;
+      // A timeout may come from the lock of a single row.
+      if (batch.length === 1 || (isUnavailable(error) && !isTimeout(error))) throw error;
       for (const one of batch) await recordAll([one]).catch(one.reject);
     }
   }

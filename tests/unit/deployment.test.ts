@@ -39,7 +39,7 @@ describe('compose.yaml', () => {
     expect(needed.filter((name) => !(name in example))).toEqual([]);
   });
 
-  it('passes every setting to the server, except those of its own network, database and engine', () => {
+  it('passes every setting to the server, except those of the container’s network, database and engine', () => {
     const passed = Object.keys(compose.services.app.environment);
     const own = ['PORT', 'HOST', 'DATA_DIR', 'DATABASE_DIRECT_URL', 'DATABASE_POOLER', 'INNGEST_DEV'];
     const ofVercel = ['VERCEL', 'VERCEL_REGION'];

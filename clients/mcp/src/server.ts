@@ -10,7 +10,7 @@ import { type KnownTool, listTools } from './tools.js';
 
 /** Programs wait 60 s for a tool. All requests of a call together take less. */
 export const CALL_LIMIT_MS = 50_000;
-/** The same call counts as a repeat for two minutes after the last one could end. Later it is meant anew. */
+/** The same call counts as a repeat for two minutes after the last one could end. Later it is a new change. */
 const REPEAT_LIMIT_MS = CALL_LIMIT_MS + 120_000;
 /** Programs list the tools when they start. */
 const SCOPES_LIMIT_MS = 5_000;

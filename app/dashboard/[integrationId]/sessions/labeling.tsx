@@ -60,8 +60,8 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
   const steps = useRef<Step[]>([]);
   const queues = useRef(new Map<string, Promise<void>>());
   /**
-   * The times that the server has given to labels which this page shows with another one: with a time of its own until the server
-   * has set them, or with an old one after an undo. Null: no label. By session and shown time.
+   * The server's time of a label, by session and by the time that this page shows for it. The two differ while a label is being
+   * sent, and after an undo. Null: the server has no label.
    */
   const serverTimes = useRef(new Map<string, string | null>());
 
@@ -132,9 +132,12 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
   /** How the reviewer sees a session. Call it when the changes before are sent: what they have made of a label was seen too. */
   const lookAt = (session: Session) => {
     let at = session.label?.labeledAt ?? null;
-    for (let known: string | null | undefined = at; known !== undefined; ) {
-      at = known;
-      known = at === null ? undefined : serverTimes.current.get(keyOf(session, at));
+    // The clocks of page and server differ, so a time that the page made up may be one of the server too.
+    const passed = new Set<string>();
+    while (at !== null && !passed.has(at)) {
+      passed.add(at);
+      const known = serverTimes.current.get(keyOf(session, at));
+      if (known !== undefined) at = known;
     }
     return { sessionName: nameOf(session), seenLabeledAt: at };
   };

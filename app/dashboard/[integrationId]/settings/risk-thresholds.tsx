@@ -123,7 +123,7 @@ function useSaving(onSaved: () => void) {
       return null;
     });
     if (before === null) return;
-    if (undone && FIELDS.some(({ cut }) => cut in moved && before[cut] !== undone[cut]))
+    if (undone && Object.keys(listMoved(undone, before)).some((cut) => cut in moved))
       return toast({ text: 'Somebody has moved the cut point since, so it stays', isError: true });
     const next = { ...before, ...moved };
     update.mutate(next, {

@@ -11,8 +11,6 @@ const MAX_TAKEN = 100;
 const TAKEN_MS = 30_000;
 /** A batch that is not judged after this time was received by a process that died, or by one without timers. */
 const ABANDONED_MS = RECORD_INTERVAL_MS + 5_000;
-/** The process that wrote a cut sends its facts within this time, unless it died or the database is slow. */
-const SENDING_MS = 2_000;
 
 /** Takes sessions that are over, unless another process is at them. They are not taken again for 30 s. */
 export async function takeDueSessions(db: Database): Promise<{ keys: string[]; nowMs: number }> {
@@ -53,48 +51,6 @@ const FIND_ALL_ABANDONED = `
    where due_at is not null and closed_at is null and exists (
      select 1 from session_batches b where b.day = c.day and b.session_key = c.key
         and b.received_at > coalesce(c.judged_at, '-infinity'))`;
-
-export interface UnsentCut {
-  key: string;
-  version: number;
-}
-
-/**
- * Finds sessions of which no facts of the latest cut exist, among those whose cut was written within the last `sinceMs`. With
- * null, looks at all cuts, as a process does when it starts. The facts of a cut are committed together, so one of them says
- * whether they were. Nothing is written for this.
- */
-export const findUnsentCuts = (db: Database, sinceMs: number | null): Promise<UnsentCut[]> =>
-  sinceMs === null
-    ? db.transact((query) => query<UnsentCut>(FIND_ALL_UNSENT, []), { isLong: true })
-    : db.query<UnsentCut>(FIND_UNSENT, [SENDING_MS, SENDING_MS + COMMIT_DELAY_MS + sinceMs]);
-
-/** Looks up one row of the latest cut by itself, so that no plan depends on statistics. */
-const findOne = (name: string, table: string, isToldBy: string, condition: string) => `
-  left join lateral (
-    select true as exists from ${table} f
-     where ${isToldBy} and f.integration_id = c.integration_id and f.session_id = c.session_id and ${condition}
-     limit 1) ${name} on true`;
-const CUT_AT = "(c.progress ->> 'cutAt')::timestamptz";
-const IS_SCORED = "(c.progress ->> 'isScored')::boolean";
-const HAS_EVENTS = "(c.progress #>> '{events,1}')::int > 0";
-const IS_CORRELATED = "(c.progress ->> 'isCorrelated')::boolean";
-
-const UNSENT = `
-  select c.key, c.version from collected_sessions c
-  ${findOne('score', 'session_scores', IS_SCORED, `f.scored_at = ${CUT_AT}`)}
-  ${findOne('event', 'session_events', HAS_EVENTS, "f.sequence = (c.progress #>> '{events,0}')::int")}
-  ${findOne('correlation', 'session_correlations', IS_CORRELATED, `f.correlated_at = ${CUT_AT}`)}
-   where case when ${IS_SCORED} then score.exists is null
-              when ${HAS_EVENTS} then event.exists is null
-              when ${IS_CORRELATED} then correlation.exists is null
-              else false end
-     and c.due_at is not null`;
-
-const FIND_UNSENT = `${UNSENT} and c.judged_at < now() - $1::int * interval '1 ms'
-     and c.judged_at > now() - $2::float8 * interval '1 ms'`;
-
-const FIND_ALL_UNSENT = `${UNSENT} and c.judged_at < now() - ${SENDING_MS} * interval '1 ms'`;
 
 /**
  * Joins the batches of a closed session into one row, and ends the work on it. Batches that came too late stay as they are.

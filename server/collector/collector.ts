@@ -19,7 +19,7 @@ import {
   readNetwork,
   readPlatformPlace,
 } from './client-network';
-import { findAbandonedSessions, findUnsentCuts, takeDueSessions } from './closing';
+import { findAbandonedSessions, takeDueSessions } from './closing';
 import { createIntake, type StoredBatch } from './intake';
 import { createJudge } from './judge';
 import { chooseRetrySeconds, createMinuteCounter } from './limits';
@@ -31,6 +31,7 @@ import { createSessions } from './session-state';
 import { createAgentVerifier, type DirectoryClient } from './signed-agents';
 import { createSiteFinder, findRefusal, type Refusal } from './site-access';
 import { checkToken, deriveFingerprint, deriveSessionId, issueToken } from './tokens';
+import { findUnsentCuts } from './unsent-cuts';
 import { readUser } from './visitors';
 
 /** A request to `/collect`, independent of the server that received it. */
@@ -242,7 +243,7 @@ export function createCollector(dependencies: {
   /** Takes the sessions that are over, as many as this process can close soon. */
   async function takeDue(): Promise<number> {
     let count = 0;
-    while (schedule.count() < MAX_BACKLOG && !isStopped) {
+    while (schedule.countDue() < MAX_BACKLOG && !isStopped) {
       const { keys, nowMs } = await takeDueSessions(db);
       if (keys.length === 0) break;
       count += keys.length;

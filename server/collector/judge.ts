@@ -63,14 +63,15 @@ export function createJudge(dependencies: {
   async function judgeOnce(session: OpenSession, request: JudgeRequest): Promise<JudgeResult | null> {
     const { isDue } = request;
     if (isDue || !isComplete(session.documents)) await sessions.refresh(session);
-    if (!session.isSent && session.progress) {
-      await sendFacts(session, repeatFacts(session, session.progress));
+    if (session.progress) {
+      if (!session.isSent) await sendFacts(session, repeatFacts(session, session.progress));
       if (session.progress.closedAt !== null) return endSession(session, session.progress);
     }
     // What was looked up for other batches says nothing any more.
     if (session.replay?.batchCount !== session.batches.length) session.replay = null;
     const startedAt = performance.now();
     const reading = readSession(session, limits);
+    sessions.noteJudged(session);
     if (!reading) return DONE;
     const nowMs = request.nowMs ?? reading.presence.lastSignMs;
     const cut = planCut(session, { reading, nowMs, isDue });

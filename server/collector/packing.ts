@@ -32,8 +32,8 @@ export type BatchContent = Omit<KeptBatch, keyof RowFields>;
 
 const PLAIN = 1;
 const DEFLATED = 2;
-/** Below this size deflating gains nothing. */
-const MIN_DEFLATED_BYTES = 96;
+/** Below this size deflating gains little, and costs more than all else that is done with a batch. */
+const MIN_DEFLATED_BYTES = 256;
 /** Batches are small, so a small window saves the time to clear a large one. */
 const BATCH_DEFLATE = { level: 6, windowBits: 12, memLevel: 5 };
 const TRACE_DEFLATE = { level: 9 };

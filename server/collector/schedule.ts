@@ -10,6 +10,12 @@ const TICK_MS = 50;
 const MAX_RUNNING = 32;
 /** Judgements take this long in one turn of the event loop. Then requests are answered. */
 const MAX_TURN_MS = 4;
+/**
+ * Sessions that must be read from the database first take this share of the process together, and this long at once: if more are
+ * open than memory holds, they are judged later. Those that are due do not wait, but count.
+ */
+const READ_SHARE = 0.1;
+const READ_BURST_MS = 2_000;
 /** What a judgement of a session takes that was not judged before. */
 const FIRST_MS = 0.2;
 
@@ -20,6 +26,8 @@ export interface Schedule {
   take(keys: string[], nowMs: number | null): void;
   /** Counts the sessions that wait. */
   count(): number;
+  /** Counts those of them that were taken because they are due. */
+  countDue(): number;
   /** Without timers: judges everything that waits. With timers: waits for the judgements that run. */
   flush(): Promise<void>;
   /** Starts nothing more, and waits for what runs. */
@@ -38,6 +46,9 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
   let isStopped = false;
   /** How long the judgements of the running turn of the event loop are expected to take. */
   let turnMs = 0;
+  /** How long sessions may be read now, and since when. */
+  let readableMs = READ_BURST_MS;
+  let readableSinceMs = performance.now();
 
   /** Waits until the event loop has time for a judgement. Otherwise all that are ready would run in one turn. */
   async function waitForTurn(key: string) {
@@ -62,11 +73,20 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
     if (hasTimers && !isStopped) timer ??= setInterval(startReady, TICK_MS, false).unref();
   }
 
+  function mayRead(): boolean {
+    const nowMs = performance.now();
+    readableMs = Math.min(READ_BURST_MS, readableMs + READ_SHARE * (nowMs - readableSinceMs));
+    readableSinceMs = nowMs;
+    return readableMs > 0;
+  }
+
   function startReady(isForced: boolean) {
     const nowMs = Date.now();
+    const isReading = isForced || mayRead();
     for (const [key, { atMs, ...request }] of waiting) {
       if (running.size >= MAX_RUNNING || isStopped) return;
       if ((atMs > nowMs && !isForced) || running.has(key)) continue;
+      if (!isReading && !request.isDue && !sessions.has(key)) continue;
       waiting.delete(key);
       running.set(key, run(key, request));
     }
@@ -77,8 +97,11 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
 
   async function run(key: string, request: JudgeRequest) {
     await waitForTurn(key);
+    const isKnown = sessions.has(key);
     const { againInMs } = await judge.judge(key, request);
     running.delete(key);
+    const session = isKnown ? undefined : sessions.get(key);
+    if (session) readableMs -= session.readingMs + session.judgementMs;
     if (againInMs !== null && hasTimers)
       plan(key, { atMs: Date.now() + Math.max(againInMs, TICK_MS), nowMs: null, isDue: false });
   }
@@ -96,6 +119,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
       if (hasTimers) startReady(false);
     },
     count: () => waiting.size,
+    countDue: () => [...waiting.values()].filter(({ isDue }) => isDue).length,
     async flush() {
       // With timers, sessions may wait for a later time, and need no help.
       if (hasTimers) return void (await Promise.all(running.values()));

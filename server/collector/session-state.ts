@@ -4,7 +4,7 @@ import type { GeoLocation } from '../../contract/sessions';
 import type { Database } from '../../db/client';
 import { createDocuments, isComplete, type TraceDocuments } from '../detection/documents';
 import { createPresenceReader, type SessionPresence } from '../detection/presence';
-import { createScorer, type Scorer } from '../detection/score';
+import { createScorer, type MeasuredDeeds, type Scorer } from '../detection/score';
 import { MAX_ACTIVITY_MS, MAX_PAUSE_MS } from '../detection/segments';
 import { visitEvents } from '../detection/trace';
 import { unpackNumbers } from '../detection/varints';
@@ -12,6 +12,7 @@ import { type Coverage, coversBatch } from './coverage';
 import { COMMIT_DELAY_MS, type StoredBatch } from './intake';
 import { documentId, type KeptBatch, type NamedUser, unpackBatch } from './packing';
 import type { Replay } from './replays';
+import { IS_UNSENT, JOIN_SENT } from './unsent-cuts';
 import { findConfidence } from './visitors';
 
 /**
@@ -68,6 +69,8 @@ export interface OpenSession {
   /** About how many numbers all batches have, and how many bytes the session takes at most. */
   values: number;
   bytes: number;
+  /** How many of these bytes a judgement frees when a segment is over. */
+  measuredBytes: number;
   /** The latest arrival among the batches when the database was read last. Null if it was not. */
   readUpToMs: number | null;
   /** What was looked up when the session was about to close, or read from the database after that. */
@@ -77,7 +80,8 @@ export interface OpenSession {
   /** When the latest cut was written, and when the session was judged last, by this process's clock. */
   recordedAtMs: number;
   judgedAtMs: number;
-  /** How long the latest judgement took. */
+  /** How long it took to read the session from the database, without waiting for that, and how long the latest judgement took. */
+  readingMs: number;
   judgementMs: number;
 }
 
@@ -98,27 +102,34 @@ const TEXT_BYTES = 2;
 /** What a segment takes once it is summed up. A page begins one, and so does a minute of activity. */
 const SEGMENT_BYTES = 2_800;
 /** What is measured of an event, until its segment is over. Of others hardly anything is kept. */
-const MEASURED_BYTES: { [Code in EventCode]?: number } = {
-  [EventCode.KeyDown]: 200,
-  [EventCode.Press]: 300,
-  [EventCode.Input]: 110,
-  [EventCode.Focus]: 80,
-  [EventCode.Page]: SEGMENT_BYTES,
+const MEASURED_BYTES = { keys: 200, presses: 300, insertions: 110, focuses: 80 };
+const MEASURED_EVENTS: { [Code in EventCode]?: keyof MeasuredDeeds } = {
+  [EventCode.KeyDown]: 'keys',
+  [EventCode.Press]: 'presses',
+  [EventCode.Input]: 'insertions',
+  [EventCode.Focus]: 'focuses',
 };
 
 export interface OpenSessions {
   get(key: string): OpenSession | undefined;
+  /** Whether a session is in memory. */
+  has(key: string): boolean;
   /** Adds a batch that was stored, if the session is in memory or begins with it. */
   addBatch(session: NewSession, stored: StoredBatch, batch: KeptBatch): void;
   /** Reads an open session. Null if there is none, or if its close is complete. */
   load(key: string): Promise<OpenSession | null>;
   /** Reads the batches that reached other processes. */
   refresh(session: OpenSession): Promise<void>;
+  /** Frees what a judgement has forgotten. */
+  noteJudged(session: OpenSession): void;
   drop(key: string): void;
   count(): number;
 }
 
-/** Weighs a batch in numbers, of which text counts one for eight characters, and in the bytes that it takes at most. */
+/**
+ * Weighs a batch in numbers, of which text counts one for eight characters, and in the bytes that it takes at most: for good, and
+ * until the segments of its events are over.
+ */
 function weighBatch({ events, p = [], w = [], e, user }: KeptBatch) {
   const ev = unpackNumbers(events);
   const measureJson = (value: unknown) => (value === undefined ? 0 : JSON.stringify(value).length);
@@ -128,14 +139,20 @@ function weighBatch({ events, p = [], w = [], e, user }: KeptBatch) {
   let activeMs = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
   let bytes = BATCH_BYTES + events.length + TEXT_BYTES * textLength;
+  let measuredBytes = 0;
   visitEvents(ev, (code, timeMs) => {
-    bytes += MEASURED_BYTES[code] ?? 0;
+    const measured = MEASURED_EVENTS[code];
+    if (measured) measuredBytes += MEASURED_BYTES[measured];
+    if (code === EventCode.Page) bytes += SEGMENT_BYTES;
     activeMs += Math.min(Math.max(timeMs - lastMs, 0), MAX_PAUSE_MS);
     lastMs = timeMs;
   });
   bytes += Math.ceil((activeMs / MAX_ACTIVITY_MS) * SEGMENT_BYTES);
-  return { bytes, values: BATCH_VALUES + ev.length + Math.ceil(textLength / 8) };
+  return { bytes, measuredBytes, values: BATCH_VALUES + ev.length + Math.ceil(textLength / 8) };
 }
+
+const weighMeasured = (counts: MeasuredDeeds) =>
+  Object.entries(MEASURED_BYTES).reduce((sum, [deed, each]) => sum + each * counts[deed as keyof MeasuredDeeds], 0);
 
 export type NewSession = Pick<OpenSession, 'integrationId' | 'sessionId' | 'userAgent' | 'country' | 'location'>;
 
@@ -180,17 +197,24 @@ export function createSessions(db: Database): OpenSessions {
     if (!session.progress || !coversBatch(session.progress.covered, batch)) session.fresh.push(batch);
     const weight = weighBatch(batch);
     session.values += weight.values;
-    session.bytes += weight.bytes;
-    if (kept.get(session.key) === session) bytes += weight.bytes;
+    session.measuredBytes += weight.measuredBytes;
+    addBytes(session, weight.bytes + weight.measuredBytes);
+  }
+
+  function addBytes(session: OpenSession, added: number) {
+    session.bytes += added;
+    if (kept.get(session.key) === session) bytes += added;
   }
 
   async function readBatches(session: OpenSession, sinceMs: number) {
     const upToMs = findLastArrival(session);
     const rows = await db.query<BatchRow>(READ_BATCHES, [session.day, session.key, new Date(sinceMs).toISOString()]);
+    const startedAtMs = performance.now();
     for (const { document, sequence, receivedAt, body } of rows) {
       const row = { d: documentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) };
       if (!session.documents.has(row)) addTo(session, unpackBatch(body, row));
     }
+    session.readingMs = performance.now() - startedAtMs;
     session.readUpToMs = upToMs;
   }
 
@@ -200,6 +224,7 @@ export function createSessions(db: Database): OpenSessions {
       if (session) use(session);
       return session;
     },
+    has: (key) => kept.has(key),
     addBatch(named, { sessionKey: key, day, isNewSession, createdAt }, batch) {
       let session = kept.get(key);
       if (!session && isNewSession) {
@@ -231,6 +256,11 @@ export function createSessions(db: Database): OpenSessions {
       await readBatches(session, knownMs === null ? 0 : Math.max(0, knownMs - COMMIT_DELAY_MS));
       trim();
     },
+    noteJudged(session) {
+      const measured = weighMeasured(session.score.countMeasured());
+      addBytes(session, measured - session.measuredBytes);
+      session.measuredBytes = measured;
+    },
     drop,
     count: () => kept.size,
   };
@@ -247,6 +277,9 @@ type SessionFields = NewSession &
     createdAt: string;
     dueAt: string;
     isReplay?: boolean | null;
+    isUnsent?: boolean;
+    /** How long ago the latest cut was written. Null without one. */
+    cutAgeMs?: number | null;
   };
 
 function isBetter(one: KeptBatch, other: KeptBatch): boolean {
@@ -255,7 +288,7 @@ function isBetter(one: KeptBatch, other: KeptBatch): boolean {
   return one.receivedAtMs > other.receivedAtMs || (one.receivedAtMs === other.receivedAtMs && one.n > other.n);
 }
 
-function createSession({ createdAt, dueAt, ...fields }: SessionFields): OpenSession {
+function createSession({ createdAt, dueAt, isUnsent = false, cutAgeMs = null, ...fields }: SessionFields): OpenSession {
   const documents = createDocuments();
   return {
     key: fields.key,
@@ -269,7 +302,7 @@ function createSession({ createdAt, dueAt, ...fields }: SessionFields): OpenSess
     thresholds: DEFAULT_THRESHOLDS,
     version: fields.version,
     progress: fields.progress,
-    isSent: fields.progress === null,
+    isSent: !isUnsent,
     dueAtMs: Date.parse(dueAt),
     batches: [],
     documents,
@@ -279,12 +312,14 @@ function createSession({ createdAt, dueAt, ...fields }: SessionFields): OpenSess
     fresh: [],
     values: 0,
     bytes: SESSION_BYTES,
+    measuredBytes: 0,
     readUpToMs: null,
     // Of a session that is closing, of which only this is needed.
     replay: fields.isReplay == null ? null : { digests: [], isReplay: fields.isReplay, batchCount: 0 },
     isWritingScored: false,
-    recordedAtMs: 0,
+    recordedAtMs: cutAgeMs === null ? 0 : Date.now() - cutAgeMs,
     judgedAtMs: 0,
+    readingMs: 0,
     judgementMs: 0,
   };
 }
@@ -300,9 +335,10 @@ interface BatchRow {
 const READ_SESSION = `
   select c.key, c.day::text, c.integration_id as "integrationId", c.session_id as "sessionId", c.user_agent as "userAgent",
          c.country, c.location, c.created_at as "createdAt", c.due_at as "dueAt", c.version, c.progress,
-         c.is_replay as "isReplay",
+         c.is_replay as "isReplay", ${IS_UNSENT} as "isUnsent",
+         extract(epoch from now() - c.judged_at)::float8 * 1000 as "cutAgeMs",
          i.medium_at as "mediumAt", i.bot_at as "botAt"
-    from collected_sessions c join integrations i on i.id = c.integration_id
+    from collected_sessions c join integrations i on i.id = c.integration_id ${JOIN_SENT}
    where c.key = $1::bigint and c.due_at is not null`;
 
 const READ_BATCHES = `

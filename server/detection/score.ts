@@ -20,8 +20,18 @@ export interface Judgement {
   ruleSetVersion: string;
 }
 
+/** How much is measured of segments that a later event can still change. Of the others only sums are kept. */
+export interface MeasuredDeeds {
+  keys: number;
+  presses: number;
+  insertions: number;
+  focuses: number;
+}
+
 export interface Scorer {
   (isReplay?: boolean | null): Judgement;
+  /** Counts what the last score remembers of single deeds. */
+  countMeasured(): MeasuredDeeds;
   /** Says how each part of the session looks by itself, in their order: those in which behaviour could be measured. */
   listSegments(): ScoredSegment[];
 }
@@ -59,6 +69,7 @@ export function scoreSegments({ batches, isReplay: _, ...source }: Trace): Score
 export function createScorer(source: TraceSource, documents: TraceDocuments): Scorer {
   const read = createTraceReader(documents);
   const known = new WeakMap<Segment, Part>();
+  let scored: readonly Segment[] = [];
   /** The features of the first segments, put together, and what they were put together from. */
   let beginning: { parts: Part[]; features: Features | null } = { parts: [], features: null };
 
@@ -91,6 +102,7 @@ export function createScorer(source: TraceSource, documents: TraceDocuments): Sc
     const { segments, telemetry } = read();
     const firstChanged = segments.findIndex(({ deeds }) => deeds.isChanged);
     const parts = segments.map(judgeSegment);
+    scored = segments;
     const features = mergeParts(parts, firstChanged < 0 ? parts.length : firstChanged);
     return judgeSession({ ...features, telemetry, isReplay }, parts);
   }
@@ -100,7 +112,18 @@ export function createScorer(source: TraceSource, documents: TraceDocuments): Sc
     return joinSegments(judged.filter(({ part }) => part.isBehaviour));
   }
 
-  return Object.assign(score, { listSegments });
+  function countMeasured(): MeasuredDeeds {
+    const counts = { keys: 0, presses: 0, insertions: 0, focuses: 0 };
+    for (const { deeds } of scored) {
+      counts.keys += deeds.keys.length;
+      counts.presses += deeds.presses.length;
+      counts.insertions += deeds.insertions.length;
+      counts.focuses += deeds.focuses.length;
+    }
+    return counts;
+  }
+
+  return Object.assign(score, { countMeasured, listSegments });
 }
 
 /** Stands for deeds that were summed up and cannot change, so that a long session does not keep them. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Beacon, MAX_BEACON_BYTES } from '../../contract/beacon';
-import { findUnsentCuts } from '../../server/collector/closing';
 import { type Collector, createCollector } from '../../server/collector/collector';
 import { unpackTrace } from '../../server/collector/packing';
 import { deriveSessionId, issueToken } from '../../server/collector/tokens';
+import { findUnsentCuts } from '../../server/collector/unsent-cuts';
 import {
   DRIVEN,
   makeSessionsDue,
@@ -81,6 +81,19 @@ async function readKept(of: PageSite, db = server.service.db): Promise<Kept> {
   );
   return row!;
 }
+
+/** A process that is busy with other tests may not take a batch at once. */
+async function sendUntilTaken(tab: Tab) {
+  const beacon = tab.make();
+  while ((await tab.post(beacon)).status !== 200) await sleep(100);
+}
+
+/** Has a collector answer a beacon without a server. */
+const collectDirectly = (collector: Collector, beacon: Beacon) =>
+  collector.collect({
+    ...{ origin: PAGE_ORIGIN, userAgent: 'test', hasPrivacyControl: false, clientAddress: '192.0.2.1', place: null },
+    readBody: async () => Buffer.from(JSON.stringify(beacon)),
+  });
 
 describe('a session of a page', () => {
   it('has its facts within two seconds, and closes after its page was left', async () => {
@@ -159,6 +172,19 @@ describe('a session of a page', () => {
     await waitUntil(async () => (await getSessions(server, own)).length === 1);
   });
 
+  it('closes in time while many others go on', async () => {
+    const own = await openPages();
+    const others = Array.from({ length: 520 }, () => new Tab(own));
+    // The second batch brings nothing to tell yet, so a later judgement of each session is planned.
+    for (let round = 0; round < 2; round++)
+      for (let from = 0; from < others.length; from += 40)
+        await Promise.all(others.slice(from, from + 40).map(sendUntilTaken));
+    const leaving = await openPages();
+    await new Tab(leaving).send({ ev: [...pageShown(0), ...pageLeft(10)] });
+    const isClosed = async () => (await readKept(leaving)).closedAt !== null;
+    await waitUntil(isClosed, GONE_MS + CLOSE_WITHIN_MS);
+  });
+
   it('tells its final facts in one piece: events, score, close', async () => {
     const own = await openPages();
     const told: string[][] = [];
@@ -183,6 +209,25 @@ describe('a session of a page', () => {
     }
   });
 
+  it('that a process has to read from the database brings no further cut, and no facts a second time', async () => {
+    const own = await openPages();
+    const tab = new Tab(own);
+    await tab.send();
+    await waitUntil(async () => (await getSession(own))?.botScore != null);
+    const sent: unknown[] = [];
+    const ingester: typeof server.service.ingester = {
+      ingestFacts(input) {
+        sent.push(input);
+        return server.service.ingester.ingestFacts(input);
+      },
+    };
+    const reader = createCollector({ ...server.service, ingester, hasTimers: false });
+    expect(await collectDirectly(reader, tab.make({ ev: moved(tab.now10, 3) }))).toMatchObject({ status: 200 });
+    await reader.flush();
+    expect(sent).toEqual([]);
+    await reader.stop();
+  });
+
   it('counts batches that arrive out of order and through two servers once', async () => {
     const other = await startTestServer(SETTINGS, server);
     try {
@@ -204,13 +249,6 @@ describe('a session of a page', () => {
     }
   });
 });
-
-/** Has a collector answer a beacon without a server. */
-const collectDirectly = (collector: Collector, beacon: Beacon) =>
-  collector.collect({
-    ...{ origin: PAGE_ORIGIN, userAgent: 'test', hasPrivacyControl: false, clientAddress: '192.0.2.1', place: null },
-    readBody: async () => Buffer.from(JSON.stringify(beacon)),
-  });
 
 describe('a process without timers', () => {
   it('judges what it has answered when it is told to, and closes what is over when the cron runs', async () => {

@@ -71,6 +71,22 @@ describe('large sessions are fewer, so that all together stay below 64 MB', () =
   });
 });
 
+it('a session takes less once it was judged, because what was measured of segments that are over is forgotten', () => {
+  const sessions = openSessions();
+  // About five minutes, each of which is a segment. The last one is open.
+  const keys = 1_200;
+  addSession(sessions, '1', packNumbers(typed(0, keys)));
+  const session = sessions.get('1')!;
+  const before = session.bytes;
+  session.score();
+  for (const _ of [1, 2]) {
+    sessions.noteJudged(session);
+    const freedKeys = (before - session.bytes) / 200;
+    expect(freedKeys).toBeGreaterThan(keys / 2);
+    expect(freedKeys).toBeLessThan(keys);
+  }
+});
+
 it('sessions whose batches name a user with long texts are fewer, too', () => {
   const sessions = openSessions();
   const user = { id: 'x', name: null, email: null, url: '\u{1F600}'.repeat(8_000), context: null, isSigned: false };

@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { Judge } from '../../server/collector/judge';
+import { createSchedule } from '../../server/collector/schedule';
+import type { OpenSession, OpenSessions } from '../../server/collector/session-state';
+
+it('sessions that do not fit into memory are judged later, but neither those that fit nor those that are due', async () => {
+  const judged: string[] = [];
+  const judge: Judge = {
+    async judge(key) {
+      judged.push(key);
+      return { againInMs: null, isClosed: false };
+    },
+  };
+  const has = (key: string) => key.startsWith('kept');
+  const session = { judgedAtMs: 0, readingMs: 500, judgementMs: 500 } as OpenSession;
+  const sessions = { has, get: () => session } as unknown as OpenSessions;
+  const schedule = createSchedule(judge, sessions, true);
+  for (let n = 0; n < 40; n++) schedule.notice(`read ${n}`, true);
+  await sleep(200);
+  // Those that began together, in the seconds that may be used at once.
+  const begun = judged.length;
+  expect(begun).toBeLessThan(40);
+  schedule.notice('kept', true);
+  schedule.take(['due'], null);
+  await sleep(200);
+  expect(judged.slice(begun)).toEqual(['kept', 'due']);
+  expect([schedule.count(), schedule.countDue()]).toEqual([40 - begun, 0]);
+  await schedule.stop();
+});

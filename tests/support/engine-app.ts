@@ -1,8 +1,10 @@
 /**
  * An application with an embedded engine in a separate process, which tests kill. It records what its functions do in
  * the table `note`. Settings: DATABASE_URL, SEND (names of events to send, comma-separated), HANG=1 (the second step
- * never ends), STOP=1 (stops the engine, twice, after the first note, and must then end without help).
+ * never ends), STOP=1 (stops the engine, twice, after the last note of `work`, and must then end without help).
  */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Inngest } from 'inngest';
 import { serve } from 'inngest/edge';
 import postgres from 'postgres';
@@ -41,7 +43,7 @@ for (const name of (process.env.SEND ?? '').split(',').filter(Boolean)) await cl
 process.stdout.write('ready\n');
 
 if (process.env.STOP) {
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  while ((await sql`select from note where text = 'third'`).length === 0) await sleep(20);
   await Promise.all([engine.stop(1000), engine.stop(1000)]);
   await engine.stop(1000);
   await sql.end();

@@ -1,7 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import type { Judge } from '../../server/collector/judge';
 import { createSchedule } from '../../server/collector/schedule';
-import type { OpenSessions } from '../../server/collector/session-state';
+import type { OpenSession, OpenSessions } from '../../server/collector/session-state';
 
 const JUDGEMENT_MS = 10;
 const SESSIONS = 30;
@@ -14,7 +15,8 @@ it('requests are answered between judgements, however many sessions are ready', 
     judged++;
     return { againInMs: null, isClosed: false };
   };
-  const sessions = { get: () => ({ judgedAtMs: 0, judgementMs: JUDGEMENT_MS }) } as unknown as OpenSessions;
+  const session = { judgedAtMs: 0, judgementMs: JUDGEMENT_MS };
+  const sessions = { has: () => true, get: () => session } as unknown as OpenSessions;
   const schedule = createSchedule({ judge }, sessions, true);
   schedule.take(
     Array.from({ length: SESSIONS }, (_, n) => String(n)),
@@ -27,5 +29,30 @@ it('requests are answered between judgements, however many sessions are ready', 
     perTurn.push(judged - before);
   }
   expect(Math.max(...perTurn)).toBe(1);
+  await schedule.stop();
+});
+
+it('sessions that do not fit into memory are judged later, but neither those that fit nor those that are due', async () => {
+  const judged: string[] = [];
+  const judge: Judge = {
+    async judge(key) {
+      judged.push(key);
+      return { againInMs: null, isClosed: false };
+    },
+  };
+  const has = (key: string) => key.startsWith('kept');
+  const session = { judgedAtMs: 0, readingMs: 500, judgementMs: 500 } as OpenSession;
+  const sessions = { has, get: () => session } as unknown as OpenSessions;
+  const schedule = createSchedule(judge, sessions, true);
+  for (let n = 0; n < 40; n++) schedule.notice(`read ${n}`, true);
+  await sleep(200);
+  // Those that began together, in the seconds that may be used at once.
+  const begun = judged.length;
+  expect(begun).toBeLessThan(40);
+  schedule.notice('kept', true);
+  schedule.take(['due'], null);
+  await sleep(200);
+  expect(judged.slice(begun)).toEqual(['kept', 'due']);
+  expect([schedule.count(), schedule.countDue()]).toEqual([40 - begun, 0]);
   await schedule.stop();
 });

@@ -75,12 +75,5 @@ export const MARKS = (
 ).split(' ');
 
 /** Packs flags into a number, the first one as bit 0. The callers follow EVENT_FLAGS and ENVIRONMENT_BITS. */
-export function packBits(...flags: unknown[]): number {
-  let sum = 0;
-  let bit = 1;
-  for (const isSet of flags) {
-    if (isSet) sum += bit;
-    bit *= 2;
-  }
-  return sum;
-}
+export const packBits = (...flags: unknown[]): number =>
+  flags.reduceRight<number>((sum, isSet) => 2 * sum + +!!isSet, 0);

@@ -93,7 +93,7 @@ export function readGpuName(): string {
 export function findMarks(): number[] {
   // A search in one text takes a tenth of the time of a loop: a window has over a thousand names.
   const names = `,${Object.getOwnPropertyNames(window)},`;
-  const isThere = (mark: string) =>
-    /^[#h]/.test(mark) ? document.querySelector(mark) : mark && names.includes(`,${mark}`);
-  return [...MARKS.keys()].filter((index) => isThere(MARKS[index]!));
+  return MARKS.flatMap((mark, index) =>
+    (/^[#h]/.test(mark) ? document.querySelector(mark) : mark && names.includes(`,${mark}`)) ? index : [],
+  );
 }

@@ -20,8 +20,9 @@ guard(() => {
   const script = (document.currentScript ?? document.querySelector('script[data-site]')) as HTMLScriptElement;
   const { site: k, host = '', gpc, device, consent, debug } = script.dataset;
   const queue = window.botPixel || [];
-  if (!k || !Array.isArray(queue) || !cleanAddress(location.href)) return;
-  if (debug !== undefined) startDebugging();
+  // What is there twice does not start again: the object of a pixel has no `map`.
+  if (!k || !(queue as Command[]).map || !cleanAddress(location.href)) return;
+  if (debug != null) startDebugging();
 
   const g = gpc === 'ignore' ? 1 : undefined;
   const isRefused = !g && (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl;
@@ -59,7 +60,7 @@ guard(() => {
   if (user.id) setUser(user);
   const push = (...commands: Command[]) => commands.forEach(guard(take));
   window.botPixel = { push };
-  push(...queue);
+  push(...(queue as Command[]));
   document.addEventListener('prerenderingchange', () => start(PageCause.activated));
   start();
 })();

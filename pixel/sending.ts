@@ -17,10 +17,12 @@ enum Limit {
   /** After so long an answer counts as failed, and the environment is read again. */
   timeoutMs = 30_000,
   fullEvents = 400,
-  retryMs = 300_000,
+  retryS = 300,
   retryAfterS = 3_600,
   /** After so many batches in a row of which nothing was kept, nobody wants more from this page. */
   refusals = 3,
+  /** Unanswered batches. What happens after them waits in the buffer, which is bounded too. */
+  waiting = 10,
 }
 
 /** A batch that is not answered yet. Its content stays the same however often it is sent; the clocks are those of the sending. */
@@ -50,7 +52,7 @@ let sentAtMs: number;
 let environmentAtMs: number;
 let isOpen: boolean | undefined;
 /** Something waits for the answer to a batch. */
-let isLate: boolean | undefined;
+let isLate: unknown;
 let isRevived: boolean | undefined;
 let dueAtMs = Infinity;
 let timer: ReturnType<typeof setTimeout>;
@@ -67,7 +69,8 @@ let ending: typeof readNamedUser | false | undefined;
  */
 export function startSending(...page: [string, FixedFields, typeof settle, typeof openPage, () => void]): void {
   [collectUrl, fixed, settle, openPage, stopListening] = page;
-  beginDocument(openSession());
+  session = openSession();
+  beginDocument();
 }
 
 /** Stops and forgets everything. */
@@ -104,8 +107,10 @@ export function setUser(given: Partial<BeaconUser>): void {
 /** Notes that the environment may have changed. */
 export function noteEnvironment(isRestored?: boolean): void {
   // Firefox never tells a restored page how its last requests ended.
-  if (isRestored) underway.clear();
-  isRevived = isRestored ?? isRevived;
+  if (isRestored) {
+    underway.clear();
+    isRevived = isRestored;
+  }
   environmentAtMs = 0;
 }
 
@@ -122,7 +127,7 @@ export function keepGpuName(read: () => string): void {
 export function leave(): void {
   if (!stopListening) return;
   settle();
-  makeBatch();
+  if (batches.size < Limit.waiting) makeBatch();
   sendAll();
 }
 
@@ -133,7 +138,8 @@ export function endSession(): void {
   settle();
   makeBatch(1);
   ending = false;
-  beginDocument(openSession(session));
+  session = openSession(session);
+  beginDocument();
   sendAll();
 }
 
@@ -157,13 +163,13 @@ function flush(): void {
   dueAtMs = Infinity;
   if (!stopListening) return;
   settle();
-  const waitMs = retryAtMs - clock.now();
-  plan(waitMs > 0 ? waitMs : Limit.signMs);
+  const waitMs = Math.max(0, retryAtMs - clock.now());
+  plan(waitMs || Limit.signMs);
   isLate = true;
-  if (waitMs > 0 || underway.size) return;
+  if (waitMs || underway.size) return;
   if (!batches.size) makeBatch();
   const [first] = batches;
-  isLate = !!buffer[0];
+  isLate = buffer[0];
   if (first) post(first);
 }
 
@@ -198,9 +204,9 @@ function readNewEnvironment(): Batch['e'] {
 /** Answers what is to be told, unless it was told last. */
 function pickNew<Value>(kind: keyof typeof told, value: Value): Value | undefined {
   const text = writeJson(value);
-  const isNew = text !== told[kind];
+  if (text === told[kind]) return;
   told[kind] = text;
-  return isNew ? value : undefined;
+  return value;
 }
 
 const write = (batch: Batch) => writeJson({ ...batch, c: [clock.now(), readWallMs() || 0] } satisfies Beacon);
@@ -212,8 +218,8 @@ const write = (batch: Batch) => writeJson({ ...batch, c: [clock.now(), readWallM
 async function post(batch: Batch): Promise<void> {
   sentAtMs = clock.now();
   underway.add(batch);
-  let status = 0;
-  let retryAfterS = 0;
+  let status: number | undefined;
+  let retryAfter: string | null | undefined;
   let answer: BeaconAnswer = {};
   try {
     const response = await fetch(collectUrl, {
@@ -224,25 +230,27 @@ async function post(batch: Batch): Promise<void> {
       referrerPolicy: 'origin',
       signal: AbortSignal.timeout?.(Limit.timeoutMs),
     });
-    retryAfterS = (response.headers.get('retry-after') as unknown as number) | 0;
+    retryAfter = response.headers.get('retry-after');
     if (response.status === 200) answer = await response.json();
     status = response.status;
   } catch {} // no network, no time, or no JSON
-  guard(takeAnswer)(batch, status, retryAfterS, answer);
+  guard(takeAnswer)(batch, status, retryAfter, answer);
 }
 
-function takeAnswer(batch: Batch, status: number, retryAfterS: number, answer: BeaconAnswer): void {
+function takeAnswer(
+  batch: Batch,
+  status: number | undefined,
+  retryAfter: unknown,
+  { token, ended }: BeaconAnswer,
+): void {
   note([status, batch]);
   underway.delete(batch);
   if (!batches.has(batch)) return;
-  if (!status || status === 429 || status >= 500) {
+  if (!status || status > 428) {
     // What the server asks for, and more with each failure. Pages that failed together do not come back together.
     const waitMs =
-      Math.max(
-        Math.min(Limit.retryMs, Limit.firstMs * 2 ** failures++),
-        Math.min(Limit.retryAfterS, retryAfterS) * 1_000,
-      ) *
-      (1 + Math.random() / 2);
+      Math.max(Math.min(Limit.retryS, 2 ** failures++), Math.min(Limit.retryAfterS, (retryAfter as number) | 0)) *
+      (1_000 + Math.random() * 500);
     retryAtMs = clock.now() + waitMs;
     plan(waitMs);
     return;
@@ -254,14 +262,19 @@ function takeAnswer(batch: Batch, status: number, retryAfterS: number, answer: B
   refusals = isKept ? 0 : refusals + 1;
   if (refusals >= Limit.refusals) stopSending();
   if (batch.d === documentId) {
-    const { token, ended } = answer;
-    if (token) {
+    if (token || !isKept) {
       session.token = token;
       keepSession(session);
     }
     if (!isKept || ended) {
       batches.clear();
-      beginDocument(ended ? openSession(session) : { ...session, token });
+      if (ended) session = openSession(session);
+      if (batch.n || !batch.t) beginDocument();
+      else {
+        // The tab came back after the end of its session. What has happened since then belongs to the next one.
+        batches.add({ ...batch, s: session.nonce, t: session.token });
+        sequence = 1;
+      }
     }
   }
   if (ending) endSession();
@@ -269,8 +282,7 @@ function takeAnswer(batch: Batch, status: number, retryAfterS: number, answer: B
 }
 
 /** Begins to number batches again, with what has happened since the last one. Its page comes first. */
-function beginDocument(next: Session): void {
-  session = next;
+function beginDocument(): void {
   documentId = drawId().slice(16);
   environmentAtMs = sequence = 0;
   isOpen = false;

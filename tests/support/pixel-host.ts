@@ -30,7 +30,7 @@ export interface Answer {
 }
 export type NamedEvent = { code: string; timeMs: number } & Record<string, number>;
 
-const TOKEN_TEXT = 'token-1';
+export const TOKEN_TEXT = 'token-1';
 export const TOKEN: Answer = { status: 200, body: { token: TOKEN_TEXT } };
 const { file, integrity } = JSON.parse(readFileSync('pixel/released/current.json', 'utf8'));
 const script = readFileSync(`pixel/released/${file}`);

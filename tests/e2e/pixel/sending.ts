@@ -83,6 +83,32 @@ export function registerSendingRules(host: PixelHost, browser: () => Browser) {
     );
 
     it(
+      'lets ten batches wait at most, however often a page is hidden meanwhile',
+      async () => {
+        const page = await host.openTimedPage(browser());
+        await page.goto(host.setPage('/', host.tag()));
+        await host.runClock(page);
+        await host.waitForToken(page);
+        host.answer = () => ({ status: 503 });
+        for (let count = 0; count < 15; count++) {
+          await page.mouse.click(5, 5 + count);
+          await page.evaluate(() => {
+            for (const value of [true, false]) {
+              Object.defineProperty(document, 'hidden', { value, configurable: true });
+              document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+            }
+          });
+        }
+        await host.runClock(page, 400_000);
+        expect(Math.max(...host.beacons.map(({ n }) => n))).toBe(10);
+        host.answer = () => ({ status: 200, body: {} });
+        await host.runClock(page, 400_000);
+        await host.waitForEvent('Press', 15);
+      },
+      LIMIT_MS,
+    );
+
+    it(
       'stops on this page after nothing of three batches was kept',
       async () => {
         host.answer = () => ({ status: 204 });

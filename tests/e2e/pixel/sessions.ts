@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_BITS } from '../../../contract/beacon';
 import { bareOptions, HIDDEN_PAGES_OFF, requireChromium } from '../../support/browser.mjs';
-import { LIMIT_MS, type PixelHost } from '../../support/pixel-host';
+import { LIMIT_MS, type PixelHost, TOKEN_TEXT } from '../../support/pixel-host';
 
 type Command = [name: string, value?: unknown];
 
@@ -260,6 +260,37 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
         expect(fresh!.i).toBe(first!.i);
         expect(host.pagesOf([fresh!])).toEqual(['/ load']);
         expect(await page.evaluate(() => JSON.parse(sessionStorage.getItem('botPixel')!).nonce)).toBe(fresh!.s);
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      'has what the first page did before it knew that the session of its tab is over',
+      async () => {
+        host.answer = ({ t }) =>
+          t === TOKEN_TEXT
+            ? { status: 200, body: { ended: true } }
+            : { status: 200, body: { token: host.beacons.length === 1 ? TOKEN_TEXT : 'new' } };
+        const page = await host.openTimedPage(browser());
+        await page.goto(host.setPage('/before', host.tag()));
+        await host.runClock(page);
+        const [before] = await host.waitForBatches(1);
+        await host.waitForToken(page);
+        await page.goto(host.setPage('/back', host.tag('data-user-id="u1"')));
+        await page.mouse.click(5, 5);
+        await host.runClock(page);
+        await host.waitForEvent('Press', 2);
+        const [refused, sent] = host.beacons.slice(-2);
+        expect(refused).toMatchObject({ s: before!.s, t: TOKEN_TEXT, n: 0, u: { id: 'u1' } });
+        const { s, t: _, c: __, ...content } = refused!;
+        expect(sent).toMatchObject(content);
+        expect(sent!.s).not.toBe(s);
+        expect(sent).not.toHaveProperty('t');
+        await page.mouse.click(6, 6);
+        await host.runClock(page);
+        await host.waitForEvent('Press', 3);
+        expect(host.beacons.at(-1)).toMatchObject({ s: sent!.s, d: sent!.d, n: 1, t: 'new' });
+        expect(host.pagesOf(host.beacons.slice(-2))).toEqual(['/back load']);
       },
       LIMIT_MS,
     );

@@ -243,7 +243,7 @@ export function createCollector(dependencies: {
   /** Takes the sessions that are over, as many as this process can close soon. */
   async function takeDue(): Promise<number> {
     let count = 0;
-    while (schedule.countDue() < MAX_BACKLOG && !isStopped) {
+    while (schedule.countOver() < MAX_BACKLOG && !isStopped) {
       const { keys, nowMs } = await takeDueSessions(db);
       if (keys.length === 0) break;
       count += keys.length;

@@ -12,7 +12,7 @@ const MAX_RUNNING = 32;
 const MAX_TURN_MS = 4;
 /**
  * Sessions that must be read from the database first take this share of the process together, and this long at once: if more are
- * open than memory holds, they are judged later. Those that are due do not wait, but count.
+ * open than memory holds, they are judged later. Those that are over do not wait.
  */
 const READ_SHARE = 0.1;
 const READ_BURST_MS = 2_000;
@@ -22,12 +22,12 @@ const FIRST_MS = 0.2;
 export interface Schedule {
   /** Has a session judged, because a batch of it arrived: at once if the batch ends the session. */
   notice(key: string, isLast: boolean): void;
-  /** Has sessions judged at once, because they are due or abandoned. */
+  /** Has sessions judged at once, because they are over by the database's time `nowMs`. With null, they were left behind. */
   take(keys: string[], nowMs: number | null): void;
   /** Counts the sessions that wait. */
   count(): number;
-  /** Counts those of them that were taken because they are due. */
-  countDue(): number;
+  /** Counts those of them that are over. */
+  countOver(): number;
   /** Without timers: judges everything that waits. With timers: waits for the judgements that run. */
   flush(): Promise<void>;
   /** Starts nothing more, and waits for what runs. */
@@ -86,7 +86,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
     for (const [key, { atMs, ...request }] of waiting) {
       if (running.size >= MAX_RUNNING || isStopped) return;
       if ((atMs > nowMs && !isForced) || running.has(key)) continue;
-      if (!isReading && !request.isDue && !sessions.has(key)) continue;
+      if (!isReading && request.nowMs === null && !sessions.has(key)) continue;
       waiting.delete(key);
       running.set(key, run(key, request));
     }
@@ -119,7 +119,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
       if (hasTimers) startReady(false);
     },
     count: () => waiting.size,
-    countDue: () => [...waiting.values()].filter(({ isDue }) => isDue).length,
+    countOver: () => [...waiting.values()].filter(({ nowMs }) => nowMs !== null).length,
     async flush() {
       // With timers, sessions may wait for a later time, and need no help.
       if (hasTimers) return void (await Promise.all(running.values()));

@@ -32,7 +32,7 @@ it('requests are answered between judgements, however many sessions are ready', 
   await schedule.stop();
 });
 
-it('sessions that do not fit into memory are judged later, but neither those that fit nor those that are due', async () => {
+it('sessions that do not fit into memory are judged later, but neither those that fit nor those that are over', async () => {
   const judged: string[] = [];
   const judge: Judge = {
     async judge(key) {
@@ -50,9 +50,10 @@ it('sessions that do not fit into memory are judged later, but neither those tha
   const begun = judged.length;
   expect(begun).toBeLessThan(40);
   schedule.notice('kept', true);
-  schedule.take(['due'], null);
+  schedule.take(['over'], Date.now());
+  schedule.take(['left behind'], null);
   await sleep(200);
-  expect(judged.slice(begun)).toEqual(['kept', 'due']);
-  expect([schedule.count(), schedule.countDue()]).toEqual([40 - begun, 0]);
+  expect(judged.slice(begun)).toEqual(['kept', 'over']);
+  expect([schedule.count(), schedule.countOver()]).toEqual([41 - begun, 0]);
   await schedule.stop();
 });

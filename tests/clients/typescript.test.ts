@@ -161,6 +161,7 @@ describe('a call that fails', () => {
     // To end there would look like the end of the list.
     ['page without a cursor', { name: 'BotDetectionError' }, 1],
     ['another JSON', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
+    ['another JSON for a list', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['another JSON with a status', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['another JSON without a status', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['nothing', { name: 'ApiError', status: 204, code: 'UNEXPECTED_ANSWER' }, 1],

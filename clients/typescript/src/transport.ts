@@ -18,8 +18,8 @@ export interface TransportOptions {
   maxRetries: number;
 }
 
-/** What every answer has: `data`, that of `/health` `status`. */
-type AnswerField = 'data' | 'status';
+/** What every answer has: `data`, a list `pagination` too, that of `/health` `status`. */
+type AnswerField = 'data' | 'pagination' | 'status';
 
 /** A request to the API. `path` is encoded. */
 export interface Call {
@@ -77,7 +77,7 @@ export class Transport {
     options: RequestOptions | undefined,
   ): PagedList<One> {
     const readPage = (cursor: string | undefined) =>
-      this.request<PageAnswer<One>>({ method: 'GET', path, query: { ...filters, cursor }, options });
+      this.request<PageAnswer<One>>({ method: 'GET', path, query: { ...filters, cursor }, options }, 'pagination');
     return new PagedList(readPage, filters?.cursor);
   }
 

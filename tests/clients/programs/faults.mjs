@@ -75,6 +75,7 @@ await observe('redirect', [status(307, { location: ELSEWHERE })], getStats);
 await observe('no answer of the API', [{ status: 200, body: '<html>' }], getStats);
 
 await observe('another JSON', [{ status: 200, body: '{}' }], getStats);
+await observe('another JSON for a list', [{ status: 200, body: '{"data":[]}' }], () => client.sessions.list().page());
 await observe('another JSON with a status', [{ status: 200, body: '{"status":"maintenance"}' }], getStats);
 await observe('another JSON without a status', [{ status: 200, body: '{"data":{}}' }], () => client.health.get());
 await observe('nothing', [status(204)], getStats);

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -98,7 +98,8 @@ function killIfAlive(pid: number, signal: NodeJS.Signals): boolean {
  */
 function removeSharedMemory(file: string): void {
   const [, id] = existsSync(file) ? (readFileSync(file, 'utf8').split('\n')[6]?.trim().split(/ +/) ?? []) : [];
-  if (id) execFileSync('ipcrm', ['-m', id]);
+  // Postgres may have removed it itself.
+  if (id) spawnSync('ipcrm', ['-m', id]);
 }
 
 /** Holds a cluster that is initialised once and copied by the tests. */

@@ -66,7 +66,7 @@ export function registerAlertTests(): void {
       await expect.poll(() => details.textContent()).toContain('StatusResolved');
 
       await dashboard.visit('/alerts?tab=rules');
-      await row.click();
+      await row.getByRole('button', { name: 'Bots of a day' }).press('Enter');
       await panel.getByRole('switch', { name: 'On' }).click();
       await row.getByText('Off').waitFor();
       await panel.getByRole('link', { name: 'Edit' }).click();

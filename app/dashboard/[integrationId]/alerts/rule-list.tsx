@@ -82,7 +82,6 @@ export function RuleList({ base }: { base: string }) {
           columns={COLUMNS}
           rows={list.data}
           rowKey={({ id }) => id}
-          rowHref={hrefOf}
           selected={selected}
           onSelect={select}
           readSelected={readSelected}

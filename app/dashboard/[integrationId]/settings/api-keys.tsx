@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { ApiKey, KeyScope } from '../../../../contract/integrations';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
-import { SecretOnce } from '../../components/copying';
+import { createSecretClose, SecretOnce } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { ConfirmDialog, Dialog } from '../../components/dialog';
 import { Checkbox, Field, Select } from '../../components/field';
@@ -175,13 +175,7 @@ export function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): vo
       },
     }),
   );
-  const close = () => {
-    // The key that comes would be shown to nobody.
-    if (mint.isPending) return;
-    // Drops the last copy of the key in the browser.
-    mint.reset();
-    onClose();
-  };
+  const close = createSecretClose(mint, onClose);
   return (
     <Dialog title={mint.data ? 'Your new key' : 'Mint a key'} isOpen={isOpen} onClose={close}>
       {mint.data ? (

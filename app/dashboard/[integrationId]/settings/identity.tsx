@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { Collecting } from '../../../../contract/sites';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
-import { SecretOnce } from '../../components/copying';
+import { createSecretClose, SecretOnce } from '../../components/copying';
 import { Dialog } from '../../components/dialog';
 import { Switch } from '../../components/field';
 import { FormFault } from '../../components/form-fault';
@@ -53,14 +53,10 @@ function RotateDialog({ hasSecret, isOpen, onClose }: { hasSecret: boolean; isOp
   const queryClient = useQueryClient();
   const rotate = useMutation(trpc.sites.rotateIdentitySecret.mutationOptions());
   const secret = rotate.data?.identitySecret;
-  const close = () => {
-    // The secret that comes would be shown to nobody.
-    if (rotate.isPending) return;
-    // Drops the last copy of the secret in the browser.
-    rotate.reset();
+  const close = createSecretClose(rotate, () => {
     onClose();
     void queryClient.invalidateQueries({ queryKey: trpc.sites.getCollecting.pathKey() });
-  };
+  });
   return (
     <Dialog title={secret ? 'Your new identity secret' : 'Identity secret'} isOpen={isOpen} onClose={close}>
       {secret ? (

@@ -5,7 +5,7 @@ import type { CreatedInvitation, PendingInvitation } from '../../../../contract/
 import type { StaffAccount, StaffRole } from '../../../../contract/staff';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
-import { SecretOnce } from '../../components/copying';
+import { createSecretClose, SecretOnce } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { ConfirmDialog, Dialog } from '../../components/dialog';
 import { Field, Input, Select } from '../../components/field';
@@ -41,13 +41,7 @@ export function InviteDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): 
       onSuccess: () => void queryClient.invalidateQueries({ queryKey: trpc.invitations.pathKey() }),
     }),
   );
-  const close = () => {
-    // The link that comes would be shown to nobody.
-    if (create.isPending) return;
-    // Drops the last copy of the link in the browser.
-    create.reset();
-    onClose();
-  };
+  const close = createSecretClose(create, onClose);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -105,11 +99,7 @@ export function PasswordLinkDialog({ account, onClose }: { account: StaffAccount
       onSuccess: () => void queryClient.invalidateQueries({ queryKey: trpc.invitations.pathKey() }),
     }),
   );
-  const close = () => {
-    if (create.isPending) return;
-    create.reset();
-    onClose();
-  };
+  const close = createSecretClose(create, onClose);
   return (
     <Dialog title={`New password for ${account?.name ?? ''}`} isOpen={account !== null} onClose={close}>
       {create.data ? (

@@ -442,7 +442,10 @@ describe('several processes', () => {
   it('end without help after stop(), however often it is called', async () => {
     await sql`create table note (id serial, text text, pid int, at timestamptz default now())`;
     const child = await startChild({ SEND: 'work', STOP: '1' });
+    await eventually(async () => expect(await notes()).toContain('third'));
+    const startedAt = Date.now();
     expect(await exitOf(child)).toBe(0);
+    expect(Date.now() - startedAt).toBeLessThan(4000);
     expect(await notes()).toEqual(['first', 'second', 'third']);
     expect(await sql`select from engine.process`).toHaveLength(0);
   });

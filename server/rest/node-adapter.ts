@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../../contract/errors';
@@ -86,7 +87,10 @@ const hasShortBody = ({ headers }: IncomingMessage) =>
  * would answer 431, 408 or 400 without a body and close the connection.
  */
 export function refuseUnreadableRequest(service: Service, error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  // Browsers open connections that they may use later. An answer on a silent one would be taken for that of a request that is
+  // just being sent; if the connection closes without one, they send the request again on another.
+  const isSilent = (socket as Socket).bytesRead === 0;
+  if (isSilent || error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const access = { ...beginAccess('other', UNMATCHED_PATH), code: 'INVALID_REQUEST' };
   endAccess(service, access, 400);
   const refusal = new ApiError('INVALID_REQUEST', 'The request is not readable HTTP', { field: 'request' });

@@ -54,8 +54,8 @@ async function trickle(connection: Connection, byte: string): Promise<number> {
   return performance.now() - start;
 }
 
-describe('a slow client is answered 400 and cut off, and others are served meanwhile', () => {
-  it('if its head does not end', async () => {
+describe('a slow client is cut off, and others are served meanwhile', () => {
+  it('with 400 if its head does not end', async () => {
     const connection = await Connection.open(server.url);
     connection.write('GET /v1/integration HTTP/1.1\r\nHost: x\r\nX-Slow: ');
     const trickling = trickle(connection, 'a');
@@ -65,7 +65,7 @@ describe('a slow client is answered 400 and cut off, and others are served meanw
     expect(await trickling).toBeLessThan(SHORT_MS);
   });
 
-  it('if its body does not end', async () => {
+  it('with 400 if its body does not end', async () => {
     const connection = await Connection.open(server.url);
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Content-Length': '50000' };
     connection.writeHead('POST', '/v1/webhooks', headers);
@@ -77,16 +77,15 @@ describe('a slow client is answered 400 and cut off, and others are served meanw
     expect(connection.unread).toBe(0);
   });
 
-  it('if it sends nothing at all, or nothing after its first answer', async () => {
+  it('without an answer if it sends nothing at all, or nothing after its first answer', async () => {
     const silent = await Connection.open(server.url);
     const idle = await Connection.open(server.url);
     idle.writeHead('GET', '/health');
     expect((await idle.read()).status).toBe(200);
     const start = performance.now();
-    expect((await silent.read()).status).toBe(400);
     await Promise.all([silent.closed, idle.closed]);
     expect(performance.now() - start).toBeLessThan(SHORT_MS);
-    expect(idle.unread).toBe(0);
+    expect([silent.unread, idle.unread]).toEqual([0, 0]);
   });
 
   it('if it never reads its answers', async () => {

@@ -1,20 +1,30 @@
 'use client';
-import { AlertDialog } from '@base-ui/react/alert-dialog';
-import { Dialog as BaseDialog } from '@base-ui/react/dialog';
-import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  type SyntheticEvent,
+  useCallback,
+  useId,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import { createPortal } from 'react-dom';
 import { Button, IconButton } from './button';
 import { joinClasses } from './classes';
 import { CloseGuardContext } from './close-guard';
 import { Field, Input } from './field';
 import { X } from './icons';
 
-const BACKDROP =
-  'fixed inset-0 z-40 bg-backdrop transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0';
-const POPUP =
-  'fixed z-50 overflow-y-auto border border-line bg-surface text-ink transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0';
-const AT_TOP = 'top-[8dvh] left-1/2 max-h-[84dvh] w-[min(38rem,calc(100vw-1.5rem))] -translate-x-1/2 rounded p-4';
-const CENTERED =
-  'top-1/2 left-1/2 max-h-[calc(100dvh-2rem)] w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 rounded p-5';
+const BOX =
+  'overflow-y-auto overscroll-contain border border-line bg-surface text-ink outline-none transition-opacity backdrop:bg-backdrop starting:opacity-0';
+const AT_TOP = 'mx-auto mt-[8dvh] max-h-[84dvh] w-[min(38rem,calc(100vw-1.5rem))] rounded p-4';
+const CENTERED = 'm-auto max-h-[calc(100dvh-2rem)] w-[min(32rem,calc(100vw-2rem))] rounded p-5';
+const FULL = 'h-dvh max-h-none w-screen max-w-none p-4';
+const LEFT = 'h-dvh max-h-none w-64 max-w-[85vw] border-y-0 border-l-0 p-3';
 
 interface DialogProps {
   title: string;
@@ -40,57 +50,114 @@ interface SheetProps extends DialogProps {
 
 /** A dialog that covers a narrow screen. The shortcuts of the list behind it stay active. */
 export function Sheet({ side = 'full', ...rest }: SheetProps) {
-  return (
-    <Modal
-      {...rest}
-      isSheet
-      place={side === 'full' ? 'inset-0 p-4' : 'inset-y-0 left-0 w-64 max-w-[85vw] border-y-0 border-l-0 p-3'}
-    />
-  );
+  return <Modal {...rest} isSheet place={side === 'full' ? FULL : LEFT} />;
 }
 
-function Modal({
-  title,
-  isOpen,
-  initialFocus,
-  onClose,
-  children,
-  place,
-  isSheet,
-  returnsFocus = true,
-}: DialogProps & { place: string; isSheet?: boolean; returnsFocus?: boolean }) {
+interface ModalProps extends DialogProps {
+  place: string;
+  isSheet?: boolean;
+  returnsFocus?: boolean;
+}
+
+function Modal({ title, isOpen, onClose, children, ...rest }: ModalProps) {
+  const id = useId();
   const isGuarded = useRef(false);
   const [refusals, setRefusals] = useState(0);
   const guard = useCallback((isOn: boolean) => {
     isGuarded.current = isOn;
     setRefusals(0);
   }, []);
-  const change = (open: boolean) => {
-    if (open) return;
+  const dismiss = () => {
     if (isGuarded.current) setRefusals((count) => count + 1);
     else onClose();
   };
   const closeGuard = useMemo(() => ({ guard, refusals, close: onClose }), [guard, refusals, onClose]);
+  if (!isOpen) return null;
   return (
-    <BaseDialog.Root open={isOpen} onOpenChange={change}>
-      <BaseDialog.Portal>
-        <BaseDialog.Backdrop className={BACKDROP} />
-        <BaseDialog.Popup
-          data-modal={isSheet ? undefined : ''}
-          initialFocus={initialFocus}
-          finalFocus={returnsFocus ? undefined : false}
-          className={joinClasses(POPUP, place)}
-        >
-          <div className="mb-3 flex items-center justify-between gap-4">
-            <BaseDialog.Title className="min-w-0 truncate font-semibold text-lg">{title}</BaseDialog.Title>
-            <BaseDialog.Close render={<IconButton label="Close" />}>
-              <X size={16} aria-hidden />
-            </BaseDialog.Close>
-          </div>
-          <CloseGuardContext value={closeGuard}>{children}</CloseGuardContext>
-        </BaseDialog.Popup>
-      </BaseDialog.Portal>
-    </BaseDialog.Root>
+    <NativeDialog {...rest} labelledBy={id} onDismiss={dismiss} onClosed={onClose}>
+      <div className="mb-3 flex items-center justify-between gap-4">
+        <h2 id={id} className="min-w-0 truncate font-semibold text-lg">
+          {title}
+        </h2>
+        <IconButton label="Close" onClick={dismiss}>
+          <X size={16} aria-hidden />
+        </IconButton>
+      </div>
+      <CloseGuardContext value={closeGuard}>{children}</CloseGuardContext>
+    </NativeDialog>
+  );
+}
+
+interface NativeDialogProps {
+  role?: 'alertdialog';
+  labelledBy: string;
+  describedBy?: string;
+  /** Its classes for size and position. */
+  place: string;
+  isSheet?: boolean;
+  initialFocus?: RefObject<HTMLElement | null>;
+  returnsFocus?: boolean;
+  /** Someone wants to close it: by Escape, by the system's back gesture or, unless it is an alert, by a click outside. */
+  onDismiss(): void;
+  /** The browser has closed it without asking. */
+  onClosed(): void;
+  children: ReactNode;
+}
+
+/** A modal `<dialog>`, open as long as it is mounted. The browser keeps the focus inside and the page behind it inert. */
+function NativeDialog(props: NativeDialogProps) {
+  const { role, labelledBy, describedBy, place, isSheet, initialFocus, returnsFocus = true } = props;
+  const { onDismiss, onClosed, children } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const isPressedOutside = useRef(false);
+  useLayoutEffect(() => {
+    const { current } = dialog;
+    current?.showModal();
+    initialFocus?.current?.focus();
+    // Closing gives the focus back to the element that had it. React calls this while that element can still take it.
+    return () => {
+      if (returnsFocus) current?.close();
+    };
+  }, [initialFocus, returnsFocus]);
+
+  // Escape is handled here and not as a `cancel`: browsers let a page refuse that only once in a row.
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || event.defaultPrevented || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    onDismiss();
+  };
+  const cancel = (event: SyntheticEvent) => {
+    event.preventDefault();
+    onDismiss();
+  };
+  const isOutside = ({ target, currentTarget, clientX: x, clientY: y }: MouseEvent) => {
+    const { left, right, top, bottom } = currentTarget.getBoundingClientRect();
+    return target === currentTarget && (x < left || x > right || y < top || y > bottom);
+  };
+  return createPortal(
+    <dialog
+      ref={dialog}
+      role={role}
+      // It takes the focus when its text is clicked, and so receives the keys.
+      tabIndex={-1}
+      aria-labelledby={labelledBy}
+      aria-describedby={describedBy}
+      data-modal={isSheet ? undefined : ''}
+      className={joinClasses(BOX, place)}
+      onKeyDown={press}
+      onCancel={cancel}
+      // The event comes late: React's strict mode has opened it again by then.
+      onClose={({ currentTarget }) => currentTarget.open || onClosed()}
+      onPointerDown={(event) => {
+        isPressedOutside.current = isOutside(event);
+      }}
+      onClick={(event) => {
+        if (role !== 'alertdialog' && isPressedOutside.current && isOutside(event)) onDismiss();
+      }}
+    >
+      {children}
+    </dialog>,
+    document.body,
   );
 }
 
@@ -113,6 +180,7 @@ interface ConfirmProps {
 /** Asks for confirmation before an action that cannot be undone, and says what it will do. */
 export function ConfirmDialog(props: ConfirmProps) {
   const { title, consequence, act, kind = 'danger', typed, isOpen, onClose, onConfirm } = props;
+  const id = useId();
   const [text, setText] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
@@ -133,39 +201,44 @@ export function ConfirmDialog(props: ConfirmProps) {
     setText('');
     onClose();
   };
+  if (!isOpen) return null;
   return (
-    <AlertDialog.Root open={isOpen} onOpenChange={(open) => open || close()}>
-      <AlertDialog.Portal>
-        <AlertDialog.Backdrop className={BACKDROP} />
-        <AlertDialog.Popup data-modal="" className={joinClasses(POPUP, CENTERED)}>
-          <AlertDialog.Title className="mb-2 font-semibold text-lg">{title}</AlertDialog.Title>
-          <AlertDialog.Description render={<div />} className="text-muted">
-            {consequence}
-          </AlertDialog.Description>
-          {typed !== undefined && (
-            <div className="mt-3">
-              <Field label={`Type “${typed}” to confirm`}>
-                <Input value={text} autoComplete="off" onChange={({ target }) => setText(target.value)} />
-              </Field>
-            </div>
-          )}
-          {error && (
-            <p role="alert" className="mt-3 text-danger">
-              {error}
-            </p>
-          )}
-          <div className="mt-5 flex justify-end gap-2">
-            <AlertDialog.Close render={<Button />}>Cancel</AlertDialog.Close>
-            <Button
-              kind={kind === 'danger' ? 'danger' : 'primary'}
-              disabled={isBusy || (typed !== undefined && text !== typed)}
-              onClick={confirm}
-            >
-              {act}
-            </Button>
-          </div>
-        </AlertDialog.Popup>
-      </AlertDialog.Portal>
-    </AlertDialog.Root>
+    <NativeDialog
+      role="alertdialog"
+      labelledBy={`${id}-title`}
+      describedBy={`${id}-text`}
+      place={CENTERED}
+      onDismiss={close}
+      onClosed={close}
+    >
+      <h2 id={`${id}-title`} className="mb-2 font-semibold text-lg">
+        {title}
+      </h2>
+      <div id={`${id}-text`} className="text-muted">
+        {consequence}
+      </div>
+      {typed !== undefined && (
+        <div className="mt-3">
+          <Field label={`Type “${typed}” to confirm`}>
+            <Input value={text} autoComplete="off" onChange={({ target }) => setText(target.value)} />
+          </Field>
+        </div>
+      )}
+      {error && (
+        <p role="alert" className="mt-3 text-danger">
+          {error}
+        </p>
+      )}
+      <div className="mt-5 flex justify-end gap-2">
+        <Button onClick={close}>Cancel</Button>
+        <Button
+          kind={kind === 'danger' ? 'danger' : 'primary'}
+          disabled={isBusy || (typed !== undefined && text !== typed)}
+          onClick={confirm}
+        >
+          {act}
+        </Button>
+      </div>
+    </NativeDialog>
   );
 }

@@ -36,11 +36,16 @@ export function Menu({ label, button, children, buttonClassName, place = 'below'
     };
   }, [isOpen]);
 
+  /** Gives the focus to the button, so that a dialog that an item opens can give it back. */
+  const close = () => {
+    root.current?.querySelector('button')?.focus();
+    setOpen(false);
+  };
   const move = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && isOpen) {
       event.stopPropagation();
-      setOpen(false);
-      root.current?.querySelector('button')?.focus();
+      event.preventDefault(); // a dialog around it stays open
+      close();
     }
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step === 0) return;
@@ -74,7 +79,7 @@ export function Menu({ label, button, children, buttonClassName, place = 'below'
         <div
           id={id}
           data-menu
-          onClick={(event) => (event.target as Element).closest('a, button:not([data-stay])') && setOpen(false)}
+          onClick={(event) => (event.target as Element).closest('a, button:not([data-stay])') && close()}
           className={joinClasses(
             'absolute z-40 max-h-[60vh] w-max min-w-full max-w-72 overflow-y-auto rounded border border-line-strong bg-surface p-1',
             place === 'below' ? 'top-full mt-1' : 'bottom-full mb-1',

@@ -69,7 +69,7 @@ export function registerIncidentTests(): void {
       await ingest([anomaly(`ano-${id}`, { anomalyType: 'SeatSwap', userId: user, metadata })]);
       for (const width of [1_440, 390]) {
         const page = await dashboard.visit(`/anomalies?userId=${user}&selected=ano-${id}`, { role: 'admin', width });
-        const details = page.locator('aside, [role="dialog"]').filter({ hasText: 'Reported with it' });
+        const details = page.locator('aside, dialog').filter({ hasText: 'Reported with it' });
         await details.getByText('Exam room').waitFor();
         const text = (await details.textContent())!;
         for (const words of ['Exam roomB 12', 'Is proctoredno', 'Seen at']) expect(text).toContain(words);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, isUnavailable } from '../../db/client';
 import { deleteRecords } from '../../db/recordset';
 import { factOutbox } from '../../db/schema';
@@ -29,6 +30,8 @@ export interface FindingsOutbox {
 const SWEEP_MS = 1_000;
 /** The most entries that are judged at the same time. */
 const MAX_GROUP = 32;
+/** While few entries wait, the next group has so much time to grow: entries are removed in one commit per group. */
+const PAUSE_MS = 15;
 /** The most entries that wait in memory. Others stay in the table until a process has time for them. */
 const MAX_WAITING = 2_000;
 /** The most entries that one look takes, and what one statement of it takes. */
@@ -76,6 +79,7 @@ export function createFindings(dependencies: {
       for (const result of results) if (result.status === 'rejected') report(result.reason);
       const judged = group.filter((_, index) => results[index]!.status === 'fulfilled');
       if (judged.length > 0) await db.query(REMOVE, [JSON.stringify(judged)]).catch(report);
+      if (hasTimers && waiting.size < MAX_GROUP) await sleep(PAUSE_MS);
     }
   }
 

@@ -7,12 +7,14 @@ export interface PendingItem<Item, Result> {
 
 /**
  * Creates a function that processes items in batches of at most `maxSize`, one batch at a time. Items that arrive while
- * a batch runs go into the next one, so that many items share a transaction and a single item does not wait. `work`
- * settles each item of its batch; if it throws, all items are rejected.
+ * a batch runs go into the next one, so that many items share a transaction and a single item does not wait. After a batch,
+ * the next one has `pauseMs` to grow, unless it is full. `work` settles each item of its batch; if it throws, all items are
+ * rejected.
  */
 export function createBatcher<Item, Result>(
   maxSize: number,
   work: (batch: PendingItem<Item, Result>[]) => Promise<void>,
+  pauseMs = 0,
 ): (item: Item) => Promise<Result> {
   const pending: PendingItem<Item, Result>[] = [];
   let isWorking = false;
@@ -25,6 +27,7 @@ export function createBatcher<Item, Result>(
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
+      if (pauseMs > 0 && pending.length < maxSize) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
     isWorking = false;
   }

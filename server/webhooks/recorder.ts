@@ -5,6 +5,8 @@ import type { AttemptRecord } from './deliveries';
 import { foldHealth, type SubscriptionHealth } from './subscription-health';
 
 const BATCH_SIZE = 100;
+/** Under load, a batch has so much time to grow: each one is a commit. */
+const PAUSE_MS = 15;
 
 /** The result of recording. `isRecorded` is false if our lease was lost before. */
 export interface RecordResult {
@@ -38,7 +40,7 @@ export function createRecorder(db: Database): Recorder {
       for (const one of batch) await recordAll([one]).catch(one.reject);
     }
   }
-  return { record: createBatcher(BATCH_SIZE, recordAll) };
+  return { record: createBatcher(BATCH_SIZE, recordAll, PAUSE_MS) };
 }
 
 interface RecordedRow {

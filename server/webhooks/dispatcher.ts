@@ -272,10 +272,10 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       isStopping = true;
       for (const drain of drains.values()) drain.stop();
       const timer = setTimeout(() => shutdown.abort(), graceMs);
-      await Promise.all(inFlight);
+      // A claim that was on its way may still bring attempts. They have the same grace.
+      while (inFlight.size > 0) await Promise.all(inFlight);
       clearTimeout(timer);
       shutdown.abort();
-      await Promise.all(inFlight);
       await publisher.flush();
       await presence.stop();
     },

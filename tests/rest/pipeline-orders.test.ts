@@ -291,7 +291,8 @@ it('batches that are large together are written by several transactions, so that
     await sleep(1_000);
     begin();
     for (const answer of await Promise.all([first, ...large])) expect(answer.status).toBe(200);
-    expect(transactions).toBe(3);
+    // The first one, and two for the others; one more if a slow machine has not read all of them when the first ends.
+    expect(transactions).toBeGreaterThanOrEqual(3);
   } finally {
     db.transact = transact;
   }

@@ -180,7 +180,7 @@ describe('a report', () => {
       { template: 'user-evidence', days: 1, userId: USER },
       { template: 'course-integrity', days: 1, courseId },
       { template: 'weekly-overview' },
-    ];
+    ] as const;
     // One after the other, because a process renders one document at a time, in seconds on a slow machine.
     for (const request of requests) {
       const { id, recordCount } = await make({ ...request, format: 'pdf' });

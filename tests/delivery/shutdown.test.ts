@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { waitForLocks } from '../support/database';
 import { scoredSession } from '../support/facts';
-import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
+import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 
 // Work that begins while a process stops.
@@ -29,13 +30,6 @@ async function createDueDelivery() {
   return { integrationId: tenant.id, subscriptionId: created.body.data.id as string };
 }
 
-const waitForLock = () =>
-  waitUntil(async () => {
-    const [row] = await server.database.db.sql<{ n: number }[]>`
-      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return row!.n === 1;
-  });
-
 it('a drain that is about to begin during shutdown sends nothing and delays nothing', async () => {
   const { sql } = server.database.db;
   const { dispatcher } = server.service;
@@ -47,7 +41,7 @@ it('a drain that is about to begin during shutdown sends nothing and delays noth
     await tx`update webhook_subscriptions set nudged_at = now() where id = ${key.subscriptionId}`;
     // The drain first clears the nudge. It waits here for that row.
     drained = dispatcher.drainSubscription(key);
-    await waitForLock();
+    await waitForLocks(sql, 1);
     stopped = dispatcher.stop(0);
   });
   const from = performance.now();
@@ -67,7 +61,7 @@ it('a delivery that is claimed while the process stops is attempted to its end, 
   await sql.begin(async (tx) => {
     await tx`lock table webhook_deliveries in access exclusive mode`;
     void dispatcher.drainSubscription(key);
-    await waitForLock();
+    await waitForLocks(sql, 1);
     stopped = dispatcher.stop(30_000);
   });
   await stopped;

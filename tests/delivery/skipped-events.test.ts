@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { waitForLocks } from '../support/database';
 import { scoredSession } from '../support/facts';
 import { countRead, explainStatement } from '../support/plans';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
@@ -166,12 +167,7 @@ describe('events that were skipped while a subscription was disabled', () => {
     await sql().begin(async (tx) => {
       await tx`select from webhook_subscriptions where integration_id = ${tenant.id} and id = ${id} for share`;
       answers = [server, other].map(recover);
-      await waitUntil(async () => {
-        const [row] = await sql()`
-          select count(*)::int as n from pg_stat_activity
-           where datname = current_database() and wait_event_type = 'Lock'`;
-        return row!.n === 2;
-      });
+      await waitForLocks(sql(), 2);
     });
     const sent = (await Promise.all(answers)).map(({ status, body }) => [status, body.data?.skippedSent]);
     expect(sent.toSorted()).toEqual([

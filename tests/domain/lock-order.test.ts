@@ -8,8 +8,7 @@ import type { AttemptRecord } from '../../server/webhooks/deliveries';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
 import { createPublisher, type Publisher } from '../../server/webhooks/publisher';
 import { createRecorder } from '../../server/webhooks/recorder';
-import { createTestDatabase, type TestDatabase } from '../support/database';
-import { waitUntil } from '../support/receiver';
+import { createTestDatabase, type TestDatabase, waitForLocks } from '../support/database';
 
 // Code that locks several subscriptions locks them in one order, so that two transactions never wait for each other.
 // Each pair meets at the middle subscription, which the test holds until both wait. Each of them wants next what the
@@ -79,11 +78,6 @@ const WORK: Record<string, () => Promise<unknown>> = {
   },
 };
 
-const countWaiting = async () => {
-  const [row] = await own.sql<{ n: number }[]>`
-    select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  return row!.n;
-};
 const countDeadlocks = async () => {
   const [row] = await own.sql<{ n: number }[]>`
     select pg_stat_force_next_flush(), deadlocks::int as n from pg_stat_database where datname = current_database()`;
@@ -101,7 +95,7 @@ describe('subscriptions are locked in one order', () => {
       await tx`select 1 from webhook_subscriptions where integration_id = ${integrationId} and id = 'whk-2' for update`;
       for (const [index, name] of [first, second].entries()) {
         works.push(WORK[name]!());
-        await waitUntil(async () => (await countWaiting()) === index + 1);
+        await waitForLocks(own.sql, index + 1);
       }
     });
     await Promise.all(works);

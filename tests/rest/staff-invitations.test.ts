@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { setStaffPassword } from '../../server/auth/accounts';
 import { beginWindow } from '../support/clock-window';
-import { waitUntil } from '../support/receiver';
+import { waitForLocks } from '../support/database';
 import type { TestServer } from '../support/server';
 import {
   createStaffClient,
@@ -53,13 +53,6 @@ async function ask(name: string, input: object): Promise<{ token: string; expire
 const invite = (email: string, role = 'analyst') => ask('create', { email, name: 'Grace Hopper', role });
 const listOpen = async () => (await admin.query('invitations.list')).body.result.data as { email: string }[];
 
-/** How many statements wait for a lock. */
-async function countWaiting(): Promise<number> {
-  const [row] = await server.database.db.sql`
-    select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-  return row!.n;
-}
-
 const REFUSAL = {
   error: {
     message: 'This link does not work: it was used, replaced or revoked, or it is older than three days',
@@ -104,7 +97,7 @@ describe('an invitation', () => {
     const { asked } = await sql.begin(async (tx) => {
       await tx`select 1 from staff_invitations for update`;
       const both = Promise.all([accept(token), accept(token, { password: 'of somebody else' }, second)]);
-      await waitUntil(async () => (await countWaiting()) === 2);
+      await waitForLocks(server.database.db.sql, 2);
       return { asked: both };
     });
     const answers = await asked;
@@ -180,9 +173,9 @@ describe('an invitation', () => {
       const { made, demoted } = await server.database.db.sql.begin(async (tx) => {
         await tx`select pg_advisory_xact_lock(hashtext('staff invitations'))`;
         const made = make();
-        await waitUntil(async () => (await countWaiting()) === 1);
+        await waitForLocks(server.database.db.sql, 1);
         const demoted = demote();
-        await Promise.race([demoted, waitUntil(async () => (await countWaiting()) === 2)]);
+        await Promise.race([demoted, waitForLocks(server.database.db.sql, 2)]);
         return { made: made.then(({ body }) => body.result.data.token), demoted };
       });
       expect((await demoted).status).toBe(200);
@@ -194,9 +187,9 @@ describe('an invitation', () => {
       const { made, demoted } = await server.database.db.sql.begin(async (tx) => {
         await tx`select from staff_invitations where created_by = ${other.email} for update`;
         const demoted = demote();
-        await waitUntil(async () => (await countWaiting()) === 1);
+        await waitForLocks(server.database.db.sql, 1);
         const made = make();
-        await Promise.race([made, waitUntil(async () => (await countWaiting()) === 2)]);
+        await Promise.race([made, waitForLocks(server.database.db.sql, 2)]);
         return { made, demoted };
       });
       expect((await demoted).status).toBe(200);
@@ -274,9 +267,9 @@ describe('a link to a new password', () => {
       // Holds up the demotion, which locks all admins in the order of their ids, and no link.
       await tx`select from staff where id = ${higher.id} for key share`;
       const demoted = admin.mutate('staff.setRole', { id: lower.id, role: 'analyst' });
-      await waitUntil(async () => (await countWaiting()) === 1);
+      await waitForLocks(server.database.db.sql, 1);
       const made = higher.mutate('invitations.createPasswordLink', { id: lower.id });
-      await waitUntil(async () => (await countWaiting()) === 2);
+      await waitForLocks(server.database.db.sql, 2);
       return { both: Promise.all([demoted, made]) };
     });
     expect((await asked.both).map(({ status }) => status)).toEqual([200, 200]);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appRouter } from '../../server/procedures/router';
 import { listProcedures } from '../../server/rest/trpc-internals';
+import { waitForLocks } from '../support/database';
 import { scoredSession } from '../support/facts';
-import { waitUntil } from '../support/receiver';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
 import { hashTenantRows } from '../support/tenant-rows';
@@ -243,11 +243,7 @@ describe('admins', () => {
         admin.mutate('staff.setRole', { id: second.id, role: 'viewer' }),
         second.mutate('staff.disable', { id: admin.id }),
       ]);
-      await waitUntil(async () => {
-        const [waiting] =
-          await sql`select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-        return waiting!.n === 2;
-      });
+      await waitForLocks(sql, 2);
       return { asked };
     });
     expect((await answers).filter(({ status }) => status === 200)).toHaveLength(1);

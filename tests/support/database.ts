@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
 import { inject } from 'vitest';
 import { type Database, openDatabase } from '../../db/client';
+import { waitUntil } from './receiver';
 
 export interface TestDatabase {
   url: string;
@@ -71,3 +72,11 @@ export async function withdrawDatabase(url: string): Promise<() => Promise<void>
   );
   return () => run(`alter database ${name}_away rename to ${name}`, `alter database ${name} allow_connections true`);
 }
+
+/** Resolves when so many statements of a database wait for a lock. */
+export const waitForLocks = (sql: Database['sql'], count: number) =>
+  waitUntil(async () => {
+    const [row] = await sql<{ n: number }[]>`
+      select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return row!.n === count;
+  });

@@ -120,15 +120,13 @@ function NativeDialog(props: NativeDialogProps) {
     };
   }, [initialFocus, returnsFocus]);
 
-  // Escape is handled here and not as a `cancel`: browsers let a page refuse that only once in a row.
-  const press = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || event.defaultPrevented || event.nativeEvent.isComposing) return;
+  const dismiss = (event: SyntheticEvent) => {
     event.preventDefault();
     onDismiss();
   };
-  const cancel = (event: SyntheticEvent) => {
-    event.preventDefault();
-    onDismiss();
+  // Escape is handled here and not as a `cancel`: browsers let a page refuse that only once in a row.
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !event.defaultPrevented && !event.nativeEvent.isComposing) dismiss(event);
   };
   const isOutside = ({ target, currentTarget, clientX: x, clientY: y }: MouseEvent) => {
     const { left, right, top, bottom } = currentTarget.getBoundingClientRect();
@@ -145,7 +143,7 @@ function NativeDialog(props: NativeDialogProps) {
       data-modal={isSheet ? undefined : ''}
       className={joinClasses(BOX, place)}
       onKeyDown={press}
-      onCancel={cancel}
+      onCancel={dismiss}
       // The event comes late: React's strict mode has opened it again by then.
       onClose={({ currentTarget }) => currentTarget.open || onClosed()}
       onPointerDown={(event) => {

@@ -7,6 +7,7 @@ const TICK_MS = 250;
 /** If an answer takes longer, the database is probed. */
 const SUSPICIOUS_MS = 750;
 const PROBE_MS = 1_500;
+const PROBE_SLICES = 6;
 const RETRY_MS = 250;
 /** After a successful probe, the database is not probed again for this time, even if it is slow. */
 const WELL_MS = 500;
@@ -199,16 +200,18 @@ export function openWatch(options: {
   async function probe(): Promise<unknown> {
     const sockets = new Set<WatchedSocket>();
     const socket = openSocket(options.url, sockets);
-    const sql = postgres(options.url, { ...options.defaults, max: 1, ...(socket ? { socket } : {}) });
+    const sql = postgres(options.url, {
+      ...options.defaults,
+      connect_timeout: 0,
+      max: 1,
+      ...(socket ? { socket } : {}),
+    });
     const deadline = new AbortController();
     try {
       const asked = sql<
         { isReadOnly: boolean }[]
       >`select current_setting('transaction_read_only')::boolean as "isReadOnly"`;
-      const late = delay(PROBE_MS, undefined, { ref: false, signal: deadline.signal }).then(async () => {
-        // First let the process read answers that arrived while it was blocked.
-        await new Promise(setImmediate);
-        await new Promise(setImmediate);
+      const late = passProbeTime(deadline.signal).then(() => {
         throw timedOut();
       });
       late.catch(() => {});
@@ -221,6 +224,18 @@ export function openWatch(options: {
       sql.end({ timeout: 0 }).catch(() => {});
       for (const left of sockets) left.destroy();
     }
+  }
+
+  /**
+   * Resolves when the time of a probe has passed. It passes in slices, each with a turn of the event loop in which answers are
+   * read. So a process that is blocked for long, or again and again, does not take the database for away.
+   */
+  async function passProbeTime(signal: AbortSignal) {
+    for (let n = 0; n < PROBE_SLICES; n++) {
+      await delay(PROBE_MS / PROBE_SLICES, undefined, { ref: false, signal });
+      await new Promise(setImmediate);
+    }
+    await new Promise(setImmediate);
   }
 
   /**

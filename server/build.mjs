@@ -3,8 +3,9 @@
 // the dashboard and the route handlers in .next/.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { holdBuildLock } from './build-lock.mjs';
 import { EXTERNAL_PACKAGES } from './external-packages.mjs';
 
 const ENTRIES = { main: 'server/main.ts', admin: 'server/admin.ts' };
@@ -58,11 +59,20 @@ function listFiles(directory) {
 export async function buildIfNeeded(part) {
   const stamp = `dist/.${part}-built`;
   const fingerprint = fingerprintSources();
-  const isBuilt = existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint;
-  if (isBuilt && (part === 'server' || existsSync('.next/BUILD_ID'))) return;
-  await (part === 'server' ? bundleServer() : buildNext());
-  mkdirSync('dist', { recursive: true });
-  writeFileSync(stamp, fingerprint);
+  const isBuilt = () =>
+    existsSync(stamp) &&
+    readFileSync(stamp, 'utf8') === fingerprint &&
+    (part === 'server' || existsSync('.next/BUILD_ID'));
+  if (isBuilt()) return;
+  const release = await holdBuildLock('dist/.lock');
+  try {
+    // Another process may have built it in the meantime.
+    if (isBuilt()) return;
+    await (part === 'server' ? bundleServer() : buildNext());
+    writeFileSync(stamp, fingerprint);
+  } finally {
+    release();
+  }
 }
 
 async function bundleServer() {

@@ -16,7 +16,7 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   // What starts a process: the commands, which put everything together, and what Next calls first.
   [
     'entries',
-    'server/main.ts server/admin.ts server/commands.ts server/runtime.ts server/start.mjs server/build.mjs instrumentation.ts',
+    'server/main.ts server/admin.ts server/commands.ts server/runtime.ts server/start.mjs server/build.mjs server/build-lock.mjs instrumentation.ts',
     'http-server demo service collector webhooks domain auth audit platform db contract',
   ],
   [

@@ -1,12 +1,14 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 it('a build without the development packages says what is missing', () => {
   const directory = mkdtempSync(join(tmpdir(), 'build-'));
-  for (const file of ['start.mjs', 'build.mjs', 'external-packages.mjs'])
+  for (const file of ['start.mjs', 'build.mjs', 'build-lock.mjs', 'external-packages.mjs'])
     cpSync(join('server', file), join(directory, 'server', file));
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
   const { status, stderr } = spawnSync(process.execPath, ['server/start.mjs', 'build'], {
@@ -15,4 +17,69 @@ it('a build without the development packages says what is missing', () => {
   });
   rmSync(directory, { recursive: true });
   expect([status, stderr]).toEqual([1, 'Building needs the development packages: npm install --include=dev\n']);
+});
+
+describe('the lock of a build', () => {
+  let directory: string;
+  let lock: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'build-lock-'));
+    lock = join(directory, 'dist', '.lock');
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  /** Starts a process that takes the lock, says so, keeps it for a while and releases it. */
+  function startBuild(keepMs: number) {
+    const script = `
+      import { appendFileSync } from 'node:fs';
+      import { holdBuildLock } from ${JSON.stringify(resolve('server/build-lock.mjs'))};
+      const release = await holdBuildLock(${JSON.stringify(lock)});
+      const log = (line) => appendFileSync(${JSON.stringify(join(directory, 'log'))}, line + '\\n');
+      log('begin ' + process.pid);
+      await new Promise((resolve) => setTimeout(resolve, ${keepMs}));
+      log('end ' + process.pid);
+      release();`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'inherit', 'pipe'],
+    });
+    return { pid: child.pid!, child, said: text(child.stderr!), ended: once(child, 'exit') };
+  }
+  const readLog = () => {
+    const path = join(directory, 'log');
+    return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+  };
+
+  it('lets one process build at a time; the others say what they wait for', async () => {
+    const builds = Array.from({ length: 3 }, () => startBuild(500));
+    await Promise.all(builds.map(({ ended }) => ended));
+    const lines = readLog();
+    expect(lines).toHaveLength(6);
+    for (let n = 0; n < lines.length; n += 2) {
+      expect([lines[n], lines[n + 1]]).toEqual([lines[n], lines[n]!.replace('begin', 'end')]);
+    }
+    const first = lines[0]!.replace('begin ', '');
+    const waiting = builds.filter(({ pid }) => String(pid) !== first);
+    for (const { said } of waiting)
+      expect(await said).toContain(`Waiting for the build of process ${first} (${lock}) …\n`);
+    expect(existsSync(lock)).toBe(false);
+  });
+
+  it('is free again if its process was killed', async () => {
+    const killed = startBuild(60_000);
+    await expect.poll(readLog).toContain(`begin ${killed.pid}`);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const next = startBuild(0);
+    await next.ended;
+    expect(readLog()).toContain(`end ${next.pid}`);
+  });
+
+  it('is free again after a quarter of an hour, whatever process has that id now', async () => {
+    writeFileSync(lock, String(process.pid));
+    const before = new Date(Date.now() - 15 * 60_000 - 1_000);
+    utimesSync(lock, before, before);
+    const next = startBuild(0);
+    await next.ended;
+    expect(readLog()).toContain(`end ${next.pid}`);
+  });
 });

@@ -161,6 +161,21 @@ export function registerKeyTests(): void {
     });
   });
 
+  describe('the page behind a dialog', () => {
+    it('does not scroll', async () => {
+      const page = await dashboard.visit('/sessions', { height: 600 });
+      const dialog = page.getByRole('dialog', { name: 'Search everything' });
+      await page.keyboard.press('Control+k');
+      await dialog.waitFor();
+      await page.mouse.move(5, 300);
+      await page.mouse.wheel(0, 500);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'hidden' });
+      await page.mouse.wheel(0, 100);
+      await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(100);
+    });
+  });
+
   describe('a list', () => {
     it('says which row the keys have selected, and its links have different names', async () => {
       const page = await dashboard.visit('/sessions');

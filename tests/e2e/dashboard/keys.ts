@@ -163,7 +163,7 @@ export function registerKeyTests(): void {
 
   describe('the page behind a dialog', () => {
     it('does not scroll', async () => {
-      const page = await dashboard.visit('/sessions', { height: 600 });
+      const page = await dashboard.visit('/sessions', { role: 'admin', height: 600 });
       const dialog = page.getByRole('dialog', { name: 'Search everything' });
       await page.keyboard.press('Control+k');
       await dialog.waitFor();

@@ -8,8 +8,8 @@ const UNAVAILABLE_CODES = new Set([
   ...['57P01', '57P02', '57P03', '53300', '08000', '08003', '08006', '3D000'],
   // PgBouncer, for any cause: no server available, or none in time.
   '08P01',
-  // Out of disk or memory, read-only (a standby after a failover), or a statement or a pause of a transaction took too long.
-  ...['53100', '53200', '25006', '57014', '25P03'],
+  // Out of disk or memory, read-only (a standby after a failover), or a statement, a lock or a pause of a transaction took too long.
+  ...['53100', '53200', '25006', '57014', '55P03', '25P03'],
 ]);
 
 /** Thrown without asking the database, because it is known not to answer. */
@@ -29,7 +29,7 @@ export function isUnavailable(error: unknown): boolean {
 
 /** Whether a statement took too long. A smaller one may take less, or not wait for the lock of another row. */
 export function isTimeout(error: unknown): boolean {
-  return hasCode(error, (code) => code === '57014');
+  return hasCode(error, (code) => code === '57014' || code === '55P03');
 }
 
 /** Whether the watch refused the statement. The outage is already logged, so single requests need no log line. */

@@ -7,6 +7,8 @@ import { foldHealth, type SubscriptionHealth } from './subscription-health';
 const BATCH_SIZE = 100;
 /** Under load, a batch has so much time to grow: each one is a commit. */
 const PAUSE_MS = 15;
+/** If so many records of a subscription time out one by one, its row is locked and the rest of them would wait in vain. */
+const MAX_TIMEOUTS = 2;
 
 /** The result of recording. `isRecorded` is false if our lease was lost before. */
 export interface RecordResult {
@@ -22,7 +24,7 @@ export interface Recorder {
 
 /**
  * Creates the process's recorder. If the database refuses a batch, its records are written one by one, so that a bad one does
- * not lose the others.
+ * not lose the others, and those of a locked subscription do not hold up the others for long.
  */
 export function createRecorder(db: Database): Recorder {
   async function recordAll(batch: PendingItem<AttemptRecord, RecordResult>[]): Promise<void> {
@@ -37,7 +39,22 @@ export function createRecorder(db: Database): Recorder {
     } catch (error) {
       // A timeout may come from the lock of a single row.
       if (batch.length === 1 || (isUnavailable(error) && !isTimeout(error))) throw error;
-      for (const one of batch) await recordAll([one]).catch(one.reject);
+      await recordEach(batch);
+    }
+  }
+
+  async function recordEach(batch: PendingItem<AttemptRecord, RecordResult>[]): Promise<void> {
+    const timeouts = new Map<string, unknown[]>();
+    for (const one of batch) {
+      const { integrationId, subscriptionId } = one.item;
+      const key = `${integrationId} ${subscriptionId}`;
+      const before = timeouts.get(key) ?? [];
+      if (before.length >= MAX_TIMEOUTS) one.reject(before[0]);
+      else
+        await recordAll([one]).catch((error: unknown) => {
+          if (isTimeout(error)) timeouts.set(key, [...before, error]);
+          one.reject(error);
+        });
     }
   }
   return { record: createBatcher(BATCH_SIZE, recordAll, PAUSE_MS) };
@@ -132,7 +149,8 @@ type SubscriptionRow = SubscriptionHealth & { integrationId: string; id: string 
 /** Locks the subscriptions before the deliveries, then applies the recorded outcomes in order to their health. */
 async function writeWithHealth(query: Query, commitWith: Query, attempts: AttemptRecord[]): Promise<RecordedRow[]> {
   const json = toJson(attempts);
-  const [subscriptions, rows] = await Promise.all([
+  const [, subscriptions, rows] = await Promise.all([
+    query(LIMIT_LOCKS, []),
     query<SubscriptionRow>(LOCK_SUBSCRIPTIONS, [json]),
     query<RecordedRow>(RECORD, [json]),
   ]);
@@ -155,6 +173,9 @@ async function writeWithHealth(query: Query, commitWith: Query, attempts: Attemp
   await commitWith(UPDATE_HEALTH, [JSON.stringify(updates)]);
   return rows;
 }
+
+/** Less than the process waits for a statement, so that the database says what is locked. */
+const LIMIT_LOCKS = "set local lock_timeout = '2s'";
 
 const LOCK_SUBSCRIPTIONS = `
   select s.integration_id as "integrationId", s.id, s.enabled, s.consecutive_failures as "consecutiveFailures",

@@ -174,3 +174,47 @@ it('a result whose row is locked does not lose the others of its batch', async (
   });
   await db.close();
 });
+
+it('results of a locked subscription do not hold up those of others for long', async () => {
+  const body = { url: 'https://example.com/', eventType: 'BotDetected' };
+  const { data: other } = (await server.call('POST', '/v1/webhooks', { key: apiKey, body })).body;
+  const ids = ['dlv-1', 'dlv-2', 'dlv-3', 'dlv-4'];
+  const lease = randomUUID();
+  await insertDeliveries(ids.length, 'Pending', lease);
+  await sql()`
+    update webhook_deliveries set subscription_id = ${other.id}
+     where integration_id = ${key.integrationId} and id = 'dlv-4'`;
+  const records = ids.map((deliveryId): AttemptRecord => {
+    const subscriptionId = deliveryId === 'dlv-4' ? other.id : key.subscriptionId;
+    return {
+      ...{
+        ...key,
+        subscriptionId,
+        deliveryId,
+        lease,
+        attempt: 1,
+        status: 'Failed',
+        failureClass: '4xx',
+        retryDelayMs: null,
+      },
+      ...{
+        startedAt: new Date().toISOString(),
+        durationMs: 5,
+        httpStatus: 404,
+        address: '192.0.2.1',
+        retryAfter: null,
+      },
+      ...{ errorCode: 'HTTP_404', answer: null, isTest: false },
+    };
+  });
+  const recorder = createRecorder(server.service.db);
+  await sql().begin(async (tx) => {
+    await tx`select from webhook_subscriptions where id = ${key.subscriptionId} for update`;
+    const results = await Promise.allSettled(records.map((one) => recorder.record(one)));
+    const refused = { status: 'rejected', reason: { code: '55P03' } };
+    expect(results).toMatchObject([refused, refused, refused, { status: 'fulfilled', value: { isRecorded: true } }]);
+    // Two have waited for the lock, the third has not.
+    const [first, second, third] = results.map((result) => (result as PromiseRejectedResult).reason);
+    expect([first === second, first === third]).toEqual([false, true]);
+  });
+});

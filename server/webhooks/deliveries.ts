@@ -112,13 +112,14 @@ async function endExpiredLeases(db: Database): Promise<void> {
  * Takes over from a dead process: ends its leases as if they had expired, and forgets the process. Returns the subscriptions
  * that have released deliveries. Returns none if the process is back, or if another one has taken over.
  */
-export async function takeOverLeases(db: Database, owner: LostOwner): Promise<SubscriptionKey[]> {
-  const subscriptions = await db.query<SubscriptionKey>(EXPIRE_LEASES, [owner.id, owner.locks]);
+export async function takeOverLeases(db: Database, owner: LostOwner, leaseMs: number): Promise<SubscriptionKey[]> {
+  const subscriptions = await db.query<SubscriptionKey>(EXPIRE_LEASES, [owner.id, owner.locks, leaseMs]);
   if (subscriptions.length > 0) await endExpiredLeases(db);
   return subscriptions;
 }
 
-// Reads the index of pending deliveries by time from now on, so that no backlog is read. A delivery during which a process
+// Reads the index of pending deliveries by time from now to the end of the longest lease, so that neither a backlog nor
+// retries of the next hours are read. A delivery during which a process
 // died before keeps its lease: if it is the cause, it would otherwise end all processes within seconds. Locks in the
 // recorder's order, so that the two cannot deadlock.
 const EXPIRE_LEASES = `
@@ -126,7 +127,7 @@ const EXPIRE_LEASES = `
   leased as materialized (
     select d.integration_id, d.id from webhook_deliveries d
      where d.status = 'Pending' and d.lease is not null and d.lease_owner = (select id from lost) and d.crashes = 0
-       and d.next_attempt_at > now()
+       and d.next_attempt_at > now() and d.next_attempt_at <= now() + $3::int * interval '1 ms'
      order by d.integration_id, d.id for update),
   expired as (
     update webhook_deliveries d set next_attempt_at = now() - interval '1 ms'

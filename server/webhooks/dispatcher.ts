@@ -215,7 +215,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   /** Drains here and at once: the engine may still wait for a run of the dead process. */
   async function takeOver(owner: LostOwner): Promise<void> {
     if (isStopping) return;
-    const subscriptions = await takeOverLeases(db, owner);
+    const subscriptions = await takeOverLeases(db, owner, leaseMs);
     if (subscriptions.length === 0) return;
     log.warn({ leaseOwner: owner.id }, 'a process has died; sending its deliveries again');
     for (const key of subscriptions) {

@@ -47,6 +47,8 @@ export class LeasePresence {
   #provenAt = Number.NEGATIVE_INFINITY;
   /** Owners whose lock is free, and when this was first seen. */
   #suspects = new Map<string, number>();
+  /** Owners whose deliveries are being taken over right now. */
+  #takeOvers = new Set<string>();
   #hasWarned = false;
   #beating: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -142,10 +144,13 @@ export class LeasePresence {
       const name = `${id} ${locks}`;
       const since = this.#suspects.get(name) ?? now;
       suspects.set(name, since);
-      if (now - since < PROOF_MS) continue;
-      this.#onDeath({ id, locks }).catch((error: unknown) =>
-        this.#dependencies.log.warn({ err: error }, 'could not take over from a dead process; trying again'),
-      );
+      if (now - since < PROOF_MS || this.#takeOvers.has(name)) continue;
+      this.#takeOvers.add(name);
+      this.#onDeath({ id, locks })
+        .catch((error: unknown) =>
+          this.#dependencies.log.warn({ err: error }, 'could not take over from a dead process; trying again'),
+        )
+        .finally(() => this.#takeOvers.delete(name));
     }
     this.#suspects = suspects;
   }

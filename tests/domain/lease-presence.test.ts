@@ -13,6 +13,8 @@ import { type Relay, startRelay } from '../support/relay';
 const log = createLogger({ LOG_LEVEL: 'silent' });
 /** How long a lock must have been free until its process is taken for dead. */
 const GRACE_MS = 1_500;
+/** Longer than the leases of these tests. */
+const LEASE_MS = 45_000;
 /** Others notice a dead process within this time. */
 const NOTICE_LIMIT_MS = 2_000;
 
@@ -150,6 +152,23 @@ it('behind a pooler, which hides the sessions, a process owns nothing and is nev
   expect([second.deaths, asked]).toEqual([[], askedBefore]);
 });
 
+it('a process that ends is reported again and again, but not while the report before is worked on', async () => {
+  await open(relayed);
+  const presence = new LeasePresence({ openSession: (onEnd) => openSession(database.url, onEnd), log });
+  presences.push(presence);
+  let [calls, running, most] = [0, 0, 0];
+  await presence.start(async () => {
+    calls++;
+    running++;
+    most = Math.max(most, running);
+    await sleep(600);
+    running--;
+  });
+  await relay.cut();
+  await waitUntil(() => calls >= 2);
+  expect(most).toBe(1);
+});
+
 describe('taking over the leases of a process', () => {
   /** Makes deliveries in flight, one line each: owner, crashes before, seconds until the lease ends. */
   const insertDeliveries = (rows: Record<string, [owner: number | null, crashes: number, seconds: number]>) =>
@@ -177,7 +196,7 @@ describe('taking over the leases of a process', () => {
     });
     await relay.cut();
     await waitUntil(() => alive.deaths.length > 0);
-    const results = await Promise.all([1, 2, 3].map(() => takeOverLeases(database.db, alive.deaths[0]!)));
+    const results = await Promise.all([1, 2, 3].map(() => takeOverLeases(database.db, alive.deaths[0]!, LEASE_MS)));
     expect(results.flat().sort((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1))).toEqual([
       { integrationId: 'int_1', subscriptionId: 'whk_a' },
       { integrationId: 'int_1', subscriptionId: 'whk_b' },
@@ -191,7 +210,7 @@ describe('taking over the leases of a process', () => {
     const { presence } = await open(relayed);
     const id = presence.owner!;
     await insertDeliveries({ a1: [id, 0, 30] });
-    expect(await takeOverLeases(database.db, { id, locks: 1 })).toEqual([]);
+    expect(await takeOverLeases(database.db, { id, locks: 1 }, LEASE_MS)).toEqual([]);
     await endSession(id);
     await waitUntil(async () => (await listOwners())[0]!.locks === 2);
     await presence.stop();
@@ -199,9 +218,9 @@ describe('taking over the leases of a process', () => {
       async () =>
         (await database.db.sql`select 1 from pg_locks where objid = ${id} and locktype = 'advisory'`).length === 0,
     );
-    expect(await takeOverLeases(database.db, { id, locks: 1 })).toEqual([]);
+    expect(await takeOverLeases(database.db, { id, locks: 1 }, LEASE_MS)).toEqual([]);
     expect([await listFree(), await listOwners()]).toEqual([[], [{ id, locks: 2 }]]);
-    expect(await takeOverLeases(database.db, { id, locks: 2 })).toHaveLength(1);
+    expect(await takeOverLeases(database.db, { id, locks: 2 }, LEASE_MS)).toHaveLength(1);
     expect([await listFree(), await listOwners()]).toEqual([['a1 0 1'], []]);
   });
 });

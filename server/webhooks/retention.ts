@@ -3,10 +3,7 @@ import { PLANS, type Plan } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 import { BATCH_SIZE, removeBatches } from '../domain/retention';
 
-/**
- * The most rows that one run removes: deliveries and subscriptions of an integration, its events of a type, and answers of all
- * integrations. The next run continues.
- */
+/** The most rows that one run removes: deliveries and subscriptions of an integration, and its events of a type. The next run continues. */
 const MAX_REMOVED = 100_000;
 
 /** How long the delivery log is kept. */
@@ -52,10 +49,10 @@ export const ANSWER_RETENTION_DAYS = 7;
 
 /**
  * Removes answers of receivers that are over seven days old, in small transactions. If answers are not to be kept, removes all of
- * them. Returns how many were removed.
+ * them. Removes them however many they are, because their end is promised. Returns how many were removed.
  */
 export const pruneAnswers = (db: Database, isKept: boolean): Promise<number> =>
-  removeBatches(db, PRUNE_ANSWERS, [isKept ? ANSWER_RETENTION_DAYS : 0], MAX_REMOVED);
+  removeBatches(db, PRUNE_ANSWERS, [isKept ? ANSWER_RETENTION_DAYS : 0], Number.POSITIVE_INFINITY);
 
 const PRUNE_ANSWERS = `
   with old as (
@@ -71,9 +68,13 @@ export async function prunePreviousSecrets(db: Database): Promise<number> {
   return (await db.query(PRUNE_PREVIOUS_SECRETS, [])).length;
 }
 
+// Locks in the recorder's order, so that the two cannot deadlock. What is locked is left to the next run.
 const PRUNE_PREVIOUS_SECRETS = `
+  with old as materialized (
+    select integration_id, id from webhook_subscriptions where previous_secret_until <= now()
+     order by integration_id, id for no key update skip locked)
   update webhook_subscriptions s set previous_secret_sealed = null, previous_secret_until = null
-   where s.previous_secret_until <= now() returning 1`;
+    from old where s.integration_id = old.integration_id and s.id = old.id returning 1`;
 
 /**
  * Removes deleted subscriptions that the delivery log no longer shows. One that was deleted within the last hour stays, because

@@ -3,7 +3,6 @@ import {
   type KeyboardEvent,
   type MouseEvent,
   type ReactNode,
-  type RefObject,
   type SyntheticEvent,
   useCallback,
   useId,
@@ -31,8 +30,6 @@ interface DialogProps {
   isOpen: boolean;
   /** Keeps its upper edge in place while its content changes. */
   isAtTop?: boolean;
-  /** What has the focus first. */
-  initialFocus?: RefObject<HTMLElement | null>;
   onClose(): void;
   children: ReactNode;
 }
@@ -95,7 +92,6 @@ interface NativeDialogProps {
   /** Its classes for size and position. */
   place: string;
   isSheet?: boolean;
-  initialFocus?: RefObject<HTMLElement | null>;
   returnsFocus?: boolean;
   /** Someone wants to close it: by Escape, by the system's back gesture or, unless it is an alert, by a click outside. */
   onDismiss(): void;
@@ -106,19 +102,18 @@ interface NativeDialogProps {
 
 /** A modal `<dialog>`, open as long as it is mounted. The browser keeps the focus inside and the page behind it inert. */
 function NativeDialog(props: NativeDialogProps) {
-  const { role, labelledBy, describedBy, place, isSheet, initialFocus, returnsFocus = true } = props;
+  const { role, labelledBy, describedBy, place, isSheet, returnsFocus = true } = props;
   const { onDismiss, onClosed, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const isPressedOutside = useRef(false);
   useLayoutEffect(() => {
     const { current } = dialog;
     current?.showModal();
-    initialFocus?.current?.focus();
     // Closing gives the focus back to the element that had it. React calls this while that element can still take it.
     return () => {
       if (returnsFocus) current?.close();
     };
-  }, [initialFocus, returnsFocus]);
+  }, [returnsFocus]);
 
   const dismiss = (event: SyntheticEvent) => {
     event.preventDefault();

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { settle } from '../../support/dashboard';
+import { intercept, settle } from '../../support/dashboard';
 import { closed, correlated, scored, secondsAgo, started } from '../../support/facts';
 import { dashboard } from './shared-dashboard';
 
@@ -37,6 +37,24 @@ export function registerSearchTests(): void {
         closed('found-session'),
       ]);
       expect(sent.status).toBe(200);
+    });
+
+    it('takes what is typed while it loads', async () => {
+      const page = await dashboard.visit('/users');
+      let load = () => {};
+      const loads = new Promise<void>((resolve) => {
+        load = resolve;
+      });
+      await intercept(page, '**/_next/static/chunks/**', (route) => loads.then(() => route.continue()));
+      await page.keyboard.press('/');
+      await page.keyboard.type('zo');
+      expect(await field(page).inputValue()).toBe('zo');
+      expect(await options(page).count()).toBe(0);
+      load();
+      await options(page).first().waitFor();
+      await page.keyboard.type('e');
+      expect(await field(page).inputValue()).toBe('zoe');
+      await options(page).filter({ hasText: NOBODY }).waitFor();
     });
 
     it('opens on / and Ctrl+K, from the rail and on a phone, and closes on Escape with the focus where it was', async () => {

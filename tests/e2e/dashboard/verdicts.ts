@@ -129,10 +129,11 @@ export function registerVerdictTests(): void {
     it('take notes and confidence in the form at r, and show author, confidence, reasons and history', async () => {
       const page = await visit(`/sessions/${ADA}`);
       for (const pressed of 'hr') await page.keyboard.press(pressed);
+      // Without waiting for the form: letters and spaces are notes, and mean nothing to the page behind it.
+      await page.keyboard.type('Asked the teacher');
       const form = page.getByRole('dialog', { name: `Why? ${NAMES[0]}` });
       await form.getByRole('button', { name: 'Known person' }).click();
       await form.getByRole('button', { name: 'Medium' }).click();
-      await form.getByLabel('Notes').fill('Asked the teacher');
       await page.keyboard.press('Control+Enter');
       await expect
         .poll(() => readLabel(ADA))

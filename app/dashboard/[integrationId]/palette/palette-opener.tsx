@@ -1,10 +1,12 @@
 'use client';
 import { createContext, lazy, type ReactNode, Suspense, use, useCallback, useEffect, useState } from 'react';
 import { IconButton } from '../../components/button';
+import { Dialog } from '../../components/dialog';
 import { Search } from '../../components/icons';
 import { Key, useShortcuts } from '../../components/shortcuts';
+import { PaletteField } from './palette-field';
 
-/** Loaded when it is opened for the first time. */
+/** Loaded when it is opened for the first time. What is typed meanwhile stays. */
 const Palette = lazy(async () => ({ default: (await import('./palette')).Palette }));
 
 const Open = createContext<() => void>(() => {});
@@ -12,7 +14,12 @@ const Open = createContext<() => void>(() => {});
 /** Opens the search of everything on `/`, Ctrl+K and ⌘K, and for the buttons below it. */
 export function PaletteProvider({ base, children }: { base: string; children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
-  const open = useCallback(() => setOpen(true), []);
+  const [text, setText] = useState('');
+  const open = useCallback(() => {
+    setText('');
+    setOpen(true);
+  }, []);
+  const close = useCallback(() => setOpen(false), []);
   useShortcuts('Everywhere', [
     { keys: '/', name: 'Search everything', run: open },
     // Listened for below, because it works while somebody types, too.
@@ -32,11 +39,11 @@ export function PaletteProvider({ base, children }: { base: string; children: Re
   return (
     <Open value={open}>
       {children}
-      {isOpen && (
-        <Suspense>
-          <Palette base={base} onClose={() => setOpen(false)} />
+      <Dialog title="Search everything" isOpen={isOpen} isAtTop onClose={close}>
+        <Suspense fallback={<PaletteField value={text} onChange={({ target }) => setText(target.value)} />}>
+          <Palette base={base} text={text} onText={setText} onClose={close} />
         </Suspense>
-      )}
+      </Dialog>
     </Open>
   );
 }

@@ -1,16 +1,16 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
-import { Fragment, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { Fragment, type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react';
 import type { FoundKind, SearchResult } from '../../../../contract/search';
 import { joinClasses } from '../../components/classes';
-import { Dialog } from '../../components/dialog';
 import { countOf } from '../../components/list-total';
 import { Time } from '../../components/time';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
 import { DESTINATIONS, matches } from './destinations';
+import { PaletteField } from './palette-field';
 
 /** Typing within this time asks once. */
 const PAUSE_MS = 120;
@@ -42,12 +42,17 @@ interface Result {
   path: string;
 }
 
+interface PaletteProps {
+  base: string;
+  text: string;
+  onText(text: string): void;
+  onClose(): void;
+}
+
 /** Finds users, sessions, courses, devices and more, saved views and pages. Remembers nothing of what was asked. */
-export function Palette({ base, onClose }: { base: string; onClose(): void }) {
+export function Palette({ base, text, onText, onClose }: PaletteProps) {
   const router = useRouter();
-  const field = useRef<HTMLInputElement>(null);
   const id = useId();
-  const [text, setText] = useState('');
   const [active, setActive] = useState(0);
   const { results, isSettled, error } = useResults(text.trim());
   /** Enter came before the results of what was typed. */
@@ -86,27 +91,18 @@ export function Palette({ base, onClose }: { base: string; onClose(): void }) {
   };
   const nothing = text.trim() !== '' && isSettled && results.length === 0;
   return (
-    <Dialog title="Search everything" isOpen isAtTop initialFocus={field} onClose={onClose}>
-      <input
-        ref={field}
-        role="combobox"
-        aria-label="Search everything"
+    <>
+      <PaletteField
         aria-expanded={results.length > 0}
         aria-controls={`${id}-list`}
         aria-activedescendant={at >= 0 ? `${id}-${at}` : undefined}
-        aria-autocomplete="list"
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={200}
-        placeholder="Name, email, id, course, device, webhook, page …"
         value={text}
         onChange={({ target }) => {
-          setText(target.value);
+          onText(target.value);
           setActive(0);
           setEntered(false);
         }}
         onKeyDown={press}
-        className="h-10 w-full rounded border border-line-strong bg-surface px-3 text-base text-ink placeholder:text-faint"
       />
       <p role="status" className="sr-only">
         {isSettled && countOf(results.length, ['result', 'results'])}
@@ -148,7 +144,7 @@ export function Palette({ base, onClose }: { base: string; onClose(): void }) {
           </div>
         ))}
       </div>
-    </Dialog>
+    </>
   );
 }
 

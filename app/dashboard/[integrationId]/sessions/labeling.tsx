@@ -7,7 +7,6 @@ import type { Session, SetVerdict, Verdict } from '../../../../contract/sessions
 import { shortenId } from '../../components/copying';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
 import { isSignedOut, useLabelingDesk } from './labeling-desk';
 import { MAX_UNSAVED } from './unsaved-verdicts';
@@ -220,29 +219,29 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     desk.offerReasons({
       ...{ id: step.id, sessionName: nameOf(session), verdict, reasons: details.reasons ?? [] },
       setReasons: (reasons) => label(session, verdict, { reasons }),
-      explain: () => void explain(session),
+      explain: () => explain(session),
       undo: () => undoStep(step),
     });
     return true;
   };
 
   /** Opens the form for the reasons of a label. */
-  const explain = async (session: Session) => {
+  const explain = (session: Session) => {
     const sessionId = session.id;
     if (!canWrite) return toast({ text: 'Your role is viewer: you cannot label.', isError: true });
     const shown = findShown(session);
     if (!shown.label) return toast({ text: 'Label the session first, with b or h.' });
     const { verdict, confidence, notes } = shown.label;
-    try {
-      // Not before the label is there whose reasons are asked for.
-      await queues.current.get(sessionId);
-      const options = trpc.sessions.getHistory.queryOptions({ sessionId });
-      const reasons = findReasons(await queryClient.fetchQuery({ ...options, staleTime: 0 }));
-      const save = (details: VerdictDetails) => label(session, verdict, details);
-      desk.explain({ session: shown, verdict, details: { confidence, reasons, notes }, save });
-    } catch (error) {
-      toast({ text: describeError(error), isError: true });
-    }
+    desk.explain({
+      ...{ session: shown, verdict, details: { confidence, notes } },
+      async readReasons() {
+        // Not before the label is there whose reasons are asked for.
+        await queues.current.get(sessionId);
+        const options = trpc.sessions.getHistory.queryOptions({ sessionId });
+        return findReasons(await queryClient.fetchQuery({ ...options, staleTime: 0 }));
+      },
+      save: (details) => label(session, verdict, details),
+    });
   };
 
   /** Removes the label, so that the score decides again. */

@@ -22,11 +22,13 @@ interface FormProps {
   /** Decides which reasons are offered. */
   verdict: Verdict;
   value: VerdictDetails;
+  /** The label has reasons that were not read yet, so none can be chosen. */
+  areReasonsUnknown?: boolean;
   onChange(value: VerdictDetails): void;
 }
 
 /** The controls for why a session was judged so, and how sure the reviewer is. The caller keeps the value and sends it. */
-export function VerdictDetailsForm({ verdict, value, onChange }: FormProps) {
+export function VerdictDetailsForm({ verdict, value, areReasonsUnknown, onChange }: FormProps) {
   const { confidence = null, reasons = [], notes } = value;
   const toggle = (reason: VerdictReason) =>
     onChange({
@@ -37,7 +39,7 @@ export function VerdictDetailsForm({ verdict, value, onChange }: FormProps) {
   const offered = [...REASONS[verdict], ...reasons.filter((reason) => !REASONS[verdict].includes(reason))];
   return (
     <div className="space-y-4">
-      <Choices legend="Reasons">
+      <Choices legend="Reasons" isDisabled={areReasonsUnknown}>
         {offered.map((reason) => (
           <Chip key={reason} isPressed={reasons.includes(reason)} onPress={() => toggle(reason)}>
             {REASON_WORDS[reason]}
@@ -66,9 +68,9 @@ export function VerdictDetailsForm({ verdict, value, onChange }: FormProps) {
   );
 }
 
-function Choices({ legend, children }: { legend: string; children: ReactNode }) {
+function Choices({ legend, isDisabled, children }: { legend: string; isDisabled?: boolean; children: ReactNode }) {
   return (
-    <fieldset>
+    <fieldset disabled={isDisabled} className="disabled:opacity-60">
       <legend className="mb-1 font-medium text-muted text-xs">{legend}</legend>
       <div className="flex flex-wrap gap-1.5">{children}</div>
     </fieldset>

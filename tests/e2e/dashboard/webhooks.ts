@@ -72,7 +72,11 @@ export function registerWebhookTests(): void {
       await url.fill(`${receiver.url}/created`);
       await page.getByLabel('Name').fill('Bots to the gradebook');
       await page.getByRole('button', { name: 'Create webhook' }).click();
-      const secret = (await page.getByText(SECRET).first().textContent())!;
+      const dialog = page.getByRole('dialog', { name: 'The signing secret' });
+      const secret = (await dialog.getByText(SECRET).textContent())!;
+      await page.keyboard.press('Escape');
+      await dialog.getByRole('alert').getByText('Not closed: it would be lost.').waitFor();
+      await dialog.getByRole('button', { name: 'I have stored it' }).click();
       await page.getByRole('link', { name: 'Open webhook' }).click();
       await page.getByText('Nothing was sent yet', { exact: true }).waitFor();
       expect(await page.content()).not.toContain(secret);

@@ -1,8 +1,10 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useParams } from 'next/navigation';
+import { useState } from 'react';
 import { ButtonLink } from '../../../components/button';
 import { SecretOnce } from '../../../components/copying';
+import { Dialog } from '../../../components/dialog';
 import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
 import { useTRPC } from '../../../queries';
 import { PlanCap } from '../plan-cap';
@@ -15,9 +17,11 @@ export function CreateWebhook() {
   const base = `/dashboard/${integrationId}/webhooks`;
   const trpc = useTRPC();
   const queryClient = useQueryClient();
+  const [secret, setSecret] = useState<string | null>(null);
   const create = useMutation(
     trpc.webhooks.create.mutationOptions({
-      onSuccess: () => {
+      onSuccess: (created) => {
+        setSecret(created.secret);
         void queryClient.invalidateQueries({ queryKey: trpc.webhooks.list.queryKey() });
         void queryClient.invalidateQueries({ queryKey: trpc.integration.pathKey() });
       },
@@ -29,9 +33,11 @@ export function CreateWebhook() {
       <Breadcrumb above={[{ name: 'Webhooks', href: base }]}>New</Breadcrumb>
       {created ? (
         <div className="max-w-3xl">
-          <PageHeader title={`${created.name} is created`} about="Give its secret to the receiver before you go on." />
+          <PageHeader title={`${created.name} is created`} about="Its receiver verifies deliveries with the secret." />
+          <Dialog title="The signing secret" isOpen={secret !== null} onClose={() => setSecret(null)}>
+            <SecretOnce name="Signing secret" secret={secret ?? ''} />
+          </Dialog>
           <div className="space-y-4">
-            <SecretOnce name="Signing secret" secret={created.secret} />
             <Section title="The receiver">
               <VerifySignature />
             </Section>

@@ -31,18 +31,23 @@ export function useNewRows<Row extends { id: string }>(
     initialDataUpdatedAt: list.dataUpdatedAt,
     refetchInterval: REFRESH_MS,
   });
-  const known = list.data?.pages[0]?.data[0]?.id;
-  const rows = data?.data ?? [];
+  const listed = new Set(list.data?.pages.flatMap((page) => page.data.map(({ id }) => id)));
   // What was read before the list was shown again says nothing of it.
   const isOutdated = dataUpdatedAt < shownAtMs;
-  const at = known === undefined ? rows.length : isOutdated ? 0 : rows.findIndex(({ id }) => id === known);
   return {
-    newRows: at < 0 ? rows.length : at,
-    /** Whether there may be more new rows than counted. */
-    isMore: at < 0,
+    ...countNewRows(isOutdated ? [] : (data?.data ?? []), listed),
     show() {
       setShownAtMs(Date.now());
       void queryClient.resetQueries({ queryKey: listKey });
     },
   };
+}
+
+/**
+ * Counts the rows before the first one that the list has. That need not be the list's first row, which may have left the filter since.
+ * `isMore`: there may be more than counted, because the newest page has no row of the list.
+ */
+export function countNewRows(newest: readonly { id: string }[], listed: ReadonlySet<string>) {
+  const end = newest.findIndex(({ id }) => listed.has(id));
+  return { newRows: end < 0 ? newest.length : end, isMore: end < 0 && listed.size > 0 };
 }

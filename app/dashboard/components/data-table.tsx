@@ -77,12 +77,19 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     if (selected) body.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
   useFocusReturn(body, selected ?? null);
+  const findPlace = (key: string | null | undefined) => rows?.findIndex((row) => rowKey(row) === key) ?? -1;
+  /** Where the selected row is, or was when it left the list, for example because it was resolved. */
+  const lastPlace = useRef(-1);
+  useEffect(() => {
+    const place = findPlace(selected);
+    if (place >= 0 || !selected) lastPlace.current = place;
+  });
 
   const step = (by: 1 | -1) => () => {
     if (!rows?.length || !onSelect) return;
-    const current = readSelected();
-    const at = rows.findIndex((row) => rowKey(row) === current);
-    const next = at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by;
+    const at = findPlace(readSelected());
+    const gap = lastPlace.current < 0 ? (by > 0 ? 0 : rows.length) : lastPlace.current;
+    const next = at >= 0 ? at + by : by > 0 ? gap : gap - 1;
     if (next >= rows.length - 1 && props.hasMore) props.onLoadMore?.();
     const row = rows[Math.min(Math.max(next, 0), rows.length - 1)];
     if (row) onSelect(rowKey(row));

@@ -58,6 +58,26 @@ export function registerIncidentTests(): void {
       expect(await viewer.getByRole('button', { name: 'Acknowledge' }).isDisabled()).toBe(true);
     });
 
+    it('are worked off one by one: the next one follows the one that has left the list', async () => {
+      const [user, id] = [`user-${randomUUID()}`, randomUUID()];
+      await ingest(
+        [1, 2, 3, 4].map((n) => anomaly(`ano-${n}-${id}`, { userId: user, detectedAt: secondsAgo(100 + n) })),
+      );
+      const page = await dashboard.visit(`/anomalies?userId=${user}&status=Open`, { role: 'analyst' });
+      const selected = () => new URL(page.url()).searchParams.get('selected');
+      for (const key of 'jj') await page.keyboard.press(key);
+      await expect.poll(selected).toBe(`ano-2-${id}`);
+      const rows = page.locator('tbody tr');
+      await page.keyboard.press('a');
+      await expect.poll(() => rows.count()).toBe(3);
+      await page.keyboard.press('j');
+      await expect.poll(selected).toBe(`ano-3-${id}`);
+      await page.keyboard.press('a');
+      await expect.poll(() => rows.count()).toBe(2);
+      await page.keyboard.press('k');
+      await expect.poll(selected).toBe(`ano-1-${id}`);
+    });
+
     it('of a customer are rows of names and values, however long', async () => {
       const [user, id] = [`user-${randomUUID()}`, randomUUID()];
       const metadata = {

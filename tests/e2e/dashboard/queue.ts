@@ -200,6 +200,19 @@ export function registerQueueTests(): void {
         await expectCase(page, 'q-1');
       });
 
+      it('goes on after the browser has gone back to it', async () => {
+        const page = await openReview(id);
+        const [first, second, third] = await readQueue(page, id);
+        await press(page, 'hs');
+        await expectCase(page, third);
+        await page.keyboard.press('o');
+        await page.waitForURL(new RegExp(`/sessions/${third}\\?from=review`));
+        await page.goBack();
+        await expectCase(page, third);
+        await page.getByText('1 reviewed · 1 skipped', { exact: true }).waitFor();
+        await expect.poll(() => readLabels(id, first, second, third)).toEqual([-1, null, null]);
+      });
+
       it('does not wait where the cases of one call end, even if no call is answered', async () => {
         const page = await openReview(id);
         const first = await page.locator('article').getAttribute('data-session');
@@ -277,6 +290,24 @@ export function registerQueueTests(): void {
         await page.getByText('Undone: 3 sessions').waitFor();
         expect((await changed()).map(([, { label }]) => label)).toEqual([null, null, null]);
         await page.getByText('0 reviewed', { exact: true }).waitFor();
+      });
+
+      it('labels several again, and says that this replaces their labels', async () => {
+        const page = await openReview(id);
+        const ids = (await readQueue(page, id)).slice(0, 3);
+        for (const verdict of ['bot', 'human']) {
+          for (let n = 0; n < 3; n++)
+            await page
+              .getByRole('checkbox', { name: /^Choose session/ })
+              .nth(n)
+              .check();
+          await page.getByRole('button', { name: `Label as ${verdict} …` }).click();
+          const dialog = page.getByRole('alertdialog', { name: `Label 3 sessions as ${verdict}?` });
+          if (verdict === 'human') await dialog.getByText('3 sessions of them have a label').waitFor();
+          await dialog.getByRole('button', { name: `Label 3 as ${verdict}` }).click();
+          await page.getByText(`Labelled ${verdict}: 3 sessions`).waitFor();
+        }
+        expect(await readLabels(id, ...ids)).toEqual([-1, -1, -1]);
       });
 
       it('labels several from the list of sessions, too', async () => {
@@ -364,6 +395,9 @@ export function registerQueueTests(): void {
         await press(page, 'u');
         await shown.getByText('The score is hidden').waitFor();
         await expect.poll(() => readLabels(id, 'q-20')).toEqual([null]);
+        // From the page of one with a verdict nobody comes to that of one without.
+        await press(page, 'hko');
+        await page.getByRole('navigation', { name: 'Sessions of the list' }).getByText('1 of 1').waitFor();
       });
     });
   });

@@ -75,11 +75,17 @@ export function useReview(first: ReviewQueue | null) {
   );
 
   const opened = params.get('opened');
+  const isRestored = useRef(false);
   useEffect(() => {
-    if (opened && opened === latest.current?.openedAt) return storeProgress(integrationId, latest.current);
+    const isShown = opened !== null && opened === latest.current?.openedAt;
+    if (isShown && isRestored.current) return;
+    // The browser's back button brings the page as it came from the server, and the tab knows how far its reviewer was.
+    isRestored.current = true;
     const kept = readProgress(integrationId, opened ?? first?.openedAt ?? '');
-    if (kept) enter(kept, true);
-    else if (first && !opened) enter(startReview(first), true);
+    const next = kept ?? (first && (isShown || !opened) ? startReview(first) : null);
+    // Next follows the address from its first effect on, which comes after this one. An address that it has not seen would stay
+    // without its page when the reader goes back to it.
+    if (next) queueMicrotask(() => enter(next, true));
     else void open(readQueueChoice(readQuery()), true);
   }, [opened, first, integrationId, enter, open, readQuery]);
 

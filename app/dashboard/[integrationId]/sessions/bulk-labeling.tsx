@@ -106,7 +106,7 @@ function useBulkLabeling({ onLabeled, onUndone }: Pick<BulkBarProps, 'onLabeled'
   const undoVerdicts = useMutation(trpc.review.undoVerdicts.mutationOptions());
   const refresh = () =>
     Promise.all(
-      [trpc.sessions, trpc.users.listSessions, trpc.stats, trpc.analytics].map((part) =>
+      [trpc.sessions, trpc.review.listCases, trpc.users.listSessions, trpc.stats, trpc.analytics].map((part) =>
         queryClient.invalidateQueries({ queryKey: part.pathKey() }),
       ),
     );

@@ -47,7 +47,12 @@ function QueueNeighbours({ openedAt, ...rest }: NeighboursProps & { openedAt: st
   const [place, setPlace] = useState<Place | null>(null);
   useEffect(() => {
     const progress = readProgress(integrationId, openedAt);
-    if (progress) setPlace({ ids: progress.sessions.map(({ id }) => id), total: progress.sessions.length });
+    if (!progress) return;
+    const { queue, sessions, outcomes } = progress;
+    const hasVerdict = (id: string) => !['skipped', 'skippedAgain', undefined].includes(outcomes[id]);
+    // The page of a session shows its score, so those of the sample are offered only after the verdict.
+    const ids = sessions.map(({ id }) => id).filter((id) => queue !== 'sample' || hasVerdict(id));
+    setPlace({ ids, total: ids.length });
   }, [integrationId, openedAt]);
   return <Steps {...rest} place={place} back="Back to the review" />;
 }

@@ -132,8 +132,8 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
   },
   {
     reason: 'old signing secrets are removed, for all tenants',
-    text: /^update webhook_subscriptions s set previous_secret_sealed = null, .* where s\.previous_secret_until <= now\(\)/,
-    spans: ['s'],
+    text: /select integration_id, id from webhook_subscriptions where previous_secret_until <= now\(\) order by .* set previous_secret_sealed = null/,
+    spans: ['old/webhook_subscriptions'],
   },
   {
     reason: 'the changes of all sessions are folded at once',

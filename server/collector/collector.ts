@@ -153,6 +153,7 @@ export function createCollector(dependencies: {
     const place = mayBegin ? readPlace(request) : NO_PLACE;
     const user = await findUser(site, beacon);
     const { d, n, receivedAtMs, ...content } = describeBatch(site, { ...beacon, user }, request);
+    const { user: _, ...anonymous } = content;
     const stored = await intake.store({
       integrationId,
       sessionId,
@@ -164,6 +165,7 @@ export function createCollector(dependencies: {
       document: documentNumber(d),
       sequence: n,
       body: packBatch(content),
+      lateBody: user ? packBatch(anonymous) : null,
       ...place,
     });
     if (!stored) return ignore('token');

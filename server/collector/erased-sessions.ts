@@ -9,17 +9,23 @@ interface Collected {
   isWhole: boolean;
 }
 
+/** Who is erased. `finder.replace` takes them out of a text. */
+interface ErasedUser {
+  integrationId: string;
+  userId: string;
+  finder: { replace(text: string): string };
+}
+
 /**
  * Removes what the pixel sent in some sessions of a user who is erased: batches, traces, digests and the network. Sessions that are
- * still open go on without a user; `clean` takes the user out of the texts of their batches. Processes that have such a session in
+ * still open go on without the user; if their pages named somebody else, that stays. Processes that have such a session in
  * memory notice by its version that they must read it again. Returns of how many sessions something was left. `query` belongs to a
  * transaction.
  */
 export async function eraseCollected(
   query: Query,
-  integrationId: string,
+  { integrationId, userId, finder }: ErasedUser,
   sessionIds: string[],
-  clean: (text: string) => string,
 ): Promise<number> {
   if (sessionIds.length === 0) return 0;
   const list = JSON.stringify(sessionIds);
@@ -35,8 +41,9 @@ export async function eraseCollected(
       });
       const cleaned = {
         ...batch,
-        ...(batch.p && { p: batch.p.map(clean) }),
-        ...(batch.w && { w: batch.w.map(clean) }),
+        ...(user && user.id !== userId && { user }),
+        ...(batch.p && { p: batch.p.map(finder.replace) }),
+        ...(batch.w && { w: batch.w.map(finder.replace) }),
       };
       await query(WRITE_BATCH, [day, key, document, sequence, packBatch(cleaned).toString('base64')]);
     }
@@ -44,7 +51,7 @@ export async function eraseCollected(
   const closed = found.filter(({ isOpen }) => !isOpen);
   const rows = JSON.stringify(closed);
   if (closed.length > 0) await Promise.all([query(REMOVE_BATCHES, [rows]), query(REMOVE_TRACES, [rows])]);
-  await query(FORGET, [integrationId, list]);
+  await query(FORGET, [integrationId, list, userId]);
   return found.filter(({ isWhole }) => isWhole).length;
 }
 
@@ -82,6 +89,8 @@ const FORGET = `
      set version = version + 1, address_prefix = null, address_hash = null, location = null, digests = null,
          due_at = case when closed_at is null then due_at end,
          progress = case when closed_at is null and progress is not null then
-           jsonb_set(progress || '{"user": null, "isCorrelated": false}', '{started,pageUrl}',
+           jsonb_set(
+             progress || case when progress #>> '{user,id}' = $3 then '{"user": null, "isCorrelated": false}' else '{}' end::jsonb,
+             '{started,pageUrl}',
                      to_jsonb(coalesce(substring(progress #>> '{started,pageUrl}' from '^[a-z]+://[^/?#]+'), '') || '/')) end
    where integration_id = $1 and session_id in (select json_array_elements_text($2::text::json))`;

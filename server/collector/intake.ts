@@ -19,6 +19,8 @@ export interface IncomingBatch {
   document: string;
   sequence: number;
   body: Buffer;
+  /** What is kept instead if the session is closed: an erasure of the user that the batch names would not find it there. */
+  lateBody: Buffer | null;
 }
 
 /** What became of a batch. */
@@ -82,6 +84,7 @@ export function createIntake(db: Database, idleMs: number): Intake {
       waitedMs: Math.max(0, Math.round(nowMs - sinceMs)),
       addressHash: batch.addressHash?.toString('hex') ?? null,
       body: batch.body.toString('base64'),
+      lateBody: batch.lateBody?.toString('base64'),
     }));
     const list = sortByKey(rows, ['integrationId', 'sessionId', 'document']);
     const stored = await db.query<Stored>(STORE, [JSON.stringify(list), idleMs, MAX_LATE]);
@@ -130,7 +133,8 @@ const STORE = `
   with r as materialized (
     select * from json_to_recordset($1::text::json) as r(
       place int, "integrationId" text, "sessionId" text, "siteId" text, "mayBegin" boolean, "userAgent" text,
-      "addressPrefix" text, "addressHash" text, country text, location jsonb, document bigint, sequence int, "waitedMs" int, body text)),
+      "addressPrefix" text, "addressHash" text, country text, location jsonb, document bigint, sequence int, "waitedMs" int, body text,
+      "lateBody" text)),
   s as materialized (
     select distinct on ("integrationId", "sessionId") * from r
      order by "integrationId", "sessionId", "mayBegin" desc, "waitedMs" desc),
@@ -153,7 +157,8 @@ const STORE = `
   kept as (
     insert into session_batches (day, session_key, document, sequence, received_at, body)
     select distinct on (o.day, o.key, r.document, r.sequence)
-           o.day, o.key, r.document, r.sequence, now() - r."waitedMs" * interval '1 ms', decode(r.body, 'base64')
+           o.day, o.key, r.document, r.sequence, now() - r."waitedMs" * interval '1 ms',
+           decode(case when o."isClosed" then coalesce(r."lateBody", r.body) else r.body end, 'base64')
       from r join session o on o."integrationId" = r."integrationId" and o."sessionId" = r."sessionId"
      where not o."isClosed" or $3::int > (
        select count(*) from session_batches b where b.day = o.day and b.session_key = o.key)

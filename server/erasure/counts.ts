@@ -44,6 +44,8 @@ async function move(query: Query, { integrationId, id, userId, pseudonym }: Runn
   await query(LOCK_LIMIT, []);
   const [lock] = await query<{ isOurs: boolean }>(TRY_LOCK, []);
   if (!lock!.isOurs) return false;
+  // Before writers have to wait. Only a fold adds pairs, and this transaction has its lock.
+  const courses = await query<{ value: string }>(FIND_COURSES, [integrationId, userId]);
   await query(LOCK_SESSIONS, []);
   const [row] = await query<{ isMoved: boolean; isRecounting: boolean }>(READ_STATE, [integrationId, id]);
   if (row!.isMoved) return true;
@@ -52,9 +54,20 @@ async function move(query: Query, { integrationId, id, userId, pseudonym }: Runn
   const known = await query<object>(READ_USER, [integrationId, userId]);
   await query(REMEMBER, [integrationId, id, JSON.stringify(known[0] ?? {})]);
   for (const statement of RENAME) await query(statement, [integrationId, userId, pseudonym]);
+  await query(RENAME_IN_COURSES, [integrationId, userId, pseudonym, JSON.stringify(courses)]);
   await query(DESCRIBE, [integrationId, userId, pseudonym, ERASED_NAME]);
   return true;
 }
+
+/** By the key, one look-up for each course of the integration. */
+const FIND_COURSES = `
+  select c.value from entity_totals c
+    join entity_pairs p on p.integration_id = $1 and p.kind = 'course' and p.value = c.value and p.other = $2
+   where c.integration_id = $1 and c.kind = 'course'`;
+const RENAME_IN_COURSES = `
+  update entity_pairs p set other = $3
+    from json_to_recordset($4::text::json) c(value text)
+   where p.integration_id = $1 and p.kind = 'course' and p.value = c.value and p.other = $2`;
 
 const READ_STATE = `
   select e.are_counts_moved as "isMoved", i.minutes_counted_to is not null as "isRecounting"
@@ -78,10 +91,6 @@ const RENAME = [
   rename('entity_totals', "kind = 'user'"),
   rename('entity_pairs', "kind = 'user'"),
   rename('entity_pairs', "kind = 'all' and value = ''", 'other'),
-  // By the key, one look-up for each course.
-  `update entity_pairs p set other = $3
-     from (select value from entity_totals where integration_id = $1 and kind = 'course') c
-    where p.integration_id = $1 and p.kind = 'course' and p.value = c.value and p.other = $2`,
   rename('entity_others', "kind = 'user'"),
   rename('minute_counts', "scope = 'user'"),
   rename('incident_counts', "kind = 'Anomaly' and scope = 'user'"),

@@ -3,6 +3,7 @@ import { RECEIPT_DAYS } from '../../contract/user-erasures';
 import type { Database, Query } from '../../db/client';
 import type { KnownUser } from '../../db/schema';
 import { eraseCollected, findOpenSessionsOf } from '../collector/erased-sessions';
+import { COMMIT_DELAY_MS } from '../collector/intake';
 import { createMentionFinder } from '../domain/mentions';
 import { LOCK_FOLD } from '../domain/rollups';
 import { type ErasureContext, requestErasure } from '../domain/user-erasures';
@@ -44,8 +45,8 @@ interface Progress {
 /** A piece of work takes about a second at most; a call works for so long. */
 const WORK_MS = 5_000;
 const PAUSE_MS = 250;
-/** A process may have taken a batch of the pixel before it knew of the erasure, and commits it within this time. */
-const SETTLE_MS = 10_000;
+/** A process may have taken a batch of the pixel before it knew of the erasure, which takes a second, and commit it so much later. */
+const SETTLE_MS = COMMIT_DELAY_MS + 1_000;
 
 /** Creates the process's erasures. */
 export function createErasures(dependencies: {
@@ -96,7 +97,7 @@ export function createErasures(dependencies: {
   const eraseTracesOf = (erasure: RunningErasure, ids: string[]) =>
     db.transact(
       async (query) => {
-        const traces = await eraseCollected(query, erasure.integrationId, ids, erasure.finder.replace);
+        const traces = await eraseCollected(query, erasure, ids);
         if (traces > 0) await addCounts(query, erasure, { traces });
       },
       { isLong: true },

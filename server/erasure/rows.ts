@@ -89,7 +89,7 @@ export async function eraseRows(
       // Sessions of others of which the user was once thought to be the visitor.
       const isCorrelation = walk.table === schema.sessionCorrelations;
       const sessionIds = isCorrelation ? changed.map(({ sessionId }) => String(sessionId)) : [];
-      const traces = await eraseCollected(query, integrationId, sessionIds, finder.replace);
+      const traces = await eraseCollected(query, erasure, sessionIds);
       await addCounts(query, erasure, { texts: changed.length, traces });
       return next;
     },

@@ -131,10 +131,14 @@ function describeStart(session: OpenSession, presence: SessionPresence, batches:
   const atMs = Math.max(presence.startedAtMs, session.createdAtMs - MAX_SESSION_MS);
   return {
     at: new Date(atMs).toISOString(),
-    pageUrl: presence.pageUrl ?? `${origin}/`,
+    pageUrl: isOfOrigin(presence.pageUrl, origin) ? presence.pageUrl : `${origin}/`,
     fingerprint: first.find((batch) => batch.fingerprint !== undefined)?.fingerprint ?? null,
   };
 }
+
+/** Whether a page's address has the origin that the browser said. Anybody can invent the others, and each would be counted. */
+const isOfOrigin = (pageUrl: string | null, origin: string | undefined): pageUrl is string =>
+  pageUrl !== null && (origin === undefined || (URL.canParse(pageUrl) && new URL(pageUrl).origin === origin));
 
 type SessionEventsFact = Extract<Fact, { kind: 'sessionEvents' }>;
 

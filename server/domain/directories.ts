@@ -11,6 +11,13 @@ import { countOthers, ENTITIES, ENTITY_COLUMNS, ENTITY_DELTAS } from './rollups'
 // Users and courses, listed by id, with counts of their sessions. The counts come from the folded counts and the changes that
 // are not folded yet (docs/counts.md). Of the sessions themselves, only the first and last entries of an index are read.
 
+/** A page looks at so many users or courses. Those whose sessions have all gone to others are not shown, and may be many in a row. */
+const MAX_EXAMINED = 1_000;
+
+const nextRows = (table: 'users' | 'courses') => `
+  select * from ${table} where integration_id = $1 and id > $2 order by id limit ${MAX_EXAMINED}`;
+const oneRow = (table: 'users' | 'courses') => `select * from ${table} where integration_id = $1 and id = $2`;
+
 /** Adds up the counts by bin of one user or course. */
 const countEntity = (kind: 'user' | 'course', row: string) => `
       select sum(sessions)::int as "sessionCount",
@@ -69,15 +76,14 @@ const SHOWN_OF_USER = `u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 
            where c.integration_id = u.integration_id and c.user_id = u.id) as "confirmedDeviceCount",
          (select count(*)::int from anomalies a
            where a.integration_id = u.integration_id and a.user_id = u.id) as "anomalyCount"`;
-const selectUsers = (isShown: string) => `
+const selectUsers = (rows: string) => `
   ${CHANGES}
   select ${SHOWN_OF_USER}
-    from users u cross join lateral (${countEntity('user', 'u')}) s
+    from (${rows}) u cross join lateral (${countEntity('user', 'u')}) s
     ${joinPruned('user', 'u')}
-   where u.integration_id = $1 and ${isShown}
    order by u.id limit $3`;
-const LIST_USERS = selectUsers('u.id > $2');
-const READ_USER = selectUsers('u.id = $2');
+const LIST_USERS = selectUsers(nextRows('users'));
+const READ_USER = selectUsers(oneRow('users'));
 
 /** Lists the courses that sessions took place in, by id (specification: GET /v1/courses). */
 export async function listCourses(context: DomainContext, input: ListCoursesInput): Promise<Page<Course>> {
@@ -95,15 +101,14 @@ export async function getCourse(context: DomainContext, { courseId }: { courseId
 const SHOWN_OF_COURSE = `course.id, course.name, course.code, course.url, s."sessionCount", s."botSessionCount", s."averageBotScore",
          ${countOthers('course', 'course.integration_id', 'course.id')} as "userCount",
          ${readEnds('course_id', 'course')}`;
-const selectCourses = (isShown: string) => `
+const selectCourses = (rows: string) => `
   ${CHANGES}
   select ${SHOWN_OF_COURSE}
-    from courses course cross join lateral (${countEntity('course', 'course')}) s
+    from (${rows}) course cross join lateral (${countEntity('course', 'course')}) s
     ${joinPruned('course', 'course')}
-   where course.integration_id = $1 and ${isShown}
    order by course.id limit $3`;
-const LIST_COURSES = selectCourses('course.id > $2');
-const READ_COURSE = selectCourses('course.id = $2');
+const LIST_COURSES = selectCourses(nextRows('courses'));
+const READ_COURSE = selectCourses(oneRow('courses'));
 
 /**
  * An order of users or courses: `rows` selects the next ones with what they are sorted by, along an index. `first` is the position
@@ -213,17 +218,26 @@ async function listSorted<Row, Item>(
 /** Reads a page of a list in the order of ids. The parameters of `statement` are: integration, last id, limit and botAt. */
 async function listById<Row extends { id: string }, Item>(
   context: DomainContext,
-  route: string,
+  route: 'users' | 'courses',
   statement: string,
   input: PageInput,
   show: (row: Row) => Item,
 ): Promise<Page<Item>> {
   const { integration } = context;
   return readPage(context, { route, filters: {} }, input, {
-    // The first page begins after the empty string, because every id sorts after it.
-    read: (after, limit) =>
-      context.db.query<Row>(statement, [integration.id, String(after?.[0] ?? ''), limit, integration.botAt]),
+    async read(after, limit) {
+      // The first page begins after the empty string, because every id sorts after it.
+      const lastId = String(after?.[0] ?? '');
+      const rows = await context.db.query<Row>(statement, [integration.id, lastId, limit, integration.botAt]);
+      if (rows.length === limit) return rows;
+      const [stoppedAt] = await context.db.query<{ id: string }>(findStop(route), [integration.id, lastId]);
+      return { rows, stoppedAt: stoppedAt as Row | undefined };
+    },
     locate: (row) => [row.id],
     show,
   });
 }
+
+/** Finds the last row that a page looked at, if it did not come to the end. */
+const findStop = (table: 'users' | 'courses') => `
+  select id from ${table} where integration_id = $1 and id > $2 order by id offset ${MAX_EXAMINED - 1} limit 1`;

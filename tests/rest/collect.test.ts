@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Beacon, MAX_BEACON_BYTES } from '../../contract/beacon';
 import { asOperator } from '../../server/audit/acts';
+import { unpackBatch } from '../../server/collector/packing';
 import { rotateIdentitySecret, setPrivacyControl, setUnsignedUsers } from '../../server/domain/collecting';
 import { revokeSite } from '../../server/domain/sites';
 import {
@@ -105,6 +106,13 @@ describe('a batch', () => {
     // It came with a valid token, so it gets none.
     expect(reply.body).toEqual({});
     expect(await countRows(own)).toEqual({ sessions: 1, batches: 2 });
+  });
+
+  it('tells the page of a session only if its address has the origin that the browser says', async () => {
+    const own = await openSite();
+    await new Tab(own).send({ p: ['https://invented.example/courses/1'] });
+    await expect.poll(() => getSessions(own)).toHaveLength(1);
+    expect((await getSessions(own))[0]).toMatchObject({ pageUrl: `${PAGE_ORIGIN}/`, origin: PAGE_ORIGIN });
   });
 
   it('without a device id makes a session without a fingerprint', async () => {
@@ -376,6 +384,15 @@ describe('the end of a session', () => {
     await expect.poll(async () => (await countRows(own)).batches).toBe(1);
     await sleep(300);
     expect(await getSessions(own)).toEqual([session]);
+    // Nobody would find the user there who is to be erased.
+    await tab.send({ u: { id: 'u-late', name: 'Ada Lovelace' } });
+    const bodies = await server.database.db.query<{ body: Buffer }>(
+      `select b.body from collected_sessions c join session_batches b on b.day = c.day and b.session_key = c.key
+        where c.integration_id = $1`,
+      [own.integrationId],
+    );
+    const kept = bodies.map(({ body }) => JSON.stringify(unpackBatch(body, { d: '', n: 0, receivedAtMs: 0 })));
+    expect([kept.length, kept.filter((text) => /u-late|Lovelace/.test(text))]).toEqual([2, []]);
     for (let n = 0; n < 25; n++) await tab.send();
     expect((await countRows(own)).batches).toBeLessThanOrEqual(20);
     // The pixel draws a new nonce.

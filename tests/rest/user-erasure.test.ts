@@ -511,6 +511,24 @@ describe('what the pixel sent', () => {
   });
 });
 
+describe('a page that two users shared', () => {
+  it('goes on as that of the other one, if the first is erased', async () => {
+    const customer = await Customer.create(server);
+    const site = await openPageSite({ db: server.service.db, url: server.url }, customer);
+    const tab = new Tab(site);
+    const readUser = async () => (await customer.read('/v1/sessions'))[0]?.userId;
+    for (const id of [ID, 'somebody-else']) {
+      await tab.send({ u: { id, lms: 1 } });
+      await eventually(async () => expect(await readUser()).toBe(id));
+    }
+    const { body } = await erase(customer);
+    await waitForReceipt(customer, body.data.id);
+    const [row] = await server.database.db.sql`
+      select progress #>> '{user,id}' as "userId" from collected_sessions where integration_id = ${customer.id}`;
+    expect([row!.userId, await readUser()]).toEqual(['somebody-else', 'somebody-else']);
+  });
+});
+
 describe('an export', () => {
   it('has all that is held about the user, as one file', async () => {
     const customer = await createAda();

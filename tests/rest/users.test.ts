@@ -343,3 +343,20 @@ describe('a device confirmation', () => {
     expect(await other.tell([shared])).toEqual({ accepted: 1, duplicates: 0, suppressed: 0 });
   });
 });
+
+it('the list passes users without sessions in bounded pages, and each other user is in it once', async () => {
+  const customer = await Customer.create(server);
+  await customer.accept([started('s-1'), correlated('s-1', 'z-last'), started('s-2'), correlated('s-2', 'a-first')]);
+  await server.database.db.sql`
+    insert into users (integration_id, id, name, described_at)
+    select ${customer.id}, 'b-' || n, 'Nobody', now() from generate_series(1, 2500) n`;
+  const pages: string[][] = [];
+  for (let cursor: string | undefined; ; ) {
+    const query = cursor === undefined ? '' : `&cursor=${cursor}`;
+    const { body } = await server.call('GET', `/v1/users?pageSize=10${query}`, { key: customer.key });
+    pages.push(body.data.map(({ id }: { id: string }) => id));
+    if (!body.pagination.hasMore) break;
+    cursor = body.pagination.nextCursor;
+  }
+  expect(pages).toEqual([['a-first'], [], ['z-last']]);
+});

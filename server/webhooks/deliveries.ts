@@ -118,10 +118,9 @@ export async function takeOverLeases(db: Database, owner: LostOwner, leaseMs: nu
   return subscriptions;
 }
 
-// Reads the index of pending deliveries by time from now to the end of the longest lease, so that neither a backlog nor
-// retries of the next hours are read. A delivery during which a process
-// died before keeps its lease: if it is the cause, it would otherwise end all processes within seconds. Locks in the
-// recorder's order, so that the two cannot deadlock.
+// Reads the index of pending deliveries by time from now to the end of the longest lease, so that neither a backlog nor retries of
+// the next hours are read. A delivery during which a process died before keeps its lease: if it is the cause, it would otherwise
+// end all processes within seconds. Locks in the recorder's order, so that the two cannot deadlock.
 const EXPIRE_LEASES = `
   with lost as (${REMOVE_LOST_OWNER}),
   leased as materialized (

@@ -12,6 +12,10 @@ export type SubscriptionKey = {
   subscriptionId: string;
 };
 
+/** Writes the key of a subscription for a map. */
+export const writeSubscriptionKey = ({ integrationId, subscriptionId }: SubscriptionKey): string =>
+  `${integrationId}/${subscriptionId}`;
+
 /** A delivery that this process may attempt until the lease expires. */
 export interface ClaimedDelivery extends SubscriptionKey {
   deliveryId: string;

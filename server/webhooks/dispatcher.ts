@@ -13,6 +13,7 @@ import {
   type SubscriptionKey,
   sweepDeliveries,
   takeOverLeases,
+  writeSubscriptionKey,
 } from './deliveries';
 import { Drain } from './drain';
 import type { LeasePresence, LostOwner } from './lease-presence';
@@ -95,14 +96,13 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   /** Set when the stop begins. `shutdown` aborts when its grace period is over. */
   let isStopping = false;
   const leaseMs = timeoutMs + LEASE_MARGIN_MS;
-  const keyOf = (key: SubscriptionKey) => `${key.integrationId}/${key.subscriptionId}`;
 
   const publisher = createPublisher({
     db,
     log,
     messages,
     wakeDrain(key) {
-      const drain = drains.get(keyOf(key));
+      const drain = drains.get(writeSubscriptionKey(key));
       if (!drain?.isRunning) return false;
       drain.wake();
       return true;
@@ -156,7 +156,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
 
   /** Deliveries that failed together are due together, so one wake-up serves them all. */
   const sendWakeUp = createBatcher<WakeUp, void>(MAX_ATTEMPTS, async (batch) => {
-    const distinct = new Map(batch.map(({ item }) => [`${keyOf(item)} ${item.dueAt}`, item]));
+    const distinct = new Map(batch.map(({ item }) => [`${writeSubscriptionKey(item)} ${item.dueAt}`, item]));
     await messages.sendWakeUps([...distinct.values()]);
     for (const { resolve } of batch) resolve();
   });
@@ -186,14 +186,14 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       },
       onFree: () => leaveDrain(key, drain),
     });
-    drains.set(keyOf(key), drain);
+    drains.set(writeSubscriptionKey(key), drain);
     return drain;
   }
 
   /** Removes an idle drain that has no run. If more deliveries may be due, wakes a new run. */
   function leaveDrain(key: SubscriptionKey, drain: Drain) {
     if (drain.isRunning) return;
-    if (drain.isIdle) drains.delete(keyOf(key));
+    if (drain.isIdle) drains.delete(writeSubscriptionKey(key));
     if (drain.mayHaveMore && drain.hasPlace && !isStopping) publisher.publish([key]);
   }
 
@@ -202,7 +202,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     await clearNudge(db, key);
     // A run that began now would outlive the stop and keep claiming the attempts that the stop aborts.
     if (isStopping) return;
-    const drain = drains.get(keyOf(key)) ?? createDrain(key);
+    const drain = drains.get(writeSubscriptionKey(key)) ?? createDrain(key);
     if (drain.isRunning) return drain.wake();
     try {
       await track(drain.run());
@@ -229,9 +229,9 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     publisher,
 
     handover: {
-      reserve: (key) => !isStopping && (drains.get(keyOf(key))?.reserve() ?? false),
-      start: (delivery) => drains.get(keyOf(delivery))!.start(delivery),
-      release: (key) => drains.get(keyOf(key))!.release(),
+      reserve: (key) => !isStopping && (drains.get(writeSubscriptionKey(key))?.reserve() ?? false),
+      start: (delivery) => drains.get(writeSubscriptionKey(delivery))!.start(delivery),
+      release: (key) => drains.get(writeSubscriptionKey(key))!.release(),
       leaseMs,
       get leaseOwner() {
         return presence.owner;

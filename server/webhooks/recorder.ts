@@ -1,7 +1,7 @@
 import { type Database, isTimeout, isUnavailable, type Query } from '../../db/client';
 import { sortByKey } from '../../db/recordset';
 import { createBatcher, type PendingItem } from '../platform/batcher';
-import type { AttemptRecord } from './deliveries';
+import { type AttemptRecord, writeSubscriptionKey } from './deliveries';
 import { foldHealth, type SubscriptionHealth } from './subscription-health';
 
 const BATCH_SIZE = 100;
@@ -46,8 +46,7 @@ export function createRecorder(db: Database): Recorder {
   async function recordEach(batch: PendingItem<AttemptRecord, RecordResult>[]): Promise<void> {
     const timeouts = new Map<string, unknown[]>();
     for (const one of batch) {
-      const { integrationId, subscriptionId } = one.item;
-      const key = `${integrationId} ${subscriptionId}`;
+      const key = writeSubscriptionKey(one.item);
       const before = timeouts.get(key) ?? [];
       if (before.length >= MAX_TIMEOUTS) one.reject(before[0]);
       else

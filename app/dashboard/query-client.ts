@@ -1,6 +1,7 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query';
 
-const FRESH_MS = 30_000;
+/** What was read so long ago is shown without reading it again. */
+export const FRESH_MS = 30_000;
 const MAX_RETRIES = 2;
 
 /** What tRPC tells about a refused call, on both sides of the wire. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VerdictReason } from '../../../contract/verdicts';
 import { intercept, settle } from '../../support/dashboard';
 import { closed, correlated, finding, scored, secondsAgo, started } from '../../support/facts';
+import { createGate } from '../../support/gate';
 import { dashboard, settings } from './shared-dashboard';
 
 // The review page, with integrations of their own, so that nothing else is in their queues.
@@ -160,6 +161,62 @@ export function registerQueueTests(): void {
       },
       REVIEW_LIMIT_MS,
     );
+
+    it('keeps a label that is given while the session is read after an undo', async () => {
+      const id = await furnish(2);
+      const page = await openReview(id);
+      await page.keyboard.press('h');
+      await expectCase(page, 'q-1');
+      await expect.poll(() => readLabels(id, 'q-0')).toEqual([-1]);
+      await settle(page);
+      const [read, answer, label] = [createGate(), createGate(), createGate()];
+      await intercept(page, '**/api/trpc/sessions.get?*', async (route) => {
+        const response = await route.fetch();
+        read.open();
+        await answer.opened;
+        // The page may not wait for it any more.
+        await route.fulfill({ response }).catch(() => {});
+      });
+      await intercept(page, '**/api/trpc/sessions.setVerdict*', (route) => label.opened.then(() => route.continue()));
+      await page.keyboard.press('u');
+      await read.opened;
+      await press(page, 'bk');
+      await expectCase(page, 'q-0');
+      const bot = caseOf(page, 'q-0').getByRole('button', { name: 'Bot', exact: true });
+      expect(await bot.getAttribute('aria-pressed')).toBe('true');
+      answer.open();
+      await page.waitForTimeout(200);
+      expect(await bot.getAttribute('aria-pressed')).toBe('true');
+      label.open();
+      await expect.poll(() => readLabels(id, 'q-0')).toEqual([1]);
+    });
+
+    it('does not count a verdict that was undone while the page asked for the latest ones', async () => {
+      const id = await furnish(1);
+      const page = await openReview(id);
+      await page.keyboard.press('h');
+      await expect.poll(() => readLabels(id, 'q-0')).toEqual([-1]);
+      const [told, answer] = [createGate(), createGate()];
+      let answered = '';
+      await intercept(page, '**/api/trpc/review.listVerdicts?*', async (route) => {
+        const response = await route.fetch();
+        answered ||= await response.text();
+        told.open();
+        await answer.opened;
+        await route.fulfill({ response });
+      });
+      await told.opened;
+      expect(answered).toContain('q-0');
+      await page.keyboard.press('u');
+      await expect.poll(() => readLabels(id, 'q-0')).toEqual([null]);
+      const response = page.waitForResponse('**/api/trpc/review.listVerdicts?*');
+      answer.open();
+      await (await response).finished();
+      await expectCase(page, 'q-0');
+      await settle(page);
+      expect(await page.getByText('0 reviewed', { exact: true }).count()).toBe(1);
+      await page.unrouteAll({ behavior: 'wait' });
+    });
 
     describe('of a few sessions', () => {
       let id: string;

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { intercept, settle } from '../../support/dashboard';
 import { closed, correlated, scored, secondsAgo, started } from '../../support/facts';
+import { createGate } from '../../support/gate';
 import { dashboard } from './shared-dashboard';
 
 const NOBODY = '=SUM(A1) Zoë Ångström';
@@ -41,16 +42,13 @@ export function registerSearchTests(): void {
 
     it('takes what is typed while it loads', async () => {
       const page = await dashboard.visit('/users');
-      let load = () => {};
-      const loads = new Promise<void>((resolve) => {
-        load = resolve;
-      });
-      await intercept(page, '**/_next/static/chunks/**', (route) => loads.then(() => route.continue()));
+      const chunks = createGate();
+      await intercept(page, '**/_next/static/chunks/**', (route) => chunks.opened.then(() => route.continue()));
       await page.keyboard.press('/');
       await page.keyboard.type('zo');
       expect(await field(page).inputValue()).toBe('zo');
       expect(await options(page).count()).toBe(0);
-      load();
+      chunks.open();
       await options(page).first().waitFor();
       await page.keyboard.type('e');
       expect(await field(page).inputValue()).toBe('zoe');

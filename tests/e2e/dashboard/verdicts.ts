@@ -3,6 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionHistory } from '../../../contract/session-history';
 import { intercept, type Look, settle } from '../../support/dashboard';
 import { closed, correlated, scored, secondsAgo, started } from '../../support/facts';
+import { createGate } from '../../support/gate';
 import { dashboard } from './shared-dashboard';
 
 // A verdict with its reasons, its history, and what happens to one that cannot be saved. In a separate integration.
@@ -102,15 +103,12 @@ export function registerVerdictTests(): void {
       const page = await visit('/sessions');
       const row = page.locator(`tbody a[href*="/sessions/${ADA}"]`).first();
       const name = await row.getAttribute('aria-label');
-      let endWait = () => {};
-      const undone = new Promise<void>((resolve) => {
-        endWait = resolve;
-      });
+      const undone = createGate();
       let reads = 0;
       await intercept(page, '**/api/trpc/sessions.get?*', async (route) => {
         if (reads++ > 0) return route.continue();
         const response = await route.fetch();
-        await undone;
+        await undone.opened;
         // The page may not wait for it any more.
         await route.fulfill({ response }).catch(() => {});
       });
@@ -118,7 +116,7 @@ export function registerVerdictTests(): void {
       await expect.poll(() => reads).toBe(1);
       await page.keyboard.press('u');
       await expect.poll(() => reads).toBe(2);
-      endWait();
+      undone.open();
       await expect.poll(() => row.getAttribute('aria-label')).toBe(name);
       await page.unrouteAll({ behavior: 'wait' });
       await settle(page);

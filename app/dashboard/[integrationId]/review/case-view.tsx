@@ -10,6 +10,7 @@ import { Section } from '../../components/page-header';
 import { Skeleton } from '../../components/states';
 import { Time } from '../../components/time';
 import { useTRPC } from '../../queries';
+import { FRESH_MS } from '../../query-client';
 import { Findings, listFoundMoments } from '../sessions/[sessionId]/findings';
 import type { Scoring } from '../sessions/[sessionId]/score-sum';
 import { SessionFacts } from '../sessions/session-facts';
@@ -44,8 +45,8 @@ export function CaseView(props: CaseViewProps) {
     ...trpc.sessions.get.queryOptions(input),
     ...first(found.session),
     enabled: !isBlind || outcome !== undefined,
-    // It has changed since the cases were read.
-    ...(outcome === undefined ? {} : { staleTime: 0 }),
+    // It was labelled after the cases were read. A label that is shown may be on its way still, so nothing older replaces it.
+    staleTime: ({ state }) => (outcome === undefined || state.data?.label ? FRESH_MS : 0),
   });
   const isHidden = isBlind && !live.data?.label;
   const session = isHidden ? found.session : (live.data ?? found.session);

@@ -94,13 +94,22 @@ export function useReview(first: ReviewQueue | null) {
     if (openedAt === undefined) return;
     let sinceMs = Date.parse(openedAt);
     const ask = async () => {
-      if (document.hidden) return;
+      // What is told while a verdict or an undo is on its way may be older than it.
+      if (document.hidden || queryClient.isMutating() > 0) return;
+      const asked = latest.current;
       const since = new Date(sinceMs).toISOString();
       // Without an answer the next one tells more.
       const told = await client.review.listVerdicts.query({ since }).catch(() => []);
+      if (queryClient.isMutating() > 0) return;
       sinceMs = Math.max(sinceMs, ...told.map(({ decidedAt }) => Date.parse(decidedAt) - OVERLAP_MS));
       const before = latest.current;
-      act((current) => noteVerdicts(current, told));
+      const isUnchanged = (id: string) => asked?.outcomes[id] === before?.outcomes[id];
+      act((current) =>
+        noteVerdicts(
+          current,
+          told.filter(({ sessionId }) => isUnchanged(sessionId)),
+        ),
+      );
       for (const { sessionId } of told)
         if (before?.outcomes[sessionId] !== latest.current?.outcomes[sessionId])
           void queryClient.invalidateQueries({ queryKey: trpc.sessions.get.queryKey({ sessionId }) });

@@ -103,6 +103,8 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
    * later change shows what came of both.
    */
   const apply = async (before: Session, after: Session, send: () => Promise<void>) => {
+    // The answer to a read that has begun is older than `after`.
+    void queryClient.cancelQueries({ queryKey: trpc.sessions.get.queryKey({ sessionId: before.id }) });
     show(after);
     const sending = enqueue(before.id, send);
     const last = queues.current.get(before.id);

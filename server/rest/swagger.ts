@@ -45,7 +45,19 @@ export async function readSwaggerAsset(path: string): Promise<RestResponse | nul
   if (!path.startsWith('/swagger/')) return null;
   if (name === 'start.js') return respond('text/javascript; charset=utf-8', START);
   const type = FILES.get(name);
-  return type === undefined ? null : respond(type, await readFile(join(DIRECTORY, name)));
+  return type === undefined ? null : respond(type, await readShared(name));
+}
+
+/** What was read. All answers share it, so that unread answers of one client take no memory each. */
+const read = new Map<string, Promise<Uint8Array>>();
+
+function readShared(name: string): Promise<Uint8Array> {
+  const known = read.get(name);
+  if (known) return known;
+  const reading = readFile(join(DIRECTORY, name));
+  read.set(name, reading);
+  reading.catch(() => read.delete(name));
+  return reading;
 }
 
 function respond(type: string, body: string | Uint8Array): RestResponse {

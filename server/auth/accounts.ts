@@ -6,6 +6,7 @@ import type { Database, Transaction } from '../../db/client';
 import { staff, staffInvitations, staffSessions } from '../../db/schema';
 import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
 import { createId } from '../platform/ids';
+import { lockAccounts, requireAdmin } from './account-locks';
 import { lockInvitations, revokeInvitations } from './invitations';
 import { hashPassword } from './passwords';
 
@@ -24,12 +25,13 @@ const noteAct = (
     details: { email: account.email, ...details },
   });
 
-/** Creates an account. Throws INVALID_REQUEST naming `email` if the address already has one. */
+/** Creates an account. INVALID_REQUEST naming `email` if the address already has one, FORBIDDEN if the actor is no admin any more. */
 export async function createStaff({ db, actor }: AuditedContext, input: CreateStaffInput): Promise<{ id: string }> {
   const { email, password, role, name = email.slice(0, email.lastIndexOf('@')) } = input;
   const id = createId('stf');
   const passwordHash = await hashPassword(password);
   await db.orm.transaction(async (tx) => {
+    await lockAccounts(tx, actor);
     await lockInvitations(tx);
     const created = await tx
       .insert(staff)
@@ -130,9 +132,12 @@ export async function revokeStaffSessions(
   });
 }
 
-/** Changes an account under a lock, unless no active admin would be left. Throws NOT_FOUND for an unknown id. */
+/**
+ * Changes an account under a lock, unless no active admin would be left. NOT_FOUND for an unknown id, FORBIDDEN if the actor is no
+ * admin any more.
+ */
 async function changeAccount(
-  { db }: AuditedContext,
+  { db, actor }: AuditedContext,
   id: string,
   change: (tx: Transaction, account: typeof staff.$inferSelect) => Promise<void>,
 ) {
@@ -140,6 +145,7 @@ async function changeAccount(
     // When two admins demote each other at once, the second waits for this lock and then sees the first change.
     const isConcerned = or(eq(staff.role, 'admin'), eq(staff.id, id));
     const locked = await tx.select().from(staff).where(isConcerned).orderBy(asc(staff.id)).for('update');
+    requireAdmin(actor, locked);
     const account = locked.find((row) => row.id === id);
     if (!account) throw notFound();
     await change(tx, account);

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { and, asc, eq, gt, inArray, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
 import {
   type AcceptInvitationInput,
@@ -15,6 +15,7 @@ import { staff, staffInvitations, staffSessions } from '../../db/schema';
 import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
 import { createId } from '../platform/ids';
 import type { Secrets } from '../platform/secrets';
+import { lockAccounts } from './account-locks';
 import { hashPassword } from './passwords';
 import { type AuthContext, openStaffSession } from './sessions';
 import { countTry, forgiveTry, listTryBuckets, type Throttled } from './tries';
@@ -64,20 +65,6 @@ export async function createPasswordLink(context: InvitingContext, { id }: { id:
     });
     return created;
   });
-}
-
-/**
- * Locks the account of the admin who makes a link, and the one that the link is for. FORBIDDEN unless the admin is still one: the
- * role was checked before the transaction. Who demotes or disables them now waits, and then finds the link.
- */
-async function lockAccounts(tx: Transaction, actor: Actor, id = '') {
-  const actorId = actor.kind === 'Staff' ? actor.id : '';
-  // In the order of `changeAccount`, so that no two transactions wait for each other.
-  const isOne = inArray(staff.id, [actorId, id]);
-  const locked = await tx.select().from(staff).where(isOne).orderBy(asc(staff.id)).for('share');
-  if (actor.kind === 'Staff' && !locked.some((row) => row.id === actorId && row.role === 'admin' && !row.disabled))
-    throw new ApiError('FORBIDDEN', 'Your account is no admin any more');
-  return locked;
 }
 
 /** Inserts an invitation in place of an earlier one of the same address. Removes all that have expired. */

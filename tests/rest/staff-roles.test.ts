@@ -233,6 +233,30 @@ describe('admins', () => {
       expect((await admin.mutate(`staff.${procedure}`, { id: 'stf_nobody', role: 'viewer' })).status).toBe(404);
   });
 
+  it.each([
+    ['enable themselves', 'enable', (id: string) => ({ id })],
+    ['make themselves admin', 'setRole', (id: string) => ({ id, role: 'admin' })],
+    ['make another admin', 'create', () => ({ email: 'heir@example.com', password: 'twelve chars', role: 'admin' })],
+  ])('that an admin disables cannot %s by a call of the same moment', async (_what, name, makeInput) => {
+    const other = await createStaffClient(server, 'admin');
+    await other.mutate('invitations.create', { email: 'guest@example.com', name: 'x', role: 'viewer' });
+    const { sql } = server.database.db;
+    const { disabled, tried } = await sql.begin(async (tx) => {
+      await tx`select from staff_invitations where created_by = ${other.email} for update`;
+      const disabled = admin.mutate('staff.disable', { id: other.id });
+      await waitForLocks(sql, 1);
+      const tried = other.mutate(`staff.${name}`, makeInput(other.id));
+      await Promise.race([tried, waitForLocks(sql, 2)]);
+      return { disabled, tried };
+    });
+    expect((await disabled).status).toBe(200);
+    const { status, body } = await tried;
+    expect([status, body.error?.message]).toEqual([403, 'Your account is no admin any more']);
+    const [account] = await sql`select role, disabled from staff where id = ${other.id}`;
+    expect(account).toEqual({ role: 'admin', disabled: true });
+    expect(await sql`select 1 from staff where email = 'heir@example.com'`).toHaveLength(0);
+  });
+
   it('cannot disable or demote the last admin, not even two admins at once', async () => {
     const second = await createStaffClient(server, 'admin');
     // Both wait for the accounts, then continue at the same moment.

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { ApiError } from '../../contract/errors';
 import { isKnownOutage, isUnavailable } from '../../db/client';
 import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
@@ -45,9 +46,8 @@ const STATUSES = {
 
 const FAULT_OF_STATUS = new Map(Object.entries(STATUSES).map(([fault, status]) => [status, fault]));
 
-/** Answers JSON that nobody keeps. */
 export const respond = (status: number, value: unknown, headers: Record<string, string> = {}) =>
-  Response.json(value, { status, headers: { 'cache-control': 'no-store', ...headers } });
+  Response.json(value, { status, headers });
 interface Refusal {
   /** The field of the input that is refused. */
   field?: string;
@@ -73,7 +73,7 @@ export function refuseInput({ issues }: z.ZodError): Response {
 export const refuseForeign = () =>
   refuse('FORBIDDEN', 'Requests that change something must come from a page of this host');
 
-/** Sets the request id on the response and writes the request's log line. */
+/** Sets the request id on the response, which nobody keeps, and writes the request's log line. */
 export async function logAccess(
   service: Service,
   request: Request,
@@ -83,6 +83,7 @@ export async function logAccess(
   const access = beginAccess(request.method, route);
   const response = await answer(access);
   response.headers.set('x-request-id', access.requestId);
+  response.headers.set('cache-control', 'no-store');
   if (response.status >= 400) access.code ??= FAULT_OF_STATUS.get(response.status);
   endAccess(service, access, response.status);
   return response;
@@ -100,6 +101,8 @@ export async function readJson(request: Request): Promise<unknown> {
 
 /** Answers a fault of ours, and logs it. */
 export function refuseFault(service: Service, error: unknown, access: Access): Response {
+  if (error instanceof ApiError && error.code === 'SERVICE_UNAVAILABLE')
+    return refuse('SERVICE_UNAVAILABLE', error.message);
   const isOutage = isUnavailable(error);
   const level = isKnownOutage(error) ? 'debug' : isOutage ? 'warn' : 'error';
   service.log[level]({ err: error, requestId: access.requestId }, 'a staff session could not be read or changed');

@@ -54,6 +54,8 @@ describe('sign-in', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const me = await openStaffClient(second, readCookie(answer)).query('staff.me');
     expect(me.body.result.data).toEqual(answer.body.staff);
+    // No browser or cache keeps what a procedure answers.
+    expect(me.headers.get('cache-control')).toBe('no-store');
   });
 
   it('that is under way when the password changes opens no session for the old one', async () => {

@@ -1,3 +1,4 @@
+import { configure } from 'safe-stable-stringify';
 import { ApiError } from '../../contract/errors';
 import type { Database } from '../../db/client';
 import { runUnitOfWork } from '../../db/unit-of-work';
@@ -11,6 +12,10 @@ import type { VerifiedKey } from '../domain/key-verifier';
 import type { Service } from '../service';
 import type { RestRequest } from './request';
 import type { Route } from './routes';
+
+/** No valid input is nested so deeply. What is deeper is not looked at, and refused later. */
+const MAX_DEPTH = 16;
+const writeValue = configure({ maximumDepth: MAX_DEPTH });
 
 const PRINTABLE_ASCII = /^[ -~]{1,255}$/;
 
@@ -32,7 +37,7 @@ export async function runOnce(
   { route, input, key }: { route: Route; input: object; key: string },
   run: (service: Service) => Promise<unknown>,
 ): Promise<{ result: unknown; isReplayed: boolean }> {
-  const content = `${route.method} ${route.template} ${JSON.stringify(input)}`;
+  const content = `${route.method} ${route.template} ${writeInput(input)}`;
   const request = { integrationId: integration.id, apiKeyId: keyId, key, content };
   const claim = await claimIdempotencyKey(service, request);
   if (claim.kind === 'answered') return { result: JSON.parse(claim.answer).result, isReplayed: true };
@@ -50,6 +55,10 @@ export async function runOnce(
     throw error;
   }
 }
+
+/** Writes an input, whose fields are in the order of the contract, so that equal ones are equal texts: within fields, order means nothing. */
+const writeInput = (input: object) =>
+  `{${Object.entries(input).map(([name, value]) => `${JSON.stringify(name)}:${writeValue(value)}`)}}`;
 
 /** Empties the secret, if there is one. It stays a text, as the document says; an empty one signs nothing. */
 const hideSecret = (result: unknown) =>

@@ -99,6 +99,24 @@ describe('a POST with an idempotency key', () => {
     expect([spaced.status, isReplayed(spaced)]).toEqual([200, true]);
   });
 
+  it('is the same request in whatever order its nested fields are', async () => {
+    const [key, field] = [randomUUID(), 'botScore'];
+    const first = await create(key, { body: { ...HOOK, threshold: { field, operator: 'gte', value: 0.9 } } });
+    const turned = await create(key, { body: { ...HOOK, threshold: { value: 0.9, operator: 'gte', field } } });
+    expect([first.status, turned.status, isReplayed(turned)]).toEqual([200, 200, true]);
+    expectError(
+      await create(key, { body: { ...HOOK, threshold: { field, operator: 'gte', value: 0.8 } } }),
+      'INVALID_REQUEST',
+      'Idempotency-Key',
+    );
+  });
+
+  it('that is nested very deeply is refused, not a fault on our side', async () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const answer = await create(randomUUID(), { body: `{"name":${deep},${JSON.stringify(HOOK).slice(1)}` });
+    expectError(answer, 'INVALID_BODY', 'name');
+  });
+
   it('is refused if the key belongs to another body, route or path', async () => {
     const key = randomUUID();
     const { id } = (await create(key)).body.data;

@@ -71,7 +71,9 @@ const PROCEDURES: Record<ListName, string> = {
 function readPath(path: string): { integrationId: string; list: ListName } | null {
   const [, encoded = '', list = ''] = PATH.exec(path) ?? [];
   const integrationId = decodeOrNull(encoded);
-  return integrationId && Object.hasOwn(PROCEDURES, list) ? { integrationId, list: list as ListName } : null;
+  return integrationId && !integrationId.includes('\0') && Object.hasOwn(PROCEDURES, list)
+    ? { integrationId, list: list as ListName }
+    : null;
 }
 
 async function answerFile(

@@ -188,6 +188,7 @@ describe('who gets the file of a list', () => {
     expect(text).toContain('Of the other');
     expect(text).not.toContain('Zoë');
     expect((await ask('sessions.csv', { of: 'int_nobody' })).status).toBe(404);
+    expect((await ask('sessions.csv', { of: '%00' })).status).toBe(404);
     expect((await ask(`deliveries.csv?id=${webhookId}`, { of: other.id })).status).toBe(404);
   });
 

@@ -225,6 +225,17 @@ function registerReportTests(): void {
     const open = () => dashboard.visit(path);
     const download = (page: Page, of = path) => page.context().request.get(`${dashboard.base}${of}/report.json`);
 
+    it('is that of the session whose page is shown, whatever its id', async () => {
+      const ids = ['user%40uni-7', 'user@uni-7', '50%zz'];
+      const facts = ids.flatMap((id) => [started(id), closed(id)]);
+      expect((await dashboard.product.ingest(dashboard.integrationId, facts)).status).toBe(200);
+      const page = await open();
+      for (const id of ids) {
+        const answer = await download(page, `/sessions/${encodeURIComponent(id)}/evidence`);
+        expect([id, answer.status(), (await answer.json()).session?.id]).toEqual([id, 200, id]);
+      }
+    });
+
     it('has each value of its JSON, in words where words are better, and accuses nobody', async () => {
       const page = await open();
       const verdict = { sessionId: it1, verdict: 'bot', reasons: ['TooFast', 'PastedAnswers'], confidence: 'low' };

@@ -18,16 +18,16 @@ const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosnif
 
 /** Answers the evidence of a session as a file: the same as the page next to it shows. For signed-in staff. */
 export async function GET(_request: Request, { params }: Params): Promise<Response> {
+  // Next decodes the parameters of a route handler, unlike those of a page.
   const { integrationId, sessionId } = await params;
-  const id = decodeURIComponent(sessionId);
   try {
-    const caller = await createStaffCaller(decodeURIComponent(integrationId));
-    const report = await caller.sessions.getEvidenceReport({ sessionId: id });
+    const caller = await createStaffCaller(integrationId);
+    const report = await caller.sessions.getEvidenceReport({ sessionId });
     return new Response(`${JSON.stringify(report, null, 2)}\n`, {
       headers: {
         ...HEADERS,
         'content-type': 'application/json; charset=utf-8',
-        'content-disposition': writeContentDisposition(`session-evidence-${id}`, 'json'),
+        'content-disposition': writeContentDisposition(`session-evidence-${sessionId}`, 'json'),
       },
     });
   } catch (error) {

@@ -13,6 +13,8 @@ import { createBatcher, type PendingItem } from '../platform/batcher';
 export const MEMORY_DAYS = 30;
 /** The most sessions of a user or device that are looked at: the latest ones. */
 export const MAX_VISITS = 200;
+/** The most sessions of a device that are counted. */
+const MAX_COUNTED = 1_000;
 /** The most matches and events of a session that are looked at. */
 const MAX_MATCHES = 100;
 const MAX_EVENTS = 500;
@@ -92,6 +94,8 @@ export interface History {
   listUserVisits(): Promise<Visit[]>;
   /** Lists the latest sessions of a user before a session, however long ago. */
   listVisitsBefore(visit: NamedVisit): Promise<Visit[]>;
+  /** Whether the user had the device in sessions that retention has removed. The counts still know them. */
+  hadDevice(visit: MatchedVisit): Promise<boolean>;
   /** Lists whom the session was reliably matched with, oldest first. */
   listMatches(): Promise<Match[]>;
   /** Lists the latest events of a session. */
@@ -113,6 +117,7 @@ export interface LookUps {
 interface Key {
   integrationId: string;
   value: string;
+  fingerprint?: string;
   from?: string;
   to?: string;
 }
@@ -125,6 +130,7 @@ export function createLookUps(db: Pick<Database, 'query'>): LookUps {
   const findDeviceVisits = createLookUp<Visit>(db, LIST_DEVICE_VISITS);
   const findUserVisits = createLookUp<Visit>(db, LIST_USER_VISITS);
   const findVisitsBefore = createLookUp<Visit>(db, LIST_VISITS_BEFORE);
+  const findRemoved = createLookUp<{ wereRemoved: boolean }>(db, READ_REMOVED);
   const findMatches = createLookUp<Match>(db, LIST_MATCHES);
   const findEvents = createLookUp<StoredEvent>(db, LIST_EVENTS);
   const findScore = createLookUp<{ scoredAt: string; segments: ScoredSegment[] | null }>(db, READ_SEGMENTS);
@@ -146,6 +152,10 @@ export function createLookUps(db: Pick<Database, 'query'>): LookUps {
         async listVisitsBefore(visit) {
           const visits = await findVisitsBefore({ integrationId, value: visit.userId, to: visit.createdAt });
           return visits.filter((other) => comesBefore(other, visit));
+        },
+        async hadDevice({ userId, fingerprint }) {
+          const [found] = await findRemoved({ integrationId, value: userId, fingerprint });
+          return found!.wereRemoved;
         },
         listMatches: () => findMatches({ integrationId, value: session.id }),
         listEvents: (value) => findEvents({ integrationId, value }),
@@ -193,7 +203,7 @@ function createLookUp<Row>(db: Pick<Database, 'query'>, statement: string): (key
 /** Looks each key up by itself, so that no plan depends on statistics. */
 const lookUp = (columns: string, of: string) => `
   select k.place, ${columns} from json_to_recordset($1::text::json) as k(
-    place int, "integrationId" text, value text, "from" timestamptz, "to" timestamptz)
+    place int, "integrationId" text, value text, fingerprint text, "from" timestamptz, "to" timestamptz)
    cross join lateral (${of}) found`;
 
 const VISIT_COLUMNS = `
@@ -227,6 +237,18 @@ const LIST_VISITS_BEFORE = lookUp(
   `select * from sessions s
     where s.integration_id = k."integrationId" and s.user_id = k.value and s.created_at <= k."to"
     order by s.created_at desc, s.id desc limit ${MAX_VISITS}`,
+);
+
+/** Compares all sessions that the user ever had with the device, folded or not, with those that exist. */
+const READ_REMOVED = lookUp(
+  'found."wereRemoved"',
+  `select coalesce((select p.sessions from entity_pairs p
+             where p.integration_id = k."integrationId" and p.kind = 'user' and p.value = k.value and p.other = k.fingerprint), 0)
+        + coalesce((select sum(d.sign) from session_deltas d
+             where d.integration_id = k."integrationId" and d.user_id = k.value and d.fingerprint = k.fingerprint), 0)
+        > (select count(*) filter (where s.user_id = k.value)
+             from (select user_id from sessions where integration_id = k."integrationId" and fingerprint = k.fingerprint
+                    order by created_at desc, id desc limit ${MAX_COUNTED}) s) as "wereRemoved"`,
 );
 
 const LIST_MATCHES = `${lookUp(

@@ -23,7 +23,7 @@ export const sharedDeviceRule: AnomalyRule = {
   name: 'SharedDevice',
   definition: `A user is new to a device that another user has used within ${MEMORY_DAYS} days. Once for each device and new user.`,
   parameters: [
-    `memory: ${MEMORY_DAYS} days; new: not among the user’s latest ${MAX_VISITS} sessions, however long ago`,
+    `memory: ${MEMORY_DAYS} days; new: not among the user’s latest ${MAX_VISITS} sessions, however long ago, nor in one that retention has removed`,
     `a device with ${SHARED_MACHINE_USERS} or more users is a shared machine and not judged`,
   ],
   severity: `low for one other user, medium from ${MEDIUM_USERS}, high from ${HIGH_USERS}`,
@@ -52,10 +52,10 @@ export const isSharedMachine = (visits: readonly Visit[]): boolean =>
   new Set(visits.filter(isMatched).map(({ userId }) => userId)).size >= SHARED_MACHINE_USERS;
 
 /** Whether the user never had the device, not before a holiday either. */
-const isNew = async (first: MatchedVisit, history: History) =>
-  (await history.listVisitsBefore(first)).every(
-    (visit) => !isMatched(visit) || visit.fingerprint !== first.fingerprint,
-  );
+async function isNew(first: MatchedVisit, history: History): Promise<boolean> {
+  const before = (await history.listVisitsBefore(first)).filter(isMatched);
+  return before.every(({ fingerprint }) => fingerprint !== first.fingerprint) && !(await history.hadDevice(first));
+}
 
 const describeUser = (
   { id: sessionId, userId, fingerprint, correlatedAt }: MatchedVisit,

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ScoredSegment } from '../../contract/evidence';
+import { pruneSessions } from '../../server/domain/retention';
+import { foldSessionDeltas } from '../../server/domain/rollups';
 import type { Fact } from '../../server/pipeline/facts';
 import { Campus, shorten } from '../support/campus';
 import { startTestServer, type TestServer } from '../support/server';
@@ -86,6 +88,17 @@ describe('SharedDevice', () => {
   it('is not told of one person whom the LMS and the customer’s server name by ids of different kinds', async () => {
     expect(await listTypes({ user: '42', confidence: 0.7 }, { user: 'sis-7', ago: 50 })).toEqual([]);
     expect(await listTypes({ user: 'bob', ago: 40 })).toEqual(['SharedDevice low bob']);
+  });
+
+  it('leaves a device alone whose sessions retention has removed, of its user and of one who shares it', async () => {
+    await server.service.db.sql`update integrations set plan = 'free' where id = ${campus.customer.id}`;
+    const away = await listTypes({ ...LAPTOP, ago: daysAgo(40) }, { ...PHONE, ago: 90 });
+    expect(away).toEqual([]);
+    await pruneSessions(server.service.db);
+    expect(await listTypes({ ...LAPTOP, user: 'bob', ago: 60 }, { ...LAPTOP, ago: 30 })).toEqual([]);
+    // Whether they are folded or not.
+    await foldSessionDeltas(server.service.db);
+    expect(await listTypes({ ...LAPTOP, ago: 20 })).toEqual([]);
   });
 
   it('is found whichever of the two sessions is told first', async () => {

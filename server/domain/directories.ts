@@ -34,19 +34,29 @@ const countEntity = (kind: 'user' | 'course', row: string) => `
                group by bin having sum(sessions) > 0) bins
       having sum(sessions) > 0`;
 
-/** Reads when a user or course was first and last seen, including sessions that retention has removed. */
-const readEnds = (column: 'user_id' | 'course_id', row: string) => {
-  const end = (pick: 'min' | 'max') =>
-    `(select ${pick}(created_at) from sessions t where t.integration_id = ${row}.integration_id and t.${column} = ${row}.id)`;
-  return `least(${end('min')}, p.first_seen_at) as "firstSeenAt", greatest(${end('max')}, p.last_seen_at) as "lastSeenAt"`;
+/**
+ * Reads the end of a column over the sessions of a row, including those that retention has removed. While a user is erased, their
+ * sessions get their pseudonym one after the other, so those under both ids count.
+ */
+const readEnd = (kind: 'user' | 'course', row: string, pick: 'min' | 'max', column: string, pruned: string) => {
+  const end = (id: string) =>
+    `(select ${pick}(${column}) from sessions t where t.integration_id = ${row}.integration_id and t.${kind}_id = ${id})`;
+  const ends = [end(`${row}.id`), `p.${pruned}`, ...(kind === 'user' ? [end('erasing.user_id')] : [])];
+  return `${pick === 'min' ? 'least' : 'greatest'}(${ends})`;
 };
-const joinPruned = (kind: 'user' | 'course', row: string) =>
-  `left join pruned_ends p on p.integration_id = ${row}.integration_id and p.kind = '${kind}' and p.value = ${row}.id`;
+const readEnds = (kind: 'user' | 'course', row: string) =>
+  `${readEnd(kind, row, 'min', 'created_at', 'first_seen_at')} as "firstSeenAt",
+         ${readEnd(kind, row, 'max', 'created_at', 'last_seen_at')} as "lastSeenAt"`;
+const joinEnds = (kind: 'user' | 'course', row: string) => `
+    left join pruned_ends p on p.integration_id = ${row}.integration_id and p.kind = '${kind}' and p.value = ${row}.id
+    ${kind === 'user' ? `left join erasing on erasing.pseudonym = ${row}.id` : ''}`;
 
 const CHANGES = `
   with changes as materialized (
     select kind, value, other, sign, bin, score_micros, confidence_micros
-      from session_deltas ${ENTITIES} where integration_id = $1 and value is not null)`;
+      from session_deltas ${ENTITIES} where integration_id = $1 and value is not null),
+  erasing as materialized (
+    select pseudonym, user_id from user_erasures where integration_id = $1 and user_id is not null and are_counts_moved)`;
 
 /** Lists the users that sessions are correlated with, by id (specification: GET /v1/users). */
 export async function listUsers(context: DomainContext, input: ListUsersInput): Promise<Page<User>> {
@@ -69,18 +79,17 @@ const showUser = ({ integration }: DomainContext, { maxEffectiveBin, ...user }: 
 });
 
 const SHOWN_OF_USER = `u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 'u.integration_id', 'u.id')} as "deviceCount",
-         greatest((select max(bot_score) from sessions t where t.integration_id = u.integration_id and t.user_id = u.id),
-                  p.max_bot_score) as "maxBotScore",
-         ${readEnds('user_id', 'u')},
+         ${readEnd('user', 'u', 'max', 'bot_score', 'max_bot_score')} as "maxBotScore",
+         ${readEnds('user', 'u')},
          (select count(*)::int from device_confirmations c
            where c.integration_id = u.integration_id and c.user_id = u.id) as "confirmedDeviceCount",
          (select count(*)::int from anomalies a
-           where a.integration_id = u.integration_id and a.user_id = u.id) as "anomalyCount"`;
+           where a.integration_id = u.integration_id and a.user_id in (u.id, erasing.user_id)) as "anomalyCount"`;
 const selectUsers = (rows: string) => `
   ${CHANGES}
   select ${SHOWN_OF_USER}
     from (${rows}) u cross join lateral (${countEntity('user', 'u')}) s
-    ${joinPruned('user', 'u')}
+    ${joinEnds('user', 'u')}
    order by u.id limit $3`;
 const LIST_USERS = selectUsers(nextRows('users'));
 const READ_USER = selectUsers(oneRow('users'));
@@ -100,12 +109,12 @@ export async function getCourse(context: DomainContext, { courseId }: { courseId
 
 const SHOWN_OF_COURSE = `course.id, course.name, course.code, course.url, s."sessionCount", s."botSessionCount", s."averageBotScore",
          ${countOthers('course', 'course.integration_id', 'course.id')} as "userCount",
-         ${readEnds('course_id', 'course')}`;
+         ${readEnds('course', 'course')}`;
 const selectCourses = (rows: string) => `
   ${CHANGES}
   select ${SHOWN_OF_COURSE}
     from (${rows}) course cross join lateral (${countEntity('course', 'course')}) s
-    ${joinPruned('course', 'course')}
+    ${joinEnds('course', 'course')}
    order by course.id limit $3`;
 const LIST_COURSES = selectCourses(nextRows('courses'));
 const READ_COURSE = selectCourses(oneRow('courses'));
@@ -155,7 +164,7 @@ const composeSorted = (kind: 'user' | 'course', row: string, shown: string, { ro
   ${CHANGES}
   select ${shown}, ${row}."sortKey"
     from (${rows}) ${row} left join lateral (${countEntity(kind, row)}) s on true
-    ${joinPruned(kind, row)}
+    ${joinEnds(kind, row)}
    order by ${row}."sortKey" ${direction}, ${row}.id ${direction}`,
   };
 };

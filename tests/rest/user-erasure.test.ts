@@ -204,6 +204,35 @@ describe('an erasure', () => {
     await waitForReceipt(other, body.data.id);
   });
 
+  it('is in the list of users with all their figures while their sessions still have the old id', async () => {
+    const customer = await createAda();
+    const { sql } = server.database.db;
+    const readUser = async () => {
+      const users: Record<string, unknown>[] = await customer.read('/v1/users');
+      const { id, name, email, url, ...figures } = users.find((user) => user.id !== BEN.id)!;
+      return { id, figures };
+    };
+    const before = await readUser();
+    expect(before.figures).toMatchObject({ maxBotScore: 0.95, firstSeenAt: expect.any(String) });
+    const key = await begin(customer);
+    await sql.unsafe(`
+      create function test_fail() returns trigger language plpgsql as $$ begin raise 'a fault'; end $$;
+      create trigger test_fail before update of user_id on sessions for each row execute function test_fail()`);
+    try {
+      await expect(
+        (async () => {
+          for (;;) await sleep((await server.service.erasures.jobs.continueErasure(key)) ?? 0);
+        })(),
+      ).rejects.toThrow('a fault');
+      const { id, figures } = await readUser();
+      expect(id).toMatch(/^erased-/);
+      expect(figures).toEqual(before.figures);
+    } finally {
+      await sql.unsafe('drop function test_fail cascade');
+    }
+    await waitForReceipt(customer, key.erasureId);
+  });
+
   it('goes on where a process died, and may repeat any step', async () => {
     const customer = await createAda();
     const before = await readTotals(customer);

@@ -51,9 +51,9 @@ export async function eraseReports(
     if (!isHidden && !(await namesUser(stores, row, user))) continue;
     if (!isHidden) {
       await db.transact(async (query) => {
-        await query(HIDE, [integrationId, row.id]);
+        const [hidden] = await query(HIDE, [integrationId, row.id]);
         await query(REMOVE_FACT, [integrationId, row.id]);
-        await count(query);
+        if (hidden) await count(query);
       });
     }
     await purgeReport({ db }, stores, { integrationId, reportId: row.id }, row.store);
@@ -107,5 +107,8 @@ const LIST = `
               and p.value = j.parameters ->> 'courseId' and p.other = $3) as "isOfCourse"
     from report_jobs j where j.integration_id = $1 and j.id > $2 order by j.id limit ${SLICE_ROWS}`;
 
-const HIDE = `update report_jobs set state = 'Deleted', expires_at = now() where integration_id = $1 and id = $2`;
+/** Answers nothing if another run of the same erasure has hidden it, and counted it. */
+const HIDE = `
+  update report_jobs set state = 'Deleted', expires_at = now()
+   where integration_id = $1 and id = $2 and state <> 'Deleted' returning 1`;
 const REMOVE_FACT = 'delete from reports where integration_id = $1 and id = $2';

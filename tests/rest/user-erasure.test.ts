@@ -347,7 +347,7 @@ async function requestReport(customer: Customer, input: object): Promise<string>
   return id;
 }
 
-/** Begins an erasure without the engine. */
+/** Begins an erasure. The engine may work on it too. */
 async function begin(customer: Customer) {
   const { body } = await erase(customer);
   return { integrationId: customer.id, erasureId: body.data.id as string };

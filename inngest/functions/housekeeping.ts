@@ -108,13 +108,13 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
   const keepTraces = client.createFunction(
     {
       id: 'prune-traces',
-      name: 'Make the partitions of the next days, and remove old traces',
-      triggers: [{ cron: '7 3 * * *' }],
+      name: 'Remove old traces, and make the partitions of the next days',
+      triggers: [{ cron: '7 * * * *' }],
       retries: 2,
     },
     async ({ step }) => {
-      await step.run('create', () => jobs.createPartitions());
       await step.run('prune', () => jobs.pruneTraces());
+      await step.run('create', () => jobs.createPartitions());
     },
   );
   /** A day that failed is drawn in the next hour. */

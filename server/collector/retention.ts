@@ -1,15 +1,14 @@
 import { PLANS, type Plan } from '../../contract/tiers';
-import type { Database } from '../../db/client';
+import { type Database, isTimeout } from '../../db/client';
 import { BATCH_SIZE, removeBatches } from '../domain/retention';
 
 const PARTITIONED = ['session_batches', 'session_traces'];
 /** Partitions are made for today and this many days. */
 const DAYS_AHEAD = 3;
 const DAY_MS = 86_400_000;
-const MAX_REMOVED = 50_000;
 /** Postgres: rows of the day are already in the default partition. */
 const CHECK_VIOLATION = '23514';
-/** Making or dropping a partition locks the table for a moment. If that takes longer, the next run does it. */
+/** Making or dropping a partition locks the table for a moment. If that takes longer, as while a backup reads, a later run does it. */
 const LOCK_LIMIT_MS = 2_000;
 
 const writeDay = (dayMs: number) => new Date(dayMs).toISOString().slice(0, 10);
@@ -38,14 +37,16 @@ export async function createPartitions(db: Database, nowMs = Date.now()): Promis
 
 /**
  * Drops the partitions of days that are older than `traceDays`, and removes older rows of the default partitions. Also removes
- * traces that are older than the retention of their integration's plan, and what is known of the sessions of all of them.
- * Returns how many sessions it forgot.
+ * traces that are older than the retention of their integration's plan, and what is known of the sessions of all of them, however
+ * many they are. Returns how many sessions it forgot.
  */
 export async function pruneTraces(db: Database, traceDays: number, nowMs = Date.now()): Promise<number> {
   const firstDay = writeDay(nowMs - traceDays * DAY_MS);
   for (const { name, table } of await listPartitions(db)) {
     if (name >= nameOf(table, firstDay) || name === `${table}_default`) continue;
-    await changePartitions(db, `drop table if exists ${name}`);
+    await changePartitions(db, `drop table if exists ${name}`).catch((error: unknown) => {
+      if (!isTimeout(error)) throw error;
+    });
   }
   let pruned = 0;
   for (const { id, plan } of await db.query<{ id: string; plan: Plan }>(
@@ -53,7 +54,7 @@ export async function pruneTraces(db: Database, traceDays: number, nowMs = Date.
     [],
   )) {
     const days = Math.min(traceDays, PLANS[plan].retentionDays);
-    pruned += await removeBatches(db, PRUNE, [id, writeDay(nowMs - days * DAY_MS)], MAX_REMOVED);
+    pruned += await removeBatches(db, PRUNE, [id, writeDay(nowMs - days * DAY_MS)], Number.POSITIVE_INFINITY);
   }
   return pruned;
 }

@@ -239,6 +239,26 @@ describe('partitions', () => {
     expect(await listPartitions()).toEqual(defaults);
   });
 
+  it('that a backup reads are dropped by a later run, which does not keep other traces any longer', async () => {
+    const { db } = server.service;
+    const nowMs = day('2025-04-01');
+    await createPartitions(db, nowMs);
+    const own = await openPages('free');
+    const batch = makePageBatch(nowMs);
+    await writeSessions(own, nowMs, [[batch]]);
+    await writeSessions(own, nowMs - DAY_MS, [[batch]]);
+    await db.sql.begin(async (tx) => {
+      await tx.unsafe('lock table session_batches_20250401 in access share mode');
+      await pruneTraces(db, 1, nowMs + 10 * DAY_MS);
+      expect((await listPartitions()).filter((name) => !name.endsWith('default'))).toEqual([
+        'session_batches_20250401',
+      ]);
+      expect(await countKept(own)).toEqual({ sessions: 0, batches: 0, traces: 0 });
+    });
+    await pruneTraces(db, 1, nowMs + 10 * DAY_MS);
+    expect((await listPartitions()).every((name) => name.endsWith('default'))).toBe(true);
+  });
+
   it('leave a day alone that began before them', async () => {
     const { db } = server.service;
     const nowMs = day('2025-06-01');

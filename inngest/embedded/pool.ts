@@ -26,12 +26,26 @@ class LenientPool extends Pool {
 }
 
 /**
+ * Reads TLS out of an address as postgres.js does, which opens all other connections: `require` encrypts and does not check the
+ * certificate, as in libpq. pg checks it.
+ */
+function readAddress(databaseUrl: string) {
+  const url = new URL(databaseUrl);
+  const mode = url.searchParams.get('sslmode') ?? url.searchParams.get('ssl');
+  url.searchParams.delete('sslmode');
+  url.searchParams.delete('ssl');
+  const isPlain = mode === null || mode === 'disable' || mode === 'false';
+  const isUnchecked = mode === 'require' || mode === 'prefer' || mode === 'allow';
+  return { connectionString: url.href, ssl: isPlain ? false : { rejectUnauthorized: !isUnchecked } };
+}
+
+/**
  * Opens connections for graphile-worker. To be ended by the caller: if graphile-worker opens a pool, it stops listening to
  * its errors as soon as it begins to close it, and an error of a closing connection would end the process.
  */
 export function openPool(databaseUrl: string, max: number): Pool {
   const ignore = () => {};
-  return new LenientPool({ connectionString: databaseUrl, max })
+  return new LenientPool({ ...readAddress(databaseUrl), max })
     .on('error', ignore)
     .on('connect', (client) => client.on('error', ignore));
 }

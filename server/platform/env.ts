@@ -42,6 +42,14 @@ const retryDelays = z
   .transform((text) => text.split(','))
   .pipe(z.array(duration).length(6, 'must be six durations, separated by commas'));
 
+/** postgres.js cuts an address at its first colon. */
+const databaseUrl = z
+  .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+  .refine(
+    (url) => !(URL.canParse(url) && new URL(url).hostname.startsWith('[')),
+    'must name a host, not an IPv6 address',
+  );
+
 const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})$/;
 const allowHosts = z.string().transform((text, context) => {
   const hosts = text.split(',').map((host) => host.trim().toLowerCase());
@@ -88,12 +96,10 @@ export const settingsSchema = z.object({
     .string()
     .default('127.0.0.1')
     .describe('The address to listen on; `0.0.0.0` behind a proxy on another machine.'),
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+  DATABASE_URL: databaseUrl
     .optional()
     .describe('`postgres://…`; `APP_SECRET` is then required. Unset: embedded Postgres.'),
-  DATABASE_DIRECT_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+  DATABASE_DIRECT_URL: databaseUrl
     .optional()
     .describe(
       'The address past a pooler, for migrations, the embedded engine and the connection that shows that a process lives. Unset: `DATABASE_URL`.',

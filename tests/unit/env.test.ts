@@ -222,6 +222,14 @@ describe('WEBHOOK_ALLOW_HOSTS', () => {
   });
 });
 
+it.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])(
+  '%s must name a host, because the driver reads no IPv6 address',
+  (name) => {
+    const settings = { APP_SECRET, DATABASE_URL, [name]: 'postgres://user@[::1]:5432/db' };
+    expect(refusalOf(settings)).toBe(`${name}: must name a host, not an IPv6 address`);
+  },
+);
+
 describe('PUBLIC_URL_US and PUBLIC_URL_EU', () => {
   it('are kept without a trailing slash', () => {
     expect(

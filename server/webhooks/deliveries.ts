@@ -199,9 +199,15 @@ export async function readBacklog(db: Database): Promise<{ pending: number; ageS
   return row!;
 }
 
-// Each number comes from an index on pending rows only, so finished ones are never read.
+// Each number comes from an index on pending rows only, so finished ones are never read. What is held for a disabled subscription is
+// pending, but waits for nobody.
 const READ_BACKLOG = `
   select (select count(*)::int from webhook_deliveries where status = 'Pending') as pending,
-         (select coalesce(greatest(0, extract(epoch from now() - min(next_attempt_at))), 0)::float8
-            from webhook_deliveries where status = 'Pending') as "ageSeconds",
+         (select coalesce(greatest(0, extract(epoch from now() - min(d.next_attempt_at))), 0)::float8
+            from webhook_subscriptions s
+            cross join lateral (
+              select next_attempt_at from webhook_deliveries d
+               where d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending' and d.lease is null
+               order by next_attempt_at limit 1) d
+           where s.enabled and s.deleted_at is null) as "ageSeconds",
          (select count(*)::int from session_deltas) as unfolded`;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { readBacklog } from '../../server/webhooks/deliveries';
 import { scoredSession } from '../support/facts';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
@@ -183,4 +184,20 @@ it('disabled while more deliveries are due than may run at a time: the others ar
   await waitUntil(async () => (await listStates()).every((state) => state === 'Delivered 1 1'));
   expect(receiver.received).toHaveLength(EVENTS);
   expect(new Set(receiver.received.map(({ headers }) => headers['x-webhook-delivery-id'])).size).toBe(EVENTS);
+});
+
+it('what is held for a disabled subscription is pending, and nothing waits', async () => {
+  const { db } = server.service;
+  const { id } = await subscribe();
+  await detectBots(1);
+  await receiver.waitFor(1);
+  await patch(id, { enabled: false });
+  answers[0]!(500);
+  await waitForStates('Pending 1 1');
+  await db.sql`update webhook_deliveries set next_attempt_at = now() - interval '1 hour' where integration_id = ${tenant.id}`;
+  expect(await readBacklog(db)).toMatchObject({ pending: 1, ageSeconds: 0 });
+  await db.sql`update webhook_subscriptions set enabled = true where integration_id = ${tenant.id}`;
+  const { ageSeconds } = await readBacklog(db);
+  expect(ageSeconds).toBeGreaterThan(3_500);
+  await db.sql`update webhook_subscriptions set enabled = false where integration_id = ${tenant.id}`;
 });

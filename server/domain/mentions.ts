@@ -20,6 +20,24 @@ const IS_USER = /user|student|participant/i;
 const ESCAPED = /%(?:25)*(?:2[0-9a-f]|3[a-f]|40|5[b-f]|60|7[b-f])$/i;
 const MAX_ESCAPED = 12;
 
+const isWeakId = (id: string) => id.length < MIN_ID_LENGTH || ONLY_DIGITS.test(id);
+
+/**
+ * Lists what in a JSON value may be the id of a user: whole texts and names of fields. One that is short or a number only in a field
+ * that is named for a user, because `7` is everywhere.
+ */
+export function listMentionedIds(value: unknown, maxLength: number, field = ''): string[] {
+  const isId = (text: string) => text.length <= maxLength && (IS_USER.test(field) || !isWeakId(text));
+  if (typeof value === 'string') return isId(value) ? [value] : [];
+  if (typeof value === 'number') return IS_USER.test(field) ? [String(value)] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => listMentionedIds(item, maxLength, field));
+  return Object.entries(value).flatMap(([key, item]) => [
+    ...(key.length <= maxLength && !isWeakId(key) ? [key] : []),
+    ...listMentionedIds(item, maxLength, key),
+  ]);
+}
+
 /** Finds a user in texts. */
 export interface MentionFinder {
   /** Whether the id is so short or common that only its place tells that it is a user's. */
@@ -38,7 +56,7 @@ export const mayMention = (column: string, parameter: string) =>
 
 /** Creates a finder of a user. A mention is a whole word, also as it is written in addresses. */
 export function createMentionFinder(user: KnownUser): MentionFinder {
-  const isWeak = user.id.length < MIN_ID_LENGTH || ONLY_DIGITS.test(user.id);
+  const isWeak = isWeakId(user.id);
   // The pixel of many sites knows no name, and gives the id as one.
   const texts = [user.url, user.email, user.name]
     .flatMap((text) => text ?? [])
@@ -60,6 +78,7 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
 
   function replaceAll(value: unknown, field: string): unknown {
     if (typeof value === 'string') return isWeak && value === user.id && IS_USER.test(field) ? ERASED : replace(value);
+    if (typeof value === 'number') return String(value) === user.id && IS_USER.test(field) ? ERASED : value;
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => replaceAll(item, field));
     const { scope = 'user' } = value as { scope?: unknown };

@@ -4,6 +4,7 @@ import { SEVERITIES } from '../../contract/events';
 import { text, word } from '../../contract/fields';
 import { SUPPRESSED_ANOMALY_TYPES } from '../../contract/users';
 import { anomalies } from '../../db/schema';
+import { listMentionedIds } from '../domain/mentions';
 import { factId, factTime, jsonObject, UNTOUCHED } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { defineRecords, type RecordRow } from './records';
@@ -28,7 +29,7 @@ export const anomalyDetectedFact = defineFact({
     isAnonymous: z.boolean().nullish(),
   }),
   records: ANOMALIES,
-  listUsers: ({ userId, metadata }) => [userId ?? [], ...listTexts(metadata)].flat(),
+  listUsers: ({ userId, metadata }) => [userId ?? [], ...listMentionedIds(metadata, MAX_ID_LENGTH)].flat(),
   nameKeys(fact, keys) {
     if (fact.sessionId != null) keys.nameSession(fact.sessionId);
     keys.nameRecord(ANOMALIES, { integrationId: keys.integrationId, id: fact.anomalyId });
@@ -74,13 +75,6 @@ export const anomalyDetectedFact = defineFact({
 });
 
 const MAX_ID_LENGTH = 256;
-
-/** Lists the texts in metadata that are short enough to be an id. */
-function listTexts(value: unknown): string[] {
-  if (typeof value === 'string') return value.length <= MAX_ID_LENGTH ? [value] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => [...(Array.isArray(value) ? [] : [key]), ...listTexts(item)]);
-}
 
 const cutFingerprint = (fingerprint: string) => [...fingerprint].slice(0, SHOWN_FINGERPRINT_LENGTH).join('');
 

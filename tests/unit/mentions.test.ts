@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMentionFinder } from '../../server/domain/mentions';
+import { createMentionFinder, listMentionedIds } from '../../server/domain/mentions';
 
 describe('a mention of a user', () => {
   const ada = createMentionFinder({
@@ -30,8 +30,8 @@ describe('a mention of a user', () => {
     expect(short.replace('4711 km, user 4711, /users/4711/grades?userId=4711&course=4711, Li')).toBe(
       '4711 km, user [erased], /users/[erased]/grades?userId=[erased]&course=4711, Li',
     );
-    expect(short.replaceAll({ previousUserId: '4711', distanceKm: '4711', n: [4711] })).toEqual({
-      ...{ previousUserId: '[erased]', distanceKm: '4711', n: [4711] },
+    expect(short.replaceAll({ previousUserId: '4711', userId: 4711, distanceKm: '4711', n: [4711] })).toEqual({
+      ...{ previousUserId: '[erased]', userId: '[erased]', distanceKm: '4711', n: [4711] },
     });
   });
 
@@ -65,4 +65,16 @@ describe('a mention of a user', () => {
       ...{ '[erased]': ['[erased]', 3, null], true: true },
     });
   });
+});
+
+it('what may be the id of a user is a long text anywhere, and a short one or a number only in a field of a user', () => {
+  const metadata = {
+    week: '7',
+    userId: '7',
+    by: ['ada-4711'],
+    students: [8, '9'],
+    'bob-4712': { high: 5 },
+    long: 'x'.repeat(9),
+  };
+  expect(listMentionedIds(metadata, 8)).toEqual([...['userId', '7', 'ada-4711', 'students', '8', '9', 'bob-4712']]);
 });

@@ -249,7 +249,7 @@ const READ_USAGE = `
 
 /** Adds up the entries of ended deliveries by day. Returns how many rows it wrote. */
 export async function foldOutcomes(db: Database): Promise<number> {
-  return (await db.query(FOLD_OUTCOMES, [])).length;
+  return (await db.transact((query) => query(FOLD_OUTCOMES, []), { isLong: true })).length;
 }
 
 const FOLD_OUTCOMES = composeEntryFold('outcome_counts', {

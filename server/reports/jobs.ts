@@ -151,20 +151,29 @@ const FIND_LOST = `
     from lost where j.integration_id = lost.integration_id and j.id = lost.id
   returning j.integration_id as "integrationId", j.id as "reportId", j.state`;
 
-/** The most reports that one look removes. The next one continues. */
-const EXPIRED_BATCH = 100;
+/** The most reports that one look finds. */
+export const EXPIRED_BATCH = 100;
+
+/** Where a look for expired reports goes on. */
+export interface ExpiredPosition {
+  expiresAt: string;
+  reportId: string;
+}
 
 /**
  * Finds reports whose files must go: deleted ones and expired ones, also those that failed. Those in S3 stay while it is not
- * configured: without their rows, nobody would know of their files.
+ * configured: without their rows, nobody would know of their files. The first to expire are the first.
  */
-export const findExpiredReports = (db: Database, hasS3: boolean) =>
-  db.query<ReportKey & { store: StoreName | null }>(FIND_EXPIRED, [hasS3]);
+export const findExpiredReports = (db: Database, hasS3: boolean, after: ExpiredPosition | undefined) =>
+  db.query<ReportKey & ExpiredPosition & { store: StoreName | null }>(FIND_EXPIRED, [
+    ...[hasS3, after?.expiresAt ?? '-infinity', after?.reportId ?? ''],
+  ]);
 
 const FIND_EXPIRED = `
-  select integration_id as "integrationId", id as "reportId", store from report_jobs
-   where expires_at <= now() and state not in ('Queued', 'Running')
-     and ($1::boolean or store is distinct from 's3') order by expires_at limit ${EXPIRED_BATCH}`;
+  select integration_id as "integrationId", id as "reportId", store, expires_at::text as "expiresAt"
+    from report_jobs
+   where (expires_at, id) > ($2::timestamptz, $3) and expires_at <= now() and state not in ('Queued', 'Running')
+     and ($1::boolean or store is distinct from 's3') order by expires_at, id limit ${EXPIRED_BATCH}`;
 
 /** Removes the row of a report whose file is removed. */
 export async function removeReport(db: Database, { integrationId, reportId }: ReportKey): Promise<void> {

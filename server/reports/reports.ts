@@ -11,7 +11,16 @@ import type { DomainContext } from '../domain/context';
 import type { Ingester } from '../pipeline/ingest';
 import type { Logger } from '../platform/log';
 import { openReportFile, type ReportFile } from './downloads';
-import { beginReport, completeReport, failReport, findExpiredReports, findLostReports, type ReportRun } from './jobs';
+import {
+  beginReport,
+  completeReport,
+  EXPIRED_BATCH,
+  type ExpiredPosition,
+  failReport,
+  findExpiredReports,
+  findLostReports,
+  type ReportRun,
+} from './jobs';
 import { type PartStart, type RenderedPart, renderPart } from './rendering';
 import { deleteReport, listReportJobs, purgeReport, type RequestContext, requestReport } from './requests';
 import { createReportSchedule, deleteReportSchedule, listReportSchedules, makeDueReports } from './schedules';
@@ -103,17 +112,31 @@ export function createReports(dependencies: {
         return lost.length;
       },
       async pruneReports() {
-        const expired = await findExpiredReports(db, stores.s3 !== null);
-        for (const { store, ...report } of expired) {
-          await purgeReport({ db }, stores, report, store).catch((error: unknown) =>
-            log.warn({ err: error, reportId: report.reportId }, 'a report was not removed; the next hour tries again'),
-          );
+        const endAt = performance.now() + PRUNE_MS;
+        let found = 0;
+        for (let after: ExpiredPosition | undefined; performance.now() < endAt; ) {
+          const expired = await findExpiredReports(db, stores.s3 !== null, after);
+          for (const { store, ...report } of expired) {
+            await purgeReport({ db }, stores, report, store).catch((error: unknown) =>
+              log.warn(
+                { err: error, reportId: report.reportId },
+                'a report was not removed; the next hour tries again',
+              ),
+            );
+          }
+          found += expired.length;
+          // Those that could not be removed do not stand in the way of those behind them.
+          after = expired.at(-1);
+          if (expired.length < EXPIRED_BATCH) break;
         }
-        return expired.length;
+        return found;
       },
     },
   };
 }
+
+/** So long one run removes expired reports. The next one continues. */
+const PRUNE_MS = 20_000;
 
 /** Staff may delete a report between its completion and its fact. Then nothing of it may stay. */
 const REMOVE_FACT_OF_DELETED = `

@@ -76,6 +76,23 @@ describe('a report in a store of objects', () => {
     expect(await sql`select 1 from report_jobs where id = ${id}`).toHaveLength(0);
   });
 
+  it('that expired and cannot be removed does not stand in the way of others', async () => {
+    const { id } = await make();
+    const { sql } = server.database.db;
+    await sql`
+      insert into report_jobs (integration_id, id, template, name, format, parameters, state, store, start_at, end_at, expires_at)
+      select integration_id, 'rep_stuck_' || n, template, name, format, parameters, 'Ready', 's3', start_at, end_at, now() - interval '1 day'
+        from report_jobs, generate_series(1, 100) n where id = ${id}`;
+    await sql`update report_jobs set expires_at = now() - interval '1 ms' where id = ${id}`;
+    let refused = 0;
+    objects.interfere = () => (refused++ < 100 ? { status: 403 } : null);
+    await server.service.reports.jobs.pruneReports();
+    objects.interfere = () => null;
+    expect(await sql`select 1 from report_jobs where id = ${id}`).toHaveLength(0);
+    await server.service.reports.jobs.pruneReports();
+    expect(await sql`select 1 from report_jobs where id like 'rep_stuck_%'`).toHaveLength(0);
+  });
+
   it('stays known while the store is not configured, so that its file can be removed later', async () => {
     const { id } = await make();
     const other = await startTestServer({}, server);

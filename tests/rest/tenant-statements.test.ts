@@ -227,7 +227,7 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
   },
   {
     reason: 'a look finds the reports whose files must go, for all tenants',
-    text: /^select integration_id as "integrationId", id as "reportId", store from report_jobs where expires_at/,
+    text: /^select integration_id as "integrationId", id as "reportId", store, .* from report_jobs where \(expires_at, id\) >/,
     spans: ['report_jobs'],
   },
   {

@@ -11,6 +11,8 @@ export interface ReportHead {
   parameters: ReportParameters;
   startAt: string;
   endAt: string;
+  /** Retention has removed earlier sessions. Null if the window has none. */
+  sessionsKeptFrom: string | null;
   requestedAt: string;
   /** The title of the list. */
   listTitle: string;

@@ -9,6 +9,7 @@ function showSection({ numbers, chart, table }: ReportSection): object {
   return {
     ...(numbers && Object.fromEntries(numbers.map(({ key, value }) => [key, value]))),
     ...(chart && { labels: chart.labels, series: chart.series.map(({ name, values }) => ({ name, values })) }),
+    ...(table?.hasMore && { hasMore: true }),
     ...(table && { rows: table.rows.map((row) => nameCells(table.columns, row)) }),
   };
 }

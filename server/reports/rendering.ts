@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { findApiError } from '../../contract/errors';
+import { PLANS } from '../../contract/tiers';
 import type { Database } from '../../db/client';
 import type { ReportPart } from '../../db/schema/reports';
 import { csvWriter } from './csv';
@@ -16,6 +17,7 @@ import { TEMPLATES } from './templates';
 // A report is rendered in parts, each in its own step of the engine: a part begins where the one before it ended, and is stored
 // before the step ends. So a crash repeats one part at most, and the memory that it takes does not depend on the report.
 
+const DAY_MS = 86_400_000;
 const ROWS_PER_PAGE = 500;
 /** A page examines a bounded number of sessions, so this also bounds the time of a part. */
 const PAGES_PER_PART = 40;
@@ -58,7 +60,10 @@ export async function renderPart(
     return { failure: 'The server has no fonts for PDF. Ask for CSV or JSON.' };
   const context = { ...report, db, cursorKey };
   const template = TEMPLATES[report.template];
-  const head = { ...describeReport(report, template), ...(await template.readWindow?.(context)) };
+  const head = {
+    ...describeReport(report, template),
+    ...(await (template.readWindow?.(context) ?? { sessionsKeptFrom: findKeptFrom(report) })),
+  };
   const rendering =
     report.format === 'pdf'
       ? renderDocument(head, template, context)
@@ -126,6 +131,12 @@ async function renderDocument(head: ReportHead, template: Template, context: Rep
   return { content, recordCount: rows.length, next: null };
 }
 
+/** Finds from when on the plan keeps sessions, if the window begins earlier: what is listed and counted before is not all there was. */
+function findKeptFrom({ integration, startAt, requestedAt }: RunningReport): string | null {
+  const keptFrom = new Date(Date.parse(requestedAt) - PLANS[integration.plan].retentionDays * DAY_MS).toISOString();
+  return startAt < keptFrom ? keptFrom : null;
+}
+
 const describeReport = (report: RunningReport, { about, listTitle, columns }: Template): ReportHead => ({
   reportId: report.id,
   name: report.name,
@@ -135,6 +146,7 @@ const describeReport = (report: RunningReport, { about, listTitle, columns }: Te
   parameters: report.parameters,
   startAt: report.startAt,
   endAt: report.endAt,
+  sessionsKeptFrom: null,
   requestedAt: report.requestedAt,
   listTitle,
   columns,

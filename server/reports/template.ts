@@ -26,7 +26,8 @@ export interface ReportSection {
   title: string;
   numbers?: { key: string; title: string; value: Cell }[];
   chart?: Chart;
-  table?: { columns: { key: string; title: string }[]; rows: Cell[][] };
+  /** `hasMore`: rows were left out. */
+  table?: { columns: { key: string; title: string }[]; rows: Cell[][]; hasMore?: boolean };
 }
 
 /** The tone of a series in a chart, as in the dashboard. */

@@ -14,6 +14,7 @@ const HEAD: ReportHead = {
   ...{ reportId: 'rep_1', name: 'Käthe’s “list” #1', template: 'sessions', about: 'Every session.' },
   ...{ integrationName: 'University', parameters: { days: 7, courseId: 'c-1' }, listTitle: 'Sessions' },
   startAt: '2026-11-15T09:30:00.000Z',
+  sessionsKeptFrom: '2026-11-16T09:30:00.000Z',
   endAt: '2026-11-22T09:30:00.000Z',
   requestedAt: '2026-11-22T09:30:01.000Z',
   columns: [
@@ -104,6 +105,9 @@ describe('a report as a document', () => {
   });
 
   it('says that its list is cut', () => {
+    expect(layOutDocument(HEAD, [], [], false).facts).toContainEqual([
+      ...['Sessions', 'kept since 2026-11-16 09:30:00; earlier ones are removed'],
+    ]);
     expect(layOutDocument(HEAD, [], [['a', 'b', 'c']], true).note).toContain('first 1 rows');
     expect(layOutDocument(HEAD, [], [['a', 'b', 'c']], false)).toMatchObject({
       note: null,

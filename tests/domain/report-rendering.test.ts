@@ -139,6 +139,19 @@ describe('a report on people', () => {
     ]);
   });
 
+  it('says from when on the plan keeps sessions, and that there are more anomalies than it lists', async () => {
+    const tenant = await server.createTenant('free');
+    const seen = Array.from({ length: 201 }, (_, n) => anomaly(`ano-${n}`, { userId: 'ada', sessionId: 'one' }));
+    await server.ingest(tenant.id, [started('one'), correlated('one', 'ada'), ...seen]);
+    const input = { template: 'user-evidence', format: 'json', userId: 'ada' } as const;
+    const long = await render({ ...input, days: 90 }, tenant);
+    const { requestedAt, sessionsKeptFrom } = long.report;
+    expect(Date.parse(requestedAt) - Date.parse(sessionsKeptFrom)).toBe(30 * 86_400_000);
+    expect([long.sections.anomalies.rows.length, long.sections.anomalies.hasMore]).toEqual([200, true]);
+    const short = await render({ ...input, days: 7 }, tenant);
+    expect(short.report.sessionsKeptFrom).toBeNull();
+  });
+
   it.each(['user-evidence', 'course-integrity', 'sessions'] as const)(
     'prints in %s how sure it is whose sessions they are',
     (template) => {

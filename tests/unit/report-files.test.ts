@@ -13,7 +13,14 @@ const head: ReportHead = {
     about: 'Every session.',
     integrationName: 'University',
   },
-  ...{ listTitle: 'Sessions', parameters: { days: 7 }, startAt: 'a', endAt: 'b', requestedAt: 'c' },
+  ...{
+    listTitle: 'Sessions',
+    parameters: { days: 7 },
+    startAt: 'a',
+    endAt: 'b',
+    sessionsKeptFrom: null,
+    requestedAt: 'c',
+  },
   columns: [
     { key: 'sessionId', title: 'Session' },
     { key: 'flags', title: 'Flags' },

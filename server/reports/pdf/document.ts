@@ -57,13 +57,25 @@ export function layOutDocument(
   };
 }
 
-function listFacts({ integrationName, startAt, endAt, requestedAt, parameters, reportId }: ReportHead) {
+function listFacts({
+  integrationName,
+  startAt,
+  endAt,
+  sessionsKeptFrom,
+  requestedAt,
+  parameters,
+  reportId,
+}: ReportHead) {
   const facts: [name: string, value: string | undefined][] = [
     ['Integration', integrationName],
     ['Course', parameters.courseId],
     ['User', parameters.userId],
     ['Risk', parameters.riskLevel],
     ['Window', `${printCell(startAt)} to ${printCell(endAt)}`],
+    [
+      'Sessions',
+      sessionsKeptFrom === null ? undefined : `kept since ${printCell(sessionsKeptFrom)}; earlier ones are removed`,
+    ],
     ['Requested', printCell(requestedAt)],
     ['Times', 'UTC'],
     ['Report', reportId],

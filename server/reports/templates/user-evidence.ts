@@ -69,12 +69,14 @@ async function listUserAnomalies({
   endAt,
 }: ReportContext): Promise<ReportSection> {
   const rows = await db.query<AnomalyRow>(READ_ANOMALIES, [
-    ...[integration.id, parameters.userId!, startAt, endAt, MAX_ANOMALIES],
+    ...[integration.id, parameters.userId!, startAt, endAt, MAX_ANOMALIES + 1],
   ]);
+  const hasMore = rows.length > MAX_ANOMALIES;
   return {
     key: 'anomalies',
-    title: 'Anomalies in the window',
+    title: hasMore ? `The newest ${MAX_ANOMALIES} anomalies in the window; there are more` : 'Anomalies in the window',
     table: {
+      hasMore,
       columns: [
         { key: 'detectedAt', title: 'Detected' },
         { key: 'anomalyType', title: 'Type' },
@@ -82,9 +84,11 @@ async function listUserAnomalies({
         { key: 'sessionId', title: 'Session' },
         { key: 'id', title: 'Anomaly' },
       ],
-      rows: rows.map(({ detectedAt, anomalyType, severity, sessionId, id }) => [
-        ...[detectedAt, anomalyType, severity, sessionId, id],
-      ]),
+      rows: rows
+        .slice(0, MAX_ANOMALIES)
+        .map(({ detectedAt, anomalyType, severity, sessionId, id }) => [
+          ...[detectedAt, anomalyType, severity, sessionId, id],
+        ]),
     },
   };
 }

@@ -27,6 +27,9 @@ const RETRY_PAUSE_MS = 200;
 const RETRY_LIMIT_MS = 15_000;
 /** What Postgres prints about addresses, lock files and shared memory of a server that has just ended. */
 const TEMPORARY = ['Address already in use', '" already exists', '" is empty', 'is still in use'];
+/** The exit code of `flock` if another process has the lock. */
+const LOCKED_EXIT_CODE = 97;
+const LOCKED = 'another server runs on this directory, perhaps in another container: stop it first';
 /** Crash recovery may have a lot of WAL to replay. */
 const READY_LIMIT_MS = 5 * 60_000;
 /** During an immediate shutdown, Postgres itself kills remaining backends after 5 s. */
@@ -92,8 +95,10 @@ async function joinServer(cluster: Cluster, log: Log): Promise<{ port: number; r
       } else if (hasEnded(started)) {
         const output = (await readFile(cluster.logFile)).subarray(started.logOffset).toString();
         retryUntil ??= Date.now() + RETRY_LIMIT_MS;
-        const isTemporary = TEMPORARY.some((sign) => output.includes(sign)) && Date.now() < retryUntil;
-        if (!isTemporary) throw new Error(output || 'postgres exited without output');
+        const isLocked = started.process.exitCode === LOCKED_EXIT_CODE;
+        const isTemporary = isLocked || TEMPORARY.some((sign) => output.includes(sign));
+        if (!isTemporary || Date.now() >= retryUntil)
+          throw new Error(isLocked ? LOCKED : output || 'postgres exited without output');
         started = undefined;
         await sleep(RETRY_PAUSE_MS);
       }
@@ -122,7 +127,8 @@ function choosePort({ directory }: Cluster, attempt: number): number {
 
 async function startServer(cluster: Cluster, port: number, stalePid: number): Promise<Started> {
   const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const [file, args, options] = cluster.command('postgres', ['-D', cluster.directory, ...settings]);
+  const [program, parameters, options] = cluster.command('postgres', ['-D', cluster.directory, ...settings]);
+  const [file, args] = (await hasLocks()) ? lockDirectory(cluster, program, parameters) : [program, parameters];
   const log = await open(cluster.logFile, 'a', 0o600);
   try {
     if ((await log.stat()).size > LOG_LIMIT_BYTES) await log.truncate();
@@ -140,6 +146,22 @@ async function startServer(cluster: Cluster, port: number, stalePid: number): Pr
     await log.close();
   }
 }
+
+/**
+ * Lets the server hold a lock on its directory until it and its children have ended. Postgres' own lock file names a pid, which means
+ * nothing to a server in another container that has the same volume: both would run, and destroy the data.
+ */
+const lockDirectory = ({ directory }: Cluster, program: string, parameters: string[]): [string, string[]] => [
+  'flock',
+  ['--no-fork', '--nonblock', `--conflict-exit-code=${LOCKED_EXIT_CODE}`, directory, program, ...parameters],
+];
+
+/** Whether this system has the `flock` of util-linux. Other systems have no containers on one volume, or go without. */
+const hasLocks = async () => {
+  if (platform !== 'linux') return false;
+  const { stdout } = await run('flock', ['--version']).catch(() => ({ stdout: '' }));
+  return stdout.includes('util-linux');
+};
 
 const hasEnded = ({ process }: Started) => process.exitCode !== null || process.signalCode !== null;
 

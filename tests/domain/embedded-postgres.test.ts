@@ -285,6 +285,21 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     expect(stranger.exitCode).toBe(null);
   });
 
+  it.runIf(process.platform === 'linux')(
+    'does not start while another container has a server on its directory',
+    async () => {
+      // Its processes cannot be seen from here, but the lock can.
+      const holder = track(
+        spawn('flock', [join(dataDir, 'postgres'), 'sleep', '60'], { detached: true, stdio: 'ignore' }),
+      );
+      await once(holder, 'spawn');
+      await expect(start()).rejects.toThrow(
+        /another server runs on this directory, perhaps in another container: stop it/,
+      );
+      expect(existsSync(pidFile())).toBe(false);
+    },
+  );
+
   it('survives a Ctrl-C until its process stops it', async () => {
     const { child, url } = await startUser();
     const pid = postmasterPid();

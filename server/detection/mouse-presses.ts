@@ -63,10 +63,16 @@ function isSimulated({ hasPressure, heldMs, isCentred, isFractional, isNowhere }
 /** Whether assistive technology pressed for somebody: without a move, too. Programs that drive a browser move first, or hold longer. */
 const isAssisted = (press: Press): boolean => isSimulated(press) && !press.hasMoved;
 
+/**
+ * Whether assistive technology may have made a press: without pressure, on whole pixels. Handlers of a slow page can take any
+ * time, and a screen reader can press a child that is not in the middle of its link.
+ */
+const canBeSimulated = (press: Press): boolean => isSimulated(press) || (!press.hasPressure && !press.isFractional);
+
 /** The presses of a mouse in a segment or a session. `findPresses` says which of them count. */
 export interface PressesByOrigin {
   mousePresses: MousePresses;
-  /** Presses after a move that are otherwise like those of assistive technology. Some programs press so, too. */
+  /** Presses that assistive technology may have made, though a move or a longer hold leaves it open. Programs press so, too. */
   simulatedPresses: MousePresses;
   /** How many presses no mouse can have made: where the element is not, or far from the press before without a move. */
   assistedCount: number;
@@ -76,16 +82,16 @@ export function sortPresses(presses: readonly Press[]): PressesByOrigin {
   const own = presses.filter(isOfMouse);
   const simulated = presses.filter((press) => isTrustedMouse(press) && isSimulated(press));
   return {
-    mousePresses: sumUpPresses(own.filter((press) => !isSimulated(press))),
-    simulatedPresses: sumUpPresses(own.filter(isSimulated)),
+    mousePresses: sumUpPresses(own.filter((press) => !canBeSimulated(press))),
+    simulatedPresses: sumUpPresses(own.filter(canBeSimulated)),
     assistedCount: simulated.filter((press) => press.isNowhere || (isAssisted(press) && press.isApproached === false))
       .length,
   };
 }
 
 /**
- * Finds what rules read of the presses. Who uses assistive technology moves the mouse before some of its presses: where
- * others show that it is in use, these do not count either.
+ * Finds what rules read of the presses. Some presses of assistive technology are like those of programs: the mouse moves
+ * before them, or the page holds them up. Where others show that it is in use, these do not count either.
  */
 export const findPresses = <Name extends keyof MousePresses>(
   { mousePresses, simulatedPresses, assistedCount }: PressesByOrigin,

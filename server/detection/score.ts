@@ -108,7 +108,9 @@ export function createScorer(source: TraceSource, documents: TraceDocuments): Sc
   }
 
   function listSegments(): ScoredSegment[] {
-    const judged = read().segments.map((segment) => ({ ...segment, part: judgeSegment(segment) }));
+    const { segments } = read();
+    const parts = judgeTogether(segments.map(judgeSegment));
+    const judged = segments.map(({ startMs }, index) => ({ startMs, part: parts[index]! }));
     return joinSegments(judged.filter(({ part }) => part.isBehaviour));
   }
 
@@ -163,12 +165,27 @@ function judgePart(features: Features): Part {
   return { features, outcomes, found, isBehaviour };
 }
 
+/** Parts as they are judged if another part shows that the person uses assistive technology. */
+const assisted = new WeakMap<Part, Part>();
+
+/** Judges parts of one session. Assistive technology that one of them shows is in use in all of them. */
+function judgeTogether(parts: readonly Part[]): readonly Part[] {
+  if (parts.every(({ features }) => features.assistedCount === 0)) return parts;
+  return parts.map((part) => {
+    const { assistedCount, simulatedPresses } = part.features;
+    if (assistedCount > 0 || simulatedPresses.count === 0) return part;
+    const known = assisted.get(part) ?? judgePart({ ...part.features, assistedCount: 1 });
+    assisted.set(part, known);
+    return known;
+  });
+}
+
 const addPart = (whole: Features | null, { features }: Part): Features =>
   whole === null ? features : mergeFeatures(whole, features);
 
 function judgeSession(features: Features, parts: readonly Part[]): Judgement {
   const whole = judgePart(features);
-  const worst = findWorst(whole, parts.length > 1 ? parts : []);
+  const worst = findWorst(whole, parts.length > 1 ? judgeTogether(parts) : []);
   const outcomes = RULES.map((_, index) => joinOutcomes(whole.outcomes[index]!, worst.parts, index));
   const counted = countFound(outcomes.map(({ state }) => state === 'found'));
   const findings = outcomes.map((outcome, index) => showFinding(RULES[index]!, outcome, counted[index]!));

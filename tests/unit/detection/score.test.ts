@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { EVENT_FIELDS, EVENT_FLAGS, type EventCode } from '../../../contract/beacon';
 import { evidenceInput, MAX_EVIDENCE_BYTES } from '../../../contract/evidence';
 import { readBeacon } from '../../../server/detection/batch';
+import { findChange } from '../../../server/detection/change-point';
 import { anchorDocuments } from '../../../server/detection/documents';
 import { summariseEvents } from '../../../server/detection/events';
 import { readPresence } from '../../../server/detection/presence';
 import { RULES } from '../../../server/detection/rules/table';
-import { RULE_SET_VERSION, scoreTrace } from '../../../server/detection/score';
+import { RULE_SET_VERSION, SCORE_BASE, scoreSegments, scoreTrace } from '../../../server/detection/score';
 import type { TraceBatch } from '../../../server/detection/trace';
 import { packNumbers } from '../../../server/detection/varints';
 import { AGENTS, imitate, type Manner, PEOPLE, RECORDED_HUMAN, SyntheticTask } from '../../support/synthetic-sessions';
@@ -64,6 +65,73 @@ describe('a synthetic person', () => {
     expect(scoreTrace(imitate(odd)).botScore).toBeGreaterThanOrEqual(BOT);
     const { botScore } = scoreTrace(imitateTasks([...Array<Manner>(20).fill({}), odd, ...Array<Manner>(10).fill({})]));
     expect(botScore).toBeLessThan(MEDIUM);
+  });
+});
+
+describe('a person with a screen reader', () => {
+  /** Presses as Chromium makes them for assistive technology, at changing places. */
+  const simulate = (builder: TraceBuilder, count: number, { moves = 0, heldMs = 0.2, offset10 = 0 } = {}) => {
+    const fields = { pressurePercent: 0, offsetX10: offset10, offsetY10: offset10 };
+    for (let i = 0; i < count; i++) {
+      const x = i % 2 === 0 ? 200 : 600;
+      for (let step = 0; step < moves; step++) builder.wait(12).move(x - 9 * (moves - step), 300);
+      builder.wait(900).press(x, 300, heldMs, fields);
+    }
+    return builder;
+  };
+  /** Pages with six presses each. On some of them the mouse moves before each press. */
+  const turnPages = (movesOf: readonly number[]) => {
+    const builder = new TraceBuilder();
+    for (const [n, moves] of movesOf.entries()) {
+      builder.page(`https://lms.example.edu/${n}`, 1);
+      simulate(builder, moves > 0 ? 3 : 6, { moves }).wait(5_000);
+    }
+    return buildTrace(builder);
+  };
+
+  it.each([
+    ['the second of two', [0, 4]],
+    ['the first of two', [4, 0]],
+    ['one of five', [0, 0, 4, 0, 0]],
+    ['the later eight', [...Array<number>(8).fill(0), ...Array<number>(8).fill(4)]],
+  ])('raises nothing if the mouse moves before each press of a page: %s', (_, movesOf) => {
+    const trace = turnPages(movesOf);
+    const { botScore, detectionFlags } = scoreTrace(trace);
+    expect([botScore, detectionFlags]).toEqual([BASE, []]);
+    const segments = scoreSegments(trace);
+    expect(segments.map(({ logOdds }) => logOdds)).toEqual(segments.map(() => SCORE_BASE));
+    expect(findChange(segments)).toBeNull();
+  });
+
+  const SLOW = { heldMs: 120 };
+  const ASIDE = { heldMs: 1.5, offset10: 60 };
+
+  it.each([
+    ['a slow page', SLOW],
+    ['a slow page, after moves', { ...SLOW, moves: 4 }],
+    ['elements within a link', ASIDE],
+    ['elements within a link, after moves', { ...ASIDE, moves: 4 }],
+  ])('is not accused of some presses like those of a mouse: %s', (_, manner) => {
+    const few = simulate(simulate(new TraceBuilder(), 20), 3, manner);
+    expect(scoreTrace(buildTrace(few)).botScore).toBeLessThan(MEDIUM);
+    const apart = simulate(simulate(new TraceBuilder(), 20).page('https://lms.example.edu/2', 1), 3, manner);
+    expect(scoreTrace(buildTrace(apart)).botScore).toBeLessThan(MEDIUM);
+  });
+
+  it('is not seen in such presses alone, with or without moves', () => {
+    const scoreAlone = (manner: Parameters<typeof simulate>[2]) =>
+      [0, 4].map((moves) => {
+        const { botScore, detectionFlags } = scoreTrace(
+          buildTrace(simulate(new TraceBuilder(), 3, { ...manner, moves })),
+        );
+        return [botScore, detectionFlags];
+      });
+    const [slow, aside] = [
+      [0.931, ['zero-pressure', 'exact-centre']],
+      [0.646, ['zero-pressure']],
+    ];
+    expect(scoreAlone(SLOW)).toEqual([slow, slow]);
+    expect(scoreAlone(ASIDE)).toEqual([aside, aside]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shareResult } from '../platform/shared-result';
 import type { RestResponse } from './responses';
 
 const DIRECTORY = join(process.cwd(), 'pixel/released');
@@ -25,25 +26,15 @@ interface PixelFiles {
   bodies: Map<string, Uint8Array>;
 }
 
-let files: Promise<PixelFiles> | null = null;
-
-async function readFiles(): Promise<PixelFiles> {
+/** Reads the released files once. They change only with the product. */
+const openFiles = shareResult(async (): Promise<PixelFiles> => {
   const names = (await readdir(DIRECTORY)).filter((name) => FILE.test(name));
   const bodies = await Promise.all(
     names.map(async (name) => [name, await readFile(join(DIRECTORY, name))] satisfies [string, Uint8Array]),
   );
   const current = JSON.parse(await readFile(join(DIRECTORY, 'current.json'), 'utf8')) as PixelRelease;
   return { current, bodies: new Map(bodies) };
-}
-
-/** Reads the released files once. They change only with the product. */
-function openFiles(): Promise<PixelFiles> {
-  files ??= readFiles().catch((error: unknown) => {
-    files = null;
-    throw error;
-  });
-  return files;
-}
+});
 
 /** Reads the current release of the pixel, for the tag that customers copy. */
 export const readPixelRelease = async (): Promise<PixelRelease> => (await openFiles()).current;

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shareResult } from '../platform/shared-result';
 import type { RestResponse } from './responses';
 import { PAGE_HEADERS, SWAGGER_POLICY } from './security-headers.mjs';
 
@@ -31,11 +32,15 @@ const START = `fetch('/openapi/v3.json').then((response) => response.json()).the
 
 const HEADERS = { ...PAGE_HEADERS, 'content-security-policy': SWAGGER_POLICY };
 
-/** The files of swagger-ui-dist that the page loads, with their content types. */
+/** A file of swagger-ui-dist. All answers share what was read, so that unread answers of one client take no memory each. */
+const shareFile = (name: string, type: string) =>
+  [name, { type, read: shareResult(() => readFile(join(DIRECTORY, name))) }] as const;
+
+/** The files that the page loads, with their content types. */
 const FILES = new Map([
-  ['swagger-ui.css', 'text/css; charset=utf-8'],
-  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-  ['favicon-32x32.png', 'image/png'],
+  shareFile('swagger-ui.css', 'text/css; charset=utf-8'),
+  shareFile('swagger-ui-bundle.js', 'text/javascript; charset=utf-8'),
+  shareFile('favicon-32x32.png', 'image/png'),
 ]);
 
 /** Reads a file of the interactive documentation at `/swagger`. Returns null for any other path. */
@@ -44,20 +49,8 @@ export async function readSwaggerAsset(path: string): Promise<RestResponse | nul
   const name = path.slice('/swagger/'.length);
   if (!path.startsWith('/swagger/')) return null;
   if (name === 'start.js') return respond('text/javascript; charset=utf-8', START);
-  const type = FILES.get(name);
-  return type === undefined ? null : respond(type, await readShared(name));
-}
-
-/** What was read. All answers share it, so that unread answers of one client take no memory each. */
-const read = new Map<string, Promise<Uint8Array>>();
-
-function readShared(name: string): Promise<Uint8Array> {
-  const known = read.get(name);
-  if (known) return known;
-  const reading = readFile(join(DIRECTORY, name));
-  read.set(name, reading);
-  reading.catch(() => read.delete(name));
-  return reading;
+  const file = FILES.get(name);
+  return file ? respond(file.type, await file.read()) : null;
 }
 
 function respond(type: string, body: string | Uint8Array): RestResponse {

@@ -10,6 +10,7 @@ import { jsonWriter } from './json';
 import { layOutDocument, MAX_PRINTED_ROWS } from './pdf/document';
 import { hasDocumentFonts } from './pdf/fonts';
 import { renderPdf } from './pdf/renderer';
+import { chooseWindow } from './requests';
 import type { ReportStores } from './stores/store';
 import type { Cell, ReportContext, RowPosition, Template } from './template';
 import { TEMPLATES } from './templates';
@@ -17,7 +18,6 @@ import { TEMPLATES } from './templates';
 // A report is rendered in parts, each in its own step of the engine: a part begins where the one before it ended, and is stored
 // before the step ends. So a crash repeats one part at most, and the memory that it takes does not depend on the report.
 
-const DAY_MS = 86_400_000;
 const ROWS_PER_PAGE = 500;
 /** A page examines a bounded number of sessions, so this also bounds the time of a part. */
 const PAGES_PER_PART = 40;
@@ -133,8 +133,8 @@ async function renderDocument(head: ReportHead, template: Template, context: Rep
 
 /** Finds from when on the plan keeps sessions, if the window begins earlier: what is listed and counted before is not all there was. */
 function findKeptFrom({ integration, startAt, requestedAt }: RunningReport): string | null {
-  const keptFrom = new Date(Date.parse(requestedAt) - PLANS[integration.plan].retentionDays * DAY_MS).toISOString();
-  return startAt < keptFrom ? keptFrom : null;
+  const kept = chooseWindow({ days: PLANS[integration.plan].retentionDays }, requestedAt);
+  return startAt < kept.startAt ? kept.startAt : null;
 }
 
 const describeReport = (report: RunningReport, { about, listTitle, columns }: Template): ReportHead => ({

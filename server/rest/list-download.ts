@@ -9,7 +9,7 @@ import type { Service } from '../service';
 import type { Access } from './access-log';
 import { toApiError } from './faults';
 import { answerListFile, FilePlaces, makeFileFormats, type ReadPage, writeListFile } from './list-files';
-import { decodeOrNull, type RestRequest } from './request';
+import { decodeId, type RestRequest } from './request';
 import { errorResponse, jsonResponse, type RestResponse } from './responses';
 import { findSignedIn } from './staff-cookies';
 import { listProcedures, runProcedure } from './trpc-internals';
@@ -70,10 +70,8 @@ const PROCEDURES: Record<ListName, string> = {
 
 function readPath(path: string): { integrationId: string; list: ListName } | null {
   const [, encoded = '', list = ''] = PATH.exec(path) ?? [];
-  const integrationId = decodeOrNull(encoded);
-  return integrationId && !integrationId.includes('\0') && Object.hasOwn(PROCEDURES, list)
-    ? { integrationId, list: list as ListName }
-    : null;
+  const integrationId = decodeId(encoded);
+  return integrationId && Object.hasOwn(PROCEDURES, list) ? { integrationId, list: list as ListName } : null;
 }
 
 async function answerFile(

@@ -7,7 +7,7 @@ import { authenticate, requireScope } from './authentication';
 import { writeContentDisposition } from './content-disposition';
 import { toApiError } from './faults';
 import { FilePlaces, openFile } from './list-files';
-import { decodeOrNull, type RestRequest } from './request';
+import { decodeId, type RestRequest } from './request';
 import { errorResponse, identityHeaders, type RestResponse, rateLimitedMessage } from './responses';
 import { findSignedIn } from './staff-cookies';
 
@@ -111,6 +111,6 @@ async function* readFile(file: { open(): Promise<AsyncIterable<Uint8Array>> }) {
 function readReportId(path: string): string | null {
   const encoded = PATH.exec(path)?.[1];
   if (encoded === undefined) return null;
-  const id = decodeOrNull(encoded);
-  return id === null || id.includes('\0') || id.length > MAX_ID_LENGTH ? null : id;
+  const id = decodeId(encoded);
+  return id === null || id.length > MAX_ID_LENGTH ? null : id;
 }

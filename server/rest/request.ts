@@ -118,3 +118,9 @@ export function decodeOrNull(encoded: string): string | null {
     return null;
   }
 }
+
+/** Decodes an id in a path. Null if nothing can have it: Postgres stores no NUL. */
+export function decodeId(encoded: string): string | null {
+  const id = decodeOrNull(encoded);
+  return id?.includes('\0') ? null : id;
+}

@@ -46,6 +46,7 @@ const STATUSES = {
 
 const FAULT_OF_STATUS = new Map(Object.entries(STATUSES).map(([fault, status]) => [status, fault]));
 
+/** Answers JSON. */
 export const respond = (status: number, value: unknown, headers: Record<string, string> = {}) =>
   Response.json(value, { status, headers });
 interface Refusal {

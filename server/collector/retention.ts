@@ -54,7 +54,7 @@ export async function pruneTraces(db: Database, traceDays: number, nowMs = Date.
     [],
   )) {
     const days = Math.min(traceDays, PLANS[plan].retentionDays);
-    pruned += await removeBatches(db, PRUNE, [id, writeDay(nowMs - days * DAY_MS)], Number.POSITIVE_INFINITY);
+    pruned += await removeBatches(db, PRUNE, [id, writeDay(nowMs - days * DAY_MS)]);
   }
   return pruned;
 }

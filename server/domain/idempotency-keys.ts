@@ -113,7 +113,7 @@ const RELEASE = `
 export async function pruneIdempotencyKeys(db: Database): Promise<number> {
   let pruned = 0;
   const integrations = await db.query<{ id: string }>('select id from integrations order by id', []);
-  for (const { id } of integrations) pruned += await removeBatches(db, PRUNE, [id], Number.POSITIVE_INFINITY);
+  for (const { id } of integrations) pruned += await removeBatches(db, PRUNE, [id]);
   return pruned;
 }
 

@@ -16,7 +16,7 @@ export async function removeBatches(
   db: Database,
   statement: string,
   parameters: (string | number)[],
-  maxRows: number,
+  maxRows = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   let removed = 0;
   for (let found = BATCH_SIZE; found === BATCH_SIZE && removed < maxRows; removed += found) {

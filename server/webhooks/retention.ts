@@ -52,7 +52,7 @@ export const ANSWER_RETENTION_DAYS = 7;
  * them. Removes them however many they are, because their end is promised. Returns how many were removed.
  */
 export const pruneAnswers = (db: Database, isKept: boolean): Promise<number> =>
-  removeBatches(db, PRUNE_ANSWERS, [isKept ? ANSWER_RETENTION_DAYS : 0], Number.POSITIVE_INFINITY);
+  removeBatches(db, PRUNE_ANSWERS, [isKept ? ANSWER_RETENTION_DAYS : 0]);
 
 const PRUNE_ANSWERS = `
   with old as (

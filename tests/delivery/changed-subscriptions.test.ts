@@ -188,12 +188,7 @@ it('disabled while more deliveries are due than may run at a time: the others ar
 
 it('what is held for a disabled subscription is pending, and nothing waits', async () => {
   const { db } = server.service;
-  const { id } = await subscribe();
-  await detectBots(1);
-  await receiver.waitFor(1);
-  await patch(id, { enabled: false });
-  answers[0]!(500);
-  await waitForStates('Pending 1 1');
+  await holdRetry();
   await db.sql`update webhook_deliveries set next_attempt_at = now() - interval '1 hour' where integration_id = ${tenant.id}`;
   expect(await readBacklog(db)).toMatchObject({ pending: 1, ageSeconds: 0 });
   await db.sql`update webhook_subscriptions set enabled = true where integration_id = ${tenant.id}`;

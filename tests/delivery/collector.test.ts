@@ -19,6 +19,7 @@ import {
 } from '../support/beacon';
 import { Connection } from '../support/connection';
 import { createTestDatabase } from '../support/database';
+import { createGate } from '../support/gate';
 import { endProducts } from '../support/product';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { type Relay, startRelay } from '../support/relay';
@@ -300,14 +301,11 @@ describe('a process that dies', () => {
     const appSecret = env.APP_SECRET!.toString('base64');
     const site = await openSite(server.database, { ...SETTINGS, SESSION_IDLE: '5m', APP_SECRET: appSecret });
     const dying = await site.start();
-    let release = () => {};
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const facts = createGate();
     // No process can write facts meanwhile.
     const blocking = db.transact(async (query) => {
       await query('lock table sessions in access exclusive mode', []);
-      await isReleased;
+      await facts.opened;
     });
     const tab = new Tab({ ...own, url: dying.url });
     await tab.send({ ev: [...pageShown(0), ...typed(10, 7)] });
@@ -321,7 +319,7 @@ describe('a process that dies', () => {
     await waitUntil(hasCut);
     dying.signal('SIGKILL');
     await dying.endWithin();
-    release();
+    facts.open();
     await blocking;
     expect(await getSessions(server, own)).toEqual([]);
     await waitUntil(async () => (await getSession(own))?.botScore != null, CLOSE_WITHIN_MS);

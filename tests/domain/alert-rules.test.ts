@@ -21,6 +21,7 @@ import { createIngester, type Ingester } from '../../server/pipeline/ingest';
 import { createLogger } from '../../server/platform/log';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import * as facts from '../support/facts';
+import { createGate } from '../support/gate';
 
 // Alert rules on a real Postgres: what they count, when they fire, and that each alert is sent once. Time is passed in.
 
@@ -378,15 +379,12 @@ describe('a rule that is changed', () => {
 
 /** A database whose judgements wait, when they have read the rules, until `goOn`. */
 function holdSeries() {
-  let goOn = () => {};
-  const mayGoOn = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
+  const { opened, open: goOn } = createGate();
   const slow: Query = async (text, parameters) => {
-    if (text === READ_SERIES) await mayGoOn;
+    if (text === READ_SERIES) await opened;
     return database.db.query(text, parameters);
   };
-  return { slow, goOn: () => goOn() };
+  return { slow, goOn };
 }
 
 describe('an alert is sent exactly once', () => {

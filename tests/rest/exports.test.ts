@@ -10,6 +10,7 @@ import { expectError } from '../support/answers';
 import { AWKWARD_TEXTS, findFormulas, readCsv } from '../support/csv';
 import { Customer } from '../support/customer';
 import { correlated, scored, scoredSession, started } from '../support/facts';
+import { createGate } from '../support/gate';
 import { waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { IN_VOLUME, insertWideSessions, loadVolumes } from '../support/volume';
@@ -237,14 +238,11 @@ describe('an export that fails in the middle', () => {
    */
   async function breakAfter<Begun, Result>(begin: () => Promise<Begun>, readOn: (begun: Begun) => Promise<Result>) {
     const { sql } = server.database.db;
-    let goOn = () => {};
-    const broken = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const counted = countStatements((count) => (count > 20 ? broken : undefined));
+    const broken = createGate();
+    const counted = countStatements((count) => (count > 20 ? broken.opened : undefined));
     const begun = await begin();
     await sql`alter table sessions rename to sessions_away`;
-    goOn();
+    broken.open();
     return readOn(begun).finally(() => {
       counted.stop();
       return sql`alter table sessions_away rename to sessions`;

@@ -15,6 +15,7 @@ import {
   started,
   writing,
 } from '../support/facts';
+import { createGate } from '../support/gate';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { TENANT_TABLES } from '../support/tenant-tables';
@@ -271,13 +272,10 @@ it('batches that are large together are written by several transactions, so that
   const { transact } = db;
   const ingestFacts = vi.spyOn(ingester, 'ingestFacts');
   let transactions = 0;
-  let begin = () => {};
-  const held = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
+  const held = createGate();
   db.transact = async (work, options) => {
     transactions++;
-    await held;
+    await held.opened;
     return transact(work, options);
   };
   try {
@@ -289,7 +287,7 @@ it('batches that are large together are written by several transactions, so that
       return customer.ingest([started(`s${n}`), happened(`s${n}`, events)]);
     });
     await waitUntil(() => ingestFacts.mock.calls.length === 1 + large.length);
-    begin();
+    held.open();
     for (const answer of await Promise.all([first, ...large])) expect(answer.status).toBe(200);
     expect(transactions).toBe(3);
   } finally {

@@ -11,6 +11,7 @@ import { expectError } from '../support/answers';
 import { Customer } from '../support/customer';
 import { EventPoller } from '../support/event-poller';
 import { anomaly, closed, correlated, scored, scoredSession, started } from '../support/facts';
+import { createGate } from '../support/gate';
 import { countRead, explainStatement } from '../support/plans';
 import { waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
@@ -134,12 +135,10 @@ describe('a client that polls', () => {
 
   it('sees nothing behind a transaction that still runs, and then everything in order', async () => {
     const customer = await Customer.create(server);
-    let commit = () => {};
+    const commit = createGate();
     const slow = writers.begin(async (sql) => {
       await insertEvents(sql, customer, ['evt_b']);
-      await new Promise<void>((resolve) => {
-        commit = resolve;
-      });
+      await commit.opened;
     });
     await waitUntil(
       async () =>
@@ -150,7 +149,7 @@ describe('a client that polls', () => {
     expect(idsOf(await customer.readAll(LIST))).toEqual(['evt_a']);
     const { body } = await customer.get(OLDEST);
     expect(body.data).toEqual([]);
-    commit();
+    commit.open();
     await slow;
     const path = `${OLDEST}&cursor=${body.pagination.nextCursor}`;
     await waitForEvents(customer, path, 2);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { createGate } from '../../support/gate';
 import { createName, type EngineApp } from '../../support/workflow-engines';
 import type { RuleBench } from './rule-bench';
 
@@ -107,15 +108,12 @@ export function registerConcurrencyRules(bench: RuleBench) {
   it.concurrent('does not let a hanging key delay other keys, however many of its runs wait', async ({ startApp }) => {
     const go = createName('go');
     const done: string[] = [];
-    let letGo = () => {};
-    const hanging = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
+    const hanging = createGate();
     const app = await startApp((client) => [
       client.createFunction(
         { id: 'f', triggers: [{ event: go }], concurrency: { limit: 1, key: 'event.data.key' } },
         async ({ event }) => {
-          if (event.data.key === 'hanging') await hanging;
+          if (event.data.key === 'hanging') await hanging.opened;
           done.push(event.data.key);
         },
       ),
@@ -129,7 +127,7 @@ export function registerConcurrencyRules(bench: RuleBench) {
       );
       await bench.eventually(() => expect(done.sort()).toEqual(['a', 'b', 'c']));
     } finally {
-      letGo();
+      hanging.open();
     }
     await bench.eventually(() => expect(done).toHaveLength(43));
   });

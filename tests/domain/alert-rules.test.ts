@@ -377,14 +377,20 @@ describe('a rule that is changed', () => {
   });
 });
 
-/** A database whose judgements wait, when they have read the rules, until `goOn`. */
-function holdSeries() {
-  const { opened, open: goOn } = createGate();
-  const slow: Query = async (text, parameters) => {
-    if (text === READ_SERIES) await opened;
+/** Begins a judgement that waits until `goOn` when it has read the rules. */
+async function holdJudgement() {
+  const reading = createGate();
+  const counting = createGate();
+  const query: Query = async (text, parameters) => {
+    if (text === READ_SERIES) {
+      reading.open();
+      await counting.opened;
+    }
     return database.db.query(text, parameters);
   };
-  return { slow, goOn };
+  const judged = openRules({ ...database.db, query }, ingester).evaluate(integrationId, at(0));
+  await Promise.race([reading.opened, judged]);
+  return { judged, goOn: counting.open };
 }
 
 describe('an alert is sent exactly once', () => {
@@ -416,8 +422,7 @@ describe('an alert is sent exactly once', () => {
   it('by one of two that read the rule at the same time, although the other finds another window', async () => {
     await createRule();
     await visit(-2, { count: 3 });
-    const { slow, goOn } = holdSeries();
-    const late = openRules({ ...database.db, query: slow }, ingester).evaluate(integrationId, at(0));
+    const { judged: late, goOn } = await holdJudgement();
     expect(await evaluate(0)).toBe(1);
     await visit(-5, { count: 3 });
     goOn();
@@ -428,8 +433,7 @@ describe('an alert is sent exactly once', () => {
   it('with the words of now, if the rule is changed while it is judged', async () => {
     const id = await createRule();
     await visit(-2, { count: 3 });
-    const { slow, goOn } = holdSeries();
-    const late = openRules({ ...database.db, query: slow }, ingester).evaluate(integrationId, at(0));
+    const { judged: late, goOn } = await holdJudgement();
     await updateAlertRule(context(), updateAlertRuleInput.parse({ ...RULE, id, version: 1, message: 'New words' }));
     goOn();
     expect(await late).toBe(0);

@@ -56,7 +56,8 @@ describe('saved views', () => {
 
   it(`are at most ${MAX_VIEWS}, also if the last two are saved at once`, async () => {
     tenant = await server.createTenant();
-    const answers = await Promise.all(Array.from({ length: MAX_VIEWS + 1 }, (_, n) => create('sessions', `View ${n}`)));
+    for (let n = 1; n < MAX_VIEWS; n++) expect((await create('sessions', `View ${n}`)).status).toBe(200);
+    const answers = await Promise.all(['One more', 'Another one'].map((name) => create('sessions', name)));
     const refused = answers.filter(({ status }) => status !== 200);
     expect(refused.map(({ body }) => body.error.message)).toEqual([
       `An integration holds at most ${MAX_VIEWS} saved views. Delete one first`,

@@ -23,6 +23,10 @@ export interface Press {
   isApproached: boolean | null;
   /** Whether the mouse moved at all since the press before. */
   hasMoved: boolean;
+  /** Whether its element had the focus before, though no press had put it there. */
+  isFocusedBefore: boolean;
+  /** Whether only a pointer can have made it, not assistive technology: its element got the focus from it, or it is between pixels. */
+  isOfPointer: boolean;
   heldMs: number | null;
   /** Where the mouse was. */
   place: Point;

@@ -23,6 +23,8 @@ export interface DocumentState {
   pressMs: number;
   held: Map<number, OpenDeed<Keystroke>>;
   characterMs: number;
+  /** How long nothing was written, pressed or entered before the stretch of keys that goes on. */
+  quietMs: number;
   lastStroke: OpenDeed<Keystroke> | null;
   keyMs: number;
   /** The last deed that can move the focus: a press, a touch, a click, a key that writes nothing. */
@@ -39,6 +41,12 @@ export interface DocumentState {
   isKeyedInput: boolean;
   valueLengths: Map<number, number>;
   focusedField: number | null;
+  /** When another text field got the focus. */
+  fieldMs: number;
+  /** What got the focus last, and whether a press may be why. */
+  focused: { role: number; isByPress: boolean } | null;
+  /** The last press, as long as its element may still get the focus from it. */
+  focusing: (OpenDeed<Press> & { role: number }) | null;
   focus: OpenDeed<FieldFocus> | null;
   /** Where the page was scrolled to last. */
   scroll: { y: number; timeMs: number } | null;
@@ -58,6 +66,7 @@ export const createDocumentState = (): DocumentState => ({
   pressMs: NEVER,
   held: new Map(),
   characterMs: NEVER,
+  quietMs: 0,
   lastStroke: null,
   keyMs: NEVER,
   deedMs: NEVER,
@@ -71,6 +80,9 @@ export const createDocumentState = (): DocumentState => ({
   isKeyedInput: false,
   valueLengths: new Map(),
   focusedField: null,
+  fieldMs: NEVER,
+  focused: null,
+  focusing: null,
   focus: null,
   scroll: null,
   jumps: [],
@@ -85,8 +97,11 @@ export function changeDeed<Deed>({ deed, deeds }: OpenDeed<Deed>): Deed {
 }
 
 /** Finds the segments' deeds of which a later event can say more. */
-export const findOpenDeeds = ({ press, lastStroke, focus, held, jumps }: DocumentState): ReadonlySet<Deeds> =>
-  new Set([press, lastStroke, focus, ...held.values(), ...jumps].flatMap((open) => (open ? [open.deeds] : [])));
+export const findOpenDeeds = (state: DocumentState): ReadonlySet<Deeds> => {
+  const { press, focusing, lastStroke, focus, held, jumps } = state;
+  const open = [press, focusing, lastStroke, focus, ...held.values(), ...jumps];
+  return new Set(open.flatMap((deed) => (deed ? [deed.deeds] : [])));
+};
 
 export const isTrusted = ({ flags }: { flags: number }) => (flags & EVENT_FLAGS.trusted) !== 0;
 

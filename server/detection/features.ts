@@ -93,6 +93,7 @@ const MERGES: { [Name in keyof Features]: Merge<Features[Name]> } = {
   mousePresses: mergePresses,
   simulatedPresses: mergePresses,
   assistedCount: add,
+  drivenCount: add,
   unshiftedCapitals: mergeShares,
   keyHolds: mergeTyping,
   keyIntervals: mergeTyping,
@@ -137,7 +138,7 @@ export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
     untrustedClicks: countShare(untrustedClicks, () => true),
     ...sortPresses(presses),
     unshiftedCapitals: countShare(
-      keys.filter(({ kind, hasCode, isTrusted }) => kind === 'capital' && hasCode && isTrusted),
+      typed.filter(({ kind }) => kind === 'capital'),
       ({ hasShift, hasCapsLock }) => !hasShift && !hasCapsLock,
     ),
     keyHolds: sumUpTyping(

@@ -16,14 +16,23 @@ export class Keystroke {
   private readonly pressed10: number;
   /** When the character before was pressed. Null if that is too long ago. */
   private readonly before10: number | null = null;
+  private readonly quiet10: number;
   private released10: number | null = null;
 
   /** Times are those of the document's clock, except `atMs`. The flags are EVENT_FLAGS, of which `multiline` comes with the text. */
-  constructor(stroke: { atMs: number; kind: Keystroke['kind']; flags: number; timeMs: number; beforeMs: number }) {
+  constructor(stroke: {
+    atMs: number;
+    kind: Keystroke['kind'];
+    flags: number;
+    timeMs: number;
+    beforeMs: number;
+    quietMs: number;
+  }) {
     this.atMs = stroke.atMs;
     this.kind = stroke.kind;
     this.flags = stroke.flags & ~EVENT_FLAGS.multiline;
     this.pressed10 = toTenths(stroke.timeMs);
+    this.quiet10 = toTenths(stroke.quietMs);
     if (this.isCharacter && stroke.timeMs - stroke.beforeMs < MAX_INTERVAL_MS)
       this.before10 = toTenths(stroke.beforeMs);
   }
@@ -73,5 +82,10 @@ export class Keystroke {
   /** Time since the character before; null after a pause of 2 s. */
   get intervalMs(): number | null {
     return this.before10 === null ? null : this.pressed10 / 10 - this.before10 / 10;
+  }
+
+  /** How long nothing was written, pressed or entered before the stretch of keys that it belongs to. */
+  get quietMs(): number {
+    return this.quiet10 / 10;
   }
 }

@@ -2,6 +2,7 @@ import { EventCode } from '../../contract/beacon';
 import type { Deeds } from './deeds';
 import { type DocumentState, NEVER, noticeStir } from './document-state';
 import { addMoves, takeClick, takePress, takeRelease, takeScroll, takeWheel } from './pointing';
+import { noteFocus, stopAwaitingFocus } from './press-focus';
 import type { TraceEvent } from './trace';
 import { takeFocus, takeInput, takeKeyDown, takeKeyUp } from './writing';
 
@@ -27,6 +28,7 @@ export function measureEvent(state: DocumentState, event: TraceEvent, deeds: Dee
   if (event.code === EventCode.Writing) return;
   if (state.pageMs === NEVER) state.pageMs = event.timeMs;
   deeds.isChanged = true;
+  stopAwaitingFocus(state, event.timeMs);
   if (STIRS.has(event.code)) noticeStir(state, event.timeMs);
   switch (event.code) {
     case EventCode.MoveSummary:
@@ -61,6 +63,7 @@ export function measureEvent(state: DocumentState, event: TraceEvent, deeds: Dee
       state.clipboardMs = event.timeMs;
       break;
     case EventCode.Focus:
+      noteFocus(state, event);
       takeFocus(state, event, deeds);
       break;
     case EventCode.Touch:

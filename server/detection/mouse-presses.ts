@@ -39,10 +39,17 @@ interface PointRange {
   most: Point;
 }
 
-/** Whether it is a press of a mouse that neither a script nor assistive technology made. */
-export const isOfMouse = (press: Press): boolean => isTrustedMouse(press) && !isAssisted(press);
-
 const isTrustedMouse = ({ pointer, isTrusted }: Press) => pointer === 'mouse' && isTrusted;
+
+/**
+ * Whether assistive technology may have made a press: without pressure, and nothing shows a pointer. Where it was and how long
+ * it was held say little: a screen reader can press a child that is not in the middle of its link, and handlers of a slow page
+ * can take any time.
+ */
+const canBeSimulated = ({ hasPressure, isOfPointer }: Press): boolean => !hasPressure && !isOfPointer;
+
+/** Whether it is a press of a mouse that neither a script nor assistive technology made. */
+export const isOfMouse = (press: Press): boolean => isTrustedMouse(press) && !canBeSimulated(press);
 
 /** A finger holds a button longer. */
 const MIN_PRESSED_MS = 12;
@@ -50,54 +57,57 @@ const MAX_SIMULATED_MS = 1;
 const MAX_HANDLED_MS = 100;
 
 /**
- * Whether a press is like those of assistive technology. If a screen reader asks for the action of an element, Chromium
- * makes the events of a mouse: without pressure, released at once, and in the middle of the element. An element in a line of
- * text has none: there the mouse is at the origin of the page. The release waits until the page has handled the press.
+ * Whether a press looks exactly like those of assistive technology: released at once, in the middle of the element, and far
+ * from the press before without a move. The release waits until the page has handled the press.
  */
-function isSimulated({ hasPressure, heldMs, isCentred, isFractional, isNowhere }: Press): boolean {
-  if (hasPressure || heldMs === null) return false;
+function isOutOfNowhere({ heldMs, isCentred, isFractional, isApproached, hasMoved }: Press): boolean {
+  if (heldMs === null || hasMoved || isApproached !== false) return false;
   const isMiddle = isCentred !== false && !isFractional;
-  return isNowhere || heldMs < (isMiddle ? MAX_HANDLED_MS : MAX_SIMULATED_MS);
+  return heldMs < (isMiddle ? MAX_HANDLED_MS : MAX_SIMULATED_MS);
 }
 
-/** Whether assistive technology pressed for somebody: without a move, too. Programs that drive a browser move first, or hold longer. */
-const isAssisted = (press: Press): boolean => isSimulated(press) && !press.hasMoved;
-
 /**
- * Whether assistive technology may have made a press: without pressure, on whole pixels. Handlers of a slow page can take any
- * time, and a screen reader can press a child that is not in the middle of its link.
+ * Whether assistive technology pressed for somebody. An element in a line of text has no place of its own: there the mouse is
+ * at the origin of the page.
  */
-const canBeSimulated = (press: Press): boolean => isSimulated(press) || (!press.hasPressure && !press.isFractional);
+const isAssisted = (press: Press): boolean => press.isFocusedBefore || press.isNowhere || isOutOfNowhere(press);
 
 /** The presses of a mouse in a segment or a session. `findPresses` says which of them count. */
 export interface PressesByOrigin {
   mousePresses: MousePresses;
-  /** Presses that assistive technology may have made, though a move or a longer hold leaves it open. Programs press so, too. */
+  /** Presses that assistive technology may have made. Programs press so, too. */
   simulatedPresses: MousePresses;
-  /** How many presses no mouse can have made: where the element is not, or far from the press before without a move. */
+  /** How many of them it made. */
   assistedCount: number;
+  /** How many presses without pressure a pointer made. Devices have pressure, so a program drives it. */
+  drivenCount: number;
 }
 
 export function sortPresses(presses: readonly Press[]): PressesByOrigin {
   const own = presses.filter(isOfMouse);
-  const simulated = presses.filter((press) => isTrustedMouse(press) && isSimulated(press));
+  const simulated = presses.filter((press) => isTrustedMouse(press) && canBeSimulated(press));
   return {
-    mousePresses: sumUpPresses(own.filter((press) => !canBeSimulated(press))),
-    simulatedPresses: sumUpPresses(own.filter(canBeSimulated)),
-    assistedCount: simulated.filter((press) => press.isNowhere || (isAssisted(press) && press.isApproached === false))
-      .length,
+    mousePresses: sumUpPresses(own),
+    simulatedPresses: sumUpPresses(simulated),
+    assistedCount: simulated.filter(isAssisted).length,
+    drivenCount: own.filter(({ hasPressure }) => !hasPressure).length,
   };
 }
 
+/** One alone can be a page that moves the focus when assistive technology presses. */
+const MIN_DRIVEN = 2;
+
 /**
- * Finds what rules read of the presses. Some presses of assistive technology are like those of programs: the mouse moves
- * before them, or the page holds them up. Where others show that it is in use, these do not count either.
+ * Finds what rules read of the presses. Those that assistive technology may have made count only if a program shows, and
+ * assistive technology does not.
  */
 export const findPresses = <Name extends keyof MousePresses>(
-  { mousePresses, simulatedPresses, assistedCount }: PressesByOrigin,
+  { mousePresses, simulatedPresses, assistedCount, drivenCount }: PressesByOrigin,
   name: Name,
 ): MousePresses[Name] =>
-  assistedCount > 0 ? mousePresses[name] : MERGES[name](mousePresses[name], simulatedPresses[name]);
+  assistedCount === 0 && drivenCount >= MIN_DRIVEN
+    ? MERGES[name](mousePresses[name], simulatedPresses[name])
+    : mousePresses[name];
 
 function sumUpPresses(presses: readonly Press[]): MousePresses {
   const released = presses.filter(({ heldMs }) => heldMs !== null);

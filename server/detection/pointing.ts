@@ -10,6 +10,7 @@ import {
   NEVER,
   REACTION_MS,
 } from './document-state';
+import { awaitFocus, hasFocusBefore } from './press-focus';
 
 // What a pointer does: moves, presses, clicks and scrolling.
 
@@ -47,18 +48,22 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
   const isFar = state.rest !== null && Math.hypot(place.x - state.rest.x, place.y - state.rest.y) >= NEAR_PX;
   const isJudged = pointer === 'mouse' && isFar && timeMs - state.pressMs >= DOUBLE_PRESS_MS;
   const moves = Math.max(state.moveEvents, state.moveCount);
+  const isFractional = x10 % 10 !== 0 || y10 % 10 !== 0;
+  const isFocusedBefore = hasFocusBefore(state, event.role);
   const isLarge = Math.min(width, height) >= MIN_CENTRED_PX;
   const press: Press = {
     atMs,
     pointer,
     isTrusted: isTrusted(event),
     hasPressure: event.pressurePercent > 0,
-    isFractional: x10 % 10 !== 0 || y10 % 10 !== 0,
+    isFractional,
     isCentred: isLarge
       ? Math.abs(event.offsetX10) <= CENTRE_TENTHS && Math.abs(event.offsetY10) <= CENTRE_TENTHS
       : null,
     isApproached: isJudged ? moves > MAX_UNAPPROACHED_MOVES : null,
     hasMoved: moves > 0,
+    isFocusedBefore,
+    isOfPointer: isFractional && !isFocusedBefore && hasPlainRatio(deeds),
     heldMs: null,
     place,
     isNowhere:
@@ -75,15 +80,21 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
     deeds.pauses.push({ atMs, isSilent, press });
   }
   finishDeed(state, timeMs);
+  // A press without pressure may be that of a screen reader, which moves the page as it reads.
+  const isOfHand = pointer === 'mouse' && press.hasPressure;
   for (const jump of state.jumps)
-    if (pointer === 'mouse' && timeMs - jump.timeMs <= JUMP_TO_PRESS_MS) changeDeed(jump).isUsed = true;
+    if (isOfHand && timeMs - jump.timeMs <= JUMP_TO_PRESS_MS) changeDeed(jump).isUsed = true;
   state.rest = place;
   state.moveEvents = 0;
   state.moveCount = 0;
   state.press = { deed: press, deeds, timeMs };
+  awaitFocus(state, state.press, event.role);
   state.pressMs = timeMs;
   if (press.isTrusted) state.deedMs = timeMs;
 }
+
+/** Whether a CSS pixel is a pixel of the screen. There Chromium rounds the places of presses for assistive technology. */
+const hasPlainRatio = ({ environments }: Deeds): boolean => environments.at(-1)?.thing.v[9] === 1_000;
 
 /** Measures how long the press before was held. */
 export function takeRelease(state: DocumentState, event: Event<EventCode.Release>): void {

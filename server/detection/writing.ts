@@ -10,14 +10,24 @@ import {
   REACTION_MS,
 } from './document-state';
 import { Keystroke } from './keystroke';
-import { MS_PER_SPOKEN_CHARACTER } from './phrases';
+import { MIN_PHRASE_PAUSE_MS, MS_PER_SPOKEN_CHARACTER } from './phrases';
 
 // What is written: keys, input and the fields that it goes to.
 
 /** Measures a key: its kind, its interval, and whether Shift or Caps Lock was down. */
 export function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, deeds: Deeds): void {
   const { flags, timeMs, atMs } = event;
-  const stroke = new Keystroke({ atMs, kind: KEY_CLASSES[event.class]!, flags, timeMs, beforeMs: state.characterMs });
+  const { characterMs, typedMs, pressMs, fieldMs, pageMs } = state;
+  if (timeMs - characterMs >= MIN_PHRASE_PAUSE_MS)
+    state.quietMs = timeMs - Math.max(characterMs, typedMs, pressMs, fieldMs, pageMs);
+  const stroke = new Keystroke({
+    atMs,
+    kind: KEY_CLASSES[event.class]!,
+    flags,
+    timeMs,
+    beforeMs: characterMs,
+    quietMs: state.quietMs,
+  });
   const { isCharacter } = stroke;
   if (isTrusted(event)) {
     if (isCharacter) state.typedMs = timeMs;
@@ -92,6 +102,7 @@ export function takeFocus(state: DocumentState, event: Event<EventCode.Focus>, d
     field === state.focusedField;
   const focus: FieldFocus = { atMs, hasCause, isTypedAtOnce: false };
   deeds.focuses.push(focus);
+  if (field !== state.focusedField) state.fieldMs = timeMs;
   state.focusedField = field;
   state.focus = { deed: focus, deeds, timeMs };
 }

@@ -24,15 +24,23 @@ const NO_KEYBOARD = ['keys.hasCode', 'unshiftedCapitals', 'keyHolds', 'keyInterv
 /** Chromium makes the events of a mouse if a screen reader asks for the action of an element. */
 const SIMULATED_PRESSES: Manner = {
   ...{ ...PEOPLE['screen reader']!, presses: 'mouse', approach: 'none' },
-  ...{ isCentred: true, pressurePercent: 0, holdMs: () => 0.1 },
+  ...{ isCentred: true, focus: 'before', pressurePercent: 0, holdMs: () => 0.1 },
 };
+/** A dictation program types what was spoken, and brings a keymap in which no capital needs Shift. */
+const TYPED_DICTATION: Manner = {
+  ...{ isFocusSudden: true, focusToTextMs: 6_000, hasShift: false },
+  ...{ dwellMs: () => 2, intervalMs: () => 5 },
+};
+/** An extension shows letters next to links, or their names are spoken, and presses what is chosen. */
+const LINK_HINTS: Manner = { approach: 'none', isUntrusted: true, focusToTextMs: 400 };
+const ZOOMED = PEOPLE['zoom to 125 %']!.environment!;
 const SCALE: Manner = { isFractional: true, isMismatched: true };
 
 /** The people that rules must not accuse. Synthetic, so they show what is exempt, not how often a rule is wrong. */
 export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
   'keyboard-only': {
-    changes: ['suddenFocuses'],
-    manners: [PEOPLE['keyboard only']!],
+    changes: ['suddenFocuses', 'untrustedPresses'],
+    manners: [PEOPLE['keyboard only']!, { ...LINK_HINTS, text: 'paste' }],
   },
   touch: {
     changes: [
@@ -64,6 +72,10 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
       SIMULATED_PRESSES,
       { ...SIMULATED_PRESSES, holdMs: uniform(0, 60) },
       { ...SIMULATED_PRESSES, approach: 'sometimes' },
+      { ...SIMULATED_PRESSES, approach: 'jump' },
+      { ...SIMULATED_PRESSES, approach: 'jump', focus: 'never', isScrolledByCommand: true },
+      { ...SIMULATED_PRESSES, isCentred: false, holdMs: uniform(1, 200) },
+      { ...SIMULATED_PRESSES, approach: 'moves', isFractional: true, environment: ZOOMED },
     ],
   },
   'switch-access': {
@@ -76,11 +88,14 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
   dictation: {
     changes: [
       ...['presses.isCentred', 'mousePresses.centred', 'mousePresses.unapproached', 'mousePresses.holds'],
-      ...['silentPauses', 'suddenJumps', 'suddenFocuses', ...NO_KEYBOARD],
+      ...['silentPauses', 'suddenJumps', 'suddenFocuses', 'untrustedPresses', ...NO_KEYBOARD],
     ],
     manners: [
       PEOPLE['voice control and dictation']!,
       { ...PEOPLE['voice control and dictation']!, isScrolledByCommand: true },
+      { ...TYPED_DICTATION, approach: 'jump', isCentred: true, holdMs: uniform(0, 0.5) },
+      { ...TYPED_DICTATION, ...LINK_HINTS, focusToTextMs: 6_000 },
+      { ...LINK_HINTS, text: 'dictation' },
     ],
   },
   'input-method': { changes: NO_KEYBOARD, manners: [PEOPLE['input method']!] },

@@ -31,6 +31,10 @@ export interface Manner {
   intervalMs?: (random: () => number) => number;
   hasShift?: boolean;
   keyFlags?: number;
+  /** Whether a script presses. */
+  isUntrusted?: boolean;
+  /** When what is pressed gets the focus: before the press, as from assistive technology, or after it, as from a pointer. */
+  focus?: 'before' | 'after' | 'never';
   /** Whether fields get the focus without a press, and how long before the text. */
   isFocusSudden?: boolean;
   focusToTextMs?: number;
@@ -129,7 +133,12 @@ export class SyntheticTask {
     this.mouse = { x, y };
   }
 
-  private press(centreX: number, centreY: number, on: (typeof ELEMENT_ROLES)[number]): this {
+  private focus(on: (typeof ELEMENT_ROLES)[number], field = -1): void {
+    const flags = trusted | (on === 'textarea' ? multiline : 0);
+    this.builder.add(EventCode.Focus, { field, role: role(on), flags });
+  }
+
+  private press(centreX: number, centreY: number, on: (typeof ELEMENT_ROLES)[number], field?: number): this {
     if (this.manner.isScrolledByCommand) {
       this.scrolled += 500;
       this.builder.wait(2_600).add(EventCode.Scroll, { y: this.scrolled }).wait(400);
@@ -152,10 +161,17 @@ export class SyntheticTask {
     this.moveTo(x, y);
     const holdMs = (this.manner.holdMs ?? (() => this.between(55, 140)))(this.random);
     if (presses === 'touch') builder.add(EventCode.Touch, { touches: 1 });
-    builder.wait(this.manner.approach ? 1 : this.between(40, 200)).press(x, y, holdMs, {
-      ...{ pointer: presses === 'touch' ? 2 : 0, pressurePercent, role: role(on), flags: trusted },
+    builder.wait(this.manner.approach ? 1 : this.between(40, 200));
+    const fields = {
+      ...{ pointer: presses === 'touch' ? 2 : 0, pressurePercent, role: role(on) },
+      flags: this.manner.isUntrusted ? 0 : trusted,
       ...{ offsetX10: offset[0]! * 10, offsetY10: offset[1]! * 10 },
-    });
+    };
+    const { focus = 'after' } = this.manner;
+    // A label passes the focus on.
+    const takeFocus = (when: Manner['focus']) => on !== 'label' && focus === when && this.focus(on, field);
+    takeFocus('before');
+    builder.press(x, y, holdMs, fields, () => takeFocus('after'));
     return this;
   }
 
@@ -163,11 +179,10 @@ export class SyntheticTask {
     const { builder, manner } = this;
     const flags = trusted | (on === 'textarea' ? multiline : 0);
     if (manner.presses === 'keyboard') builder.key('tab', 90);
-    else if (!manner.isFocusSudden) this.press(x, y, on);
-    builder
-      .wait(2)
-      .add(EventCode.Focus, { field, role: role(on), flags })
-      .wait(manner.focusToTextMs ?? 0);
+    else if (!manner.isFocusSudden) this.press(x, y, on, field);
+    builder.wait(2);
+    if (manner.presses === 'keyboard' || manner.isFocusSudden) this.focus(on, field);
+    builder.wait(manner.focusToTextMs ?? 0);
     const way = manner.text ?? 'keys';
     const add = (type: (typeof INPUT_TYPES)[number], length: number, isTrusted = true) => {
       this.lengths[field]! += length;

@@ -106,11 +106,12 @@ export class TraceBuilder {
     return this;
   }
 
-  /** Presses and releases a button of the mouse. */
-  press(x: number, y: number, heldMs: number, fields: Fields<EventCode.Press> = {}): this {
+  /** Presses and releases a button of the mouse. `react` adds what the browser does when the button goes down. */
+  press(x: number, y: number, heldMs: number, fields: Fields<EventCode.Press> = {}, react?: () => void): this {
     const { pointer = 0, flags = EVENT_FLAGS.trusted, role = DEFAULTS.role! } = fields;
     this.summarise().add(EventCode.Press, { x10: Math.round(x * 10), y10: Math.round(y * 10), ...fields });
     const pressedMs = this.readClock();
+    react?.();
     this.wait(heldMs);
     this.add(EventCode.Release, { pointer, held10: Math.round((this.readClock() - pressedMs) * 10), flags });
     return this.add(EventCode.Click, { role, flags: flags | EVENT_FLAGS.hasPointer });

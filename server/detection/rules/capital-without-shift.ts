@@ -3,12 +3,13 @@ import { isFirefox, judgeShare, NOT_MEASURED, type Rule } from './rule';
 export const capitalWithoutShiftRule: Rule = {
   ...{ flag: 'capital-without-shift', group: 'integrity', expected: 'below 0.6 of the capitals' },
   sees: 'Capitals that were typed on a keyboard without Shift and Caps Lock.',
-  needs: '3 capitals from keys with a code; not in Firefox, which can hide Shift for privacy',
+  needs:
+    '3 capitals from keys with a code, without phrases after a pause; not in Firefox, which can hide Shift for privacy',
   plainly: 'Capitals were typed without Shift or Caps Lock. A keyboard cannot do that.',
   exempts: {
     touch: 'is not judged',
     'switch-access': 'an on-screen keyboard holds Shift, or its keys have no code',
-    dictation: 'its keys have no code',
+    dictation: 'its keys have no code, or come as phrases after a pause in which they can be spoken',
     'input-method': 'its keys are no capitals, or have no code',
     autofill: 'its keys have no code, or a script made them',
   },

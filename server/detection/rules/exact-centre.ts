@@ -8,7 +8,7 @@ export const exactCentreRule: Rule = {
   plainly: 'The mouse hit the exact middle of what it pressed, again and again. Voice control can do that too.',
   exempts: {
     touch: 'only a mouse is judged',
-    'screen-reader': 'presses of assistive technology are not judged',
+    'screen-reader': 'presses that assistive technology can have made are not judged',
   },
   touches: {
     dictation: 'voice control presses the middle of what is named',

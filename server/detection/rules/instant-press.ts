@@ -11,7 +11,7 @@ export const instantPressRule: Rule = {
     touch: 'only a mouse is judged',
     'tap-to-click': 'a short press counts only where something else about it is odd',
     'switch-access': 'a short press counts only where something else about it is odd',
-    'screen-reader': 'presses of assistive technology are not judged',
+    'screen-reader': 'presses that assistive technology can have made are not judged',
     'remote-desktop': 'presses keep about the length that they have at the desk',
   },
   touches: {

@@ -10,7 +10,7 @@ export const noApproachRule: Rule = {
   plainly: 'The mouse pressed at a new place without moving there. Remote desktops and eye trackers can do that too.',
   exempts: {
     touch: 'only a mouse is judged',
-    'screen-reader': 'presses of assistive technology are not judged',
+    'screen-reader': 'presses that assistive technology can have made are not judged',
     'slow-machine': 'three moves before a press are enough',
   },
   touches: {

@@ -28,7 +28,7 @@ import { webdriverRule } from './webdriver';
 import { zeroPressureRule } from './zero-pressure';
 
 /** The version of the rules and their weights. It rises with every change that can change a score. */
-export const RULE_SET_VERSION = '2026.6';
+export const RULE_SET_VERSION = '2026.7';
 
 export interface WeightedRule {
   rule: Rule;
@@ -49,7 +49,7 @@ export const RULES: readonly WeightedRule[] = [
   { rule: devtoolsProtocolRule, weight: 1.8 },
   { rule: syntheticWindowRule, weight: 1.2 },
   { rule: declaredAgentRule, weight: 7, isProof: true },
-  { rule: untrustedEventsRule, weight: 3 },
+  { rule: untrustedEventsRule, weight: 2 },
   { rule: zeroPressureRule, weight: 4.1 },
   { rule: fractionalCoordinatesRule, weight: 3.1 },
   { rule: movementMismatchRule, weight: 1.5 },

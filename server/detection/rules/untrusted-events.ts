@@ -1,31 +1,36 @@
 import { decide, NOT_MEASURED, type Rule } from './rule';
 
 export const untrustedEventsRule: Rule = {
-  ...{ flag: 'untrusted-events', group: 'integrity', expected: 'below 0.5 of the deeds' },
+  ...{ flag: 'untrusted-events', group: 'integrity', expected: 'below 0.5 of the actions' },
   sees:
     'Presses, keys and clicks on form controls that a script made (`isTrusted` is false). Clicks within a ' +
-    'second of a deed or three seconds of the start of a page are the page’s own.',
-  needs: '3 deeds',
-  plainly: 'A script made clicks or keys, not a device. The browser marks such events.',
+    'second of an action of a person or three seconds of the start of a page are the page’s own.',
+  needs: '3 actions',
+  plainly:
+    'A script made clicks or keys, not a device. Programs do that, and extensions that press links for people who ' +
+    'use no mouse.',
   exempts: {
     autofill: 'a few keys, keys that write nothing, and inputs do not count',
   },
-  touches: {},
+  touches: {
+    'keyboard-only': 'an extension presses what is chosen by the letters that it shows (link hints)',
+    dictation: 'an extension presses what is named (link hints)',
+  },
   reference: 'WHATWG DOM, `Event.isTrusted`',
   judge({ untrustedPresses: presses, untrustedCharacters: characters, untrustedClicks: clicks }) {
     const counted = [
       presses,
       ...(characters.marked >= MIN_KEYS ? [characters] : []),
-      ...(clicks.marked >= MIN_DEEDS ? [clicks] : []),
+      ...(clicks.marked >= MIN_ACTIONS ? [clicks] : []),
     ];
-    const deeds = presses.count + characters.count + clicks.count;
-    if (deeds < MIN_DEEDS) return NOT_MEASURED;
+    const actions = presses.count + characters.count + clicks.count;
+    if (actions < MIN_ACTIONS) return NOT_MEASURED;
     const untrusted = counted.reduce((sum, { marked }) => sum + marked, 0);
-    const share = untrusted / deeds;
-    const momentsMs = counted.flatMap((deeds) => deeds.momentsMs);
-    return decide(untrusted >= MIN_DEEDS && share >= 0.5, share, momentsMs);
+    const share = untrusted / actions;
+    const momentsMs = counted.flatMap((events) => events.momentsMs);
+    return decide(untrusted >= MIN_ACTIONS && share >= 0.5, share, momentsMs);
   },
 };
 
-const MIN_DEEDS = 3;
+const MIN_ACTIONS = 3;
 const MIN_KEYS = 10;

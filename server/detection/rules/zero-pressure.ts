@@ -5,14 +5,16 @@ export const zeroPressureRule: Rule = {
   ...{ flag: 'zero-pressure', group: 'integrity', expected: 'below 0.5 of the presses' },
   sees:
     'Presses of a mouse without pressure. A mouse has 0.5 while a button is down; events that come through the ' +
-    'DevTools protocol have 0.',
+    'DevTools protocol have 0. So have those that Chromium makes for assistive technology. It focuses the element ' +
+    'first, and stands on whole pixels. So a press counts if its element got the focus from it or if it is between ' +
+    'pixels, and in a session with such a press the others count too.',
   needs:
     '2 presses of a mouse in Chromium or Firefox, not on Android: older versions there, and of Safari, report no ' +
     'pressure of any mouse',
   plainly: 'The mouse button was pressed without pressure. A real mouse reports a pressure of one half.',
   exempts: {
     touch: 'only a mouse is judged',
-    'screen-reader': 'presses of assistive technology are not judged',
+    'screen-reader': 'presses that assistive technology can have made are not judged',
   },
   touches: {},
   reference: 'W3C Pointer Events, `pressure`',

@@ -59,7 +59,7 @@ describe('what rules read', () => {
   it('is observed', () => {
     expect(readBy.get('zero-pressure')).toEqual(
       new Set([
-        ...['assistedCount', 'userAgent'],
+        ...['assistedCount', 'drivenCount', 'userAgent'],
         ...['mousePresses', 'simulatedPresses'].flatMap((presses) => [
           ...[presses, `${presses}.pressureless`, `${presses}.pressureless.count`],
           ...[`${presses}.pressureless.marked`, `${presses}.pressureless.momentsMs`],

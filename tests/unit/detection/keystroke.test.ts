@@ -5,7 +5,15 @@ import { Keystroke } from '../../../server/detection/keystroke';
 
 const { trusted, hasCode, shift, capsLock, multiline } = EVENT_FLAGS;
 const press = (stroke: Partial<ConstructorParameters<typeof Keystroke>[0]>) =>
-  new Keystroke({ atMs: 0, kind: 'letter', flags: 0, timeMs: 5_000, beforeMs: Number.NEGATIVE_INFINITY, ...stroke });
+  new Keystroke({
+    atMs: 0,
+    kind: 'letter',
+    flags: 0,
+    timeMs: 5_000,
+    beforeMs: Number.NEGATIVE_INFINITY,
+    quietMs: 0,
+    ...stroke,
+  });
 
 it('a keystroke has the very times that lie between its key, the character before and its release', () => {
   const time10 = fc.integer({ min: -600_000, max: 2 ** 40 });

@@ -33,18 +33,22 @@ const times = (count: number, build: (index: number) => unknown) => {
 };
 const mark = (name: string) => (builder: TraceBuilder) =>
   builder.send({ m: [AUTOMATION_MARKS.findIndex(([, other]) => other === name)] });
-/** Presses at changing places, after some moves. */
+/** Presses at changing places, after some moves. What is pressed can get the focus just before the press, or just after it. */
 const presses =
   (
     count: number,
     fields: Parameters<TraceBuilder['press']>[3] = {},
-    { moves = 8, heldMs = (i: number) => 60 + 17 * i } = {},
+    { moves = 8, heldMs = (i: number) => 60 + 17 * i, focus = 'none' as 'before' | 'after' | 'none' } = {},
   ): Build =>
   (builder) =>
     times(count, (i) => {
       const x = i % 2 === 0 ? 200 : 600;
+      const focusButton = () => builder.add(EventCode.Focus, { field: -1, role: ELEMENT_ROLES.indexOf('button') });
       times(moves, (step) => builder.wait(12).move(x - 10 * (moves - step), 300));
-      builder.wait(900).press(x, 300, heldMs(i), fields);
+      builder.wait(900);
+      if (focus === 'before') focusButton().wait(0.4);
+      builder.press(x, 300, heldMs(i), fields);
+      if (focus === 'after') focusButton();
     });
 const moves =
   (count: number, odd: Parameters<TraceBuilder['move']>[2] = {}): Build =>
@@ -67,6 +71,18 @@ const keys =
       const write = () => builder.add(EventCode.Input, { flags: trusted | field, valueLength: i + 1 });
       builder.wait(gapMs(i)).key(kind as 'letter', heldMs, flags, write);
     });
+/** Text that a dictation program types at once, after somebody spoke it. */
+const spoken =
+  (count: number, kind = 'letter', spokenMs = 55 * count): Build =>
+  (builder) => {
+    builder.wait(spokenMs);
+    keys(count, { kind, heldMs: 2, gapMs: () => 5 })(builder);
+  };
+/** Somebody who moves the mouse for a while. */
+const idle =
+  (ms: number): Build =>
+  (builder) =>
+    times(ms / 100, () => builder.wait(100).move(300, 300));
 const text =
   (type: (typeof INPUT_TYPES)[number], length: number, { flags = trusted | multiline, beforeMs = 5 } = {}): Build =>
   (builder) => {
@@ -80,6 +96,9 @@ const both =
 /** Presses as Chromium makes them for assistive technology, at changing places. */
 const simulated = (count: number, moves = 0, heldMs = 0.2): Build =>
   presses(count, { pressurePercent: 0, offsetX10: 0, offsetY10: 0 }, { moves, heldMs: () => heldMs });
+/** Presses as programs make them through the DevTools protocol. */
+const driven = (count: number, fields: Parameters<TraceBuilder['press']>[3] = {}): Build =>
+  presses(count, { pressurePercent: 0, ...fields }, { moves: 1, heldMs: () => 0.2, focus: 'after' });
 /** The same on elements that have no place of their own. */
 const links = (count: number, moves = 0): Build =>
   presses(
@@ -123,6 +142,7 @@ const jumps =
       pressAfterMs = 400,
       steps = 1,
       after = nothing as Build,
+      fields = {} as Parameters<TraceBuilder['press']>[3],
     } = {},
   ): Build =>
   (builder) => {
@@ -132,12 +152,12 @@ const jumps =
       before(builder);
       times(steps, (step) => builder.wait(15).add(EventCode.Scroll, { y: 10 + px * (i + (step + 1) / steps) }));
       after(builder);
-      builder.wait(pressAfterMs).press(200 + 90 * i, 300, 80);
+      builder.wait(pressAfterMs).press(200 + 90 * i, 300, 80, fields);
     });
   };
 /** Presses at changing places after pauses. `inside` happens in the middle of each pause. */
 const pauses =
-  (count: number, inside: Build = nothing): Build =>
+  (count: number, inside: Build = nothing, fields: Parameters<TraceBuilder['press']>[3] = {}): Build =>
   (builder) =>
     times(count + 1, (i) => {
       builder.wait(1_200);
@@ -146,7 +166,7 @@ const pauses =
         .wait(1_200)
         .move(200 + 300 * (i % 2), 300)
         .wait(2)
-        .press(200 + 300 * (i % 2), 300, 80);
+        .press(200 + 300 * (i % 2), 300, 80, fields);
     });
 const network =
   (number: number): Build =>
@@ -245,17 +265,52 @@ const CASES: Record<string, Case[]> = {
     ['too few deeds', 'notMeasured', presses(2)],
   ],
   'zero-pressure': [
-    ['presses without pressure', 'found', presses(2, { pressurePercent: 0 })],
+    ['presses without pressure', 'found', driven(2)],
+    ['presses without pressure between pixels', 'found', presses(2, { ...FRACTION, pressurePercent: 0 })],
+    [
+      'a program that holds the button, without a move',
+      'found',
+      (builder) =>
+        times(2, (i) =>
+          builder
+            .wait(900)
+            .press(200 + 300 * i, 300, 30, { pressurePercent: 0 }, () =>
+              builder.wait(2).add(EventCode.Focus, { role: 3 }),
+            ),
+        ),
+    ],
     ['presses of a mouse', 'notFound', presses(2)],
     ['fewer than half', 'notFound', both(presses(3), presses(1, { pressurePercent: 0 }))],
     ['one press', 'notMeasured', presses(1, { pressurePercent: 0 })],
     ['a screen reader, and a mouse that moved before some presses', 'notMeasured', both(simulated(6), simulated(6, 1))],
-    ['a program that presses as screen readers do, but after moves', 'found', simulated(3, 1)],
+    ['a program that presses in the middle, after moves', 'found', driven(3, { offsetX10: 0, offsetY10: 0 })],
+    ['a program that also presses what takes no focus', 'found', both(simulated(4, 1), driven(2))],
+    ['a screen reader on a page that moves the focus once', 'notMeasured', both(simulated(4, 1), driven(1))],
+    ['a screen reader with a pointer that follows it', 'notMeasured', simulated(6, 1)],
+    [
+      'a screen reader that presses next to the middle',
+      'notMeasured',
+      presses(4, { pressurePercent: 0 }, { moves: 0, heldMs: (i) => 2 + i, focus: 'before' }),
+    ],
+    [
+      'a screen reader on a page that puts the focus on the next button',
+      'notMeasured',
+      both(
+        presses(6, { pressurePercent: 0 }, { moves: 4, focus: 'before' }),
+        presses(6, { pressurePercent: 0 }, { moves: 0, heldMs: () => 0.2, focus: 'after' }),
+      ),
+    ],
+    [
+      'a screen reader where a pixel of the page is more than one of the screen',
+      'notMeasured',
+      presses(6, { ...FRACTION, pressurePercent: 0 }, { moves: 4 }),
+      sizes([...WINDOW.slice(0, 9), 1250]),
+    ],
     ['a screen reader on a page whose scripts take their time', 'notMeasured', simulated(6, 0, 60)],
     ['a screen reader that opens links in lines of text', 'notMeasured', both(links(6), links(6, 3))],
     ['Safari, which reported no pressure', 'notMeasured', presses(9, { pressurePercent: 0 }), {}, SAFARI],
     ['Chrome on Android, which reported none', 'notMeasured', presses(9, { pressurePercent: 0 }), {}, ANDROID],
-    ['a program that presses twice at one place', 'found', both(simulated(3, 1), again(3))],
+    ['a program that presses twice at one place', 'found', both(driven(3), again(3))],
     ['touch', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 2 })],
     ['a pen', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 1 })],
     ['presses that a script made', 'notMeasured', presses(3, { pressurePercent: 0, flags: 0 })],
@@ -301,6 +356,9 @@ const CASES: Record<string, Case[]> = {
     ['capitals with Caps Lock', 'notFound', keys(3, { kind: 'capital', flags: trusted | hasCode | capsLock })],
     ['two capitals', 'notMeasured', keys(2, { kind: 'capital' })],
     ['an on-screen keyboard or dictation', 'notMeasured', keys(5, { kind: 'capital', flags: trusted })],
+    ['dictation that brings its own keymap', 'notMeasured', spoken(5, 'capital')],
+    ['sentences that are dictated so', 'notMeasured', spoken(100, 'capital')],
+    ['a program that types at once', 'found', keys(100, { kind: 'capital', heldMs: 1, gapMs: () => 5 })],
     ['touch', 'notMeasured', both(touch, keys(5, { kind: 'capital' }))],
     ['Firefox', 'notMeasured', keys(5, { kind: 'capital' }), {}, FIREFOX],
   ],
@@ -377,6 +435,18 @@ const CASES: Record<string, Case[]> = {
     ['a keyboard on the screen', 'notMeasured', both(touch, pageTurn, keys(40, { heldMs: 2 }))],
     ['few keys', 'notMeasured', keys(9, { heldMs: 2 })],
     ['a clause that a dictation program types', 'notMeasured', keys(80, { heldMs: 2, gapMs: () => 5 })],
+    ['a paragraph that a dictation program types', 'notMeasured', both(spoken(100), spoken(300), spoken(81))],
+    ['a paragraph that goes on in the next minute', 'notMeasured', both(idle(57_500), spoken(300))],
+    [
+      'a text that is typed too soon after a press',
+      'found',
+      both(idle(60_000), presses(1), spoken(100, 'letter', 800)),
+    ],
+    [
+      'a text that is typed too soon after the field was entered',
+      'found',
+      both(idle(60_000), focuses(1), spoken(100, 'letter', 800)),
+    ],
     ['a password that a program types', 'notMeasured', keys(30, { heldMs: 2, field: 0 })],
     ['a switch, an eye tracker, an on-screen keyboard', 'notMeasured', keys(40, { heldMs: 2, gapMs: () => 700 })],
     ['dictation or a text expander', 'notMeasured', keys(40, { heldMs: 0, flags: trusted })],
@@ -392,6 +462,7 @@ const CASES: Record<string, Case[]> = {
   'uniform-typing': [
     ['keys in a beat', 'found', keys(25, { gapMs: (i) => 60 + (i % 3) })],
     ['keys without a pause', 'found', keys(81, { heldMs: 1, gapMs: (i) => 5 + 9 * (i % 3) })],
+    ['paragraphs that a dictation program types', 'notMeasured', both(spoken(100), spoken(300))],
     ['as people do', 'notFound', keys(25)],
     [
       'phrases that a dictation program types',
@@ -453,6 +524,7 @@ const CASES: Record<string, Case[]> = {
     ],
     ['a page that is shown again', 'notFound', jumps(3, { before: (builder) => builder.add(EventCode.Visibility) })],
     ['a screen reader that reads on', 'notFound', jumps(3, { pressAfterMs: 3_000 })],
+    ['a screen reader that presses what it reads', 'notFound', jumps(3, { fields: { pressurePercent: 0 } })],
     ['one odd jump', 'notFound', both(jumps(1), jumps(2, { before: touch }))],
     ['smooth scrolling', 'notMeasured', jumps(3, { steps: 20 })],
     ['small steps', 'notMeasured', jumps(3, { px: 200 })],
@@ -469,6 +541,7 @@ const CASES: Record<string, Case[]> = {
     ],
     ['typing', 'notMeasured', pauses(3, (builder) => builder.key('letter', 80))],
     ['few pauses', 'notMeasured', pauses(2)],
+    ['a screen reader on a slow page', 'notMeasured', pauses(9, nothing, { pressurePercent: 0 })],
     [
       'a button that is pressed again',
       'notMeasured',

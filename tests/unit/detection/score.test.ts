@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EVENT_FIELDS, EVENT_FLAGS, type EventCode } from '../../../contract/beacon';
+import { EVENT_FIELDS, EVENT_FLAGS, EventCode } from '../../../contract/beacon';
 import { evidenceInput, MAX_EVIDENCE_BYTES } from '../../../contract/evidence';
 import { readBeacon } from '../../../server/detection/batch';
 import { findChange } from '../../../server/detection/change-point';
@@ -70,12 +70,17 @@ describe('a synthetic person', () => {
 
 describe('a person with a screen reader', () => {
   /** Presses as Chromium makes them for assistive technology, at changing places. */
-  const simulate = (builder: TraceBuilder, count: number, { moves = 0, heldMs = 0.2, offset10 = 0 } = {}) => {
+  const simulate = (
+    builder: TraceBuilder,
+    count: number,
+    { moves = 0, heldMs = 0.2, offset10 = 0, isFocusedBy = false } = {},
+  ) => {
     const fields = { pressurePercent: 0, offsetX10: offset10, offsetY10: offset10 };
     for (let i = 0; i < count; i++) {
       const x = i % 2 === 0 ? 200 : 600;
       for (let step = 0; step < moves; step++) builder.wait(12).move(x - 9 * (moves - step), 300);
-      builder.wait(900).press(x, 300, heldMs, fields);
+      const takeFocus = () => isFocusedBy && builder.wait(0.5).add(EventCode.Focus, { field: -1, role: 3 });
+      builder.wait(900).press(x, 300, heldMs, fields, takeFocus);
     }
     return builder;
   };
@@ -118,7 +123,7 @@ describe('a person with a screen reader', () => {
     expect(scoreTrace(buildTrace(apart)).botScore).toBeLessThan(MEDIUM);
   });
 
-  it('is not seen in such presses alone, with or without moves', () => {
+  it('is not seen in such presses alone, with or without moves, unless they put the focus on what they press', () => {
     const scoreAlone = (manner: Parameters<typeof simulate>[2]) =>
       [0, 4].map((moves) => {
         const { botScore, detectionFlags } = scoreTrace(
@@ -126,12 +131,14 @@ describe('a person with a screen reader', () => {
         );
         return [botScore, detectionFlags];
       });
-    const [slow, aside] = [
+    const [nothing, slow, aside] = [
+      [BASE, []],
       [0.931, ['zero-pressure', 'exact-centre']],
       [0.646, ['zero-pressure']],
     ];
-    expect(scoreAlone(SLOW)).toEqual([slow, slow]);
-    expect(scoreAlone(ASIDE)).toEqual([aside, aside]);
+    for (const manner of [SLOW, ASIDE]) expect(scoreAlone(manner)).toEqual([nothing, nothing]);
+    expect(scoreAlone({ ...SLOW, isFocusedBy: true })).toEqual([slow, slow]);
+    expect(scoreAlone({ ...ASIDE, isFocusedBy: true })).toEqual([aside, aside]);
   });
 });
 

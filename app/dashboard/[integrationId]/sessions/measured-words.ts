@@ -13,7 +13,7 @@ const medianMs = (measured: number) => `a median of ${showNumber(measured)} ms`;
 /** The numbers of our rules in words: a share of something, or a number of something. */
 const WORDS = new Map<string, (measured: number) => string>([
   ['devtools-protocol', unit('reads')],
-  ['untrusted-events', shareOf('the deeds')],
+  ['untrusted-events', shareOf('the actions')],
   ['zero-pressure', shareOf('the presses')],
   ['fractional-coordinates', shareOf('the presses')],
   ['movement-mismatch', shareOf('the moves')],
@@ -30,7 +30,7 @@ const WORDS = new Map<string, (measured: number) => string>([
   ['act-think', shareOf('the pauses')],
   ['telemetry-gap', unit('batches and events')],
   ['clock-inconsistent', unit('ms')],
-  ['insufficient-evidence', unit('deeds')],
+  ['insufficient-evidence', unit('actions')],
   ['off-grid-times', unit('fractions')],
 ]);
 

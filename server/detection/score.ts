@@ -3,6 +3,7 @@ import { createDeeds, type Deeds } from './deeds';
 import { createDocuments, type TraceDocuments } from './documents';
 import { type Features, mergeFeatures, sumUpDeeds } from './features';
 import { isInsufficient } from './rules/insufficient-evidence';
+import { PEOPLE_GROUPS, type PeopleGroup } from './rules/people';
 import type { RuleOutcome } from './rules/rule';
 import { RULE_SET_VERSION, RULES, type WeightedRule } from './rules/table';
 import { createTraceReader, type Segment } from './segments';
@@ -40,7 +41,10 @@ export interface Scorer {
 export const SCORE_BASE = -3.5;
 /** What further findings of a group count, because they often have the same cause. */
 const SUPPORT = 0.25;
-/** The score that a session without proof cannot pass on one group, or on too little to judge: below `bot`, 70 by default. */
+/**
+ * The score that a session without proof cannot pass on one group of rules, on too little to judge, or on what one group of
+ * people can explain: below `bot`, 70 by default.
+ */
 export const MAX_UNPROVEN_SCORE = 0.69;
 const MAX_UNPROVEN = Math.log(MAX_UNPROVEN_SCORE / (1 - MAX_UNPROVEN_SCORE));
 
@@ -199,6 +203,7 @@ function judgeSession(features: Features, parts: readonly Part[]): Judgement {
   };
 }
 
+const PEOPLE = Object.keys(PEOPLE_GROUPS) as PeopleGroup[];
 const INSUFFICIENT = RULES.findIndex(({ rule }) => rule.flag === 'insufficient-evidence');
 const BEHAVIOUR = RULES.map(
   ({ rule, weight }) => weight > 0 && rule.group !== 'environment' && rule.group !== 'network',
@@ -247,8 +252,10 @@ function computeLogOdds(isFound: readonly boolean[], isThin: boolean): number {
   const found = RULES.filter((_, index) => counted[index]! > 0);
   const isProven = found.some(({ isProof }) => isProof);
   // Many people share a network, so it supports other findings but confirms none.
-  const isBroad = new Set(found.map(({ rule }) => rule.group).filter((group) => group !== 'network')).size > 1;
-  return isProven || (isBroad && !isThin) ? logOdds : Math.min(logOdds, MAX_UNPROVEN);
+  const telling = found.filter(({ rule }) => rule.group !== 'network');
+  const isBroad = new Set(telling.map(({ rule }) => rule.group)).size > 1;
+  const isOfPeople = PEOPLE.some((group) => telling.every(({ rule }) => group in rule.touches));
+  return isProven || (isBroad && !isThin && !isOfPeople) ? logOdds : Math.min(logOdds, MAX_UNPROVEN);
 }
 
 /** What each rule adds: its weight if it is the strongest found of its group, else a part of it. */

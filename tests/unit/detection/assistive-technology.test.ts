@@ -62,6 +62,8 @@ const speakToPress = press(8, { fields: MIDDLE, moves: 1, heldMs: 0.4, pauseMs: 
 /** An extension presses what is chosen by the letters that it shows. */
 const pressByHints = press(8, { fields: { flags: 0 }, heldMs: 0 });
 
+const rentedNetwork: Act = (builder) => builder.send({ network: 16_509 });
+
 const score = (acts: readonly Act[], q: [number, number] = [0, 0]) => {
   const builder = new TraceBuilder({ environment: { ...DESKTOP, q } });
   for (const act of acts) act(builder);
@@ -96,6 +98,12 @@ it.each<[person: string, acts: Act[]]>([
   ['link hints and dictation of sentences', [pressByHints, dictate(CLAUSE.slice(0, 7), 1), dictate(CLAUSE, 1)]],
 ])('%s is not suspected', (_, acts) => {
   expect(score(acts).botScore).toBeLessThan(MEDIUM);
+});
+
+it('link hints and voice control over a VPN are no bot, because one group of people can do all that is found', () => {
+  const { botScore, detectionFlags } = score([rentedNetwork, pressByHints, speakToPress]);
+  expect(detectionFlags).toEqual(expect.arrayContaining(['untrusted-events', 'exact-centre', 'act-think']));
+  expect(botScore).toBe(0.69);
 });
 
 it('link hints and developer tools in a window of their own are no bot', () => {

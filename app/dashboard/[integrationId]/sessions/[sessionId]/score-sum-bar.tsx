@@ -75,8 +75,8 @@ function Outcome({ sum, botScore }: { sum: ScoreSum; botScore: number }): ReactN
   if (sum.kind === 'held')
     return (
       <>
-        would be {summed}, held at {shown}: without proof a session is no bot on one group of findings, or on little
-        that was done.
+        would be {summed}, held at {shown}: without proof a session is no bot on one group of findings, on what
+        assistive technology can explain, or on little that was done.
       </>
     );
   if (sum.kind === 'parts')

@@ -367,6 +367,33 @@ export function registerQueueTests(): void {
         expect(await readLabels(id, ...ids)).toEqual([-1, -1, -1]);
       });
 
+      it('labels several again that were opened before, labelled one by one, or undone together', async () => {
+        const few = await furnish(4);
+        const page = await openReview(few);
+        // The page keeps what it has read of each, also when it shows another one.
+        for (const [place, key] of ['b', 'j', 'j'].entries()) {
+          await expectCase(page, `q-${place}`);
+          await page.keyboard.press(key);
+        }
+        const labelTogether = async (verdict: string) => {
+          for (let n = 0; n < 3; n++)
+            await page
+              .getByRole('checkbox', { name: /^Choose session/ })
+              .nth(n)
+              .check();
+          await page.getByRole('button', { name: `Label as ${verdict} …` }).click();
+          await page.getByRole('button', { name: `Label 3 as ${verdict}` }).click();
+          await page.getByText(`Labelled ${verdict}: 3 sessions`).waitFor();
+        };
+        await labelTogether('human');
+        await labelTogether('bot');
+        await page.getByRole('button', { name: 'Undo' }).last().click();
+        await page.getByText('Undone: 3 sessions').waitFor();
+        await expect.poll(() => readLabels(few, 'q-0', 'q-1', 'q-2')).toEqual([-1, -1, -1]);
+        await labelTogether('bot');
+        await expect.poll(() => readLabels(few, 'q-0', 'q-1', 'q-2')).toEqual([1, 1, 1]);
+      });
+
       it('labels several from the list of sessions, too', async () => {
         const page = await dashboard.open({ role: 'admin' });
         await page.goto(`${dashboard.product.url}/dashboard/${id}/sessions?label=none`);

@@ -104,38 +104,43 @@ function useBulkLabeling({ onLabeled, onUndone }: Pick<BulkBarProps, 'onLabeled'
   const [failed, setFailed] = useState<{ sessionId: string; message: string }[]>([]);
   const setVerdicts = useMutation(trpc.review.setVerdicts.mutationOptions());
   const undoVerdicts = useMutation(trpc.review.undoVerdicts.mutationOptions());
-  const refresh = () =>
-    Promise.all(
-      [trpc.sessions, trpc.review.listCases, trpc.users.listSessions, trpc.stats, trpc.analytics].map((part) =>
+  /**
+   * Reads what the page shows again, and the changed sessions even if it shows others: their next change says which label was seen. A
+   * change is not over before, or the next one could come first.
+   */
+  const refresh = (sessionIds: string[]) =>
+    Promise.all([
+      ...[trpc.sessions, trpc.review.listCases, trpc.users.listSessions, trpc.stats, trpc.analytics].map((part) =>
         queryClient.invalidateQueries({ queryKey: part.pathKey() }),
       ),
-    );
+      ...sessionIds.map((sessionId) => queryClient.prefetchQuery(trpc.sessions.get.queryOptions({ sessionId }))),
+    ]);
 
   const undo = async (labeled: Awaited<ReturnType<typeof setVerdicts.mutateAsync>>['labeled']) => {
     const verdicts = labeled.map(({ sessionId, labeledAt, previous }) => ({
       ...{ sessionId, labeledAt, previousLabeledAt: previous?.labeledAt ?? null },
     }));
+    const ids = labeled.map(({ sessionId }) => sessionId);
     try {
       const { undone, failed } = await undoVerdicts.mutateAsync({ verdicts });
       setFailed(failed);
       onUndone?.(undone);
+      await refresh(ids);
       toast({ text: `Undone: ${sessionsOf(undone.length)}` });
     } catch (error) {
       toast({ text: `Not undone. ${describeError(error)}`, isError: true });
+      await refresh(ids);
     }
-    await refresh();
   };
   const label = async (sessions: readonly Chosen[], verdict: Verdict, details: VerdictDetails) => {
     const chosen = sessions.map(({ id, label }) => ({ sessionId: id, seenLabeledAt: label?.labeledAt ?? null }));
     const { labeled, failed } = await setVerdicts.mutateAsync({ ...details, verdict, sessions: chosen });
     setFailed(failed);
-    onLabeled?.(
-      labeled.map(({ sessionId }) => sessionId),
-      verdict,
-    );
+    const ids = labeled.map(({ sessionId }) => sessionId);
+    onLabeled?.(ids, verdict);
+    await refresh(ids);
     if (labeled.length > 0)
       toast({ text: `Labelled ${verdict}: ${sessionsOf(labeled.length)}`, undo: () => void undo(labeled) });
-    void refresh();
   };
   const failures: ReactNode = failed.length > 0 && (
     <div

@@ -218,6 +218,28 @@ export function registerQueueTests(): void {
       await page.unrouteAll({ behavior: 'wait' });
     });
 
+    it('is the one that was chosen last, however late the answer to an earlier choice comes', async () => {
+      const id = await furnish(1);
+      const page = await openReview(id);
+      const answer = createGate();
+      const isWeek = (url: string) => decodeURIComponent(url).includes('"7d"');
+      await intercept(page, '**/api/trpc/review.listQueue?*', async (route) => {
+        const response = await route.fetch();
+        if (isWeek(route.request().url())) await answer.opened;
+        await route.fulfill({ response });
+      });
+      const late = page.waitForResponse((response) => isWeek(response.url()));
+      await page.getByRole('button', { name: 'Last 7 days' }).click();
+      await page.getByRole('button', { name: 'Today' }).click();
+      await page.waitForURL(/window=today/);
+      answer.open();
+      await (await late).finished();
+      await settle(page);
+      await page.waitForTimeout(200);
+      expect(new URL(page.url()).searchParams.get('window')).toBe('today');
+      expect(await page.getByRole('button', { name: 'Today' }).getAttribute('aria-pressed')).toBe('true');
+    });
+
     describe('of a few sessions', () => {
       let id: string;
       beforeAll(async () => {

@@ -57,18 +57,21 @@ export function useReview(first: ReviewQueue | null) {
     },
     [show, change],
   );
+  /** How many queues were asked for. An answer to an earlier choice may come after the one to the last. */
+  const asked = useRef(0);
   /** Reads a new queue. */
   const open = useCallback(
     async (choice: { queue: ReviewQueueKind; window: ReviewWindow }, replace = false) => {
+      const turn = ++asked.current;
       setError(null);
       try {
         const queue = await queryClient.fetchQuery({
           ...trpc.review.listQueue.queryOptions({ ...choice, timeZone }),
           staleTime: 0,
         });
-        enter(startReview(queue), replace);
+        if (turn === asked.current) enter(startReview(queue), replace);
       } catch (cause) {
-        setError(describeError(cause));
+        if (turn === asked.current) setError(describeError(cause));
       }
     },
     [queryClient, trpc, timeZone, enter],

@@ -1,7 +1,16 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../support/dashboard';
-import { closed, finding, scored, secondsAgo, started, writing, writingEvidence } from '../../support/facts';
+import {
+  closed,
+  correlated,
+  finding,
+  scored,
+  secondsAgo,
+  started,
+  writing,
+  writingEvidence,
+} from '../../support/facts';
 import { dashboard } from './shared-dashboard';
 
 /** Shorter and longer than the page takes to render. */
@@ -74,6 +83,28 @@ export function registerReviewTests(): void {
       await page.getByRole('button', { name: 'Undo' }).click();
       await expect.poll(() => readVerdict(id)).toBe(null);
       await page.getByRole('figure').first().waitFor();
+    });
+
+    it('changes the counts on the page of a user and of a course at once', async () => {
+      const id = 'counted-again';
+      const facts = [
+        started(id, { pageUrl: 'https://lms.example.edu/courses/77001/quizzes/1' }),
+        correlated(id, 'counted', { user: { id: 'counted', name: 'Counted Again' } }),
+        scored(id, 0.95),
+        closed(id),
+      ];
+      expect((await dashboard.product.ingest(dashboard.integrationId, facts)).status).toBe(200);
+      const { courseId } = (await dashboard.api('GET', `/v1/sessions/${id}`)).body.data;
+      for (const path of ['/users/counted', `/courses/${courseId}`]) {
+        const page = await dashboard.visit(path);
+        await page.getByText('1, of them 1 bot').waitFor();
+        await page.keyboard.press('j');
+        await expect.poll(() => findSelected(page)).toBe(id);
+        await page.keyboard.press('h');
+        await page.getByText('1, of them 0 bot').waitFor();
+        await page.keyboard.press('u');
+        await page.getByText('1, of them 1 bot').waitFor();
+      }
     });
 
     it('shows the findings of an open session as they form, and what followed when it ends', async () => {

@@ -132,7 +132,7 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
     }
     drop(entry);
     toast({ text: `Saved: ${describeUnsaved(entry)}` });
-    for (const part of [trpc.sessions, trpc.users, trpc.stats, trpc.analytics])
+    for (const part of [trpc.sessions, trpc.users, trpc.courses, trpc.stats, trpc.analytics])
       void queryClient.invalidateQueries({ queryKey: part.pathKey() });
   };
 

@@ -125,8 +125,8 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     const { getTimeline, getHistory } = trpc.sessions;
     void queryClient.invalidateQueries({ queryKey: getTimeline.queryKey({ sessionId: before.id }) });
     void queryClient.invalidateQueries({ queryKey: getHistory.queryKey({ sessionId: before.id }) });
-    void queryClient.invalidateQueries({ queryKey: trpc.stats.pathKey() });
-    void queryClient.invalidateQueries({ queryKey: trpc.analytics.pathKey() });
+    for (const counts of [trpc.stats, trpc.analytics, trpc.users.get, trpc.courses.get])
+      void queryClient.invalidateQueries({ queryKey: counts.pathKey() });
   };
 
   const keyOf = ({ id }: Session, labeledAt: string) => `${labeledAt} ${id}`;

@@ -96,6 +96,26 @@ export function registerTimeTests(): void {
       await news.waitFor({ state: 'hidden' });
     });
 
+    it('counts what has come since, and so do the scores of the overview', async () => {
+      const page = await dashboard.open({ role: 'admin' });
+      await page.clock.install();
+      const { ingest } = dashboard.product;
+      for (const [path, words] of [
+        ['/sessions', /^(50 of )(\d+)( sessions)$/],
+        ['/overview', /^(Bot )(\d+)()$/],
+      ] as const) {
+        await page.goto(`${dashboard.base}${path}`);
+        await settle(page);
+        const [, before, count, after] = words.exec(await page.getByText(words).first().innerText())!;
+        await ingest(dashboard.integrationId, scoredSession(0.95).facts);
+        await page.clock.fastForward(16_000);
+        await page
+          .getByText(`${before}${Number(count) + 1}${after}`, { exact: true })
+          .first()
+          .waitFor();
+      }
+    });
+
     it('is as long as the number that links to it says', async () => {
       const page = await dashboard.visit('/overview');
       for (const name of ['Sessions', 'Bot sessions']) {

@@ -70,7 +70,7 @@ export function AlertList({ base }: { base: string }) {
   const query = useInfiniteQuery(
     trpc.alerts.list.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: refreshEvery(REFRESH_MS) }),
   );
-  const total = useQuery(trpc.alerts.count.queryOptions(filters)).data;
+  const total = useQuery(trpc.alerts.count.queryOptions(filters, { refetchInterval: REFRESH_MS })).data;
   const list = listRows(query);
   const listed = list.rows?.find(({ id }) => id === selected);
   const isElsewhere = selected !== null && list.rows !== undefined && listed === undefined;

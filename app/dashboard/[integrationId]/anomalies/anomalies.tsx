@@ -105,7 +105,7 @@ export function Anomalies() {
   const query = useInfiniteQuery(
     trpc.anomalies.list.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: refreshEvery(REFRESH_MS) }),
   );
-  const total = useQuery(trpc.anomalies.count.queryOptions(filters)).data;
+  const total = useQuery(trpc.anomalies.count.queryOptions(filters, { refetchInterval: REFRESH_MS })).data;
   const list = listRows(query);
   const listed = list.rows?.find(({ id }) => id === selected);
   const isElsewhere = selected !== null && list.rows !== undefined && listed === undefined;

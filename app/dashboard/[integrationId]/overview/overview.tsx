@@ -27,8 +27,10 @@ export function Overview() {
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
-  const distribution = useQuery(trpc.analytics.getScoreDistribution.queryOptions());
-  const thresholds = useQuery(trpc.riskThresholds.get.queryOptions({}));
+  const distribution = useQuery(
+    trpc.analytics.getScoreDistribution.queryOptions(undefined, { refetchInterval: REFRESH_MS }),
+  );
+  const thresholds = useQuery(trpc.riskThresholds.get.queryOptions({}, { refetchInterval: REFRESH_MS }));
   const failed = [stats, analytics, distribution, thresholds].find(({ error }) => error);
   return (
     <>

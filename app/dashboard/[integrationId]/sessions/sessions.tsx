@@ -14,7 +14,7 @@ import { Code, EmptyState } from '../../components/states';
 import { useTimeZone } from '../../components/time';
 import { useSelection, useUrlState } from '../../components/url-state';
 import { PAGES } from '../../list-pages';
-import { useNewRows } from '../../new-rows';
+import { REFRESH_MS, useNewRows } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { BulkBar } from './bulk-labeling';
@@ -39,7 +39,9 @@ export function Sessions() {
   // It does not move while somebody works on it: `useNewRows` says what is new.
   const still = { ...PAGES, refetchOnWindowFocus: false, refetchOnReconnect: false };
   const list = useInfiniteQuery(trpc.sessions.listSorted.infiniteQueryOptions(filters, still));
-  const total = useQuery(trpc.sessions.count.queryOptions(readSessionFilters(params, calendar))).data;
+  const total = useQuery(
+    trpc.sessions.count.queryOptions(readSessionFilters(params, calendar), { refetchInterval: REFRESH_MS }),
+  ).data;
   const rows = list.data?.pages.flatMap(({ data }) => data);
   const news = useNewRows(
     list,

@@ -25,6 +25,8 @@ import { RecoverDialog } from './recover-dialog';
 import { useScrollAnchor, useStableRows } from './stable-rows';
 
 const REFRESH_MS = 2_000;
+/** Counting reads more than the page that is shown. */
+const COUNT_REFRESH_MS = 15_000;
 
 const COLUMNS: Column<Delivery>[] = [
   {
@@ -107,7 +109,9 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
   const trpc = useTRPC();
   const { params, change } = useUrlState();
   const sorting = useSorting('newest');
-  const total = useQuery(trpc.deliveries.count.queryOptions({ id, ...filters })).data;
+  const total = useQuery(
+    trpc.deliveries.count.queryOptions({ id, ...filters }, { refetchInterval: COUNT_REFRESH_MS }),
+  ).data;
   const list = useInfiniteQuery(
     trpc.deliveries.list.infiniteQueryOptions(
       { id, ...filters, sort: sorting.current },

@@ -259,6 +259,21 @@ export function registerReviewTests(): void {
       await expectFiltered();
     });
 
+    it('keeps a score filter that is only looked at, and the focus in its field', async () => {
+      const page = await dashboard.visit('/sessions?minBotScore=0.695');
+      const field = page.getByLabel('Score from, 0 to 100');
+      await field.focus();
+      await page.keyboard.press('Tab');
+      // A filter that is set afterwards builds on this one.
+      await page.getByLabel('Risk', { exact: true }).selectOption('bot');
+      await page.waitForURL(/\/sessions\?minBotScore=0\.695&riskLevel=bot$/);
+      await field.fill('40');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/minBotScore=0\.4&/);
+      await settle(page);
+      expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
+    });
+
     it('keeps every filter when they are changed faster than the page renders', async () => {
       const page = await dashboard.visit('/sessions');
       const filters: [label: string, value: string][] = [

@@ -9,7 +9,14 @@ import { ListFilter } from '../../components/icons';
 import { useTimeZone } from '../../components/time';
 import { useUrlState } from '../../components/url-state';
 import { RANGE_PRESETS, showBound } from '../../date-range';
-import { CHOICE_FILTERS, SCORE_FILTERS, SESSION_FILTER_NAMES, TEXT_FILTERS } from './session-filters';
+import {
+  CHOICE_FILTERS,
+  SCORE_FILTERS,
+  SESSION_FILTER_NAMES,
+  showScoreBound,
+  TEXT_FILTERS,
+  writeScoreBound,
+} from './session-filters';
 
 /** All filters of the list, kept in the URL. Each active filter is a chip; a click removes it. */
 export function SessionFilterBar() {
@@ -47,8 +54,9 @@ export function SessionFilterBar() {
           <span className="inline-flex items-center gap-1">
             {SCORE_FILTERS.map(({ name, param }, at) => (
               <ScoreInput
-                key={`${param} ${params.get(param)}`}
+                key={param}
                 name={name}
+                param={param}
                 hint={at === 0 ? 'Score' : 'to'}
                 value={params.get(param)}
                 onSet={(value) => set(param, value)}
@@ -78,27 +86,25 @@ function describeValue(param: string, value: string, timeZone: string): string {
   if (param === 'range') return RANGE_PRESETS.find((preset) => preset.value === value)?.name ?? value;
   const edge = param === 'startDate' ? 'start' : param === 'endDate' ? 'end' : null;
   if (edge) return showBound(value, edge, timeZone) || value;
-  if (SCORE_FILTERS.some((filter) => filter.param === param)) return String(toHundred(value));
+  if (SCORE_FILTERS.some((filter) => filter.param === param)) return showScoreBound(value);
   const choice = CHOICE_FILTERS.find((filter) => filter.param === param)?.choices.find((one) => one.value === value);
   return choice?.name ?? value;
 }
 
-const toHundred = (score: string) => Math.round(Number(score) * 100);
-
-function ScoreInput({
-  name,
-  hint,
-  value,
-  onSet,
-}: {
+interface ScoreInputProps {
   name: string;
+  param: (typeof SCORE_FILTERS)[number]['param'];
   hint: string;
   value: string | null;
   onSet(value: string | null): void;
-}) {
-  const commit = (text: string) => {
-    const next = text === '' ? null : String(Math.min(100, Math.max(0, Number(text))) / 100);
-    if (next !== value) onSet(next);
+}
+
+/** A field for a score. It keeps what is typed until it is left, and sets nothing if it is only looked at. */
+function ScoreInput({ name, param, hint, value, onSet }: ScoreInputProps) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const shown = value === null ? '' : showScoreBound(value);
+  const commit = () => {
+    if (typed !== null && typed !== shown) onSet(writeScoreBound(param, typed));
   };
   return (
     <Input
@@ -108,9 +114,13 @@ function ScoreInput({
       aria-label={`${name}, 0 to 100`}
       placeholder={hint}
       className="w-18"
-      defaultValue={value === null ? '' : toHundred(value)}
-      onBlur={(event) => commit(event.target.value)}
-      onKeyDown={(event) => event.key === 'Enter' && commit(event.currentTarget.value)}
+      value={typed ?? shown}
+      onChange={({ target }) => setTyped(target.value)}
+      onBlur={() => {
+        commit();
+        setTyped(null);
+      }}
+      onKeyDown={({ key }) => key === 'Enter' && commit()}
     />
   );
 }

@@ -1,4 +1,5 @@
 import type { Session } from '../../../../contract/sessions';
+import { showScore } from '../../components/score-bar';
 import { type Calendar, readDateRange } from '../../date-range';
 import { readSort } from '../../list-pages';
 
@@ -42,6 +43,17 @@ export const SCORE_FILTERS = [
   { name: 'Score from', param: 'minBotScore' },
   { name: 'Score to', param: 'maxBotScore' },
 ] as const;
+type ScoreParam = (typeof SCORE_FILTERS)[number]['param'];
+
+/** A score of the URL as its field shows it: like the scores of the list, 0 to 100 and never rounded up. */
+export const showScoreBound = (bound: string) => showScore(Number(bound));
+
+/** The score that was typed, for the URL. The list shows 0.694 as 69, so an upper bound of 69 must have it. */
+export function writeScoreBound(param: ScoreParam, typed: string): string | null {
+  if (typed === '') return null;
+  const shown = Math.floor(Math.min(100, Math.max(0, Number(typed))));
+  return param === 'maxBotScore' && shown < 100 ? `${(shown / 100).toFixed(2)}9999` : String(shown / 100);
+}
 
 const DATE_FILTERS = [
   { name: 'Time', param: 'range' },

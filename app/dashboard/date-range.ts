@@ -1,5 +1,7 @@
 import type { RangeName } from '../../contract/date-ranges';
-import { addDays, findDay, startOfDay, UTC } from './time-zone';
+import { addDays, findDay, showInstant, startOfDay, UTC } from './time-zone';
+
+const DAY_MS = 86_400_000;
 
 /** The presets in words, and how many days they have. */
 export const RANGE_PRESETS: readonly { value: RangeName; name: string; days: number }[] = [
@@ -27,14 +29,26 @@ export function readDateRange(search: URLSearchParams, { nowMs, timeZone }: Cale
   return { startDate: search.get('startDate') ?? undefined, endDate: search.get('endDate') ?? undefined };
 }
 
-/** The day that a field for a bound shows. The end of a range is the moment after its last day. */
+const isUtcDay = (bound: string) => bound.length === 10;
+
+/** When a bound is, in milliseconds. The end of a range is the moment after its last day. */
+const findBound = (bound: string, edge: 'start' | 'end') =>
+  isUtcDay(bound) ? Date.parse(`${bound}T00:00:00Z`) + (edge === 'end' ? DAY_MS : 0) : Date.parse(bound);
+
+/** The day that a field for a bound shows: the first or last one of which the range has a part. */
 export function showBound(bound: string | null, edge: 'start' | 'end', timeZone: string): string {
-  if (!bound) return '';
-  const isDay = bound.length === 10;
-  if (isDay && timeZone === UTC) return bound;
-  const atMs = Date.parse(isDay ? `${bound}T00:00:00Z` : bound);
-  if (Number.isNaN(atMs)) return '';
-  return findDay(edge === 'end' && !isDay ? atMs - 1 : atMs, timeZone);
+  const atMs = findBound(bound ?? '', edge);
+  return Number.isNaN(atMs) ? '' : findDay(edge === 'end' ? atMs - 1 : atMs, timeZone);
+}
+
+/** Says a bound in words: its day, or the exact time if the range has a part of that day only. What is no time stays as it is. */
+export function describeBound(bound: string, edge: 'start' | 'end', timeZone: string): string {
+  const day = showBound(bound, edge, timeZone);
+  if (day === '') return bound;
+  if (isUtcDay(bound) && timeZone === UTC) return day;
+  const atMs = findBound(bound, edge);
+  const isWholeDay = atMs === startOfDay(edge === 'end' ? addDays(day, 1) : day, timeZone);
+  return isWholeDay ? day : showInstant(new Date(atMs).toISOString(), timeZone);
 }
 
 /** The bound that a day means, for the address. A day alone is a UTC day for everyone, so other zones' days are instants. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDateRange, showBound, writeBound } from '../../app/dashboard/date-range';
+import { describeBound, readDateRange, showBound, writeBound } from '../../app/dashboard/date-range';
 import {
   findDay,
   findInstant,
@@ -110,5 +110,32 @@ describe('a range of days', () => {
     expect(writeBound('2026-11-22', 'end', 'UTC')).toBe('2026-11-22');
     expect(showBound('2026-11-22', 'start', 'America/Santiago')).toBe('2026-11-21');
     expect(showBound('nonsense', 'start', 'UTC')).toBe('');
+  });
+
+  it('that begins or ends with UTC days shows the days of the zone that it has a part of', () => {
+    expect((['start', 'end'] as const).map((edge) => showBound('2026-11-22', edge, 'America/Santiago'))).toEqual([
+      ...['2026-11-21', '2026-11-22'],
+    ]);
+    expect((['start', 'end'] as const).map((edge) => showBound('2026-11-22', edge, 'Asia/Kolkata'))).toEqual([
+      ...['2026-11-22', '2026-11-23'],
+    ]);
+  });
+
+  it.each([
+    ['2026-11-22', 'start', 'UTC', '2026-11-22'],
+    ['2026-11-22', 'end', 'UTC', '2026-11-22'],
+    ['9999-12-31', 'end', 'UTC', '9999-12-31'],
+    ['2026-11-22T00:00:00.000Z', 'start', 'UTC', '2026-11-22'],
+    ['2026-11-23T00:00:00.000Z', 'end', 'UTC', '2026-11-22'],
+    ['2026-03-29T22:00:00.000Z', 'end', 'Europe/Berlin', '2026-03-29'],
+    ['2026-09-06T04:00:00.000Z', 'start', 'America/Santiago', '2026-09-06'],
+    // An hour of the overview, and a minute of a course.
+    ['2026-11-22T14:00:00.000Z', 'start', 'UTC', '22 Nov 2026, 14:00:00 UTC'],
+    ['2026-11-22T15:00:00.000Z', 'end', 'UTC', '22 Nov 2026, 15:00:00 UTC'],
+    ['2026-11-22T14:01:00.000Z', 'end', 'Europe/Berlin', '22 Nov 2026, 15:01:00 UTC+1'],
+    ['2026-11-22', 'start', 'Europe/Berlin', '22 Nov 2026, 01:00:00 UTC+1'],
+    ['soon', 'start', 'UTC', 'soon'],
+  ] as const)('that has %s as its %s says in %s: %s', (bound, edge, zone, words) => {
+    expect(describeBound(bound, edge, zone)).toBe(words);
   });
 });

@@ -8,7 +8,7 @@ import { Input, Select } from '../../components/field';
 import { ListFilter } from '../../components/icons';
 import { useTimeZone } from '../../components/time';
 import { useUrlState } from '../../components/url-state';
-import { RANGE_PRESETS, showBound } from '../../date-range';
+import { describeBound, RANGE_PRESETS } from '../../date-range';
 import {
   CHOICE_FILTERS,
   SCORE_FILTERS,
@@ -85,7 +85,7 @@ export function SessionFilterBar() {
 function describeValue(param: string, value: string, timeZone: string): string {
   if (param === 'range') return RANGE_PRESETS.find((preset) => preset.value === value)?.name ?? value;
   const edge = param === 'startDate' ? 'start' : param === 'endDate' ? 'end' : null;
-  if (edge) return showBound(value, edge, timeZone) || value;
+  if (edge) return describeBound(value, edge, timeZone);
   if (SCORE_FILTERS.some((filter) => filter.param === param)) return showScoreBound(value);
   const choice = CHOICE_FILTERS.find((filter) => filter.param === param)?.choices.find((one) => one.value === value);
   return choice?.name ?? value;

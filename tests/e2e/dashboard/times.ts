@@ -32,6 +32,32 @@ export function registerTimeTests(): void {
     });
   });
 
+  describe('the range that is selected on the chart', () => {
+    it('is not taken for another one when the browser goes to another period', async () => {
+      const page = await dashboard.visit('/overview?period=24h&groupBy=hour');
+      await page.getByLabel('Size of a bucket').selectOption('day');
+      await page.waitForURL(/groupBy=day/);
+      await settle(page);
+      await page.goBack();
+      await page.waitForURL(/groupBy=hour/);
+      await settle(page);
+      await page.getByRole('group', { name: 'Select a range of time' }).focus();
+      for (const keys of ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'Shift+ArrowLeft']) await page.keyboard.press(keys);
+      const link = page.getByRole('link', { name: 'See them' });
+      await link.waitFor();
+      const chosen = await link.getAttribute('href');
+      await page.goForward();
+      await page.waitForURL(/groupBy=day/);
+      await settle(page);
+      await page.getByText(/ bots, in 24 hours$/).waitFor();
+      expect(await link.count()).toBe(0);
+      await page.goBack();
+      await page.waitForURL(/groupBy=hour/);
+      await link.waitFor();
+      expect(await link.getAttribute('href')).toBe(chosen);
+    });
+  });
+
   describe('a list of sessions', () => {
     beforeAll(() => dashboard.product.ingest(dashboard.integrationId, [started('long-ago', { startedAt: NOON })]));
 

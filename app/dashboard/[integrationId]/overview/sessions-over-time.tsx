@@ -21,13 +21,25 @@ const OTHERS = { name: 'Other sessions', color: 'var(--color-neutral-fill)' };
 const nameBucket = (timestamp: string, groupBy: Analytics['groupBy'], timeZone: string) =>
   groupBy === 'hour' ? showMinute(timestamp, timeZone) : showMinute(timestamp, UTC).split(',')[0]!;
 
+/** Finds the places of two buckets. Null if the series has one of them no more. */
+function findBuckets(series: Analytics['timeSeries'], ends: [first: string, last: string]): Brush {
+  const [first, last] = ends.map((end) => series.findIndex(({ timestamp }) => timestamp === end)) as [number, number];
+  return first < 0 || last < 0 ? null : [first, last];
+}
+
 /** Sessions and bots over the window. Brushing a range sums it up and links to its sessions. */
 export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics; isStale: boolean }) {
   const { change } = useUrlState();
   const { integrationId } = useParams<{ integrationId: string }>();
   const { timeZone } = useTimeZone();
-  const [brush, setBrush] = useState<Brush>(null);
   const { period, groupBy, timeSeries, summary } = analytics;
+  /** The first and last selected bucket by when they begin: time and another period change their places. */
+  const [selected, select] = useState<{ groupBy: Analytics['groupBy']; ends: [first: string, last: string] } | null>(
+    null,
+  );
+  const brush = selected?.groupBy === groupBy ? findBuckets(timeSeries, selected.ends) : null;
+  const setBrush = (next: Brush) =>
+    select(next && { groupBy, ends: [timeSeries[next[0]]!.timestamp, timeSeries[next[1]]!.timestamp] });
   const buckets = timeSeries.map(({ timestamp }) => nameBucket(timestamp, groupBy, timeZone));
   const chosen = brush && timeSeries.slice(brush[0], brush[1] + 1);
   const counted = chosen ?? timeSeries;

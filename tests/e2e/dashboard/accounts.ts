@@ -124,6 +124,27 @@ export function registerAccountTests(): void {
     expect(me.status).toBe(401);
   });
 
+  describe('an account that somebody changes', () => {
+    /** Makes an account with the name that its address begins with. */
+    async function createAccount(name: string): Promise<string> {
+      const { page } = dashboard;
+      const input = { email: `${name}@example.com`, password: PASSWORD, role: 'viewer' };
+      return (await (await dashboard.change(page.context(), 'staff.create', input)).json()).result.data.id;
+    }
+    const PROVOKES = { role: 'admin', provokes: /status of 400/ } as const;
+
+    it('is disabled meanwhile: the page says why it makes no link to a new password', async () => {
+      const page = await dashboard.open(PROVOKES);
+      const id = await createAccount('leaving');
+      await dashboard.visit('/settings?tab=staff', PROVOKES);
+      await page.getByRole('button', { name: 'New password for leaving' }).click();
+      expect((await dashboard.change(page.context(), 'staff.disable', { id })).status()).toBe(200);
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Make the link' }).click();
+      await dialog.getByRole('alert').getByText('is a disabled account').waitFor();
+    });
+  });
+
   it('the own password is changed with the current one', async () => {
     const page = contexts.at(-1)!.pages()[0]!;
     await settle(page);

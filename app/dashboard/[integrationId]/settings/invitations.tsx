@@ -110,7 +110,12 @@ export function PasswordLinkDialog({ account, onClose }: { account: StaffAccount
             With a link, {account?.email} chooses a new password. Until then the present one works. Using the link ends
             all sessions of the account.
           </p>
-          <FormFault error={create.error} />
+          {/* No field is shown here that an error could stand at. */}
+          {create.error && (
+            <p role="alert" className="text-danger">
+              {describeError(create.error)}
+            </p>
+          )}
           <div className="flex justify-end gap-2">
             <Button onClick={close}>Cancel</Button>
             <Button

@@ -143,6 +143,18 @@ export function registerAccountTests(): void {
       await dialog.getByRole('button', { name: 'Make the link' }).click();
       await dialog.getByRole('alert').getByText('is a disabled account').waitFor();
     });
+
+    it('takes its open link with it when it is disabled', async () => {
+      const page = await dashboard.open({ role: 'admin' });
+      const id = await createAccount('forgetful');
+      await dashboard.change(page.context(), 'invitations.createPasswordLink', { id });
+      await dashboard.visit('/settings?tab=staff');
+      const link = page.getByRole('button', { name: 'Revoke the link of forgetful' });
+      await link.waitFor();
+      await page.getByRole('button', { name: 'Disable forgetful' }).click();
+      await page.getByRole('button', { name: 'Disable account' }).click();
+      await link.waitFor({ state: 'hidden' });
+    });
   });
 
   it('the own password is changed with the current one', async () => {

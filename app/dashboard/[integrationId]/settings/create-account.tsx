@@ -20,7 +20,9 @@ export function CreateAccount({ isOpen, onClose }: { isOpen: boolean; onClose():
     trpc.staff.create.mutationOptions({
       onSuccess: (_, { email }) => {
         toast({ text: `Created: ${email} may sign in now` });
-        void queryClient.invalidateQueries({ queryKey: trpc.staff.pathKey() });
+        // An open invitation of the address is revoked.
+        for (const part of [trpc.staff, trpc.invitations])
+          void queryClient.invalidateQueries({ queryKey: part.pathKey() });
         close();
       },
     }),

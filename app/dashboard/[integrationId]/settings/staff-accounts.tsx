@@ -190,7 +190,10 @@ function useAccountChanges() {
   const router = useRouter();
   const toast = useToast();
   const { staff } = useStaff();
-  const refresh = () => void queryClient.invalidateQueries({ queryKey: trpc.staff.pathKey() });
+  // Who is disabled, or no admin any more, takes their open links with them.
+  const refresh = () => {
+    for (const part of [trpc.staff, trpc.invitations]) void queryClient.invalidateQueries({ queryKey: part.pathKey() });
+  };
   const refuse = (error: unknown) => {
     toast({ text: describeError(error), isError: true });
     refresh();

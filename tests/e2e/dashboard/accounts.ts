@@ -1,7 +1,8 @@
 import axe from 'axe-core';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { STEP_LIMIT_MS, settle } from '../../support/dashboard';
+import { intercept, STEP_LIMIT_MS, settle } from '../../support/dashboard';
+import { createGate } from '../../support/gate';
 import { createClient } from '../../support/server';
 import { trySignIn } from '../../support/staff-client';
 import { findIssues } from './pages';
@@ -154,6 +155,26 @@ export function registerAccountTests(): void {
       await page.getByRole('button', { name: 'Disable forgetful' }).click();
       await page.getByRole('button', { name: 'Disable account' }).click();
       await link.waitFor({ state: 'hidden' });
+    });
+
+    it('keeps its role if that is refused, which the page says although another change came after it', async () => {
+      const page = await dashboard.open(PROVOKES);
+      for (const name of ['first', 'second']) await createAccount(name);
+      await dashboard.visit('/settings?tab=staff', PROVOKES);
+      const answer = createGate();
+      const refusal = { message: 'Not this one', code: -32600, data: { code: 'BAD_REQUEST', httpStatus: 400 } };
+      let calls = 0;
+      await intercept(page, '**/api/trpc/staff.setRole*', async (route) => {
+        if (calls++ > 0) return route.continue();
+        await answer.opened;
+        await route.fulfill({ status: 400, json: { error: refusal } });
+      });
+      await page.getByLabel('Role of first').selectOption('analyst');
+      await page.getByLabel('Role of second').selectOption('analyst');
+      await page.getByText('second is now analyst').waitFor();
+      answer.open();
+      await page.getByText('Not this one').waitFor();
+      expect(await page.getByLabel('Role of first').inputValue()).toBe('viewer');
     });
   });
 

@@ -117,7 +117,7 @@ const columnsOf = (
         className="w-24"
         aria-label={`Role of ${account.name}`}
         value={account.role}
-        onChange={({ target }) => setRole(account, target.value as StaffRole)}
+        onChange={({ target }) => void setRole(account, target.value as StaffRole)}
       >
         {Object.entries(ROLE_WORDS).map(([role, name]) => (
           <option key={role} value={role}>
@@ -170,7 +170,7 @@ const columnsOf = (
           </Button>
         )}
         {account.disabled ? (
-          <Button isSmall aria-label={`Enable ${account.name}`} onClick={() => enable(account)}>
+          <Button isSmall aria-label={`Enable ${account.name}`} onClick={() => void enable(account)}>
             Enable
           </Button>
         ) : (
@@ -203,33 +203,22 @@ function useAccountChanges() {
   const disabling = useMutation(trpc.staff.disable.mutationOptions({ onSuccess: refresh }));
   const revoking = useMutation(trpc.staff.revokeSessions.mutationOptions({ onSuccess: refresh }));
 
-  const setRole = (account: StaffAccount, to: StaffRole, isUndo = false) =>
-    role.mutate(
-      { id: account.id, role: to },
-      {
-        onError: refuse,
-        onSuccess: () => {
-          toast({
-            text: `${account.name} is now ${ROLE_WORDS[to].toLowerCase()}`,
-            ...(isUndo || account.id === staff.id ? {} : { undo: () => setRole(account, account.role, true) }),
-          });
-          // The server renders what the signed-in account may do.
-          if (account.id === staff.id) router.refresh();
-          else refresh();
-        },
-      },
-    );
-  const enable = (account: StaffAccount) =>
-    enabling.mutate(
-      { id: account.id },
-      {
-        onError: refuse,
-        onSuccess: () => {
-          toast({ text: `${account.name} may sign in again` });
-          refresh();
-        },
-      },
-    );
+  // Promises, because callbacks of `mutate` are called for the last change alone.
+  const setRole = (account: StaffAccount, to: StaffRole, isUndo = false): Promise<void> =>
+    role.mutateAsync({ id: account.id, role: to }).then(() => {
+      toast({
+        text: `${account.name} is now ${ROLE_WORDS[to].toLowerCase()}`,
+        ...(isUndo || account.id === staff.id ? {} : { undo: () => void setRole(account, account.role, true) }),
+      });
+      // The server renders what the signed-in account may do.
+      if (account.id === staff.id) router.refresh();
+      else refresh();
+    }, refuse);
+  const enable = (account: StaffAccount): Promise<void> =>
+    enabling.mutateAsync({ id: account.id }).then(() => {
+      toast({ text: `${account.name} may sign in again` });
+      refresh();
+    }, refuse);
   return { setRole, enable, disable: disabling.mutateAsync, signOut: revoking.mutateAsync };
 }
 

@@ -12,6 +12,7 @@ import {
   useState,
 } from 'react';
 import { createPortal } from 'react-dom';
+import { describeError } from '../query-client';
 import { Button, IconButton } from './button';
 import { joinClasses } from './classes';
 import { CloseGuardContext } from './close-guard';
@@ -184,7 +185,7 @@ export function ConfirmDialog(props: ConfirmProps) {
       await onConfirm();
       close();
     } catch (cause) {
-      setError(cause instanceof Error ? cause.message : 'It did not work');
+      setError(describeError(cause));
     } finally {
       setBusy(false);
     }

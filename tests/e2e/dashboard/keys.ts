@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { settle } from '../../support/dashboard';
+import { intercept, settle } from '../../support/dashboard';
 import { dashboard } from './shared-dashboard';
 
 const KEY = /^aik_v1_[\w-]{40}$/;
@@ -158,6 +158,21 @@ export function registerKeyTests(): void {
       await expect.poll(hasFocus).toBe(true);
       await page.keyboard.press('Escape');
       await sheet.waitFor({ state: 'hidden' });
+    });
+  });
+
+  describe('a question before an act', () => {
+    it('says in words that the server could not be reached, and stays', async () => {
+      const page = await dashboard.visit('/settings?tab=api-keys', { role: 'admin', provokes: /ERR_FAILED/ });
+      await intercept(page, '**/api/trpc/apiKeys.revoke*', (route) => route.abort());
+      await page
+        .getByRole('button', { name: /^Revoke / })
+        .first()
+        .click();
+      const question = page.getByRole('alertdialog');
+      await question.getByRole('button', { name: 'Revoke key' }).click();
+      await question.getByRole('alert').getByText('The server could not be reached.').waitFor();
+      await question.getByRole('button', { name: 'Cancel' }).click();
     });
   });
 

@@ -57,7 +57,8 @@ export function Menu({ label, button, children, buttonClassName, place = 'below'
         ...(root.current?.querySelectorAll<HTMLElement>('[data-menu] :is(a, button:not(:disabled))') ?? []),
       ];
       const at = items.indexOf(document.activeElement as HTMLElement);
-      items.at((at + step + items.length) % items.length)?.focus();
+      // From the button, an arrow up leads to the last item.
+      items.at(at < 0 && step < 0 ? -1 : (at + step) % items.length)?.focus();
     });
   };
   return (

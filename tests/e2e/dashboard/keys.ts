@@ -161,6 +161,18 @@ export function registerKeyTests(): void {
     });
   });
 
+  describe('a menu', () => {
+    it('begins with its last item on the arrow up', async () => {
+      const page = await dashboard.visit('/overview');
+      await page.getByRole('button', { name: 'account' }).focus();
+      await page.keyboard.press('ArrowUp');
+      await expect.poll(async () => (await readFocus(page)).text).toBe('Sign out');
+      await page.keyboard.press('ArrowDown');
+      await expect.poll(async () => (await readFocus(page)).text).not.toBe('Sign out');
+      await page.keyboard.press('Escape');
+    });
+  });
+
   describe('a question before an act', () => {
     it('says in words that the server could not be reached, and stays', async () => {
       const page = await dashboard.visit('/settings?tab=api-keys', { role: 'admin', provokes: /ERR_FAILED/ });

@@ -149,6 +149,9 @@ export const HIDDEN_PAGES_OFF = switchOff(HIDDEN_PAGES);
 export const launchOptions = (extra = []) =>
   bareOptions([switchOff([...FEATURES_OFF_BY_PLAYWRIGHT, ...HIDDEN_PAGES]), ...extra]);
 
+/** A host of this machine that browsers do not trust without https, as they trust 127.0.0.1. */
+export const PLAIN_HOST = 'plain.example';
+
 /**
  * The same for other drivers, which may turn off features of their own. Only names of the loopback resolve, because no page
  * under test may need anything from outside.
@@ -167,7 +170,7 @@ export function bareOptions(extra = []) {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`,
       ...extra,
     ],
   };

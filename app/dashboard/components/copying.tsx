@@ -7,19 +7,41 @@ import { Check, Copy } from './icons';
 const SHOWN_MS = 1_500;
 const MAX_ID_LENGTH = 16;
 
-/** Copies text and reports success for a moment. */
+/**
+ * Writes text to the clipboard. Returns whether it did. On plain http away from localhost there is only the old command, which copies
+ * what is selected. Nothing outside of an open dialog can be selected.
+ */
+async function writeClipboard(text: string): Promise<boolean> {
+  if (window.isSecureContext)
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  const focused = document.activeElement;
+  const field = document.createElement('textarea');
+  field.value = text;
+  (focused?.closest('dialog') ?? document.body).append(field);
+  field.select();
+  const isCopied = document.execCommand('copy');
+  field.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return isCopied;
+}
+
+/** Copies text, and says for a moment whether that worked. */
 export function useCopy(text: string) {
-  const [isCopied, setCopied] = useState(false);
+  const [outcome, setOutcome] = useState<'Copied' | 'Not copied' | null>(null);
   useEffect(() => {
-    if (!isCopied) return;
-    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    if (!outcome) return;
+    const timer = setTimeout(() => setOutcome(null), SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [isCopied]);
+  }, [outcome]);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
+    const isCopied = await writeClipboard(text);
+    setOutcome(isCopied ? 'Copied' : 'Not copied');
+    return isCopied;
   };
-  return { isCopied, copy };
+  return { outcome, copy };
 }
 
 /** Shortens an id in its middle. */
@@ -27,7 +49,7 @@ export const shortenId = (id: string) => (id.length <= MAX_ID_LENGTH ? id : `${i
 
 /** An id, shortened in the middle. A click copies the whole id. */
 export function ShortId({ id, name = 'id' }: { id: string; name?: string }) {
-  const { isCopied, copy } = useCopy(id);
+  const { outcome, copy } = useCopy(id);
   return (
     <button
       type="button"
@@ -40,9 +62,9 @@ export function ShortId({ id, name = 'id' }: { id: string; name?: string }) {
     >
       {shortenId(id)}
       <span className="sr-only">, copy {name}</span>
-      {isCopied && <Check size={12} className="text-human" aria-hidden />}
-      <span role="status" className="sr-only">
-        {isCopied ? 'Copied' : ''}
+      {outcome === 'Copied' && <Check size={12} className="text-human" aria-hidden />}
+      <span role="status" className={outcome === 'Not copied' ? 'text-danger' : 'sr-only'}>
+        {outcome}
       </span>
     </button>
   );
@@ -58,11 +80,11 @@ export function CopyButton({
   children?: string;
   onCopied?: () => void;
 }) {
-  const { isCopied, copy } = useCopy(text);
+  const { outcome, copy } = useCopy(text);
   return (
-    <Button onClick={() => copy().then(onCopied)}>
-      {isCopied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
-      <span aria-live="polite">{isCopied ? 'Copied' : children}</span>
+    <Button onClick={() => copy().then((isCopied) => isCopied && onCopied?.())}>
+      {outcome === 'Copied' ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+      <span aria-live="polite">{outcome ?? children}</span>
     </Button>
   );
 }

@@ -12,7 +12,7 @@ const BUTTON = 'min-h-6 text-accent underline-offset-2 hover:underline';
 /** Text of any length that somebody else chose: it wraps, shows two lines at first, opens and can be copied. `name` says what it is. */
 export function LongValue({ text, name, isCode }: { text: string; name: string; isCode?: boolean }) {
   const [isOpen, setOpen] = useState(false);
-  const { isCopied, copy } = useCopy(text);
+  const { outcome, copy } = useCopy(text);
   const isLong = text.length > CLAMPED_LENGTH || text.includes('\n');
   return (
     <span className="block min-w-0">
@@ -38,7 +38,7 @@ export function LongValue({ text, name, isCode }: { text: string; name: string; 
             {isOpen ? 'Show less' : 'Show all'}
           </button>
           <button type="button" className={BUTTON} aria-label={`Copy the ${name}`} onClick={() => void copy()}>
-            <span aria-live="polite">{isCopied ? 'Copied' : 'Copy'}</span>
+            <span aria-live="polite">{outcome ?? 'Copy'}</span>
           </button>
         </span>
       )}

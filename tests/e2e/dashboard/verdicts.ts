@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionHistory } from '../../../contract/session-history';
+import { PLAIN_HOST } from '../../support/browser.mjs';
 import { intercept, type Look, settle } from '../../support/dashboard';
 import { closed, correlated, scored, secondsAgo, started } from '../../support/facts';
 import { createGate } from '../../support/gate';
@@ -366,6 +367,26 @@ export function registerVerdictTests(): void {
       await settle(page);
       expect(await tray(page).getByRole('listitem').count()).toBe(0);
       expect(await readVerdict(ADA)).toBe(null);
+    });
+
+    it('can be given and ids be copied on plain http, where browsers offer less', async () => {
+      const page = await dashboard.open();
+      const plain = new URL(`${base}/sessions/${ADA}`);
+      plain.hostname = PLAIN_HOST;
+      await page.goto(plain.href);
+      await signIn(page);
+      await page.waitForURL(plain.href);
+      await settle(page);
+      expect(await page.evaluate(() => isSecureContext)).toBe(false);
+      const id = page.getByRole('button', { name: `${ADA} , copy id` }).first();
+      await id.click();
+      await id.getByRole('status').getByText('Copied', { exact: true }).waitFor({ state: 'attached' });
+      expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('BUTTON');
+      await page.keyboard.press('b');
+      await expect.poll(() => readVerdict(ADA)).toBe('bot');
+      await dashboard.leave();
+      await dashboard.open(ADMIN);
+      await clear(ADA);
     });
   });
 

@@ -8,6 +8,7 @@ import { describeError, findCode, findField } from '../../query-client';
 import { useStaff } from '../../staff';
 import { UnsavedTray } from './unsaved-tray';
 import {
+  createChangeId,
   describeUnsaved,
   MAX_UNSAVED,
   readUnsaved,
@@ -92,7 +93,7 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
   const submit: Desk['submit'] = async (change, seen, send) => {
     const { sessionId } = change.input;
     const entry: UnsavedVerdict = {
-      ...{ id: crypto.randomUUID(), sessionId, change, ...seen },
+      ...{ id: createChangeId(), sessionId, change, ...seen },
       ...{ state: 'Sending', message: null },
     };
     put(entry);

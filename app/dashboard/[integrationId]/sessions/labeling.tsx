@@ -9,7 +9,7 @@ import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
 import { isSignedOut, useLabelingDesk } from './labeling-desk';
-import { MAX_UNSAVED } from './unsaved-verdicts';
+import { createChangeId, MAX_UNSAVED } from './unsaved-verdicts';
 import type { VerdictDetails } from './verdict-details';
 
 type Sessions = InfiniteData<Page<Session>>;
@@ -189,7 +189,7 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     // A label alone decides the class, whatever the score.
     const after: Session = { ...now, riskLevel: verdict, label: { verdict, confidence, notes, labeledAt } };
     const step: Step = completed ?? {
-      ...{ id: crypto.randomUUID(), before: session, verdict, previous: null, labeledAt: null, isUndoable: true },
+      ...{ id: createChangeId(), before: session, verdict, previous: null, labeledAt: null, isUndoable: true },
       hasReasons: false,
     };
     if (!completed) steps.current.push(step);

@@ -31,6 +31,9 @@ export interface Owner {
 /** So many are kept at most. Then nothing more is labelled until they are sent or discarded. */
 export const MAX_UNSAVED = 50;
 
+/** Names a change. On plain http away from localhost, browsers have no `crypto.randomUUID`. */
+export const createChangeId = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
+
 const PREFIX = 'unsaved-verdicts:';
 const keyOf = ({ staffId, integrationId }: Owner) => `${PREFIX}${staffId}:${integrationId}`;
 

@@ -79,7 +79,11 @@ export interface BeaconUser {
   lms?: 1;
 }
 
-/** A coarse description of the browser. It is nobody's identity and stays in the trace. */
+/**
+ * A coarse description of the browser: what rules read. It is nobody's identity and stays in the trace. Older pixels also send
+ * `l`, `z`, `o` and `g` (languages, time zone, platform, GPU), which are ignored like all names that are unknown here: do not use
+ * them again for something else.
+ */
 export interface BeaconEnvironment {
   /** navigator.webdriver: 0 false, 1 true, 2 neither. */
   w: 0 | 1 | 2;
@@ -102,12 +106,8 @@ export interface BeaconEnvironment {
   b: number;
   /** How often reading an error that was given to console.debug called back: `prepareStackTrace`, a getter of `name`. */
   q: [prepareStackTrace: number, nameGetter: number];
-  /** Languages, time zone, platform, brands of the browser, name of the GPU: text of at most 256 characters each. */
-  l: string;
-  z: string;
-  o: string;
+  /** Brands of the browser: text of at most 256 characters. */
   r: string;
-  g: string;
 }
 
 /** Bits of `BeaconEnvironment.b`. */

@@ -9,9 +9,9 @@ interface HintedNavigator extends Navigator {
 }
 
 /** Describes the browser coarsely. Reads neither canvas nor audio, which would make a fingerprint. */
-export function readEnvironment(gpu: string | undefined, isRevived: boolean | undefined): BeaconEnvironment {
+export function readEnvironment(isRevived: boolean | undefined): BeaconEnvironment {
   const about: HintedNavigator = navigator;
-  const brands = cut(about.userAgentData?.brands.map((one) => `${one.brand}/${one.version}`));
+  const brands = `${about.userAgentData?.brands.map((one) => `${one.brand}/${one.version}`) ?? ''}`.slice(0, 256);
   return {
     w: about.webdriver ? 1 : about.webdriver === false ? 0 : 2,
     v: [
@@ -34,15 +34,9 @@ export function readEnvironment(gpu: string | undefined, isRevived: boolean | un
       ...[/headless/i.test(about.userAgent + brands), isRevived],
     ),
     q: guard(probeInspector)() ?? [-1, -1],
-    l: cut(about.languages),
-    z: cut(Intl.DateTimeFormat().resolvedOptions().timeZone),
-    o: cut(about.platform),
     r: brands,
-    g: cut(gpu),
   };
 }
-
-const cut = (text: unknown) => `${text ?? ''}`.slice(0, 256);
 
 /** Whether the browser made a function. What a page has bound or put behind a proxy has no name in its text. */
 const NATIVE = /\w\(\) {\s*\[native/;
@@ -71,22 +65,6 @@ function probeInspector(): [prepareStackTrace: number, nameGetter: number] | und
   delete errors.prepareStackTrace;
   ask(Object.defineProperty(error, 'name', { get: () => names++ }));
   return [stacks, names];
-}
-
-/** Names of parameters: RENDERER of WebGL, and UNMASKED_RENDERER_WEBGL of the extension. */
-enum Graphics {
-  renderer = 0x1f01,
-  unmaskedRenderer = 0x9246,
-}
-
-/** Reads the name of the GPU. Costs milliseconds, because it makes a drawing context. */
-export function readGpuName(): string {
-  const gl = document.createElement('canvas').getContext('webgl')!;
-  const name = gl.getParameter(Graphics.renderer);
-  // Chromium and Safari hide the name behind an extension. Firefox tells it, and warns of the extension in the console.
-  return /^WebKit/.test(name) && gl.getExtension('WEBGL_debug_renderer_info')
-    ? gl.getParameter(Graphics.unmaskedRenderer)
-    : name;
 }
 
 /** Answers which of AUTOMATION_MARKS are there. */

@@ -1,15 +1,13 @@
 import { EventCode } from '../contract/beacon';
 import { cleanAddress } from './addresses';
 import { PageCause } from './codes';
-import { readGpuName } from './environment';
 import { listenToEvents } from './events';
-import { createListen, guard, readWallMs } from './guard';
-import { addEvent, endSession, type FixedFields, keepGpuName, leave, noteEnvironment, startSending } from './sending';
+import { createListen, readWallMs } from './guard';
+import { addEvent, endSession, type FixedFields, leave, noteEnvironment, startSending } from './sending';
 
 /** An enum, because the bundler writes its values in place. */
 enum Limit {
   hiddenMs = 1_800_000,
-  gpuMs = 5_000,
 }
 
 /** Starts to collect on this page: its events, its addresses, and whether it is shown. Before this nothing is read or stored. */
@@ -79,9 +77,4 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
   startSending(collectUrl, fixed, settle, reportPage, () => abort.abort());
   noteEnvironment(cause === PageCause.activated);
   reportPage(cause);
-  // Some browsers have no idle callbacks.
-  (window.requestIdleCallback ?? setTimeout)(
-    guard(() => keepGpuName(readGpuName)),
-    { timeout: Limit.gpuMs } as never,
-  );
 }

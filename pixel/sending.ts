@@ -114,15 +114,6 @@ export function noteEnvironment(isRestored?: boolean): void {
   environmentAtMs = 0;
 }
 
-/** Has the name of the GPU read, once a tab. */
-export function keepGpuName(read: () => string): void {
-  // Consent may be withdrawn before the idle moment. When it comes back, the page waits for another one.
-  if (!stopListening) return;
-  session.gpu = session.gpu ?? guard(read)() ?? '';
-  keepSession(session);
-  environmentAtMs = 0;
-}
-
 /** Sends everything at once, because the page may go. */
 export function leave(): void {
   if (!stopListening) return;
@@ -198,7 +189,7 @@ function makeBatch(isLast?: 1): void {
 function readNewEnvironment(): Batch['e'] {
   if (clock.now() < environmentAtMs) return undefined;
   environmentAtMs = clock.now() + Limit.timeoutMs;
-  return pickNew('e', guard(() => readEnvironment(session.gpu, isRevived))());
+  return pickNew('e', guard(() => readEnvironment(isRevived))());
 }
 
 /** Answers what is to be told, unless it was told last. */

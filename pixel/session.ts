@@ -4,13 +4,12 @@ import { writeJson } from './wire';
 const ID = /^[\da-f]{32}$/;
 
 /**
- * A session is a tab. The tab keeps the nonce, the collector's token for it and the name of the GPU, for its next pages and
- * its frames of the same origin. Storage that is refused is replaced by memory.
+ * A session is a tab. The tab keeps the nonce and the collector's token for it, for its next pages and its frames of the same
+ * origin. Storage that is refused is replaced by memory.
  */
 export interface Session {
   nonce: string;
   token?: string;
-  gpu?: string;
 }
 
 type Area = 'localStorage' | 'sessionStorage';
@@ -22,7 +21,7 @@ const store = (area: Area, use: Use, text?: string) =>
 export function openSession(over?: Session): Session {
   const kept = guard(() => JSON.parse(store('sessionStorage', 'getItem')!) as Session | null)();
   if (kept && ID.test(kept.nonce) && kept.nonce !== over?.nonce) return kept;
-  const session = { nonce: drawId(), gpu: over?.gpu };
+  const session = { nonce: drawId() };
   keepSession(session);
   return session;
 }

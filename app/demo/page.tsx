@@ -52,7 +52,7 @@ function Disclosure({ traceDays }: { traceDays: number }) {
         <dd>
           When and where you move, click, touch and scroll. When you press keys and of which kind they are: letter,
           digit, Enter. How long your answers are, and how much of the essay follows the caret. Your browser, its
-          window, language and time zone, the name of the graphics chip. A random id that this browser keeps.
+          window, processors and memory. A random id that this browser keeps.
         </dd>
         <dt className="font-medium text-ink">Never sent</dt>
         <dd>The text that you write or paste, passwords, which keys you press, pictures of the page, cookies.</dd>

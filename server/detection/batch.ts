@@ -69,7 +69,7 @@ for (const [code, names] of Object.entries(EVENT_FIELDS)) {
 const MAX_STEP_BACK_10 = 600_000;
 const MAX_WALL_MS = 8.64e15;
 const MAX_PAGE_URL_LENGTH = 2_048;
-const MAX_DESCRIPTION_LENGTH = 256;
+const MAX_BRANDS_LENGTH = 256;
 
 const SITE_KEY = /^site_[A-Za-z0-9_-]{24}$/;
 const ID_128 = /^[0-9a-f]{32}$/;
@@ -149,16 +149,12 @@ function readEnvironment(value: unknown): BeaconEnvironment | null {
   const h = own(value, 'h');
   const b = own(value, 'b');
   const q = own(value, 'q');
+  const r = own(value, 'r');
   if (w !== 0 && w !== 1 && w !== 2) return null;
   if (!isIntegers(v, 10, 10, ANY) || !isIntegers(h, 4, 4, OPTIONAL)) return null;
   if (!isInteger(b, FLAGS) || !isIntegers(q, 2, 2, OPTIONAL)) return null;
-  const description = { l: '', z: '', o: '', r: '', g: '' };
-  for (const name of ['l', 'z', 'o', 'r', 'g'] as const) {
-    const text = own(value, name);
-    if (!isText(text, 0, MAX_DESCRIPTION_LENGTH)) return null;
-    description[name] = text;
-  }
-  return { w, v: v as BeaconEnvironment['v'], h: h as BeaconEnvironment['h'], b, q: [q[0]!, q[1]!], ...description };
+  if (!isText(r, 0, MAX_BRANDS_LENGTH)) return null;
+  return { w, v: v as BeaconEnvironment['v'], h: h as BeaconEnvironment['h'], b, q: [q[0]!, q[1]!], r };
 }
 
 /** Which user fields the fact `sessionCorrelated` accepts. */

@@ -25,7 +25,6 @@ interface Start {
   startMs: number;
   processorMs: number;
   batchMs?: number;
-  idleMs?: number;
   names: string[];
 }
 interface Round {
@@ -96,10 +95,6 @@ export async function measurePixel({ say }: BenchOptions): Promise<Report> {
         starts.map((start) => start.batchMs!),
       ),
       ...showTimes({ name: 'batch of 200 key events', unit: 'ms' }, keyBatches),
-      ...showTimes(
-        { name: 'name of the GPU, once a tab at idle', unit: 'ms' },
-        starts.map((start) => start.idleMs!),
-      ),
     ];
     const notes = [
       `Chromium ${browser.version()}, headless; load of the machine ${loadavg()[0]!.toFixed(1)}; a page of about 1,300 elements.`,

@@ -20,7 +20,7 @@ export const PAGE_URL = `${PAGE_ORIGIN}/courses/42/quizzes/1`;
 /** The environment of an ordinary browser. */
 export const ORDINARY: BeaconEnvironment = {
   ...{ w: 0, v: [1280, 800, 1280, 700, 1280, 800, 800, 0, 0, 1000], h: [8, 8, 0, 5], b: 2 + 8, q: [0, 0] },
-  ...{ l: 'en-GB,en', z: 'Europe/London', o: 'Linux x86_64', r: 'Chromium 142', g: 'Intel' },
+  r: 'Chromium 142',
 };
 /** The environment of a browser that says itself that a program drives it. */
 export const DRIVEN: BeaconEnvironment = { ...ORDINARY, w: 1 };

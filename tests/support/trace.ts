@@ -17,7 +17,7 @@ export const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101
 /** An ordinary desktop browser: a window of 1400 × 900 on a screen of 1920 × 1080. */
 export const DESKTOP: BeaconEnvironment = {
   ...{ w: 0, v: [1400, 900, 1385, 813, 1920, 1080, 1053, 120, 40, 1000], h: [8, 8, 0, 5], b: 2 + 8, q: [0, 0] },
-  ...{ l: 'en-GB,en', z: 'Europe/London', o: 'Linux x86_64', r: 'Chromium/142', g: 'Mesa Intel UHD' },
+  r: 'Chromium/142',
 };
 
 /** What a field is if a test does not say. */

@@ -23,6 +23,6 @@ it('the pixel reads no canvas, no sound and no fonts', () => {
   expect(files.length).toBeGreaterThan(0);
   for (const name of files)
     expect(readFileSync(`pixel/released/${name}`, 'utf8')).not.toMatch(
-      /toDataURL|toBlob|getImageData|readPixels|AudioContext|measureText|\.fonts\b/,
+      /getContext|toDataURL|toBlob|getImageData|readPixels|AudioContext|measureText|\.fonts\b/,
     );
 });

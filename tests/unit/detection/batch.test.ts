@@ -44,6 +44,11 @@ describe('readBeacon', () => {
     expect(readBeacon(Object.create(BEACON))).toBeNull();
   });
 
+  it('takes the environment of older pixels, and keeps nothing of it that no rule reads', () => {
+    const e = { ...DESKTOP, l: 'en-GB,en', z: 'Europe/London', o: 'Linux x86_64', g: 'Mesa Intel UHD' };
+    expect(readBeacon(onWire({ ...BEACON, e }))).toEqual({ ...BEACON, e: DESKTOP });
+  });
+
   it.each<[string, unknown]>([
     ['another version', { ...BEACON, v: 2 }],
     ['a site key of another form', { ...BEACON, k: 'site_short' }],
@@ -80,8 +85,8 @@ describe('readBeacon', () => {
     ['a writing event that lacks a field', { ...BEACON, w: ['essay'], ev: [EventCode.Writing, 10, 0, 0] }],
     ['an environment without sizes', { ...BEACON, e: { ...DESKTOP, v: [] } }],
     ['an environment with a size of text', { ...BEACON, e: { ...DESKTOP, v: ['1', 1, 1, 1, 1, 1, 1, 1, 1, 1] } }],
-    ['an environment with long text', { ...BEACON, e: { ...DESKTOP, g: 'x'.repeat(257) } }],
-    ['an environment without text', { ...BEACON, e: { ...DESKTOP, l: undefined } }],
+    ['an environment with long text', { ...BEACON, e: { ...DESKTOP, r: 'x'.repeat(257) } }],
+    ['an environment without text', { ...BEACON, e: { ...DESKTOP, r: undefined } }],
     ['a webdriver of 3', { ...BEACON, e: { ...DESKTOP, w: 3 } }],
     ['events that are no list', { ...BEACON, ev: {} }],
     ['an unknown event', withEvents(99, 0)],

@@ -190,8 +190,10 @@ export enum EventCode {
 
 /**
  * The fields of each event, in their order on the wire. Coordinates are CSS pixels; names that end with `10` are tenths.
- * `flags` are EVENT_FLAGS. `field` numbers the input fields of a document, −1 is none.
- * Lengths in a password field are 0, and its keys that write are of the class `other`. `role` is an index of ELEMENT_ROLES.
+ * `flags` are EVENT_FLAGS. `field` numbers the input fields of a document, −1 is none. `role` is an index of ELEMENT_ROLES.
+ * Of a field for a password no KeyDown, KeyUp, Input, Clipboard, Composition or Writing is told. Its Focus has the field −1 and
+ * the role `input`. Where a closed shadow tree may hide one, lengths are 0 and keys that write are of the class `other`, until
+ * an input shows that there is a field. (Older pixels did so in all fields for passwords, and numbered these.)
  */
 export const EVENT_FIELDS = {
   /** A mouse or pen moved, since the last Move of the batch (the first: from 0, 0). Thinned: straight stretches lose points. */
@@ -205,7 +207,7 @@ export const EVENT_FIELDS = {
   ],
   [EventCode.Release]: ['pointer', 'held10', 'flags'],
   [EventCode.Click]: ['detail', 'role', 'flags'],
-  /** `class` is an index of KEY_CLASSES; `slot` tells which KeyUp belongs to it. */
+  /** `class` is an index of KEY_CLASSES; `slot` tells which KeyUp belongs to it, which can come in another field. */
   [EventCode.KeyDown]: ['class', 'slot', 'flags'],
   [EventCode.KeyUp]: ['slot', 'flags'],
   /** `type` is an index of INPUT_TYPES; lengths are characters: of the inserted text, and of the whole value. */

@@ -1,5 +1,15 @@
 import { EventCode } from '../contract/beacon';
 import { InputType, KeyClass, Pointer, packBits, Role } from './codes';
+import {
+  findControl,
+  findName,
+  findRole,
+  findTarget,
+  isPassword,
+  mayHidePassword,
+  notePasswords,
+  passwords,
+} from './elements';
 import { guard, type Listen } from './guard';
 import { createThinner } from './thinning';
 import { findWriting } from './writing';
@@ -29,6 +39,24 @@ let report: Report;
 let settleMoves: () => void;
 const reportEvent: ReportEvent = (code, event, ...fields) =>
   report(code, event.timeStamp, ...fields, readFlags(event as never));
+
+/** Listens to what is written, except in password fields: what happens there never leaves the page, not even that it does. */
+const listenToWriting: Listen = (name, take) => listen(name, (event) => isPassword(findTarget(event)) || take(event));
+
+/** The field for a password that is told to have the focus. */
+let entered: Element | undefined;
+
+/**
+ * Tells that the focus is in a field for a password, once: a text field without a number. The event may be the first key there,
+ * because the focus moves unseen within a shadow tree. So nothing else of the event is told. A password manager makes keys
+ * where the focus is not.
+ */
+function enterPassword(event: Event): void {
+  const element = findTarget(event);
+  if (!event.isTrusted || element === entered) return;
+  entered = element;
+  report(EventCode.Focus, event.timeStamp, -1, Role.input, 1);
+}
 
 /** Listens to everything. Answers a function that reports what is held back: the end of a movement, counts of moves, wheel turns. */
 export function listenToEvents(...page: [Listen, Report]): () => void {
@@ -81,6 +109,9 @@ function listenToPresses(): void {
   const findPointer = ({ pointerType }: PointerEvent) =>
     Math.max(Pointer.mouse, POINTERS.indexOf(pointerType?.[0] as string));
 
+  // Before the page shows one. A click of a pointer comes after its press.
+  listen('pointerdown', notePasswords);
+  listen('click', (event) => event.detail || notePasswords(event));
   listen('pointerdown', (event) => {
     settleMoves();
     const { clientX, clientY } = event;
@@ -162,23 +193,31 @@ function listenToKeys(): void {
     const name = event.code || event.key;
     // Autofill dispatches events without a key.
     if (!name) return;
+    if (isPassword(findTarget(event))) {
+      enterPassword(event);
+      held.delete(name);
+      return;
+    }
+    if (event.isTrusted) entered = undefined;
     const slot = held.get(name) ?? slots++ % 64;
     held.set(name, slot);
     reportEvent(EventCode.KeyDown, event, classifyKey(event), slot);
   });
   listen('keyup', (event) => {
     const name = event.code || event.key;
-    if (!name) return;
-    reportEvent(EventCode.KeyUp, event, held.get(name) ?? -1);
+    const slot = held.get(name);
+    // A key can come up in another field than the one in which it went down, which may be that of a password.
+    if (slot == null) return;
+    reportEvent(EventCode.KeyUp, event, slot);
     held.delete(name);
   });
   (['compositionstart', 'compositionend'] as const).forEach((name, phase) => {
-    listen(name, (event) =>
+    listenToWriting(name, (event) =>
       report(
         EventCode.Composition,
         event.timeStamp,
         phase,
-        isSecret(findTarget(event)) ? 0 : event.data.length & Limit.count,
+        mayHidePassword(findTarget(event)) ? 0 : event.data.length & Limit.count,
       ),
     );
   });
@@ -195,16 +234,10 @@ function classifyKey(event: KeyboardEvent): KeyClass {
   const { key } = event;
   if (event.isComposing) return KeyClass.composition;
   if ([...key].length > 1) return findName(KEYS, key.slice(0, 5), KeyClass.other - KeyClass.enter) + KeyClass.enter;
-  if (isSecret(findTarget(event))) return KeyClass.other;
+  if (mayHidePassword(findTarget(event))) return KeyClass.other;
   if (key === ' ') return KeyClass.space;
   if (/\d/.test(key)) return KeyClass.digit;
   return /\p{Lu}/u.test(key) ? KeyClass.capital : /\p{L}/u.test(key) ? KeyClass.letter : KeyClass.punctuation;
-}
-
-/** Finds the index of the list of names that has a name. */
-function findName(lists: string[], name: string, otherwise: number): number {
-  const index = lists.findIndex((names) => names.split(' ').includes(name));
-  return index < 0 ? otherwise : index;
 }
 
 function listenToFields(): void {
@@ -216,17 +249,23 @@ function listenToFields(): void {
     return field;
   }
 
-  listen('input', (event) => {
+  listenToWriting('input', (event) => {
     const element = findTarget(event);
+    if (mayHidePassword(element)) {
+      // There is a field in it that cannot be seen. A script makes such events of other elements too.
+      if (event.isTrusted) passwords.add(element);
+      enterPassword(event);
+      return;
+    }
     const { inputType, data, dataTransfer } = event as InputEvent;
     const field = findField(element);
     const [index, before] = field;
     const inserted = (data ?? dataTransfer?.getData('text/plain'))?.length;
     field[1] = readLength(element);
     const { selectionEnd } = element as HTMLInputElement;
-    const insertedLength = isSecret(element) ? 0 : (inserted ?? Math.max(0, field[1] - before));
+    const insertedLength = inserted ?? Math.max(0, field[1] - before);
     const document = findWriting(element);
-    // Editable elements do not tell where the caret is, and of a password nothing is told.
+    // Editable elements do not tell where the caret is.
     if (document != null)
       report(EventCode.Writing, event.timeStamp, index, document, Math.max(-1, field[1] - (selectionEnd ?? Infinity)));
     reportEvent(EventCode.Input, event, index, classifyInput(inputType), insertedLength & Limit.count, field[1]);
@@ -234,13 +273,15 @@ function listenToFields(): void {
   listen('focusin', (event) => {
     const element = findTarget(event);
     const role = findRole(element);
-    reportEvent(EventCode.Focus, event, role < Role.input || role > Role.radio ? -1 : findField(element)[0], role);
+    entered = undefined;
+    if (isPassword(element)) enterPassword(event);
+    else reportEvent(EventCode.Focus, event, role < Role.input || role > Role.radio ? -1 : findField(element)[0], role);
   });
   // In the order of CLIPBOARD_KINDS. The length of what is copied or cut is unknown until later.
   (['paste', 'copy', 'cut', 'drop'] as const).forEach((name, kind) => {
-    listen(name, (event) => {
+    listenToWriting(name, (event) => {
       const data = (event as ClipboardEvent).clipboardData ?? (event as DragEvent).dataTransfer;
-      const length = isSecret(findTarget(event)) ? 0 : data?.getData('text/plain').length;
+      const length = mayHidePassword(findTarget(event)) ? 0 : data?.getData('text/plain').length;
       reportEvent(EventCode.Clipboard, event, kind, (length as number) & Limit.count || -1);
     });
   });
@@ -259,31 +300,6 @@ function classifyInput(inputType: string): InputType {
     : InputType.none;
 }
 
-/** The element that an event is about, also inside an open shadow tree. */
-function findTarget(event: Event): Element {
-  const [target] = event.composedPath();
-  return target instanceof Element ? target : document.documentElement;
-}
-
-/** The link, button or field that an event is about, or the element itself. */
-function findControl(event: Event): Element {
-  const target = findTarget(event);
-  return target.closest('[contenteditable],[role],a,button,input,label,select,summary,textarea') ?? target;
-}
-
-/** What was a password once: a page that shows it makes a text field of it. */
-const passwords = new WeakSet<Element>();
-
-/** Whether nothing may be told of what is written in an element: it is a password, or may hide one in a closed shadow tree. */
-function isSecret(element: Element): boolean {
-  const { type, autocomplete } = element as HTMLInputElement;
-  if (/password/.test(type + autocomplete)) passwords.add(element);
-  return (
-    passwords.has(element) ||
-    !(findRole(element) || element.shadowRoot || (element as { editContext?: unknown }).editContext)
-  );
-}
-
 /** Reads EVENT_FLAGS. Those that a kind of event cannot have are 0. */
 function readFlags(event: KeyboardEvent & PointerEvent): number {
   const target = findTarget(event);
@@ -295,26 +311,9 @@ function readFlags(event: KeyboardEvent & PointerEvent): number {
   );
 }
 
-/** The length of a text field's value. Other fields have none, and that of a password is nobody's business. */
+/** The length of a text field's value. Other fields have none. */
 function readLength(element: Element): number {
   const role = findRole(element);
   if (role === Role.editable) return element.textContent!.length;
-  if (isSecret(element) || (role !== Role.input && role !== Role.textarea)) return 0;
-  return (element as HTMLInputElement).value.length;
-}
-
-/** In the order of Role: tags, types of buttons and input elements, ARIA roles. */
-const ROLES =
-  ',HTML BODY,A link,BUTTON button submit,INPUT,TEXTAREA,,SELECT,checkbox,radio,LABEL,SUMMARY,VIDEO IMG,CANVAS'.split(
-    ',',
-  );
-
-function findRole(element: Element): Role {
-  // `isContentEditable` would compute styles, twice for each key.
-  if (element.closest('[contenteditable]:not([contenteditable=false])')) return Role.editable;
-  return findName(
-    ROLES,
-    (element as HTMLInputElement).type || element.getAttribute('role') || '?',
-    findName(ROLES, element.tagName, Role.other),
-  );
+  return role === Role.input || role === Role.textarea ? (element as HTMLInputElement).value.length : 0;
 }

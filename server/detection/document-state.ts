@@ -47,6 +47,8 @@ export interface DocumentState {
   focused: { role: number; isByPress: boolean } | null;
   /** The last press, as long as its element may still get the focus from it. */
   focusing: (OpenDeed<Press> & { role: number }) | null;
+  /** Whether the focus is in a field of which the pixel tells nothing, such as one for a password: somebody may type there. */
+  isUntold: boolean;
   focus: OpenDeed<FieldFocus> | null;
   /** Where the page was scrolled to last. */
   scroll: { y: number; timeMs: number } | null;
@@ -83,6 +85,7 @@ export const createDocumentState = (): DocumentState => ({
   fieldMs: NEVER,
   focused: null,
   focusing: null,
+  isUntold: false,
   focus: null,
   scroll: null,
   jumps: [],

@@ -78,6 +78,8 @@ export function measureEvent(state: DocumentState, event: TraceEvent, deeds: Dee
       break;
     case EventCode.Page:
       state.pageMs = event.timeMs;
+      // An application has left the page with that field.
+      state.isUntold = false;
       break;
     case EventCode.Composition:
       state.compositionMs = event.timeMs;

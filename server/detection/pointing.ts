@@ -75,7 +75,13 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
   deeds.presses.push(press);
   if (pointer === 'touch') deeds.hasTouch = true;
   countTime(deeds, timeMs);
-  if (isJudged && press.isTrusted && timeMs - state.doneMs >= MIN_PAUSE_MS && state.doneMs !== NEVER) {
+  if (
+    isJudged &&
+    press.isTrusted &&
+    !state.isUntold &&
+    timeMs - state.doneMs >= MIN_PAUSE_MS &&
+    state.doneMs !== NEVER
+  ) {
     const isSilent = state.stirMs >= timeMs - APPROACH_MS && moves <= MAX_APPROACH_MOVES;
     deeds.pauses.push({ atMs, isSilent, press });
   }
@@ -123,7 +129,8 @@ export function takeScroll(state: DocumentState, { y, timeMs, atMs }: Event<Even
   // Where the page was before the first step is unknown.
   if (!scroll || Math.abs(y - scroll.y) < MIN_JUMP_PX || timeMs - scroll.timeMs < MIN_REST_MS) return;
   const { deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs } = state;
-  const hasCause = timeMs - Math.max(deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs) <= JUMP_CAUSE_MS;
+  const causeMs = Math.max(deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs);
+  const hasCause = state.isUntold || timeMs - causeMs <= JUMP_CAUSE_MS;
   const jump: Jump = { atMs, hasCause, isUsed: false };
   deeds.jumps.push(jump);
   state.jumps = [...state.jumps, { deed: jump, deeds, timeMs }].slice(-MAX_RECENT_JUMPS);
@@ -142,7 +149,7 @@ export function takeClick(state: DocumentState, event: Event<EventCode.Click>, d
     return;
   }
   const isControl = CONTROL_ROLES.has(ELEMENT_ROLES[event.role]!);
-  const isReaction = timeMs - Math.max(state.deedMs, state.typedMs) < REACTION_MS;
+  const isReaction = state.isUntold || timeMs - Math.max(state.deedMs, state.typedMs) < REACTION_MS;
   const isSeries = timeMs - state.untrustedClickMs < CLICK_SERIES_MS;
   state.untrustedClickMs = timeMs;
   if (!isControl || isReaction || isSeries || timeMs - state.pageMs < PAGE_START_MS) return;

@@ -30,6 +30,8 @@ export function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown
   });
   const { isCharacter } = stroke;
   if (isTrusted(event)) {
+    // The focus can move unseen within a shadow tree. Of a key that is told it is clear where it was.
+    state.isUntold = false;
     if (isCharacter) state.typedMs = timeMs;
     else state.deedMs = timeMs;
   }
@@ -93,7 +95,14 @@ const AT_ONCE_MS = 150;
 /** Measures the focus of a text field: whether anybody caused it. */
 export function takeFocus(state: DocumentState, event: Event<EventCode.Focus>, deeds: Deeds): void {
   const { field, role, timeMs, atMs } = event;
-  if (field < 0 || !TEXT_ROLES.has(ELEMENT_ROLES[role]!)) return;
+  const isText = TEXT_ROLES.has(ELEMENT_ROLES[role]!);
+  // A key that was not told may have moved the focus.
+  if (state.isUntold) {
+    state.deedMs = timeMs;
+    finishDeed(state, timeMs);
+  }
+  state.isUntold = isText && field < 0;
+  if (!isText || field < 0) return;
   const hasCause =
     timeMs - state.deedMs <= REACTION_MS ||
     timeMs - state.typedMs <= NEXT_FIELD_MS ||

@@ -4,6 +4,7 @@ import { prepareBrowser, preparePixelHost } from '../support/pixel-host';
 import { registerEventRules } from './pixel/events';
 import { registerLmsRules } from './pixel/lms';
 import { registerPageRules } from './pixel/page';
+import { registerPasswordRules } from './pixel/passwords';
 import { registerSendingRules } from './pixel/sending';
 import { registerSessionRules } from './pixel/sessions';
 import { registerWritingRules } from './pixel/writing';
@@ -15,6 +16,6 @@ const browser = prepareBrowser(() => chromium.launch(launchOptions()));
 
 for (const register of [
   ...[registerEventRules, registerPageRules, registerSendingRules, registerSessionRules],
-  ...[registerLmsRules, registerWritingRules],
+  ...[registerLmsRules, registerWritingRules, registerPasswordRules],
 ])
   register(host, browser);

@@ -5,7 +5,7 @@ export const actThinkRule: Rule = {
   sees:
     'Pauses of a second and a half or more before a press at a new place, in which nothing happens at all: no ' +
     'move, no scroll, no key. A program that thinks between two acts waits like this; the hand of a person ' +
-    'rests on the mouse.',
+    'rests on the mouse. Pauses in which somebody may type a password do not count, because that is not told.',
   needs: '3 pauses before presses of a mouse that are far from the press before',
   plainly:
     'Between two clicks nothing moved at all, again and again. Agents think before each act; remote desktops ' +

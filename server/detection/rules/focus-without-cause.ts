@@ -4,7 +4,7 @@ export const focusWithoutCauseRule: Rule = {
   ...{ flag: 'focus-without-cause', group: 'flow', expected: 'fewer than 2 fields, and below 0.5 of them' },
   sees:
     'Text fields that get the focus although nobody did anything, and text in the same moment. Fields that the ' +
-    'page focuses when it loads, returns or a field is full do not count.',
+    'page focuses when it loads, returns or a field is full do not count, nor do those after one for a password.',
   needs: '2 fields',
   plainly:
     'Fields were entered without mouse, touch or key, and text came in the same moment. People look before they ' +

@@ -112,6 +112,7 @@ const again =
   (builder) =>
     times(count, () => builder.wait(900).press(200, 300, 0.2, { pressurePercent: 0, offsetX10: 0, offsetY10: 0 }));
 const pageTurn: Build = (builder) => builder.page('https://lms.example.edu/2', 1);
+const later: Build = (builder) => builder.wait(3_000);
 const touch: Build = (builder) => builder.add(EventCode.Touch, { touches: 1 });
 const scriptClicks =
   (count: number, { role = 'radio', gapMs = 2_000, startMs = 5_000 } = {}): Build =>
@@ -168,6 +169,11 @@ const pauses =
         .wait(2)
         .press(200 + 300 * (i % 2), 300, 80, fields);
     });
+/** The focus goes into a field for a password, of which the pixel tells nothing else, and out of it. */
+const intoPassword: Build = (builder) =>
+  builder.add(EventCode.Focus, { field: -1, role: ELEMENT_ROLES.indexOf('input') });
+const outOfPassword: Build = (builder) =>
+  builder.add(EventCode.Focus, { field: -1, role: ELEMENT_ROLES.indexOf('button') });
 const network =
   (number: number): Build =>
   (builder) =>
@@ -262,6 +268,7 @@ const CASES: Record<string, Case[]> = {
     ['a carousel of the page', 'notMeasured', scriptClicks(6, { role: 'button' })],
     ['answers that the page restores', 'notMeasured', scriptClicks(6, { startMs: 0, gapMs: 100 })],
     ['answers that the page restores late', 'notMeasured', scriptClicks(6, { gapMs: 100 })],
+    ['what a script does while somebody types a password', 'notMeasured', both(intoPassword, scriptClicks(4))],
     ['too few deeds', 'notMeasured', presses(2)],
   ],
   'zero-pressure': [
@@ -507,6 +514,13 @@ const CASES: Record<string, Case[]> = {
     ['a password manager', 'notFound', focuses(3, { flags: 0 })],
     ['a window that gets the focus back', 'notFound', both(focuses(1, { laterMs: 400 }), focuses(1), focuses(1))],
     ['one field', 'notMeasured', focuses(1)],
+    [
+      'a field after a password, which a key has left that is not told',
+      'notFound',
+      focuses(3, { cause: (builder) => intoPassword(builder) && builder.wait(3_000) }),
+    ],
+    ['a field long after a password', 'found', focuses(3, { cause: both(intoPassword, outOfPassword, later) })],
+    ['passwords that a program types', 'notMeasured', (builder) => times(3, () => intoPassword(builder.wait(4_000)))],
   ],
   'page-jumps': [
     ['jumps to what is pressed', 'found', jumps(3)],
@@ -527,6 +541,13 @@ const CASES: Record<string, Case[]> = {
     ['a screen reader that presses what it reads', 'notFound', jumps(3, { fields: { pressurePercent: 0 } })],
     ['one odd jump', 'notFound', both(jumps(1), jumps(2, { before: touch }))],
     ['smooth scrolling', 'notMeasured', jumps(3, { steps: 20 })],
+    ['typing a password that was out of sight', 'notFound', jumps(3, { before: both(intoPassword, later) })],
+    [
+      'a key that leaves a password for what is out of sight',
+      'notFound',
+      jumps(3, { before: both(intoPassword, later, outOfPassword) }),
+    ],
+    ['a password that was left long ago', 'found', jumps(3, { before: both(intoPassword, outOfPassword, later) })],
     ['small steps', 'notMeasured', jumps(3, { px: 200 })],
     ['the first scroll of a page', 'notMeasured', (builder) => builder.wait(4_000).add(EventCode.Scroll, { y: 900 })],
   ],
@@ -540,6 +561,19 @@ const CASES: Record<string, Case[]> = {
       pauses(3, (builder) => times(12, (i) => builder.wait(120).move(40 * i, 300))),
     ],
     ['typing', 'notMeasured', pauses(3, (builder) => builder.key('letter', 80))],
+    ['typing a password, of which nothing is told', 'notMeasured', pauses(3, intoPassword)],
+    [
+      'the same, if a key leaves the password before the press',
+      'notMeasured',
+      pauses(3, both(intoPassword, outOfPassword)),
+    ],
+    ['pauses on the page after a password', 'found', both(intoPassword, pageTurn, pauses(3))],
+    [
+      'pauses after a key that is told, so that it was elsewhere',
+      'found',
+      both(intoPassword, (builder) => builder.key('letter', 80), pauses(3)),
+    ],
+    ['pauses after another field than a password', 'found', both(intoPassword, outOfPassword, pauses(3))],
     ['few pauses', 'notMeasured', pauses(2)],
     ['a screen reader on a slow page', 'notMeasured', pauses(9, nothing, { pressurePercent: 0 })],
     [

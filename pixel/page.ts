@@ -56,7 +56,7 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
     settle();
     hiddenMs = hidden ? readWallMs() : Infinity;
     report(EventCode.Visibility, timeStamp, +hidden);
-    if (hidden) leave();
+    if (hidden) leave(hidden);
     else noteEnvironment();
   });
   listen('pagehide', ({ timeStamp, persisted }) => {

@@ -48,6 +48,8 @@ let sequence: number;
 let failures = 0;
 let refusals = 0;
 let retryAtMs: number;
+/** Until when the server refuses batches. After a failure of the network it may be there again. */
+let refusedUntilMs: number | undefined;
 let sentAtMs: number;
 let environmentAtMs: number;
 let isOpen: boolean | undefined;
@@ -114,12 +116,12 @@ export function noteEnvironment(isRestored?: boolean): void {
   environmentAtMs = 0;
 }
 
-/** Sends everything at once, because the page may go. */
-export function leave(): void {
+/** Sends everything at once, because the page may go. One that is only hidden waits as long as the server asks for. */
+export function leave(isHidden?: boolean): void {
   if (!stopListening) return;
   settle();
   if (batches.size < Limit.waiting) makeBatch();
-  sendAll();
+  if (!isHidden || !(clock.now() < refusedUntilMs!)) sendAll();
 }
 
 /** Ends the session. What happens later belongs to another one, which has the same user unless the page says otherwise. */
@@ -243,10 +245,11 @@ function takeAnswer(
       Math.max(Math.min(Limit.retryS, 2 ** failures++), Math.min(Limit.retryAfterS, (retryAfter as number) | 0)) *
       (1_000 + Math.random() * 500);
     retryAtMs = clock.now() + waitMs;
+    refusedUntilMs = status && retryAtMs;
     plan(waitMs);
     return;
   }
-  failures = retryAtMs = 0;
+  failures = retryAtMs = refusedUntilMs = 0;
   batches.delete(batch);
   // If nothing of it was kept, the site is not set up for this page, or the token is no longer valid.
   const isKept = status === 200;

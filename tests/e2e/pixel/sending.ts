@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Beacon } from '../../../contract/beacon';
-import { FIELDS, LIMIT_MS, type PixelHost, TOKEN } from '../../support/pixel-host';
+import { FIELDS, LIMIT_MS, type PixelHost, readEvents, TOKEN } from '../../support/pixel-host';
 
 export function registerSendingRules(host: PixelHost, browser: () => Browser) {
   describe('sending', () => {
@@ -19,6 +19,32 @@ export function registerSendingRules(host: PixelHost, browser: () => Browser) {
         expect(second!.c[0]).toBeGreaterThan(first!.c[0]);
         await host.waitForEvent('Press', 5);
         expect(host.beacons.map(({ n }) => n)).toEqual([0, 0, 1]);
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      'waits as long as the host asks for also when the page is hidden, but not when it is left',
+      async () => {
+        const page = await host.openTimedPage(browser());
+        await page.goto(host.setPage('/', host.tag()));
+        await host.runClock(page);
+        await host.waitForToken(page);
+        host.answer = () => ({ status: 503, headers: { 'retry-after': '60' } });
+        await page.mouse.click(5, 5);
+        await host.runClock(page);
+        await host.waitForBatches(2);
+        await page.mouse.click(5, 6);
+        await page.evaluate(() => {
+          Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+          document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+        });
+        await host.runClock(page, 20_000);
+        expect(host.beacons.map(({ n }) => n)).toEqual([0, 1]);
+        host.answer = () => TOKEN;
+        await host.leave(page);
+        await host.waitForEvent('Press', 3);
+        expect(host.beacons.map(({ n }) => n).sort()).toEqual([0, 1, 1, 2, 3]);
       },
       LIMIT_MS,
     );
@@ -99,11 +125,16 @@ export function registerSendingRules(host: PixelHost, browser: () => Browser) {
             }
           });
         }
-        await host.runClock(page, 400_000);
-        expect(Math.max(...host.beacons.map(({ n }) => n))).toBe(10);
         host.answer = () => ({ status: 200, body: {} });
         await host.runClock(page, 400_000);
         await host.waitForEvent('Press', 15);
+        // Each of the ten has a press, and what happened after them is in the next one.
+        const countPresses = (beacon: Beacon) => readEvents([beacon]).filter(({ code }) => code === 'Press').length;
+        const last = new Map(host.beacons.map((beacon) => [beacon.n, countPresses(beacon)]));
+        expect([...last].filter(([, presses]) => presses > 0)).toEqual([
+          ...Array.from({ length: 10 }, (_, index) => [index + 1, 1]),
+          [11, 5],
+        ]);
       },
       LIMIT_MS,
     );

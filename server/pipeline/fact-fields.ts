@@ -25,7 +25,7 @@ export const count = (max = MAX_INT32) => z.int().min(0).max(max);
 const MAX_DEPTH = 16;
 const MAX_JSON_BYTES = 16 * 1024;
 
-/** A free-form JSON object: storable text all the way down, at most 16 levels and 16 KiB. */
+/** A free-form JSON object: storable text all the way down, at most 16 levels, and 16 KiB as Postgres writes it. */
 export const jsonObject = () =>
   z
     .record(z.string(), z.unknown())
@@ -34,9 +34,18 @@ export const jsonObject = () =>
       abort: true,
     })
     .refine(
-      (value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_JSON_BYTES,
-      `must have at most ${MAX_JSON_BYTES} bytes as JSON`,
+      (value) => Buffer.byteLength(JSON.stringify(value, writeOut)) <= MAX_JSON_BYTES,
+      `must have at most ${MAX_JSON_BYTES} bytes as JSON, with numbers written without an exponent`,
     );
+
+/**
+ * Replaces a number that JSON writes with an exponent by as many digits as it has without. Postgres writes it so: `1e308` takes 309
+ * characters each time that it is read, and a page of events full of them took a hundred megabytes.
+ */
+function writeOut(_name: string, value: unknown): unknown {
+  const [digits, exponent] = typeof value === 'number' ? String(value).split('e') : [];
+  return digits === undefined || exponent === undefined ? value : digits + '0'.repeat(Math.abs(Number(exponent)));
+}
 
 function isStorable(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return isStorableText(value);

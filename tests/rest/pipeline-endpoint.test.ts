@@ -298,6 +298,8 @@ describe('a fact', () => {
     ['an event at a path', event({ url: '/x' })],
     ['an event at an address of 8,193 characters', event({ url: `https://x.edu/${'x'.repeat(8_179)}` })],
     ['metadata of 16 KiB and a byte', event({ metadata: { a: 'x'.repeat(16_384 - 7) } })],
+    ['metadata of large numbers, of 31 KB without exponents', event({ metadata: { a: Array(100).fill(1e308) } })],
+    ['metadata of small numbers, of 33 KB without exponents', event({ metadata: { a: Array(100).fill(5e-324) } })],
     ['metadata that is text', event({ metadata: 'x' })],
     ['metadata that is a list', event({ metadata: [1] })],
     ['metadata with U+0000', event({ metadata: { a: { b: ['\0'] } } })],
@@ -449,7 +451,10 @@ describe('metadata', () => {
     ['names of the language', JSON.parse('{"constructor":{"prototype":1},"toString":"x","hasOwnProperty":null}')],
     ['emoji and combining characters', { '😀': 'e\u0301', text: '\u200d\ufeff' }],
     ['what looks like an escape', { a: '\\u0000', b: '\\ud800', c: "'", d: '"', e: '\\' }],
-    ['numbers', { big: 9_007_199_254_740_991, small: 5e-324, negative: -1.5, large: 1e300 }],
+    [
+      'numbers',
+      { big: 9_007_199_254_740_991, small: 5e-324, negative: -1.5, large: 1e300, many: Array(50).fill(1e308) },
+    ],
     ['all kinds of values', { a: null, b: true, c: [1, 'x', [null, {}]], d: { e: { f: [] } } }],
     ['U+2028 and control characters', { a: '\u2028\u2029\u0001\u001f\u007f' }],
   ])('of %s is kept as it is, and known again', async (_what, metadata) => {

@@ -67,7 +67,7 @@ export function createUsageMeter({ db, log }: { db: Database; log: Logger }): Us
         JSON.stringify(keys.map(({ integrationId, id }) => ({ integrationId, id }))),
       ]);
     } catch (error) {
-      for (const key of keys) key.writtenAt = null;
+      for (const key of keys) Object.assign(key, { isUsed: true, writtenAt: null });
       for (const counted of taken.values()) add(counted);
       schedule();
       throw error;

@@ -288,6 +288,19 @@ describe('usage', () => {
     setTimer.mockRestore();
   });
 
+  it('that could not be written keeps when its key was used', async () => {
+    const { id: integrationId, keyId } = await api.base.createTenant();
+    const { db } = api.base.database;
+    const query = vi.fn(db.query).mockRejectedValueOnce(new Error('away'));
+    const meter = createUsageMeter({ db: { ...db, query: query as typeof db.query }, log: api.base.service.log });
+    meter.record({ integrationId, keyId, method: 'GET', path: '/v1/stats', status: 200 });
+    await expect(meter.flush()).rejects.toThrow('away');
+    await meter.flush();
+    const [key] = await db.sql`select last_used_at is not null as "isUsed" from api_keys where id = ${keyId}`;
+    expect(key).toEqual({ isUsed: true });
+    await meter.close();
+  });
+
   it('is written once for all answers of a moment where a process may be frozen after each', async () => {
     const { id: integrationId, keyId } = await api.base.createTenant();
     const { db } = api.base.database;

@@ -2,7 +2,7 @@ import { and, eq, isNull, type SQL } from 'drizzle-orm';
 import type { AuditEntry, KeyAuditEntry, ListAuditEntriesInput, ListKeyAuditEntriesInput } from '../../contract/audit';
 import { ApiError } from '../../contract/errors';
 import type { Page } from '../../contract/pagination';
-import type { Database } from '../../db/client';
+import type { Database, Query } from '../../db/client';
 import { auditEntries, integrations } from '../../db/schema';
 import type { DomainContext } from './context';
 import type { Walk } from './cursors';
@@ -96,17 +96,24 @@ export const MAX_KEY_ENTRIES = 10_000;
 
 /**
  * Removes the oldest changes that customers made with API keys, beyond the newest ones of each integration and action, so that
- * many labels push out no change of thresholds. What staff and operators did stays forever. Returns how many were removed.
+ * many labels push out no change of thresholds. What staff and operators did stays forever. It has no time limit: a busy hour has
+ * more labels than a statement can remove in time, and what was cut short would be more in each later hour. Returns how many were removed.
  */
 export async function pruneAuditEntries(db: Database): Promise<number> {
   let pruned = 0;
   const integrations = await db.query<{ id: string }>('select id from integrations order by id', []);
-  for (const { id } of integrations) pruned += (await db.query(PRUNE, [id, MAX_KEY_ENTRIES])).length;
+  for (const { id } of integrations) {
+    const prune = (query: Query) => query<{ removed: number }>(PRUNE, [id, MAX_KEY_ENTRIES]);
+    const [row] = await db.transact(prune, { isLong: true });
+    pruned += row!.removed;
+  }
   return pruned;
 }
 
 const PRUNE = `
-  delete from audit_entries e using (
-    select id, row_number() over (partition by action order by occurred_at desc, id desc) as place
-      from audit_entries where integration_id = $1 and actor_kind = 'ApiKey') old
-   where e.integration_id = $1 and e.id = old.id and old.place > $2::int returning 1`;
+  with removed as (
+    delete from audit_entries e using (
+      select id, row_number() over (partition by action order by occurred_at desc, id desc) as place
+        from audit_entries where integration_id = $1 and actor_kind = 'ApiKey') old
+     where e.integration_id = $1 and e.id = old.id and old.place > $2::int returning 1)
+  select count(*)::int as removed from removed`;

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_TYPE_NAMES } from '../../contract/events';
-import type { Database } from '../../db/client';
+import { type Database, openDatabase } from '../../db/client';
 import { MAX_KEY_ENTRIES, pruneAuditEntries } from '../../server/domain/audit-entries';
 import { BATCH_SIZE, pruneFindings, pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
 import { Customer } from '../support/customer';
+import { waitForLocks } from '../support/database';
 import { closed, correlated, happened, scored, started } from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
 import { TABLE_BOUNDS } from '../support/table-bounds';
@@ -290,6 +291,27 @@ describe('the audit log', () => {
       { kind: 'ApiKey', count: MAX_KEY_ENTRIES, isNewest: true },
       { kind: 'Staff', count: MAX_KEY_ENTRIES + 7, isNewest: false },
     ]);
+  });
+
+  it('loses old changes by API keys also if that takes longer than a statement may', async () => {
+    const customer = await Customer.create(server, [], 'enterprise');
+    const { url, db } = server.database;
+    await db.sql`
+      insert into audit_entries (id, occurred_at, action, actor_kind, integration_id, subject_id, details)
+      select ${customer.id} || n, now() - n * interval '1 s', 'SessionLabeled', 'ApiKey', ${customer.id}, '', '{}'
+        from generate_series(1, ${MAX_KEY_ENTRIES + 1}) n`;
+    const limited = openDatabase({ url, maxConnections: 1, statementLimitMs: 100 });
+    let pruning = Promise.resolve(0);
+    await db.sql.begin(async (tx) => {
+      // Instead of so many entries that it takes long.
+      await tx`select 1 from audit_entries where id = ${customer.id + (MAX_KEY_ENTRIES + 1)} for update`;
+      pruning = pruneAuditEntries(limited);
+      pruning.catch(() => {});
+      await waitForLocks(db.sql, 1);
+      await tx`select pg_sleep(0.3)`;
+    });
+    expect(await pruning).toBe(1);
+    await limited.close();
   });
 });
 

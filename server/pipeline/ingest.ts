@@ -8,12 +8,15 @@ import type { Handover } from '../webhooks/dispatcher';
 import { planEvent } from '../webhooks/planning';
 import type { Publisher } from '../webhooks/publisher';
 import { BatchDraft, FactRefusal } from './draft';
-import { findFactKind, type IngestAnswer, type IngestInput, RECORD_KINDS } from './facts';
+import { type Fact, findFactKind, type IngestAnswer, type IngestInput, RECORD_KINDS } from './facts';
 import { createRows, type IngestRows, type OutboxEntry, WRITTEN_TABLES, type WrittenDelivery, writeRows } from './rows';
 import { type IngestState, readState } from './state';
 
 const MAX_GROUP = 64;
-/** The most rows of a group: one statement writes them, and all callers wait for it. A larger batch is a group by itself. */
+/**
+ * The most rows of a group, and texts of its facts that may be ids of users: one statement writes or looks up all of them, and all
+ * callers wait for it. A larger batch is a group by itself.
+ */
 const MAX_GROUP_ROWS = 20_000;
 /** Another process wrote the same keys at the same time (unique violation, deadlock). The batch is read and applied again. */
 const RACE_CODES = ['23505', '40P01'];
@@ -178,10 +181,7 @@ function* splitByRows(waiting: readonly Waiting[]): Iterable<Waiting[]> {
   let group: Waiting[] = [];
   let rows = 0;
   for (const one of waiting) {
-    const added = one.item.facts.reduce(
-      (sum, fact) => sum + (fact.kind === 'sessionEvents' ? fact.events.length : 1),
-      0,
-    );
+    const added = one.item.facts.reduce((sum, fact) => sum + countRows(fact), 0);
     if (group.length > 0 && rows + added > MAX_GROUP_ROWS) {
       yield group;
       group = [];
@@ -191,6 +191,11 @@ function* splitByRows(waiting: readonly Waiting[]): Iterable<Waiting[]> {
     rows += added;
   }
   if (group.length > 0) yield group;
+}
+
+function countRows(fact: Fact): number {
+  const users = findFactKind(fact).listUsers?.(fact).length ?? 0;
+  return users + (fact.kind === 'sessionEvents' ? fact.events.length : 1);
 }
 
 /** Applies one batch. If it succeeds, adds its changes to state and rows. Returns the batch's error instead of throwing it. */

@@ -65,18 +65,24 @@ export const word = <const W extends readonly [string, ...string[]]>(words: W) =
     .meta({ type: 'string', enum: [...words] });
 };
 
-/** Whether a name is a time zone of the IANA database. */
-function isTimeZone(name: string): boolean {
+/** Finds a time zone of the IANA database by its name; null if there is none. An offset is no name: Postgres takes its sign the other way. */
+function findTimeZone(name: string): string | null {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    return /^[+-]/.test(timeZone) ? null : timeZone;
   } catch {
-    return false;
+    return null;
   }
 }
 
-/** The name of a time zone. */
-export const timeZoneName = () => text(1, 64).refine(isTimeZone, 'must be a time zone such as Europe/Paris');
+/**
+ * The name of a time zone. One without a place becomes that of a place: Postgres takes `CET` for an offset without summer time, and
+ * `IST` for that of Israel.
+ */
+export const timeZoneName = () =>
+  text(1, 64)
+    .refine((name) => findTimeZone(name) !== null, 'must be a time zone such as Europe/Paris')
+    .transform((name) => (name.includes('/') ? name : findTimeZone(name)!));
 
 /** The earliest time that the API accepts. */
 export const MIN_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z');

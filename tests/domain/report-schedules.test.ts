@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { timeZoneName } from '../../contract/fields';
 import { dueTimes, windowStart } from '../../server/reports/schedules';
 import { started } from '../support/facts';
 import type { TestServer } from '../support/server';
@@ -53,6 +54,25 @@ describe('a schedule', () => {
     expect(hour.format(new Date(job!.startAt))).toBe(hour.format(new Date(job!.endAt)));
     expect(Math.round((Date.parse(job!.endAt) - Date.parse(job!.startAt)) / 86_400_000)).toBe(7);
     expect((await list())[0].nextDueAt).toBe(schedule.nextDueAt);
+  });
+
+  it.each(['CET', 'EET', 'IST', 'EST5EDT', 'utc', 'Asia/Kolkata'])(
+    'in %s is due at its hour of that zone, also in summer',
+    async (name) => {
+      const [due] = await sql().unsafe(
+        `select due.at from (select 'daily' as cadence, 6 as hour, $1::text as time_zone, null::int as weekday, null::int as day_of_month) s
+        cross join lateral (${dueTimes("'2026-07-01T00:00Z'::timestamptz", "'2026-07-02T12:00Z'::timestamptz")}) due limit 1`,
+        [timeZoneName().parse(name)],
+      );
+      const hour = new Intl.DateTimeFormat('en-GB', { timeZone: name, hour: '2-digit', minute: '2-digit' });
+      expect(hour.format(new Date(due!.at))).toBe('06:00');
+    },
+  );
+
+  it('takes no offset for a time zone, because its sign means two things', () => {
+    expect(['+05:30', '-03:00', 'Nowhere/AtAll', ''].filter((name) => timeZoneName().safeParse(name).success)).toEqual(
+      [],
+    );
   });
 
   it.each(['2026-03-27T00:00Z', '2026-10-23T00:00Z'])(

@@ -67,3 +67,15 @@ it('any number of test deliveries at once take no connections to Postgres in add
   // The pool may open its four connections.
   expect(await countConnections()).toBeLessThanOrEqual(before + 4);
 });
+
+it('a test delivery that fails waits for nobody who changes the subscription', async () => {
+  receiver.answer = () => 500;
+  const { key } = await first.createTenant();
+  const body = { url: `${receiver.url}/hook`, eventType: 'BotDetected' };
+  const { id } = (await first.call('POST', '/v1/webhooks', { key, body })).body.data;
+  await first.database.db.sql.begin(async (tx) => {
+    await tx`select 1 from webhook_subscriptions where id = ${id} for update`;
+    const { status, body } = await first.call('POST', `/v1/webhooks/${id}/test`, { key });
+    expect([status, body.data]).toEqual([200, expect.objectContaining({ status: 'Failed', responseCode: 500 })]);
+  });
+});

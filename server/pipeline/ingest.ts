@@ -151,7 +151,8 @@ export function createIngester(dependencies: {
     for (const delivery of written) {
       const { integrationId, subscriptionId, deliveryId, eventId } = delivery;
       if (delivery.lease === null) {
-        due.push({ integrationId, subscriptionId });
+        if (firstDelayMs === 0) due.push({ integrationId, subscriptionId });
+        else publisher.publishLater({ integrationId, subscriptionId, dueAt: delivery.nextAttemptAt });
         continue;
       }
       const { type, payload } = events.get(eventId)!;

@@ -55,7 +55,7 @@ export const createRows = (): IngestRows => ({
 
 /** A written delivery. If this process sends it at once, it has a lease, the URL and the secret. */
 export type WrittenDelivery = SubscriptionKey & { deliveryId: string; eventId: string } & (
-    | { lease: null }
+    | { lease: null; nextAttemptAt: string }
     | {
         lease: string;
         leaseOwner: number | null;
@@ -160,7 +160,7 @@ const PARTS: Part[] = [
              case when r.lease is not null then $3::int end, now() + case when r.lease is null then $1::int else $2::int end * interval '1 ms'
         from ${recordset(webhookDeliveries, parameter, 'r', DELIVERY_COLUMNS)}
         join told on told.integration_id = r."integrationId" and told.id = r."eventId"
-      returning integration_id, id, subscription_id, event_id, lease, lease_owner`,
+      returning integration_id, id, subscription_id, event_id, lease, lease_owner, next_attempt_at`,
   },
 ];
 
@@ -169,7 +169,7 @@ export const WRITTEN_TABLES = [...new Set(PARTS.map(({ table }) => getTableName(
 
 const READ_SENT = `
   select d.integration_id as "integrationId", d.subscription_id as "subscriptionId", d.id as "deliveryId",
-         d.event_id as "eventId", d.lease, d.lease_owner as "leaseOwner", s.url, ${READ_SECRETS}
+         d.event_id as "eventId", d.lease, d.lease_owner as "leaseOwner", d.next_attempt_at as "nextAttemptAt", s.url, ${READ_SECRETS}
     from sent d
     left join webhook_subscriptions s on d.lease is not null and s.integration_id = d.integration_id and s.id = d.subscription_id`;
 /** Uses the first parameters, which every statement has, in a query that returns no rows. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebhookTestResult } from '../../contract/webhooks';
 import { type Database, isUnavailable } from '../../db/client';
-import { createBatcher } from '../platform/batcher';
 import type { Logger } from '../platform/log';
 import { type AttemptDependencies, attemptDelivery } from './attempt';
 import {
@@ -17,7 +16,7 @@ import {
 } from './deliveries';
 import { Drain } from './drain';
 import type { LeasePresence, LostOwner } from './lease-presence';
-import { clearNudge, createPublisher, type EngineMessages, type Publisher, type WakeUp } from './publisher';
+import { clearNudge, createPublisher, type EngineMessages, type Publisher } from './publisher';
 import { createRecorder, type RecordResult } from './recorder';
 import { sendTestDelivery } from './test-delivery';
 
@@ -91,7 +90,6 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   const recorder = createRecorder(db);
   const drains = new Map<string, Drain>();
   const inFlight = new Set<Promise<unknown>>();
-  const wakeUps = new Set<Promise<void>>();
   const shutdown = new AbortController();
   /** Set when the stop begins. `shutdown` aborts when its grace period is over. */
   let isStopping = false;
@@ -135,7 +133,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       }
       const { nextAttemptAt } = await recordWhileLeased(record);
       if (!delivery.isTest && !['Pending', 'Delivered'].includes(record.status)) onFailed({ integrationId });
-      if (nextAttemptAt !== null) scheduleWakeUp({ integrationId, subscriptionId, dueAt: nextAttemptAt });
+      if (nextAttemptAt !== null) publisher.publishLater({ integrationId, subscriptionId, dueAt: nextAttemptAt });
     } catch (error) {
       log.warn({ err: error, deliveryId }, 'an attempt could not be recorded; it is repeated when its lease expires');
     }
@@ -152,22 +150,6 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       }
       await delay(RECORD_AGAIN_MS, undefined, { signal: shutdown.signal }).catch(() => {});
     }
-  }
-
-  /** Deliveries that failed together are due together, so one wake-up serves them all. */
-  const sendWakeUp = createBatcher<WakeUp, void>(MAX_ATTEMPTS, async (batch) => {
-    const distinct = new Map(batch.map(({ item }) => [`${writeSubscriptionKey(item)} ${item.dueAt}`, item]));
-    await messages.sendWakeUps([...distinct.values()]);
-    for (const { resolve } of batch) resolve();
-  });
-
-  function scheduleWakeUp(wakeUp: WakeUp) {
-    const sending = track(sendWakeUp(wakeUp))
-      .catch((error: unknown) => {
-        log.warn({ err: error, ...wakeUp }, 'could not tell the engine about a retry; the sweeper will find it');
-      })
-      .finally(() => wakeUps.delete(sending));
-    wakeUps.add(sending);
   }
 
   function countInFlight(): number {
@@ -266,7 +248,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       }
     },
 
-    flush: async () => void (await Promise.all([publisher.flush(), ...wakeUps])),
+    flush: () => publisher.flush(),
 
     async stop(graceMs) {
       isStopping = true;

@@ -1,14 +1,18 @@
 import type { Database } from '../../db/client';
+import { createBatcher } from '../platform/batcher';
 import type { Logger } from '../platform/log';
-import type { SubscriptionKey } from './deliveries';
+import { type SubscriptionKey, writeSubscriptionKey } from './deliveries';
 
-/** A subscription, and when its next retry is due. */
+/** How many deliveries share the messages that wake their drains later. */
+const MAX_WAKE_UPS = 500;
+
+/** A subscription, and when its next attempt is due. */
 export type WakeUp = SubscriptionKey & { dueAt: string };
 
 /** Messages that wake functions of the engine. The rows say what is due. */
 export interface EngineMessages {
   sendDue: (subscriptions: SubscriptionKey[]) => Promise<void>;
-  /** Wakes the subscriptions when their retries are due. */
+  /** Wakes the subscriptions when their next attempts are due. */
   sendWakeUps: (wakeUps: WakeUp[]) => Promise<void>;
   /** Starts the sweeper now, for one minute. */
   sendSweep: () => Promise<void>;
@@ -20,6 +24,8 @@ export interface Publisher {
    * are visible would clear the nudge and miss them. Never throws; the sweeper finds what could not be sent.
    */
   publish(subscriptions: Iterable<SubscriptionKey>): void;
+  /** Wakes a drain when an attempt is due that is not due yet. Never throws; the sweeper finds what could not be sent. */
+  publishLater(wakeUp: WakeUp): void;
   /** Wakes the drains of what a sweep found overdue, even if they were woken before. */
   republish(subscriptions: SubscriptionKey[]): Promise<void>;
   /** Resolves when the wake-ups for everything published so far are sent. */
@@ -54,13 +60,31 @@ export function createPublisher(dependencies: {
     nudging = null;
   }
 
+  const wakeUps = new Set<Promise<void>>();
+  /** Deliveries that failed together are due together, so one wake-up serves them all. */
+  const sendWakeUp = createBatcher<WakeUp, void>(MAX_WAKE_UPS, async (batch) => {
+    const distinct = new Map(batch.map(({ item }) => [`${writeSubscriptionKey(item)} ${item.dueAt}`, item]));
+    await messages.sendWakeUps([...distinct.values()]);
+    for (const { resolve } of batch) resolve();
+  });
+
   return {
     publish(subscriptions) {
       for (const subscription of subscriptions) {
-        if (!wakeDrain(subscription))
-          toNudge.set(`${subscription.integrationId}/${subscription.subscriptionId}`, subscription);
+        if (!wakeDrain(subscription)) toNudge.set(writeSubscriptionKey(subscription), subscription);
       }
       if (toNudge.size > 0) nudging ??= nudge();
+    },
+    publishLater(wakeUp) {
+      const sending = sendWakeUp(wakeUp)
+        .catch((error: unknown) => {
+          log.warn(
+            { err: error, ...wakeUp },
+            'could not tell the engine about a later attempt; the sweeper will find it',
+          );
+        })
+        .finally(() => wakeUps.delete(sending));
+      wakeUps.add(sending);
     },
     async republish(subscriptions) {
       // A backlog is overdue all the time. Events for a drain that runs would pile up into empty runs.
@@ -69,7 +93,7 @@ export function createPublisher(dependencies: {
       await db.query(MARK_NUDGED, [JSON.stringify(without)]);
       await messages.sendDue(without);
     },
-    flush: async () => void (await nudging),
+    flush: async () => void (await Promise.all([nudging, ...wakeUps])),
   };
 }
 

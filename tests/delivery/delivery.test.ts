@@ -76,6 +76,21 @@ describe('webhook deliveries', () => {
     expect((await getWebhook(id)).lastDeliveryAt).not.toBeNull();
   });
 
+  it('wakes for a first attempt that is to come later, when the run that the event began is over', async () => {
+    const later = await startTestServer({
+      WEBHOOK_ALLOW_HOSTS: receiver.host,
+      WEBHOOK_RETRY_DELAYS: '4s,1m,1m,1m,1m,1m',
+    });
+    // A sweep would send it too, half a minute late.
+    vi.spyOn(later.service.dispatcher.publisher, 'republish').mockResolvedValue();
+    const { id, key } = await later.createTenant();
+    const body = { url: `${receiver.url}/later`, eventType: 'BotDetected' };
+    expect((await later.call('POST', '/v1/webhooks', { key, body })).status).toBe(200);
+    await later.ingest(id, scoredSession(0.91).facts);
+    await receiver.waitFor(1);
+    await later.stop();
+  });
+
   it('sends nothing for a human session, for another type, or below a threshold, and stores the reason', async () => {
     const strict = await subscribe({ threshold: { field: 'botScore', operator: 'gte', value: 0.95 } });
     await subscribe({ eventType: 'ReportReady' });

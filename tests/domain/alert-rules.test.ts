@@ -36,7 +36,7 @@ const openIngester = (db: TestDatabase['db']) =>
   createIngester({
     ...{ db, log, firstDelayMs: 0, publicUrl: null, erasureKey: Buffer.alloc(32), onCommitted: () => {} },
     // No subscription waits for these alerts.
-    publisher: { publish: () => {}, republish: async () => {}, flush: async () => {} },
+    publisher: { publish: () => {}, publishLater: () => {}, republish: async () => {}, flush: async () => {} },
     handover: { reserve: () => false, start: () => {}, release: () => {}, leaseMs: 0, leaseOwner: null },
   });
 

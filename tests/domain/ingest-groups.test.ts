@@ -29,7 +29,7 @@ async function commit(...batches: Fact[][]): Promise<number> {
   const ingester = createIngester({
     ...{ db: { ...db, transact }, log: createLogger({ LOG_LEVEL: 'silent', LOG_FORMAT: 'json' }) },
     ...{ firstDelayMs: 0, publicUrl: null, erasureKey: Buffer.alloc(32), onCommitted: () => {} },
-    publisher: { publish: () => {}, republish: async () => {}, flush: async () => {} },
+    publisher: { publish: () => {}, publishLater: () => {}, republish: async () => {}, flush: async () => {} },
     handover: { reserve: () => false, start: () => {}, release: () => {}, leaseMs: 0, leaseOwner: null },
   });
   await Promise.all(batches.map((facts) => ingester.ingestFacts({ integrationId, facts })));

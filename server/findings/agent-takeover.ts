@@ -1,5 +1,5 @@
 import { findChange, MIN_SEGMENTS } from '../detection/change-point';
-import { hasReliableUser } from '../domain/correlation';
+import { findTaken, type History, isNamed, type JudgedSession } from './history';
 import type { AnomalyRule } from './rule';
 
 /** A person began and a program went on, or the other way round, in one session. */
@@ -10,6 +10,7 @@ export const agentTakeoverRule: AnomalyRule = {
   parameters: [
     `at least ${MIN_SEGMENTS} segments in which behaviour could be measured, 2 of them in each part`,
     'the change explains the session 20 times better than one actor does, corrected for the number of segments',
+    'names no user if another one had the session before',
     'the program’s part has a score of at least 0.7, which findings of one group cannot give; the person’s part below 0.4',
   ],
   severity: 'high if a program went on, medium if a person did',
@@ -31,10 +32,16 @@ export const agentTakeoverRule: AnomalyRule = {
         severity: direction === 'person-to-program' ? 'high' : 'medium',
         detectedAt: score.scoredAt,
         sessionId: session.id,
-        userId: hasReliableUser(session) ? session.userId : null,
+        userId: await findOnlyUser(session, history),
         deviceFingerprint: session.fingerprint,
         metadata: { moment, direction, ...parts },
       },
     ];
   },
 };
+
+/** The user of the session. Nobody, if another one had it before: the program may have been that one's. */
+async function findOnlyUser(session: JudgedSession, history: History): Promise<string | null> {
+  if (!isNamed(session)) return null;
+  return findTaken(session, await history.listMatches(session.id)) === null ? session.userId : null;
+}

@@ -1,6 +1,6 @@
 import { areComparable, isInput } from '../domain/correlation';
 import { describeDevice } from '../domain/user-agents';
-import { comesBefore, type History, isMatched, type MatchedVisit, type StoredEvent } from './history';
+import { comesBefore, findTaken, type History, isMatched, type MatchedVisit } from './history';
 import type { AnomalyRule, FoundAnomaly } from './rule';
 
 const MINUTE_MS = 60_000;
@@ -21,6 +21,7 @@ export const concurrentSessionsRule: AnomalyRule = {
   parameters: [
     'minute: of the clock, in UTC',
     `compared: the ${MAX_OTHERS} latest sessions that were open at the time, and the latest 500 events of each`,
+    'input from before the match does not count in a session that another user had before',
   ],
   severity: 'medium',
   metadata: ['devices', 'otherSessionId', 'minute'],
@@ -28,6 +29,7 @@ export const concurrentSessionsRule: AnomalyRule = {
     'a person who reads on a laptop and answers on a phone',
     'a page that is left open on one device and moved over by accident',
     'two browsers side by side on one computer',
+    'a teacher or administrator who acts as the user, on another computer (Canvas: act as user; Moodle: log in as)',
   ],
   causes: ['correlated', 'happened'],
   async find(session, history) {
@@ -37,7 +39,7 @@ export const concurrentSessionsRule: AnomalyRule = {
       (other) => areComparable(session, other) && isOtherDevice(session, other) && overlaps(session, other),
     );
     if (others.length === 0) return [];
-    const minutes = listMinutes(await history.listEvents(session.id));
+    const minutes = await listMinutes(session, history);
     const found: FoundAnomaly[] = [];
     for (const other of others.slice(-MAX_OTHERS)) found.push(...(await compare(session, minutes, other, history)));
     return found;
@@ -54,7 +56,7 @@ function overlaps(one: MatchedVisit, other: MatchedVisit): boolean {
 }
 
 async function compare(session: MatchedVisit, minutes: Set<number>, other: MatchedVisit, history: History) {
-  const shared = [...listMinutes(await history.listEvents(other.id))].filter((minute) => minutes.has(minute));
+  const shared = [...(await listMinutes(other, history))].filter((minute) => minutes.has(minute));
   if (shared.length === 0) return [];
   const minute = new Date(Math.min(...shared) * MINUTE_MS).toISOString();
   const [earlier, later] = comesBefore(other, session) ? [other, session] : [session, other];
@@ -69,11 +71,13 @@ async function compare(session: MatchedVisit, minutes: Set<number>, other: Match
   ];
 }
 
-/** Lists the minutes in which there was input: those in which a stretch of events begins and ends. */
-function listMinutes(events: StoredEvent[]): Set<number> {
+/** Lists the minutes in which there was input of the user: those in which a stretch of events begins and ends. */
+async function listMinutes(visit: MatchedVisit, history: History): Promise<Set<number>> {
+  const [events, matches] = await Promise.all([history.listEvents(visit.id), history.listMatches(visit.id)]);
+  const takenAt = findTaken(visit, matches);
   const minutes = new Set<number>();
   for (const event of events) {
-    if (!isInput(event)) continue;
+    if (!isInput(event) || (takenAt !== null && event.timestamp < takenAt)) continue;
     const startMs = Date.parse(event.timestamp);
     minutes.add(Math.floor(startMs / MINUTE_MS));
     // A longer stretch says nothing about its end.

@@ -79,6 +79,20 @@ export interface Match {
   correlatedAt: string;
 }
 
+/**
+ * Finds from when on a session is its user's, if another one had it before, known reliably: what happened until then is not the
+ * user's. Null if nobody had.
+ */
+export function findTaken(visit: NamedVisit, matches: readonly Match[]): string | null {
+  const { userId, correlatedAt } = visit;
+  const known = matches.filter((match) => match.correlatedAt <= correlatedAt && isReliable(match));
+  const last = known.findLastIndex((match) => match.userId !== userId);
+  return last < 0 ? null : (known[last + 1]?.correlatedAt ?? correlatedAt);
+}
+
+/** Whether a match says something about its user. */
+export const isReliable = ({ confidence }: Match) => confidence >= RELIABLE_CONFIDENCE;
+
 export interface StoredEvent {
   type: SessionEventType;
   timestamp: string;
@@ -96,8 +110,8 @@ export interface History {
   listVisitsBefore(visit: NamedVisit): Promise<Visit[]>;
   /** Whether the user had the device in sessions that retention has removed. The counts still know them. */
   hadDevice(visit: MatchedVisit): Promise<boolean>;
-  /** Lists whom the session was reliably matched with, oldest first. */
-  listMatches(): Promise<Match[]>;
+  /** Lists whom a session was matched with, reliably or not, oldest first. */
+  listMatches(sessionId: string): Promise<Match[]>;
   /** Lists the latest events of a session. */
   listEvents(sessionId: string): Promise<StoredEvent[]>;
   /** Reads the parts of the session's latest score. */
@@ -157,7 +171,7 @@ export function createLookUps(db: Pick<Database, 'query'>): LookUps {
           const [found] = await findRemoved({ integrationId, value: userId, fingerprint });
           return found!.wereRemoved;
         },
-        listMatches: () => findMatches({ integrationId, value: session.id }),
+        listMatches: (value) => findMatches({ integrationId, value }),
         listEvents: (value) => findEvents({ integrationId, value }),
         async readSegments() {
           const [row] = await findScore({ integrationId, value: session.id });
@@ -255,8 +269,7 @@ const LIST_MATCHES = `${lookUp(
   'found.user_id as "userId", found.correlated_at as "correlatedAt", found.confidence',
   `select * from session_correlations m where m.integration_id = k."integrationId" and m.session_id = k.value
     order by m.correlated_at limit ${MAX_MATCHES}`,
-)}
-   where found.confidence >= ${RELIABLE_CONFIDENCE} order by k.place, found.correlated_at`;
+)} order by k.place, found.correlated_at`;
 
 const LIST_EVENTS = `${lookUp(
   'found.type, found.timestamp, found.duration_ms as "durationMs", found.metadata',

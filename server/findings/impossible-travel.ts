@@ -1,6 +1,6 @@
 import { MAX_SPEED_KMH, MIN_DISTANCE_KM, measureTravel } from '../detection/travel';
 import { areComparable } from '../domain/correlation';
-import { comesBefore, isNamed, type NamedVisit } from './history';
+import { comesBefore, findTaken, type History, isNamed, type NamedVisit } from './history';
 import type { AnomalyRule, FoundAnomaly } from './rule';
 
 const HOUR_MS = 3_600_000;
@@ -9,7 +9,7 @@ const MAX_HOURS = 23;
 
 /**
  * One user at two places, too far apart for the time between. A place is known at the start of a session only, so the time is
- * that between the starts.
+ * that between the starts. Of a session that another user had before, the place is that user's.
  */
 export const impossibleTravelRule: AnomalyRule = {
   name: 'ImpossibleTravel',
@@ -17,7 +17,7 @@ export const impossibleTravelRule: AnomalyRule = {
   parameters: [
     'distance: along the great circle, less the accuracies of both places',
     `speed: above ${MAX_SPEED_KMH} km/h, and distance above ${MIN_DISTANCE_KM} km`,
-    'a session without coordinates is not judged',
+    'a session without coordinates, or that began with another user, is not judged',
   ],
   severity: 'high; low if both sessions are of one device, which has not travelled either',
   metadata: ['otherSessionId', 'distanceKm', 'minutesBetween', 'speedKmh', 'isSameDevice'],
@@ -25,21 +25,29 @@ export const impossibleTravelRule: AnomalyRule = {
     'a VPN or proxy that was switched on or off',
     'a phone whose carrier leaves its network in another city or country',
     'a database of addresses that is wrong or out of date',
+    'a teacher or administrator elsewhere who acts as the user (Canvas: act as user; Moodle: log in as)',
   ],
   causes: ['correlated'],
   async find(session, history) {
     if (!isNamed(session) || session.location === null) return [];
     const visits = (await history.listUserVisits()).filter(isNamed);
-    const found = new Map<string, FoundAnomaly>();
-    for (const other of visits) {
-      if (other.id === session.id || !areComparable(session, other)) continue;
+    const travels = visits.flatMap((other) => {
+      if (other.id === session.id || !areComparable(session, other)) return [];
       const [earlier, later] = comesBefore(other, session) ? [other, session] : [session, other];
       const travel = describeTravel(earlier, later);
-      if (travel) found.set(travel.cause.join(), travel);
-    }
+      return travel ? [{ other, travel }] : [];
+    });
+    if (travels.length === 0 || (await wasTaken(session, history))) return [];
+    const taken = await Promise.all(travels.map(({ other }) => wasTaken(other, history)));
+    const found = new Map<string, FoundAnomaly>();
+    for (const [place, { travel }] of travels.entries()) if (!taken[place]) found.set(travel.cause.join(), travel);
     return [...found.values()];
   },
 };
+
+/** Whether another user had the session before. */
+const wasTaken = async (visit: NamedVisit, history: History) =>
+  findTaken(visit, await history.listMatches(visit.id)) !== null;
 
 function describeTravel(earlier: NamedVisit, later: NamedVisit): FoundAnomaly | null {
   const betweenMs = Date.parse(later.createdAt) - Date.parse(earlier.createdAt);

@@ -1,5 +1,5 @@
 import { areComparable } from '../domain/correlation';
-import type { Match } from './history';
+import { isReliable, type Match } from './history';
 import type { AnomalyRule, FoundAnomaly } from './rule';
 import { isSharedMachine, SHARED_MACHINE_USERS } from './shared-device';
 
@@ -23,7 +23,7 @@ export const userSwitchRule: AnomalyRule = {
   ],
   causes: ['correlated'],
   async find(session, history) {
-    const matches = await history.listMatches();
+    const matches = (await history.listMatches(session.id)).filter(isReliable);
     const seen = new Set<string>();
     const found: FoundAnomaly[] = [];
     const known = ({ confidence }: Match) => ({ origin: session.origin, correlationConfidence: confidence });

@@ -336,6 +336,45 @@ describe('ConcurrentSessions', () => {
   });
 });
 
+describe('a session that another user had before', () => {
+  /** A session of ada, or of whoever had it, that is bob's after 20 minutes. */
+  const takeOver = (before: string | null, fields: VisitFields = {}) => [
+    ...makeVisit({ ...LAPTOP, id: 'taken', user: before, ago: 60, minutes: null, ...fields }),
+    ...makeMatch('taken', 'bob', 40),
+  ];
+  const makeMatch = (sessionId: string, userId: string, ago: number): Fact[] => [
+    {
+      kind: 'sessionCorrelated',
+      sessionId,
+      user: { id: userId, name: userId },
+      confidence: 1,
+      correlatedAt: minutesAgo(ago),
+    },
+  ];
+  const find = async (type: string, ...facts: Fact[]) => {
+    await campus.send(facts);
+    return shorten((await campus.listAnomalies()).filter(({ anomalyType }) => anomalyType === type));
+  };
+  const onPhone = (fields: VisitFields) => makeVisit({ ...PHONE, user: 'bob', ago: 59, minutes: 40, ...fields });
+
+  it.each<[string, string | null, number[], number[], string[]]>([
+    ['is not taken for the later user’s input', 'ada', [5], [4], []],
+    ['is the later user’s from the match on', 'ada', [5, 25], [24], ['ConcurrentSessions medium bob']],
+    ['is the user’s from its start if nobody else had it', null, [5], [4], ['ConcurrentSessions medium bob']],
+  ])('%s', async (_, before, input, onOther, expected) => {
+    const facts = [...takeOver(before, { input }), ...onPhone({ input: onOther })];
+    expect(await find('ConcurrentSessions', ...facts)).toEqual(expected);
+  });
+
+  it.each<[string | null, string[]]>([
+    ['ada', []],
+    [null, ['ImpossibleTravel high bob']],
+  ])('does not say where the later user was when it began: %s', async (before, expected) => {
+    const facts = [...onPhone({ location: SYDNEY }), ...takeOver(before, { location: LONDON })];
+    expect(await find('ImpossibleTravel', ...facts)).toEqual(expected);
+  });
+});
+
 describe('the user 1234 of two platforms', () => {
   const [MOODLE, CANVAS] = ['https://moodle.example.edu', 'https://canvas.example.edu'];
   const read = { user: '1234', confidence: 0.7 };
@@ -401,6 +440,21 @@ describe('AgentTakeover', () => {
     const turned = segmentsOf(3.4, 2.8, 3.6, -3.5, -3.5, -3.2);
     await campus.send([...makeVisit({ id: 's', confidence: 0.5, minutes: null }), score(turned)]);
     expect(shorten(await campus.listAnomalies())).toEqual(['AgentTakeover medium null']);
+  });
+
+  it('names no user if two had the session: one of them may be the program', async () => {
+    await campus.send([
+      ...makeVisit({ id: 's', minutes: null }),
+      ...makeVisit({ id: 't', user: 'bob', device: 'other' }),
+    ]);
+    const match = {
+      kind: 'sessionCorrelated' as const,
+      sessionId: 's',
+      user: { id: 'bob', name: 'Bob' },
+      confidence: 1,
+    };
+    await campus.send([{ ...match, correlatedAt: minutesAgo(46) }, score(TAKEN_OVER)]);
+    expect(shorten(await campus.listAnomalies())).toContain('AgentTakeover high null');
   });
 
   it('is not told of a session of one actor', async () => {

@@ -207,7 +207,7 @@ describe('what the rules on findings look up', () => {
     const named = { ...of, correlatedAt: middle, correlationConfidence: 1 };
     expect(await history.listVisitsBefore(named)).toHaveLength(MAX_VISITS);
     expect(await history.listEvents(longSession)).toHaveLength(IN_VOLUME.eventsOfLongSession);
-    await Promise.all([history.listMatches(), history.readSegments(), history.readUserName(busiest.userId)]);
+    await Promise.all([history.listMatches(longSession), history.readSegments(), history.readUserName(busiest.userId)]);
     return recorder.take();
   }
 

@@ -27,11 +27,11 @@ const openSite = async () =>
   openPageSite({ db: server.service.db, url: server.url }, await server.createTenant('enterprise'));
 
 /** The beacons of a tab in which so much was written; the last one ends the session. */
-function makeBeacons(tab: Tab, batches: readonly TraceBatch[]): Beacon[] {
+function makeBeacons(tab: Tab, batches: readonly TraceBatch[], users: (string | undefined)[]): Beacon[] {
   return batches.map(({ c, events, w, e }, n) =>
     tab.make({
       ...{ c, ev: unpackNumbers(events), ...(w && { w }), ...(e ? { e, p: [PAGE_URL] } : {}) },
-      ...(n === 0 ? { u: { id: 'u-1' } } : {}),
+      ...(users[n] && { u: { id: users[n] } }),
       ...(n === batches.length - 1 ? { x: 1 as const } : {}),
     }),
   );
@@ -43,9 +43,13 @@ function write(): WrittenPage {
   return fill(page.into(1, 'Answer 2'), 600);
 }
 
-async function visit(site: PageSite, batches = write().send([400, 900])): Promise<Tab> {
+async function visit(
+  site: PageSite,
+  batches = write().send([400, 900]),
+  users: (string | undefined)[] = ['u-1'],
+): Promise<Tab> {
   const tab = new Tab(site);
-  for (const beacon of makeBeacons(tab, batches)) {
+  for (const beacon of makeBeacons(tab, batches, users)) {
     expect((await tab.post({ ...beacon, ...(tab.token && { t: tab.token }) })).status).toBe(200);
     // A batch that is sent again changes nothing.
     expect((await tab.post({ ...beacon, ...(tab.token && { t: tab.token }) })).status).toBe(200);
@@ -116,6 +120,17 @@ describe('what is written on a page', () => {
     expect(essay!.id).not.toBe(answer!.id);
     const { body } = await server.call('GET', '/v1/sessions', { key: site.key });
     expect([essay!.browsingSessionId, answer!.browsingSessionId]).toEqual([body.data[0].id, body.data[0].id]);
+  });
+
+  it.each([
+    ['the user', ['u-1', undefined, 'u-1'], 'u-1'],
+    ['nobody if another user had the tab before: the text may be theirs', ['u-1', undefined, 'u-2'], null],
+    ['nobody if another user had the tab in between', ['u-1', 'u-2', 'u-1'], null],
+  ])('names %s', async (_, users, expected) => {
+    const site = await openSite();
+    await visit(site, undefined, users);
+    await waitForClose(site);
+    expect((await readScores(site)).map(({ userId }) => userId)).toEqual([expected, expected]);
   });
 
   it('has no id if the page gives one that no fact may have', async () => {

@@ -54,9 +54,12 @@ function listOthers(first: MatchedVisit, visits: MatchedVisit[]): MatchedVisit[]
   return [...ended.slice(0, 1), ...before.filter(({ closedAt }) => closedAt === null).slice(-1)];
 }
 
-/** Whether the user never had the device, nor one that is described like it: not before a holiday either. */
+/**
+ * Whether the user never had the device, nor one that is described like it: not before a holiday either. A match that is not
+ * reliable accuses nobody, but it excuses, and so does a session without a device's id.
+ */
 async function isNewKind(first: MatchedVisit, history: History): Promise<boolean> {
-  const before = (await history.listVisitsBefore(first)).filter(isMatched);
+  const before = await history.listVisitsBefore(first);
   const kind = describeDevice(first);
   const isNew = before.every((visit) => visit.fingerprint !== first.fingerprint && describeDevice(visit) !== kind);
   return isNew && !(await history.hadDevice(first));

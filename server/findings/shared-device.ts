@@ -51,9 +51,9 @@ export const sharedDeviceRule: AnomalyRule = {
 export const isSharedMachine = (visits: readonly Visit[]): boolean =>
   new Set(visits.filter(isMatched).map(({ userId }) => userId)).size >= SHARED_MACHINE_USERS;
 
-/** Whether the user never had the device, not before a holiday either. */
+/** Whether the user never had the device, not before a holiday either. A match that is not reliable accuses nobody, but it excuses. */
 async function isNew(first: MatchedVisit, history: History): Promise<boolean> {
-  const before = (await history.listVisitsBefore(first)).filter(isMatched);
+  const before = await history.listVisitsBefore(first);
   return before.every(({ fingerprint }) => fingerprint !== first.fingerprint) && !(await history.hadDevice(first));
 }
 

@@ -85,6 +85,11 @@ describe('SharedDevice', () => {
     expect(await listTypes({ user: 'cyd', ago: 30, confidence: 0.7 })).toEqual(['SharedDevice low cyd']);
   });
 
+  it('is not told of users who had the device before the site signed its users', async () => {
+    const unsigned = ['ada', 'bob'].map((user, n) => ({ user, confidence: 0.5, ago: 90 - n }));
+    expect(await listTypes(...unsigned, { user: 'ada', ago: 50 }, { user: 'bob', ago: 40 })).toEqual([]);
+  });
+
   it('is not told of one person whom the LMS and the customer’s server name by ids of different kinds', async () => {
     expect(await listTypes({ user: '42', confidence: 0.7 }, { user: 'sis-7', ago: 50 })).toEqual([]);
     expect(await listTypes({ user: 'bob', ago: 40 })).toEqual(['SharedDevice low bob']);
@@ -180,6 +185,14 @@ describe('DeviceSwitch', () => {
     ['another user', [LAPTOP, { ...PHONE, user: 'bob' }]],
     ['an unsigned user', [LAPTOP, { ...PHONE, confidence: 0.5 }]],
     ['a user who was away for 31 days', [{ ...LAPTOP, ago: daysAgo(31) }, PHONE]],
+    [
+      'a device that the user had before the site signed its users',
+      [{ ...PHONE, confidence: 0.5, ago: daysAgo(9) }, LAPTOP, { ...PHONE, ago: 30 }],
+    ],
+    [
+      'a kind of device that the user had before it kept an id',
+      [{ ...PHONE, device: null, ago: daysAgo(9) }, LAPTOP, { ...PHONE, ago: 30 }],
+    ],
     [
       'a laptop that was not used for a holiday',
       [{ ...LAPTOP, ago: daysAgo(80) }, { ...PHONE, ago: daysAgo(20) }, LAPTOP],

@@ -29,6 +29,9 @@ export async function inferUser(session: JudgedSession, history: History): Promi
   const [first] = named;
   if (!first?.userId || !named.every((visit) => visit.userId === first.userId)) return null;
   if (!named.some(hasReliableUser)) return null;
+  // A session has its latest user. Somebody else may have had it before.
+  const matches = await Promise.all(named.map(({ id }) => history.listMatches(id)));
+  if (matches.flat().some((match) => match.userId !== first.userId)) return null;
   return {
     kind: 'sessionCorrelated',
     sessionId,

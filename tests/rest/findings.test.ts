@@ -117,6 +117,14 @@ describe('a session without a user', () => {
     expect(await readMatch('s')).toEqual(NOBODY);
   });
 
+  it('belongs to nobody if another user had a session of the device before its user', async () => {
+    await campus.visit({ id: 'taken', user: 'bob', ago: 90, confidence: 0.5 });
+    const user = { id: 'ada', name: 'ada' };
+    const match = { kind: 'sessionCorrelated' as const, sessionId: 'taken', user, confidence: 1 };
+    await campus.send([{ ...match, correlatedAt: minutesAgo(89) }, ...makeVisit(unnamed)]);
+    expect(await readMatch('s')).toEqual(NOBODY);
+  });
+
   it('is no reason for another one: an inferred user infers nobody', async () => {
     await campus.visit({ user: 'ada', ago: daysAgo(29) }, { ...unnamed, ago: 60 });
     expect(await readMatch('s')).toMatchObject({ userId: 'ada' });

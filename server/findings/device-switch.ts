@@ -69,7 +69,8 @@ async function describeSwitch(first: MatchedVisit, others: MatchedVisit[], histo
   const { id: sessionId, userId, fingerprint } = first;
   const active = await Promise.all(
     others.map(async (other) => {
-      const at = other.closedAt ?? (await history.listEvents(other.id))[0]?.timestamp ?? other.createdAt;
+      // A page that is only left open is there, and its session goes on, but nobody does anything.
+      const at = (await history.listEvents(other.id))[0]?.timestamp ?? other.closedAt ?? other.createdAt;
       return { other, sinceMs: Math.max(0, Date.parse(first.createdAt) - Date.parse(at)) };
     }),
   );

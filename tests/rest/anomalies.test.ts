@@ -169,6 +169,12 @@ describe('DeviceSwitch', () => {
     expect((await campus.listAnomalies())[0]!.metadata).toMatchObject({ minutesSinceOther: 10 });
   });
 
+  it('is low if a page was only left open on the other device', async () => {
+    const leftOpen = { ...LAPTOP, ago: 300, minutes: 270, input: [10] };
+    expect(await listTypes(leftOpen, { ...PHONE, ago: 29 })).toEqual(['DeviceSwitch low ada']);
+    expect((await campus.listAnomalies())[0]!.metadata).toMatchObject({ minutesSinceOther: 261 });
+  });
+
   it.each<[string, VisitFields[]]>([
     ['a user’s first device', [PHONE]],
     ['cleared storage', [LAPTOP, { device: 'cleared' }]],

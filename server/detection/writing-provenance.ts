@@ -185,21 +185,33 @@ function findSource(state: PageState, field: FieldState, event: Event<EventCode.
   const { timeMs } = event;
   const type = INPUT_TYPES[event.type]!;
   const { clip, removed } = state;
+  const isOfBrowser = isTrusted(event);
   const key = state.key && timeMs - state.key.timeMs < KEY_TO_TEXT_MS ? state.key : null;
-  if (type === 'insertReplacement' && isTrusted(event)) return 'corrected';
-  if (type === 'insertFromDrop' && isTrusted(event)) {
+  if (type === 'insertReplacement' && isOfBrowser) return 'corrected';
+  if (type === 'insertFromDrop' && isOfBrowser) {
     const isDragged = timeMs - removed.timeMs < ECHO_MS && Math.abs(length - removed.length) <= CUT_TOLERANCE;
     return isDragged ? 'moved' : 'dropped';
   }
-  const isPasted = type === 'insertFromPaste' && isTrusted(event);
+  const isPasted = type === 'insertFromPaste' && isOfBrowser;
   const isClip = clip !== null && timeMs - clip.timeMs < ECHO_MS && length > 1 && fitsClip(length, clip);
   if (isPasted || isClip) return isCopiedHere(state, field, length) ? 'moved' : 'pasted';
   if ((event.flags & EVENT_FLAGS.autofilled) !== 0 && key === null && length > 1) return 'autofilled';
   if (isComposed(state, timeMs)) return 'composed';
+  // A keyboard on the screen writes as much at once as somebody copied before.
+  if (key && !key.hasCode && isOfBrowser) return 'composed';
   if (key && length <= MAX_KEYED_LENGTH) return key.hasCode ? 'typed' : 'composed';
-  if (key && length <= MAX_COMPLETION_LENGTH && isTrusted(event)) return 'corrected';
-  if (length <= MAX_KEYED_LENGTH) return isTrusted(event) ? 'composed' : 'inserted';
-  return isSpoken(length, timeMs - state.noticedMs, isTrusted(event)) ? 'composed' : 'inserted';
+  if (key && length <= MAX_COMPLETION_LENGTH && isOfBrowser) return 'corrected';
+  if (length <= MAX_KEYED_LENGTH) return isOfBrowser ? 'composed' : 'inserted';
+  if (isSpoken(length, timeMs - state.noticedMs, isOfBrowser)) return 'composed';
+  // An editor may ask first how to paste.
+  return findClip(state, field, length) ?? 'inserted';
+}
+
+/** Finds out whether text may be that of a paste after which the field did not change yet. */
+function findClip(state: PageState, field: FieldState, length: number): Provenance | null {
+  const { clip } = state;
+  if (clip === null || clip.timeMs <= field.inputMs || !fitsClip(length, clip)) return null;
+  return isCopiedHere(state, field, length) ? 'moved' : 'pasted';
 }
 
 /** Whether text could have been spoken in the time before it. */
@@ -211,10 +223,7 @@ function nameUnexplained(state: PageState, field: FieldState, timeMs: number, le
   if (length < MAX_KEYED_LENGTH) return 'corrected';
   // An editor may write what is typed without an Input for each key.
   if (state.keyCount >= length * MIN_KEY_SHARE) return 'typed';
-  const { clip } = state;
-  if (clip && clip.timeMs >= field.inputMs && fitsClip(length, clip))
-    return isCopiedHere(state, field, length) ? 'moved' : 'pasted';
-  return isSpoken(length, timeMs - field.inputMs, false) ? 'composed' : 'inserted';
+  return findClip(state, field, length) ?? (isSpoken(length, timeMs - field.inputMs, false) ? 'composed' : 'inserted');
 }
 
 /** Whether so much text was copied or cut on this page. Where it is not known how much, it was not more than the field had. */

@@ -8,7 +8,7 @@ import type { WritingMeasures } from './writing-text';
 // formula, what it rests on, and what it cannot tell.
 
 /** Changes whenever a score could change. */
-export const WRITING_FORMULA_VERSION = '2026.1';
+export const WRITING_FORMULA_VERSION = '2026.2';
 
 export interface WritingScore {
   /** Tells the texts of a session apart. */

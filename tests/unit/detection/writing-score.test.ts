@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EVENT_FIELDS, EventCode } from '../../../contract/beacon';
+import { EVENT_FIELDS, EVENT_FLAGS, EventCode } from '../../../contract/beacon';
 import { MAX_WRITING_EVIDENCE_BYTES, writingEvidenceSchema } from '../../../contract/writing';
 import { readBeacon } from '../../../server/detection/batch';
 import type { TraceBatch } from '../../../server/detection/trace';
@@ -13,6 +13,8 @@ import { WrittenPage } from '../../support/writers';
 
 const SEEDS = Array.from({ length: 5 }, (_, n) => n + 1);
 const COPYING = WRITING_RULES.filter(({ group }) => group === 'copying').map(({ name }) => name);
+
+const { trusted } = EVENT_FLAGS;
 
 type Act = (page: WrittenPage) => unknown;
 
@@ -58,6 +60,13 @@ describe('what is found', () => {
     expect(aiScore).toBe(0.45);
   });
 
+  it('a paste that an editor inserts only after it has asked how, which is no other than a paste', () => {
+    const { aiScore, counting } = judge((page) =>
+      page.wait(2_000).clipboard('paste', ENOUGH).wait(5_000).input('none', ENOUGH, ENOUGH, 0),
+    );
+    expect([aiScore, counting]).toEqual([0.45, ['text-pasted']]);
+  });
+
   it('copy-typing, which stays below 0.7, because a draft on paper is copied in the same way', () => {
     for (const seed of SEEDS) {
       const { aiScore, counting } = judge((page) => writers.copyOut(page, ENOUGH), seed);
@@ -86,6 +95,10 @@ describe('people who are not accused', () => {
     ['an input method', (page) => writers.useInputMethod(page, ENOUGH)],
     ['an on-screen keyboard', (page) => writers.tap(page, ENOUGH)],
     ['a switch, or an eye tracker', (page) => writers.scan(page, ENOUGH)],
+    [
+      'the clipboard of a keyboard on the screen',
+      (page) => page.wait(1_500).key('composition', () => page.input('insertText', 900), trusted),
+    ],
     ['autofill', (page) => writers.autofill(page, ENOUGH)],
     ['a draft that the page brings', (page) => writers.compose(page.into(0, 'essay', 4_000), 4_900)],
     [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EVENT_FLAGS, EventCode } from '../../../contract/beacon';
+import { EVENT_FIELDS, EVENT_FLAGS, EventCode } from '../../../contract/beacon';
 import { PROVENANCES, type Provenance } from '../../../contract/writing';
 import { addToPace, createPace, measureUnevenness } from '../../../server/detection/writing-pace';
 import { scoreWriting } from '../../../server/detection/writing-score';
@@ -22,6 +22,8 @@ function type(page: WrittenPage, count: number): WrittenPage {
   for (let n = 0; n < count; n++) page.wait(150).type();
   return page;
 }
+/** A press of a mouse: only that there is one matters. */
+const PRESS = EVENT_FIELDS[EventCode.Press].map(() => 0);
 const begin = (count = 20) => type(new WrittenPage(), count);
 
 describe('where characters come from', () => {
@@ -47,6 +49,30 @@ describe('where characters come from', () => {
       'a paste that a script inserts without an event',
       type(begin().wait(9).clipboard('paste', 500).change(505).wait(4_000), 5),
       { typed: 25, pasted: 505 },
+    ],
+    [
+      'a paste that an editor inserts after it has asked how',
+      begin()
+        .wait(9)
+        .clipboard('paste', 500)
+        .wait(3_000)
+        .add(EventCode.Press, ...PRESS)
+        .wait(90)
+        .input('none', 510, 510, 0),
+      { typed: 20, pasted: 510 },
+    ],
+    [
+      'a script after a paste',
+      begin().wait(9).paste(500).wait(3_000).input('none', 500, 500, 0),
+      { typed: 20, pasted: 500, inserted: 500 },
+    ],
+    [
+      'the clipboard of a keyboard on the screen',
+      begin()
+        .wait(1_500)
+        .key('composition', () => undefined, trusted)
+        .input('insertText', 500),
+      { typed: 20, composed: 500 },
     ],
     [
       'a drop from elsewhere',

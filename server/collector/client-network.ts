@@ -43,8 +43,11 @@ export interface ClientPlace {
 /** Finds where an address is. */
 export type PlaceFinder = (address: string) => ClientPlace;
 
-/** How far away a client may be from where its platform says it is, which says no accuracy: a large city and its surroundings. */
-const PLATFORM_ACCURACY_KM = 50;
+/**
+ * How far away a client may be from where a source says it is that says no accuracy: a large city and its surroundings. If the
+ * source does not know the city, the coordinates are those of the middle of a country, and are not used.
+ */
+const CITY_ACCURACY_KM = 50;
 /** Two decimals are a kilometre. More would say more than is known, and is not kept. */
 const COORDINATE_SCALE = 100;
 
@@ -53,14 +56,16 @@ export interface PlatformPlace {
   country: string | null;
   latitude: string | null;
   longitude: string | null;
+  /** Null or empty where the platform does not know it. It is not kept. */
+  city: string | null;
 }
 
 /** Reads what a platform says. What is no country or place is ignored. */
-export function readPlatformPlace({ country, latitude, longitude }: PlatformPlace): ClientPlace {
-  const isWritten = isDecimal(latitude) && isDecimal(longitude);
+export function readPlatformPlace({ country, latitude, longitude, city }: PlatformPlace): ClientPlace {
+  const isKnown = isDecimal(latitude) && isDecimal(longitude) && city;
   return {
     country: isCountryCode(country) ? country : null,
-    location: isWritten ? readLocation(Number(latitude), Number(longitude), PLATFORM_ACCURACY_KM) : null,
+    location: isKnown ? readLocation(Number(latitude), Number(longitude), CITY_ACCURACY_KM) : null,
   };
 }
 
@@ -85,9 +90,10 @@ export function openPlaceFinder(path: string | undefined): PlaceFinder {
     const found = find(address) as PlaceRecord | null;
     const code = found?.country?.iso_code ?? found?.country_code ?? null;
     const { latitude, longitude, accuracy_radius: accuracyKm } = found?.location ?? {};
+    const isCity = Object.keys(found?.city?.names ?? {}).length > 0;
     return {
       country: isCountryCode(code) ? code : null,
-      location: readLocation(latitude, longitude, accuracyKm ?? PLATFORM_ACCURACY_KM),
+      location: readLocation(latitude, longitude, accuracyKm ?? (isCity ? CITY_ACCURACY_KM : null)),
     };
   };
 }

@@ -73,6 +73,7 @@ const describePlace = ({ header }: BeaconRequest) => ({
   country: header('x-vercel-ip-country'),
   latitude: header('x-vercel-ip-latitude'),
   longitude: header('x-vercel-ip-longitude'),
+  city: header('x-vercel-ip-city'),
 });
 
 /** What of a request an agent can have signed. It must have been signed for this service: other hosts' signatures say nothing. */

@@ -15,8 +15,8 @@ import { IPHONE } from '../support/visits';
 const TOLD_WITHIN_MS = 6_000;
 /** Longer than it takes a batch to arrive, so that the pages of a tab keep their order. */
 const PAGE_MS = 200;
-const LONDON = { 'x-vercel-ip-latitude': '51.5', 'x-vercel-ip-longitude': '-0.12' };
-const SYDNEY = { 'x-vercel-ip-latitude': '-33.87', 'x-vercel-ip-longitude': '151.2' };
+const LONDON = { 'x-vercel-ip-city': 'London', 'x-vercel-ip-latitude': '51.5', 'x-vercel-ip-longitude': '-0.12' };
+const SYDNEY = { 'x-vercel-ip-city': 'Sydney', 'x-vercel-ip-latitude': '-33.87', 'x-vercel-ip-longitude': '151.2' };
 
 let server: TestServer;
 let receiver: Receiver;

@@ -59,13 +59,39 @@ describe('the country of a client', () => {
 
   it.each<[string, [string, number[]][], unknown]>([
     ['with its radius', [['accuracy_radius', mmdbNumber(20)]], { latitude: 59.33, longitude: -18.07, accuracyKm: 20 }],
-    ['without one', [], { latitude: 59.33, longitude: -18.07, accuracyKm: 50 }],
     ['at no place of the Earth', [['latitude', mmdbDouble(91)]], null],
     ['that is text', [['longitude', mmdbText('18')]], null],
   ])('has a location %s if the database knows it', (_, more, expected) => {
     const location = new Map([['latitude', mmdbDouble(59.3293)], ['longitude', mmdbDouble(-18.0686)], ...more]);
     const record = mmdbMap([['location', mmdbMap([...location])]]);
     expect(openPlaceFinder(write('cities.mmdb', record))('81.2.69.142')).toEqual({ country: null, location: expected });
+  });
+
+  it('without a radius is worth 50 km if the database knows the city, and is no place if it is that of a country', () => {
+    const location = mmdbMap([
+      ['latitude', mmdbDouble(59.3293)],
+      ['longitude', mmdbDouble(-18.0686)],
+    ]);
+    const city = mmdbMap([['names', mmdbMap([['en', mmdbText('Stockholm')]])]]);
+    const find = (record: number[]) => openPlaceFinder(write('places.mmdb', record))('81.2.69.142').location;
+    const place = { latitude: 59.33, longitude: -18.07, accuracyKm: 50 };
+    expect(
+      find(
+        mmdbMap([
+          ['location', location],
+          ['city', city],
+        ]),
+      ),
+    ).toEqual(place);
+    expect(find(mmdbMap([['location', location]]))).toBeNull();
+    expect(
+      find(
+        mmdbMap([
+          ['location', location],
+          ['city', mmdbMap([])],
+        ]),
+      ),
+    ).toBeNull();
   });
 
   it('and its network are read from databases of their own', () => {
@@ -79,8 +105,12 @@ describe('the country of a client', () => {
 });
 
 describe('what a platform says of a client', () => {
-  const read = (country: string | null, latitude: string | null, longitude: string | null) =>
-    readPlatformPlace({ country, latitude, longitude });
+  const read = (
+    country: string | null,
+    latitude: string | null,
+    longitude: string | null,
+    city: string | null = 'Ume%C3%A5',
+  ) => readPlatformPlace({ country, latitude, longitude, city });
   const somewhere = { latitude: 59.33, longitude: -18.07, accuracyKm: 50 };
 
   it('is a country and a place, to a kilometre', () => {
@@ -89,6 +119,10 @@ describe('what a platform says of a client', () => {
       country: null,
       location: { latitude: 0, longitude: 0, accuracyKm: 50 },
     });
+  });
+
+  it.each([null, ''])('is no place if the city is %j: then its coordinates are those of the country', (city) => {
+    expect(read('SE', '59.3293', '-18.0686', city)).toEqual({ country: 'SE', location: null });
   });
 
   it.each([

@@ -461,6 +461,22 @@ export function registerQueueTests(): void {
         await page.waitForURL(({ pathname }) => pathname === rows.at(-1));
       });
 
+      it('goes to the next session of a list of live ones also when the session ends meanwhile', async () => {
+        const live = ['live-1', 'live-2'].map((sessionId, n) => started(sessionId, { startedAt: secondsAgo(60 + n) }));
+        expect((await dashboard.product.ingest(id, live)).status).toBe(200);
+        const page = await dashboard.open({ role: 'admin' });
+        const from = new URLSearchParams({ from: 'sessions?status=Active' });
+        await page.goto(`${dashboard.product.url}/dashboard/${id}/sessions/live-1?${from}`);
+        const list = page.getByRole('navigation', { name: 'Sessions of the list' });
+        await list.getByText('1 of 2').waitFor();
+        expect((await dashboard.product.ingest(id, [closed('live-1'), scored('live-1', 0.1)])).status).toBe(200);
+        await page.getByText('Scored', { exact: true }).first().waitFor();
+        // Then everything else is read once more.
+        await page.waitForLoadState('networkidle');
+        await page.keyboard.press(']');
+        await page.waitForURL(({ pathname }) => pathname.endsWith('/live-2'));
+      });
+
       it('is the case alone on a phone, with buttons', async () => {
         const page = await openReview(id, '', { role: 'admin', width: 390, height: 800 });
         expect(await page.getByRole('list', { name: 'Queue' }).isVisible()).toBe(false);

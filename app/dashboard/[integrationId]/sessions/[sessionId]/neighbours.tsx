@@ -63,7 +63,7 @@ function ListNeighbours({ sessionId, search, ...rest }: NeighboursProps & { sear
   const calendar = useTimeZone();
   const list = useInfiniteQuery({
     ...trpc.sessions.listSorted.infiniteQueryOptions(readSessionList(search, calendar), PAGES),
-    staleTime: Number.POSITIVE_INFINITY,
+    staleTime: 'static',
   });
   const ids = list.data?.pages.flatMap(({ data }) => data.map(({ id }) => id)) ?? [];
   const at = ids.indexOf(sessionId);

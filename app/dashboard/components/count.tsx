@@ -12,11 +12,16 @@ export function Count({ value }: { value: number }) {
   return <span title={showCount(value)}>{shortenCount(value)}</span>;
 }
 
+/** Writes a share from 0 to 1 as a whole percentage. Only nothing is 0%, and only all is 100%. */
+export function showPercent(share: number): string {
+  if (share > 0 && share < 0.01) return '<1%';
+  if (share > 0.99 && share < 1) return '>99%';
+  return `${Math.round(share * 100)}%`;
+}
+
 /** A share from 0 to 1 as a whole percentage, with the exact value on hover. */
 export function Percent({ share }: { share: number }) {
-  const percent = share * 100;
-  const text = percent > 0 && percent < 1 ? '<1%' : `${Math.round(percent)}%`;
-  return <span title={`${percent.toFixed(2)}%`}>{text}</span>;
+  return <span title={`${(share * 100).toFixed(2)}%`}>{showPercent(share)}</span>;
 }
 
 const BYTE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];

@@ -1,12 +1,13 @@
 'use client';
 import Link from 'next/link';
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { Total } from '../../../contract/totals';
 import { Button } from './button';
 import { joinClasses } from './classes';
 import { ArrowDown, ArrowUp } from './icons';
 import { type Noun, showProgress } from './list-total';
 import type { RowSelection } from './row-selection';
+import { Announcement, useFocusReturn } from './selected-row';
 import { type Shortcut, useShortcuts } from './shortcuts';
 import type { Sorting } from './sorting';
 import { ErrorState } from './states';
@@ -221,59 +222,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 </tr>
               );
             })}
-            {rows === undefined && SKELETON_ROWS.map((n) => <SkeletonRow key={n} columns={columns} place={place} />)}
+            {rows === undefined &&
+              SKELETON_ROWS.map((n) => <SkeletonRow key={n} {...{ columns, place }} canChoose={!!selection} />)}
           </tbody>
         </table>
       </div>
       {rows && <TableFoot {...props} />}
     </div>
   );
-}
-
-/**
- * Says which row is selected. The keys move the selection and not the focus, so a screen reader hears nothing of it otherwise.
- * It says nothing when the page opens.
- */
-function Announcement<Row>({ rows, rowKey, rowName, selected, body }: DataTableProps<Row> & { body: BodyRef }) {
-  const first = useRef(selected);
-  const [text, setText] = useState('');
-  useEffect(() => {
-    if (first.current === selected) return;
-    first.current = undefined;
-    const at = selected ? (rows?.findIndex((row) => rowKey(row) === selected) ?? -1) : -1;
-    const row = rows?.[at];
-    const name = row && (rowName?.(row) ?? findRow(body.current, rowKey(row))?.cells[0]?.textContent);
-    setText(name ? `Selected: ${name}, row ${at + 1} of ${rows?.length}` : '');
-  }, [selected, rows, rowKey, rowName, body]);
-  return (
-    <p role="status" className="sr-only">
-      {text}
-    </p>
-  );
-}
-
-type BodyRef = RefObject<HTMLTableSectionElement | null>;
-
-const findRow = (body: HTMLTableSectionElement | null, key: string) =>
-  body?.querySelector<HTMLTableRowElement>(`tr[data-row="${CSS.escape(key)}"]`);
-
-/**
- * Gives the focus back to the row whose details were closed. A row takes no focus when it is clicked or tapped, so the details
- * have nothing to give it back to.
- */
-function useFocusReturn(body: BodyRef, selected: string | null) {
-  const before = useRef(selected);
-  useEffect(() => {
-    const closed = before.current;
-    before.current = selected;
-    if (closed === null || selected !== null) return;
-    const frame = requestAnimationFrame(() => {
-      const { activeElement } = document;
-      if (activeElement !== null && activeElement !== document.body) return;
-      findRow(body.current, closed)?.querySelector<HTMLElement>('a, button')?.focus({ preventScroll: true });
-    });
-    return () => cancelAnimationFrame(frame);
-  }, [body, selected]);
 }
 
 type Direction = 'ascending' | 'descending';
@@ -317,9 +273,16 @@ function ColumnName<Row>({ column, sorting }: { column: Column<Row>; sorting: So
   );
 }
 
-function SkeletonRow<Row>({ columns, place }: { columns: Column<Row>[]; place(column: Column<Row>): string }) {
+interface SkeletonProps<Row> {
+  columns: Column<Row>[];
+  place(column: Column<Row>): string;
+  canChoose: boolean;
+}
+
+function SkeletonRow<Row>({ columns, place, canChoose }: SkeletonProps<Row>) {
   return (
     <tr>
+      {canChoose && <td className="h-9 border-line/60 border-b" />}
       {columns.map((column) => (
         <td key={column.key} className={joinClasses('h-9 border-line/60 border-b px-2 @lg:px-3', place(column))}>
           <div className="skeleton inline-block h-3 w-3/4 align-middle" />

@@ -9,11 +9,12 @@ import { Select } from '../../components/field';
 import { ListTools } from '../../components/list-tools';
 import { RoleNote } from '../../components/role-note';
 import { EmptyState } from '../../components/states';
-import { Time } from '../../components/time';
+import { Time, useTimeZone } from '../../components/time';
 import { useUrlState } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
+import { showInstant } from '../../time-zone';
 import { listReasons } from '../sessions/verdict-words';
 import { readAuditScope } from './tabs';
 
@@ -53,15 +54,17 @@ const showLabel = ({ before, after, confidence, reasons }: Details) => {
 };
 
 /** Describes each action in words. The reader knows which integration they look at. */
-const WORDS: Record<AuditAction, (details: Details) => string> = {
+const WORDS: Record<AuditAction, (details: Details, timeZone: string) => string> = {
   IntegrationCreated: ({ name, plan }) => `Integration ${name} created on ${plan}`,
   PlanChanged: ({ before, after, disabledWebhooks }) => {
     const { length } = disabledWebhooks as string[];
     const disabled = length === 0 ? '' : `, ${length} ${length === 1 ? 'webhook' : 'webhooks'} disabled`;
     return `Plan changed from ${before} to ${after}${disabled}`;
   },
-  KeyMinted: ({ name, masked, scopes, expiresAt }) =>
-    `Key ${name} (${masked}) minted${scopes ? ` for ${(scopes as string[]).join(', ')}` : ''}${expiresAt ? ` until ${expiresAt}` : ''}`,
+  KeyMinted: ({ name, masked, scopes, expiresAt }, timeZone) => {
+    const allowed = scopes ? ` for ${(scopes as string[]).join(', ')}` : '';
+    return `Key ${name} (${masked}) minted${allowed}${expiresAt ? ` until ${showInstant(expiresAt as string, timeZone)}` : ''}`;
+  },
   KeyRevoked: ({ name, masked }) => `Key ${name} (${masked}) revoked`,
   ThresholdsChanged: ({ before, after }) =>
     `Thresholds (medium/bot) changed from ${showPoints(before)} to ${showPoints(after)}`,
@@ -124,19 +127,22 @@ function ActorName({ actor: { kind, name } }: AuditEntry) {
   );
 }
 
+function Change({ action, details }: AuditEntry) {
+  const { timeZone } = useTimeZone();
+  const words = WORDS[action](details, timeZone);
+  return (
+    <span className={TRUNCATED} title={words}>
+      {words}
+    </span>
+  );
+}
+
 const COLUMNS: Column<AuditEntry>[] = [
   {
     key: 'act',
     name: 'Change',
     width: '100%',
-    cell: ({ action, details }) => {
-      const words = WORDS[action](details);
-      return (
-        <span className={TRUNCATED} title={words}>
-          {words}
-        </span>
-      );
-    },
+    cell: Change,
   },
   { key: 'actor', name: 'By', width: '1%', cell: ActorName },
   {

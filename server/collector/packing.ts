@@ -1,4 +1,5 @@
-import { constants, createInflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { constants, createInflateRaw, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { TraceBatch } from '../detection/trace';
 import { ByteReader, ByteWriter, EarlyEndError } from '../detection/varints';
 
@@ -34,9 +35,12 @@ const PLAIN = 1;
 const DEFLATED = 2;
 /** Below this size deflating gains little, and costs more than all else that is done with a batch. */
 const MIN_DEFLATED_BYTES = 256;
-/** Batches are small, so a small window saves the time to clear a large one. */
-const BATCH_DEFLATE = { level: 6, windowBits: 12, memLevel: 5 };
-const TRACE_DEFLATE = { level: 9 };
+/**
+ * Batches are small, so a small window saves the time to clear a large one. The levels are low because a page chooses the text: zlib
+ * looks for the best of many short matches, which takes seconds for some texts at level 9, and ordinary traces get 0.1 % smaller by it.
+ */
+const BATCH_DEFLATE = { level: 4, windowBits: 12, memLevel: 5 };
+const TRACE_DEFLATE = { level: 5 };
 /** The most bytes that a packed batch or trace may have when inflated. */
 const MAX_BATCH_BYTES = 512 * 1024;
 const MAX_TRACE_BYTES = 256 * 1024 * 1024;
@@ -56,8 +60,10 @@ export function unpackBatch(body: Uint8Array, row: RowFields): KeptBatch {
   return readBatch(row, inflate(body, MAX_BATCH_BYTES));
 }
 
-/** Packs all batches of a closed session. */
-export function packTrace(batches: readonly KeptBatch[]): Buffer {
+const deflateAside = promisify(deflateRaw);
+
+/** Packs all batches of a closed session. They may be several megabytes, so they are deflated beside the event loop. */
+export async function packTrace(batches: readonly KeptBatch[]): Promise<Buffer> {
   const writer = new ByteWriter();
   let atMs = 0;
   for (const { d, n, receivedAtMs, ...content } of batches) {
@@ -69,7 +75,7 @@ export function packTrace(batches: readonly KeptBatch[]): Buffer {
     writer.writeVarint(plain.length);
     writer.writeBytes(plain);
   }
-  return Buffer.concat([Buffer.of(DEFLATED), deflateRawSync(writer.finish(), TRACE_DEFLATE)]);
+  return Buffer.concat([Buffer.of(DEFLATED), await deflateAside(writer.finish(), TRACE_DEFLATE)]);
 }
 
 /** Reads a packed trace. */

@@ -34,10 +34,12 @@ export async function storeDemoTraces(
   { integrationId, siteId }: { integrationId: string; siteId: string },
   traces: readonly DemoTrace[],
 ): Promise<void> {
-  const rows = traces.map(({ sessionId, userAgent, startedAtMs, batches }) => ({
-    ...{ sessionId, userAgent, startedAt: new Date(startedAtMs).toISOString(), count: batches.length },
-    body: packTrace(batches).toString('base64'),
-  }));
+  const rows = await Promise.all(
+    traces.map(async ({ sessionId, userAgent, startedAtMs, batches }) => ({
+      ...{ sessionId, userAgent, startedAt: new Date(startedAtMs).toISOString(), count: batches.length },
+      body: (await packTrace(batches)).toString('base64'),
+    })),
+  );
   await db.query(STORE, [integrationId, siteId, JSON.stringify(rows)]);
 }
 

@@ -52,13 +52,13 @@ describe('a packed batch', () => {
     w: fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { maxLength: 3 }),
   });
 
-  it('is read as it was written, alone and in a trace', () => {
-    fc.assert(
-      fc.property(fc.array(batch, { minLength: 1, maxLength: 5 }), (batches) => {
+  it('is read as it was written, alone and in a trace', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(batch, { minLength: 1, maxLength: 5 }), async (batches) => {
         const kept: KeptBatch[] = batches;
         for (const { d, n, receivedAtMs, ...content } of kept)
           expect(unpackBatch(packBatch(content), { d, n, receivedAtMs })).toEqual({ d, n, receivedAtMs, ...content });
-        expect(unpackTrace(packTrace(kept))).toEqual(kept);
+        expect(unpackTrace(await packTrace(kept))).toEqual(kept);
       }),
       { numRuns: 60 },
     );

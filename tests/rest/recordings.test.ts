@@ -222,7 +222,7 @@ describe('the recording of the largest session that the collector takes', () => 
     if (!isOpen) {
       await server.service.db.query(
         "insert into session_traces (day, session_key, batches, body) values ($1::date, $2::bigint, $3, decode($4, 'base64'))",
-        [...place, batches.length, packTrace(batches).toString('base64')],
+        [...place, batches.length, (await packTrace(batches)).toString('base64')],
       );
       return sessionId;
     }

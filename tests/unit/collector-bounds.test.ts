@@ -1,12 +1,14 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../db/client';
 import { createMinuteCounter } from '../../server/collector/limits';
-import type { KeptBatch } from '../../server/collector/packing';
+import { type KeptBatch, packBatch, packTrace } from '../../server/collector/packing';
 import { createSessions } from '../../server/collector/session-state';
 import { createSiteFinder } from '../../server/collector/site-access';
 import { type PackedNumbers, packNumbers } from '../../server/detection/varints';
 import type { Secrets } from '../../server/platform/secrets';
 import { moved, pageShown, typed } from '../support/beacon';
+import { seedRandom } from '../support/trace';
 
 // Anyone may send anything to the collector, so nothing that it remembers may grow with the number of requests.
 
@@ -120,4 +122,31 @@ it('invented site keys are looked up a few at a time and push out one another, n
   );
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(32);
   expect(asked).toBe(32);
+});
+
+describe('addresses of two letters at random, of which zlib can try many matches', () => {
+  const random = seedRandom(5);
+  const address = () =>
+    `https://lms.example.edu/${Array.from({ length: 2_000 }, () => (random() < 0.5 ? 'a' : 'b')).join('')}`;
+  const content = () => ({ c: [0, 0] as [number, number], events: '', p: Array.from({ length: 29 }, address) });
+  /** Whether fewer matches were tried than zlib tries by default. More would have made it smaller. */
+  const isQuick = (body: Buffer, options = {}) =>
+    body.length > deflateRawSync(inflateRawSync(body.subarray(1)), options).length;
+
+  it('are deflated with little effort as a batch', () => {
+    expect(isQuick(packBatch(content()), { windowBits: 12, memLevel: 5 })).toBe(true);
+  });
+
+  it('are deflated with little effort as a trace, while the process answers requests', async () => {
+    const batches = [0, 1, 2, 3].map((n) => ({ d: 'a'.repeat(16), n, receivedAtMs: n, ...content() }));
+    let turns = 0;
+    const count = () => {
+      turns++;
+      turning = setImmediate(count);
+    };
+    let turning = setImmediate(count);
+    const body = await packTrace(batches);
+    clearImmediate(turning);
+    expect([turns > 0, isQuick(body)]).toEqual([true, true]);
+  });
 });

@@ -5,7 +5,7 @@ import type { Database } from '../../db/client';
 import { createDocuments, isComplete, type TraceDocuments } from '../detection/documents';
 import { createPresenceReader, type SessionPresence } from '../detection/presence';
 import { createScorer, type MeasuredDeeds, type Scorer } from '../detection/score';
-import { MAX_ACTIVITY_MS, MAX_PAUSE_MS } from '../detection/segments';
+import { MAX_ACTIVITY_MS, MAX_PAUSE_MS, MAX_SEGMENTS } from '../detection/segments';
 import { visitEvents } from '../detection/trace';
 import { unpackNumbers } from '../detection/varints';
 import { type Coverage, coversBatch } from './coverage';
@@ -66,8 +66,9 @@ export interface OpenSession {
   named: KeptBatch | null;
   /** The batches that no cut covers yet. */
   fresh: KeptBatch[];
-  /** About how many numbers all batches have, and how many bytes the session takes at most. */
+  /** About how many numbers all batches have, how many segments begin in them, and how many bytes the session takes at most. */
   values: number;
+  segments: number;
   bytes: number;
   /** How many of these bytes a judgement frees when a segment is over. */
   measuredBytes: number;
@@ -99,8 +100,11 @@ const BATCH_BYTES = 300;
 const BATCH_VALUES = 50;
 /** What a character takes, if one of its text is beyond Latin-1. */
 const TEXT_BYTES = 2;
-/** What a segment takes once it is summed up. A page begins one, and so does a minute of activity. */
+/** What a segment takes once it is summed up. A document and a page begin one, and so does a minute of activity. */
 const SEGMENT_BYTES = 2_800;
+/** What is known of a document without its segments, and of a mark of automation. */
+const DOCUMENT_BYTES = 700;
+const MARK_BYTES = 75;
 /** What is measured of an event, until its segment is over. Of others hardly anything is kept. */
 const MEASURED_BYTES = { keys: 200, presses: 300, insertions: 110, focuses: 80 };
 const MEASURED_EVENTS: { [Code in EventCode]?: keyof MeasuredDeeds } = {
@@ -127,10 +131,10 @@ export interface OpenSessions {
 }
 
 /**
- * Weighs a batch in numbers, of which text counts one for eight characters, and in the bytes that it takes at most: for good, and
- * until the segments of its events are over.
+ * Weighs a batch in numbers, of which text counts one for eight characters, in the segments that it begins, and in the bytes that it
+ * takes at most in addition to them: for good, and until the segments of its events are over.
  */
-function weighBatch({ events, p = [], w = [], e, user }: KeptBatch) {
+function weighBatch({ events, p = [], w = [], m = [], e, user }: KeptBatch) {
   const ev = unpackNumbers(events);
   const measureJson = (value: unknown) => (value === undefined ? 0 : JSON.stringify(value).length);
   // A segment keeps its environment as a key, too.
@@ -138,17 +142,18 @@ function weighBatch({ events, p = [], w = [], e, user }: KeptBatch) {
     [...p, ...w].reduce((length, text) => length + text.length, 0) + measureJson(user) + 2 * measureJson(e);
   let activeMs = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
-  let bytes = BATCH_BYTES + events.length + TEXT_BYTES * textLength;
+  let pages = 0;
+  const bytes = BATCH_BYTES + events.length + TEXT_BYTES * textLength + MARK_BYTES * m.length;
   let measuredBytes = 0;
   visitEvents(ev, (code, timeMs) => {
     const measured = MEASURED_EVENTS[code];
     if (measured) measuredBytes += MEASURED_BYTES[measured];
-    if (code === EventCode.Page) bytes += SEGMENT_BYTES;
+    if (code === EventCode.Page) pages++;
     activeMs += Math.min(Math.max(timeMs - lastMs, 0), MAX_PAUSE_MS);
     lastMs = timeMs;
   });
-  bytes += Math.ceil((activeMs / MAX_ACTIVITY_MS) * SEGMENT_BYTES);
-  return { bytes, measuredBytes, values: BATCH_VALUES + ev.length + Math.ceil(textLength / 8) };
+  const segments = pages + activeMs / MAX_ACTIVITY_MS;
+  return { segments, bytes, measuredBytes, values: BATCH_VALUES + ev.length + Math.ceil(textLength / 8) };
 }
 
 const weighMeasured = (counts: MeasuredDeeds) =>
@@ -191,14 +196,21 @@ export function createSessions(db: Database): OpenSessions {
 
   function addTo(session: OpenSession, batch: KeptBatch) {
     if (session.documents.has(batch)) return;
+    const documentCount = session.documents.count();
     session.batches.push(batch);
     session.documents.add([batch]);
     if (batch.user && (!session.named || isBetter(batch, session.named))) session.named = batch;
     if (!session.progress || !coversBatch(session.progress.covered, batch)) session.fresh.push(batch);
     const weight = weighBatch(batch);
+    // What is known of the first document is part of SESSION_BYTES. Each document has a segment, and there are few others.
+    const isFurther = documentCount > 0 && session.documents.count() > documentCount;
+    const begun = Math.max(0, isFurther ? weight.segments - 1 : weight.segments);
+    const segments = Math.min(begun, MAX_SEGMENTS - session.segments);
+    session.segments += segments;
     session.values += weight.values;
     session.measuredBytes += weight.measuredBytes;
-    addBytes(session, weight.bytes + weight.measuredBytes);
+    const more = Math.ceil(segments * SEGMENT_BYTES) + (isFurther ? DOCUMENT_BYTES + SEGMENT_BYTES : 0);
+    addBytes(session, weight.bytes + weight.measuredBytes + more);
   }
 
   function addBytes(session: OpenSession, added: number) {
@@ -311,6 +323,7 @@ function createSession({ createdAt, dueAt, isUnsent = false, cutAgeMs = null, ..
     named: null,
     fresh: [],
     values: 0,
+    segments: 0,
     bytes: SESSION_BYTES,
     measuredBytes: 0,
     readUpToMs: null,

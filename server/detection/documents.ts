@@ -15,6 +15,7 @@ export interface TraceDocuments {
   add(batches: Iterable<TraceBatch>): void;
   /** Whether there is a batch with this number of this document. */
   has(batch: Pick<TraceBatch, 'd' | 'n'>): boolean;
+  count(): number;
   /** In order of their ids. */
   list(): readonly TraceDocument[];
 }
@@ -31,6 +32,7 @@ export function createDocuments(): TraceDocuments {
       }
     },
     has: ({ d, n }) => documents.get(d)?.batches.findLast((batch) => batch.n <= n)?.n === n,
+    count: () => documents.size,
     list() {
       if (sorted.length < documents.size)
         sorted = [...documents.values()].sort((a, b) => compareText(a.batches[0].d, b.batches[0].d));

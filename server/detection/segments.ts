@@ -27,7 +27,8 @@ export interface TraceReading {
 export const MAX_ACTIVITY_MS = 60_000;
 /** A pause counts as activity for at most this long. */
 export const MAX_PAUSE_MS = 2_000;
-const MAX_SEGMENTS = 1_000;
+/** Documents beyond have one segment each. */
+export const MAX_SEGMENTS = 1_000;
 /** A session of eight hours has far fewer values. What is sent in excess is not judged. */
 const MAX_TRACE_VALUES = 1_000_000;
 

@@ -61,7 +61,7 @@ describe('large sessions are fewer, so that all together stay below 64 MB', () =
   it.each([
     ['moves', moved(0, 4_990), 4_990 * 5],
     ['keys, of which more is measured', typed(0, 2_000), 2_000 * (9 + 200)],
-    ['pages, each of which is a segment', Array(5_000).fill(pageShown(10)).flat(), 5_000 * (4 + 2_800)],
+    ['pages, of which a thousand are segments', Array(5_000).fill(pageShown(10)).flat(), 5_000 * 4 + 1_000 * 2_800],
     ['signs of life, thirty of which are a segment', Array(5_000).fill([17, 20_000]).flat(), 5_000 * (4 + 2_800 / 30)],
   ])('with nothing but %s', (_, ev, bytes) => {
     const sessions = openSessions();
@@ -72,6 +72,29 @@ describe('large sessions are fewer, so that all together stay below 64 MB', () =
     expect(sessions.count()).toBeGreaterThan(0.7 * most);
   });
 });
+
+it('one session with all the pages that it may have takes no more than its segments do, and pushes out no others', () => {
+  const sessions = openSessions();
+  for (let n = 0; n < 1_000; n++) addSession(sessions, String(n), '');
+  const pages = packNumbers(Array(5_000).fill(pageShown(10)).flat());
+  for (let n = 0; n < 25; n++) addSession(sessions, 'pages', pages, { n });
+  expect(sessions.count()).toBe(1_001);
+});
+
+it.each([
+  ['begins a document', (n: number) => ({ d: n.toString(16).padStart(16, '0') }), 3_400],
+  ['has as many marks as it may have', (n: number) => ({ n, m: Array(64).fill(3) }), 64 * 70],
+])(
+  'sessions are fewer if each of their batches %s, which takes more than the batch itself',
+  (_, describeBatch, bytes) => {
+    const sessions = openSessions();
+    const batches = 100;
+    for (let key = 0; key < 400; key++)
+      for (let n = 0; n < batches; n++) addSession(sessions, String(key), '', describeBatch(n));
+    expect(sessions.count()).toBeLessThan(MAX_BYTES / ((batches - 1) * bytes));
+    expect(sessions.count()).toBeGreaterThan((0.7 * MAX_BYTES) / (batches * bytes));
+  },
+);
 
 it('a session takes less once it was judged, because what was measured of segments that are over is forgotten', () => {
   const sessions = openSessions();

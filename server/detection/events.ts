@@ -17,7 +17,10 @@ export interface EventSummary {
 
 /** A summary covers at most this much time. A row of the API costs as much as the batches of ten seconds. */
 const STRETCH_MS = 30_000;
-/** The fact takes no more events in one row. */
+/**
+ * The fact takes no more events in one row. The summaries of moves and turns in a batch claim no more, either: a page can claim any
+ * number, and a session whose events no 32 bits can count would have its last facts refused, so it would never close.
+ */
 const MAX_EVENT_COUNT = 100_000;
 /** From here on, events join the last summary of their type, so that no batch can make rows without end. */
 const MAX_SUMMARIES = 200;
@@ -65,6 +68,7 @@ export function summariseEvents(batches: readonly TraceBatch[], anchors: Documen
     let url = findPage(anchor, batch.n);
     let isTouch = false;
     let moves = 0;
+    let claimable = MAX_EVENT_COUNT;
     for (const event of events) {
       if (event.code === EventCode.Page) url = batch.p?.[event.page] ?? url;
       if (event.code === EventCode.Press) isTouch = event.pointer === TOUCH;
@@ -74,6 +78,10 @@ export function summariseEvents(batches: readonly TraceBatch[], anchors: Documen
         // The moves that were thinned out. The others are here themselves.
         entry.count -= moves;
         moves = 0;
+      }
+      if (entry !== null && entry.count > 1) {
+        entry.count = Math.min(entry.count, claimable);
+        claimable -= entry.count;
       }
       if (entry === null || entry.count <= 0) continue;
       if (event.code === EventCode.Page && (anchor.isFramed || (anchor.isFirst && isLoad(event.cause)))) continue;

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CLIPBOARD_KINDS, EventCode } from '../../../contract/beacon';
+import { CLIPBOARD_KINDS, EventCode, MAX_BEACON_ITEMS, MAX_SESSION_BATCHES } from '../../../contract/beacon';
 import { anchorDocuments } from '../../../server/detection/documents';
 import { summariseEvents } from '../../../server/detection/events';
 import type { TraceBatch } from '../../../server/detection/trace';
+import { MAX_INT32 } from '../../../server/pipeline/fact-fields';
 import { DESKTOP, TraceBuilder } from '../../support/trace';
 
 const ORIGIN_MS = 1_800_000_000_000;
@@ -132,6 +133,17 @@ describe('summariseEvents', () => {
     const summaries = summariseOne(builder);
     expect(summaries.length).toBeLessThanOrEqual(210);
     expect(summaries.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(4_000);
+  });
+
+  it('counts no more of a batch than a session of such batches can count, whatever it claims', () => {
+    const builder = new TraceBuilder();
+    for (let page = 1; page < MAX_BEACON_ITEMS; page++) {
+      builder.page(`${QUIZ}/${page}`, 1).add(EventCode.MoveSummary, { count: MAX_INT32 });
+      builder.add(EventCode.Wheel, { count: MAX_INT32 });
+    }
+    const count = summariseOne(builder).reduce((sum, { eventCount }) => sum + eventCount, 0);
+    expect(count).toBeGreaterThan(100_000);
+    expect(count * MAX_SESSION_BATCHES).toBeLessThan(MAX_INT32);
   });
 });
 

@@ -29,6 +29,31 @@ export function createMinuteCounter(limit: number, now: () => number = Date.now)
   };
 }
 
+/** Lets work take a share of the process. */
+export interface TimeBudget {
+  /** Whether the work may take time now. */
+  hasTime(): boolean;
+  /** Notes how long it took. */
+  spend(ms: number): void;
+}
+
+/** Creates a budget of a share of the process, of which `burstMs` can be spent at once. */
+export function createTimeBudget(share: number, burstMs: number, now = () => performance.now()): TimeBudget {
+  let leftMs = burstMs;
+  let sinceMs = now();
+  return {
+    hasTime() {
+      const nowMs = now();
+      leftMs = Math.min(burstMs, leftMs + share * (nowMs - sinceMs));
+      sinceMs = nowMs;
+      return leftMs > 0;
+    },
+    spend(ms) {
+      leftMs -= ms;
+    },
+  };
+}
+
 const MIN_RETRY_SECONDS = 2;
 const RETRY_SPREAD_SECONDS = 8;
 

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Judge, JudgeRequest } from './judge';
+import { createTimeBudget } from './limits';
 import type { OpenSessions } from './session-state';
 
 /** A session is judged at most this often. */
@@ -46,9 +47,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
   let isStopped = false;
   /** How long the judgements of the running turn of the event loop are expected to take. */
   let turnMs = 0;
-  /** How long sessions may be read now, and since when. */
-  let readableMs = READ_BURST_MS;
-  let readableSinceMs = performance.now();
+  const readingTime = createTimeBudget(READ_SHARE, READ_BURST_MS);
 
   /** Waits until the event loop has time for a judgement. Otherwise all that are ready would run in one turn. */
   async function waitForTurn(key: string) {
@@ -73,16 +72,9 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
     if (hasTimers && !isStopped) timer ??= setInterval(startReady, TICK_MS, false).unref();
   }
 
-  function mayRead(): boolean {
-    const nowMs = performance.now();
-    readableMs = Math.min(READ_BURST_MS, readableMs + READ_SHARE * (nowMs - readableSinceMs));
-    readableSinceMs = nowMs;
-    return readableMs > 0;
-  }
-
   function startReady(isForced: boolean) {
     const nowMs = Date.now();
-    const isReading = isForced || mayRead();
+    const isReading = isForced || readingTime.hasTime();
     for (const [key, { atMs, ...request }] of waiting) {
       if (running.size >= MAX_RUNNING || isStopped) return;
       if ((atMs > nowMs && !isForced) || running.has(key)) continue;
@@ -101,7 +93,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
     const { againInMs } = await judge.judge(key, request);
     running.delete(key);
     const session = isKnown ? undefined : sessions.get(key);
-    if (session) readableMs -= session.readingMs + session.judgementMs;
+    if (session) readingTime.spend(session.readingMs + session.judgementMs);
     if (againInMs !== null && hasTimers)
       plan(key, { atMs: Date.now() + Math.max(againInMs, TICK_MS), nowMs: null, isDue: false });
   }

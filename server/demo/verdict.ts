@@ -1,6 +1,7 @@
 import type { DemoSession, DemoVerdict } from '../../contract/demo';
+import type { Finding } from '../../contract/evidence';
 import type { Database } from '../../db/client';
-import { createMinuteCounter } from '../collector/limits';
+import { createMinuteCounter, createTimeBudget, type TimeBudget } from '../collector/limits';
 import { documentId, type KeptBatch, unpackBatch, unpackTrace } from '../collector/packing';
 import { deriveSessionId } from '../collector/tokens';
 import { scoreTrace } from '../detection/score';
@@ -13,6 +14,10 @@ import type { DemoSite, Service } from '../service';
 
 /** Larger sessions are not read, because the page asks every second. */
 const MAX_READ_BYTES = 512 * 1024;
+/** Reading and judging take this share of the process, whatever a page sends and however often it asks. A visitor's session takes 1 ms. */
+const LIVE_SHARE = 0.1;
+const LIVE_BURST_MS = 1_000;
+const liveTime = createTimeBudget(LIVE_SHARE, LIVE_BURST_MS);
 
 /** The page asks once a second, the demo's agent five times. In all, about a hundred pages can ask. */
 const callsOfSession = createMinuteCounter(600);
@@ -23,9 +28,15 @@ export const takeDemoCall = (nonce: string): boolean => callsOfSession.take(nonc
 
 /**
  * Reads the verdict on the session that a tab of the demo page began with this nonce. Score and class are those that the
- * dashboard shows. The findings of an open session are computed here, because scores are told only when something changes.
+ * dashboard shows. The findings of an open session are computed here, because scores are told only when something changes. Without
+ * time for that, they are those of the latest score.
  */
-export async function readDemoVerdict(service: Service, demo: DemoSite, nonce: string): Promise<DemoVerdict> {
+export async function readDemoVerdict(
+  service: Service,
+  demo: DemoSite,
+  nonce: string,
+  time: TimeBudget = liveTime,
+): Promise<DemoVerdict> {
   const { db, secrets } = service;
   const { integrationId } = demo;
   const sessionId = deriveSessionId(secrets.collectorKey, demo.siteId, nonce);
@@ -33,12 +44,11 @@ export async function readDemoVerdict(service: Service, demo: DemoSite, nonce: s
   const found = row && (await findIntegration(db, integrationId));
   if (!found) return { session: null };
   const context = { db, cursorKey: secrets.cursorKey, integration: found.integration };
-  const [session, evidence, { batches, kept }] = await Promise.all([
+  const [session, evidence, { findings, kept }] = await Promise.all([
     getSession(context, { sessionId }),
     getSessionEvidence(context, { sessionId }),
-    readKept(db, row),
+    readKept(db, row, time),
   ]);
-  const isLive = row.closedAt === null && batches.length > 0;
   const path = [integrationId, 'sessions', sessionId].map(encodeURIComponent).join('/');
   return {
     session: {
@@ -49,7 +59,7 @@ export async function readDemoVerdict(service: Service, demo: DemoSite, nonce: s
       botScore: evidence.botScore,
       ruleSetVersion: evidence.ruleSetVersion,
       scoredAt: evidence.scoredAt,
-      findings: isLive ? scoreTrace({ userAgent: row.userAgent, batches }).findings : evidence.findings,
+      findings: findings ?? evidence.findings,
       kept,
       botDetected: row.firedAt === null ? null : { firedAt: row.firedAt, deliveries: row.deliveries },
       dashboardPath: `/dashboard/${path}`,
@@ -75,21 +85,32 @@ const READ_SESSION = `
     left join domain_events e on e.integration_id = s.integration_id and e.type = 'BotDetected' and e.natural_key = s.id
    where s.integration_id = $1 and s.id = $2`;
 
+/** What is kept of a session, and what the rules find in it: null once it is closed, and if it is not read. */
+interface Kept {
+  kept: DemoSession['kept'];
+  findings: Finding[] | null;
+}
+
 /** Reads what is kept of a session: its batches, or after the close its trace and the batches that came later. */
-async function readKept(db: Database, { key, day }: Row): Promise<{ batches: KeptBatch[]; kept: DemoSession['kept'] }> {
+async function readKept(db: Database, { key, day, userAgent, closedAt }: Row, time: TimeBudget): Promise<Kept> {
   const parameters = [day, key];
   const [size] = await db.query<{ count: number; bytes: number }>(MEASURE, parameters);
   const { count = 0, bytes = 0 } = size ?? {};
-  if (bytes > MAX_READ_BYTES) return { batches: [], kept: { batches: count, bytes, events: null } };
+  const unread: Kept = { kept: { batches: count, bytes, events: null }, findings: null };
+  if (bytes > MAX_READ_BYTES || !time.hasTime()) return unread;
   const [traces, rows] = await Promise.all([
     db.query<{ body: Buffer }>(READ_TRACE, parameters),
     db.query<BatchRow>(READ_BATCHES, parameters),
   ]);
+  // Other calls may have taken the time in the meantime. Nothing waits from here on.
+  if (!time.hasTime()) return unread;
+  const startedAt = performance.now();
   const batches = [...traces.flatMap(({ body }) => unpackTrace(body)), ...rows.map(readBatch)];
-  return {
-    batches,
-    kept: { batches: count, bytes, events: batches.reduce((sum, { events }) => sum + countEvents(events), 0) },
-  };
+  const events = batches.reduce((sum, batch) => sum + countEvents(batch.events), 0);
+  const isLive = closedAt === null && batches.length > 0;
+  const findings = isLive ? scoreTrace({ userAgent, batches }).findings : null;
+  time.spend(performance.now() - startedAt);
+  return { kept: { batches: count, bytes, events }, findings };
 }
 
 interface BatchRow {

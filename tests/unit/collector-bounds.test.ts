@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../db/client';
-import { createMinuteCounter } from '../../server/collector/limits';
+import { createMinuteCounter, createTimeBudget } from '../../server/collector/limits';
 import { type KeptBatch, packBatch, packTrace } from '../../server/collector/packing';
 import { createSessions } from '../../server/collector/session-state';
 import { createSiteFinder } from '../../server/collector/site-access';
@@ -131,6 +131,18 @@ it('invented keys share one count once 50,000 are counted in a minute', () => {
   expect([counter.take('key 1'), counter.take('key 1')]).toEqual([true, false]);
   nowMs = 60_000;
   expect(counter.take('another 5')).toBe(true);
+});
+
+it('work with a tenth of the process goes on when ten times what it took in excess is over, and saves no more than its burst', () => {
+  let nowMs = 0;
+  const budget = createTimeBudget(0.1, 1_000, () => nowMs);
+  const hasTimeAt = (ms: number) => {
+    nowMs = ms;
+    return budget.hasTime();
+  };
+  expect(hasTimeAt(60_000)).toBe(true);
+  budget.spend(1_500);
+  expect([60_000, 64_999, 65_001].map(hasTimeAt)).toEqual([false, false, true]);
 });
 
 it('invented site keys are looked up a few at a time and push out one another, not everything', async () => {

@@ -110,6 +110,8 @@ export function openNetworkFinder(path: string | undefined): NetworkFinder {
   };
 }
 
+const IPV4 = 4;
+
 /** Opens a database of addresses that a setting names. Without a path, nothing is found. */
 function openDatabase<Found extends Response>(
   setting: string,
@@ -122,5 +124,11 @@ function openDatabase<Found extends Response>(
   } catch (error) {
     throw new SettingError(`${setting}: cannot be read (${(error as Error).message})`);
   }
-  return (address) => (ipaddr.isValid(address) ? reader.get(ipaddr.process(address).toString()) : null);
+  return (address) => {
+    if (!ipaddr.isValid(address)) return null;
+    const parsed = ipaddr.process(address);
+    // A database of IPv4 alone takes the first 32 bits of an IPv6 address for one of its own, which is somebody else's.
+    if (reader.metadata.ipVersion === IPV4 && parsed.kind() === 'ipv6') return null;
+    return reader.get(parsed.toString());
+  };
 }

@@ -50,6 +50,12 @@ describe('the country of a client', () => {
     expect(find('81.2.69.142').location).toBeNull();
   });
 
+  it('is unknown for an IPv6 address, if the database is one of IPv4 addresses alone', () => {
+    const find = openPlaceFinder(write('ipv4.mmdb', mmdbMap([['country_code', mmdbText('SE')]])));
+    const countries = ['2001:db8::1', '::ffff:81.2.69.142'].map((address) => find(address).country);
+    expect(countries).toEqual([null, 'SE']);
+  });
+
   it('is unknown without a database, and a wrong file is told at the start', () => {
     expect(openPlaceFinder(undefined)('81.2.69.142')).toEqual({ country: null, location: null });
     expect(() => openPlaceFinder(join(directory, 'missing'))).toThrow('GEOIP_DATABASE');

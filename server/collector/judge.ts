@@ -33,7 +33,7 @@ export interface JudgeResult {
 
 const DONE: JudgeResult = { againInMs: null, isClosed: false };
 const MAX_GROUP = 64;
-/** Other processes judged the session at the same time. */
+/** Other processes judge the session at the same time, or it is locked. */
 const MAX_TRIES = 5;
 
 export function createJudge(dependencies: {
@@ -53,10 +53,10 @@ export function createJudge(dependencies: {
       if (!session) return DONE;
       const result = await judgeOnce(session, request);
       if (result) return result;
-      // Another process wrote a cut. Go on from there.
+      // Another process wrote a cut, or is about to. Go on from there.
       sessions.drop(key);
     }
-    return { againInMs: RECORD_INTERVAL_MS, isClosed: false };
+    return { againInMs: RETRY_MS, isClosed: false };
   }
 
   /** Judges a session once. Null if another process has written a cut in the meantime. */
@@ -163,9 +163,10 @@ interface CutRow {
 
 /**
  * Creates a function that writes cuts, those of many sessions in one statement. Answers the integration's thresholds, or null
- * if the session has another version than expected.
+ * if the session has another version than expected, or is locked: an erasure keeps sessions locked until it has cleaned all of their
+ * batches, and the cuts of all others would wait for it.
  */
-function createCutWriter(db: Database) {
+export function createCutWriter(db: Database) {
   return createBatcher<CutRow, RiskThresholds | null>(MAX_GROUP, async (group) => {
     const rows = group.map(({ item }) => item).sort((a, b) => Number(a.key) - Number(b.key));
     const written = await db.query<RiskThresholds & { key: string }>(WRITE_CUTS, [JSON.stringify(rows)]);
@@ -182,7 +183,7 @@ const WRITE_CUTS = `
   f as materialized (
     select r.*, c.row from r cross join lateral (
       select c.ctid as row from collected_sessions c
-       where c.key = r.key and c.version = r.version and c.closed_at is null limit 1) c
+       where c.key = r.key and c.version = r.version and c.closed_at is null limit 1 for update skip locked) c
      where r.batches is null or r.batches = (
        select count(*) from session_batches b where b.day = r.day and b.session_key = r.key))
   update collected_sessions c

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventCode } from '../../contract/beacon';
 import { coverBatches, coversBatch } from '../../server/collector/coverage';
+import { createCutWriter } from '../../server/collector/judge';
 import {
   documentId,
   documentNumber,
@@ -13,6 +14,7 @@ import {
   unpackTrace,
 } from '../../server/collector/packing';
 import { createPartitions, pruneTraces } from '../../server/collector/retention';
+import type { Progress } from '../../server/collector/session-state';
 import { packNumbers } from '../../server/detection/varints';
 import {
   makeSessionsDue,
@@ -135,6 +137,29 @@ const countKept = async ({ integrationId }: PageSite) => {
   );
   return row;
 };
+
+it('a session that is locked, as by an erasure, does not hold up the cuts of others', async () => {
+  const own = await openPages();
+  const { db } = server.service;
+  const startMs = Date.now();
+  await writeSessions(own, startMs, [[], []]);
+  const rows = await db.query<{ key: string }>('select key from collected_sessions where integration_id = $1', [
+    own.integrationId,
+  ]);
+  const [locked, free] = rows.map(({ key }) => key) as [string, string];
+  const writeCut = createCutWriter(db);
+  const write = (key: string) =>
+    writeCut({
+      ...{ key, version: 0, progress: {} as Progress, dueAt: new Date(startMs + DAY_MS).toISOString(), closedAt: null },
+      ...{ day: new Date(startMs).toISOString().slice(0, 10), batches: null, digests: null, isReplay: null },
+    });
+  await db.transact(async (query) => {
+    await query('select from collected_sessions where key = $1::bigint for update', [locked]);
+    expect(await Promise.all([write(locked), write(free)])).toEqual([null, expect.objectContaining({ botAt: 70 })]);
+  });
+  expect(await write(locked)).toMatchObject({ botAt: 70 });
+  expect(await write(free)).toBeNull();
+});
 
 describe('the size of a session', () => {
   const MINUTES = 5;

@@ -5,7 +5,7 @@ import type { Database } from '../../db/client';
 import { createDocuments, isComplete, type TraceDocuments } from '../detection/documents';
 import { createPresenceReader, type SessionPresence } from '../detection/presence';
 import { createScorer, type MeasuredDeeds, type Scorer } from '../detection/score';
-import { MAX_ACTIVITY_MS, MAX_PAUSE_MS, MAX_SEGMENTS } from '../detection/segments';
+import { MAX_ACTIVITY_MS, MAX_PAUSE_MS, MAX_TRACE_SEGMENTS } from '../detection/segments';
 import { visitEvents } from '../detection/trace';
 import { unpackNumbers } from '../detection/varints';
 import { type Coverage, coversBatch } from './coverage';
@@ -205,7 +205,7 @@ export function createSessions(db: Database): OpenSessions {
     // What is known of the first document is part of SESSION_BYTES. Each document has a segment, and there are few others.
     const isFurther = documentCount > 0 && session.documents.count() > documentCount;
     const begun = Math.max(0, isFurther ? weight.segments - 1 : weight.segments);
-    const segments = Math.min(begun, MAX_SEGMENTS - session.segments);
+    const segments = Math.min(begun, MAX_TRACE_SEGMENTS - session.segments);
     session.segments += segments;
     session.values += weight.values;
     session.measuredBytes += weight.measuredBytes;

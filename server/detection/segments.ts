@@ -28,7 +28,7 @@ export const MAX_ACTIVITY_MS = 60_000;
 /** A pause counts as activity for at most this long. */
 export const MAX_PAUSE_MS = 2_000;
 /** Documents beyond have one segment each. */
-export const MAX_SEGMENTS = 1_000;
+export const MAX_TRACE_SEGMENTS = 1_000;
 /** A session of eight hours has far fewer values. What is sent in excess is not judged. */
 const MAX_TRACE_VALUES = 1_000_000;
 
@@ -77,7 +77,7 @@ export function createTraceReader(documents: TraceDocuments): () => TraceReading
 
   return () => {
     const telemetry: Telemetry = { missingBatches: 0, droppedEvents: 0, clockErrorMs: 0 };
-    const limits: Limits = { valuesBefore: 0, room: MAX_SEGMENTS };
+    const limits: Limits = { valuesBefore: 0, room: MAX_TRACE_SEGMENTS };
     let isOther = false;
     for (const document of documents.list()) {
       const known = readings.get(document);

@@ -1,17 +1,14 @@
-import { EventCode } from '../../contract/beacon';
 import type { RiskThresholds } from '../../contract/risk-thresholds';
 import type { GeoLocation } from '../../contract/sessions';
 import type { Database } from '../../db/client';
 import { createDocuments, isComplete, type TraceDocuments } from '../detection/documents';
 import { createPresenceReader, type SessionPresence } from '../detection/presence';
-import { createScorer, type MeasuredDeeds, type Scorer } from '../detection/score';
-import { MAX_ACTIVITY_MS, MAX_PAUSE_MS, MAX_TRACE_SEGMENTS } from '../detection/segments';
-import { visitEvents } from '../detection/trace';
-import { unpackNumbers } from '../detection/varints';
+import { createScorer, type Scorer } from '../detection/score';
 import { type Coverage, coversBatch } from './coverage';
 import { COMMIT_DELAY_MS, type StoredBatch } from './intake';
 import { documentId, type KeptBatch, type NamedUser, unpackBatch } from './packing';
 import type { Replay } from './replays';
+import { SESSION_BYTES, weighBatch, weighMeasured } from './session-weight';
 import { IS_UNSENT, JOIN_SENT } from './unsent-cuts';
 import { findConfidence } from './visitors';
 
@@ -93,27 +90,6 @@ const DEFAULT_THRESHOLDS: RiskThresholds = { mediumAt: 40, botAt: 70 };
  * read from the database when they are judged.
  */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
-/** What is known of a session without its batches. */
-const SESSION_BYTES = 9_000;
-/** What a batch without events takes, and as how many numbers it counts. */
-const BATCH_BYTES = 300;
-const BATCH_VALUES = 50;
-/** What a character takes, if one of its text is beyond Latin-1. */
-const TEXT_BYTES = 2;
-/** What a segment takes once it is summed up. A document and a page begin one, and so does a minute of activity. */
-const SEGMENT_BYTES = 2_800;
-/** What is known of a document without its segments, and of a mark of automation. */
-const DOCUMENT_BYTES = 700;
-const MARK_BYTES = 75;
-/** What is measured of an event, until its segment is over. Of others hardly anything is kept. */
-const MEASURED_BYTES = { keys: 200, presses: 300, insertions: 110, focuses: 80 };
-const MEASURED_EVENTS: { [Code in EventCode]?: keyof MeasuredDeeds } = {
-  [EventCode.KeyDown]: 'keys',
-  [EventCode.Press]: 'presses',
-  [EventCode.Input]: 'insertions',
-  [EventCode.Focus]: 'focuses',
-};
-
 export interface OpenSessions {
   get(key: string): OpenSession | undefined;
   /** Whether a session is in memory. */
@@ -129,35 +105,6 @@ export interface OpenSessions {
   drop(key: string): void;
   count(): number;
 }
-
-/**
- * Weighs a batch in numbers, of which text counts one for eight characters, in the segments that it begins, and in the bytes that it
- * takes at most in addition to them: for good, and until the segments of its events are over.
- */
-function weighBatch({ events, p = [], w = [], m = [], e, user }: KeptBatch) {
-  const ev = unpackNumbers(events);
-  const measureJson = (value: unknown) => (value === undefined ? 0 : JSON.stringify(value).length);
-  // A segment keeps its environment as a key, too.
-  const textLength =
-    [...p, ...w].reduce((length, text) => length + text.length, 0) + measureJson(user) + 2 * measureJson(e);
-  let activeMs = 0;
-  let lastMs = Number.NEGATIVE_INFINITY;
-  let pages = 0;
-  const bytes = BATCH_BYTES + events.length + TEXT_BYTES * textLength + MARK_BYTES * m.length;
-  let measuredBytes = 0;
-  visitEvents(ev, (code, timeMs) => {
-    const measured = MEASURED_EVENTS[code];
-    if (measured) measuredBytes += MEASURED_BYTES[measured];
-    if (code === EventCode.Page) pages++;
-    activeMs += Math.min(Math.max(timeMs - lastMs, 0), MAX_PAUSE_MS);
-    lastMs = timeMs;
-  });
-  const segments = pages + activeMs / MAX_ACTIVITY_MS;
-  return { segments, bytes, measuredBytes, values: BATCH_VALUES + ev.length + Math.ceil(textLength / 8) };
-}
-
-const weighMeasured = (counts: MeasuredDeeds) =>
-  Object.entries(MEASURED_BYTES).reduce((sum, [deed, each]) => sum + each * counts[deed as keyof MeasuredDeeds], 0);
 
 export type NewSession = Pick<OpenSession, 'integrationId' | 'sessionId' | 'userAgent' | 'country' | 'location'>;
 
@@ -201,16 +148,12 @@ export function createSessions(db: Database): OpenSessions {
     session.documents.add([batch]);
     if (batch.user && (!session.named || isBetter(batch, session.named))) session.named = batch;
     if (!session.progress || !coversBatch(session.progress.covered, batch)) session.fresh.push(batch);
-    const weight = weighBatch(batch);
-    // What is known of the first document is part of SESSION_BYTES. Each document has a segment, and there are few others.
     const isFurther = documentCount > 0 && session.documents.count() > documentCount;
-    const begun = Math.max(0, isFurther ? weight.segments - 1 : weight.segments);
-    const segments = Math.min(begun, MAX_TRACE_SEGMENTS - session.segments);
-    session.segments += segments;
+    const weight = weighBatch(batch, { isFurther, knownSegments: session.segments });
+    session.segments += weight.segments;
     session.values += weight.values;
     session.measuredBytes += weight.measuredBytes;
-    const more = Math.ceil(segments * SEGMENT_BYTES) + (isFurther ? DOCUMENT_BYTES + SEGMENT_BYTES : 0);
-    addBytes(session, weight.bytes + weight.measuredBytes + more);
+    addBytes(session, weight.bytes + weight.measuredBytes);
   }
 
   function addBytes(session: OpenSession, added: number) {

@@ -10,6 +10,7 @@ export const agentTakeoverRule: AnomalyRule = {
   parameters: [
     `at least ${MIN_SEGMENTS} segments in which behaviour could be measured, 2 of them in each part`,
     'the change explains the session 20 times better than one actor does, corrected for the number of segments',
+    'a session that is labelled human is not judged',
     'names no user if another one had the session before',
     'the program’s part has a score of at least 0.7, which findings of one group cannot give; the person’s part below 0.4',
   ],
@@ -22,6 +23,7 @@ export const agentTakeoverRule: AnomalyRule = {
   ],
   causes: ['scored'],
   async find(session, history) {
+    if (session.isLabeledHuman) return [];
     const score = await history.readSegments();
     const change = score && findChange(score.segments);
     if (!change) return [];

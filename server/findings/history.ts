@@ -43,6 +43,7 @@ export interface JudgedSession extends Visit {
   disabledRules: FindingRuleName[];
   /** Whether the pixel began it. Others come from the customer's own pipeline. */
   isCollected: boolean;
+  isLabeledHuman: boolean;
 }
 
 /** A session whose user is known reliably: the only ones that rules about users read. */
@@ -230,7 +231,8 @@ const READ_SESSION = lookUp(
   `${VISIT_COLUMNS}, coalesce((select array_agg(r.rule) from finding_rules r
       where r.integration_id = k."integrationId" and not r.is_enabled), '{}') as "disabledRules",
    exists (select from collected_sessions c
-      where c.integration_id = k."integrationId" and c.session_id = k.value) as "isCollected"`,
+      where c.integration_id = k."integrationId" and c.session_id = k.value) as "isCollected",
+   coalesce(found.label = -1, false) as "isLabeledHuman"`,
   'select * from sessions s where s.integration_id = k."integrationId" and s.id = k.value limit 1',
 );
 

@@ -19,7 +19,8 @@ export const impossibleTravelRule: AnomalyRule = {
     `speed: above ${MAX_SPEED_KMH} km/h, and distance above ${MIN_DISTANCE_KM} km`,
     'a session without coordinates, or that began with another user, is not judged',
   ],
-  severity: 'high; low if both sessions are of one device, which has not travelled either',
+  severity:
+    'high; low if both sessions are of one device, which has not travelled either; medium if a device is not known, as it may be the same',
   metadata: ['otherSessionId', 'distanceKm', 'minutesBetween', 'speedKmh', 'isSameDevice'],
   innocent: [
     'a VPN or proxy that was switched on or off',
@@ -54,14 +55,15 @@ function describeTravel(earlier: NamedVisit, later: NamedVisit): FoundAnomaly | 
   if (earlier.location === null || later.location === null || betweenMs > MAX_HOURS * HOUR_MS) return null;
   const { distanceKm, speedKmh, isImpossible } = measureTravel(earlier.location, later.location, betweenMs / HOUR_MS);
   if (!isImpossible) return null;
-  const isSameDevice = later.fingerprint !== null && later.fingerprint === earlier.fingerprint;
+  const areKnown = later.fingerprint !== null && earlier.fingerprint !== null;
+  const isSameDevice = areKnown && later.fingerprint === earlier.fingerprint;
   // Whole degrees: the coordinates of a network vary a little.
   const places = [earlier, later].map(({ location }) =>
     [location!.latitude, location!.longitude].map(Math.round).join(),
   );
   return {
     cause: [later.userId, later.createdAt.slice(0, 10), ...places.sort()],
-    severity: isSameDevice ? 'low' : 'high',
+    severity: isSameDevice ? 'low' : areKnown ? 'high' : 'medium',
     detectedAt: later.correlatedAt,
     ...{ sessionId: later.id, userId: later.userId, deviceFingerprint: later.fingerprint },
     metadata: {

@@ -298,6 +298,14 @@ describe('ImpossibleTravel', () => {
     expect(await listTypes(...travel({ device: 'one' }, { device: 'one' }))).toEqual(['ImpossibleTravel low ada']);
   });
 
+  it.each<[string | null, string | null]>([
+    [null, null],
+    ['one', null],
+    [null, 'two'],
+  ])('is medium if a device is not known, because it may be the same: %j and %j', async (one, other) => {
+    expect(await listTypes(...travel({ device: one }, { device: other }))).toEqual(['ImpossibleTravel medium ada']);
+  });
+
   it.each<[string, VisitFields, VisitFields]>([
     ['a flight', { ago: 60 + 24 * 60 }, {}],
     ['a train', {}, { location: PARIS }],
@@ -474,6 +482,14 @@ describe('AgentTakeover', () => {
     };
     await campus.send([{ ...match, correlatedAt: minutesAgo(46) }, score(TAKEN_OVER)]);
     expect(shorten(await campus.listAnomalies())).toContain('AgentTakeover high null');
+  });
+
+  it('is not told of a session that somebody has labelled human', async () => {
+    await campus.send(makeVisit({ id: 's', minutes: null }));
+    const answer = await campus.customer.post('/v1/sessions/s/label', { verdict: 'human' });
+    expect(answer.status).toBe(200);
+    await campus.send([score(TAKEN_OVER)]);
+    expect(await campus.listAnomalies()).toEqual([]);
   });
 
   it('is not told of a session of one actor', async () => {

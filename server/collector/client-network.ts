@@ -127,7 +127,7 @@ function openDatabase<Found extends Response>(
   return (address) => {
     if (!ipaddr.isValid(address)) return null;
     const parsed = ipaddr.process(address);
-    // A database of IPv4 alone takes the first 32 bits of an IPv6 address for one of its own, which is somebody else's.
+    // A database that has IPv4 alone would read the first 32 bits of an IPv6 address as the IPv4 address of another network.
     if (reader.metadata.ipVersion === IPV4 && parsed.kind() === 'ipv6') return null;
     return reader.get(parsed.toString());
   };

@@ -67,8 +67,8 @@ function isOutOfNowhere({ heldMs, isCentred, isFractional, isApproached, hasMove
 }
 
 /**
- * Whether assistive technology pressed for somebody. An element in a line of text has no place of its own: there the mouse is
- * at the origin of the page.
+ * Whether assistive technology pressed for somebody. For an element within a line of text, Chromium puts the mouse at the origin
+ * of the page.
  */
 const isAssisted = (press: Press): boolean => press.isFocusedBefore || press.isNowhere || isOutOfNowhere(press);
 

@@ -45,5 +45,5 @@ export const agentTakeoverRule: AnomalyRule = {
 /** The user of the session. Nobody, if another one had it before: the program may have been that one's. */
 async function findOnlyUser(session: JudgedSession, history: History): Promise<string | null> {
   if (!isNamed(session)) return null;
-  return findTaken(session, await history.listMatches(session.id)) === null ? session.userId : null;
+  return (await findTaken(session, history)) === null ? session.userId : null;
 }

@@ -73,8 +73,7 @@ async function compare(session: MatchedVisit, minutes: Set<number>, other: Match
 
 /** Lists the minutes in which there was input of the user: those in which a stretch of events begins and ends. */
 async function listMinutes(visit: MatchedVisit, history: History): Promise<Set<number>> {
-  const [events, matches] = await Promise.all([history.listEvents(visit.id), history.listMatches(visit.id)]);
-  const takenAt = findTaken(visit, matches);
+  const [events, takenAt] = await Promise.all([history.listEvents(visit.id), findTaken(visit, history)]);
   const minutes = new Set<number>();
   for (const event of events) {
     if (!isInput(event) || (takenAt !== null && event.timestamp < takenAt)) continue;

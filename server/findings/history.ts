@@ -84,8 +84,8 @@ export interface Match {
  * Finds from when on a session is its user's, if another one had it before, known reliably: what happened until then is not the
  * user's. Null if nobody had.
  */
-export function findTaken(visit: NamedVisit, matches: readonly Match[]): string | null {
-  const { userId, correlatedAt } = visit;
+export async function findTaken({ id, userId, correlatedAt }: NamedVisit, history: History): Promise<string | null> {
+  const matches = await history.listMatches(id);
   const known = matches.filter((match) => match.correlatedAt <= correlatedAt && isReliable(match));
   const last = known.findLastIndex((match) => match.userId !== userId);
   return last < 0 ? null : (known[last + 1]?.correlatedAt ?? correlatedAt);

@@ -364,7 +364,7 @@ describe('ConcurrentSessions', () => {
 });
 
 describe('a session that another user had before', () => {
-  /** A session of ada, or of whoever had it, that is bob's after 20 minutes. */
+  /** A session that ada or another user had first, and bob after 20 minutes. */
   const takeOver = (before: string | null, fields: VisitFields = {}) => [
     ...makeVisit({ ...LAPTOP, id: 'taken', user: before, ago: 60, minutes: null, ...fields }),
     ...makeMatch('taken', 'bob', 40),

@@ -43,7 +43,7 @@ const press =
   };
 
 const CLAUSE = 'The Treaty of Rome was signed in March. It Changed how States Trade with each other ever since then.';
-/** A program types what was spoken. It brings a keymap of its own, so capitals need no Shift. */
+/** A program types what was spoken. It uploads a keymap, so capitals need no Shift. */
 const dictate =
   (text: string, times: number): Act =>
   (builder) => {

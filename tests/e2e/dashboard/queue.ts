@@ -57,6 +57,11 @@ const readQueue = (page: Page, id: string) =>
     },
     `review ${id} ${new URL(page.url()).searchParams.get('opened')}`,
   ) as Promise<[string, string, string]>;
+/** Chooses the first three sessions of the queue. */
+async function chooseThree(page: Page) {
+  const boxes = page.getByRole('checkbox', { name: /^Choose session/ });
+  for (let n = 0; n < 3; n++) await boxes.nth(n).check();
+}
 const caseOf = (page: Page, sessionId: string) => page.locator(`article[data-session="${sessionId}"]`);
 /** Waits for a session to be the current one. */
 const expectCase = (page: Page, sessionId: string) => caseOf(page, sessionId).waitFor();
@@ -375,11 +380,7 @@ export function registerQueueTests(): void {
         const page = await openReview(id);
         const ids = (await readQueue(page, id)).slice(0, 3);
         for (const verdict of ['bot', 'human']) {
-          for (let n = 0; n < 3; n++)
-            await page
-              .getByRole('checkbox', { name: /^Choose session/ })
-              .nth(n)
-              .check();
+          await chooseThree(page);
           await page.getByRole('button', { name: `Label as ${verdict} …` }).click();
           const dialog = page.getByRole('alertdialog', { name: `Label 3 sessions as ${verdict}?` });
           if (verdict === 'human') await dialog.getByText('3 sessions of them have a label').waitFor();
@@ -398,11 +399,7 @@ export function registerQueueTests(): void {
           await page.keyboard.press(key);
         }
         const labelTogether = async (verdict: string) => {
-          for (let n = 0; n < 3; n++)
-            await page
-              .getByRole('checkbox', { name: /^Choose session/ })
-              .nth(n)
-              .check();
+          await chooseThree(page);
           await page.getByRole('button', { name: `Label as ${verdict} …` }).click();
           await page.getByRole('button', { name: `Label 3 as ${verdict}` }).click();
           await page.getByText(`Labelled ${verdict}: 3 sessions`).waitFor();

@@ -1,5 +1,5 @@
 'use client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import type { StaffRole } from '../../../../contract/staff';
 import { Button } from '../../components/button';
@@ -9,20 +9,19 @@ import { FormFault } from '../../components/form-fault';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
 import { findFault } from '../../query-client';
+import { useAccountRefresh } from './account-refresh';
 import { ROLE_WORDS } from './roles';
 
 /** Creates an account with its first password. */
 export function CreateAccount({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
+  const refresh = useAccountRefresh();
   const toast = useToast();
   const create = useMutation(
     trpc.staff.create.mutationOptions({
       onSuccess: (_, { email }) => {
         toast({ text: `Created: ${email} may sign in now` });
-        // An open invitation of the address is revoked.
-        for (const part of [trpc.staff, trpc.invitations])
-          void queryClient.invalidateQueries({ queryKey: part.pathKey() });
+        refresh();
         close();
       },
     }),

@@ -1,5 +1,5 @@
 'use client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import type { StaffAccount, StaffRole } from '../../../../contract/staff';
@@ -17,6 +17,7 @@ import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
 import { ChangePassword } from '../change-password';
+import { useAccountRefresh } from './account-refresh';
 import { CreateAccount } from './create-account';
 import { InviteDialog, OpenInvitations, PasswordLinkDialog } from './invitations';
 import { ROLE_WORDS } from './roles';
@@ -186,14 +187,10 @@ const columnsOf = (
 /** The changes that an admin can make to accounts. Each reports success or the reason for failure. */
 function useAccountChanges() {
   const trpc = useTRPC();
-  const queryClient = useQueryClient();
   const router = useRouter();
   const toast = useToast();
   const { staff } = useStaff();
-  // Who is disabled, or no admin any more, takes their open links with them.
-  const refresh = () => {
-    for (const part of [trpc.staff, trpc.invitations]) void queryClient.invalidateQueries({ queryKey: part.pathKey() });
-  };
+  const refresh = useAccountRefresh();
   const refuse = (error: unknown) => {
     toast({ text: describeError(error), isError: true });
     refresh();

@@ -103,7 +103,7 @@ export function createCollector(dependencies: {
   const sites = createSiteFinder(db, secrets);
   const isErasedUser = createErasedUserFinder(db, secrets.erasureKey);
   const admission = createAdmission();
-  const intake = createIntake(db, env.SESSION_IDLE);
+  const intake = createIntake(db, log, env.SESSION_IDLE);
   const sessions = createSessions(db);
   const judge = createJudge({ db, log, metrics, ingester, sessions, limits });
   const schedule = createSchedule(judge, sessions, hasTimers);

@@ -1,7 +1,9 @@
 import type { GeoLocation } from '../../contract/sessions';
 import type { Database } from '../../db/client';
 import { sortByKey } from '../../db/recordset';
+import { createStatisticsUpdater } from '../../db/statistics';
 import { createBatcher, type PendingItem } from '../platform/batcher';
+import type { Logger } from '../platform/log';
 
 /** A batch on its way into the database. */
 export interface IncomingBatch {
@@ -67,7 +69,10 @@ const MAX_TRIES = 3;
 export const COMMIT_DELAY_MS = 15_000;
 
 /** Creates the process's intake. `idleMs` is when a session without further signs is looked at again. */
-export function createIntake(db: Database, idleMs: number): Intake {
+export function createIntake(db: Database, log: Pick<Logger, 'warn'>, idleMs: number): Intake {
+  const countWrites = createStatisticsUpdater(db, ['collected_sessions', 'session_batches'], (error) =>
+    log.warn({ err: error }, 'could not update the table statistics'),
+  );
   const waiting = new Set<Waiting>();
   let waitingBytes = 0;
 
@@ -88,6 +93,7 @@ export function createIntake(db: Database, idleMs: number): Intake {
     }));
     const list = sortByKey(rows, ['integrationId', 'sessionId', 'document']);
     const stored = await db.query<Stored>(STORE, [JSON.stringify(list), idleMs, MAX_LATE]);
+    countWrites(group.length);
     const again: typeof group = [];
     for (const { place, ...result } of stored) {
       const { item, resolve } = group[place]!;
@@ -126,8 +132,7 @@ const FIND_SESSION = `
    where c.integration_id = s."integrationId" and c.session_id = s."sessionId" limit 1`;
 
 /**
- * Writes a group of batches. A session is looked up by its unique key, each one by itself, so that no plan depends on
- * statistics. What exists is left as it is: a batch that is sent again changes nothing.
+ * Writes a group of batches. Each session is looked up by itself, by its unique key. What exists is left as it is: a batch that is sent again changes nothing.
  */
 const STORE = `
   with r as materialized (

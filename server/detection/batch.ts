@@ -193,8 +193,9 @@ function isEvents(value: unknown, pages: number, documents: number): value is nu
     latest10 = Math.max(latest10, time10);
     at += 2;
     // Values that are missing at the end are undefined, so no integers.
-    for (const bounds of layout.bounds) if (!isInteger(value[at++], bounds)) return false;
-    const fieldsAt = at - layout.bounds.length;
+    const fieldsAt = at;
+    const { bounds } = layout;
+    for (let i = 0; i < bounds.length; i++) if (!isInteger(value[at++], bounds[i]!)) return false;
     if (layout.pageAt >= 0 && value[fieldsAt + layout.pageAt] >= pages) return false;
     if (layout.documentAt >= 0 && value[fieldsAt + layout.documentAt] >= documents) return false;
   }
@@ -238,8 +239,8 @@ const isMatch = (value: unknown, pattern: RegExp): value is string => typeof val
 const isText = (value: unknown, min: number, max: number): value is string =>
   typeof value === 'string' && isTextOfLength(value, min, max) && isStorableText(value);
 
-const isFiniteWithin = (value: unknown, [min, max]: Bounds): value is number =>
-  typeof value === 'number' && value >= min && value <= max;
+const isFiniteWithin = (value: unknown, bounds: Bounds): value is number =>
+  typeof value === 'number' && value >= bounds[0] && value <= bounds[1];
 
 const isInteger = (value: unknown, bounds: Bounds): value is number =>
   isFiniteWithin(value, bounds) && Number.isSafeInteger(value);

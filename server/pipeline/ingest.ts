@@ -1,5 +1,6 @@
 import { ApiError } from '../../contract/errors';
 import { type Database, isTimeout, isUnavailable } from '../../db/client';
+import { createStatisticsUpdater } from '../../db/statistics';
 import { createBatcher, type PendingItem } from '../platform/batcher';
 import { createId } from '../platform/ids';
 import type { Logger } from '../platform/log';
@@ -21,10 +22,8 @@ const MAX_GROUP_ROWS = 20_000;
 /** Another process wrote the same keys at the same time (unique violation, deadlock). The batch is read and applied again. */
 const RACE_CODES = ['23505', '40P01'];
 const MAX_TRIES = 5;
-/** After these numbers of batches, a process updates the statistics: plans made for empty tables scan whole tenants. */
-const ANALYZE_AFTER = [100, 1_000, 10_000];
-/** Analyzes the written tables and those that grow with them. */
-const ANALYZE = `analyze ${[...WRITTEN_TABLES, 'seen_hours', 'entity_pairs', 'webhook_subscriptions'].join(', ')}`;
+/** The written tables and those that grow with them. */
+const GROWING_TABLES = [...WRITTEN_TABLES, 'seen_hours', 'entity_pairs', 'webhook_subscriptions'];
 
 const ERASED_MESSAGE = 'names a user who was erased; facts about them are refused';
 
@@ -81,7 +80,9 @@ export function createIngester(dependencies: {
 }): Ingester {
   const { db, log, publisher, handover, firstDelayMs, onCommitted } = dependencies;
   const reserve = (key: SubscriptionKey) => firstDelayMs === 0 && handover.reserve(key);
-  let committed = 0;
+  const countWrites = createStatisticsUpdater(db, GROWING_TABLES, (error) =>
+    log.warn({ err: error }, 'could not update the table statistics'),
+  );
 
   async function commitAll(waiting: Waiting[]) {
     for (const group of splitByRows(waiting)) await commitGroup(group);
@@ -123,7 +124,7 @@ export function createIngester(dependencies: {
         else resolve(answer);
       });
       send(rows, written);
-      countCommitted(group.length);
+      countWrites(group.length);
       onCommitted({
         integrationIds: group.map(({ item }) => item.integrationId),
         changedSessions: rows.newSessions.length + rows.changedSessions.length,
@@ -163,15 +164,6 @@ export function createIngester(dependencies: {
       if (delivery.lease !== null && !started.has(delivery.id)) handover.release(delivery);
     }
     publisher.publish(due);
-  }
-
-  function countCommitted(batches: number) {
-    const before = committed;
-    committed += batches;
-    if (!ANALYZE_AFTER.some((limit) => before < limit && committed >= limit)) return;
-    db.transact((query) => query(ANALYZE, []), { isLong: true }).catch((error: unknown) =>
-      log.warn({ err: error }, 'could not update the table statistics'),
-    );
   }
 
   return { ingestFacts: createBatcher(MAX_GROUP, commitAll) };

@@ -13,7 +13,7 @@ import { fillSessions, listReads } from './reads';
 import { type BenchOptions, compareToFloor, describeDistribution, type Figure, type Report } from './report';
 
 const CONNECTIONS = 64;
-const LEAST_SHARE = 0.5;
+const LEAST_SHARE = 0.6;
 /** Batches of each tab in the measurement of the rate. */
 const BATCHES = 5;
 /** A page sends every two seconds while something happens. */

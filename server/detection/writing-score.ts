@@ -82,7 +82,7 @@ export const WRITING_RULES: readonly WritingRule[] = [
   },
   {
     name: 'text-pasted',
-    plainly: 'Text was pasted or dropped. It came from another page or program; own notes come so too.',
+    plainly: 'Text was pasted or dropped that was not seen to come from this page. Own notes come so too.',
     expected: 'below 20 % of the new text',
     ...{ weight: 2, group: 'source' },
     measure: bySource(({ pasted, dropped }) => pasted + dropped),

@@ -142,7 +142,7 @@ function addCharacters(field: WrittenField, source: Provenance, length: number):
   const { characters, pastes } = field.text;
   characters[source] += length;
   if (source === 'composed') addWritten(field, length);
-  if (source !== 'pasted' && source !== 'dropped' && source !== 'moved') return;
+  if (source !== 'pasted' && source !== 'dropped') return;
   pastes.count++;
   pastes.longest = Math.max(pastes.longest, length);
 }

@@ -225,6 +225,12 @@ describe('a text', () => {
     });
   });
 
+  it('has pastes, of which none is of its own text', () => {
+    const page = begin(100).wait(900).clipboard('cut').input('deleteContent', 0, -40).wait(900).paste(40);
+    expect(measure(page).pastes).toEqual({ count: 0, longest: 0 });
+    expect(measure(page.wait(900).paste(400)).pastes).toEqual({ count: 1, longest: 400 });
+  });
+
   it('goes on in another page, whose text is not new', () => {
     const first = begin(300);
     const second = new WrittenPage({ document: '00000000000000c2', originMs: 1_800_000_600_000 });

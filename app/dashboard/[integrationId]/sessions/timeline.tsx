@@ -3,7 +3,8 @@ import type { SessionEventType, StaffSessionDetails } from '../../../../contract
 import { Bars } from '../../charts/bars';
 import { ChartFrame, Legend } from '../../charts/chart-frame';
 import { showCount } from '../../components/count';
-import { showDuration } from '../../components/time';
+import { showDuration, useTimeZone } from '../../components/time';
+import { showInstant } from '../../time-zone';
 
 /** The colour of an event type, the same everywhere. */
 export const colorOfType = (type: SessionEventType) => `var(--color-type-${type})`;
@@ -15,6 +16,16 @@ const listCounts = ({ countsByType }: Stretch) => Object.entries(countsByType) a
 export function showOffset(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** An instant (ISO 8601) as the time since the start of the session, with the exact time on hover. */
+export function Offset({ at, startMs }: { at: string; startMs: number }) {
+  const { timeZone } = useTimeZone();
+  return (
+    <time dateTime={at} title={showInstant(at, timeZone)}>
+      {showOffset(Date.parse(at) - startMs)}
+    </time>
+  );
 }
 
 interface TimelineProps {

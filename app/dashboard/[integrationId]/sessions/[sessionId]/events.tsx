@@ -16,7 +16,7 @@ import { PAGES } from '../../../list-pages';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 import { showPath } from '../session-facts';
-import { colorOfType, showOffset } from '../timeline';
+import { colorOfType, Offset } from '../timeline';
 import { listEventMetadata, showMilliseconds, summariseEvent } from './event-words';
 
 const CELL = 'h-9 border-line/60 border-b px-2 @lg:px-3';
@@ -135,8 +135,8 @@ function EventRow({ event, startMs, isOpen, onToggle }: EventRowProps) {
             <ChevronRight size={14} aria-hidden className={isOpen ? 'rotate-90' : undefined} />
           </button>
         </td>
-        <td className={joinClasses(CELL, 'w-px')} title={timestamp}>
-          {showOffset(Date.parse(timestamp) - startMs)}
+        <td className={joinClasses(CELL, 'w-px')}>
+          <Offset at={timestamp} startMs={startMs} />
         </td>
         <td className={CELL}>
           <span className="flex flex-wrap items-center gap-x-2">

@@ -9,7 +9,7 @@ import { ErrorState, Skeleton } from '../../../components/states';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 import { showPath } from '../session-facts';
-import { showOffset } from '../timeline';
+import { Offset } from '../timeline';
 import { showMilliseconds } from './event-words';
 import { VISITED_PAGES } from './visited-pages-query';
 
@@ -49,8 +49,8 @@ export function Pages({ session, refetchInterval }: { session: Session; refetchI
           {pages.map(({ url, at, spentMs }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a page may be visited twice at once
             <li key={index} className="flex items-baseline gap-3">
-              <span className="w-10 shrink-0 text-right text-faint" title={at}>
-                {showOffset(Date.parse(at) - startMs)}
+              <span className="w-10 shrink-0 text-right text-faint">
+                <Offset at={at} startMs={startMs} />
               </span>
               <span className="min-w-0 flex-1">
                 <LongValue text={showPath(url)} name={`address of page ${index + 1}`} />

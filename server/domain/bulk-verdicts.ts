@@ -1,5 +1,6 @@
-import { findApiError } from '../../contract/errors';
+import { ApiError, findApiError } from '../../contract/errors';
 import type { SetVerdicts, SetVerdictsInput, UndoVerdicts, UndoVerdictsInput } from '../../contract/review';
+import { isUnavailable } from '../../db/client';
 import type { AuditedContext } from '../audit/acts';
 import type { DomainContext } from './context';
 import { setVerdict, undoVerdict } from './labels';
@@ -8,6 +9,7 @@ type LabelingContext = DomainContext & AuditedContext;
 
 /** So many at a time, so that one call does not take all connections. */
 const CONCURRENT = 4;
+const OUTAGE = new ApiError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable');
 
 /** Labels sessions, each by itself: all of a session's label, history and audit entry, or nothing. Says which failed and why. */
 export async function setVerdicts(
@@ -28,7 +30,10 @@ export async function undoVerdicts(context: LabelingContext, { verdicts }: UndoV
   return { undone: done, failed };
 }
 
-/** Calls `act` for each item, a few at a time. What the API refuses is a failure of that item; anything else ends the whole. */
+/**
+ * Calls `act` for each item, a few at a time. What the API refuses is a failure of that item. If the database cannot work, the items that
+ * are left fail too, so that the answer says what was done before. Anything else, and an outage before anything was done, ends the whole.
+ */
 async function tryEach<Item extends { sessionId: string }, Result>(
   items: readonly Item[],
   act: (item: Item) => Promise<Result>,
@@ -36,17 +41,20 @@ async function tryEach<Item extends { sessionId: string }, Result>(
   const done: Result[] = [];
   const failed: SetVerdicts['failed'] = [];
   const left = items.values();
+  let fault: unknown = null;
   const work = async () => {
     for (const item of left) {
       try {
+        if (fault !== null) throw OUTAGE;
         done.push(await act(item));
       } catch (error) {
         const refusal = findApiError(error);
-        if (!refusal) throw error;
-        failed.push({ sessionId: item.sessionId, message: refusal.message });
+        if (!refusal) fault ??= error;
+        failed.push({ sessionId: item.sessionId, message: (refusal ?? OUTAGE).message });
       }
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT }, work));
+  if (fault !== null && (done.length === 0 || !isUnavailable(fault))) throw fault;
   return { done, failed };
 }

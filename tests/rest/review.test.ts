@@ -230,6 +230,37 @@ describe('verdicts on several sessions', () => {
     expect(await readHistory('older')).toHaveLength(1);
   });
 
+  it('say what was labelled before the database could do no more, and label nothing after it', async () => {
+    const { sql } = server.database.db;
+    await sql.unsafe(`
+      create function run_out_of_disk() returns trigger language plpgsql as $$ begin
+        perform pg_sleep(0.2);
+        raise exception 'no space left' using errcode = '53100';
+      end $$`);
+    await sql`create trigger full_disk before insert on session_verdicts
+              for each row when (new.session_id = 'below') execute function run_out_of_disk()`;
+    try {
+      const unknown = Array.from({ length: 5 }, (_, n) => `nobody-${n}`);
+      const sessions = of('cut', 'below', ...unknown, 'yesterday', 'longAgo');
+      const { labeled, failed } = await change('setVerdicts', { verdict: 'bot', sessions });
+      const ids = labeled.map(({ sessionId }: { sessionId: string }) => sessionId);
+      expect(ids).toContain('cut');
+      expect(failed).toContainEqual({ sessionId: 'below', message: 'The service is temporarily unavailable' });
+      expect(failed.length + ids.length).toBe(sessions.length);
+      for (const id of ['cut', 'below', 'yesterday', 'longAgo'])
+        expect([id, (await readHistory(id)).length]).toEqual([id, ids.includes(id) ? 1 : 0]);
+      // Nothing could be labelled.
+      const refused = await analyst.mutate(
+        'review.setVerdicts',
+        { verdict: 'bot', sessions: of('below') },
+        { 'x-integration-id': tenant.id },
+      );
+      expect(refused.status).toBe(503);
+    } finally {
+      await sql`drop trigger full_disk on session_verdicts`;
+    }
+  });
+
   it('are at most 200 at a time', async () => {
     const sessions = of(...Array.from({ length: 201 }, (_, n) => `s${n}`));
     const refused = await analyst.mutate(

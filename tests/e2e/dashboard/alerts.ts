@@ -52,6 +52,7 @@ export function registerAlertTests(): void {
       await panel.getByRole('link', { name: 'Alerts of this rule' }).click();
       const alert = page.getByRole('row').filter({ hasText: 'bot sessions within 1 day' });
       await alert.getByText('Open').waitFor();
+      await page.getByRole('button', { name: /Rule: Bots of a day/ }).waitFor();
       await keyboard.press('j');
       const details = page.getByRole('complementary', { name: 'Alert' });
       await details.getByRole('link', { name: 'Bots of a day' }).waitFor();

@@ -77,12 +77,14 @@ export function AlertList({ base }: { base: string }) {
   const elsewhere = useQuery(trpc.alerts.get.queryOptions({ id: selected ?? '' }, { enabled: isElsewhere }));
   const alert = listed ?? (isElsewhere ? elsewhere.data : undefined);
   const set = (param: string, value: string | null) => change({ [param]: value, selected: null });
+  // All alerts of the list are of the rule, if it is filtered by one.
+  const ruleName = (list.rows?.[0] ?? alert)?.rule?.name;
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <StatusFilter value={filters.status} onChange={(status) => set('status', status)} />
         <ActiveFilters
-          filters={filters.ruleId ? [{ param: 'rule', name: 'Rule', value: alert?.rule?.name ?? filters.ruleId }] : []}
+          filters={filters.ruleId ? [{ param: 'rule', name: 'Rule', value: ruleName ?? filters.ruleId }] : []}
           onRemove={(param) => set(param, null)}
         />
       </div>

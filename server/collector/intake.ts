@@ -70,7 +70,7 @@ export const COMMIT_DELAY_MS = 15_000;
 
 /** Creates the process's intake. `idleMs` is when a session without further signs is looked at again. */
 export function createIntake(db: Database, log: Pick<Logger, 'warn'>, idleMs: number): Intake {
-  const countWrites = createStatisticsUpdater(db, ['collected_sessions', 'session_batches'], (error) =>
+  const countWrites = createStatisticsUpdater(db, ['collected_sessions'], (error) =>
     log.warn({ err: error }, 'could not update the table statistics'),
   );
   const waiting = new Set<Waiting>();

@@ -157,6 +157,20 @@ export function registerAccountTests(): void {
       await link.waitFor({ state: 'hidden' });
     });
 
+    it('of one’s own keeps its role until a question is answered', async () => {
+      const page = await dashboard.visit('/settings?tab=staff');
+      const role = page.getByRole('row').filter({ hasText: 'You' }).getByRole('combobox');
+      await role.selectOption('viewer');
+      const question = page.getByRole('alertdialog', { name: 'Make yourself viewer?' });
+      await question.getByRole('button', { name: 'Give up the role' }).waitFor();
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await question.waitFor({ state: 'detached' });
+      expect(await role.inputValue()).toBe('admin');
+      await page.reload();
+      await settle(page);
+      expect(await role.inputValue()).toBe('admin');
+    });
+
     it('keeps its role if that is refused, which the page says although another change came after it', async () => {
       const page = await dashboard.open(PROVOKES);
       for (const name of ['first', 'second']) await createAccount(name);

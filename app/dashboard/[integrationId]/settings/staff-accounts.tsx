@@ -55,8 +55,14 @@ function Accounts() {
   const [dialog, setDialog] = useState<'invite' | 'create' | null>(null);
   const closeDialog = () => setDialog(null);
   const [asked, ask] = useState<Question | null>(null);
+  const [ownRole, askOwnRole] = useState<StaffRole | null>(null);
   const accounts = useQuery(trpc.staff.list.queryOptions());
   const changes = useAccountChanges();
+  const own = accounts.data?.find(({ id }) => id === staff.id);
+  const setRole = (account: StaffAccount, role: StaffRole) => {
+    if (account.id === staff.id) askOwnRole(role);
+    else void changes.setRole(account, role);
+  };
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -74,7 +80,7 @@ function Accounts() {
       <DataTable
         caption="Staff"
         noun={['account', 'accounts']}
-        columns={columnsOf(staff.id, changes, ask)}
+        columns={columnsOf(staff.id, { ...changes, setRole }, ask)}
         rows={accounts.data}
         rowKey={({ id }) => id}
         error={accounts.error && describeError(accounts.error)}
@@ -86,13 +92,26 @@ function Accounts() {
       <CreateAccount isOpen={dialog === 'create'} onClose={closeDialog} />
       <PasswordLinkDialog account={asked?.act === 'newPassword' ? asked.account : null} onClose={() => ask(null)} />
       <AccountQuestion question={asked} onClose={() => ask(null)} changes={changes} />
+      {own && ownRole && (
+        <ConfirmDialog
+          isOpen
+          title={`Make yourself ${ROLE_WORDS[ownRole].toLowerCase()}?`}
+          act="Give up the role"
+          consequence={<p>You lose what only admins may do at once. Another admin must give you the role again.</p>}
+          onClose={() => askOwnRole(null)}
+          onConfirm={() => changes.setRole(own, ownRole)}
+        />
+      )}
     </div>
   );
 }
 
 const columnsOf = (
   ownId: string,
-  { setRole, enable }: ReturnType<typeof useAccountChanges>,
+  {
+    setRole,
+    enable,
+  }: { setRole(account: StaffAccount, role: StaffRole): void; enable(account: StaffAccount): Promise<void> },
   ask: (question: Question) => void,
 ): Column<StaffAccount>[] => [
   {
@@ -118,7 +137,7 @@ const columnsOf = (
         className="w-24"
         aria-label={`Role of ${account.name}`}
         value={account.role}
-        onChange={({ target }) => void setRole(account, target.value as StaffRole)}
+        onChange={({ target }) => setRole(account, target.value as StaffRole)}
       >
         {Object.entries(ROLE_WORDS).map(([role, name]) => (
           <option key={role} value={role}>

@@ -74,6 +74,14 @@ export function createJudge(dependencies: {
     sessions.noteJudged(session);
     if (!reading) return DONE;
     const nowMs = request.nowMs ?? reading.presence.lastSignMs;
+    const isOver = nowMs >= reading.dueAtMs;
+    // Other processes may have batches of the session. Read them before it closes.
+    if (isOver && !isDue) return judgeOnce(session, { nowMs, isDue: true });
+    if (isOver && session.replay?.batchCount !== session.batches.length) {
+      session.replay = await findReplay(db, session);
+      session.isWritingScored = await isRuleEnabled(db, session.integrationId, 'WritingSessionScored');
+      return judgeOnce(session, request);
+    }
     const cut = planCut(session, { reading, nowMs, isDue });
     session.judgedAtMs = Date.now();
     session.judgementMs = performance.now() - startedAt;
@@ -83,15 +91,6 @@ export function createJudge(dependencies: {
       return { ...DONE, againInMs: isWaiting ? RECORD_INTERVAL_MS - (Date.now() - session.recordedAtMs) : null };
     }
     const { progress, facts } = cut;
-    if (progress.closedAt !== null && !isDue) {
-      // Other processes may have batches of the session. Read them before it closes.
-      return judgeOnce(session, { nowMs, isDue: true });
-    }
-    if (progress.closedAt !== null && session.replay?.batchCount !== session.batches.length) {
-      session.replay = await findReplay(db, session);
-      session.isWritingScored = await isRuleEnabled(db, session.integrationId, 'WritingSessionScored');
-      return judgeOnce(session, request);
-    }
     const covered = new Set(session.fresh);
     const { key, version } = session;
     const { closedAt } = progress;

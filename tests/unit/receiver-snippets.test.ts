@@ -2,6 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -185,6 +186,14 @@ async function captureDelivery(url = 'http://hooks.example.com/', key = secret):
   return requests[0]!;
 }
 
+/** Sends a part of a request and closes the connection, as anybody can. Resolves when the receiver has noticed. */
+async function breakOff(host: string): Promise<void> {
+  const socket = connect(Number(host.split(':')[1]), '127.0.0.1');
+  await once(socket, 'connect');
+  socket.end('POST / HTTP/1.1\r\nHost: receiver\r\nContent-Length: 100\r\n\r\nhalf of it');
+  await once(socket.resume(), 'close');
+}
+
 describe('the Node snippet', () => {
   type Verify = (secret: string, headers: Record<string, string>, body: Buffer, now?: number) => boolean;
   const load = async (): Promise<{ verifyWebhook: Verify }> =>
@@ -202,7 +211,7 @@ describe('the Node snippet', () => {
   it.each([
     { name: 'with one secret', secrets: newSecret, rotating: '', refusal: 401 },
     { name: 'during a rotation of the secret', secrets: `whsec_new,${newSecret}`, rotating: '1', refusal: 503 },
-  ])('in a receiver accepts a genuine delivery once and refuses everything else, $name', async (each) => {
+  ])('in a receiver takes a delivery once, refuses all else, and survives a broken request, $name', async (each) => {
     write('verify-webhook.mjs', nodeVerifier!);
     const child = spawn(process.execPath, [write('receiver.mjs', nodeReceiver!)], {
       env: { NODE_ENV: 'test', PORT: '0', WEBHOOK_SECRETS: each.secrets, ROTATING: each.rotating },
@@ -223,6 +232,8 @@ describe('the Node snippet', () => {
       };
       expect([await post(), await post(), await post({ body: `${BODY} ` })]).toEqual([204, 204, each.refusal]);
       expect(await post({ headers: {} })).toBe(each.refusal);
+      await breakOff(host);
+      expect(await post()).toBe(204);
       await client.close();
     } finally {
       child.kill();

@@ -180,7 +180,7 @@ describe.each(['sync', 'async'])('the %s client', (kind) => {
       true,
       expect.any(String),
       [],
-      [broken, broken, inLine],
+      [broken, broken, inLine, inLine],
     ]);
   });
 

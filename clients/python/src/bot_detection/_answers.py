@@ -143,6 +143,9 @@ def describe_failure(error: httpx.RequestError) -> ConnectionFailedError:
     return kind(str(error) or type(error).__name__)
 
 
+_IN_LINE = "the file ends in the middle of a line"
+
+
 class Lines:
     """Makes objects of the bytes of an NDJSON file as they arrive."""
 
@@ -155,17 +158,23 @@ class Lines:
 
     def finish(self) -> None:
         if self._rest:
-            raise IncompleteFileError("the file ends in the middle of a line")
+            raise IncompleteFileError(_IN_LINE)
 
 
 class Chunks:
-    """Passes the bytes of a file on."""
+    """Passes the bytes of a file of lines on."""
+
+    def __init__(self) -> None:
+        self._last = b""
 
     def feed(self, chunk: bytes) -> list[Any]:
+        self._last = chunk or self._last
         return [chunk]
 
     def finish(self) -> None:
-        pass
+        # Not every proxy says where an answer ends, so what breaks off can look whole.
+        if not self._last.endswith(b"\n"):
+            raise IncompleteFileError(_IN_LINE)
 
 
 WithSecret = TypeVar("WithSecret", types.WebhookWithSecret, types.RotatedSecret)

@@ -174,13 +174,14 @@ describe.each(['sync', 'async'])('the %s client', (kind) => {
   it('reads files, and raises if one breaks off', async (context) => {
     const broken = ['IncompleteFileError', true, 1];
     const inLine = ['IncompleteFileError', 'the file ends in the middle of a line'];
+    const foreign = ['IncompleteFileError', 'a line of the file is none of the API'];
     expect(await play(context, 'exports')).toEqual([
       true,
       true,
       true,
       expect.any(String),
       [],
-      [broken, broken, inLine, inLine],
+      [broken, broken, inLine, foreign, inLine],
     ]);
   });
 

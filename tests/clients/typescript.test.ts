@@ -185,6 +185,7 @@ describe('a call that fails', () => {
     ['export that breaks off', { name: 'ConnectionError' }, 1],
     ['csv that breaks off', { name: 'ConnectionError' }, 1],
     ['csv without an end', { name: 'ConnectionError' }, 1],
+    ['export with a foreign line', { name: 'ConnectionError' }, 1],
     ['export of something else', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['export that hangs', { name: 'TimeoutError' }, 2],
     ['export that stalls', { name: 'TimeoutError' }, 1],

@@ -44,7 +44,16 @@ export async function* readRows<Row>(open: () => Promise<OpenFile>): AsyncGenera
   for await (const part of readParts(open)) {
     const lines = (rest + decoder.decode(part, { stream: true })).split('\n');
     rest = lines.pop()!;
-    for (const line of lines) if (line !== '') yield JSON.parse(line) as Row;
+    for (const line of lines) if (line !== '') yield parseLine(line) as Row;
+  }
+}
+
+/** A proxy may write into a file that breaks off. */
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw new ConnectionError('a line of the file is none of the API', { cause });
   }
 }
 

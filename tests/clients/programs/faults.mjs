@@ -138,6 +138,11 @@ await observe('csv that breaks off', ['cut-after'], () => readAll(client.exports
 await observe('csv without an end', [{ status: 200, headers: { 'content-type': 'text/csv' }, body: 'id\r\nx' }], () =>
   readAll(client.exports.sessions(csv)),
 );
+const ndjson = { 'content-type': 'application/x-ndjson' };
+const foreign = '{"id":"ses-1"}\n<p>Bad gateway</p>\n';
+await observe('export with a foreign line', [{ status: 200, headers: ndjson, body: foreign }], () =>
+  readAll(client.exports.sessions()),
+);
 await observe('export of something else', [{ status: 200, body: '<html>\n' }], () =>
   readAll(client.exports.sessions(csv)),
 );

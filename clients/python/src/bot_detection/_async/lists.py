@@ -98,6 +98,10 @@ class AsyncExport(Generic[T]):
         except httpx.RequestError as error:
             await self.aclose()
             raise IncompleteFileError(f"the file broke off: {describe_failure(error)}") from error
+        except ValueError as error:
+            # A proxy may write into a file that breaks off.
+            await self.aclose()
+            raise IncompleteFileError("a line of the file is none of the API") from error
         except BaseException:
             # Cancelled, for example. The connection then looks like one that has ended.
             self._is_broken = True

@@ -99,6 +99,10 @@ class Export(Generic[T]):
         except httpx.RequestError as error:
             self.close()
             raise IncompleteFileError(f"the file broke off: {describe_failure(error)}") from error
+        except ValueError as error:
+            # A proxy may write into a file that breaks off.
+            self.close()
+            raise IncompleteFileError("a line of the file is none of the API") from error
         except BaseException:
             # Cancelled, for example. The connection then looks like one that has ended.
             self._is_broken = True

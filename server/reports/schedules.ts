@@ -17,12 +17,13 @@ const INVALID_VALUE = '22023';
 
 /**
  * Selects the times at which a schedule `s` is due in [from, to], each with the time of the clock that was asked for (SQL). Postgres
- * knows the time zones: an hour that a change of clocks skips is the next one, and one that comes twice counts once.
+ * knows the time zones: an hour that a change of clocks skips is the next one, perhaps of the next day, and one that comes twice
+ * counts once.
  */
 export const dueTimes = (from: string, to: string) => `
   select clock at time zone s.time_zone as at, clock from (
     select day::date + make_interval(hours => s.hour) as clock
-      from generate_series((${from} at time zone s.time_zone)::date, (${to} at time zone s.time_zone)::date, interval '1 day') day
+      from generate_series((${from} at time zone s.time_zone)::date - 1, (${to} at time zone s.time_zone)::date, interval '1 day') day
      where s.cadence = 'daily' or s.cadence = 'weekly' and extract(isodow from day) = s.weekday
         or s.cadence = 'monthly' and extract(day from day) = s.day_of_month) days
    where clock at time zone s.time_zone >= ${from} and clock at time zone s.time_zone <= ${to}`;

@@ -93,6 +93,15 @@ describe('a schedule', () => {
     },
   );
 
+  it('finds a due time again from itself, also one that a change of clocks moves to the next day', async () => {
+    // In Nuuk the hour 23 of 28 March 2026 is skipped.
+    const [found] = await sql().unsafe(`
+      select due.at, due.clock::text from (
+        select 'daily' as cadence, 23 as hour, 'America/Nuuk' as time_zone, null::int as weekday, null::int as day_of_month) s
+       cross join lateral (${dueTimes("'2026-03-29T01:00Z'::timestamptz", "'2026-03-29T01:10Z'::timestamptz")}) due`);
+    expect(found).toMatchObject({ at: '2026-03-29T01:00:00.000Z', clock: '2026-03-28 23:00:00' });
+  });
+
   it('makes the same report only once, even if its due time comes again', async () => {
     await create({ ...SESSIONS, ...DAILY, timeZone: 'UTC' });
     const due = `${new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)}T06:00:00Z`;

@@ -81,6 +81,17 @@ describe('a report as a document', () => {
     expect(countTags(document, 'TR')).toBe(2 + 1 + names.length);
   });
 
+  it('turns no text around because a name or an id has marks of direction', async () => {
+    const head = { ...HEAD, parameters: { userId: '\u202etneduts\u2069\u202e' } };
+    const rows = [['ses_1', null, '\u2067\u202emuh\u202c 4711']];
+    const data = layOutDocument(head, SECTIONS, rows, false);
+    expect(readDocument(await renderPdf(data))).not.toContain('/ReversedChars');
+    expect([data.facts[1], data.rows[0]]).toEqual([
+      ['User', 'tneduts'],
+      ['ses_1', 'muh 4711'],
+    ]);
+  });
+
   it('draws names in many scripts with a font of the script, and embeds no other', async () => {
     const names = ['Ada', 'Ελένη', 'Иван', 'नरेन्द्र', 'محمد', 'שלום', 'วิชัย', 'বাংলা', '李小龙', 'さくら', '山﨑', '김철수'];
     const embedded = async (rows: Cell[][]) =>

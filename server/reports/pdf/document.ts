@@ -23,6 +23,10 @@ export interface DocumentData {
   note: string | null;
 }
 
+/** They turn the text that follows, so an id could turn what stands after it. Scripts that run from the right need none of them. */
+const MARKS_OF_DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;
+const printText = (text: string) => text.replace(MARKS_OF_DIRECTION, '');
+
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 /** Prints a value for people: times without milliseconds, numbers with three decimals at most. */
@@ -30,8 +34,8 @@ export function printCell(cell: Cell | undefined): string {
   if (cell === null || cell === undefined) return '';
   if (typeof cell === 'number') return String(Math.round(cell * 1_000) / 1_000);
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  if (typeof cell !== 'string') return cell.join('; ');
-  return INSTANT.test(cell) ? `${cell.slice(0, 10)} ${cell.slice(11, 19)}` : cell;
+  if (typeof cell !== 'string') return printText(cell.join('; '));
+  return INSTANT.test(cell) ? `${cell.slice(0, 10)} ${cell.slice(11, 19)}` : printText(cell);
 }
 
 /** Lays out a report as a document. `hasMore`: the rows are not all. */
@@ -80,7 +84,7 @@ function listFacts({
     ['Times', 'UTC'],
     ['Report', reportId],
   ];
-  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
+  return facts.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, printText(value)]]));
 }
 
 function showSection({ title, numbers, chart, table }: ReportSection): DocumentData['sections'][number] {

@@ -177,6 +177,7 @@ describe('a call that fails', () => {
     ['create after a cut', { name: 'SecretLostError', webhookId: expect.stringMatching(/^whk_/) }, 2],
     ['delete of nothing', { name: 'NotFoundError' }, 1],
     ['delete of nothing after 429', { name: 'NotFoundError' }, 2],
+    ['erasure of nobody after a cut', { name: 'NotFoundError' }, 2],
     ['timeout', { name: 'TimeoutError' }, 2],
     // The reason of AbortSignal.timeout.
     ['cancelled', { name: 'TimeoutError', code: DOMException.TIMEOUT_ERR }, 1],

@@ -58,11 +58,12 @@ export class Transport {
 
   /** Answers the body of a success as JSON, which has `field`. With null a success is a 204, and answers undefined. */
   request<Answer>(call: Call, field: AnswerField | null = 'data'): Promise<Answer> {
-    return this.#repeat(call, async (response, deadline) => {
+    const read: ReadAnswer<Answer> = async (response, deadline) => {
       const text = await response.text();
       deadline.end();
       return parseAnswer(response, text, field) as Answer;
-    });
+    };
+    return this.#repeat(call, read, field === null);
   }
 
   /** Answers the content of `data`. */
@@ -91,15 +92,16 @@ export class Transport {
     });
   }
 
-  async #repeat<Answer>(call: Call, read: ReadAnswer<Answer>): Promise<Answer> {
+  /** `isRemoval`: the thing is gone afterwards, and nothing is answered. */
+  async #repeat<Answer>(call: Call, read: ReadAnswer<Answer>, isRemoval = false): Promise<Answer> {
     const request = this.#makeRequest(call);
     let wasLost = false;
     for (let retry = 0; ; retry++) {
       try {
         return await this.#attempt(request, call.options, read);
       } catch (error) {
-        // An earlier attempt, whose answer got lost, has deleted it.
-        if (wasLost && call.method === 'DELETE' && error instanceof NotFoundError) return undefined as Answer;
+        // An earlier attempt, whose answer got lost, has removed it.
+        if (wasLost && isRemoval && error instanceof NotFoundError) return undefined as Answer;
         const pauseMs = isRepeatable(call.method, error) ? choosePauseMs(error, retry) : null;
         if (retry >= this.#maxRetries || pauseMs === null) throw error;
         wasLost ||= !(error instanceof ApiError && error.status === 429);

@@ -118,6 +118,7 @@ seen.webhooks = (await client.webhooks.list()).length;
 await observe('delete after a cut', ['cut-after'], async () => typeof (await client.webhooks.delete(webhook.id)));
 await observe('delete of nothing', [], () => client.webhooks.delete(webhook.id));
 await observe('delete of nothing after 429', [status(429)], () => client.webhooks.delete(webhook.id));
+await observe('erasure of nobody after a cut', ['cut-before', status(404)], () => client.users.erase('nobody'));
 
 await observe('timeout', ['hang', 'hang'], () => hasty.stats.get());
 await observe('timeout, then an answer', ['hang'], async () => typeof (await hasty.stats.get()));

@@ -234,6 +234,10 @@ describe.each(['sync', 'async'])('the %s client', (kind) => {
     ]);
   });
 
+  it('raises errors that stay what they are in another process', async (context) => {
+    expect(await play(context, 'other_processes')).toEqual(Array(4).fill([true, true, true]));
+  });
+
   it('shows no key and no secret in errors, representations, tracebacks and logs', async (context) => {
     expect(await play(context, 'secrets')).toEqual([true, true, []]);
   });

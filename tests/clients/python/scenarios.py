@@ -5,6 +5,7 @@ import io
 import json
 import logging
 import os
+import pickle
 import sys
 import time
 import traceback
@@ -19,6 +20,7 @@ from bot_detection import (
     RequestTimeoutError,
     SecretLostError,
     UnexpectedAnswerError,
+    WebhookVerificationError,
 )
 from start import start
 
@@ -350,6 +352,21 @@ async def errors() -> object:
             except UnexpectedAnswerError as error:
                 caught.append([*describe(error), len(read_log())])
     return caught
+
+
+async def other_processes() -> object:
+    """Whether errors stay what they are on the way to another process, as from a worker of multiprocessing."""
+    errors: list[Exception] = [SecretLostError("whk_1"), WebhookVerificationError("m", "body"), IncompleteFileError("m")]
+    async with connect(BASE_URL) as client:
+        try:
+            await client.sessions.get("no-such-session")
+        except ApiError as error:
+            errors.append(error)
+    copies = [pickle.loads(pickle.dumps(error)) for error in errors]
+    return [
+        [type(copy) is type(error), str(copy) == str(error), vars(copy) == vars(error)]
+        for copy, error in zip(copies, errors, strict=True)
+    ]
 
 
 async def show_error(client: AsyncClient) -> str:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 
 class BotDetectionError(Exception):
     """Every error of this package."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By itself an exception is made again of its message alone. That would fail in the process that gets it of a worker.
+        return _make_again, (type(self), self.args), self.__dict__
+
+
+def _make_again(family: type[BotDetectionError], args: tuple[Any, ...]) -> BotDetectionError:
+    return family.__new__(family, *args)
 
 
 class ConnectionFailedError(BotDetectionError):

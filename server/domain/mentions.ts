@@ -1,4 +1,5 @@
 import type { KnownUser } from '../../db/schema';
+import { writeCsvCell } from '../platform/csv';
 
 // Where texts name a user who is erased.
 
@@ -97,13 +98,16 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
   };
 }
 
-/** The ways to write a text in addresses and in JSON. */
+/** How CSV writes a text in the middle of a cell. */
+const writeInCell = (text: string) => writeCsvCell(`x${text}`).replace(/^"?x/, '').replace(/"$/, '');
+
+/** The ways to write a text in addresses, in JSON and in CSV. */
 function listForms(text: string): string[] {
   const wellFormed = text.toWellFormed();
   const encoded = encodeURIComponent(wellFormed);
   const forms = [
     ...[text, encoded, encoded.replaceAll('%20', '+'), encodeURI(wellFormed), JSON.stringify(text).slice(1, -1)],
-    new URLSearchParams({ '': wellFormed }).toString().slice(1),
+    ...[new URLSearchParams({ '': wellFormed }).toString().slice(1), writeInCell(text)],
   ];
   return forms.flatMap((form) => [form, form.replaceAll("'", '%27')]);
 }

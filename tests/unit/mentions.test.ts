@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMentionFinder, listMentionedIds } from '../../server/domain/mentions';
+import { writeCsvLine } from '../../server/platform/csv';
 
 describe('a mention of a user', () => {
   const ada = createMentionFinder({
@@ -58,6 +59,12 @@ describe('a mention of a user', () => {
     expect(sean.replace(new URL("https://lms.example/?u=sean.o'connor@ucd.example").href)).toBe(
       'https://lms.example/?u=[erased]',
     );
+  });
+
+  it('is found in the cells of a report, as CSV writes quotes and what could be a formula', () => {
+    const ann = createMentionFinder({ id: 'ann "annie"; =lee', name: '@Ann\t"Annie"', email: null, url: null });
+    const line = writeCsvLine(['ann "annie"; =lee', '@Ann\t"Annie"', 'is it ann "annie"; =lee?', 7]);
+    expect(ann.replace(line)).toBe(`"[erased]","'[erased]","is it [erased]?",7\r\n`);
   });
 
   it('is found in the names and the texts of JSON', () => {

@@ -32,7 +32,9 @@ export type RequestContext = DomainContext & AuditedContext;
 export async function requestReport(context: RequestContext, input: RequestReportInput): Promise<ReportKey> {
   const { actor, integration, db } = context;
   const parameters = readParameters(input);
-  const window = chooseWindow(parameters, input.until);
+  // One clock for both, so that a window of the days that the plan keeps does not begin before them.
+  const requestedAt = new Date().toISOString();
+  const window = chooseWindow(parameters, input.until ?? requestedAt);
   const template = TEMPLATES[input.template];
   await template.assertSubject({ ...context, ...window, parameters });
   const id = createId('rep');
@@ -50,7 +52,7 @@ export async function requestReport(context: RequestContext, input: RequestRepor
     }
     const asked = { name: input.name ?? template.name, template: input.template, format: input.format, parameters };
     await tx.insert(reportJobs).values({
-      ...{ integrationId, id, ...asked, ...window, requestedBy: nameOf(actor) },
+      ...{ integrationId, id, ...asked, ...window, requestedAt, requestedBy: nameOf(actor) },
       expiresAt: sql`now() + ${REPORT_DAYS}::int * interval '1 day'`,
     });
     await recordAct(tx, actor, { action: 'ReportRequested', integrationId, subjectId: id, details: asked });

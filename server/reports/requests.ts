@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, inArray, notExists, or, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
+import { MIN_INSTANT_MS } from '../../contract/fields';
 import {
   PARAMETER_NAMES,
   REPORT_DAYS,
@@ -71,10 +72,11 @@ export function readParameters(input: object): ReportParameters {
   );
 }
 
-/** The window of that many days that ends at a time, or now. */
+/** The window of that many days that ends at a time, or now. It begins with the earliest time at the earliest. */
 export function chooseWindow({ days = DEFAULT_DAYS }: ReportParameters, until?: string) {
   const endMs = until === undefined ? Date.now() : Date.parse(until);
-  return { startAt: new Date(endMs - days * DAY_MS).toISOString(), endAt: new Date(endMs).toISOString() };
+  const startMs = Math.max(endMs - days * DAY_MS, MIN_INSTANT_MS);
+  return { startAt: new Date(startMs).toISOString(), endAt: new Date(endMs).toISOString() };
 }
 
 const factOf = ({ orm }: Database) =>

@@ -349,6 +349,13 @@ describe('a request', () => {
     expect(await count()).toBe(before);
   });
 
+  it('covers no time before the earliest that there is', async () => {
+    const until = '0001-01-01T12:00:00.000Z';
+    const { id } = await make({ template: 'sessions', format: 'json', days: 730, until });
+    const { startAt, endAt } = (await download(id)).body.report;
+    expect([startAt, endAt]).toEqual(['0001-01-01T00:00:00.000Z', until]);
+  });
+
   it('names what exists', async () => {
     const course = await request({ template: 'course-integrity', format: 'csv', days: 1, courseId: 'nothing' });
     expect([course.status, course.body.error.message]).toEqual([404, 'Course not found']);

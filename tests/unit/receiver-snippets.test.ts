@@ -12,15 +12,17 @@ import { attemptDelivery, secretContext } from '../../server/webhooks/attempt';
 import { createWebhookClient, type PostRequest } from '../../server/webhooks/http-client';
 import { createWebhookSecret, signPayload } from '../../server/webhooks/signature';
 import { readBlocks } from '../support/documents';
+import { findFreePort } from '../support/ports';
+import { waitUntil } from '../support/receiver';
 import vectors from '../vectors/signature.json';
 
 // Runs the code that customers paste from docs/webhooks.md, exactly as printed.
 
 const blocks = readBlocks('docs/webhooks.md');
 const findProgram = (name: string) => blocks.find((block) => block.name === name)?.code;
-const [nodeVerifier, nodeReceiver, pythonVerifier] = ['verify-webhook.mjs', 'receiver.mjs', 'verify_webhook.py'].map(
-  findProgram,
-);
+const [nodeVerifier, nodeReceiver, pythonVerifier, pythonReceiver] = [
+  ...['verify-webhook.mjs', 'receiver.mjs', 'verify_webhook.py', 'receiver.py'],
+].map(findProgram);
 
 const directory = mkdtempSync(join(tmpdir(), 'receiver-snippets-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -44,6 +46,8 @@ interface Case {
 const { secret, timestamp } = vectors;
 const NOW = Number(timestamp);
 const BODY = '{"botScore":0.91,"name":"Zoë 🪝"}';
+/** Genuine, but larger than any delivery: who has no secret can send as much. */
+const LARGE = JSON.stringify({ name: 'x'.repeat(2 ** 20) });
 const signBytes = (body: Buffer, key = secret, at = timestamp) =>
   `sha256=${createHmac('sha256', key).update(`${at}.`).update(body).digest('hex')}`;
 const SIGNATURE = signBytes(Buffer.from(BODY));
@@ -154,7 +158,7 @@ it('a delivery has the headers that the page lists', async () => {
 });
 
 /** Captures what the product sends for a test delivery, which has every header. */
-async function captureDelivery(url = 'http://hooks.example.com/', key = secret): Promise<PostRequest> {
+async function captureDelivery(url = 'http://hooks.example.com/', key = secret, payload = BODY): Promise<PostRequest> {
   const secrets = createSecrets(Buffer.alloc(32));
   const owner = { integrationId: 'int_1', subscriptionId: 'whk_1' };
   const requests: PostRequest[] = [];
@@ -175,7 +179,7 @@ async function captureDelivery(url = 'http://hooks.example.com/', key = secret):
       leaseOwner: null,
       attempt: 1,
       eventType: 'BotDetected',
-      payload: BODY,
+      payload,
       url,
       secretSealed: secrets.seal(key, secretContext(owner.integrationId, owner.subscriptionId)),
       previousSecretSealed: null,
@@ -234,6 +238,7 @@ describe('the Node snippet', () => {
       expect(await post({ headers: {} })).toBe(each.refusal);
       await breakOff(host);
       expect(await post()).toBe(204);
+      expect(await post(await captureDelivery(`http://${host}/`, newSecret, LARGE))).toBe(each.refusal);
       await client.close();
     } finally {
       child.kill();
@@ -272,5 +277,31 @@ json.dump(results, sys.stdout)
   it.each(CASES.map((each, index) => ({ ...each, index })))('gives $isValid for $name', ({ index, isValid }) => {
     results ??= run();
     expect(results[index]).toBe(isValid);
+  });
+
+  it('in a receiver takes a delivery, and reads no body of over 1 MiB', async () => {
+    write('verify_webhook.py', pythonVerifier!);
+    const port = await findFreePort();
+    const child = spawn('python3', [write('receiver.py', pythonReceiver!)], {
+      env: { NODE_ENV: 'test', PATH: process.env.PATH, PORT: String(port), WEBHOOK_SECRETS: newSecret },
+      stdio: 'ignore',
+    });
+    const url = `http://127.0.0.1:${port}/`;
+    const client = createWebhookClient({ allowedHosts: new Set([`127.0.0.1:${port}`]) });
+    const post = async (payload: string) => {
+      const request = await captureDelivery(url, newSecret, payload);
+      const result = await client.post({ ...request, signal: undefined, timeoutMs: 5_000 });
+      return result.kind === 'response' ? result.status : result.kind;
+    };
+    try {
+      await waitUntil(async () => (await post(BODY)) === 204);
+      // It may close the connection before the answer is read.
+      expect([401, 'network']).toContain(await post(LARGE));
+      expect(await post(BODY)).toBe(204);
+    } finally {
+      await client.close();
+      child.kill();
+      await once(child, 'close');
+    }
   });
 });

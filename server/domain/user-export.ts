@@ -116,11 +116,10 @@ function listOfUser(
 ): Section {
   const [first, second] = key.map((column) => `${alias}.${column}`);
   const read = (condition: string) => `
-    select row_to_json(shown)::text as json, key from (
-      select array[${first}::text, ${second}::text] as key, ${show(table, alias)} ${more}
-        from ${getTableConfig(table).name} ${alias}
-       where ${alias}.integration_id = $1 and ${alias}.user_id = $2 ${condition}
-       order by ${first}, ${second} limit ${pageRows}) shown`;
+    select row_to_json(shown)::text as json, array[${first}::text, ${second}::text] as key
+      from ${getTableConfig(table).name} ${alias} cross join lateral (select ${show(table, alias)} ${more}) shown
+     where ${alias}.integration_id = $1 and ${alias}.user_id = $2 ${condition}
+     order by ${first}, ${second} limit ${pageRows}`;
   const begin = read('');
   const goOn = read(`and (${first}, ${second}) > ($3::timestamptz, $4)`);
   return async function* ({ context, userId }) {
@@ -137,9 +136,9 @@ function listOfUser(
 
 /** The rows of a session in another table, as a JSON array. */
 const nested = (name: string, table: PgTable, order: string, condition = 'true') => `,
-  (select coalesce(json_agg(row_to_json(n) order by n.place), '[]') from (
-     select t.${order} as place, ${show(table, 't')} from ${getTableConfig(table).name} t
-      where t.integration_id = s.integration_id and t.session_id = s.id and ${condition}) n) as "${name}"`;
+  (select coalesce(json_agg(row_to_json(n) order by t.${order}), '[]')
+     from ${getTableConfig(table).name} t cross join lateral (select ${show(table, 't')}) n
+    where t.integration_id = s.integration_id and t.session_id = s.id and ${condition}) as "${name}"`;
 
 const SESSION_PARTS = [
   nested('events', sessionEvents, 'sequence'),
@@ -187,12 +186,12 @@ function listMentions({ table, text, isOfUser = 'false', more = '', order = BY_I
      where t.integration_id = $1 and (${columns}) > (${readFrom('$2')})
      order by ${columns} offset ${SCANNED_ROWS - 1} limit 1`;
   const read = `
-    select row_to_json(shown)::text as json, ${text.replaceAll('t.', 'shown.')} as text, "isOfUser" from (
-      select ${show(table, 't')} ${more}, (${isOfUser}) as "isOfUser" from ${name} t
-       where t.integration_id = $1 and (${columns}) > (${readFrom('$2')})
-         and ($3::text is null or (${columns}) <= (${readFrom('$3')}))
-         and (${mayMention(text, '$4')} or $5::text is null or ${isOfUser})
-       order by ${columns}) shown`;
+    select row_to_json(shown)::text as json, ${text.replaceAll('t.', 'shown.')} as text, (${isOfUser}) as "isOfUser"
+      from ${name} t cross join lateral (select ${show(table, 't')} ${more}) shown
+     where t.integration_id = $1 and (${columns}) > (${readFrom('$2')})
+       and ($3::text is null or (${columns}) <= (${readFrom('$3')}))
+       and (${mayMention(text, '$4')} or $5::text is null or ${isOfUser})
+     order by ${columns}`;
   return async function* ({ context, userId, finder }) {
     const { id } = context.integration;
     for (let after: string[] | undefined = first; after; ) {

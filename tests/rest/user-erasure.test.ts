@@ -602,6 +602,33 @@ describe('an export', () => {
     expect(answer.text).not.toContain(customer.key.slice(-4));
   });
 
+  it('has rows as they are stored, and nothing of how they were read', async () => {
+    const { data } = (await (await createAda()).get(userPath(ID, 'export'))).body;
+    const fieldsOf = ([first]: object[]) => Object.keys(first!).sort().join(' ');
+    const [session] = data.sessions;
+    expect(session).not.toHaveProperty('key');
+    expect(fieldsOf(session.events)).toBe('durationMs eventCount metadata sequence sessionId timestamp type url');
+    expect(fieldsOf(session.scores)).toBe(
+      'botScore detectionFlags evidence ruleSetVersion scoredAt segments sessionId',
+    );
+    expect(fieldsOf(session.matches)).toBe('confidence contextId correlatedAt sessionId userId');
+    expect(fieldsOf(session.verdicts)).toBe(
+      'actorKind botAt botScore confidence decidedAt isUndo label mediumAt notes reasons ruleSetVersion sessionId',
+    );
+    expect(fieldsOf(data.devices)).toBe('confirmedAt fingerprint firstConfirmedAt notes userId');
+    expect(fieldsOf(data.anomalies)).toBe(
+      'acknowledgedAt detectedAt fingerprint id metadata resolvedAt sessionId severity type userId',
+    );
+    expect(fieldsOf(data.writing)).toBe(
+      'aiScore browsingSessionId documentId evidence scoredAt sessionId userId wordCount',
+    );
+    expect(fieldsOf(data.alerts)).toBe(
+      'acknowledgedAt id message resolvedAt ruleId severity triggeredAt url windowEnd windowStart',
+    );
+    expect(fieldsOf(data.webhookEvents)).toBe('createdAt ended id payload position type');
+    expect(fieldsOf(data.auditEntries)).toBe('action actorKind details id occurredAt subjectId');
+  });
+
   it('has each entry of a long audit log that mentions the user once', async () => {
     const customer = await createAda();
     await server.database.db.sql`

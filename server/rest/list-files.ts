@@ -31,8 +31,8 @@ export function makeFileFormats(procedure: AnyTRPCProcedure): FileFormats {
     csv: {
       extension: 'csv',
       contentType: 'text/csv; charset=utf-8; header=present',
-      head: BYTE_ORDER_MARK + writeCsvLine(columns.map((path) => path.join('.'))),
-      writeRow: (row) => writeCsvLine(columns.map((path) => readCell(row, path))),
+      head: BYTE_ORDER_MARK + writeCsvLine(columns.map(({ path }) => path.join('.'))),
+      writeRow: (row) => writeCsvLine(columns.map((column) => readCell(row, column))),
     },
     ndjson: {
       extension: 'ndjson',
@@ -43,22 +43,26 @@ export function makeFileFormats(procedure: AnyTRPCProcedure): FileFormats {
   };
 }
 
+interface Column {
+  path: string[];
+  /** Whether it holds a list of texts. An empty one is told by its schema alone. */
+  isTexts: boolean;
+}
+
 /** Lists the fields of a schema in their order, those of an object in its place. */
-function listColumns(schema: z.ZodType, path: string[] = []): string[][] {
+function listColumns(schema: z.ZodType, path: string[] = []): Column[] {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional)
     return listColumns(schema.unwrap() as z.ZodType, path);
-  if (!(schema instanceof z.ZodObject)) return [path];
+  if (!(schema instanceof z.ZodObject))
+    return [{ path, isTexts: schema instanceof z.ZodArray && schema.element instanceof z.ZodString }];
   return Object.entries(schema.shape).flatMap(([name, field]) => listColumns(field as z.ZodType, [...path, name]));
 }
 
-const isText = (value: unknown) => typeof value === 'string';
-
-/** Reads the field at a path. A list of texts is joined, anything else that has parts is written as JSON. */
-function readCell(row: unknown, path: string[]): Cell {
+/** Reads the cell of a column. A list of texts is joined, anything else that has parts is written as JSON. */
+function readCell(row: unknown, { path, isTexts }: Column): Cell {
   const value = path.reduce((holder, name) => (holder as Record<string, unknown> | null | undefined)?.[name], row);
   if (value === undefined || value === null) return null;
-  if (typeof value !== 'object' || (Array.isArray(value) && value.every(isText))) return value as Cell;
-  return JSON.stringify(value);
+  return isTexts || typeof value !== 'object' ? (value as Cell) : JSON.stringify(value);
 }
 
 /** Reads a page of a list with its filters. */

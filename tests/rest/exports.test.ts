@@ -101,6 +101,17 @@ describe('an export', () => {
     expect(await columnsOf('audit-log')).toBe('id,at,action,actor.kind,actor.id,actor.name,subjectId,details');
   });
 
+  it('as CSV has an empty list of objects as JSON, as it has a full one', async () => {
+    const own = await Customer.create(server, scoredSession(0.97).facts);
+    const read = async () => readCsv(await readExport(own, '/v1/exports/webhook-events?format=csv&sort=oldest'));
+    expect((await read()).map((row) => row.at(-1))).toEqual(['outcomes', '[]']);
+    const url = 'https://example.com/hooks';
+    expect((await own.post('/v1/webhooks', { url, eventType: 'BotDetected', enabled: false })).status).toBe(200);
+    await own.accept(scoredSession(0.98).facts);
+    const [, , full] = await read();
+    expect(JSON.parse(full!.at(-1)!)).toMatchObject([{ outcome: 'skipped', reason: 'disabled' }]);
+  });
+
   it('as CSV runs no text of visitors and customers as a formula; as NDJSON it has the texts as they are', async () => {
     const facts = AWKWARD_TEXTS.flatMap((name, n) => [
       started(`s-${n}`),

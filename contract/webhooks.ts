@@ -179,10 +179,8 @@ const writableFields = {
   eventType: wireText('BotDetected')
     .describe('One of the seven event types, in any case.')
     .meta({ enum: [...EVENT_TYPE_NAMES], example: 'BotDetected' }),
-  name: text(1, 100)
-    .describe('Default: the event type.')
-    .meta({ minLength: 1, maxLength: 100, example: 'Bots to the review queue' }),
-  enabled: z.boolean().describe('Default: true.').meta({ example: true }),
+  name: text(1, 100).meta({ minLength: 1, maxLength: 100, example: 'Bots to the review queue' }),
+  enabled: z.boolean().meta({ example: true }),
 };
 
 /** Makes a field optional. In a create request, null means absent. */
@@ -192,8 +190,8 @@ export const createWebhookInput = z.object({
   url: writableFields.url,
   eventType: writableFields.eventType,
   threshold: orNull(thresholdSchema),
-  name: orNull(writableFields.name),
-  enabled: orNull(writableFields.enabled),
+  name: orNull(writableFields.name.describe('Default: the event type.')),
+  enabled: orNull(writableFields.enabled.describe('Default: true.')),
 });
 export type CreateWebhookInput = z.infer<typeof createWebhookInput>;
 

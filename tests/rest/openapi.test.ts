@@ -171,6 +171,11 @@ describe('the document', () => {
     for (const parameter of parameters) expect(parameter.required ?? false).toBe(false);
   });
 
+  it('names no default of a field in a change: what is absent stays as it is', () => {
+    const { requestBody } = document.listOperations().find(({ method }) => method === 'patch')!.operation;
+    expect(JSON.stringify(requestBody)).not.toMatch(/default/i);
+  });
+
   it('names / as its server, or the regions’ servers if they are set', () => {
     expect(document.json.servers.map(({ url }: { url: string }) => url)).toEqual(['/']);
     const urls = { PUBLIC_URL_US: 'https://us.example.com', PUBLIC_URL_EU: 'https://eu.example.com' };

@@ -2632,15 +2632,9 @@ export interface components {
             eventType?: "BotDetected" | "SessionAnomaly" | "SessionCorrelated" | "WritingSessionScored" | "ReportReady" | "AlertTriggered" | "ThresholdExceeded";
             /** @description Null removes it. */
             threshold?: components["schemas"]["ThresholdInput"] | null;
-            /**
-             * @description Default: the event type.
-             * @example Bots to the review queue
-             */
+            /** @example Bots to the review queue */
             name?: string;
-            /**
-             * @description Default: true.
-             * @example true
-             */
+            /** @example true */
             enabled?: boolean;
         };
         UpdateWebhookResponse: {

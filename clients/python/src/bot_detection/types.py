@@ -1155,13 +1155,7 @@ class UpdateWebhookRequest(TypedDict):
     Null removes it.
     """
     name: NotRequired[str]
-    """
-    Default: the event type.
-    """
     enabled: NotRequired[bool]
-    """
-    Default: true.
-    """
 
 
 class Usage(TypedDict):

@@ -8,7 +8,7 @@ import { listSessionsInput } from './sessions';
 /** Of lists by time. */
 export const TIME_SORTS = ['newest', 'oldest'] as const;
 export type TimeSort = (typeof TIME_SORTS)[number];
-export const timeSort = word(TIME_SORTS).default('newest');
+export const timeSort = word(TIME_SORTS).prefault('newest');
 
 /** `highestScore` sorts the newest 5,000 sessions of the filters only. */
 export const SESSION_SORTS = [...TIME_SORTS, 'highestScore'] as const;

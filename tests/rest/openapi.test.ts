@@ -1,7 +1,10 @@
+import { getInputOutputParsers } from 'trpc-to-openapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ZodObject, ZodType } from 'zod';
 import { API_VERSION } from '../../contract/version';
 import { readEnv } from '../../server/platform/env';
 import { generateDocument } from '../../server/rest/document';
+import { ROUTES } from '../../server/rest/routes';
 import { expectError } from '../support/answers';
 import { OpenApiDocument } from '../support/document';
 import { closed, scored, scoredSession, started } from '../support/facts';
@@ -72,6 +75,11 @@ const PAYLOADS: Record<string, string[]> = {
   SessionCorrelated: ['sessionId', 'userId', 'correlationConfidence', 'correlatedAt', 'contextId?'],
   WritingSessionScored: ['sessionId', 'aiScore', 'scoredAt', 'userId?', 'documentId?', 'wordCount?'],
 };
+
+interface Parameter {
+  name: string;
+  schema: { default?: unknown };
+}
 
 const WEBHOOK = { url: 'https://example.com/hook', eventType: 'BotDetected' };
 
@@ -169,6 +177,22 @@ describe('the document', () => {
     const pageSize = parameters.find(({ name }: { name: string }) => name === 'pageSize');
     expect(pageSize.schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 100, default: 50 });
     for (const parameter of parameters) expect(parameter.required ?? false).toBe(false);
+  });
+
+  it('says the default of each parameter and field that has one', () => {
+    const operations = document.listOperations();
+    for (const { method, template, procedure } of ROUTES) {
+      const { operation } = operations.find((one) => one.path === template && one.method === method.toLowerCase())!;
+      const body = operation.requestBody?.content['application/json'].schema.properties ?? {};
+      const parameters: Parameter[] = operation.parameters ?? [];
+      const said = { ...body, ...Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])) };
+      const { shape } = getInputOutputParsers(procedure as never).inputParser as ZodObject;
+      for (const [name, schema] of Object.entries(shape)) {
+        if (!said[name]) continue;
+        const { data } = (schema as ZodType).safeParse(undefined);
+        expect([operation.operationId, name, said[name].default]).toEqual([operation.operationId, name, data]);
+      }
+    }
   });
 
   it('names no default of a field in a change: what is absent stays as it is', () => {

@@ -101,6 +101,8 @@ export const instantText = () =>
     .transform((value) => new Date(value).toISOString());
 
 const DATE_ONLY = /^\d{4}-\d{2}-\d{2}$/;
+/** The fraction of a second if it is no whole number of milliseconds. */
+const FINER_THAN_MS = /\.\d{3}\d*[1-9]/;
 const DAY_MS = 86_400_000;
 
 /** A bound of [start, end). A date as the end means the end of that UTC day. */
@@ -122,8 +124,9 @@ const rangeBound = (edge: 'start' | 'end', description: string) =>
         context.issues.push({ code: 'custom', input: value, message });
         return z.NEVER;
       }
-      const endsLater = isWholeDay && edge === 'end';
-      return { at: endsLater ? new Date(Date.parse(parsed.data) + DAY_MS).toISOString() : parsed.data, isWholeDay };
+      // Times of rows are whole milliseconds: the next one is the first at or after a finer bound, as it is the first not before it.
+      const laterMs = isWholeDay && edge === 'end' ? DAY_MS : FINER_THAN_MS.test(value) ? 1 : 0;
+      return { at: new Date(Date.parse(parsed.data) + laterMs).toISOString(), isWholeDay };
     })
     // Without a format: generated clients would send only one of the two forms.
     .meta({ type: 'string', example: EXAMPLE_BOUNDS[edge], description })

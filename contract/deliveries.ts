@@ -73,7 +73,9 @@ export const deliveryDetailsSchema = deliverySchema
       .string()
       .nullable()
       .meta({ example: '{"sessionId":"ses_5Hk2mQ","botScore":0.93}' })
-      .describe('The body, byte by byte: JSON as text. Null for a test delivery.'),
+      .describe(
+        'The body, byte by byte: JSON as text; `{"erased":true}` if the event names a user who was erased. Null for a test delivery.',
+      ),
     attemptLog: z.array(attemptSchema).describe('All attempts, oldest first.'),
   })
   .meta({ id: 'WebhookDeliveryDetails' });

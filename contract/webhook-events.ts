@@ -45,7 +45,7 @@ export const webhookEventSchema = z
     eventType: z.enum(EVENT_TYPE_NAMES),
     createdAt: wireInstant().describe('When it fired.'),
     payload: wireText('{"sessionId":"ses_5Hk2mQ","botScore":0.93}').describe(
-      'The body of its deliveries, byte by byte: JSON as text.',
+      'The body of its deliveries, byte by byte: JSON as text; `{"erased":true}` if it names a user who was erased.',
     ),
     outcomes: z
       .array(eventOutcomeSchema)

@@ -2,6 +2,7 @@ import { getInputOutputParsers } from 'trpc-to-openapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ZodObject, ZodType } from 'zod';
 import { API_VERSION } from '../../contract/version';
+import { ERASED_PAYLOAD } from '../../server/domain/erased-users';
 import { readEnv } from '../../server/platform/env';
 import { generateDocument } from '../../server/rest/document';
 import { ROUTES } from '../../server/rest/routes';
@@ -193,6 +194,11 @@ describe('the document', () => {
         expect([operation.operationId, name, said[name].default]).toEqual([operation.operationId, name, data]);
       }
     }
+  });
+
+  it('says what a payload becomes when its user is erased', () => {
+    for (const schema of ['WebhookEvent', 'WebhookDeliveryDetails'])
+      expect(document.json.components.schemas[schema].properties.payload.description).toContain(ERASED_PAYLOAD);
   });
 
   it('names no default of a field in a change: what is absent stays as it is', () => {

@@ -2023,7 +2023,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The body of its deliveries, byte by byte: JSON as text.
+             * @description The body of its deliveries, byte by byte: JSON as text; `{"erased":true}` if it names a user who was erased.
              * @example {"sessionId":"ses_5Hk2mQ","botScore":0.93}
              */
             payload: string;
@@ -2164,7 +2164,7 @@ export interface components {
              */
             finishedAt: string | null;
             /**
-             * @description The body, byte by byte: JSON as text. Null for a test delivery.
+             * @description The body, byte by byte: JSON as text; `{"erased":true}` if the event names a user who was erased. Null for a test delivery.
              * @example {"sessionId":"ses_5Hk2mQ","botScore":0.93}
              */
             payload: string | null;

@@ -1449,7 +1449,7 @@ class WebhookDeliveryDetails(TypedDict):
     finishedAt: str | None
     payload: str | None
     """
-    The body, byte by byte: JSON as text. Null for a test delivery.
+    The body, byte by byte: JSON as text; `{"erased":true}` if the event names a user who was erased. Null for a test delivery.
     """
     attemptLog: list[WebhookAttempt]
     """
@@ -1474,7 +1474,7 @@ class WebhookEvent(TypedDict):
     """
     payload: str
     """
-    The body of its deliveries, byte by byte: JSON as text.
+    The body of its deliveries, byte by byte: JSON as text; `{"erased":true}` if it names a user who was erased.
     """
     outcomes: list[WebhookEventOutcome]
     """

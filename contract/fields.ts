@@ -113,7 +113,8 @@ export interface RangeBound {
 
 const EXAMPLE_BOUNDS = { start: '2026-01-01', end: '2026-01-31T09:30:00Z' };
 
-const rangeBound = (edge: 'start' | 'end', description: string) =>
+/** A bound in a query: a date, or a date-time with an offset. */
+export const rangeBound = (edge: 'start' | 'end', description: string) =>
   z
     .string()
     .transform((value, context): RangeBound => {

@@ -1,13 +1,24 @@
 import { z } from 'zod';
-import { dateRange, int32, isReversed, wireInstant, wireText } from './fields';
+import { int32, isReversed, rangeBound, wireInstant, wireText } from './fields';
 import { tierSchema } from './tiers';
 
-export const usageInput = z.object(dateRange('Requests')).check((context) => {
-  const { startDate, endDate } = context.value;
-  if (!startDate || !endDate || !isReversed(startDate, endDate)) return;
-  const message = 'must not be before startDate';
-  context.issues.push({ code: 'custom', input: context.value, path: ['endDate'], message });
-});
+export const usageInput = z
+  .object({
+    startDate: rangeBound(
+      'start',
+      'The first of the whole UTC days that count is that of it: ISO 8601 date (UTC), or date-time with offset.',
+    ),
+    endDate: rangeBound(
+      'end',
+      'The last of the whole UTC days that count is that of it: ISO 8601 date (UTC), or date-time with offset; at midnight, the day before.',
+    ),
+  })
+  .check((context) => {
+    const { startDate, endDate } = context.value;
+    if (!startDate || !endDate || !isReversed(startDate, endDate)) return;
+    const message = 'must not be before startDate';
+    context.issues.push({ code: 'custom', input: context.value, path: ['endDate'], message });
+  });
 export type UsageInput = z.infer<typeof usageInput>;
 
 /** The caller's own consumption (specification: GET /v1/usage). */

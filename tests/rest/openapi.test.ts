@@ -201,6 +201,11 @@ describe('the document', () => {
       expect(document.json.components.schemas[schema].properties.payload.description).toContain(ERASED_PAYLOAD);
   });
 
+  it('says that usage counts whole days, whatever the time of a bound', () => {
+    for (const { name, description } of document.json.paths['/v1/usage'].get.parameters)
+      expect([name, description]).toEqual([name, expect.stringMatching(/whole UTC days/)]);
+  });
+
   it('names no default of a field in a change: what is absent stays as it is', () => {
     const { requestBody } = document.listOperations().find(({ method }) => method === 'patch')!.operation;
     expect(JSON.stringify(requestBody)).not.toMatch(/default/i);

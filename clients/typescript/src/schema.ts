@@ -4600,9 +4600,9 @@ export interface operations {
     getUsage: {
         parameters: {
             query?: {
-                /** @description Requests at or after it: ISO 8601 date (UTC), or date-time with offset. */
+                /** @description The first of the whole UTC days that count is that of it: ISO 8601 date (UTC), or date-time with offset. */
                 startDate?: string;
-                /** @description Requests before it: ISO 8601 date-time with offset, or a date, which means the end of that UTC day. */
+                /** @description The last of the whole UTC days that count is that of it: ISO 8601 date (UTC), or date-time with offset; at midnight, the day before. */
                 endDate?: string;
             };
             header?: never;

@@ -481,11 +481,11 @@ class GetAnalyticsQuery(TypedDict):
 class GetUsageQuery(TypedDict):
     start_date: NotRequired[str | None]
     """
-    Requests at or after it: ISO 8601 date (UTC), or date-time with offset.
+    The first of the whole UTC days that count is that of it: ISO 8601 date (UTC), or date-time with offset.
     """
     end_date: NotRequired[str | None]
     """
-    Requests before it: ISO 8601 date-time with offset, or a date, which means the end of that UTC day.
+    The last of the whole UTC days that count is that of it: ISO 8601 date (UTC), or date-time with offset; at midnight, the day before.
     """
 
 

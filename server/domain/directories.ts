@@ -91,7 +91,7 @@ const selectUsers = (rows: string) => `
     from (${rows}) u cross join lateral (${countEntity('user', 'u')}) s
     ${joinEnds('user', 'u')}
    order by u.id limit $3`;
-const LIST_USERS = selectUsers(nextRows('users'));
+const LIST_USERS = composePage('users', selectUsers(nextRows('users')));
 const READ_USER = selectUsers(oneRow('users'));
 
 /** Lists the courses that sessions took place in, by id (specification: GET /v1/courses). */
@@ -116,7 +116,7 @@ const selectCourses = (rows: string) => `
     from (${rows}) course cross join lateral (${countEntity('course', 'course')}) s
     ${joinEnds('course', 'course')}
    order by course.id limit $3`;
-const LIST_COURSES = selectCourses(nextRows('courses'));
+const LIST_COURSES = composePage('courses', selectCourses(nextRows('courses')));
 const READ_COURSE = selectCourses(oneRow('courses'));
 
 /**
@@ -224,6 +224,18 @@ async function listSorted<Row, Item>(
   });
 }
 
+/**
+ * Adds to the rows of a page where it stopped, if it is short and did not come to the end: the last row that it looked at. By the same
+ * statement, because users that come in between would move that row. Without rows, there is one of nulls.
+ */
+function composePage(table: 'users' | 'courses', page: string): string {
+  return `
+  select p.*, case when count(p.id) over () < $3 then (
+           select id from ${table} where integration_id = $1 and id > $2 order by id offset ${MAX_EXAMINED - 1} limit 1) end as "stoppedAt"
+    from (select) one left join lateral (${page}) p on true
+   order by p.id`;
+}
+
 /** Reads a page of a list in the order of ids. The parameters of `statement` are: integration, last id, limit and botAt. */
 async function listById<Row extends { id: string }, Item>(
   context: DomainContext,
@@ -236,17 +248,13 @@ async function listById<Row extends { id: string }, Item>(
   return readPage(context, { route, filters: {} }, input, {
     async read(after, limit) {
       // The first page begins after the empty string, because every id sorts after it.
-      const lastId = String(after?.[0] ?? '');
-      const rows = await context.db.query<Row>(statement, [integration.id, lastId, limit, integration.botAt]);
-      if (rows.length === limit) return rows;
-      const [stoppedAt] = await context.db.query<{ id: string }>(findStop(route), [integration.id, lastId]);
-      return { rows, stoppedAt: stoppedAt as Row | undefined };
+      const parameters = [integration.id, String(after?.[0] ?? ''), limit, integration.botAt];
+      const found = await context.db.query<Row & { stoppedAt: string | null }>(statement, parameters);
+      const stoppedAt = found[0]?.stoppedAt;
+      const rows = found.filter(({ id }) => id !== null).map(({ stoppedAt: _, ...row }) => row as unknown as Row);
+      return { rows, stoppedAt: stoppedAt ? ({ id: stoppedAt } as Row) : undefined };
     },
     locate: (row) => [row.id],
     show,
   });
 }
-
-/** Finds the last row that a page looked at, if it did not come to the end. */
-const findStop = (table: 'users' | 'courses') => `
-  select id from ${table} where integration_id = $1 and id > $2 order by id offset ${MAX_EXAMINED - 1} limit 1`;

@@ -360,3 +360,26 @@ it('the list passes users without sessions in bounded pages, and each other user
   }
   expect(pages).toEqual([['a-first'], [], ['z-last']]);
 });
+
+it('the list shows nobody twice if users come while a bounded page is read', async () => {
+  const customer = await Customer.create(server);
+  await customer.accept([started('s-1'), correlated('s-1', 'b-00990-known')]);
+  const insert = (prefix: string, count: number) => server.database.db.sql`
+    insert into users (integration_id, id, name, described_at)
+    select ${customer.id}, ${prefix} || lpad(n::text, 5, '0'), 'Nobody', now() from generate_series(1, ${count}::int) n`;
+  await insert('b-', 1_200);
+  const { db } = server.service;
+  const { query } = db;
+  let inserted = 0;
+  // As another process, after each statement.
+  Object.assign(db, {
+    async query(...[text, parameters]: Parameters<typeof query>) {
+      const rows = await query(text, parameters);
+      await insert(`a${inserted++}-`, 20);
+      return rows;
+    },
+  });
+  const walk = async () => (await customer.readAll('/v1/users')).map(({ id }: { id: string }) => id);
+  expect(await walk().finally(() => Object.assign(db, { query }))).toEqual(['b-00990-known']);
+  expect(inserted).toBeGreaterThan(1);
+});

@@ -31,11 +31,18 @@ function trimEndSlashes(text: string): string {
   return text.slice(0, end);
 }
 
-const origin = z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).transform(trimEndSlashes);
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
+const endpoint = httpUrl.transform(trimEndSlashes);
 
-const operatorUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-  .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not contain a user name');
+/** Where a region is. Pages, links and cookies know no folder, and the API document shows the address to everyone. */
+const publicUrl = z.string().transform((text, context) => {
+  const { href = '', origin = '' } = URL.canParse(text) ? new URL(text) : {};
+  if (/^https?:/.test(href) && trimEndSlashes(href) === origin) return origin;
+  context.issues.push({ code: 'custom', input: text, message: 'must be an http or https address without a path' });
+  return z.NEVER;
+});
+
+const operatorUrl = httpUrl.refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not contain a user name');
 
 const retryDelays = z
   .string()
@@ -116,10 +123,10 @@ export const settingsSchema = z.object({
     .enum(REGIONS, { error: 'must be us or eu' })
     .default('us')
     .describe('`us` or `eu`. A database belongs to the region of its first start; a start with the other one fails.'),
-  PUBLIC_URL_US: origin
+  PUBLIC_URL_US: publicUrl
     .optional()
-    .describe('Public address of the region us: in the document, in links, for secure cookies.'),
-  PUBLIC_URL_EU: origin.optional().describe('The same of the region eu.'),
+    .describe('Public address of the region us, without a path: in the document, in links, for secure cookies.'),
+  PUBLIC_URL_EU: publicUrl.optional().describe('The same of the region eu.'),
   DEMO: flag
     .optional()
     .describe(
@@ -192,7 +199,7 @@ export const settingsSchema = z.object({
     .describe(
       'Where the files of reports are kept: `s3://bucket/folder`, in a store with the protocol of S3. Unset: in Postgres.',
     ),
-  REPORT_S3_ENDPOINT: origin
+  REPORT_S3_ENDPOINT: endpoint
     .optional()
     .describe('The address of that store, for another one than AWS. Unset: that of AWS in `REPORT_S3_REGION`.'),
   REPORT_S3_REGION: z

@@ -239,6 +239,22 @@ describe('PUBLIC_URL_US and PUBLIC_URL_EU', () => {
       PUBLIC_URL_EU: 'https://eu.example.com',
     });
   });
+
+  it('are kept as browsers name an origin', () => {
+    expect(readEnv({ PUBLIC_URL_US: 'https://US.Example.com:443//' }).publicUrl).toBe('https://us.example.com');
+    expect(readEnv({ PUBLIC_URL_US: 'http://10.0.0.5:3000' }).publicUrl).toBe('http://10.0.0.5:3000');
+  });
+
+  it.each([
+    'https://us.example.com/bots',
+    'https://us.example.com/?region=us',
+    'https://us.example.com?',
+    'https://us.example.com/#dashboard',
+    'https://ada:hunter2@us.example.com',
+  ])('of %s is refused: links would be broken, or the API document would show a password', (url) => {
+    const message = refusalOf({ PUBLIC_URL_US: url });
+    expect(message).toBe('PUBLIC_URL_US: must be an http or https address without a path');
+  });
 });
 
 describe('the store of reports', () => {

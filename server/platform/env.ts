@@ -55,7 +55,21 @@ const databaseUrl = z
   .refine(
     (url) => !(URL.canParse(url) && new URL(url).hostname.startsWith('[')),
     'must name a host, not an IPv6 address',
+  )
+  .refine(
+    (url) => !URL.canParse(url) || isEncoded(`${new URL(url).username}:${new URL(url).password}`),
+    'must have each % of its user name and password as %25',
   );
+
+/** The driver fails with a stack trace instead. */
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})$/;
 const allowHosts = z.string().transform((text, context) => {

@@ -230,6 +230,15 @@ it.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])(
   },
 );
 
+it.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])('%s says how to write a password with a percent sign', (name) => {
+  const read = (url: string) => readEnv({ APP_SECRET, DATABASE_URL, [name]: url });
+  for (const account of ['user:hunter2%', 'user:50%hunter2', 'us%er:hunter2'])
+    expect(() => read(`postgres://${account}@localhost/db`)).toThrow(
+      new SettingError(`${name}: must have each % of its user name and password as %25`),
+    );
+  expect(read('postgres://us%25er:hunter2%25@localhost/db')).toBeDefined();
+});
+
 describe('PUBLIC_URL_US and PUBLIC_URL_EU', () => {
   it('are kept without a trailing slash', () => {
     expect(

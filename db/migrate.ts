@@ -14,6 +14,9 @@ interface Journal {
 /** An invalid setting: the database belongs to another region. */
 export class RegionMismatchError extends Error {}
 
+/** Postgres gives this address no session: it is wrong in some part, or nobody answers. */
+export class NoSessionError extends Error {}
+
 /**
  * Applies the missing migrations under an advisory lock: if several processes start together, one migrates and the
  * others wait. Writes the region into a new database and refuses one of another region. Lets positions of events go on
@@ -23,7 +26,9 @@ export async function migrateDatabase(options: { url: string; directory: string;
   const journal = JSON.parse(await readFile(join(options.directory, 'meta/_journal.json'), 'utf8')) as Journal;
   const sql = postgres(options.url, { max: 1, onnotice: () => {}, connect_timeout: 10 });
   try {
-    await sql`select pg_advisory_lock(${LOCK_KEY})`;
+    await sql`select pg_advisory_lock(${LOCK_KEY})`.catch((cause: Error) => {
+      throw new NoSessionError(cause.message || 'no answer', { cause });
+    });
     const before = await countApplied(sql);
     await migrate(drizzle(sql), { migrationsFolder: options.directory });
     const [meta] = await sql<{ region: string }[]>`select region from meta`;

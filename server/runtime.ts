@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { isUnavailable } from '../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
-import { migrateDatabase, RegionMismatchError } from '../db/migrate';
+import { migrateDatabase, NoSessionError, RegionMismatchError } from '../db/migrate';
 import { createDataDir, obtainSecretFile } from './platform/data-dir';
 import { type Env, SettingError } from './platform/env';
 import type { Logger } from './platform/log';
@@ -53,17 +53,10 @@ async function migrate(env: Env, url: string): Promise<string[]> {
     return await migrateDatabase({ url, directory: join(process.cwd(), 'db/migrations'), region: env.REGION });
   } catch (error) {
     if (error instanceof RegionMismatchError) throw new SettingError(error.message);
-    if (env.DATABASE_URL && isConnectionRefused(error)) {
+    if (env.DATABASE_URL && (error instanceof NoSessionError || isUnavailable(error)))
       throw new SettingError(`DATABASE_URL: cannot connect (${(error as Error).message || 'no answer'})`);
-    }
     throw error;
   }
-}
-
-/** No answer, no such database, or a wrong user or password: the operator must fix it. */
-function isConnectionRefused(error: unknown): boolean {
-  const code = String((error as { code?: unknown }).code);
-  return isUnavailable(error) || code.startsWith('28') || code === '3D000';
 }
 
 /** Creates a service for a short command. It can notify the engine but does not run it. */

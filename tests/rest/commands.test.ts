@@ -292,3 +292,19 @@ describe('staff create', () => {
     expect((await trySignIn(server, { email, password: 'another password' })).status).toBe(200);
   });
 });
+
+describe('a database that cannot be used', () => {
+  const list = (changed: Record<string, string>) =>
+    answerCommand(['integration', 'list'], {
+      settings: { ...settings, ...changed },
+      readPassword: async () => null,
+    });
+  const refusal = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
+
+  it('because Postgres ends the session at once is one clear line', async () => {
+    const DATABASE_URL = `${server.database.url}?channel_binding=require`;
+    expect(await list({ DATABASE_URL })).toEqual(
+      refusal('DATABASE_URL: cannot connect (unrecognized configuration parameter "channel_binding")'),
+    );
+  });
+});

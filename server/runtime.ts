@@ -49,12 +49,13 @@ export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
 }
 
 async function migrate(env: Env, url: string): Promise<string[]> {
+  const name = env.DATABASE_DIRECT_URL ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
   try {
     return await migrateDatabase({ url, directory: join(process.cwd(), 'db/migrations'), region: env.REGION });
   } catch (error) {
     if (error instanceof RegionMismatchError) throw new SettingError(error.message);
     if (env.DATABASE_URL && (error instanceof NoSessionError || isUnavailable(error)))
-      throw new SettingError(`DATABASE_URL: cannot connect (${(error as Error).message || 'no answer'})`);
+      throw new SettingError(`${name}: cannot connect (${(error as Error).message || 'no answer'})`);
     throw error;
   }
 }

@@ -307,4 +307,11 @@ describe('a database that cannot be used', () => {
       refusal('DATABASE_URL: cannot connect (unrecognized configuration parameter "channel_binding")'),
     );
   });
+
+  it('under its direct address names that setting', async () => {
+    const DATABASE_DIRECT_URL = 'postgres://app@127.0.0.1:1/app';
+    expect(await list({ DATABASE_DIRECT_URL })).toEqual(
+      refusal('DATABASE_DIRECT_URL: cannot connect (connect ECONNREFUSED 127.0.0.1:1)'),
+    );
+  });
 });

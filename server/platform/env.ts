@@ -316,6 +316,8 @@ export function readEnv(source: Record<string, string | undefined>): Env {
   if (settings.DATABASE_URL && !settings.APP_SECRET) {
     throw new SettingError('APP_SECRET: is required with DATABASE_URL (32 bytes in base64: openssl rand -base64 32)');
   }
+  if (settings.DATABASE_DIRECT_URL && !settings.DATABASE_URL)
+    throw new SettingError('DATABASE_URL: is required with DATABASE_DIRECT_URL');
   const { REPORT_S3_ACCESS_KEY_ID: keyId, REPORT_S3_SECRET_ACCESS_KEY: secretKey } = settings;
   if (settings.REPORT_STORE && !keyId) throw new SettingError('REPORT_S3_ACCESS_KEY_ID: is required with REPORT_STORE');
   if (settings.REPORT_STORE && !secretKey)

@@ -199,6 +199,11 @@ describe('APP_SECRET', () => {
   });
 });
 
+it('DATABASE_URL is required with DATABASE_DIRECT_URL: the engine would use that one, and all else the embedded database', () => {
+  expect(refusalOf({ DATABASE_DIRECT_URL: DATABASE_URL })).toBe('DATABASE_URL: is required with DATABASE_DIRECT_URL');
+  expect(refusalOf({ DATABASE_DIRECT_URL: DATABASE_URL, DATABASE_URL: '' })).toMatch(/^DATABASE_URL: /);
+});
+
 describe('WEBHOOK_ALLOW_HOSTS', () => {
   const WEBHOOK_ALLOW_HOSTS = '127.0.0.1:8080';
 

@@ -243,8 +243,7 @@ export const settingsSchema = z.object({
     .describe(
       'Agents whose signed requests are verified (Web Bot Auth): the origins that publish their keys, separated by commas; `none` for none. Keys are fetched when a request names the agent.',
     ),
-  INNGEST_BASE_URL: z
-    .string()
+  INNGEST_BASE_URL: httpUrl
     .optional()
     .describe('A self-hosted Inngest server. Any non-empty `INNGEST_*` setting replaces the embedded engine.'),
   INNGEST_EVENT_KEY: z.string().optional().describe('As Inngest defines it.'),

@@ -151,6 +151,8 @@ describe('a value', () => {
     ['APP_SECRET', randomBytes(33).toString('base64')],
     ['APP_SECRET', randomBytes(32).toString('hex')],
     ['PIPELINE_TOKEN', 'short'],
+    ['INNGEST_BASE_URL', 'inngest'],
+    ['INNGEST_BASE_URL', 'localhost:8288'],
     ['WEBHOOK_ALLOW_HOSTS', 'localhost'],
     ['WEBHOOK_ALLOW_HOSTS', 'http://localhost:80'],
     ['WEBHOOK_ALLOW_HOSTS', '*:80'],

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { isUnavailable } from '../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
 import { migrateDatabase, NoSessionError, RegionMismatchError } from '../db/migrate';
-import { createDataDir, obtainSecretFile } from './platform/data-dir';
+import { createDataDir, obtainAppSecret, obtainSecretFile } from './platform/data-dir';
 import { type Env, SettingError } from './platform/env';
 import type { Logger } from './platform/log';
 import { createService, type Service, type ServiceOptions } from './service';
@@ -31,10 +31,12 @@ export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
   }
   const dataDir = resolve(env.DATA_DIR);
   await createDataDir(dataDir);
-  const embedded = await startEmbeddedDatabase({ dataDir, log });
+  const embedded = await startEmbeddedDatabase({ dataDir, log }).catch((cause: Error) => {
+    throw new SettingError(cause.message, { cause });
+  });
   try {
     const migrated = await migrate(env, embedded.url);
-    const appSecret = env.APP_SECRET ?? Buffer.from(await obtainSecretFile(dataDir, 'app-secret', 'base64'), 'base64');
+    const appSecret = env.APP_SECRET ?? (await obtainAppSecret(dataDir));
     const pipelineToken = env.PIPELINE_TOKEN ?? (await obtainSecretFile(dataDir, 'pipeline-token', 'base64url'));
     const complete: Env = { ...env, PIPELINE_TOKEN: pipelineToken };
     return {

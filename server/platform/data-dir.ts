@@ -3,7 +3,7 @@ import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { SettingError } from './env';
 
-/** Creates the data directory and its missing parents. Throws a SettingError if the system refuses. */
+/** Creates the data directory and its missing parents. Throws a SettingError if the system refuses, or if it is none. */
 export async function createDataDir(dataDir: string): Promise<void> {
   // Not with `recursive`: below an existing folder that takes no new entries (/proc), Node would retry forever.
   const missing: string[] = [];
@@ -13,6 +13,7 @@ export async function createDataDir(dataDir: string): Promise<void> {
       if (code !== 'EEXIST') throw new SettingError(`DATA_DIR: ${dataDir} cannot be created (${code})`);
     });
   }
+  if (!(await stat(dataDir)).isDirectory()) throw new SettingError(`DATA_DIR: ${dataDir} is not a directory`);
 }
 
 const exists = (path: string) =>
@@ -42,4 +43,11 @@ export async function obtainSecretFile(
   const secret = (await readFile(path, 'utf8')).trim();
   if (secret === '') throw new SettingError(`DATA_DIR: ${path} is empty; restore it, or delete it to make a new one`);
   return secret;
+}
+
+/** Reads the generated APP_SECRET, or creates it. Throws a SettingError if its file is damaged: a new one could not read what is stored. */
+export async function obtainAppSecret(dataDir: string): Promise<Buffer> {
+  const secret = Buffer.from(await obtainSecretFile(dataDir, 'app-secret', 'base64'), 'base64');
+  if (secret.length === 32) return secret;
+  throw new SettingError(`DATA_DIR: ${join(dataDir, 'app-secret')} must have 32 bytes in base64; restore it`);
 }

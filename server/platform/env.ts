@@ -297,7 +297,7 @@ export type Env = Settings & {
   publicUrl: string | null;
 };
 
-/** An invalid setting. The message is one line for the operator. */
+/** An invalid setting, or a data directory on which Postgres does not start. The message is one line for the operator. */
 export class SettingError extends Error {}
 
 /**

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -258,6 +258,31 @@ describe('an invalid setting', () => {
     expect((error as Error).message).toMatch(new RegExp(`^.*\\b${name}\\b.*$`));
     expect(existsSync(dataDir)).toBe(false);
   });
+
+  it('DATA_DIR that is a file, or has a damaged secret, is named in one line', async () => {
+    const dataDir = await makeDataDir();
+    await mkdir(dataDir);
+    const damaged = join(dataDir, 'app-secret');
+    await writeFile(damaged, 'c2hvcnQ=\n');
+    const prepare = async (DATA_DIR: string) => {
+      const env = readEnv({ DATA_DIR, LOG_LEVEL: 'silent' });
+      return prepareRuntime(env, createLogger(env));
+    };
+    await expect(prepare(damaged)).rejects.toThrow(new SettingError(`DATA_DIR: ${damaged} is not a directory`));
+    await expect(prepare(dataDir)).rejects.toThrow(
+      new SettingError(`DATA_DIR: ${damaged} must have 32 bytes in base64; restore it`),
+    );
+    await waitForNoPostgres(dataDir, 0);
+  }, 60_000);
+
+  it('DATA_DIR whose Postgres cannot start gives the line that says why', async () => {
+    const dataDir = await makeDataDir();
+    await mkdir(join(dataDir, 'postgres', 'of-somebody-else'), { recursive: true });
+    const ended = await runAdmin(dataDir, ['integration', 'list']);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(/^Embedded Postgres in .*\bpostgres\b.*\n$/);
+    expect(ended.stderr).not.toContain('"stack"');
+  }, 60_000);
 
   it.each([
     ['PORT', { PORT: 'x' }],

@@ -6,12 +6,15 @@ import type { Service } from '../service';
 
 const COOKIE = 'staff_session';
 
+/** Under a public address without TLS, browsers would not keep a Secure cookie. */
+const isSecure = ({ env }: Service) => env.isDeployed && !env.publicUrl?.startsWith('http:');
+
 /** A deployed service uses the prefix `__Host-`: browsers accept it only on Secure cookies, set by exactly this host. */
-const cookieName = (service: Service) => (service.env.isDeployed ? `__Host-${COOKIE}` : COOKIE);
+const cookieName = (service: Service) => (isSecure(service) ? `__Host-${COOKIE}` : COOKIE);
 
 /** Writes a Set-Cookie header with a session token. */
 export function makeCookie(service: Service, token: string, maxAgeSeconds: number): string {
-  const secure = service.env.isDeployed ? '; Secure' : '';
+  const secure = isSecure(service) ? '; Secure' : '';
   return `${cookieName(service)}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 

@@ -86,6 +86,20 @@ describe('sign-in', () => {
     expect((await openStaffClient(deployed, plain).query('staff.me')).status).toBe(401);
   });
 
+  it('sets a cookie that browsers keep if the public address has no TLS', async () => {
+    const { email } = await createAccount();
+    const inner = await startStaffServer({ PUBLIC_URL_US: 'http://bots.campus.example' }, server);
+    try {
+      const answer = await trySignIn(inner, { email, password: PASSWORD });
+      expect(answer.headers.get('set-cookie')).toMatch(
+        /^staff_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/,
+      );
+      expect((await openStaffClient(inner, readCookie(answer)).query('staff.me')).status).toBe(200);
+    } finally {
+      await inner.stop();
+    }
+  });
+
   it('stores neither the password nor the token, nor a hash of the token made without a key', async () => {
     const email = 'stored@example.com';
     const { id } = await createStaff(asOperator(server.service.db), { email, password: PASSWORD, role: 'viewer' });

@@ -32,7 +32,12 @@ export function SignInForm({ next }: { next: string }) {
   );
 }
 
-/** Returns why the sign-in was refused; null on success. */
+const NOT_KEPT = 'The browser did not keep the session. Open the https address, and allow its cookies.';
+
+/** Whether the browser sends the cookie that it was given. Otherwise the next page would be this one again, without a word. */
+const isKept = async () => (await fetch('/api/trpc/staff.me')).status !== 401;
+
+/** Returns why the sign-in was refused or lost; null on success. */
 async function sendSignIn(email: string, password: string): Promise<string | null> {
   try {
     const response = await fetch('/api/auth/sign-in', {
@@ -40,7 +45,7 @@ async function sendSignIn(email: string, password: string): Promise<string | nul
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email, password }),
     });
-    if (response.ok) return null;
+    if (response.ok) return (await isKept()) ? null : NOT_KEPT;
     const { error } = (await response.json()) as { error: { message: string } };
     return `${error.message}.`;
   } catch {

@@ -33,6 +33,26 @@ export function registerAccessTests(): void {
       await page.getByRole('heading', { name: 'Sessions', level: 1 }).waitFor();
     });
 
+    it('says so if the browser does not keep the session', async () => {
+      const page = await dashboard.open({ provokes: /status of 401/ });
+      await page.goto('/sign-in');
+      await settle(page);
+      // As with a Secure cookie on plain http, or with cookies switched off.
+      await page.route('**/api/auth/sign-in', async (route) => {
+        const response = await route.fetch();
+        const { 'set-cookie': _dropped, ...headers } = response.headers();
+        await route.fulfill({ response, headers });
+        await page.context().clearCookies();
+      });
+      await page.getByLabel('Email').fill(dashboard.demo.email);
+      await page.getByLabel('Password').fill(dashboard.demo.password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page
+        .getByRole('alert')
+        .getByText('The browser did not keep the session. Open the https address, and allow its cookies.')
+        .waitFor();
+    });
+
     it('leads only to dashboard pages', async () => {
       const page = await dashboard.open();
       await page.goto('/sign-in?next=https://evil.example.com/');

@@ -19,7 +19,7 @@ export class NoSessionError extends Error {}
 
 /**
  * Applies the missing migrations under an advisory lock: if several processes start together, one migrates and the
- * others wait. Writes the region into a new database and refuses one of another region. Lets positions of events go on
+ * others wait. Writes the region into a new database, and refuses one of another region as it is. Lets positions of events go on
  * after a restore. Returns the names of the applied migrations. `url` must reach Postgres itself, not a transaction pooler.
  */
 export async function migrateDatabase(options: { url: string; directory: string; region: string }): Promise<string[]> {
@@ -30,12 +30,11 @@ export async function migrateDatabase(options: { url: string; directory: string;
       throw new NoSessionError(cause.message || 'no answer', { cause });
     });
     const before = await countApplied(sql);
+    const region = before === 0 ? null : await readRegion(sql);
+    if (region !== null && region !== options.region)
+      throw new RegionMismatchError(`REGION: is ${options.region}, but this database belongs to region ${region}`);
     await migrate(drizzle(sql), { migrationsFolder: options.directory });
-    const [meta] = await sql<{ region: string }[]>`select region from meta`;
-    if (!meta) await sql`insert into meta (region) values (${options.region})`;
-    else if (meta.region !== options.region) {
-      throw new RegionMismatchError(`REGION: is ${options.region}, but this database belongs to region ${meta.region}`);
-    }
+    if (region === null) await sql`insert into meta (region) values (${options.region})`;
     await advanceEventPositions(sql);
     return journal.entries.slice(before).map((entry) => entry.tag);
   } finally {
@@ -48,4 +47,10 @@ async function countApplied(sql: postgres.Sql): Promise<number> {
   if (!found?.table) return 0;
   const [counted] = await sql<{ n: number }[]>`select count(*)::int as n from drizzle.__drizzle_migrations`;
   return counted!.n;
+}
+
+/** Null if the first start ended before it wrote one. */
+async function readRegion(sql: postgres.Sql): Promise<string | null> {
+  const [meta] = await sql<{ region: string }[]>`select region from meta`;
+  return meta?.region ?? null;
 }

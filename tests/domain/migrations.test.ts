@@ -48,6 +48,13 @@ describe('migrations', () => {
     await expect(refused).rejects.toThrow('REGION: is us, but this database belongs to region eu');
   });
 
+  it('change nothing in a database of another region', async () => {
+    const { url } = database;
+    await migrateBy(url, journal.entries.length - 1);
+    await expect(migrateDatabase({ url, directory, region: 'eu' })).rejects.toThrow(RegionMismatchError);
+    expect(await migrateDatabase({ url, directory, region: 'us' })).toEqual(later.slice(-1));
+  });
+
   it('keep the rate windows out of the write-ahead log, and ids in bytewise order', async () => {
     const { url } = database;
     await migrateDatabase({ url, directory, region: 'us' });

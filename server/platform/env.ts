@@ -149,10 +149,10 @@ export const settingsSchema = z.object({
   APP_SECRET: appSecret.optional().describe('32 bytes in base64. Unset: generated into `DATA_DIR/app-secret`.'),
   PIPELINE_TOKEN: z
     .string()
-    .min(16, 'must have at least 16 characters')
+    .regex(/^[!-~]{16,}$/, 'must have at least 16 characters, all of them visible ASCII')
     .optional()
     .describe(
-      'At least 16 characters. Unset: generated into `DATA_DIR/pipeline-token`; with `DATABASE_URL`, facts are refused.',
+      'At least 16 characters of visible ASCII. Unset: generated into `DATA_DIR/pipeline-token`; with `DATABASE_URL`, facts are refused.',
     ),
   WEBHOOK_ALLOW_HOSTS: allowHosts
     .prefault('')

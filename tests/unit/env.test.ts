@@ -151,6 +151,10 @@ describe('a value', () => {
     ['APP_SECRET', randomBytes(33).toString('base64')],
     ['APP_SECRET', randomBytes(32).toString('hex')],
     ['PIPELINE_TOKEN', 'short'],
+    // No header can say these, so every fact would be refused.
+    ['PIPELINE_TOKEN', 'a token with spaces'],
+    ['PIPELINE_TOKEN', 'a-token-with-an-end '],
+    ['PIPELINE_TOKEN', 'schlüssel-der-pipeline'],
     ['INNGEST_BASE_URL', 'inngest'],
     ['INNGEST_BASE_URL', 'localhost:8288'],
     ['WEBHOOK_ALLOW_HOSTS', 'localhost'],

@@ -44,7 +44,7 @@ export async function getSetup({ db, integration }: Pick<DomainContext, 'db' | '
 /** How many of the latest deliveries of a subscription are looked at. */
 const LATEST_DELIVERIES = 20;
 
-/** The origin is that of the session of the first batch, so of a session that began about then. */
+/** The origin is that of the session of the first batch, so of one that began about then. Those that the demo loads are older. */
 const READ = `
   select cardinality(i.allowed_origins) as origins, site.first_batch_at as "firstAt", session.origin as "firstOrigin",
          exists (select from sessions s where s.integration_id = $1) as "hasSessions",
@@ -59,7 +59,7 @@ const READ = `
          select e.origin from collected_sessions c
            join sessions e on e.integration_id = c.integration_id and e.id = c.session_id
           where c.integration_id = i.id and c.site_id = site.id
-            and c.created_at <= site.first_batch_at + interval '1 minute'
+            and c.created_at between site.first_batch_at - interval '1 minute' and site.first_batch_at + interval '1 minute'
           order by c.created_at limit 1) session on true
     cross join lateral (
          select count(*)::int as active, max(k.last_used_at) as used from api_keys k

@@ -72,6 +72,23 @@ describe('the set-up of an integration', () => {
     expect(await read()).toMatchObject({ done: { webhook: null }, isComplete: true, webhooks: { max: 0 } });
   });
 
+  it('names the origin of the first batch, not that of an older session, such as those of the demo', async () => {
+    const { read, prepare, id } = await openIntegration('pro');
+    const site = await prepare();
+    const began = async (sessionId: string, origin: string, ago: string) => {
+      await database.db.sql`
+        insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type, browser)
+        values (${id}, ${sessionId}, now() - ${ago}::interval, 'Active', ${origin}, ${origin}, '', '', 'desktop', '')`;
+      await database.db.sql`
+        insert into collected_sessions (integration_id, session_id, site_id, created_at, day, user_agent)
+        values (${id}, ${sessionId}, ${site}, now() - ${ago}::interval, (now() - ${ago}::interval)::date, '')`;
+    };
+    await began('loaded', 'https://demo.example.edu', '30 days');
+    expect((await read()).firstEvent).toEqual({ at: expect.any(String), origin: null });
+    await began('first', 'https://lms.example.edu', '1 second');
+    expect((await read()).firstEvent).toMatchObject({ origin: 'https://lms.example.edu' });
+  });
+
   it('counts no site that was revoked', async () => {
     const { read, prepare, id } = await openIntegration('pro');
     await revokeSite(operator, { id: await prepare(), integrationId: id });

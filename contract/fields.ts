@@ -44,6 +44,13 @@ export const text = (min: number, max: number) =>
     )
     .meta({ minLength: min === 0 ? undefined : min, maxLength: max });
 
+/** A name in the dashboard's lists and menus. White space around it does not count, so that it shows something. */
+export const nameText = (max: number) =>
+  z
+    .string()
+    .transform((name) => name.trim())
+    .pipe(text(1, max));
+
 /** Cuts text to a number of code points. */
 export const cutText = (value: string, max: number) =>
   value.length <= max ? value : [...value.slice(0, 2 * max)].slice(0, max).join('');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TYPE_NAMES } from './events';
-import { idText, int32, text, wireInstant, wireText, word } from './fields';
+import { idText, int32, nameText, wireInstant, wireText, word } from './fields';
 import { PLAN_NAMES, planSchema, tierSchema } from './tiers';
 
 export const REGIONS = ['us', 'eu'] as const;
@@ -49,7 +49,7 @@ export const originsInput = z
   .array(originInput)
   .max(100, 'must have at most 100 items')
   .transform((origins) => [...new Set(origins)]);
-export const integrationNameInput = text(1, 100);
+export const integrationNameInput = nameText(100);
 
 export const createIntegrationInput = z.object({
   name: integrationNameInput,
@@ -85,7 +85,7 @@ export const apiKeySchema = z.object({
   revokedAt: wireInstant().nullable(),
 });
 export type ApiKey = z.infer<typeof apiKeySchema>;
-export const apiKeyNameInput = text(1, 100).default('API key');
+export const apiKeyNameInput = nameText(100).default('API key');
 /** In any order and number; stored once each, in the order of the list. */
 export const keyScopesInput = z
   .array(word(KEY_SCOPES))

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idText, text } from './fields';
+import { idText, nameText, text } from './fields';
 import { emailSchema, passwordSchema, staffRoleSchema, staffSchema } from './staff';
 
 // Links with which staff get an account or a new password. No route of the public API shows them.
@@ -9,7 +9,7 @@ export const INVITATION_DAYS = 3;
 
 export const createInvitationInput = z.object({
   email: emailSchema,
-  name: text(1, 100),
+  name: nameText(100),
   role: staffRoleSchema.default('viewer'),
 });
 export type CreateInvitationInput = z.infer<typeof createInvitationInput>;
@@ -46,7 +46,7 @@ export const showInvitationInput = z.object({ token: text(1, 256) });
 export const acceptInvitationInput = z.object({
   token: text(1, 256),
   /** Of a new account; a link to a new password changes no name. */
-  name: text(1, 100).optional(),
+  name: nameText(100).optional(),
   password: passwordSchema,
 });
 export type AcceptInvitationInput = z.infer<typeof acceptInvitationInput>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idText, text, wireInstant } from './fields';
+import { idText, nameText, text, wireInstant } from './fields';
 
 // Lists that staff have named, for staff: a page of the dashboard with its filters and its order.
 
@@ -24,10 +24,7 @@ export type SavedView = z.infer<typeof savedViewSchema>;
 
 export const createViewInput = z.object({
   page: z.enum(VIEW_PAGES),
-  name: z
-    .string()
-    .transform((name) => name.trim())
-    .pipe(text(1, MAX_NAME_LENGTH)),
+  name: nameText(MAX_NAME_LENGTH),
   query: text(0, MAX_QUERY_LENGTH),
 });
 export type CreateViewInput = z.output<typeof createViewInput>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idText, text, wireInstant, wireText } from './fields';
+import { idText, nameText, text, wireInstant, wireText } from './fields';
 import { originInput, originsInput } from './integrations';
 
 // Sites, origins and identity as staff and the operator manage them. No route of the public API shows these shapes.
@@ -15,7 +15,7 @@ export const siteSchema = z.object({
 });
 export type Site = z.infer<typeof siteSchema>;
 
-export const siteNameInput = text(1, 100).default('Site');
+export const siteNameInput = nameText(100).default('Site');
 export const createSiteInput = z.object({ name: siteNameInput });
 export const createdSiteSchema = siteSchema.pick({ id: true, siteKey: true });
 export const siteIdInput = z.object({ id: idText() });

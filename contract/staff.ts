@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idText, text } from './fields';
+import { idText, nameText, text } from './fields';
 
 // Employees of the platform who use the dashboard. No route of the public API shows them.
 
@@ -35,7 +35,7 @@ export const createStaffInput = z.object({
   email: emailSchema,
   password: passwordSchema,
   role: staffRoleSchema.default('viewer'),
-  name: text(1, 100).optional(),
+  name: nameText(100).optional(),
 });
 export type CreateStaffInput = z.infer<typeof createStaffInput>;
 

@@ -198,6 +198,10 @@ describe('integration and key', () => {
     ['a flag without its value', ['integration', 'create', '--name', 'X', '--plan', '--json'], /plan/],
     ['an unknown flag', ['integration', 'list', '--all', '--json'], /--all/],
     ['a wrong plan', ['integration', 'create', '--name', 'X', '--plan', 'gold', '--json'], /--plan.*enterprise/],
+    ['a blank name', ['integration', 'create', '--name', ' \t\n', '--plan', 'pro'], /^--name: must have 1 to 100/],
+    ['a blank name of a site', ['site', 'create', '--integration', 'x', '--name', ' '], /^--name: must have 1 to 100/],
+    ['a blank name of a key', ['key', 'mint', '--integration', 'x', '--name', ' '], /^--name: must have 1 to 100/],
+    ['a blank name of a person', ['staff', 'invite', '--email', 'a@b.example', '--name', ' '], /^--name: must have/],
     ['a wrong origin', ['integration', 'create', '--name', 'X', '--plan', 'pro', '--origin', 'lms'], /--origin/],
     ['a wrong kind', ['demo', 'session', '--integration', 'int_x', '--kind', 'robot', '--json'], /--kind/],
     [

@@ -134,7 +134,7 @@ export function ShortcutsButton() {
 /** A key as printed on a keyboard. */
 export function Key({ children }: { children: string }) {
   return (
-    <kbd className="inline-flex h-5 min-w-5 items-center justify-center rounded border border-line-strong bg-sunken px-1 font-sans text-muted text-xs">
+    <kbd className="inline-flex h-5 min-w-5 items-center justify-center whitespace-nowrap rounded border border-line-strong bg-sunken px-1 font-sans text-muted text-xs">
       {children}
     </kbd>
   );

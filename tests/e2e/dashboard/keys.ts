@@ -29,6 +29,15 @@ const readFocus = (page: Page) =>
 
 /** Secrets that are shown once, one-letter keys, and what screen readers hear of a list. */
 export function registerKeyTests(): void {
+  describe('a dialog', () => {
+    it('shows keys that are pressed together in one line', async () => {
+      const page = await dashboard.visit('/sessions');
+      await page.getByRole('button', { name: 'Keyboard shortcuts (?)' }).click();
+      const key = page.getByRole('dialog').getByText('Ctrl+K', { exact: true });
+      expect(await key.evaluate((one) => one.scrollHeight <= one.clientHeight)).toBe(true);
+    });
+  });
+
   describe('a key that is shown once', () => {
     it('is not lost by Escape, by a click outside or by the cross, and leaving the page asks first', async () => {
       const page = await mintKey('Kept');

@@ -109,6 +109,8 @@ function NativeDialog(props: NativeDialogProps) {
   const isPressedOutside = useRef(false);
   useLayoutEffect(() => {
     const { current } = dialog;
+    const root = document.documentElement;
+    root.style.setProperty('--scroll-bar-room', window.innerWidth > root.clientWidth ? 'stable' : 'auto');
     current?.showModal();
     // Closing gives the focus back to the element that had it. React calls this while that element can still take it.
     return () => {

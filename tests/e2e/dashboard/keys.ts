@@ -30,6 +30,15 @@ const readFocus = (page: Page) =>
 /** Secrets that are shown once, one-letter keys, and what screen readers hear of a list. */
 export function registerKeyTests(): void {
   describe('a dialog', () => {
+    it('moves nothing of a page that has no scroll bar', async () => {
+      const page = await dashboard.visit('/settings?tab=api-keys');
+      const measure = () => page.locator('main').evaluate((main) => main.getBoundingClientRect().width);
+      const before = await measure();
+      await page.getByRole('button', { name: 'Mint a key' }).click();
+      await page.getByRole('dialog').waitFor();
+      expect(await measure()).toBe(before);
+    });
+
     it('shows keys that are pressed together in one line', async () => {
       const page = await dashboard.visit('/sessions');
       await page.getByRole('button', { name: 'Keyboard shortcuts (?)' }).click();

@@ -134,8 +134,11 @@ function readInstant(printed: string): string {
   return new Date(/[+-]\d\d$/.test(iso) ? `${iso}:00` : iso).toISOString();
 }
 
-/** Counts the migrations that were applied to the database. */
-export async function countMigrations(db: Database): Promise<number> {
-  const [row] = await db.query<{ n: number }>('select count(*)::int as n from drizzle.__drizzle_migrations', []);
+/** Counts the migrations that were applied to the database; 0 if it belongs to another region, so that none was for this one. */
+export async function countMigrations(db: Database, region: string): Promise<number> {
+  const [row] = await db.query<{ n: number }>(
+    'select count(*)::int as n from drizzle.__drizzle_migrations where exists (select from meta where region = $1)',
+    [region],
+  );
   return row!.n;
 }

@@ -211,7 +211,7 @@ export function createService(options: ServiceOptions): Service {
     metrics,
     readiness: createReadiness({
       database: async () => (await db.query('select 1', [])).length === 1,
-      migrations: async () => (await countMigrations(db)) >= journal.entries.length,
+      migrations: async () => (await countMigrations(db, env.REGION)) >= journal.entries.length,
       engine: () => (engine ? engine.isWorking() : isInngestConfigured(env)),
     }),
     db,

@@ -306,6 +306,18 @@ it('a process whose private port is taken says so and does not start without it'
   expect((await server.call('GET', '/health')).status).toBe(200);
 });
 
+it('a process that nothing migrates for, as on Vercel, is not ready on a database of another region', async () => {
+  const { sql } = database.db;
+  const readChecks = async () => (await server.call('GET', '/ready')).body.checks;
+  await sql`update meta set region = 'eu'`;
+  try {
+    await expect.poll(readChecks).toEqual({ database: 'ok', migrations: 'failing', engine: 'ok' });
+  } finally {
+    await sql`update meta set region = 'us'`;
+  }
+  await expect.poll(readChecks).toEqual({ database: 'ok', migrations: 'ok', engine: 'ok' });
+});
+
 it('a process is ready if database, migrations and engine are, and says within seconds if one is not', async () => {
   const ready = await server.call('GET', '/ready');
   expect(ready.status).toBe(200);

@@ -28,3 +28,13 @@ describe.each(Object.entries(inNode))('the generated part of the client %s', (_n
     expect(changed).not.toEqual([]);
   });
 });
+
+it.each(['docs/quickstart.md', 'clients/typescript/README.md', 'clients/mcp/README.md'])(
+  '%s says that the repository is installed first where it packs a client, because that compiles it',
+  (path) => {
+    const paragraphs = readFileSync(path, 'utf8').split('\n\n');
+    expect(
+      paragraphs.filter((text) => /`CLIENTS` is|`npm pack` in/.test(text) && !text.includes('`npm install`')),
+    ).toEqual([]);
+  },
+);

@@ -70,7 +70,7 @@ export const keyAuditEntrySchema = z
       name: wireText('aik_v1_5Hk2…mQ7x').nullable().describe('The masked key; null for others.'),
     }),
     subjectId: wireText('key_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f').describe(
-      'What was changed: the integration, or the id of a key, site, webhook, session, user, alert rule or report.',
+      'What was changed: the integration, the id of a key, site, webhook, session, user, alert rule, report or schedule of reports, or the name of a rule on findings. Of a user who was erased it is a hash.',
     ),
     details: z
       .record(z.string(), z.unknown())

@@ -373,4 +373,24 @@ describe('a key', () => {
       expect([trace, text.includes(trace)]).toEqual([trace, false]);
     expect((await readLog(other.key)).map(({ subjectId }: AuditEntry) => subjectId)).not.toContain(tenant.id);
   });
+
+  it('reads in the document what each subject may be', async () => {
+    const own = await server.createTenant();
+    await act('findingRules.set', { rule: 'Correlation', isEnabled: false }, at(own.id));
+    await act(
+      'reports.createSchedule',
+      { template: 'weekly-overview', format: 'csv', cadence: 'daily', hour: 3, timeZone: 'UTC' },
+      at(own.id),
+    );
+    expect((await server.call('DELETE', '/v1/users/ada', { key: own.key })).status).toBe(200);
+    const { body } = await server.call('GET', '/openapi/v3.json');
+    const { description } = body.components.schemas.AuditEntry.properties.subjectId;
+    const words: Record<string, string> = {
+      ...{ int: 'integration', key: 'key', sch: 'schedule', Correlation: 'name of a rule', 'erased:': 'hash' },
+    };
+    for (const { subjectId } of await readLog(own.key)) {
+      const [, word] = Object.entries(words).find(([begin]) => subjectId.startsWith(begin)) ?? [];
+      expect([subjectId, description]).toEqual([subjectId, expect.stringContaining(word!)]);
+    }
+  });
 });

@@ -2315,7 +2315,7 @@ export interface components {
                 name: string | null;
             };
             /**
-             * @description What was changed: the integration, or the id of a key, site, webhook, session, user, alert rule or report.
+             * @description What was changed: the integration, the id of a key, site, webhook, session, user, alert rule, report or schedule of reports, or the name of a rule on findings. Of a user who was erased it is a hash.
              * @example key_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f
              */
             subjectId: string;

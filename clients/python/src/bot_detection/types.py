@@ -151,7 +151,7 @@ class AuditEntry(TypedDict):
     actor: AuditEntryActor
     subjectId: str
     """
-    What was changed: the integration, or the id of a key, site, webhook, session, user, alert rule or report.
+    What was changed: the integration, the id of a key, site, webhook, session, user, alert rule, report or schedule of reports, or the name of a rule on findings. Of a user who was erased it is a hash.
     """
     details: dict[str, object]
     """

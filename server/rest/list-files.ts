@@ -85,7 +85,8 @@ export async function* writeListFile(
     for (const row of taken) text += writeRow(row);
     const isCut = taken.length < data.length || (rows === maxRows && pagination.hasMore);
     if (isCut) text += writeCsvLine([`Cut after ${maxRows} rows: narrow the filters`]);
-    if (text !== '') yield Buffer.from(text);
+    // Also if it is empty: whoever has left is noticed here.
+    yield Buffer.from(text);
     if (isCut || !pagination.hasMore) return;
     text = '';
     cursor = pagination.nextCursor;

@@ -214,6 +214,25 @@ describe('an export that is read slowly', () => {
     counted.stop();
   });
 
+  it('ends when the client leaves, also if no page has had a row yet', async () => {
+    const own = await Customer.create(server);
+    await server.database.db.sql`
+      insert into users (integration_id, id, name, described_at)
+      select ${own.id}, 'nobody-' || n, 'Nobody', now() from generate_series(1, 30000) n`;
+    const controller = new AbortController();
+    const counted = countStatements(async (count) => {
+      if (count !== 4) return;
+      controller.abort();
+      await sleep(1_000);
+    });
+    const read = open(own, 'users', controller.signal).then((response) => response.text());
+    await expect(read).rejects.toThrow('aborted');
+    await sleep(500);
+    // All pages would take over 30 statements.
+    expect(counted.read()).toBeLessThan(20);
+    counted.stop();
+  });
+
   it('takes memory for a page, however long the list is', async () => {
     const collectGarbage = exposeCollector();
     const measureHeld = () => {

@@ -80,16 +80,17 @@ function isAboutQuery(error: unknown): boolean {
   return ('query' in error && 'params' in error) || isAboutQuery(error.cause);
 }
 
+/** A stack has lines of its own. Not every error has one, and none says its cause. */
+const dropStacks = (name: string, value: unknown) => (name === 'stack' ? undefined : value);
+
 /** Writes one short line per record, for a person at a terminal. */
 const prettyStream = {
   write(line: string) {
-    const { level, time, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown> & {
-      err?: { stack?: string };
-    };
-    const details = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
+    const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown> & { err?: { stack?: string } };
+    const details = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest, dropStacks)}` : '';
     const text = `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(msg)}${details}`;
     // Indented, so that a message cannot look like a record.
-    const stack = err?.stack ? `\n${escapeLines(err.stack)}`.replaceAll('\n', '\n  ') : '';
+    const stack = rest.err?.stack ? `\n${escapeLines(rest.err.stack)}`.replaceAll('\n', '\n  ') : '';
     process.stderr.write(`${escapeControls(text)}${stack}\n`);
   },
 };

@@ -139,3 +139,18 @@ describe('control characters', () => {
     }
   });
 });
+
+it.each(['json', 'pretty'])('the format %s says why a query failed, without its parameters', async (format) => {
+  const code = `
+    import { createLogger } from './server/platform/log.ts';
+    const cause = new Error('deadlock detected');
+    const failed = Object.assign(new Error('params: hunter2', { cause }), { query: 'update x', params: ['hunter2'] });
+    createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: '${format}' }).error({ err: failed }, 'a call failed');
+  `;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', code]);
+  let read = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (read += text));
+  expect(await once(child, 'close')).toEqual([0, null]);
+  for (const part of ['a call failed', 'a query failed', 'update x', 'deadlock detected']) expect(read).toContain(part);
+  expect(read).not.toContain('hunter2');
+});

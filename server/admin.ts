@@ -1,11 +1,19 @@
 import { readPassword } from './auth/password-input';
-import { answerCommand } from './commands';
+import { answerCommand, InterruptedError } from './commands';
 
 // `npm run -s admin -- <noun> <verb> [--flags]`
 
+const interrupted = new Promise<never>((_resolve, reject) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => reject(new InterruptedError('interrupted')));
+});
+// A command waits for it, unless it ends before.
+interrupted.catch(() => {});
+
 const { code, stdout, stderr } = await answerCommand(process.argv.slice(2), {
   settings: process.env,
-  readPassword: () => readPassword(process.stdin, process.stderr),
+  readPassword: () => Promise.race([readPassword(process.stdin, process.stderr), interrupted]),
+  interrupted,
 });
 const [stream, text] = code === 0 ? ([process.stdout, stdout] as const) : ([process.stderr, stderr] as const);
 stream.write(text, () => process.exit(code));

@@ -42,6 +42,8 @@ export interface Surroundings {
   settings: Record<string, string | undefined>;
   /** Returns null if the operator gives none. */
   readPassword(): Promise<string | null>;
+  /** Rejects with an InterruptedError when the operator wants no more of the command. */
+  interrupted?: Promise<never>;
 }
 
 /** What the process of a command prints, and its exit code. */
@@ -175,6 +177,8 @@ const REPEATABLE = new Set(['origin', 'scope']);
 const SWITCHES = new Set(['dry-run']);
 
 class UsageError extends Error {}
+/** The operator has interrupted the command. */
+export class InterruptedError extends UsageError {}
 
 /** Runs a command: the words and flags that follow `npm run -s admin --`. Never rejects. */
 export async function answerCommand(args: string[], surroundings: Surroundings): Promise<CommandAnswer> {
@@ -220,17 +224,21 @@ function listCommands(): string {
 }
 
 async function runCommand(args: string[], surroundings: Surroundings): Promise<string> {
+  const interrupted = surroundings.interrupted ?? new Promise<never>(() => {});
   const { command, flags, isJson } = await parseCommand(args, surroundings);
   const env = readEnv(surroundings.settings);
   const log = createLogger({
     LOG_LEVEL: env.LOG_LEVEL === 'info' ? 'warn' : env.LOG_LEVEL,
     LOG_FORMAT: env.LOG_FORMAT,
   });
-  const runtime = await prepareRuntime(env, log);
+  const preparing = prepareRuntime(env, log);
+  // An interrupted start of the embedded Postgres ends first, so that it can be stopped.
+  const runtime = await (env.DATABASE_URL ? Promise.race([preparing, interrupted]) : preparing);
   try {
+    await Promise.race([interrupted, null]);
     const service = createCommandService(runtime);
     try {
-      const result = await command.run(service, flags, runtime);
+      const result = await Promise.race([command.run(service, flags, runtime), interrupted]);
       return isJson ? escapeControls(JSON.stringify(result)) : showResult(result);
     } finally {
       await closeService(service, GRACE_MS);

@@ -7,9 +7,10 @@ import {
   type Product,
   runAdmin,
   runNpmAdmin,
+  spawnAdmin,
   startProduct,
 } from '../support/product';
-import { expectSigned, type Receiver, startReceiver } from '../support/receiver';
+import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 
 // The operator's commands as processes: what they print and their exit codes, the embedded Postgres, and what a running
 // server notices. tests/rest/commands.test.ts holds what each command does, and tests/e2e/lifecycle.test.ts what a server does
@@ -75,6 +76,19 @@ describe('without a running server, a command starts the embedded database and s
     async () => {
       ({ id } = await admin('integration', 'create', '--name', 'Offline College', '--plan', 'enterprise'));
       expect(await findPostgres(dataDir)).toBeNull();
+    },
+    LIMIT_MS,
+  );
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'a command that is interrupted by %s stops it too',
+    async (signal) => {
+      const fresh = await makeDataDir();
+      const command = spawnAdmin(fresh, ['integration', 'list'], settings());
+      await waitUntil(async () => (await findPostgres(fresh)) !== null, 30_000);
+      command.signalGroup(signal);
+      expect(await command.endWithin()).toMatchObject({ code: 1, stdout: '', stderr: 'interrupted\n' });
+      expect(await findPostgres(fresh)).toBeNull();
     },
     LIMIT_MS,
   );

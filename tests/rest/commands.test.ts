@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerCommand } from '../../server/commands';
+import { answerCommand, InterruptedError } from '../../server/commands';
 import type { TestServer } from '../support/server';
 import { insertStaff, openStaffClient, readCookie, startStaffServer, trySignIn } from '../support/staff-client';
 
@@ -310,6 +310,16 @@ describe('a database that cannot be used', () => {
     expect(await list({ DATABASE_URL })).toEqual(
       refusal('DATABASE_URL: cannot connect (unrecognized configuration parameter "channel_binding")'),
     );
+  });
+
+  it('because another process migrates it does not keep a command that is interrupted', async () => {
+    const interrupted = Promise.reject(new InterruptedError('interrupted'));
+    interrupted.catch(() => {});
+    const surroundings = { settings, readPassword: async () => null, interrupted };
+    await server.database.db.sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(7201001)`;
+      expect(await answerCommand(['integration', 'list'], surroundings)).toEqual(refusal('interrupted'));
+    });
   });
 
   it('under its direct address names that setting', async () => {

@@ -206,10 +206,13 @@ export function readScreen({ stdout, url }: Pick<Product, 'stdout' | 'url'>): Sc
   };
 }
 
-/** Runs what `npm run -s admin -- …` runs, to its end. */
-export function runAdmin(dataDir: string, args: string[], settings: Settings = {}): Promise<Ended> {
-  return spawnProduct(dataDir, settings, [...BARE_ADMIN, ...args]).endWithin();
-}
+/** Starts what `npm run -s admin -- …` runs. */
+export const spawnAdmin = (dataDir: string, args: string[], settings: Settings = {}): Started =>
+  spawnProduct(dataDir, settings, [...BARE_ADMIN, ...args]);
+
+/** Runs it to its end. */
+export const runAdmin = (dataDir: string, args: string[], settings: Settings = {}): Promise<Ended> =>
+  spawnAdmin(dataDir, args, settings).endWithin();
 
 /** The same through npm. */
 export function runNpmAdmin(dataDir: string, args: string[], settings: Settings = {}): Promise<Ended> {

@@ -16,4 +16,9 @@ const { code, stdout, stderr } = await answerCommand(process.argv.slice(2), {
   interrupted,
 });
 const [stream, text] = code === 0 ? ([process.stdout, stdout] as const) : ([process.stderr, stderr] as const);
-stream.write(text, () => process.exit(code));
+// Without a listener, Node would report the error a second time.
+stream.on('error', () => {});
+stream.write(text, (error) => {
+  if (!error) process.exit(code);
+  process.stderr.write(`the answer could not be written: ${error.message}\n`, () => process.exit(1));
+});

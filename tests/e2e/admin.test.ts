@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -7,6 +8,7 @@ import {
   type Product,
   runAdmin,
   runNpmAdmin,
+  runPrinted,
   spawnAdmin,
   startProduct,
 } from '../support/product';
@@ -89,6 +91,18 @@ describe('without a running server, a command starts the embedded database and s
       command.signalGroup(signal);
       expect(await command.endWithin()).toMatchObject({ code: 1, stdout: '', stderr: 'interrupted\n' });
       expect(await findPostgres(fresh)).toBeNull();
+    },
+    LIMIT_MS,
+  );
+
+  it.runIf(existsSync('/dev/full'))(
+    'a command whose answer cannot be written fails: it may be a key that nobody sees again',
+    async () => {
+      const ended = await runPrinted('npm run -s admin -- integration list > /dev/full', dataDir, settings());
+      expect(ended).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^the answer could not be written: .*ENOSPC.*\n$/),
+      });
     },
     LIMIT_MS,
   );

@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import type { BrowserContext, Page, Request } from 'playwright-core';
+import type { BrowserContext, Locator, Page, Request } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { intercept, STEP_LIMIT_MS, settle } from '../../support/dashboard';
 import { createGate } from '../../support/gate';
@@ -40,6 +40,14 @@ const isAt = (page: Page, heading: string) => page.getByRole('heading', { name: 
 export function registerAccountTests(): void {
   afterAll(async () => {
     for (const context of contexts) await context.close();
+  });
+
+  it('are made by buttons at the right edge, as on the other tabs, at 1280 pixels', async () => {
+    const page = await dashboard.visit('/settings?tab=staff');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const readRight = (one: Locator) => one.evaluate((element) => element.getBoundingClientRect().right);
+    const button = page.getByRole('button', { name: 'Invite a person' });
+    expect(await readRight(button)).toBeCloseTo(await readRight(page.getByRole('table', { name: 'Staff' })), -1);
   });
 
   describe('an invitation', () => {

@@ -1,114 +1,22 @@
 import { z } from 'zod';
 import { REGIONS, type Region } from '../../contract/integrations';
 import { TIERS, type Tier } from '../../contract/tiers';
-import { parseDuration } from './durations';
-
-const MAX_DURATION_MS = 7 * 86_400_000;
-
-const duration = z.string().transform((text, context) => {
-  const ms = parseDuration(text);
-  if (ms !== null && ms <= MAX_DURATION_MS) return ms;
-  context.issues.push({
-    code: 'custom',
-    input: text,
-    message: 'must be a duration of at most 7 days such as 500ms, 30s, 5m or 2h',
-  });
-  return z.NEVER;
-});
-
-const integer = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
-
-const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
-
-function trimEndSlashes(text: string): string {
-  let end = text.length;
-  while (text[end - 1] === '/') end--;
-  return text.slice(0, end);
-}
-
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
-const endpoint = httpUrl.transform(trimEndSlashes);
-
-/** Where a region is. Pages, links and cookies know no folder, and the API document shows the address to everyone. */
-const publicUrl = z.string().transform((text, context) => {
-  const { href = '', origin = '' } = URL.canParse(text) ? new URL(text) : {};
-  if (/^https?:/.test(href) && trimEndSlashes(href) === origin) return origin;
-  context.issues.push({ code: 'custom', input: text, message: 'must be an http or https address without a path' });
-  return z.NEVER;
-});
-
-const operatorUrl = httpUrl.refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not contain a user name');
-
-const retryDelays = z
-  .string()
-  .transform((text) => text.split(','))
-  .pipe(z.array(duration).length(6, 'must be six durations, separated by commas'));
-
-/** postgres.js cuts an address at its first colon. */
-const databaseUrl = z
-  .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
-  .refine(
-    (url) => !(URL.canParse(url) && new URL(url).hostname.startsWith('[')),
-    'must name a host, not an IPv6 address',
-  )
-  .refine(
-    (url) => !URL.canParse(url) || isEncoded(`${new URL(url).username}:${new URL(url).password}`),
-    'must have each % of its user name and password as %25',
-  );
-
-/** The driver fails with a stack trace instead. */
-function isEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})$/;
-const allowHosts = z.string().transform((text, context) => {
-  const hosts = text.split(',').map((host) => host.trim().toLowerCase());
-  const wrong = hosts.find((host) => host !== '' && !HOST_AND_PORT.test(host));
-  if (wrong === undefined) return new Set(hosts.filter(Boolean));
-  context.issues.push({ code: 'custom', input: text, message: 'must be exact host:port pairs, separated by commas' });
-  return z.NEVER;
-});
-
-/** Origins of agents: https, or http on this machine for development. */
-const agentOrigins = z.string().transform((text, context) => {
-  const origins = text === 'none' ? [] : text.split(',').map((origin) => origin.trim());
-  const isOrigin = (one: string) =>
-    URL.canParse(one) && new URL(one).origin === one && /^(https:|http:\/\/127\.0\.0\.\d+(:|$))/.test(one);
-  if (origins.every(isOrigin)) return origins;
-  context.issues.push({ code: 'custom', input: text, message: 'must be https origins, separated by commas, or none' });
-  return z.NEVER;
-});
-
-const BUCKET = /^[a-z0-9.-]{3,63}$/;
-const FOLDER = /^[\w.-]{1,255}$/;
-/** `s3://bucket` or `s3://bucket/folder`. The folder gets a slash at its end. */
-const reportStore = z.string().transform((text, context) => {
-  const [bucket = '', ...folders] = trimEndSlashes(text.startsWith('s3://') ? text.slice('s3://'.length) : '').split(
-    '/',
-  );
-  if (BUCKET.test(bucket) && folders.every((folder) => FOLDER.test(folder)))
-    return { bucket, prefix: folders.map((folder) => `${folder}/`).join('') };
-  context.issues.push({ code: 'custom', input: text, message: 'must be s3://bucket or s3://bucket/folder' });
-  return z.NEVER;
-});
-
-const appSecret = z
-  .string()
-  .transform((text) => Buffer.from(text, 'base64'))
-  .refine((bytes) => bytes.length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)');
-
-const quota = (perMinute: number) => integer(1, 100_000_000).prefault(String(perMinute));
+import {
+  agentOrigins,
+  allowHosts,
+  appSecret,
+  databaseUrl,
+  duration,
+  endpoint,
+  flag,
+  httpUrl,
+  integer,
+  operatorUrl,
+  publicUrl,
+  quota,
+  reportStore,
+  retryDelays,
+} from './setting-values';
 
 /** The settings, each with what an operator needs to know about it. `docs/settings.md` is generated from this table. */
 export const settingsSchema = z.object({

@@ -174,7 +174,7 @@ export function registerReviewTests(): void {
       const reason = texts.getByRole('list', { name: 'Reasons' }).getByRole('listitem');
       expect(await reason.count()).toBe(1);
       expect((await reason.innerText()).replace(/\s+/g, ' ')).toBe(
-        'Text was pasted Found weight 1 Text was pasted or dropped. It came from another page or program; own notes come so too. Measured 50 % of the new text Usual below 20 % of the new text',
+        'Text was pasted Found weight 1 Text was pasted or dropped that was not seen to come from this page. Own notes come so too. Measured 50 % of the new text Usual below 20 % of the new text',
       );
       await texts.getByText('Not found, or not measured: 1').click();
       await texts.getByText('An even pace').waitFor();

@@ -11,13 +11,14 @@ const FIND_GROWN = `
 /**
  * Creates a function that counts writes to the given tables. When the process has written more than a table had rows when its statistics
  * were made, it updates them, without being waited for. Postgres keeps the plan of a prepared statement until then, and one that was made
- * for an almost empty table reads all of the table for each row that it looks up. Errors go to `onError`.
+ * for an almost empty table reads all of the table for each row that it looks up.
  */
 export function createStatisticsUpdater(
   db: Database,
   tables: readonly string[],
-  onError: (error: unknown) => void,
+  log: { warn(fields: object, message: string): void },
 ): (writes: number) => void {
+  const warn = (error: unknown) => log.warn({ err: error }, 'could not update the table statistics');
   let count = 0;
 
   const updateStatistics = (rows: number) =>
@@ -33,6 +34,6 @@ export function createStatisticsUpdater(
     const before = count;
     count += writes;
     const reached = LOOK_AFTER.findLast((limit) => before < limit && count >= limit);
-    if (reached !== undefined) updateStatistics(reached).catch(onError);
+    if (reached !== undefined) updateStatistics(reached).catch(warn);
   };
 }

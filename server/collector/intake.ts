@@ -70,9 +70,7 @@ export const COMMIT_DELAY_MS = 15_000;
 
 /** Creates the process's intake. `idleMs` is when a session without further signs is looked at again. */
 export function createIntake(db: Database, log: Pick<Logger, 'warn'>, idleMs: number): Intake {
-  const countWrites = createStatisticsUpdater(db, ['collected_sessions'], (error) =>
-    log.warn({ err: error }, 'could not update the table statistics'),
-  );
+  const countWrites = createStatisticsUpdater(db, ['collected_sessions'], log);
   const waiting = new Set<Waiting>();
   let waitingBytes = 0;
 
@@ -132,7 +130,8 @@ const FIND_SESSION = `
    where c.integration_id = s."integrationId" and c.session_id = s."sessionId" limit 1`;
 
 /**
- * Writes a group of batches. Each session is looked up by itself, by its unique key. What exists is left as it is: a batch that is sent again changes nothing.
+ * Writes a group of batches. Each session is looked up by itself, by its unique key. What exists is left as it is: a batch that is
+ * sent again changes nothing.
  */
 const STORE = `
   with r as materialized (

@@ -80,9 +80,7 @@ export function createIngester(dependencies: {
 }): Ingester {
   const { db, log, publisher, handover, firstDelayMs, onCommitted } = dependencies;
   const reserve = (key: SubscriptionKey) => firstDelayMs === 0 && handover.reserve(key);
-  const countWrites = createStatisticsUpdater(db, GROWING_TABLES, (error) =>
-    log.warn({ err: error }, 'could not update the table statistics'),
-  );
+  const countWrites = createStatisticsUpdater(db, GROWING_TABLES, log);
 
   async function commitAll(waiting: Waiting[]) {
     for (const group of splitByRows(waiting)) await commitGroup(group);

@@ -80,7 +80,7 @@ function isAboutQuery(error: unknown): boolean {
   return ('query' in error && 'params' in error) || isAboutQuery(error.cause);
 }
 
-/** A stack has lines of its own. Not every error has one, and none says its cause. */
+/** Leaves out stacks, which follow in lines of their own. The message and the cause of an error stay. */
 const dropStacks = (name: string, value: unknown) => (name === 'stack' ? undefined : value);
 
 /** Writes one short line per record, for a person at a terminal. */

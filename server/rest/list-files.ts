@@ -85,7 +85,7 @@ export async function* writeListFile(
     for (const row of taken) text += writeRow(row);
     const isCut = taken.length < data.length || (rows === maxRows && pagination.hasMore);
     if (isCut) text += writeCsvLine([`Cut after ${maxRows} rows: narrow the filters`]);
-    // Also if it is empty: whoever has left is noticed here.
+    // An empty piece too: this is where a client that has left is noticed.
     yield Buffer.from(text);
     if (isCut || !pagination.hasMore) return;
     text = '';

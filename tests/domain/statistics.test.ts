@@ -29,7 +29,7 @@ it('are updated when a process has written more than a table had rows', async ()
   await sql`analyze large`;
   const counts = async () => [await countUpdates('small'), await countUpdates('large')];
   const faults: unknown[] = [];
-  const countWrites = createStatisticsUpdater(database.db, ['small', 'large'], (error) => faults.push(error));
+  const countWrites = createStatisticsUpdater(database.db, ['small', 'large'], { warn: (fault) => faults.push(fault) });
   countWrites(99);
   expect(await counts()).toEqual([0, 1]);
   countWrites(1);

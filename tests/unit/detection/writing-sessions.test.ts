@@ -225,7 +225,7 @@ describe('a text', () => {
     });
   });
 
-  it('has pastes, of which none is of its own text', () => {
+  it('counts no paste for text that is moved within it', () => {
     const page = begin(100).wait(900).clipboard('cut').input('deleteContent', 0, -40).wait(900).paste(40);
     expect(measure(page).pastes).toEqual({ count: 0, longest: 0 });
     expect(measure(page.wait(900).paste(400)).pastes).toEqual({ count: 1, longest: 400 });

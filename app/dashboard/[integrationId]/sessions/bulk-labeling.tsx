@@ -87,7 +87,11 @@ function BulkDialog({ verdict, sessions, onClose, onConfirm }: BulkDialogProps) 
               : ''}
             Each gets the same reasons and notes. You can undo it.
           </p>
-          <VerdictDetailsForm verdict={verdict} value={details} onChange={setDetails} />
+          <VerdictDetailsForm
+            verdict={verdict}
+            value={details}
+            onChange={(changed) => setDetails((now) => ({ ...now, ...changed }))}
+          />
         </div>
       }
       onClose={onClose}

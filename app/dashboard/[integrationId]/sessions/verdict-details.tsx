@@ -24,17 +24,15 @@ interface FormProps {
   value: VerdictDetails;
   /** The label has reasons that were not read yet, so none can be chosen. */
   areReasonsUnknown?: boolean;
-  onChange(value: VerdictDetails): void;
+  /** Gets what has changed alone: what else the caller has learnt since it was drawn must not be lost. */
+  onChange(changed: VerdictDetails): void;
 }
 
 /** The controls for why a session was judged so, and how sure the reviewer is. The caller keeps the value and sends it. */
 export function VerdictDetailsForm({ verdict, value, areReasonsUnknown, onChange }: FormProps) {
   const { confidence = null, reasons = [], notes } = value;
   const toggle = (reason: VerdictReason) =>
-    onChange({
-      ...value,
-      reasons: reasons.includes(reason) ? reasons.filter((one) => one !== reason) : [...reasons, reason],
-    });
+    onChange({ reasons: reasons.includes(reason) ? reasons.filter((one) => one !== reason) : [...reasons, reason] });
   // Reasons of another verdict are shown too, so that nothing is sent unseen.
   const offered = [...REASONS[verdict], ...reasons.filter((reason) => !REASONS[verdict].includes(reason))];
   return (
@@ -51,7 +49,7 @@ export function VerdictDetailsForm({ verdict, value, areReasonsUnknown, onChange
           <Chip
             key={one}
             isPressed={confidence === one}
-            onPress={() => onChange({ ...value, confidence: confidence === one ? null : one })}
+            onPress={() => onChange({ confidence: confidence === one ? null : one })}
           >
             {name}
           </Chip>
@@ -61,7 +59,7 @@ export function VerdictDetailsForm({ verdict, value, areReasonsUnknown, onChange
         <Textarea
           maxLength={MAX_NOTES_LENGTH}
           value={notes ?? ''}
-          onChange={({ target }) => onChange({ ...value, notes: target.value === '' ? null : target.value })}
+          onChange={({ target }) => onChange({ notes: target.value === '' ? null : target.value })}
         />
       </Field>
     </div>

@@ -67,7 +67,7 @@ export function VerdictDialog({ explained, onClose }: { explained: Explained; on
         <VerdictDetailsForm
           verdict={verdict}
           value={details}
-          onChange={setDetails}
+          onChange={(changed) => setDetails((now) => ({ ...now, ...changed }))}
           areReasonsUnknown={details.reasons === undefined}
         />
         <div className="flex items-center justify-end gap-2">

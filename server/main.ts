@@ -86,14 +86,17 @@ async function openDashboard(env: Env): Promise<Handler> {
 function listen(server: Server, env: Env): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const isTaken = error.code === 'EADDRINUSE';
-      const fault = isTaken
-        ? `PORT: ${env.PORT} is in use on ${env.HOST}`
-        : `HOST: cannot listen on ${env.HOST} (${error.code})`;
-      reject(new SettingError(fault));
+      reject(new SettingError(describeListenFault(error.code, env)));
     });
     server.listen(env.PORT, env.HOST, CONNECTION_BACKLOG, resolve);
   });
+}
+
+function describeListenFault(code: string | undefined, { HOST, PORT }: Env): string {
+  if (code === 'EADDRINUSE') return `PORT: ${PORT} is in use on ${HOST}`;
+  // The system keeps low ports for itself; an address has no such rule.
+  if (code === 'EACCES') return `PORT: this user may not listen on ${PORT}`;
+  return `HOST: cannot listen on ${HOST} (${code})`;
 }
 
 /** Finds the address that a browser on this machine can open. */

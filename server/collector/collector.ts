@@ -114,6 +114,7 @@ export function createCollector(dependencies: {
   const agents = createAgentVerifier({ origins: env.SIGNATURE_AGENTS, client: webhookClient, log });
   const timers = new Set<NodeJS.Timeout>();
   let isStopped = false;
+  let preparation = Promise.resolve();
 
   const isOverloaded = () => intake.isOverloaded() || schedule.count() >= MAX_PLANNED;
 
@@ -279,7 +280,8 @@ export function createCollector(dependencies: {
       [() => takeAbandoned(null), 'sessions that were left behind could not be found'],
       [() => takeUnsent(null), 'facts that were not sent could not be found'],
     ];
-    for (const [job, fault] of jobs) await job().catch((error: unknown) => log.warn({ err: error }, fault));
+    for (const [job, fault] of jobs)
+      if (!isStopped) await job().catch((error: unknown) => log.warn({ err: error }, fault));
   }
 
   /** Repeats a job with pauses. An outage of the database is logged elsewhere. */
@@ -303,7 +305,7 @@ export function createCollector(dependencies: {
       }),
     start() {
       admission.start();
-      void prepare();
+      preparation = prepare();
       repeat(takeDue, SWEEP_DUE_MS);
       repeat(() => takeUnsent(SWEEP_UNSENT_MS), SWEEP_UNSENT_MS);
       repeat(() => takeAbandoned(SWEEP_ABANDONED_MS), SWEEP_ABANDONED_MS);
@@ -321,6 +323,7 @@ export function createCollector(dependencies: {
       isStopped = true;
       admission.stop();
       for (const timer of timers) clearTimeout(timer);
+      await preparation;
       await schedule.stop();
     },
     load: () => ({ waiting: intake.count(), sessions: sessions.count() }),

@@ -118,6 +118,7 @@ describe('a first start', () => {
       .finally(() => other.close());
     expect(ended.code).toBe(1);
     expect(readLines(ended)).toEqual([expect.stringMatching(/^PORT\b/)]);
+    expect(ended.stderr).not.toContain('"level":"warn"');
     expect(ended.stdout).toBe('');
     await waitForNoPostgres(dataDir, 0);
   }, 90_000);

@@ -11,6 +11,7 @@ const PAGE = `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
     <title>Bot Detection API</title>
     <link rel="stylesheet" href="/swagger/swagger-ui.css">
     <link rel="icon" type="image/png" href="/swagger/favicon-32x32.png">
@@ -23,8 +24,13 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
+// Swagger UI has dark colours, but leaves it to the page when to use them.
 // "Try it out" calls this server instead of the regions' addresses in the document.
-const START = `fetch('/openapi/v3.json').then((response) => response.json()).then((spec) => {
+const START = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const followTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', followTheme);
+followTheme();
+fetch('/openapi/v3.json').then((response) => response.json()).then((spec) => {
   spec.servers = [{ url: '/' }];
   SwaggerUIBundle({ spec, dom_id: '#swagger-ui', deepLinking: true, tryItOutEnabled: true, persistAuthorization: false });
 });

@@ -67,6 +67,23 @@ export function registerPolicyTests(): void {
     });
   });
 
+  it('/swagger has the theme of the browser', async () => {
+    const page = await dashboard.open({ theme: 'dark' });
+    await page.goto(`${dashboard.product.url}/swagger`);
+    const title = page.getByRole('heading', { name: 'Bot Detection API' });
+    const readColors = () =>
+      title.evaluate((element) => [
+        getComputedStyle(document.documentElement).backgroundColor,
+        getComputedStyle(element).color,
+      ]);
+    const dark = await readColors();
+    await page.emulateMedia({ colorScheme: 'light' });
+    await expect.poll(readColors).not.toEqual(dark);
+    const brightness = (color: string) => Number(/\d+/.exec(color));
+    const light = await readColors();
+    expect(brightness(dark[1]!)).toBeGreaterThan(brightness(light[1]!));
+  });
+
   // The others, which pages.ts does not load.
   it.each(['/', '/swagger', '/nothing'])('%s complies with its own policy', async (path) => {
     const page = await dashboard.open({ provokes: /status of 404/ });

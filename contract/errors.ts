@@ -60,6 +60,9 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 type FieldCode = { [C in ErrorCode]: (typeof ERROR_CODES)[C]['hasField'] extends true ? C : never }[ErrorCode];
 type PlainCode = Exclude<ErrorCode, FieldCode>;
 
+/** The message of `SERVICE_UNAVAILABLE` if the database is away. */
+export const OUTAGE_MESSAGE = 'The service is temporarily unavailable';
+
 const BRAND = Symbol.for('bot-detection.api-error');
 
 /**

@@ -1,4 +1,4 @@
-import { ApiError, findApiError } from '../../contract/errors';
+import { ApiError, findApiError, OUTAGE_MESSAGE } from '../../contract/errors';
 import type { SetVerdicts, SetVerdictsInput, UndoVerdicts, UndoVerdictsInput } from '../../contract/review';
 import { isUnavailable } from '../../db/client';
 import type { AuditedContext } from '../audit/acts';
@@ -9,7 +9,7 @@ type LabelingContext = DomainContext & AuditedContext;
 
 /** So many at a time, so that one call does not take all connections. */
 const CONCURRENT = 4;
-const OUTAGE = new ApiError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable');
+const OUTAGE = new ApiError('SERVICE_UNAVAILABLE', OUTAGE_MESSAGE);
 
 /** Labels sessions, each by itself: all of a session's label, history and audit entry, or nothing. Says which failed and why. */
 export async function setVerdicts(

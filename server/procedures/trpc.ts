@@ -1,7 +1,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import { z } from 'zod';
-import { ERROR_CODES, type ErrorCode, findApiError } from '../../contract/errors';
+import { ERROR_CODES, type ErrorCode, findApiError, OUTAGE_MESSAGE } from '../../contract/errors';
 import type { KeyScope } from '../../contract/integrations';
 import { STAFF_ROLES, type StaffRole } from '../../contract/staff';
 import { wordIssue } from '../../contract/wording';
@@ -156,7 +156,7 @@ function showRefusal<Result extends { ok: boolean }>(result: Result): Result {
 
 function rethrowOutage(cause: unknown): never {
   if (!isUnavailable(cause)) throw cause;
-  throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable', cause });
+  throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: OUTAGE_MESSAGE, cause });
 }
 
 type Issues = { issues?: { path: PropertyKey[]; message: string }[] } | undefined;

@@ -1,4 +1,5 @@
 import { DEMO_NONCE } from '../../contract/demo';
+import { OUTAGE_MESSAGE } from '../../contract/errors';
 import { isUnavailable } from '../../db/client';
 import { readDemoVerdict, takeDemoCall } from '../demo/verdict';
 import type { Service } from '../service';
@@ -28,7 +29,7 @@ async function findAnswer(service: Service, request: Request): Promise<RestRespo
     return jsonResponse(200, {}, await readDemoVerdict(service, demo, nonce));
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    return plainResponse(503, 'The service is temporarily unavailable');
+    return plainResponse(503, OUTAGE_MESSAGE);
   }
 }
 

@@ -1,4 +1,4 @@
-import { ApiError, findApiError } from '../../contract/errors';
+import { ApiError, findApiError, OUTAGE_MESSAGE } from '../../contract/errors';
 import { isKnownOutage, isUnavailable } from '../../db/client';
 import type { Service } from '../service';
 import type { Access } from './access-log';
@@ -14,6 +14,6 @@ function toFault(service: Service, error: unknown, { method, requestId }: Access
   const isOutage = isUnavailable(error);
   const level = isKnownOutage(error) ? 'debug' : isOutage ? 'warn' : 'error';
   service.log[level]({ err: error, requestId, method }, 'a request failed');
-  if (isOutage) return new ApiError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable', { cause: error });
+  if (isOutage) return new ApiError('SERVICE_UNAVAILABLE', OUTAGE_MESSAGE, { cause: error });
   return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: error });
 }

@@ -1,5 +1,6 @@
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { OUTAGE_MESSAGE } from '../../contract/errors';
 import { isKnownOutage, isUnavailable } from '../../db/client';
 import type { Context } from '../procedures/context';
 import { ingestFacts } from '../procedures/pipeline';
@@ -72,7 +73,7 @@ function toTrpcError(service: Service, thrown: unknown, requestId: string): TRPC
       { err: thrown, requestId },
       'the pipeline’s facts could not be written',
     );
-    return new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The service is temporarily unavailable' });
+    return new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: OUTAGE_MESSAGE });
   }
   if (error.code === 'INTERNAL_SERVER_ERROR')
     service.log.error({ err: thrown, requestId }, 'the pipeline’s facts could not be written');

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ApiError } from '../../contract/errors';
+import { ApiError, OUTAGE_MESSAGE } from '../../contract/errors';
 import { isKnownOutage, isUnavailable } from '../../db/client';
 import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
@@ -107,7 +107,7 @@ export function refuseFault(service: Service, error: unknown, access: Access): R
   const isOutage = isUnavailable(error);
   const level = isKnownOutage(error) ? 'debug' : isOutage ? 'warn' : 'error';
   service.log[level]({ err: error, requestId: access.requestId }, 'a staff session could not be read or changed');
-  if (isOutage) return refuse('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable');
+  if (isOutage) return refuse('SERVICE_UNAVAILABLE', OUTAGE_MESSAGE);
   return respond(500, {
     error: { message: 'Internal error', data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 } },
   });

@@ -6,23 +6,16 @@ import { openSocket } from '../db/postgres-internals';
 import { openSession } from '../db/session';
 import { createInngestClient, createMessages } from '../inngest/client';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../inngest/embedded/engine';
-import { createFunctions, type Jobs } from '../inngest/functions';
-import { pruneTries } from './auth/tries';
+import { createFunctions } from '../inngest/functions';
 import { type Collector, createCollector } from './collector/collector';
 import { createRecordings, type Recordings } from './collector/recordings';
-import { createPartitions, pruneTraces } from './collector/retention';
-import { pruneAuditEntries } from './domain/audit-entries';
-import { pruneIdempotencyKeys } from './domain/idempotency-keys';
 import { createKeyVerifier, type KeyVerifier } from './domain/key-verifier';
-import { foldIncidents, recountMinutes } from './domain/minute-counts';
-import { pruneRateWindows } from './domain/rate-windows';
-import { pruneFindings, pruneReviewDraws, pruneSessions } from './domain/retention';
-import { drawReviewSamples } from './domain/review-draws';
-import { createFolder, foldSessionDeltas } from './domain/rollups';
-import { createUsageMeter, foldOutcomes, type UsageMeter } from './domain/usage';
+import { createFolder } from './domain/rollups';
+import { createUsageMeter, type UsageMeter } from './domain/usage';
 import { createErasures, type Erasures } from './erasure/erasures';
 import { type AlertRules, createAlertRules } from './findings/alert-rules';
 import { createFindings, type FindingsOutbox } from './findings/outbox';
+import { createJobs } from './jobs';
 import { createIngester, type Ingester } from './pipeline/ingest';
 import { type Env, readEnv, SettingError } from './platform/env';
 import { createLogger, type Logger } from './platform/log';
@@ -37,13 +30,6 @@ import { createDispatcher, type Dispatcher } from './webhooks/dispatcher';
 import { createWebhookClient, type WebhookClient } from './webhooks/http-client';
 import { LeasePresence } from './webhooks/lease-presence';
 import { createOperatorNotices, type OperatorNotices } from './webhooks/operator-notices';
-import {
-  pruneAnswers,
-  pruneDeliveries,
-  pruneEvents,
-  prunePreviousSecrets,
-  pruneSubscriptions,
-} from './webhooks/retention';
 
 export { isUnavailable } from '../db/client';
 
@@ -234,51 +220,6 @@ export function createService(options: ServiceOptions): Service {
     demo: null,
   };
 }
-
-/** Connects the jobs of the engine's functions to our code. The types of both sides must match here. */
-const createJobs = ({
-  env,
-  db,
-  dispatcher,
-  operatorNotices,
-  collector,
-  findings,
-  alertRules,
-  reports,
-  erasures,
-}: Pick<
-  Service,
-  'env' | 'db' | 'dispatcher' | 'operatorNotices' | 'collector' | 'findings' | 'alertRules' | 'reports' | 'erasures'
->): Jobs => ({
-  ...reports.jobs,
-  ...erasures.jobs,
-  drainSubscription: dispatcher.drainSubscription,
-  wakeSubscription: dispatcher.wakeSubscription,
-  sweep: dispatcher.sweep,
-  tellOperator: operatorNotices?.tell ?? null,
-  pruneRateWindows: () => pruneRateWindows(db),
-  pruneSignInWindows: () => pruneTries(db),
-  prunePreviousSecrets: () => prunePreviousSecrets(db),
-  pruneDeliveries: () => pruneDeliveries(db),
-  pruneAnswers: () => pruneAnswers(db, env.WEBHOOK_KEEP_ANSWERS),
-  pruneSubscriptions: () => pruneSubscriptions(db),
-  pruneEvents: () => pruneEvents(db),
-  pruneIdempotencyKeys: () => pruneIdempotencyKeys(db),
-  foldSessionDeltas: () => foldSessionDeltas(db),
-  foldIncidents: () => foldIncidents(db),
-  foldOutcomes: () => foldOutcomes(db),
-  recountMinutes: () => recountMinutes(db),
-  pruneSessions: () => pruneSessions(db),
-  pruneFindings: () => pruneFindings(db),
-  pruneReviewDraws: () => pruneReviewDraws(db),
-  drawReviewSamples: () => drawReviewSamples(db),
-  pruneAuditEntries: () => pruneAuditEntries(db),
-  sweepCollected: collector.sweep,
-  evaluateAlertRules: alertRules.evaluateAll,
-  sweepFindings: findings.sweep,
-  createPartitions: () => createPartitions(db),
-  pruneTraces: () => pruneTraces(db, env.TRACE_DAYS),
-});
 
 /** Stops the work of a service within about `graceMs` and closes its connections. */
 export async function closeService(service: Service, graceMs: number): Promise<void> {

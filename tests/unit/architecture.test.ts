@@ -29,7 +29,7 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   ['demo', 'server/demo/', 'service collector pipeline domain detection auth audit db contract'],
   [
     'service',
-    'server/service.ts server/external-packages.mjs',
+    'server/service.ts server/jobs.ts server/external-packages.mjs',
     'erasure findings collector reports pipeline webhooks domain auth platform db inngest engine',
   ],
   // Takes a person out of everything that is stored.

@@ -1,4 +1,4 @@
-import { type BeaconUser, EventCode } from '../../contract/beacon';
+import { EventCode } from '../../contract/beacon';
 import {
   anchorDocument,
   createDocuments,
@@ -23,8 +23,6 @@ export interface SessionPresence {
   goneSinceMs: number | null;
   /** Whether the page asked to end the session. */
   hasEnded: boolean;
-  /** Who the latest batch that names somebody says the visitor is. */
-  user: BeaconUser | null;
 }
 
 /** Reads from all batches of a session whether its pages are still there. Answers null for a trace without batches. */
@@ -50,13 +48,11 @@ export function createPresenceReader(documents: TraceDocuments): () => SessionPr
     });
     const gone = read.map(({ goneSinceMs }) => goneSinceMs).filter((time) => time !== null);
     const isGone = gone.length === read.length;
-    const named = read.reduce<TraceBatch | null>((latest, state) => findLaterName(latest, state.named), null);
     return {
       lastSignMs: read.reduce((latest, state) => Math.max(latest, state.lastSignMs), Number.NEGATIVE_INFINITY),
       isGone,
       goneSinceMs: isGone ? gone.reduce((latest, time) => Math.max(latest, time)) : null,
       hasEnded: read.some((state) => state.hasEnded),
-      user: named?.u ?? null,
       ...readStart(first, states.get(first)!.start!),
     };
   };
@@ -83,8 +79,6 @@ interface DocumentState {
   goneSinceMs: number | null;
   lastSignMs: number;
   hasEnded: boolean;
-  /** The latest batch that names somebody. */
-  named: TraceBatch | null;
 }
 
 const beginState = ({ revision }: TraceDocument): DocumentState => ({
@@ -95,7 +89,6 @@ const beginState = ({ revision }: TraceDocument): DocumentState => ({
   goneSinceMs: null,
   lastSignMs: Number.NEGATIVE_INFINITY,
   hasEnded: false,
-  named: null,
 });
 
 function followBatch(state: DocumentState, batch: TraceBatch): void {
@@ -104,11 +97,7 @@ function followBatch(state: DocumentState, batch: TraceBatch): void {
   followSigns(state, signs, batch.receivedAtMs);
   state.lastSignMs = Math.max(state.lastSignMs, batch.receivedAtMs);
   if (batch.x) state.hasEnded = true;
-  if (batch.u) state.named = findLaterName(state.named, batch);
 }
-
-const findLaterName = (one: TraceBatch | null, other: TraceBatch | null): TraceBatch | null =>
-  one === null || (other !== null && other.receivedAtMs >= one.receivedAtMs) ? other : one;
 
 /** What a page that is being left still notes. Anything later comes from a page that was restored. */
 const LEAVING_MS = 2_000;

@@ -15,22 +15,19 @@ describe('readPresence', () => {
     const first = page(FIRST, 0).send();
     expect(readPresence(first)).toEqual({
       ...{ startedAtMs: ORIGIN_MS + 140, pageUrl: 'https://lms.example.edu/0', lastSignMs: ORIGIN_MS + 1_040 },
-      ...{ isGone: false, goneSinceMs: null, hasEnded: false, user: null },
+      ...{ isGone: false, goneSinceMs: null, hasEnded: false },
     });
     first.wait(1_000).add(EventCode.Leave).send();
     expect(readPresence(first)).toMatchObject({ isGone: true, goneSinceMs: ORIGIN_MS + 2_040 });
-    const second = page(SECOND, 3_000).send({ u: { id: 'ada' } });
+    const second = page(SECOND, 3_000).send();
     const batches = [...second.batches, ...first.batches];
     expect(readPresence({ batches })).toMatchObject({
       ...{ startedAtMs: ORIGIN_MS + 140, pageUrl: 'https://lms.example.edu/0', lastSignMs: ORIGIN_MS + 4_040 },
-      ...{ isGone: false, goneSinceMs: null, hasEnded: false, user: { id: 'ada' } },
+      ...{ isGone: false, goneSinceMs: null, hasEnded: false },
     });
-    second
-      .wait(10)
-      .add(EventCode.Leave)
-      .send({ u: { id: 'bob' }, x: 1 });
+    second.wait(10).add(EventCode.Leave).send({ x: 1 });
     expect(readPresence({ batches: [...second.batches, ...first.batches] })).toMatchObject({
-      ...{ isGone: true, goneSinceMs: ORIGIN_MS + 4_050, hasEnded: true, user: { id: 'bob' } },
+      ...{ isGone: true, goneSinceMs: ORIGIN_MS + 4_050, hasEnded: true },
     });
   });
 
@@ -52,11 +49,7 @@ describe('readPresence', () => {
   });
 
   it('answers the same for any order and for repeats', () => {
-    const first = page(FIRST, 0)
-      .send({ u: { id: 'ada' } })
-      .wait(500)
-      .add(EventCode.Leave)
-      .send();
+    const first = page(FIRST, 0).send().wait(500).add(EventCode.Leave).send();
     const second = page(SECOND, 2_000)
       .send()
       .wait(100)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventPayload, Inngest, type Logger, Middleware } from 'inngest';
 import type { Region } from '../contract/integrations';
 import {
@@ -31,9 +32,18 @@ export function createInngestClient(options: {
     // Not needed: what a function has done is stored in our own rows.
     checkpointing: false,
     middleware: [watchRuns(onRun)],
-    ...(embeddedFetch ? { isDev: true, fetch: embeddedFetch } : {}),
+    ...(embeddedFetch ? { isDev: true, fetch: embeddedFetch } : { fetch: limitedFetch }),
   });
 }
+
+/** How long the engine has to take messages. The rows say what is due, so what it does not take is found later. */
+const SEND_LIMIT_MS = 5_000;
+
+/** Ends each try of the SDK to send events, which would wait five minutes for a server that accepts connections and never answers. */
+const limitedFetch: typeof fetch = (input, init) => {
+  const isSend = new URL(input instanceof Request ? input.url : input).pathname.startsWith('/e/');
+  return fetch(input, isSend ? { ...init, signal: AbortSignal.timeout(SEND_LIMIT_MS) } : init);
+};
 
 type OnRun = (run: {
   function: string;
@@ -70,17 +80,28 @@ export interface Messages {
   sendErasures: (erasures: ErasureRequested[]) => Promise<void>;
 }
 
-/** Creates the messages that a client sends. */
+/** Creates the messages that a client sends. Each rejects if the engine does not take it in time: requests and the stop wait for it. */
 export function createMessages(client: Inngest): Messages {
+  async function send(events: EventPayload[]): Promise<void> {
+    const over = new AbortController();
+    const late = sleep(SEND_LIMIT_MS, undefined, { signal: over.signal }).then(() => {
+      throw new Error('the engine does not answer');
+    });
+    try {
+      await Promise.race([client.send(events), late]);
+    } finally {
+      over.abort();
+    }
+  }
   async function sendAll<T>(items: T[], create: (item: T) => EventPayload): Promise<void> {
     for (let from = 0; from < items.length; from += EVENTS_PER_SEND) {
-      await client.send(items.slice(from, from + EVENTS_PER_SEND).map(create));
+      await send(items.slice(from, from + EVENTS_PER_SEND).map(create));
     }
   }
   return {
     sendDue: (subscriptions) => sendAll(subscriptions, (data) => subscriptionDue.create(data)),
     sendWakeUps: (retries) => sendAll(retries, (data) => retryScheduled.create(data)),
-    sendSweep: async () => void (await client.send(sweepRequested.create({}))),
+    sendSweep: () => send([sweepRequested.create({})]),
     sendErasures: (erasures) => sendAll(erasures, (data) => erasureRequested.create(data)),
     sendReports: (reports) => sendAll(reports, (data) => reportRequested.create(data)),
   };

@@ -102,7 +102,7 @@ export function createReports(dependencies: {
         await stores[store]?.remove(run).catch((error: unknown) => log.warn({ err: error }, 'parts of a report stay'));
       },
       async makeDueReports() {
-        const made = await makeDueReports(db);
+        const made = await makeDueReports(db, log);
         if (made.length > 0) await wake(made);
         return made.length;
       },

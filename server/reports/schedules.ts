@@ -6,6 +6,7 @@ import { integrations, reportSchedules } from '../../db/schema';
 import { recordAct } from '../audit/acts';
 import type { DomainContext } from '../domain/context';
 import { createId } from '../platform/ids';
+import type { Logger } from '../platform/log';
 import { chooseWindow, DEFAULT_DAYS, nameOf, type RequestContext, readParameters } from './requests';
 import type { ReportKey } from './stores/store';
 import { TEMPLATES } from './templates';
@@ -113,8 +114,19 @@ export async function deleteReportSchedule(
  * the id of the report is a hash of schedule and due time. After an outage, a schedule makes only the report of its latest due
  * time.
  */
-export function makeDueReports(db: Database): Promise<ReportKey[]> {
-  return db.query<{ integrationId: string; reportId: string }>(MAKE_DUE, [REPORT_DAYS, DEFAULT_DAYS]);
+export async function makeDueReports(db: Database, log: Logger): Promise<ReportKey[]> {
+  const parameters = [REPORT_DAYS, DEFAULT_DAYS];
+  try {
+    return await db.query<ReportKey>(composeMakeDue('true'), parameters);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== INVALID_VALUE) throw error;
+    // Another Postgres may know fewer names than the one before: some systems left out `US/Eastern`.
+    log.error(
+      { err: error },
+      'a schedule waits: its time zone is not known to the database; make it again in another one',
+    );
+    return db.query<ReportKey>(composeMakeDue(IS_KNOWN_ZONE), parameters);
+  }
 }
 
 const DUE_BATCH = 100;
@@ -128,11 +140,15 @@ const HASH = `sha256(convert_to(due.id || ' ' || extract(epoch from due.due_at):
 export const windowStart = (clock: string, days: string, timeZone: string) =>
   `(${clock} - ${days} * interval '1 day') at time zone ${timeZone}`;
 
-const MAKE_DUE = `
+/** Postgres reads all its names for it, so it is only asked if one is unknown. The case of a name means nothing. */
+const IS_KNOWN_ZONE = `lower(time_zone) in (
+  select lower(name) from pg_timezone_names union all select lower(abbrev) from pg_timezone_abbrevs)`;
+
+const composeMakeDue = (condition: string) => `
   with due as materialized (
     select s.*, coalesce(past.at, s.next_due_at) as due_at,
            coalesce(past.clock, s.next_due_at at time zone s.time_zone) as due_clock, ${NEXT_DUE} as later_at
-      from (select * from report_schedules where next_due_at <= now()
+      from (select * from report_schedules where next_due_at <= now() and ${condition}
              order by next_due_at limit ${DUE_BATCH} for update skip locked) s
       left join lateral (select * from (${dueTimes('s.next_due_at', 'now()')}) past order by at desc limit 1) past on true),
   moved as (

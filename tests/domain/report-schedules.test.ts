@@ -122,6 +122,19 @@ describe('a schedule', () => {
     expect(await makeDue()).toBe(0);
   });
 
+  it('whose time zone the database does not know any more waits alone', async () => {
+    const { id } = (await create({ ...SESSIONS, ...DAILY, name: 'Waits' })).body.result.data;
+    await create({ ...SESSIONS, ...DAILY, timeZone: 'europe/paris', name: 'Is made' });
+    await sql()`update report_schedules set time_zone = 'US/Nowhere' where id = ${id}`;
+    const due = new Date(Date.now() - 3_600_000).toISOString();
+    await setDue(due);
+    expect(await makeDue()).toBe(1);
+    expect(await listJobs()).toMatchObject([{ name: 'Is made' }]);
+    const waiting = (await list()).find((schedule: { id: string }) => schedule.id === id);
+    expect(waiting.nextDueAt).toBe(due);
+    await sql()`delete from report_schedules where id = ${id}`;
+  });
+
   it('of a course that is gone fails in words', async () => {
     await server.ingest(tenant.id, [started('s', { pageUrl: 'https://lms.example.edu/courses/42' })]);
     const [course] = await sql()`select id from courses where integration_id = ${tenant.id}`;

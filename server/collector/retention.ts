@@ -14,8 +14,15 @@ const LOCK_LIMIT_MS = 2_000;
 const writeDay = (dayMs: number) => new Date(dayMs).toISOString().slice(0, 10);
 const nameOf = (table: string, day: string) => `${table}_${day.replaceAll('-', '')}`;
 
+/** Reads the time of the database, which dates all rows. The clock of a process may be wrong, and what is dropped does not come back. */
+async function readNow(db: Database): Promise<number> {
+  const [row] = await db.query<{ now: string }>('select now()', []);
+  return Date.parse(row!.now);
+}
+
 /** Makes the partitions of today and the next days. Returns how many it made. */
-export async function createPartitions(db: Database, nowMs = Date.now()): Promise<number> {
+export async function createPartitions(db: Database, givenMs?: number): Promise<number> {
+  const nowMs = givenMs ?? (await readNow(db));
   let made = 0;
   const names = new Set((await listPartitions(db)).map(({ name }) => name));
   for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
@@ -40,7 +47,8 @@ export async function createPartitions(db: Database, nowMs = Date.now()): Promis
  * traces that are older than the retention of their integration's plan, and what is known of the sessions of all of them, however
  * many they are. Returns how many sessions it forgot.
  */
-export async function pruneTraces(db: Database, traceDays: number, nowMs = Date.now()): Promise<number> {
+export async function pruneTraces(db: Database, traceDays: number, givenMs?: number): Promise<number> {
+  const nowMs = givenMs ?? (await readNow(db));
   const firstDay = writeDay(nowMs - traceDays * DAY_MS);
   for (const { name, table } of await listPartitions(db)) {
     if (name >= nameOf(table, firstDay) || name === `${table}_default`) continue;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EventCode } from '../../contract/beacon';
 import { coverBatches, coversBatch } from '../../server/collector/coverage';
 import { createCutWriter } from '../../server/collector/judge';
@@ -282,6 +282,22 @@ describe('partitions', () => {
     });
     await pruneTraces(db, 1, nowMs + 10 * DAY_MS);
     expect((await listPartitions()).every((name) => name.endsWith('default'))).toBe(true);
+  });
+
+  it('are kept by the time of the database, however wrong the clock of the process is', async () => {
+    const { db } = server.service;
+    const own = await openPages();
+    const nowMs = Date.now();
+    await writeSessions(own, nowMs, [[makePageBatch(nowMs)]]);
+    vi.useFakeTimers({ toFake: ['Date'], now: nowMs + 400 * DAY_MS });
+    try {
+      await createPartitions(db);
+      await pruneTraces(db, 1);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await countKept(own)).toEqual({ sessions: 1, batches: 1, traces: 0 });
+    await pruneTraces(db, 1, nowMs + 10 * DAY_MS);
   });
 
   it('leave a day alone that began before them', async () => {

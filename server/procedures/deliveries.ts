@@ -78,7 +78,7 @@ export const deliveriesRouter = router({
         tags,
         summary: 'Send a delivery again',
         description:
-          'Sends a finished delivery again, delivered or not, under the same id and with six new attempts. Refused while it is pending, for a test delivery, and if the subscription is disabled or deleted.',
+          'Sends a finished delivery again, delivered or not, under the same id and with six new attempts. Refused while it is pending, for a test delivery, if the subscription is disabled or deleted, and after 1,000 times.',
       },
       scope: 'webhooks:write',
       errors: ['NOT_FOUND', 'UNSUPPORTED_OPERATION'],

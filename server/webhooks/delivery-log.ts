@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gte, lt, type SQL, sql } from 'drizzle-orm';
 import type {
   Delivery,
   DeliveryDetails,
@@ -74,8 +74,15 @@ const MAX_SESSION_DELIVERIES = 100;
 
 /** Finds one delivery with its payload, its request and all attempts. NOT_FOUND for an unknown id. */
 export async function getDelivery(context: WebhookContext, input: { id: string }): Promise<InspectedDelivery> {
-  const { row, details } = await readDelivery(context, input.id);
-  return { ...details, request: await findSentRequest(context, row, details.attemptLog.at(-1)?.startedAt) };
+  const [{ row, details }, answers] = await Promise.all([
+    readDelivery(context, input.id),
+    readAnswers(context, input.id),
+  ]);
+  const attemptLog = details.attemptLog.map((attempt) => ({
+    ...attempt,
+    answer: answers.get(nameAttempt(attempt)) ?? null,
+  }));
+  return { ...details, attemptLog, request: await findSentRequest(context, row, attemptLog.at(-1)?.startedAt) };
 }
 
 /** Finds one delivery of a subscription as its customer sees it. NOT_FOUND for an unknown id. */
@@ -94,23 +101,30 @@ async function readDelivery({ db, integration }: DomainContext, id: string, subs
   const [[row], attempts] = await Promise.all([
     selectDeliveries(db).where(isOne),
     db.orm
-      .select({ attempt: webhookAttempts, answer: webhookAnswers })
+      .select()
       .from(webhookAttempts)
-      .leftJoin(
-        webhookAnswers,
-        and(
-          eq(webhookAnswers.integrationId, webhookAttempts.integrationId),
-          eq(webhookAnswers.deliveryId, webhookAttempts.deliveryId),
-          eq(webhookAnswers.resend, webhookAttempts.resend),
-          eq(webhookAnswers.attempt, webhookAttempts.attempt),
-        ),
-      )
       .where(and(eq(webhookAttempts.integrationId, integrationId), eq(webhookAttempts.deliveryId, id)))
       .orderBy(asc(webhookAttempts.resend), asc(webhookAttempts.attempt)),
   ]);
   if (!row) throw new ApiError('NOT_FOUND', 'Delivery not found');
-  const attemptLog = attempts.map(({ attempt, answer }) => ({ ...attempt, answer: answer && showAnswer(answer) }));
-  return { row, details: { ...showDelivery(row), payload: row.payload, attemptLog } };
+  return { row, details: { ...showDelivery(row), payload: row.payload, attemptLog: attempts } };
+}
+
+/** A receiver may send 12 KB that are kept with each attempt, and a delivery may have thousands. */
+const MAX_SHOWN_ANSWERS = 100;
+
+const nameAttempt = ({ resend, attempt }: { resend: number; attempt: number }) => `${resend} ${attempt}`;
+
+/** Reads what was kept of the latest answers to a delivery, by attempt. */
+async function readAnswers({ db, integration }: DomainContext, id: string) {
+  const { integrationId, deliveryId, resend, attempt } = webhookAnswers;
+  const answers = await db.orm
+    .select()
+    .from(webhookAnswers)
+    .where(and(eq(integrationId, integration.id), eq(deliveryId, id)))
+    .orderBy(desc(resend), desc(attempt))
+    .limit(MAX_SHOWN_ANSWERS);
+  return new Map(answers.map((answer) => [nameAttempt(answer), showAnswer(answer)]));
 }
 
 const showAnswer = (answer: typeof webhookAnswers.$inferSelect) => ({
@@ -145,10 +159,13 @@ async function findSentRequest(
   };
 }
 
+/** A delivery is sent again at most this often: its log shows all attempts, and each time keeps them for 30 days more. */
+const MAX_RESENDS = 1_000;
+
 /**
  * Sends a finished delivery again, delivered or not. It keeps its id and gets all attempts again. NOT_FOUND for an unknown
- * id. UNSUPPORTED_OPERATION while it is pending, for a test, if its event names an erased user, and if its subscription is
- * disabled or deleted.
+ * id. UNSUPPORTED_OPERATION while it is pending, for a test, if its event names an erased user, if its subscription is
+ * disabled or deleted, and if it was sent again 1,000 times.
  */
 export async function resendDelivery(context: WebhookContext, input: { id: string }): Promise<InspectedDelivery> {
   const isResent = await restart(context, input.id);
@@ -175,10 +192,11 @@ async function restart({ db, integration, publisher }: WebhookContext, id: strin
   return resent !== undefined;
 }
 
-function explainRefusal({ test, status, payload }: DeliveryDetails): string {
+function explainRefusal({ test, status, payload, resends }: DeliveryDetails): string {
   if (payload === ERASED_PAYLOAD) return 'The event names a user who was erased: it is not sent again';
   if (test) return 'A test delivery cannot be sent again: send another test';
   if (status === 'Pending') return 'The delivery is pending: it will be attempted on schedule';
+  if (resends >= MAX_RESENDS) return 'The delivery was sent again 1,000 times, the most that is allowed';
   return 'The subscription is disabled or deleted: only enabled ones are sent to';
 }
 
@@ -193,16 +211,15 @@ export const RESTART = `
      set status = 'Pending', attempts = 0, resends = d.resends + 1, crashes = 0, failure_class = null, finished_at = null,
          next_attempt_at = now()`;
 
-/** Nothing that names an erased user is sent again. `d` is a delivery. */
-export const IS_ERASED = `exists (
+/** Nothing that names an erased user is sent again, and nothing without end. `d` is a delivery. */
+export const MAY_RESTART = `not d.is_test and d.resends < ${MAX_RESENDS} and not exists (
   select from domain_events e where e.integration_id = d.integration_id and e.id = d.event_id and e.payload = '${ERASED_PAYLOAD}')`;
 
 const RESEND = `
   with ${lockActive('(select subscription_id from webhook_deliveries where integration_id = $1 and id = $2)')}
   ${RESTART}
     from active where d.integration_id = active.integration_id and d.subscription_id = active.id
-     and d.id = $2 and ($3::text is null or d.subscription_id = $3) and d.status <> 'Pending' and not d.is_test
-     and not ${IS_ERASED}
+     and d.id = $2 and ($3::text is null or d.subscription_id = $3) and d.status <> 'Pending' and ${MAY_RESTART}
   returning d.subscription_id as "subscriptionId"`;
 
 /** Finds a subscription. Deleted ones are found too, because their log stays. */

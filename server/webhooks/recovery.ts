@@ -1,7 +1,7 @@
 import type { RecoverDeliveriesInput, RecoveredDeliveries } from '../../contract/deliveries';
 import { ApiError } from '../../contract/errors';
 import type { Actor } from '../audit/acts';
-import { assertKnown, IS_ERASED, lockActive, RESTART } from './delivery-log';
+import { assertKnown, lockActive, MAY_RESTART, RESTART } from './delivery-log';
 import { MAX_SENT, sendSkipped } from './skipped-events';
 import type { WebhookContext } from './subscriptions';
 
@@ -41,7 +41,7 @@ const RECOVER = `
   with ${lockActive('$2', 'no key update')},
   failed as (
     select d.integration_id, d.id from webhook_deliveries d join active on d.integration_id = active.integration_id and d.subscription_id = active.id
-     where d.status not in ('Pending', 'Delivered') and not d.is_test and not ${IS_ERASED}
+     where d.status not in ('Pending', 'Delivered') and ${MAY_RESTART}
        and d.created_at >= $3::timestamptz and ($4::timestamptz is null or d.created_at < $4::timestamptz)
        and d.finished_at <= $5::timestamptz
      order by d.created_at, d.id limit ${RECOVERY_BATCH_SIZE} for update of d skip locked)

@@ -242,6 +242,52 @@ describe('a resend', () => {
     expect(await list(id)).toMatchObject([{}, { id: deliveryId, status: 'Delivered', resends: 0 }]);
   });
 
+  it('is refused after a thousand, and a recovery leaves such a delivery out', async () => {
+    const { id } = await subscribe();
+    receiver.answer = () => 410;
+    await detectBots(2);
+    const [worn, fresh] = await list(id);
+    await sql()`update webhook_deliveries set resends = 1000 where id = ${worn!.id}`;
+    receiver.answer = () => 200;
+    const path = `/v1/webhooks/${id}/deliveries/${worn!.id}/resend`;
+    expect(await server.call('POST', path, { key: tenant.key })).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          code: 'UNSUPPORTED_OPERATION',
+          message: 'The delivery was sent again 1,000 times, the most that is allowed',
+        },
+      },
+    });
+    expect(await staff.deliveries.recover({ id, startDate: '2020-01-01' })).toMatchObject({ recovered: 1 });
+    await waitUntil(async () => (await countPending()) === 0);
+    expect(await list(id)).toMatchObject([
+      { id: worn!.id, status: 'PermanentFailure', resends: 1_000 },
+      { id: fresh!.id, status: 'Delivered', resends: 1 },
+    ]);
+  });
+
+  it('does not make a log that is too long to read, whatever the receiver answers', async () => {
+    const { id } = await subscribe();
+    await detectBots();
+    const deliveryId = (await list(id))[0]!.id;
+    const resends = 20_000;
+    await sql()`
+      insert into webhook_attempts (integration_id, delivery_id, subscription_id, resend, attempt, started_at, duration_ms)
+      select ${tenant.id}, ${deliveryId}, ${id}, n, 1, now(), 1 from generate_series(1, ${resends}::int) n`;
+    await sql()`
+      insert into webhook_answers (integration_id, delivery_id, resend, attempt, received_at, headers, body, is_cut)
+      select ${tenant.id}, ${deliveryId}, n, 1, now(), headers, '', false
+        from (select jsonb_object_agg('x-' || h, repeat(md5(h::text), 8)) as headers from generate_series(1, 40) h) kept,
+             generate_series(1, ${resends}::int) n`;
+    const answer = await server.call('GET', `/v1/webhooks/${id}/deliveries/${deliveryId}`, { key: tenant.key });
+    expect(answer.status).toBe(200);
+    expect(answer.body.data.attemptLog).toHaveLength(resends + 1);
+    const { attemptLog } = await staff.deliveries.get({ id: deliveryId });
+    const withAnswer = attemptLog.filter((attempt) => attempt.answer !== null);
+    expect(withAnswer.map(({ resend }) => resend)).toEqual(Array.from({ length: 100 }, (_, n) => resends - 99 + n));
+  });
+
   it('counts towards disabling like any other outcome', async () => {
     const { id } = await subscribe();
     receiver.answer = () => 410;

@@ -548,7 +548,7 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description Sends a finished delivery again, delivered or not, under the same id and with six new attempts. Refused while it is pending, for a test delivery, and if the subscription is disabled or deleted.
+         * @description Sends a finished delivery again, delivered or not, under the same id and with six new attempts. Refused while it is pending, for a test delivery, if the subscription is disabled or deleted, and after 1,000 times.
          */
         post: operations["resendWebhookDelivery"];
         delete?: never;

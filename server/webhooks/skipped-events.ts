@@ -1,4 +1,4 @@
-import { and, eq, gt, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type {
   ListSkippedEventsInput,
   SentSkipped,
@@ -7,11 +7,13 @@ import type {
   SkipReason,
 } from '../../contract/deliveries';
 import { ApiError } from '../../contract/errors';
+import type { EventTypeName } from '../../contract/events';
 import type { Page } from '../../contract/pagination';
-import type { Database } from '../../db/client';
+import type { Database, Transaction } from '../../db/client';
 import { domainEvents, webhookSubscriptions } from '../../db/schema';
 import { type Actor, recordAct } from '../audit/acts';
 import type { DomainContext } from '../domain/context';
+import type { Position } from '../domain/cursors';
 import { ERASED_PAYLOAD } from '../domain/erased-users';
 import { newestFirst, readPage } from '../domain/pages';
 import { createId } from '../platform/ids';
@@ -32,32 +34,82 @@ export async function listSkippedEvents(
   input: ListSkippedEventsInput,
 ): Promise<Page<SkippedEvent>> {
   const { id } = input;
-  const { createdAt, integrationId, skips } = domainEvents;
-  const isSkipped = and(
-    eq(integrationId, context.integration.id),
-    sql`${skips} is not null`,
-    sql`jsonb_exists(${skips}, ${id})`,
-    gt(createdAt, sql`now() - ${`${LOG_RETENTION_DAYS} days`}::interval`),
-  );
+  const isOfSubscription = sql`jsonb_exists(e.skips, ${id})`;
   const page = await readPage(context, { route: 'skipped-events', filters: { id } }, input, {
-    read: (after, limit) =>
-      context.db.orm
-        .select()
-        .from(domainEvents)
-        .where(and(isSkipped, EVENTS.isAfter(after)))
-        .orderBy(...EVENTS.orderBy)
-        .limit(limit),
+    async read(after, limit) {
+      const rows: ExaminedEvent[] = [];
+      const walk = {
+        integrationId: context.integration.id,
+        direction: 'desc',
+        after: after ?? ['infinity', ''],
+        limit,
+      } as const;
+      for await (const found of walkSkipped(context.db.orm, walk, isOfSubscription)) {
+        rows.push(...found);
+        if (rows.length >= limit) break;
+      }
+      return rows;
+    },
     locate: EVENTS.locate,
     show: (row): SkippedEvent => ({
       eventId: row.id,
       eventType: row.type,
-      reason: row.skips![id] as SkipReason,
+      reason: row.skips[id]!,
       createdAt: row.createdAt,
       payload: row.payload,
     }),
   });
   if (page.data.length === 0) await assertKnown(context, id);
   return page;
+}
+
+/** How many events one statement examines, because those that were skipped for another subscription are in the same index. */
+export const MAX_EXAMINED_AT_ONCE = 10_000;
+
+interface SkippedWalk {
+  integrationId: string;
+  direction: 'asc' | 'desc';
+  after: Position;
+  until?: string | undefined;
+  /** The most events that it yields at once. */
+  limit: number;
+}
+
+type ExaminedEvent = {
+  id: string;
+  type: EventTypeName;
+  payload: string;
+  skips: Record<string, SkipReason>;
+  createdAt: string;
+  isMatch: boolean;
+  isLast: boolean;
+  examined: number;
+};
+
+/** Walks the skipped events of the last 30 days of which `condition` is true, by the time when they fired, in short statements. */
+async function* walkSkipped(
+  db: Pick<Transaction, 'execute'>,
+  { integrationId, direction, after, until = 'infinity', limit }: SkippedWalk,
+  condition: SQL,
+): AsyncGenerator<ExaminedEvent[]> {
+  const order = sql.raw(`e.created_at ${direction}, e.id ${direction}`);
+  const follows = sql.raw(direction === 'asc' ? '>' : '<');
+  for (let place = after; ; ) {
+    const found = await db.execute<ExaminedEvent>(sql`
+      select * from (
+        select e.id, e.type, e.payload, e.skips, e.created_at as "createdAt", ${condition} as "isMatch",
+               row_number() over (order by ${order})::int as examined, lead(e.id) over (order by ${order}) is null as "isLast"
+          from (select e.* from domain_events e
+                 where e.integration_id = ${integrationId} and e.skips is not null and e.created_at < ${until}::timestamptz
+                   and e.created_at > now() - ${`${LOG_RETENTION_DAYS} days`}::interval
+                   and (e.created_at, e.id) ${follows} (${place[0]}::timestamptz, ${place[1]})
+                 order by ${order} limit ${MAX_EXAMINED_AT_ONCE}) e) e
+       where "isMatch" or "isLast" order by examined limit ${limit}`);
+    yield found.filter(({ isMatch }) => isMatch);
+    const last = found.at(-1);
+    if (!last || (last.isLast && last.examined < MAX_EXAMINED_AT_ONCE)) return;
+    place = [last.createdAt, last.id];
+  }
 }
 
 /** Counts the events that `sendSkippedEvents` would send. NOT_FOUND for an unknown subscription. */
@@ -120,18 +172,34 @@ export async function sendSkipped(
   const integrationId = context.integration.id;
   const sent = await db.orm.transaction(async (tx) => {
     // The lock lets one call send at a time, and nobody disable or delete the subscription meanwhile.
-    const { name, enabled, deletedAt } = webhookSubscriptions;
+    const { name, eventType, enabled, deletedAt } = webhookSubscriptions;
     const [subscription] = await tx
-      .select({ name, enabled, deletedAt })
+      .select({ name, eventType, enabled, deletedAt })
       .from(webhookSubscriptions)
       .where(and(eq(webhookSubscriptions.integrationId, integrationId), eq(webhookSubscriptions.id, id)))
       .for('no key update');
     if (!subscription || subscription.deletedAt !== null) throw new ApiError('NOT_FOUND', 'Webhook not found');
     if (!subscription.enabled)
       throw new ApiError('UNSUPPORTED_OPERATION', 'The subscription is disabled: only enabled ones are sent to');
-    const found = await tx.execute<{ id: string }>(selectOldest(integrationId, id, times));
-    if (found.length === 0) return 0;
-    const deliveries = [...found].map((event, place) => ({ id: createId('dlv'), eventId: event.id, place }));
+    const isSent = sql`e.skips ->> ${id} = 'disabled' and e.payload <> ${ERASED_PAYLOAD} and e.type = ${subscription.eventType}`;
+    const events: { id: string }[] = [];
+    const walk = {
+      integrationId,
+      direction: 'asc',
+      after: [times.from ?? '-infinity', ''],
+      until: times.until,
+      limit: MAX_SENT,
+    } as const;
+    for await (const found of walkSkipped(tx, walk, isSent)) {
+      for (let from = 0; from < found.length && events.length < MAX_SENT; ) {
+        const wanted = found.slice(from, from + MAX_SENT - events.length);
+        from += wanted.length;
+        events.push(...(await tx.execute<{ id: string }>(lockEvents(integrationId, wanted, isSent))));
+      }
+      if (events.length === MAX_SENT) break;
+    }
+    if (events.length === 0) return 0;
+    const deliveries = events.map((event, place) => ({ id: createId('dlv'), eventId: event.id, place }));
     await tx.execute(insertDeliveries(integrationId, id, JSON.stringify(deliveries)));
     const details = { name: subscription.name, sent: deliveries.length };
     await recordAct(tx, actor, { action: 'SkippedEventsSent', integrationId, subjectId: id, details });
@@ -141,17 +209,11 @@ export async function sendSkipped(
   return sent;
 }
 
-const selectOldest = (
-  integrationId: string,
-  id: string,
-  { from = '-infinity', until = 'infinity' }: FiringTimes,
-) => sql`
-  select e.id from domain_events e
-   where e.integration_id = ${integrationId} and e.skips is not null and e.skips ->> ${id} = 'disabled' and e.payload <> ${ERASED_PAYLOAD}
-     and e.type = (select event_type from webhook_subscriptions where integration_id = ${integrationId} and id = ${id})
-     and e.created_at > now() - ${`${LOG_RETENTION_DAYS} days`}::interval
-     and e.created_at >= ${from}::timestamptz and e.created_at < ${until}::timestamptz
-   order by e.created_at, e.id limit ${MAX_SENT} for update of e`;
+/** Locks events that a walk has found, unless they changed since: an erasure may have emptied them. */
+const lockEvents = (integrationId: string, events: { id: string }[], condition: SQL) => sql`
+  select e.id from domain_events e join json_to_recordset(${JSON.stringify(events.map(({ id }) => ({ id })))}::text::json) r(id text) on r.id = e.id
+   where e.integration_id = ${integrationId} and ${condition}
+   order by e.created_at, e.id for update of e`;
 
 // A millisecond apart, because the drain claims in the order in which deliveries are due. The time of a delivery is that of its event.
 const insertDeliveries = (integrationId: string, id: string, deliveries: string) => sql`

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { MAX_EXAMINED_AT_ONCE } from '../../server/webhooks/skipped-events';
 import { waitForLocks } from '../support/database';
 import { scoredSession } from '../support/facts';
 import { countRead, explainStatement } from '../support/plans';
@@ -211,6 +212,32 @@ describe('events that were skipped while a subscription was disabled', () => {
     expect(await staff.deliveries.sendSkipped({ id })).toEqual({ sent: 1, remaining: none });
     await settle();
     expect(sentSessions(id)).toEqual([above]);
+  });
+
+  it('are found in short statements behind many that were skipped for another one', async () => {
+    const [{ id }, many] = [await subscribe(), await subscribe()];
+    await addSkipped(many.id, 25_000, 'threshold');
+    await addSkipped(id, 1);
+    await sql()`analyze domain_events`;
+    await sql()`update domain_events set created_at = now() - interval '20 days' where id = 'disabled1' and integration_id = ${tenant.id}`;
+    const recording = recordStatements(server.service.db);
+    const shown = (await staff.deliveries.listSkipped({ id })).data;
+    const looks = recording.take();
+    expect(await staff.deliveries.countSkipped({ id })).toEqual({ count: 0, isMore: true });
+    recording.take();
+    await sql()`update domain_events set created_at = now() where id = 'disabled1' and integration_id = ${tenant.id}`;
+    expect(await staff.deliveries.sendSkipped({ id })).toMatchObject({ sent: 1 });
+    looks.push(...recording.take());
+    recording.stop();
+    expect(shown).toMatchObject([{ eventId: 'disabled1', reason: 'disabled' }]);
+    const reads = looks.filter(({ text }) => /^\s*select\b/.test(text) && text.includes('domain_events'));
+    expect(reads.length).toBeGreaterThanOrEqual(2);
+    for (const statement of reads) {
+      const nodes = await explainStatement(sql(), statement, 'custom');
+      const read = nodes.filter((node) => node['Relation Name'] === 'domain_events').map(countRead);
+      expect(Math.max(...read)).toBeLessThanOrEqual(MAX_EXAMINED_AT_ONCE);
+    }
+    await settle();
   });
 
   it('keep the reasons of other subscriptions', async () => {

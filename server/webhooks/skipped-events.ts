@@ -37,7 +37,7 @@ export async function listSkippedEvents(
   const isOfSubscription = sql`jsonb_exists(e.skips, ${id})`;
   const page = await readPage(context, { route: 'skipped-events', filters: { id } }, input, {
     async read(after, limit) {
-      const rows: ExaminedEvent[] = [];
+      const rows: WalkedEvent[] = [];
       const walk = {
         integrationId: context.integration.id,
         direction: 'desc',
@@ -64,7 +64,7 @@ export async function listSkippedEvents(
 }
 
 /** How many events one statement examines, because those that were skipped for another subscription are in the same index. */
-export const MAX_EXAMINED_AT_ONCE = 10_000;
+export const MAX_EXAMINED_AT_ONCE = 20_000;
 
 interface SkippedWalk {
   integrationId: string;
@@ -75,15 +75,12 @@ interface SkippedWalk {
   limit: number;
 }
 
-type ExaminedEvent = {
+type WalkedEvent = {
   id: string;
   type: EventTypeName;
   payload: string;
   skips: Record<string, SkipReason>;
   createdAt: string;
-  isMatch: boolean;
-  isLast: boolean;
-  examined: number;
 };
 
 /** Walks the skipped events of the last 30 days of which `condition` is true, by the time when they fired, in short statements. */
@@ -91,24 +88,33 @@ async function* walkSkipped(
   db: Pick<Transaction, 'execute'>,
   { integrationId, direction, after, until = 'infinity', limit }: SkippedWalk,
   condition: SQL,
-): AsyncGenerator<ExaminedEvent[]> {
+): AsyncGenerator<WalkedEvent[]> {
   const order = sql.raw(`e.created_at ${direction}, e.id ${direction}`);
-  const follows = sql.raw(direction === 'asc' ? '>' : '<');
+  const isAscending = direction === 'asc';
+  const [follows, reaches] = (isAscending ? ['>', '<='] : ['<', '>=']).map(sql.raw) as [SQL, SQL];
+  const oldest = sql`now() - ${`${LOG_RETENTION_DAYS} days`}::interval`;
+  // One bound for each end: with two for the beginning, Postgres may begin at the wider one, and read again what is done.
+  const isBeforeEnd = isAscending ? sql`e.created_at < ${until}::timestamptz` : sql`e.created_at > ${oldest}`;
   for (let place = after; ; ) {
-    const found = await db.execute<ExaminedEvent>(sql`
-      select * from (
-        select e.id, e.type, e.payload, e.skips, e.created_at as "createdAt", ${condition} as "isMatch",
-               row_number() over (order by ${order})::int as examined, lead(e.id) over (order by ${order}) is null as "isLast"
-          from (select e.* from domain_events e
-                 where e.integration_id = ${integrationId} and e.skips is not null and e.created_at < ${until}::timestamptz
-                   and e.created_at > now() - ${`${LOG_RETENTION_DAYS} days`}::interval
-                   and (e.created_at, e.id) ${follows} (${place[0]}::timestamptz, ${place[1]})
-                 order by ${order} limit ${MAX_EXAMINED_AT_ONCE}) e) e
-       where "isMatch" or "isLast" order by examined limit ${limit}`);
-    yield found.filter(({ isMatch }) => isMatch);
-    const last = found.at(-1);
-    if (!last || (last.isLast && last.examined < MAX_EXAMINED_AT_ONCE)) return;
-    place = [last.createdAt, last.id];
+    const placeAt = sql`${place[0]}::timestamptz`;
+    const isNext = sql`
+      e.integration_id = ${integrationId} and e.skips is not null and ${isBeforeEnd}
+      and (e.created_at, e.id) ${follows} (${isAscending ? sql`greatest(${placeAt}, ${oldest})` : placeAt}, ${place[1]})`;
+    const [edge] = await db.execute<Pick<WalkedEvent, 'id' | 'createdAt'>>(sql`
+      select e.id, e.created_at as "createdAt" from domain_events e where ${isNext}
+       order by ${order} offset ${MAX_EXAMINED_AT_ONCE - 1} limit 1`);
+    const isWithin = edge
+      ? sql`(e.created_at, e.id) ${reaches} (${edge.createdAt}::timestamptz, ${edge.id})`
+      : sql`true`;
+    // The inner limit keeps to the index, however few events the planner expects to match.
+    const found = await db.execute<WalkedEvent>(sql`
+      select e.id, e.type, e.payload, e.skips, e.created_at as "createdAt"
+        from (select e.* from domain_events e where ${isNext} order by ${order} limit ${MAX_EXAMINED_AT_ONCE}) e
+       where ${isWithin} and ${condition} order by ${order} limit ${limit}`);
+    yield found;
+    const last = found.length === limit ? found.at(-1) : edge;
+    if (!last) return;
+    place = EVENTS.locate(last);
   }
 }
 
@@ -133,12 +139,10 @@ const isSendable = (event: string) => `
   ${event}.skips ->> $2 = 'disabled' and ${event}.payload <> '${ERASED_PAYLOAD}' and ${event}.type = (
     select event_type from webhook_subscriptions where integration_id = $1 and id = $2)`;
 
-const isLogged = `
-  integration_id = $1 and skips is not null and created_at > now() - interval '${LOG_RETENTION_DAYS} days'`;
-
 const COUNT = `
   select count(*) filter (where ${isSendable('e')})::int as count, count(*) = ${MAX_EXAMINED} as "isMore"
-    from (select skips, type, payload from domain_events where ${isLogged} order by created_at desc, id desc limit ${MAX_EXAMINED}) e`;
+    from (select skips, type, payload from domain_events
+           where integration_id = $1 and skips is not null and created_at > now() - interval '${LOG_RETENTION_DAYS} days' order by created_at desc, id desc limit ${MAX_EXAMINED}) e`;
 
 /** How many events one call sends. */
 export const MAX_SENT = 1_000;

@@ -16,8 +16,10 @@ export interface PageState {
   noticedMs: number;
   isComposing: boolean;
   composedMs: number;
-  /** The last paste or drop; its length is −1 where unknown. */
+  /** The last paste or drop, with those before it after which no text came; the length is −1 where unknown. */
   clip: { timeMs: number; length: number } | null;
+  /** The last Input of any field. */
+  inputMs: number;
   /** What was copied or cut on the page and is still there to be pasted; its length is −1 where unknown. */
   copied: { timeMs: number; length: number; isCut: boolean } | null;
   removed: { timeMs: number; length: number };
@@ -25,7 +27,7 @@ export interface PageState {
 
 export const createPageState = (): PageState => ({
   ...{ key: null, keyCount: 0, noticedMs: 0, isComposing: false, composedMs: NEVER, clip: null, copied: null },
-  removed: { timeMs: NEVER, length: 0 },
+  ...{ removed: { timeMs: NEVER, length: 0 }, inputMs: NEVER },
 });
 
 /** A field before an Input. */
@@ -33,6 +35,8 @@ export interface FieldState {
   /** The length of its text; null if it is not known. */
   length: number | null;
   inputMs: number;
+  /** How much of it was deleted and did not come back. */
+  missing: number;
 }
 
 /** What an Input changed. */
@@ -88,7 +92,7 @@ export function followPage(state: PageState, event: TraceEvent): void {
     case EventCode.Clipboard: {
       if (!isTrusted(event)) return;
       const kind = CLIPBOARD_KINDS[event.kind]!;
-      if (kind === 'paste' || kind === 'drop') state.clip = { timeMs, length: event.length };
+      if (kind === 'paste' || kind === 'drop') state.clip = joinClips(state, event);
       else state.copied = { timeMs, length: event.length, isCut: kind === 'cut' };
       return;
     }
@@ -108,6 +112,12 @@ export function followPage(state: PageState, event: TraceEvent): void {
       return;
   }
   state.noticedMs = timeMs;
+}
+
+/** Many editors insert a paste without an Input. Several in a row are then seen at once, with the next key. */
+function joinClips({ clip, inputMs }: PageState, { timeMs, length }: Event<EventCode.Clipboard>): PageState['clip'] {
+  if (clip === null || clip.timeMs <= inputMs) return { timeMs, length };
+  return { timeMs, length: clip.length < 0 || length < 0 ? -1 : clip.length + length };
 }
 
 /** Finds out what an Input changed, and where that came from. */
@@ -154,10 +164,20 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
   if (change.source === 'typed') change.key = state.key;
   state.key = null;
   state.keyCount = 0;
-  state.noticedMs = timeMs;
+  noticeInput(state, timeMs);
   field.length = after;
   field.inputMs = timeMs;
+  field.missing = Math.max(0, field.missing + change.deleted - countRestored(change));
   return change;
+}
+
+const countRestored = ({ source, length, earlierSource, earlierLength }: TextChange): number =>
+  (source === 'restored' ? length : 0) + (earlierSource === 'restored' ? earlierLength : 0);
+
+/** Notes an Input, which may be that of a field in which nobody writes at length. */
+export function noticeInput(state: PageState, timeMs: number): void {
+  state.noticedMs = timeMs;
+  state.inputMs = timeMs;
 }
 
 /** Counts the characters that an Input says it inserted. Of a paste into a field that is new, the pixel cannot tell. */
@@ -203,6 +223,8 @@ function findSource(state: PageState, field: FieldState, event: Event<EventCode.
   if (key && length <= MAX_COMPLETION_LENGTH && isOfBrowser) return 'corrected';
   if (length <= MAX_KEYED_LENGTH) return isOfBrowser ? 'composed' : 'inserted';
   if (isSpoken(length, timeMs - state.noticedMs, isOfBrowser)) return 'composed';
+  // On macOS, Control+Y brings what Control+K has deleted: `insertFromYank`, which no script can make.
+  if (type === 'other' && isOfBrowser && isMissing(field, length)) return 'moved';
   // An editor may ask first how to paste.
   return findClip(state, field, length) ?? 'inserted';
 }
@@ -223,8 +245,15 @@ function nameUnexplained(state: PageState, field: FieldState, timeMs: number, le
   if (length < MAX_KEYED_LENGTH) return 'corrected';
   // An editor may write what is typed without an Input for each key.
   if (state.keyCount >= length * MIN_KEY_SHARE) return 'typed';
-  return findClip(state, field, length) ?? (isSpoken(length, timeMs - field.inputMs, false) ? 'composed' : 'inserted');
+  const clip = findClip(state, field, length);
+  if (clip !== null) return clip;
+  // Editors undo by themselves, and pages show an answer again.
+  if (isMissing(field, length)) return 'restored';
+  return isSpoken(length, timeMs - field.inputMs, false) ? 'composed' : 'inserted';
 }
+
+/** Whether so much text was deleted before that this may be it. */
+const isMissing = ({ missing }: FieldState, length: number) => length <= missing + CUT_TOLERANCE;
 
 /** Whether so much text was copied or cut on this page. Where it is not known how much, it was not more than the field had. */
 function isCopiedHere({ copied }: PageState, field: FieldState, length: number): boolean {

@@ -3,7 +3,7 @@ import { type Event, isTrusted } from './document-state';
 import { anchorDocument, sortDocuments, type TraceDocument } from './documents';
 import { readEvent, type TraceBatch, visitEvents } from './trace';
 import { unpackNumbers } from './varints';
-import { createPageState, followKey, followPage, type PageState, traceInput } from './writing-provenance';
+import { createPageState, followKey, followPage, noticeInput, type PageState, traceInput } from './writing-provenance';
 import {
   countChange,
   createField,
@@ -172,7 +172,7 @@ function takeOver(fields: Map<number, WrittenField>, number: number, length: num
 function takeInput({ state, fields, focusMs, originMs }: PageReading, event: Event<EventCode.Input>): void {
   const field = fields.get(event.field);
   if (!field) {
-    state.noticedMs = event.timeMs;
+    noticeInput(state, event.timeMs);
     return;
   }
   field.isCopy = isCopyOfOther(fields, field, event);

@@ -90,6 +90,7 @@ export const createField = (text: WrittenText, fromEnd: number): WrittenField =>
     fromEnd,
     length: null,
     inputMs: Number.NEGATIVE_INFINITY,
+    missing: 0,
     place: 'afterMark',
     isAfterGap: true,
   },

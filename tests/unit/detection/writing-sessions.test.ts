@@ -149,6 +149,54 @@ describe('where characters come from', () => {
       begin(50).wait(900).input('deleteContent', 0, -30).wait(900).input('history', 0, 30),
       { typed: 50, restored: 30 },
     ],
+    [
+      'several pastes that an editor inserts without an event',
+      type(begin().wait(9).clipboard('paste', 500).change(500).wait(4_000).clipboard('paste', 300).change(302), 5),
+      { typed: 25, pasted: 802 },
+    ],
+    [
+      'a paste that an editor inserts without an event, after one that was seen',
+      type(begin().wait(9).paste(500).wait(4_000).clipboard('paste', 300).change(300), 5),
+      { typed: 25, pasted: 800 },
+    ],
+    [
+      'a script after a paste in another field',
+      type(
+        begin()
+          .clipboard('paste', 500)
+          .add(EventCode.Input, 9, 2, 500, 500, trusted)
+          .wait(4_000)
+          .clipboard('paste', 30)
+          .change(530),
+        5,
+      ),
+      { typed: 25, inserted: 530 },
+    ],
+    [
+      'what an editor undoes by itself',
+      type(type(begin(400).wait(900).change(-400), 3).change(397), 5),
+      { typed: 408, restored: 397 },
+    ],
+    [
+      'what a script writes beyond what was deleted',
+      type(type(begin(400).wait(900).change(-200), 3).change(600), 5),
+      { typed: 408, inserted: 600 },
+    ],
+    [
+      'an answer that a page shows again in the same field, each time',
+      [1, 2, 3].reduce((page) => type(type(page.change(-400), 9).change(391), 9), begin(400)),
+      { typed: 454, restored: 3 * 391 },
+    ],
+    [
+      'what Control+Y brings back on macOS, twice',
+      begin(400)
+        .wait(900)
+        .input('deleteContent', 0, -90)
+        .input('deleteContent', 0, -1)
+        .input('other', 91)
+        .input('other', 91),
+      { typed: 400, moved: 182 },
+    ],
     ['a draft that was there', type(new WrittenPage().into(0, 'essay', 700), 5), { typed: 5, unseen: 700 }],
     [
       'a key of a script',

@@ -37,6 +37,8 @@ enum Limit {
 let listen: Listen;
 let report: Report;
 let settleMoves: () => void;
+/** Reports what a paste has brought, if no Input tells of it: many editors insert it by themselves. */
+let settleField: (() => void) | undefined;
 const reportEvent: ReportEvent = (code, event, ...fields) =>
   report(code, event.timeStamp, ...fields, readFlags(event as never));
 
@@ -69,6 +71,7 @@ export function listenToEvents(...page: [Listen, Report]): () => void {
   return () => {
     settleMoves();
     settleScrolling();
+    settleField?.();
   };
 }
 
@@ -164,15 +167,15 @@ function listenToScrolling(): () => void {
   listen('scroll', (event) => {
     const target = event.target as Element;
     const top = target.scrollTop ?? scrollY;
-    total += top - (tops.get(target) ?? 0) || 0;
+    total += top - (tops.get(target) || 0) || 0;
     tops.set(target, top);
     add([event.timeStamp, total, 0]);
   });
   listen('wheel', (event) => {
     const { timeStamp } = event;
-    const unit = (event.deltaMode & Limit.count) % 3;
+    const unit = (event.deltaMode & 3) % 3;
     if (timeStamp - lastMs > Limit.wheelGapMs || mode !== unit) settleWheel();
-    if (turns === 0) firstMs = timeStamp;
+    if (!turns) firstMs = timeStamp;
     lastMs = timeStamp;
     mode = unit;
     turned += event.deltaY;
@@ -249,26 +252,40 @@ function listenToFields(): void {
     return field;
   }
 
+  function reportInput(event: Event, element: Element): void {
+    settleField = undefined;
+    const { inputType, data, dataTransfer } = event as InputEvent;
+    const field = findField(element);
+    const [index, before] = field;
+    const inserted = (data ?? dataTransfer?.getData('text/plain'))?.length;
+    field[1] = readLength(element);
+    const document = findWriting(element);
+    // Editable elements do not tell where the caret is.
+    if (document != null)
+      report(
+        EventCode.Writing,
+        event.timeStamp,
+        index,
+        document,
+        Math.max(-1, field[1] - ((element as HTMLInputElement).selectionEnd ?? Infinity)),
+      );
+    reportEvent(
+      EventCode.Input,
+      event,
+      index,
+      classifyInput(inputType),
+      (inserted ?? Math.max(0, field[1] - before)) & Limit.count,
+      field[1],
+    );
+  }
+
   listenToWriting('input', (event) => {
     const element = findTarget(event);
     if (mayHidePassword(element)) {
       // There is a field in it that cannot be seen. A script makes such events of other elements too.
       if (event.isTrusted) passwords.add(element);
       enterPassword(event);
-      return;
-    }
-    const { inputType, data, dataTransfer } = event as InputEvent;
-    const field = findField(element);
-    const [index, before] = field;
-    const inserted = (data ?? dataTransfer?.getData('text/plain'))?.length;
-    field[1] = readLength(element);
-    const { selectionEnd } = element as HTMLInputElement;
-    const insertedLength = inserted ?? Math.max(0, field[1] - before);
-    const document = findWriting(element);
-    // Editable elements do not tell where the caret is.
-    if (document != null)
-      report(EventCode.Writing, event.timeStamp, index, document, Math.max(-1, field[1] - (selectionEnd ?? Infinity)));
-    reportEvent(EventCode.Input, event, index, classifyInput(inputType), insertedLength & Limit.count, field[1]);
+    } else reportInput(event, element);
   });
   listen('focusin', (event) => {
     const element = findTarget(event);
@@ -283,6 +300,8 @@ function listenToFields(): void {
       const data = (event as ClipboardEvent).clipboardData ?? (event as DragEvent).dataTransfer;
       const length = mayHidePassword(findTarget(event)) ? 0 : data?.getData('text/plain').length;
       reportEvent(EventCode.Clipboard, event, kind, (length as number) & Limit.count || -1);
+      const element = findControl(event);
+      settleField = () => findField(element)[1] - readLength(element) && reportInput(event, element);
     });
   });
 }

@@ -225,6 +225,8 @@ function findSource(state: PageState, field: FieldState, event: Event<EventCode.
   if (isSpoken(length, timeMs - state.noticedMs, isOfBrowser)) return 'composed';
   // On macOS, Control+Y brings what Control+K has deleted: `insertFromYank`, which no script can make.
   if (type === 'other' && isOfBrowser && isMissing(field, length)) return 'moved';
+  // What the pixel has seen after a paste, but is none: the editor undid what was deleted before.
+  if (type === 'none' && isOfBrowser && isMissing(field, length)) return 'restored';
   // An editor may ask first how to paste.
   return findClip(state, field, length) ?? 'inserted';
 }

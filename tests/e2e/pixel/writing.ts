@@ -71,6 +71,42 @@ export function registerWritingRules(host: PixelHost, browser: () => Browser) {
     );
 
     it(
+      'is told once of each paste, also if an editor inserts it by itself',
+      async () => {
+        const { page } = await openPage();
+        await page.evaluate(() => {
+          document.querySelector('#rich')!.addEventListener('paste', (event) => {
+            event.preventDefault();
+            const { clipboardData, currentTarget } = event as ClipboardEvent;
+            (currentTarget as Element).append(clipboardData!.getData('text/plain'));
+          });
+        });
+        await type(page, '#notes', 'wqzx');
+        await page.keyboard.press('Control+A');
+        await page.keyboard.press('Control+C');
+        await host.runClock(page);
+        for (const selector of ['#rich', '#essay']) {
+          await page.locator(selector).click();
+          await page.keyboard.press('Control+V');
+          await host.runClock(page);
+        }
+        await host.runClock(page, 5_000);
+        await host.waitForEvent('Input', 6);
+        expect(readWriting(host.beacons)).toEqual([
+          ['', -1],
+          ['essay-1', 0],
+        ]);
+        const pasted = host.eventsOf('Input').slice(-2);
+        expect(pasted.map(({ insertedLength, valueLength, type }) => [insertedLength, valueLength, type])).toEqual([
+          [4, 4, 9],
+          [4, 4, 2],
+        ]);
+        for (const { bytes } of host.received) expect(bytes.replaceAll(host.siteKey, '')).not.toMatch(/wqzx/);
+      },
+      LIMIT_MS,
+    );
+
+    it(
       'is one that the page has marked, by a selector or an element, the latest mark first',
       async () => {
         const queue = `<script>botPixel = [['writing', '#title', 'title'], ['writing', '::', 'broken'], ['writing', null]];</script>`;

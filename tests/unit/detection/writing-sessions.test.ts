@@ -178,6 +178,21 @@ describe('where characters come from', () => {
       { typed: 408, restored: 397 },
     ],
     [
+      'what an editor undoes just after something was copied',
+      type(begin(400).wait(900).change(-400), 3).clipboard('copy', 3).input('none', 397, 397),
+      { typed: 403, restored: 397 },
+    ],
+    [
+      'a paste that the pixel sees after an editor has inserted it',
+      begin().wait(900).clipboard('paste', 500).input('none', 500),
+      { typed: 20, pasted: 500 },
+    ],
+    [
+      'such a paste as the first event of a field',
+      new WrittenPage().wait(900).clipboard('paste', 500).input('none', 500),
+      { pasted: 500 },
+    ],
+    [
       'what a script writes beyond what was deleted',
       type(type(begin(400).wait(900).change(-200), 3).change(600), 5),
       { typed: 408, inserted: 600 },

@@ -33,6 +33,8 @@ const TYPED_DICTATION: Manner = {
 };
 /** An extension shows letters next to links, or their names are spoken, and presses what is chosen. */
 const LINK_HINTS: Manner = { approach: 'none', isUntrusted: true, focusToTextMs: 400 };
+/** The keyboard on the screen of a tablet, and taps on it, become keys and presses of the desktop that nobody holds. */
+const FROM_TABLET: Manner = { ...PEOPLE['remote desktop']!, holdMs: uniform(0, 2), dwellMs: uniform(0, 2) };
 const ZOOMED = PEOPLE['zoom to 125 %']!.environment!;
 const SCALE: Manner = { isFractional: true, isMismatched: true };
 
@@ -114,10 +116,11 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
   'remote-desktop': {
     changes: [
       ...['presses.heldMs', 'mousePresses.unapproached', 'mousePresses.holds', 'silentPauses', 'moves.count'],
-      ...['moves.maxCoalesced', 'environments.v', 'networks', 'times.tenths'],
+      ...['moves.maxCoalesced', 'environments.v', 'networks', 'times.tenths', 'keyHolds'],
     ],
     manners: [
       { ...PEOPLE['remote desktop']!, network: 16_509 },
+      { ...FROM_TABLET, network: 16_509 },
       { ...PEOPLE['remote desktop']!, ...PEOPLE['kiosk in full screen']!, holdMs: uniform(20, 90) },
     ],
   },

@@ -9,9 +9,13 @@ export const instantKeysRule: Rule = {
   needs:
     '10 keys in a text area, or 40 in all, so more than a typed password or a scanned card; a clock that is not ' +
     'rounded to 100 ms',
-  plainly: 'Keys were released as soon as they were pressed. Fingers take longer.',
+  plainly:
+    'Keys were released as soon as they were pressed. Fingers take longer; a tablet that controls a remote desktop ' +
+    'does not tell how long.',
   exempts: TYPING_EXEMPTIONS,
-  touches: {},
+  touches: {
+    'remote-desktop': 'the keyboard on the screen of a tablet presses and releases each key of the desktop at once',
+  },
   reference: TYPING_REFERENCE,
   judge(features) {
     const { keyHolds } = features;

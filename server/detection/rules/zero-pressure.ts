@@ -1,5 +1,6 @@
+import type { Features } from '../features';
 import { findPresses } from '../mouse-presses';
-import { isChromium, isFirefox, judgeShare, NOT_MEASURED, type Rule } from './rule';
+import { isChromium, isFirefox, isLinux, judgeShare, NOT_MEASURED, type Rule } from './rule';
 
 export const zeroPressureRule: Rule = {
   ...{ flag: 'zero-pressure', group: 'integrity', expected: 'below 0.5 of the presses' },
@@ -10,7 +11,7 @@ export const zeroPressureRule: Rule = {
     'pixels, and in a session with such a press the others count too.',
   needs:
     '2 presses of a mouse in Chromium or Firefox, not on Android: older versions there, and of Safari, report no ' +
-    'pressure of any mouse',
+    'pressure of any mouse. An Android that asks for the desktop site says that it is Linux, and has a touch screen',
   plainly: 'The mouse button was pressed without pressure. A real mouse reports a pressure of one half.',
   exempts: {
     touch: 'only a mouse is judged',
@@ -20,7 +21,11 @@ export const zeroPressureRule: Rule = {
   reference: 'W3C Pointer Events, `pressure`',
   judge(features) {
     const isKnown = isChromium(features) || isFirefox(features);
-    if (!isKnown || features.userAgent.includes('Android')) return NOT_MEASURED;
+    if (!isKnown || features.userAgent.includes('Android') || isDesktopSite(features)) return NOT_MEASURED;
     return judgeShare(findPresses(features, 'pressureless'), { needed: 2, share: 0.5 });
   },
 };
+
+/** Whether the device may be a tablet with Android: Chrome asks for the desktop site on large ones, as for Linux. */
+const isDesktopSite = (features: Features): boolean =>
+  isLinux(features) && features.environments.some(({ thing }) => thing.h[2] > 0);

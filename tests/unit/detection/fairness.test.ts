@@ -59,7 +59,7 @@ describe('what rules read', () => {
   it('is observed', () => {
     expect(readBy.get('zero-pressure')).toEqual(
       new Set([
-        ...['assistedCount', 'drivenCount', 'userAgent'],
+        ...['assistedCount', 'drivenCount', 'userAgent', 'environments', 'environments.h'],
         ...['mousePresses', 'simulatedPresses'].flatMap((presses) => [
           ...[presses, `${presses}.pressureless`, `${presses}.pressureless.count`],
           ...[`${presses}.pressureless.marked`, `${presses}.pressureless.momentsMs`],

@@ -317,6 +317,7 @@ const CASES: Record<string, Case[]> = {
     ['a screen reader that opens links in lines of text', 'notMeasured', both(links(6), links(6, 3))],
     ['Safari, which reported no pressure', 'notMeasured', presses(9, { pressurePercent: 0 }), {}, SAFARI],
     ['Chrome on Android, which reported none', 'notMeasured', presses(9, { pressurePercent: 0 }), {}, ANDROID],
+    ['Chrome on Android that asks for the desktop site', 'notMeasured', driven(9), { h: [8, 4, 5, 0] }],
     ['a program that presses twice at one place', 'found', both(driven(3), again(3))],
     ['touch', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 2 })],
     ['a pen', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 1 })],

@@ -127,7 +127,8 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
   const after = Math.max(0, event.valueLength);
   const type = INPUT_TYPES[event.type]!;
   const inserted = countInserted(state, field, event);
-  const isRemoval = type === 'deleteContent';
+  // What an editor cuts by itself has no type.
+  const isRemoval = type === 'deleteContent' || (type === 'none' && inserted === 0);
   // Of a field that is new, or of which something was lost, what is not inserted now was there before.
   const before = field.length ?? after - (isRemoval ? 0 : inserted);
   const grown = after - before;
@@ -258,7 +259,8 @@ function nameUnexplained(state: PageState, field: FieldState, timeMs: number, le
 const isMissing = ({ missing }: FieldState, length: number) => length <= missing + CUT_TOLERANCE;
 
 /** Whether so much text was copied or cut on this page. Where it is not known how much, it was not more than the field had. */
-function isCopiedHere({ copied }: PageState, field: FieldState, length: number): boolean {
+function isCopiedHere({ copied }: PageState, { length: left, missing }: FieldState, length: number): boolean {
   if (copied === null) return false;
-  return length <= (copied.length < 0 ? (field.length ?? 0) : copied.length) + CUT_TOLERANCE;
+  const most = copied.length < 0 ? (left ?? 0) + (copied.isCut ? missing : 0) : copied.length;
+  return length <= most + CUT_TOLERANCE;
 }

@@ -193,6 +193,25 @@ describe('where characters come from', () => {
       { pasted: 500 },
     ],
     [
+      'text that an editor cuts and pastes by itself',
+      begin(400)
+        .wait(900)
+        .clipboard('cut')
+        .input('none', 0, -400)
+        .wait(3_000)
+        .clipboard('paste', 400)
+        .input('none', 400),
+      { typed: 400, moved: 400 },
+    ],
+    [
+      'the same, with something typed between',
+      type(
+        type(begin(400).wait(900).clipboard('cut').change(-400), 3).wait(900).clipboard('paste', 400).change(400),
+        3,
+      ),
+      { typed: 406, moved: 400 },
+    ],
+    [
       'what a script writes beyond what was deleted',
       type(type(begin(400).wait(900).change(-200), 3).change(600), 5),
       { typed: 408, inserted: 600 },

@@ -197,6 +197,7 @@ const isComposed = (state: PageState, timeMs: number) =>
   state.isComposing || timeMs - state.composedMs < COMPOSITION_ECHO_MS;
 
 function noticeRemoval(state: PageState, timeMs: number, length: number): void {
+  if (length === 0) return;
   state.removed = { timeMs, length };
   if (state.copied?.isCut && timeMs - state.copied.timeMs < ECHO_MS) state.copied.length = length;
 }

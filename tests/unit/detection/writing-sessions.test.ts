@@ -90,6 +90,11 @@ describe('where characters come from', () => {
       { typed: 100, moved: 40 },
     ],
     [
+      'text that was cut here, on a page that makes events of its own',
+      begin(100).clipboard('cut').input('deleteContent', 0, -40).input('none', 0, 0, 0).wait(900).paste(40),
+      { typed: 100, moved: 40 },
+    ],
+    [
       'text that was copied here',
       begin(100).wait(900).clipboard('copy').wait(2_000).paste(60),
       { typed: 100, moved: 60 },

@@ -106,8 +106,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   };
   const moves: Shortcut[] = onSelect
     ? [
-        { keys: 'j', name: 'Next row', run: step(1) },
-        { keys: 'k', name: 'Previous row', run: step(-1) },
+        { keys: 'j', name: 'Next row', mayRepeat: true, run: step(1) },
+        { keys: 'k', name: 'Previous row', mayRepeat: true, run: step(-1) },
       ]
     : [];
   const opens: Shortcut[] = onOpen

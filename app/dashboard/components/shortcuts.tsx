@@ -13,6 +13,8 @@ export interface Shortcut {
   /** Values of `KeyboardEvent.key`; a space separates the keys of a sequence: `j`, `g s`, `?`. */
   keys: string;
   name: string;
+  /** Whether it runs again and again while the key is held. For moves only: a key held too long must not label what comes next. */
+  mayRepeat?: boolean;
   run(): void;
 }
 interface Group {
@@ -71,7 +73,7 @@ export function ShortcutsProvider({ areLettersOn, children }: { areLettersOn: bo
       pressed = found ? null : { key: event.key, atMs: event.timeStamp };
       if (!found) return;
       event.preventDefault();
-      found.run();
+      if (!event.repeat || found.mayRepeat) found.run();
     };
     window.addEventListener('keydown', listen);
     return () => window.removeEventListener('keydown', listen);

@@ -268,6 +268,34 @@ export function registerQueueTests(): void {
         await page.getByText('1 of 24', { exact: true }).waitFor();
       });
 
+      it('labels one session for a key or a button that is held, however long, and moves on while j is held', async () => {
+        const held = await furnish(6);
+        const page = await openReview(held);
+        /** Holds a key: the browser repeats it. */
+        const hold = async (key: string) => {
+          for (let n = 0; n < 4; n++) await page.keyboard.down(key);
+          await page.keyboard.up(key);
+        };
+        await hold('b');
+        await expectCase(page, 'q-1');
+        await hold('s');
+        await expectCase(page, 'q-2');
+        await hold('j');
+        await expectCase(page, 'q-5');
+        await hold('k');
+        await expectCase(page, 'q-1');
+        await page.getByText('1 reviewed · 1 skipped', { exact: true }).waitFor();
+        // A narrow window, and one that is enlarged, has the keys as buttons.
+        await page.setViewportSize({ width: 640, height: 400 });
+        await page.getByRole('toolbar', { name: 'Review' }).getByRole('button', { name: 'Human' }).focus();
+        await hold('Enter');
+        await expectCase(page, 'q-2');
+        await page.getByText('2 reviewed', { exact: true }).waitFor();
+        await expect
+          .poll(() => readLabels(held, ...Array.from({ length: 6 }, (_, n) => `q-${n}`)))
+          .toEqual([1, -1, null, null, null, null]);
+      });
+
       it('goes on after a reload where it was', async () => {
         const page = await openReview(id);
         await press(page, 'hss');

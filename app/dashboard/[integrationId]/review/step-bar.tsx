@@ -17,6 +17,8 @@ export function StepBar({ canWrite, onStep, onLabel, onSkip }: StepBarProps) {
       data-step-bar
       role="toolbar"
       aria-label="Review"
+      // A held Enter would press again and again, each time for another session.
+      onKeyDown={(event) => event.repeat && event.key === 'Enter' && event.preventDefault()}
       className="fixed inset-x-0 bottom-0 z-20 flex items-center justify-between gap-1 border-line border-t bg-surface px-2 py-2 lg:hidden"
     >
       <IconButton kind="plain" label="Previous" onClick={() => onStep(-1)}>

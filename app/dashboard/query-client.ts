@@ -45,13 +45,17 @@ const isRefusal = (error: unknown) => {
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
+    // Without the network a call fails at once and says so. TanStack would keep it instead, and send it minutes later: also an erasure
+    // whose dialog was cancelled since.
     defaultOptions: {
       queries: {
+        networkMode: 'always',
+        refetchOnReconnect: true,
         staleTime: FRESH_MS,
         // The server does not retry, so that it answers at once; the browser repeats what failed.
         retry: (failures, error) => typeof window !== 'undefined' && !isRefusal(error) && failures < MAX_RETRIES,
       },
-      mutations: { onError: leaveWhenSignedOut },
+      mutations: { networkMode: 'always', onError: leaveWhenSignedOut },
     },
   });
 }

@@ -169,7 +169,7 @@ interface ConfirmProps {
   typed?: string;
   isOpen: boolean;
   onClose(): void;
-  /** Runs the action. The dialog closes on success and shows the error otherwise. */
+  /** Runs the action. The dialog closes on success and shows the error otherwise. Until then nobody can cancel it. */
   onConfirm(): Promise<unknown>;
 }
 
@@ -204,7 +204,7 @@ export function ConfirmDialog(props: ConfirmProps) {
       labelledBy={`${id}-title`}
       describedBy={`${id}-text`}
       place={CENTERED}
-      onDismiss={close}
+      onDismiss={() => isBusy || close()}
       onClosed={close}
     >
       <h2 id={`${id}-title`} className="mb-2 font-semibold text-lg">
@@ -226,7 +226,9 @@ export function ConfirmDialog(props: ConfirmProps) {
         </p>
       )}
       <div className="mt-5 flex justify-end gap-2">
-        <Button onClick={close}>Cancel</Button>
+        <Button disabled={isBusy} onClick={close}>
+          Cancel
+        </Button>
         <Button
           kind={kind === 'danger' ? 'danger' : 'primary'}
           disabled={isBusy || (typed !== undefined && text !== typed)}

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { intercept } from '../../support/dashboard';
 import { correlated, started } from '../../support/facts';
+import { createGate } from '../../support/gate';
 import { dashboard } from './shared-dashboard';
 
 const ID = 'gone-4711';
@@ -14,6 +16,50 @@ export function registerErasingTests(): void {
       const page = await dashboard.visit(`/users/${ID}`, { role: 'viewer' });
       expect(await page.getByRole('button', { name: 'Erase this user' }).isDisabled()).toBe(true);
       await page.getByText('only admins may erase a user').waitFor();
+    });
+
+    it('is refused at once without the network, and never sent after it was cancelled', async ({ onTestFinished }) => {
+      const page = await dashboard.visit(`/users/${ID}`, { role: 'admin', provokes: /ERR_INTERNET_DISCONNECTED/ });
+      onTestFinished(() => page.context().setOffline(false));
+      await page.getByRole('button', { name: 'Erase this user' }).click();
+      const question = page.getByRole('alertdialog', { name: `Erase ${NAME}?` });
+      await question.getByLabel(/^Type/).fill(ID);
+      await page.context().setOffline(true);
+      await question.getByRole('button', { name: 'Erase user' }).click();
+      await question.getByRole('alert').getByText('The server could not be reached.').waitFor();
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await question.waitFor({ state: 'detached' });
+      const calls: string[] = [];
+      page.on('request', (request) => calls.push(request.url()));
+      await page.context().setOffline(false);
+      // What waits for the network is sent before anything else.
+      await page.getByRole('link', { name: 'Users', exact: true }).first().click();
+      await page.waitForURL(/\/users$/);
+      await page.waitForLoadState('networkidle');
+      expect(calls.filter((url) => url.includes('users.erase'))).toEqual([]);
+      expect((await dashboard.api('GET', `/v1/users/${ID}/sessions`)).status).toBe(200);
+    });
+
+    it('cannot be cancelled any more while it is sent', async () => {
+      const page = await dashboard.visit(`/users/${ID}`, { role: 'admin', provokes: /status of 503/ });
+      await page.getByRole('button', { name: 'Erase this user' }).click();
+      const question = page.getByRole('alertdialog', { name: `Erase ${NAME}?` });
+      await question.getByLabel(/^Type/).fill(ID);
+      const [sent, answer] = [createGate(), createGate()];
+      await intercept(page, '**/api/trpc/users.erase', async (route) => {
+        sent.open();
+        await answer.opened;
+        const error = { message: 'Busy', code: -32603, data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 } };
+        await route.fulfill({ status: 503, contentType: 'application/json', body: JSON.stringify({ error }) });
+      });
+      await question.getByRole('button', { name: 'Erase user' }).click();
+      await sent.opened;
+      expect(await question.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
+      await page.keyboard.press('Escape');
+      answer.open();
+      await question.getByRole('alert').getByText('Busy').waitFor();
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await question.waitFor({ state: 'detached' });
     });
 
     it('asks for the id to be typed, gives a receipt, and leaves the session without the person', async () => {

@@ -214,6 +214,39 @@ export function registerVerdictTests(): void {
     });
   });
 
+  describe('the audit log of an integration', () => {
+    it('has a sentence for labels, devices and webhooks', async () => {
+      const url = 'https://hooks.example.com/services/hidden';
+      const { id } = (await call('POST', '/v1/webhooks', { url, eventType: 'BotDetected', name: 'Chat' })).body.data;
+      await visit('/sessions');
+      await change('webhooks.update', { id, enabled: false, url: 'https://other.example.com/hidden' });
+      await change('webhooks.rotateSecret', { id });
+      await change('webhooks.delete', { id });
+      await change('sessions.setVerdict', {
+        sessionId: 'carl',
+        verdict: 'bot',
+        reasons: ['TooFast'],
+        confidence: 'low',
+      });
+      await clear('carl');
+      const page = await visit('/settings?tab=audit');
+      for (const sentence of [
+        'Webhook Chat created: BotDetected to https://hooks.example.com/…',
+        'Webhook Chat changed: address https://other.example.com/…',
+        'Webhook Chat disabled',
+        'Secret of webhook Chat rotated',
+        'Webhook Chat deleted',
+        'Session labelled bot, low confidence: too fast',
+        'Label bot removed from a session',
+        'Device device-ada confirmed as the user’s own',
+        `Confirmation of device device-ada revoked, confirmed by ${dashboard.demo.email}`,
+        'Label undone: no label again, was bot',
+      ])
+        await page.getByText(sentence).first().waitFor();
+      expect(await page.content()).not.toContain('hidden/');
+    });
+  });
+
   describe('a verdict that is not saved', () => {
     // Signed in again and with an empty tab, whatever the test before has left.
     afterEach(() => dashboard.leave());
@@ -339,6 +372,19 @@ export function registerVerdictTests(): void {
       await clear(ADA);
     });
 
+    it('because there is no network says so at once, and is not sent later by itself', async ({ onTestFinished }) => {
+      const page = await visit(`/sessions/${ADA}`, { role: 'admin', provokes: /ERR_INTERNET_DISCONNECTED/ });
+      onTestFinished(() => page.context().setOffline(false));
+      await page.context().setOffline(true);
+      await page.keyboard.press('b');
+      await tray(page).getByText('The server could not be reached.').waitFor();
+      await page.context().setOffline(false);
+      await tray(page).getByRole('button', { name: 'Try again' }).click();
+      await expect.poll(() => readVerdict(ADA)).toBe('bot');
+      await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
+      await clear(ADA);
+    });
+
     it('because its answer was lost is not sent twice', async () => {
       const page = await visit(`/sessions/${ADA}`, { role: 'admin', provokes: /status of 400|ERR_FAILED/ });
       const path = '**/api/trpc/sessions.setVerdict*';
@@ -387,39 +433,6 @@ export function registerVerdictTests(): void {
       await dashboard.leave();
       await dashboard.open(ADMIN);
       await clear(ADA);
-    });
-  });
-
-  describe('the audit log of an integration', () => {
-    it('has a sentence for labels, devices and webhooks', async () => {
-      const url = 'https://hooks.example.com/services/hidden';
-      const { id } = (await call('POST', '/v1/webhooks', { url, eventType: 'BotDetected', name: 'Chat' })).body.data;
-      await visit('/sessions');
-      await change('webhooks.update', { id, enabled: false, url: 'https://other.example.com/hidden' });
-      await change('webhooks.rotateSecret', { id });
-      await change('webhooks.delete', { id });
-      await change('sessions.setVerdict', {
-        sessionId: 'carl',
-        verdict: 'bot',
-        reasons: ['TooFast'],
-        confidence: 'low',
-      });
-      await clear('carl');
-      const page = await visit('/settings?tab=audit');
-      for (const sentence of [
-        'Webhook Chat created: BotDetected to https://hooks.example.com/…',
-        'Webhook Chat changed: address https://other.example.com/…',
-        'Webhook Chat disabled',
-        'Secret of webhook Chat rotated',
-        'Webhook Chat deleted',
-        'Session labelled bot, low confidence: too fast',
-        'Label bot removed from a session',
-        'Device device-ada confirmed as the user’s own',
-        `Confirmation of device device-ada revoked, confirmed by ${dashboard.demo.email}`,
-        'Label undone: no label again, was bot',
-      ])
-        await page.getByText(sentence).first().waitFor();
-      expect(await page.content()).not.toContain('hidden/');
     });
   });
 }

@@ -156,6 +156,30 @@ export function registerVerdictTests(): void {
       expect(await readLabel(ADA)).toMatchObject({ notes: 'Asked the teacher' });
     });
 
+    it('stay as they are shown while they are sent, also if the page reads an open session again and again', async () => {
+      expect(
+        (await dashboard.product.ingest(integrationId, [started('open', { startedAt: secondsAgo(5 * 3600) })])).status,
+      ).toBe(200);
+      const page = await visit('/sessions/open');
+      const answer = createGate();
+      await intercept(page, '**/api/trpc/sessions.setVerdict*', (route) => answer.opened.then(() => route.continue()));
+      const bot = page.getByRole('button', { name: 'Bot', exact: true });
+      await page.keyboard.press('b');
+      // The other parts of the page are read on, twice.
+      for (let n = 0; n < 2; n++) await page.waitForResponse('**/api/trpc/sessions.getTimeline?*');
+      expect(await bot.getAttribute('aria-pressed')).toBe('true');
+      await page.keyboard.press('h');
+      answer.open();
+      await expect.poll(() => readVerdict('open')).toBe('human');
+      expect(await readVerdicts('open')).toEqual([
+        ['Labeled', 'bot', []],
+        ['Labeled', 'human', []],
+      ]);
+      await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
+      await page.unrouteAll({ behavior: 'wait' });
+      expect((await dashboard.product.ingest(integrationId, [closed('open')])).status).toBe(200);
+    });
+
     it('can be removed, which can be undone', async () => {
       await call('POST', `/v1/sessions/${ADA}/label`, { verdict: 'bot', notes: 'kept' });
       const page = await visit(`/sessions/${ADA}`);

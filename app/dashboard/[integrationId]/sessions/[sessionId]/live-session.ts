@@ -1,5 +1,5 @@
 'use client';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useIsMutating, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Session } from '../../../../../contract/sessions';
 import { useTRPC } from '../../../queries';
@@ -11,15 +11,17 @@ const isOpen = (session: Session | undefined) => session?.status === 'Active' ||
 
 /**
  * Reads the session again and again while it is open. `refetchInterval` is for the queries of the page's other parts. When the
- * session has ended, everything is read once more, so that the page shows what followed.
+ * session has ended, everything is read once more, so that the page shows what followed. While a change of it is on its way the session is
+ * not read: an answer from before would take back the label that is shown, and the next key would say that this was seen.
  */
 export function useLiveSession(sessionId: string) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
+  const isChanging = useIsMutating() > 0;
   const query = useQuery(
     trpc.sessions.get.queryOptions(
       { sessionId },
-      { refetchInterval: ({ state }) => (isOpen(state.data) ? REFRESH_MS : false) },
+      { enabled: !isChanging, refetchInterval: ({ state }) => (isOpen(state.data) ? REFRESH_MS : false) },
     ),
   );
   const isLive = isOpen(query.data);

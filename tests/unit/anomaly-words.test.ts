@@ -69,6 +69,12 @@ describe('the words for anomalies', () => {
       { userId: null },
       'The first part of the session looks like a program, the 2 after that like a person.',
     ],
+    // Names in their own direction, which ends with them, and without marks that turn what follows.
+    [
+      ...(['UserSwitch', { previousUserId: 'u-1', minutesBetween: 20 }] as const),
+      { userName: '\u0645\u062d\u0645\u062f', previousUserName: 'Bob\u202e\u2069\u202e' },
+      'The session was matched with Bob first, and with \u2068\u0645\u062d\u0645\u062f\u2069 20 minutes later.',
+    ],
   ])('say what %s saw', (type, metadata, fields, expected) => {
     expect(sayAnomaly(makeAnomaly(type, metadata, fields), 'Asia/Kolkata')).toBe(expected);
   });

@@ -1,4 +1,5 @@
 import type { Anomaly, AnomalyType, FindingRuleName } from '../../../../contract/findings';
+import { isolateName } from '../../components/direction';
 import { showScore } from '../../components/score-bar';
 import { showInstant } from '../../time-zone';
 
@@ -37,7 +38,7 @@ function nameCountry(code: string): string {
 }
 
 const nameUser = (id: string | null, name: string | null, otherwise: string): Part =>
-  id === null ? otherwise : { kind: 'user', id, name: name ?? id };
+  id === null ? otherwise : { kind: 'user', id, name: isolateName(name ?? id) };
 const userOf = ({ userId, userName }: Anomaly, otherwise = 'A user'): Part => nameUser(userId, userName, otherwise);
 const sessionPart = (id: string | null, name: string): Part => (id === null ? name : { kind: 'session', id, name });
 const deviceOf = ({ deviceFingerprint }: Anomaly, name: string): Part =>

@@ -1,4 +1,5 @@
 import type { ReportContent } from '../../../../contract/reports';
+import { isolateName } from '../../components/direction';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -19,7 +20,7 @@ export function showLength({ startAt, endAt }: ReportContent): string {
 export function showFilters({ courseId, courseName, userId, userName, riskLevel }: ReportContent): string {
   const filters = [
     courseId !== null && (courseName ?? `course ${courseId}`),
-    userId !== null && `user ${userName ?? userId}`,
+    userId !== null && `user ${isolateName(userName ?? userId)}`,
     riskLevel !== null && RISK_FILTERS[riskLevel],
   ].filter(Boolean);
   return filters.join(', ') || 'all sessions';

@@ -6,6 +6,7 @@ import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
 import { shortenId } from '../../components/copying';
 import { ConfirmDialog } from '../../components/dialog';
+import { isolateName } from '../../components/direction';
 import { ShieldCheck } from '../../components/icons';
 import { Time } from '../../components/time';
 import { useToast } from '../../components/toast';
@@ -19,7 +20,8 @@ interface DeviceConfirmationProps {
 }
 
 /** Shows whether a device is confirmed as a user's own, by whom and when, and lets staff confirm it or take that back. */
-export function ConfirmedDevice({ userId, userName, device }: DeviceConfirmationProps) {
+export function ConfirmedDevice({ userId, userName: name, device }: DeviceConfirmationProps) {
+  const userName = isolateName(name);
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();

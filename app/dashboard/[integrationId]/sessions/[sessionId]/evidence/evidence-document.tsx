@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { EvidenceReport } from '../../../../../../contract/evidence-report';
 import { RISK_WORDS } from '../../../../components/badge';
 import { joinClasses } from '../../../../components/classes';
+import { isolateName } from '../../../../components/direction';
 import { UTC } from '../../../../time-zone';
 import { nameAnomaly, sayAnomaly } from '../../../anomalies/anomaly-words';
 import { REASON_WORDS } from '../../verdict-words';
@@ -325,7 +326,7 @@ function Anomalies({ anomalies: { list, hasMore } }: { anomalies: EvidenceReport
               </p>
               <p className="wrap-anywhere">{sayAnomaly(anomaly, UTC)}</p>
               <p className="wrap-anywhere text-faint text-xs">
-                {[id, ...listNamed({ ...metadata, ...others })].join(', ')}
+                {[id, ...listNamed({ ...metadata, ...others })].map(isolateName).join(', ')}
               </p>
             </li>
           );

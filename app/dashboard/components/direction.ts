@@ -1,0 +1,13 @@
+/** Marks that turn the direction of text. */
+const MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
+const RIGHT_TO_LEFT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+
+/**
+ * Prepares a name that somebody else chose for the middle of a sentence, so that its direction ends with it. Otherwise the number after
+ * an Arabic name stands before it, and a name with marks turns all that follows: `30 days` reads `03`.
+ */
+export function isolateName(name: string): string {
+  const plain = name.replace(MARKS, '');
+  return RIGHT_TO_LEFT.test(plain) ? `\u2068${plain}\u2069` : plain;
+}

@@ -142,9 +142,15 @@ export function Key({ children }: { children: string }) {
   );
 }
 
+const SIGN = /^[^\p{L}\p{N}]$/u;
+
+/** Whether Alt helped to type a sign: `[` is AltGr and 8 on a German keyboard, which Windows tells as Ctrl and Alt, and Option and 5 on a Mac. */
+const isTypedWithAlt = ({ altKey, key }: KeyboardEvent) => altKey && SIGN.test(key);
+
 /** Excludes typing in a field, browser shortcuts, keys for a focused control, and everything while a modal is open. */
 function isForShortcuts(event: KeyboardEvent): boolean {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return false;
+  if (event.metaKey || event.defaultPrevented) return false;
+  if ((event.ctrlKey || event.altKey) && !isTypedWithAlt(event)) return false;
   const target = event.target as HTMLElement;
   if (target.closest?.('input:not([type=checkbox]), textarea, select, [contenteditable]')) return false;
   if (event.key === 'Enter' && target.closest?.('a, button, summary')) return false;

@@ -465,6 +465,15 @@ export function registerQueueTests(): void {
         await place.getByText(/^2 of \d+$/).waitFor();
         await page.getByRole('link', { name: 'Previous session' }).click();
         await page.waitForURL(new RegExp(`/sessions/${first}\\?`));
+        await place.getByText(/^1 of \d+$/).waitFor();
+        // Many keyboards have these signs behind AltGr, which Windows tells as Ctrl and Alt, or Option.
+        for (const [sign, at] of [
+          ['Control+Alt+]', 2],
+          ['Alt+[', 1],
+        ] as const) {
+          await page.keyboard.press(sign);
+          await place.getByText(new RegExp(`^${at} of \\d+$`)).waitFor();
+        }
         await page.getByRole('link', { name: 'Back to the review' }).click();
         await expectCase(page, first!);
 

@@ -29,6 +29,12 @@ export function readDateRange(search: URLSearchParams, { nowMs, timeZone }: Cale
   return { startDate: search.get('startDate') ?? undefined, endDate: search.get('endDate') ?? undefined };
 }
 
+/**
+ * What is shown as a day: before and after it, in every zone, are years of four digits. A link may say any time, and what is none of
+ * these stays as it is, for the API to report.
+ */
+const SHOWN_MS = [Date.parse('1000-01-02T00:00:00Z'), Date.parse('9999-12-30T00:00:00Z')] as const;
+
 const isUtcDay = (bound: string) => bound.length === 10;
 
 /** When a bound is, in milliseconds. The end of a range is the moment after its last day. */
@@ -38,7 +44,8 @@ const findBound = (bound: string, edge: 'start' | 'end') =>
 /** The day that a field for a bound shows: the first or last one of which the range has a part. */
 export function showBound(bound: string | null, edge: 'start' | 'end', timeZone: string): string {
   const atMs = findBound(bound ?? '', edge);
-  return Number.isNaN(atMs) ? '' : findDay(edge === 'end' ? atMs - 1 : atMs, timeZone);
+  const isShown = atMs >= SHOWN_MS[0] && atMs <= SHOWN_MS[1];
+  return isShown ? findDay(edge === 'end' ? atMs - 1 : atMs, timeZone) : '';
 }
 
 /** Says a bound in words: its day, or the exact time if the range has a part of that day only. What is no time stays as it is. */

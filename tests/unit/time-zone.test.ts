@@ -135,6 +135,11 @@ describe('a range of days', () => {
     ['2026-11-22T14:01:00.000Z', 'end', 'Europe/Berlin', '22 Nov 2026, 15:01:00 UTC+1'],
     ['2026-11-22', 'start', 'Europe/Berlin', '22 Nov 2026, 01:00:00 UTC+1'],
     ['soon', 'start', 'UTC', 'soon'],
+    // A link may say any time. One whose day has no year of four digits stays as it is.
+    ['9999-12-31', 'end', 'Asia/Kolkata', '9999-12-31'],
+    ['9999-12-31T23:00:00.000Z', 'end', 'Asia/Kolkata', '9999-12-31T23:00:00.000Z'],
+    ['+275760-09-13T00:00:00.000Z', 'start', 'Asia/Kolkata', '+275760-09-13T00:00:00.000Z'],
+    ['-000001-01-01T00:00:00.000Z', 'end', 'Asia/Kolkata', '-000001-01-01T00:00:00.000Z'],
   ] as const)('that has %s as its %s says in %s: %s', (bound, edge, zone, words) => {
     expect(describeBound(bound, edge, zone)).toBe(words);
   });

@@ -3,6 +3,8 @@ import { Input } from './field';
 
 /** While a year is typed, its first digits are a year too. */
 const FIRST_DAY = '1970-01-01';
+/** The API takes a range that ends with it, whatever the zone. A later day becomes this one. */
+const LAST_DAY = '9998-12-30';
 
 /**
  * A field for a day, `2026-11-22` or empty. It shows what is typed, and tells of a day only when its year is complete. It tells that
@@ -21,10 +23,11 @@ export function DayInput({
     <Input
       {...props}
       type="date"
+      max={LAST_DAY}
       value={typed ?? value}
       onChange={({ target }) => {
         setTyped(target.value);
-        if (target.value >= FIRST_DAY) onChange(target.value);
+        if (target.value >= FIRST_DAY) onChange(target.value > LAST_DAY ? LAST_DAY : target.value);
       }}
       onBlur={() => {
         if (typed === '') onChange('');

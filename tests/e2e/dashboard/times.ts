@@ -32,6 +32,24 @@ export function registerTimeTests(): void {
     });
   });
 
+  describe('a range of days', () => {
+    it('is one that can be shown in every zone, whatever a link says or somebody types', async () => {
+      const page = await dashboard.visit('/users');
+      const url = dashboard.product.url;
+      await page.context().addCookies([{ name: 'time-zone', value: 'Asia/Kolkata', url }]);
+      await dashboard.visit('/sessions?endDate=9999-12-31', { role: 'admin', provokes: /status of 400/ });
+      await page.getByRole('button', { name: 'To: 9999-12-31' }).waitFor();
+      await page.getByLabel(/^To \(day/).fill('9999-12-31');
+      await page.getByRole('button', { name: 'To: 9998-12-30' }).waitFor();
+      await settle(page);
+      expect(await page.getByLabel(/^To \(day/).inputValue()).toBe('9999-12-31');
+      await page.getByLabel(/^To \(day/).blur();
+      expect(await page.getByLabel(/^To \(day/).inputValue()).toBe('9998-12-30');
+      expect(await page.getByRole('main').getByRole('alert').count()).toBe(0);
+      await page.context().addCookies([{ name: 'time-zone', value: 'UTC', url }]);
+    });
+  });
+
   describe('the range that is selected on the chart', () => {
     it('is not taken for another one when the browser goes to another period', async () => {
       const page = await dashboard.visit('/overview?period=24h&groupBy=hour');

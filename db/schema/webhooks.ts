@@ -111,6 +111,10 @@ export const webhookDeliveries = pgTable(
     index('webhook_deliveries_due')
       .on(table.integrationId, table.subscriptionId, table.nextAttemptAt)
       .where(sql`status = 'Pending' and lease is null`),
+    // Few rows: what is delivered at once never enters it.
+    index('webhook_deliveries_retries')
+      .on(table.integrationId, table.subscriptionId, table.nextAttemptAt)
+      .where(sql`status = 'Pending' and lease is null and attempts > 0`),
     index('webhook_deliveries_log').on(table.integrationId, table.subscriptionId, table.createdAt, table.id),
     index('webhook_deliveries_failed')
       .on(table.integrationId, table.subscriptionId, table.createdAt, table.id)

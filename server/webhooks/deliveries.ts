@@ -48,8 +48,8 @@ const CLAIMED_COLUMNS = `
     join webhook_subscriptions s on s.integration_id = c.integration_id and s.id = c.subscription_id`;
 
 /**
- * Claims up to `limit` due attempts, first attempts and retries, oldest first. Claims none while the subscription is
- * disabled.
+ * Claims up to `limit` due attempts: retries, then first attempts, each oldest first. If retries waited behind a backlog, a receiver
+ * that hangs would be disabled days later, and its backlog would grow meanwhile. Claims none while the subscription is disabled.
  */
 export function claimDueAttempts(
   db: Database,
@@ -61,14 +61,19 @@ export function claimDueAttempts(
   return db.query<ClaimedDelivery>(CLAIM_DUE, [key.integrationId, key.subscriptionId, limit, leaseMs, leaseOwner]);
 }
 
-const CLAIM_DUE = `
-  with due as (
+/** Locks due deliveries. Each condition is that of an index. */
+const lockDue = (condition: string, limit: string) => `
     select d.ctid as row from webhook_deliveries d
-     where d.integration_id = $1 and d.subscription_id = $2 and d.status = 'Pending' and d.lease is null
+     where d.integration_id = $1 and d.subscription_id = $2 and d.status = 'Pending' and d.lease is null and ${condition}
        and d.next_attempt_at <= now()
        and exists (select 1 from webhook_subscriptions s
                     where s.integration_id = d.integration_id and s.id = d.subscription_id and s.enabled and s.deleted_at is null)
-     order by d.next_attempt_at limit $3 for update skip locked),
+     order by d.next_attempt_at limit ${limit} for update skip locked`;
+
+const CLAIM_DUE = `
+  with retries as (${lockDue('d.attempts > 0', '$3::int')}),
+  firsts as (${lockDue('d.attempts = 0', '$3::int - (select count(*) from retries)')}),
+  due as (select row from retries union all select row from firsts),
   claimed as (
     update webhook_deliveries d
        set attempts = d.attempts + 1, lease = gen_random_uuid(), lease_owner = $5::int,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../db/client';
-import type { AttemptRecord } from '../../server/webhooks/deliveries';
+import { type AttemptRecord, claimDueAttempts } from '../../server/webhooks/deliveries';
 import { createPublisher } from '../../server/webhooks/publisher';
 import { createRecorder } from '../../server/webhooks/recorder';
 import { scoredSession } from '../support/facts';
@@ -72,6 +72,24 @@ describe('the drain of a subscription is woken', () => {
     expect(republish.mock.calls).toEqual([[[key]], [[key]]]);
     expect(warn).toHaveBeenCalledTimes(1);
   });
+});
+
+it('a delivery that was attempted comes before all that were not, so that it has its six attempts in time behind any backlog', async () => {
+  const { db } = server.database;
+  await sql()`
+    insert into domain_events (integration_id, id, type, natural_key, payload)
+    select ${key.integrationId}, 'evt-' || n, 'BotDetected', 'key-' || n, '{}' from generate_series(1, 9) n`;
+  await sql()`
+    insert into webhook_deliveries (integration_id, id, subscription_id, event_id, attempts, next_attempt_at)
+    select ${key.integrationId}, 'dlv-' || n, ${key.subscriptionId}, 'evt-' || n, case when n in (4, 7, 9) then 1 else 0 end,
+           now() - (9 - n) * interval '1 minute' + case when n = 9 then interval '1 hour' else interval '0' end
+      from generate_series(1, 9) n`;
+  const claim = async (limit: number) =>
+    (await claimDueAttempts(db, key, limit, 30_000, null)).map(({ deliveryId }) => deliveryId).sort();
+  expect(await claim(1)).toEqual(['dlv-4']);
+  expect(await claim(2)).toEqual(['dlv-1', 'dlv-7']);
+  expect(await claim(50)).toEqual(['dlv-2', 'dlv-3', 'dlv-5', 'dlv-6', 'dlv-8']);
+  expect(await claim(50)).toEqual([]);
 });
 
 it('the engine is told of what a sweep found, but not of what a drain of this process sends, nor of nothing', async () => {

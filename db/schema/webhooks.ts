@@ -123,7 +123,8 @@ export const webhookDeliveries = pgTable(
     index('webhook_deliveries_tests')
       .on(table.integrationId, table.nextAttemptAt)
       .where(sql`is_test and status = 'Pending'`),
-    index('webhook_deliveries_sweep').on(table.nextAttemptAt).where(sql`status = 'Pending'`),
+    // Attempts under way, and those whose process is gone. Nobody who looks for them reads a backlog.
+    index('webhook_deliveries_leased').on(table.nextAttemptAt).where(sql`status = 'Pending' and lease is not null`),
   ],
 );
 

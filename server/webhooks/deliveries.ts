@@ -127,8 +127,7 @@ export async function takeOverLeases(db: Database, owner: LostOwner, leaseMs: nu
   return subscriptions;
 }
 
-// Reads the index of pending deliveries by time from now to the end of the longest lease, so that neither a backlog nor retries of
-// the next hours are read. A delivery during which a process died before keeps its lease: if it is the cause, it would otherwise
+// Reads the index of leased deliveries. A delivery during which a process died before keeps its lease: if it is the cause, it would otherwise
 // end all processes within seconds. Locks in the recorder's order, so that the two cannot deadlock.
 const EXPIRE_LEASES = `
   with lost as (${REMOVE_LOST_OWNER}),
@@ -155,16 +154,19 @@ const GIVE_BACK_EXPIRED = `
          next_attempt_at = case when is_poison then null else now() - interval '${OVERDUE_GRACE_S} s' end
     from expired x where d.integration_id = x.integration_id and d.id = x.id`;
 
+// Looks at the subscriptions that send nothing, each along the index of its due deliveries: a backlog of the others is not read.
 const ABORT_UNSENDABLE = `
-  with dead as (
-    select d.integration_id, d.id from webhook_deliveries d
-      join webhook_subscriptions s on s.integration_id = d.integration_id and s.id = d.subscription_id
-     where d.status = 'Pending' and d.next_attempt_at < now()
-       and (d.is_test
-            or d.lease is null
-               and (s.deleted_at is not null
-                    or (not s.enabled and d.next_attempt_at < now() - interval '${MAX_HELD_HOURS} h')))
-     order by d.next_attempt_at limit ${SWEEP_LIMIT} for update of d skip locked)
+  with tests as (
+    select integration_id, id from webhook_deliveries
+     where is_test and status = 'Pending' and next_attempt_at < now() limit ${SWEEP_LIMIT} for update skip locked),
+  held as (
+    select d.integration_id, d.id from webhook_subscriptions s cross join lateral (
+      select d.integration_id, d.id from webhook_deliveries d
+       where d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending' and d.lease is null
+         and d.next_attempt_at < now() - case when s.deleted_at is null then interval '${MAX_HELD_HOURS} h' else interval '0' end
+       order by d.next_attempt_at limit ${SWEEP_LIMIT} for update skip locked) d
+     where s.deleted_at is not null or not s.enabled limit ${SWEEP_LIMIT}),
+  dead as (select integration_id, id from tests union all select integration_id, id from held)
   update webhook_deliveries d
      set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null, lease_owner = null
     from dead x where d.integration_id = x.integration_id and d.id = x.id`;
@@ -207,7 +209,8 @@ export async function readBacklog(db: Database): Promise<{ pending: number; ageS
 // Each number comes from an index on pending rows only, so finished ones are never read. What is held for a disabled subscription is
 // pending, but waits for nobody.
 const READ_BACKLOG = `
-  select (select count(*)::int from webhook_deliveries where status = 'Pending') as pending,
+  select (select count(*)::int from webhook_deliveries where status = 'Pending' and lease is null)
+         + (select count(*)::int from webhook_deliveries where status = 'Pending' and lease is not null) as pending,
          (select coalesce(greatest(0, extract(epoch from now() - min(d.next_attempt_at))), 0)::float8
             from webhook_subscriptions s
             cross join lateral (

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../db/client';
-import { type AttemptRecord, claimDueAttempts } from '../../server/webhooks/deliveries';
+import { type AttemptRecord, claimDueAttempts, sweepDeliveries } from '../../server/webhooks/deliveries';
 import { createPublisher } from '../../server/webhooks/publisher';
 import { createRecorder } from '../../server/webhooks/recorder';
 import { scoredSession } from '../support/facts';
+import { countRead, explainStatement } from '../support/plans';
 import { startTestServer, type TestServer } from '../support/server';
 import { createCaller } from '../support/staff';
+import { recordStatements } from '../support/statements';
 
 // Who is woken when something is due, and what happens to places, records and sweeps when a write fails. No engine runs,
 // and nothing is sent: the tests watch the calls inside of the process.
@@ -90,6 +92,25 @@ it('a delivery that was attempted comes before all that were not, so that it has
   expect(await claim(2)).toEqual(['dlv-1', 'dlv-7']);
   expect(await claim(50)).toEqual(['dlv-2', 'dlv-3', 'dlv-5', 'dlv-6', 'dlv-8']);
   expect(await claim(50)).toEqual([]);
+});
+
+it('a sweep reads no backlog of a subscription that is sent to', async () => {
+  await insertDeliveries(3_000, 'Pending');
+  await sql()`analyze webhook_deliveries, webhook_subscriptions`;
+  const recording = recordStatements(server.service.db);
+  expect(await sweepDeliveries(server.service.db)).toContainEqual(key);
+  const statements = recording.take();
+  recording.stop();
+  expect(statements).toHaveLength(3);
+  for (const statement of statements)
+    for (const plan of ['custom', 'generic'] as const) {
+      const nodes = await explainStatement(sql(), statement, plan);
+      const reads = nodes.filter((node) => node['Relation Name'] === 'webhook_deliveries').map(countRead);
+      expect(
+        reads.reduce((sum, count) => sum + count, 0),
+        statement.text,
+      ).toBeLessThan(100);
+    }
 });
 
 it('the engine is told of what a sweep found, but not of what a drain of this process sends, nor of nothing', async () => {

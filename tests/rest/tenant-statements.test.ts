@@ -112,8 +112,8 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
   },
   {
     reason: 'a sweep ends what can never be sent, for all tenants',
-    text: /^with dead as \( select d\.integration_id, d\.id from webhook_deliveries d join .* update webhook_deliveries d set status = 'PoisonAborted'/,
-    spans: ['dead/d'],
+    text: /^with tests as \( select integration_id, id from webhook_deliveries where is_test .* update webhook_deliveries d set status = 'PoisonAborted'/,
+    spans: ['tests/webhook_deliveries', 'held/s'],
   },
   {
     reason: 'a sweep gives back what dead processes held, for all tenants',

@@ -1,1 +1,0 @@
-CREATE INDEX "webhook_deliveries_retries" ON "webhook_deliveries" USING btree ("integration_id","subscription_id","next_attempt_at") WHERE status = 'Pending' and lease is null and attempts > 0;

@@ -3,14 +3,17 @@
  * and GETs of agents' keys. It connects only to an address that it has checked. Redirects and proxy variables are ignored,
  * because undici's bare `Client` supports neither.
  */
-import { lookup } from 'node:dns/promises';
 import { setMaxListeners } from 'node:events';
-import { isIP, type Socket, connect as tcpConnect } from 'node:net';
-import { connect as tlsConnect } from 'node:tls';
-import { type buildConnector, Client } from 'undici';
-import { type AllowedHosts, findUrlFault, hostWithPort, isForbiddenAddress } from './address-guard';
+import { type AllowedHosts, findUrlFault, hostWithPort } from './address-guard';
+import {
+  type AttemptPart,
+  CheckedConnection,
+  FORBIDDEN_ADDRESS,
+  lookUpAddresses,
+  type Resolve,
+  shareLookUps,
+} from './checked-connection';
 import { type AnswerKeeper, createAnswerKeeper, type KeptAnswer } from './kept-answers';
-import { readCertificateDates } from './tls-internals';
 
 /**
  * The result of an attempt. `aborted` means our own shutdown. `address` is the address contacted last, null if there was none.
@@ -27,9 +30,6 @@ export type PostResult =
   | { kind: 'timeout'; address: string | null; awaited: AttemptPart; answer?: KeptAnswer }
   | { kind: 'network'; address: string | null; reason: string; certificateDate?: string; answer?: KeptAnswer }
   | { kind: 'aborted' };
-
-/** The parts of an attempt, in order: the host's addresses, a connection with TLS, the head of the answer, its body. */
-export type AttemptPart = 'name' | 'connection' | 'answer' | 'body';
 
 /** `headers` are sent as given. The client adds host, connection and content-length. */
 export interface PostRequest {
@@ -54,37 +54,12 @@ export interface WebhookClient {
   close(): Promise<void>;
 }
 
-/** Finds all addresses of a host name. */
-export type Resolve = (hostname: string) => Promise<string[]>;
-
 const MAX_BODY_BYTES = 64 * 1024;
-/** The most bytes that an attempt reads. It includes everything outside the body, such as informational responses. */
-const MAX_RECEIVED_BYTES = 512 * 1024;
 /** Responses without a body (RFC 9112, 6.3). Some receivers announce or send one anyway. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const MAX_RETRY_AFTER_LENGTH = 64;
-/** If an address does not accept within this time, the next one is tried. */
-const NEXT_ADDRESS_AFTER_MS = 3_000;
 /** A connection in steady use is replaced after this time, so that a receiver can move by DNS. */
 const MAX_CONNECTION_AGE_MS = 60_000;
-/** How many addresses one attempt tries. A name may have thousands, and a failed attempt must not contact them all. */
-const MAX_ADDRESSES_TRIED = 10;
-const FORBIDDEN_ADDRESS = 'ERR_FORBIDDEN_ADDRESS';
-const ENDLESS_ANSWER = 'ERR_ENDLESS_ANSWER';
-
-/**
- * If the receiver closes an idle connection just as a request is sent on it, the attempt fails as `network` and is retried on
- * schedule. It is never resent at once, because the receiver may have acted on it. Short idle times keep this rare: 4 s, or
- * 2 s less than the receiver's `Keep-Alive: timeout`. undici's timeouts are off, because each attempt has its own.
- */
-const CLIENT_OPTIONS = {
-  pipelining: 1,
-  keepAliveTimeout: 4_000,
-  keepAliveMaxTimeout: 30_000,
-  keepAliveTimeoutThreshold: 2_000,
-  headersTimeout: 0,
-  bodyTimeout: 0,
-};
 
 export function createWebhookClient(options: {
   allowedHosts: AllowedHosts;
@@ -93,20 +68,20 @@ export function createWebhookClient(options: {
   keepsAnswers?: boolean;
 }): WebhookClient {
   const { allowedHosts } = options;
-  const lookUp = shareLookups(options.resolve ?? lookupAll);
-  const idle = new Map<string, Connection[]>();
+  const lookUp = shareLookUps(options.resolve ?? lookUpAddresses);
+  const idle = new Map<string, CheckedConnection[]>();
   let activeCount = 0;
   let closing: Promise<void> | null = null;
   let onDrained = () => {};
-  const open = (url: URL) => new Connection(url.origin, allowedHosts.has(hostWithPort(url)), lookUp, forget);
+  const open = (url: URL) => new CheckedConnection(url.origin, allowedHosts.has(hostWithPort(url)), lookUp, forget);
 
-  function forget(connection: Connection): void {
+  function forget(connection: CheckedConnection): void {
     const siblings = idle.get(connection.origin)?.filter((other) => other !== connection) ?? [];
     if (siblings.length > 0) idle.set(connection.origin, siblings);
     else idle.delete(connection.origin);
   }
 
-  function release(connection: Connection, reusable: boolean): void {
+  function release(connection: CheckedConnection, reusable: boolean): void {
     activeCount -= 1;
     if (!reusable || closing || performance.now() - connection.openedAtMs > MAX_CONNECTION_AGE_MS) connection.destroy();
     else if (!idle.get(connection.origin)?.push(connection)) idle.set(connection.origin, [connection]);
@@ -163,7 +138,7 @@ interface SentRequest extends Omit<PostRequest, 'body'> {
  * response.
  */
 function attempt(
-  connection: Connection,
+  connection: CheckedConnection,
   path: string,
   { method, headers, body, timeoutMs, signal, onData, keeper }: SentRequest,
   release: (reusable: boolean) => void,
@@ -227,132 +202,3 @@ function attempt(
     );
   });
 }
-
-/**
- * A connection to one origin. It serves one attempt at a time, so its address is the address of that attempt. undici calls
- * `open` whenever it needs a socket. Each new socket's address is checked; a reused socket still has its checked address.
- */
-class Connection {
-  readonly client: Client;
-  address: string | null = null;
-  openedAtMs = 0;
-  private socket: Socket | null = null;
-  private isOpen = false;
-  private certificate: { from: string; until: string } | null = null;
-  private bytesReadBefore = 0;
-
-  constructor(
-    readonly origin: string,
-    private readonly exempt: boolean,
-    private readonly lookUp: Resolve,
-    onClosed: (connection: Connection) => void,
-  ) {
-    this.client = new Client(origin, {
-      ...CLIENT_OPTIONS,
-      connect: (target, callback) => {
-        this.open(target).then(
-          (socket) => callback(null, socket),
-          (error) => callback(error, null),
-        );
-      },
-    });
-    this.client.on('disconnect', () => onClosed(this));
-  }
-
-  /** Begins an attempt. Bytes read from now on count for it. */
-  begin(): void {
-    this.bytesReadBefore = this.socket?.bytesRead ?? 0;
-  }
-
-  /** What an attempt without an answer waits for. */
-  get awaited(): AttemptPart {
-    if (this.isOpen) return 'answer';
-    return this.address === null ? 'name' : 'connection';
-  }
-
-  /** The date that made the last certificate invalid, for the code of an error. */
-  findCertificateDate(code: string): string | undefined {
-    if (code === 'CERT_HAS_EXPIRED') return this.certificate?.until;
-    return code === 'CERT_NOT_YET_VALID' ? this.certificate?.from : undefined;
-  }
-
-  destroy(): void {
-    this.socket?.destroy(); // undici does not know a socket that is still connecting
-    void this.client.destroy();
-  }
-
-  /**
-   * Resolves the name, checks all addresses, then tries them in turn. Rejects with the failure of the last one. One forbidden
-   * address forbids all: a name with both kinds is an attack or a mistake, and chance must not decide which one is used.
-   */
-  private async open(target: buildConnector.Options): Promise<Socket> {
-    this.address = null;
-    this.isOpen = false;
-    const addresses = isIP(target.hostname) ? [target.hostname] : await this.lookUp(target.hostname);
-    const forbidden = addresses.find((address) => !isIP(address) || (!this.exempt && isForbiddenAddress(address)));
-    if (forbidden !== undefined) {
-      this.address = forbidden;
-      throw codedError(FORBIDDEN_ADDRESS);
-    }
-    let failure: unknown = codedError('ENOTFOUND');
-    const tried = addresses.slice(0, MAX_ADDRESSES_TRIED);
-    for (const [index, address] of tried.entries()) {
-      if (this.client.destroyed) break;
-      this.address = address;
-      this.openedAtMs = performance.now();
-      try {
-        return await this.dial(target, address, index < tried.length - 1);
-      } catch (error) {
-        failure = error;
-      }
-    }
-    throw failure;
-  }
-
-  /** Connects to an address literal, so Node makes no look-up. TLS is verified against the URL's host. */
-  private dial(target: buildConnector.Options, address: string, hasNext: boolean): Promise<Socket> {
-    const { hostname, port, protocol } = target;
-    const secure = protocol === 'https:';
-    const to = { host: address, port: Number(port) || (secure ? 443 : 80) };
-    const servername = isIP(hostname) ? undefined : hostname.replace(/\.$/, '');
-    const tls = { servername, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true };
-    return new Promise((resolve, reject) => {
-      const socket = secure
-        ? readCertificateDates(tlsConnect({ ...to, ...tls }), (dates) => {
-            this.certificate = dates;
-          })
-        : tcpConnect(to);
-      this.socket = socket.setNoDelay(true);
-      this.bytesReadBefore = 0;
-      // Registered before undici's own listener, which then finds the socket destroyed.
-      socket.on('readable', () => {
-        if (socket.bytesRead - this.bytesReadBefore > MAX_RECEIVED_BYTES) socket.destroy(codedError(ENDLESS_ANSWER));
-      });
-      if (hasNext) socket.setTimeout(NEXT_ADDRESS_AFTER_MS, () => socket.destroy(codedError('ETIMEDOUT')));
-      socket.once(secure ? 'secureConnect' : 'connect', () => {
-        this.isOpen = true;
-        resolve(socket.setTimeout(0));
-      });
-      socket.on('error', reject); // never removed, because an error without a listener would end the process
-      socket.once('close', () => reject(codedError('ECONNRESET')));
-    });
-  }
-}
-
-const codedError = (code: string): Error => Object.assign(new Error(code), { code });
-
-/**
- * Lets connections that open at the same time share one look-up, because Node runs at most half as many look-ups at a time as
- * its thread pool has threads (`npm start` sets their number).
- */
-function shareLookups(resolve: Resolve): Resolve {
-  const pending = new Map<string, Promise<string[]>>();
-  return (hostname) => {
-    const answer = pending.get(hostname) ?? resolve(hostname).finally(() => pending.delete(hostname));
-    pending.set(hostname, answer);
-    return answer;
-  };
-}
-
-/** Uses the operating system's resolver, including the hosts file. */
-const lookupAll: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address);

@@ -9,13 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  type AttemptPart,
-  createWebhookClient,
-  type PostRequest,
-  type PostResult,
-  type Resolve,
-} from '../../server/webhooks/http-client';
+import type { AttemptPart, Resolve } from '../../server/webhooks/checked-connection';
+import { createWebhookClient, type PostRequest, type PostResult } from '../../server/webhooks/http-client';
 import { detours, dialled, resetConnector, SILENT } from '../support/connector';
 import { answer, ok, type RawReceiver, type Reply, startRawReceiver } from '../support/raw-receiver';
 import vectors from '../vectors/ssrf.json';

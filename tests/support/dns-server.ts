@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { createServer, isIPv6, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
-import type { Resolve } from '../../server/webhooks/http-client';
+import type { Resolve } from '../../server/webhooks/checked-connection';
 import { findFreePort } from './ports';
 
 export interface DnsQuery {

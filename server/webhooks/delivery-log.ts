@@ -43,12 +43,23 @@ export async function listDeliveries(context: DomainContext, input: ListDeliveri
   // Postgres uses the partial index of failures only if the query repeats the index's condition.
   if (status && status !== 'Pending' && status !== 'Delivered')
     conditions.push(sql`${webhookDeliveries.status} not in ('Pending', 'Delivered')`);
-  if (startDate) conditions.push(gte(createdAt, startDate.at));
-  if (endDate) conditions.push(lt(createdAt, endDate.at));
+  /** A cursor stands within the window. With a second bound at its side, Postgres may begin there and read all up to the cursor. */
+  const isInWindow = (isFirstPage: boolean) =>
+    and(
+      startDate && (isFirstPage || sort === 'newest') ? gte(createdAt, startDate.at) : undefined,
+      endDate && (isFirstPage || sort === 'oldest') ? lt(createdAt, endDate.at) : undefined,
+    );
   const page = await readPage(context, walk, input, {
     read: (after, limit) =>
       selectDeliveries(context.db)
-        .where(and(eq(integrationId, context.integration.id), ...conditions, order.isAfter(after)))
+        .where(
+          and(
+            eq(integrationId, context.integration.id),
+            ...conditions,
+            isInWindow(after === null),
+            order.isAfter(after),
+          ),
+        )
         .orderBy(...order.orderBy)
         .limit(limit),
     locate: order.locate,

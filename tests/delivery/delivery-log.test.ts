@@ -2,9 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { pruneDeliveries } from '../../server/webhooks/retention';
 import { scoredSession } from '../support/facts';
 import { expectExactOutcomes } from '../support/outcome-counts';
+import { explainStatement } from '../support/plans';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { type Caller, createCaller } from '../support/staff';
+import { recordStatements } from '../support/statements';
 
 // What staff see of deliveries and do about them, through the procedures that the dashboard calls.
 
@@ -163,6 +165,27 @@ describe('the delivery log', () => {
     expect(await refused(staff.deliveries.list({ id, status: 'Failed', cursor: nextCursor }))).toEqual(
       refusal('INVALID_REQUEST', 'cursor is not valid for this request'),
     );
+  });
+
+  it('is read from where a cursor stands: a page has no second bound at which Postgres could begin instead', async () => {
+    const { id } = await subscribe();
+    await detectBots(3);
+    const window = { id, startDate: '2020-01-01', endDate: '2100-01-01', pageSize: 1 };
+    const recording = recordStatements(server.service.db);
+    for (const [sort, second] of [
+      ['newest', /created_at <=? '/],
+      ['oldest', /created_at >=? '/],
+    ] as const) {
+      const { pagination } = await staff.deliveries.list({ ...window, sort });
+      recording.take();
+      await staff.deliveries.list({ ...window, sort, cursor: pagination.nextCursor! });
+      const [statement] = recording.take().filter(({ text }) => text.includes('order by'));
+      const nodes = await explainStatement(sql(), statement!, 'custom');
+      const [condition] = nodes.map((node) => node['Index Cond'] ?? '').filter((text) => text.includes('ROW('));
+      expect(condition).toBeDefined();
+      expect(condition).not.toMatch(second);
+    }
+    recording.stop();
   });
 
   it('remains when its subscription is deleted', async () => {

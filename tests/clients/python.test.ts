@@ -147,6 +147,11 @@ describe.each(['sync', 'async'])('the %s client', (kind) => {
     expect(await play(context, 'empty_pages')).toEqual([SESSIONS - 100, 10]);
   });
 
+  it('does not read a page without end that leads to itself', async (context) => {
+    const expected = ['the list goes on, but the page leads to itself', 2];
+    expect(await play(context, 'page_that_leads_to_itself')).toEqual(expected);
+  });
+
   it('labels a session', async (context) => {
     expect(await play(context, 'label')).toEqual(['bot', 'from Python']);
   });

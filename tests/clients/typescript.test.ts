@@ -160,6 +160,7 @@ describe('a call that fails', () => {
     ['no answer of the API', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     // To end there would look like the end of the list.
     ['page without a cursor', { name: 'BotDetectionError' }, 1],
+    ['page that leads to itself', { name: 'BotDetectionError' }, 2],
     ['another JSON', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['another JSON for a list', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['another JSON with a status', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],

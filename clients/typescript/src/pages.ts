@@ -40,8 +40,9 @@ export class PagedList<T> implements AsyncIterable<T> {
       const page = await this.#read(cursor);
       yield page;
       if (!page.hasMore) return;
-      // To end here would look like the end of the list.
+      // To end here would look like the end of the list. A cache that ignores the query answers the same page again and again.
       if (page.nextCursor === null) throw new BotDetectionError('the list goes on, but the page has no cursor');
+      if (page.nextCursor === cursor) throw new BotDetectionError('the list goes on, but the page leads to itself');
       cursor = page.nextCursor;
     }
   }

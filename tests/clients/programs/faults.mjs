@@ -85,10 +85,14 @@ await observe('a page where nothing is answered', [{ status: 200, body: '{"data"
 
 const page = (data, pagination) => ({ status: 200, body: JSON.stringify({ data, pagination }) });
 const more = { hasMore: true, limit: 1, nextCursor: 'c' };
-await observe('empty page', [page([], more), page([{ id: 's' }], more), page([], { hasMore: false, limit: 1 })], () =>
-  readAll(client.sessions.list()),
+const evenMore = { ...more, nextCursor: 'd' };
+await observe(
+  'empty page',
+  [page([], more), page([{ id: 's' }], evenMore), page([], { hasMore: false, limit: 1 })],
+  () => readAll(client.sessions.list()),
 );
 await observe('page without a cursor', [page([], { hasMore: true, limit: 1 })], () => readAll(client.users.list()));
+await observe('page that leads to itself', [page([], more), page([], more)], () => readAll(client.users.list()));
 await observe('field', [], () => client.sessions.list({ pageSize: 0 }).page());
 await observe('unknown', [], () => client.sessions.get('no such/session'));
 await observe('impossible id', [], () => client.sessions.get('..'));

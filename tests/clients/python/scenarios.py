@@ -15,6 +15,7 @@ import httpx
 from bot_detection import (
     ApiError,
     AsyncClient,
+    BotDetectionError,
     ConnectionFailedError,
     IncompleteFileError,
     RequestTimeoutError,
@@ -112,6 +113,16 @@ async def empty_pages() -> object:
         plan({"status": 200, "body": json.dumps({"data": [], "pagination": pagination})})
         events = [event async for event in client.sessions.list(page_size=100)]
         return [len(events), len(read_log())]
+
+
+async def page_that_leads_to_itself() -> object:
+    body = json.dumps({"data": [], "pagination": {"hasMore": True, "limit": 1, "nextCursor": "c"}})
+    async with connect() as client:
+        plan(*[{"status": 200, "body": body}] * 3)
+        try:
+            return [user async for user in client.users.list()]
+        except BotDetectionError as error:
+            return [str(error), len(read_log())]
 
 
 async def label() -> object:

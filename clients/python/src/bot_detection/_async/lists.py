@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import httpx
 
 from .._answers import Chunks, Lines, Page, describe_failure
-from .._requests import Call, FileOperation, PagedOperation, build_call
-from ..errors import IncompleteFileError
+from .._requests import FileOperation, PagedOperation, build_call
+from ..errors import BotDetectionError, IncompleteFileError
 from .transport import AsyncTransport
 
 if TYPE_CHECKING:
@@ -36,11 +36,16 @@ class AsyncPager(Generic[T]):
 
     async def pages(self) -> AsyncIterator[Page[T]]:
         """Iterates over the pages, from the one of the argument `cursor`, if there is one."""
-        call: Call | None = self._call
-        while call is not None:
+        call = self._call
+        while True:
             page = await self._transport.request_page(self._operation, call)
-            call = call.with_cursor(page.next_cursor) if page.has_more and page.next_cursor else None
             yield page
+            if not page.has_more or page.next_cursor is None:
+                return
+            # A cache that ignores the query answers the same page again and again.
+            if page.next_cursor == call.query.get("cursor"):
+                raise BotDetectionError("the list goes on, but the page leads to itself")
+            call = call.with_cursor(page.next_cursor)
 
 
 class AsyncExport(Generic[T]):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import httpx
 
 from .._answers import Chunks, Lines, Page, describe_failure
-from .._requests import Call, FileOperation, PagedOperation, build_call
-from ..errors import IncompleteFileError
+from .._requests import FileOperation, PagedOperation, build_call
+from ..errors import BotDetectionError, IncompleteFileError
 from .transport import Transport
 
 if TYPE_CHECKING:
@@ -37,11 +37,16 @@ class Pager(Generic[T]):
 
     def pages(self) -> Iterator[Page[T]]:
         """Iterates over the pages, from the one of the argument `cursor`, if there is one."""
-        call: Call | None = self._call
-        while call is not None:
+        call = self._call
+        while True:
             page = self._transport.request_page(self._operation, call)
-            call = call.with_cursor(page.next_cursor) if page.has_more and page.next_cursor else None
             yield page
+            if not page.has_more or page.next_cursor is None:
+                return
+            # A cache that ignores the query answers the same page again and again.
+            if page.next_cursor == call.query.get("cursor"):
+                raise BotDetectionError("the list goes on, but the page leads to itself")
+            call = call.with_cursor(page.next_cursor)
 
 
 class Export(Generic[T]):

@@ -23,7 +23,7 @@ export const deviceSwitchRule: AnomalyRule = {
   name: 'DeviceSwitch',
   definition: `A user who has used another device within ${MEMORY_DAYS} days comes from one that is new to them, and of another type, browser or system than any they had. Once for each user and new device.`,
   parameters: [
-    `memory: ${MEMORY_DAYS} days; new: not among the user’s latest ${MAX_VISITS} sessions, however long ago, nor in one that retention has removed`,
+    `memory: ${MEMORY_DAYS} days; new: not among the user’s latest ${MAX_VISITS} sessions, however long ago, nor in one that retention has removed or that another user has now`,
     `soon: within ${SOON_MINUTES} minutes of activity on the other device`,
   ],
   severity: `medium if it was soon after activity on the other device, else low`,

@@ -109,7 +109,10 @@ export interface History {
   listUserVisits(): Promise<Visit[]>;
   /** Lists the latest sessions of a user before a session, however long ago. */
   listVisitsBefore(visit: NamedVisit): Promise<Visit[]>;
-  /** Whether the user had the device in sessions that retention has removed. The counts still know them. */
+  /**
+   * Whether the user had the device in sessions that are not listed as theirs: in ones that retention has removed, which the
+   * counts still know, or before the match in ones that another user has now.
+   */
   hadDevice(visit: MatchedVisit): Promise<boolean>;
   /** Lists whom a session was matched with, reliably or not, oldest first. */
   listMatches(sessionId: string): Promise<Match[]>;
@@ -145,7 +148,7 @@ export function createLookUps(db: Pick<Database, 'query'>): LookUps {
   const findDeviceVisits = createLookUp<Visit>(db, LIST_DEVICE_VISITS);
   const findUserVisits = createLookUp<Visit>(db, LIST_USER_VISITS);
   const findVisitsBefore = createLookUp<Visit>(db, LIST_VISITS_BEFORE);
-  const findRemoved = createLookUp<{ wereRemoved: boolean }>(db, READ_REMOVED);
+  const findHadDevice = createLookUp<{ hadDevice: boolean }>(db, READ_HAD_DEVICE);
   const findMatches = createLookUp<Match>(db, LIST_MATCHES);
   const findEvents = createLookUp<StoredEvent>(db, LIST_EVENTS);
   const findScore = createLookUp<{ scoredAt: string; segments: ScoredSegment[] | null }>(db, READ_SEGMENTS);
@@ -168,9 +171,9 @@ export function createLookUps(db: Pick<Database, 'query'>): LookUps {
           const visits = await findVisitsBefore({ integrationId, value: visit.userId, to: visit.createdAt });
           return visits.filter((other) => comesBefore(other, visit));
         },
-        async hadDevice({ userId, fingerprint }) {
-          const [found] = await findRemoved({ integrationId, value: userId, fingerprint });
-          return found!.wereRemoved;
+        async hadDevice({ userId, fingerprint, correlatedAt }) {
+          const [found] = await findHadDevice({ integrationId, value: userId, fingerprint, to: correlatedAt });
+          return found!.hadDevice;
         },
         listMatches: (value) => findMatches({ integrationId, value }),
         listEvents: (value) => findEvents({ integrationId, value }),
@@ -255,16 +258,28 @@ const LIST_VISITS_BEFORE = lookUp(
     order by s.created_at desc, s.id desc limit ${MAX_VISITS}`,
 );
 
-/** Compares all sessions that the user ever had with the device, folded or not, with those that exist. */
-const READ_REMOVED = lookUp(
-  'found."wereRemoved"',
+/**
+ * Compares all sessions that the user ever had with the device, folded or not, with those that exist, and looks for a match of the
+ * user among the latest ones that are somebody else's now.
+ */
+const READ_HAD_DEVICE = lookUp(
+  'found."hadDevice"',
   `select coalesce((select p.sessions from entity_pairs p
              where p.integration_id = k."integrationId" and p.kind = 'user' and p.value = k.value and p.other = k.fingerprint), 0)
         + coalesce((select sum(d.sign) from session_deltas d
              where d.integration_id = k."integrationId" and d.user_id = k.value and d.fingerprint = k.fingerprint), 0)
         > (select count(*) filter (where s.user_id = k.value)
              from (select user_id from sessions where integration_id = k."integrationId" and fingerprint = k.fingerprint
-                    order by created_at desc, id desc limit ${MAX_COUNTED}) s) as "wereRemoved"`,
+                    order by created_at desc, id desc limit ${MAX_COUNTED}) s)
+     or exists (
+          select from (select id, user_id from sessions
+                        where integration_id = k."integrationId" and fingerprint = k.fingerprint and created_at <= k."to"
+                        order by created_at desc, id desc limit ${MAX_VISITS}) s
+           cross join lateral (
+             select from session_correlations m
+              where m.integration_id = k."integrationId" and m.session_id = s.id and m.user_id = k.value
+                and m.correlated_at < k."to" limit 1) m
+           where s.user_id <> k.value) as "hadDevice"`,
 );
 
 const LIST_MATCHES = `${lookUp(

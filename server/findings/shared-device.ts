@@ -23,7 +23,7 @@ export const sharedDeviceRule: AnomalyRule = {
   name: 'SharedDevice',
   definition: `A user is new to a device that another user has used within ${MEMORY_DAYS} days. Once for each device and new user.`,
   parameters: [
-    `memory: ${MEMORY_DAYS} days; new: not among the user’s latest ${MAX_VISITS} sessions, however long ago, nor in one that retention has removed`,
+    `memory: ${MEMORY_DAYS} days; new: not among the user’s latest ${MAX_VISITS} sessions, however long ago, nor in one that retention has removed or that another user has now`,
     `a device with ${SHARED_MACHINE_USERS} or more users is a shared machine and not judged`,
   ],
   severity: `low for one other user, medium from ${MEDIUM_USERS}, high from ${HIGH_USERS}`,

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Fact } from '../../server/pipeline/facts';
+import { Campus, shorten } from '../support/campus';
+import { startTestServer, type TestServer } from '../support/server';
+import { daysAgo, IPHONE, makeVisit, minutesAgo, type VisitFields } from '../support/visits';
+
+// People whom the rules on findings leave alone, although something looks odd: tabs in which one follows the other, and
+// facts that do not say what the device is.
+
+let server: TestServer;
+let campus: Campus;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+beforeEach(async () => {
+  campus = await Campus.create(server);
+});
+afterAll(() => server.stop());
+
+const [LAPTOP, PHONE] = [{ device: 'laptop' }, { device: 'phone', userAgent: IPHONE }];
+
+/** Says who has a session from some minutes ago on. */
+const match = (sessionId: string, userId: string, ago: number, confidence = 1): Fact => ({
+  ...{ kind: 'sessionCorrelated', sessionId, user: { id: userId, name: userId } },
+  ...{ confidence, correlatedAt: minutesAgo(ago) },
+});
+const findTypes = async (...types: string[]) =>
+  shorten((await campus.listAnomalies()).filter(({ anomalyType }) => types.includes(anomalyType)));
+
+describe('the device of a user whose session another one has taken over', () => {
+  /** Ada's session on her laptop, which bob has from 15 minutes later on. */
+  const lend = async (fields: VisitFields = {}) => {
+    await campus.send(makeVisit({ ...LAPTOP, id: 'lent', ago: 90, minutes: null, ...fields }));
+    await campus.send([match('lent', 'bob', (fields.ago ?? 90) - 15)]);
+  };
+
+  it.each<[string, VisitFields]>([
+    ['known reliably', {}],
+    ['said by a page', { confidence: 0.5 }],
+  ])('is not new to the user, who was there first, %s', async (_, fields) => {
+    await lend(fields);
+    await campus.send(makeVisit({ ...LAPTOP, ago: 30 }));
+    expect(await findTypes('SharedDevice')).toEqual([]);
+  });
+
+  it('is no device of a new kind to the user', async () => {
+    await lend({ ago: daysAgo(2) });
+    await campus.visit({ ...PHONE, ago: 60 });
+    await campus.send(makeVisit({ ...LAPTOP, ago: 30 }));
+    expect(await findTypes('DeviceSwitch')).toEqual([]);
+  });
+
+  it('is new to a user who had it only later', async () => {
+    await campus.send(makeVisit({ ...LAPTOP, id: 'lent', user: 'bob', ago: 90, minutes: null }));
+    await campus.send(makeVisit({ ...LAPTOP, ago: 60 }));
+    await campus.send([match('lent', 'ada', 50), match('lent', 'bob', 40)]);
+    expect(await findTypes('SharedDevice')).toEqual(['SharedDevice low ada']);
+  });
+});

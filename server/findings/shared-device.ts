@@ -47,9 +47,12 @@ export const sharedDeviceRule: AnomalyRule = {
   },
 };
 
-/** Whether the visits of a device are those of so many users that it is a shared machine. */
-export const isSharedMachine = (visits: readonly Visit[]): boolean =>
-  new Set(visits.filter(isMatched).map(({ userId }) => userId)).size >= SHARED_MACHINE_USERS;
+/**
+ * Whether a device has so many users that it is a shared machine. A visit has its latest user only, so those of a tab that
+ * people use in turn are given besides.
+ */
+export const isSharedMachine = (visits: readonly Visit[], inTurn: readonly string[] = []): boolean =>
+  new Set([...visits.filter(isMatched).map(({ userId }) => userId), ...inTurn]).size >= SHARED_MACHINE_USERS;
 
 /** Whether the user never had the device, not before a holiday either. A match that is not reliable accuses nobody, but it excuses. */
 async function isNew(first: MatchedVisit, history: History): Promise<boolean> {

@@ -42,6 +42,6 @@ export const userSwitchRule: AnomalyRule = {
       }
       seen.add(userId);
     }
-    return found.length > 0 && isSharedMachine(await history.listDeviceVisits()) ? [] : found;
+    return found.length > 0 && isSharedMachine(await history.listDeviceVisits(), [...seen]) ? [] : found;
   },
 };

@@ -57,3 +57,11 @@ describe('the device of a user whose session another one has taken over', () => 
     expect(await findTypes('SharedDevice')).toEqual(['SharedDevice low ada']);
   });
 });
+
+describe('a machine on which people follow each other in one tab', () => {
+  it('is a shared machine, as in a library, from ten users on', async () => {
+    await campus.send(makeVisit({ id: 's', user: 'user-0', ago: 600, minutes: null, device: 'kiosk' }));
+    for (let n = 1; n < 14; n++) await campus.send([match('s', `user-${n}`, 600 - 10 * n)]);
+    expect(await findTypes('UserSwitch')).toEqual(Array.from({ length: 8 }, (_, n) => `UserSwitch high user-${n + 1}`));
+  });
+});

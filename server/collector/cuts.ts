@@ -35,6 +35,8 @@ export const RECORD_INTERVAL_MS = 30_000;
 /** A time to look again that is earlier by less than this is not worth a write. */
 const DUE_TOLERANCE_MS = 250;
 const MAX_EVENT_COUNT = 100_000;
+/** A session whose first batch came later than this after its start says nothing of where the visitor was then. */
+const MAX_PLACE_DELAY_MS = 10 * 60_000;
 
 /** What a session's batches say now. */
 export interface Reading {
@@ -163,11 +165,12 @@ function listFacts(
   judgement: Judgement & { segments: ScoredSegment[] },
   events: SessionEventsFact['events'],
 ): Fact[] {
-  const { sessionId, userAgent, country, location } = session;
+  const { sessionId, userAgent, country } = session;
   const { started, cutAt, user, closedAt } = progress;
   const facts: Fact[] = [];
   if (progress.isFirst) {
     const { at: startedAt, pageUrl, fingerprint: deviceFingerprint } = started;
+    const location = session.createdAtMs - Date.parse(startedAt) <= MAX_PLACE_DELAY_MS ? session.location : null;
     const network = { country, location };
     facts.push({ kind: 'sessionStarted', sessionId, startedAt, pageUrl, userAgent, deviceFingerprint, ...network });
   }

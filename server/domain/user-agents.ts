@@ -52,13 +52,31 @@ function parseUserAgent(header: string): UserAgent {
   return { summary, browser: BROWSERS.has(name) ? name : OTHER_BROWSER, deviceType };
 }
 
+interface DescribedDevice {
+  userAgentSummary: string;
+  browser: string;
+  deviceType: DeviceType;
+}
+
+const UNKNOWN_SYSTEM = 'Unknown';
+
 /**
  * Describes a device by what stays the same when its browser is updated or its storage is cleared: for example
  * `Chrome on Windows (desktop)`.
  */
-export function describeDevice(device: { userAgentSummary: string; browser: string; deviceType: DeviceType }): string {
-  const { userAgentSummary: summary, browser, deviceType } = device;
-  const place = summary.lastIndexOf(SYSTEM);
-  const system = place < 0 ? 'Unknown' : summary.slice(place + SYSTEM.length).replace(BOT, '');
-  return `${browser} on ${system} (${deviceType})`;
+export function describeDevice(device: DescribedDevice): string {
+  return `${device.browser} on ${readSystem(device)} (${device.deviceType})`;
 }
+
+function readSystem({ userAgentSummary: summary }: DescribedDevice): string {
+  const place = summary.lastIndexOf(SYSTEM);
+  return place < 0 ? UNKNOWN_SYSTEM : summary.slice(place + SYSTEM.length).replace(BOT, '');
+}
+
+/**
+ * Whether two devices are described differently. Not if the user agent of one names no system, as those of applications and
+ * of pipelines that know none: then it can be the other one.
+ */
+export const isOtherKind = (one: DescribedDevice, other: DescribedDevice): boolean =>
+  describeDevice(one) !== describeDevice(other) &&
+  [one, other].every((device) => readSystem(device) !== UNKNOWN_SYSTEM);

@@ -1,5 +1,5 @@
 import { areComparable, isInput } from '../domain/correlation';
-import { describeDevice } from '../domain/user-agents';
+import { describeDevice, isOtherKind } from '../domain/user-agents';
 import { comesBefore, findTaken, type History, isMatched, type MatchedVisit } from './history';
 import type { AnomalyRule, FoundAnomaly } from './rule';
 
@@ -21,6 +21,7 @@ export const concurrentSessionsRule: AnomalyRule = {
   parameters: [
     'minute: of the clock, in UTC',
     `compared: the ${MAX_OTHERS} latest sessions that were open at the time, and the latest 500 events of each`,
+    'a device whose user agent names no system is of no other kind',
     'input from before the match does not count in a session that another user had before',
   ],
   severity: 'medium',
@@ -47,7 +48,7 @@ export const concurrentSessionsRule: AnomalyRule = {
 };
 
 const isOtherDevice = (one: MatchedVisit, other: MatchedVisit) =>
-  one.fingerprint !== other.fingerprint && describeDevice(one) !== describeDevice(other);
+  one.fingerprint !== other.fingerprint && isOtherKind(one, other);
 
 function overlaps(one: MatchedVisit, other: MatchedVisit): boolean {
   const [startA, startB] = [Date.parse(one.createdAt), Date.parse(other.createdAt)];

@@ -1,5 +1,5 @@
 import { areComparable } from '../domain/correlation';
-import { describeDevice } from '../domain/user-agents';
+import { describeDevice, isOtherKind } from '../domain/user-agents';
 import {
   type History,
   isMatched,
@@ -24,6 +24,7 @@ export const deviceSwitchRule: AnomalyRule = {
   definition: `A user who has used another device within ${MEMORY_DAYS} days comes from one that is new to them, and of another type, browser or system than any they had. Once for each user and new device.`,
   parameters: [
     `memory: ${MEMORY_DAYS} days; new: not among the user’s latest ${MAX_VISITS} sessions, however long ago, nor in one that retention has removed or that another user has now`,
+    'a device whose user agent names no system is of no other kind',
     `soon: within ${SOON_MINUTES} minutes of activity on the other device`,
   ],
   severity: `medium if it was soon after activity on the other device, else low`,
@@ -60,8 +61,7 @@ function listOthers(first: MatchedVisit, visits: MatchedVisit[]): MatchedVisit[]
  */
 async function isNewKind(first: MatchedVisit, history: History): Promise<boolean> {
   const before = await history.listVisitsBefore(first);
-  const kind = describeDevice(first);
-  const isNew = before.every((visit) => visit.fingerprint !== first.fingerprint && describeDevice(visit) !== kind);
+  const isNew = before.every((visit) => visit.fingerprint !== first.fingerprint && isOtherKind(visit, first));
   return isNew && !(await history.hadDevice(first));
 }
 

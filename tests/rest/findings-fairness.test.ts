@@ -65,3 +65,30 @@ describe('a machine on which people follow each other in one tab', () => {
     expect(await findTypes('UserSwitch')).toEqual(Array.from({ length: 8 }, (_, n) => `UserSwitch high user-${n + 1}`));
   });
 });
+
+describe('a device that facts do not describe', () => {
+  /** What native applications send. */
+  const APPLICATION = 'CampusApp/3.2 (com.example.campus; build 7)';
+  const at = { ago: 60, minutes: 20, input: [3, 9] };
+
+  it.each<[string, VisitFields]>([
+    ['a pipeline that knows no user agent', { userAgent: '' }],
+    ['an application whose user agent names no system', { userAgent: APPLICATION }],
+  ])('is of no other kind, as of %s beside the pixel', async (_, fields) => {
+    const [laptop, posted] = [
+      { ...LAPTOP, ...at },
+      { device: 'posted', ...at, ...fields },
+    ];
+    expect(await campus.listTypes(laptop, posted)).toEqual([]);
+    expect(
+      await campus.listTypes({ ...posted, user: 'bob', device: 'bobs' }, { ...PHONE, ...at, user: 'bob' }),
+    ).toEqual([]);
+  });
+
+  it('is of another kind if its system is another one', async () => {
+    const view =
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/22B83';
+    await campus.visit({ ...LAPTOP, ...at }, { device: 'view', ...at, userAgent: view });
+    expect(await findTypes('ConcurrentSessions')).toEqual(['ConcurrentSessions medium ada']);
+  });
+});

@@ -1,6 +1,7 @@
-import { areComparable } from '../domain/correlation';
+import { areComparable, isInput } from '../domain/correlation';
 import { describeDevice, isOtherKind } from '../domain/user-agents';
 import {
+  findTaken,
   type History,
   isMatched,
   listFirsts,
@@ -25,7 +26,7 @@ export const deviceSwitchRule: AnomalyRule = {
   parameters: [
     `memory: ${MEMORY_DAYS} days; new: not among the user’s latest ${MAX_VISITS} sessions, however long ago, nor in one that retention has removed or that another user has now`,
     'a device whose user agent names no system is of no other kind',
-    `soon: within ${SOON_MINUTES} minutes of activity on the other device`,
+    `soon: within ${SOON_MINUTES} minutes of input on the other device`,
   ],
   severity: `medium if it was soon after activity on the other device, else low`,
   metadata: ['device', 'otherDevice', 'minutesSinceOther'],
@@ -67,11 +68,11 @@ async function isNewKind(first: MatchedVisit, history: History): Promise<boolean
 
 async function describeSwitch(first: MatchedVisit, others: MatchedVisit[], history: History): Promise<FoundAnomaly> {
   const { id: sessionId, userId, fingerprint } = first;
+  const cameAt = (await findTaken(first, history)) ?? first.createdAt;
   const active = await Promise.all(
     others.map(async (other) => {
-      // A page that is only left open is there, and its session goes on, but nobody does anything.
-      const at = (await history.listEvents(other.id))[0]?.timestamp ?? other.closedAt ?? other.createdAt;
-      return { other, sinceMs: Math.max(0, Date.parse(first.createdAt) - Date.parse(at)) };
+      const at = await findActivity(other, history);
+      return { other, sinceMs: Math.max(0, Date.parse(cameAt) - Date.parse(at)) };
     }),
   );
   const { other, sinceMs } = active.sort((a, b) => a.sinceMs - b.sinceMs)[0]!;
@@ -86,4 +87,13 @@ async function describeSwitch(first: MatchedVisit, others: MatchedVisit[], histo
       minutesSinceOther: Math.round(sinceMs / MINUTE_MS),
     },
   };
+}
+
+/**
+ * Finds when somebody did something in a session last, as far as events tell it. A page that is only left open scrolls, reloads
+ * and hides without anybody, and its session goes on.
+ */
+async function findActivity({ id, createdAt, closedAt }: MatchedVisit, history: History): Promise<string> {
+  const events = await history.listEvents(id);
+  return events.find(isInput)?.timestamp ?? (events.length > 0 ? createdAt : (closedAt ?? createdAt));
 }

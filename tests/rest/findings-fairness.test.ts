@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Fact } from '../../server/pipeline/facts';
 import { Campus, shorten } from '../support/campus';
 import { startTestServer, type TestServer } from '../support/server';
-import { daysAgo, IPHONE, makeVisit, minutesAgo, type VisitFields } from '../support/visits';
+import { daysAgo, FIREFOX, IPHONE, makeVisit, minutesAgo, type VisitFields } from '../support/visits';
 
 // People whom the rules on findings leave alone, although something looks odd: tabs in which one follows the other, and
 // facts that do not say what the device is.
@@ -90,5 +90,26 @@ describe('a device that facts do not describe', () => {
       'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/22B83';
     await campus.visit({ ...LAPTOP, ...at }, { device: 'view', ...at, userAgent: view });
     expect(await findTypes('ConcurrentSessions')).toEqual(['ConcurrentSessions medium ada']);
+  });
+});
+
+describe('activity on the other device of a DeviceSwitch', () => {
+  it.each(['scroll', 'visibility', 'form'] as const)('is not what a page does by itself: %s', async (inputType) => {
+    await campus.send(makeVisit({ ...LAPTOP, id: 'open', ago: 300, minutes: null, input: [10] }));
+    const events = [{ sequence: 9, type: inputType, timestamp: minutesAgo(31) }];
+    await campus.send([{ kind: 'sessionEvents', sessionId: 'open', events }]);
+    await campus.visit({ ...PHONE, ago: 29 });
+    expect(await campus.listAnomalies()).toMatchObject([
+      { anomalyType: 'DeviceSwitch', severity: 'low', metadata: { minutesSinceOther: 261 } },
+    ]);
+  });
+
+  it('was as long ago as the user has had the new one, if another one had it before', async () => {
+    await campus.send(makeVisit({ ...PHONE, ago: 300, minutes: 2, input: [1] }));
+    await campus.send(
+      makeVisit({ id: 's', user: 'bob', device: 'kiosk', userAgent: FIREFOX, ago: 295, minutes: null }),
+    );
+    await campus.send([match('s', 'ada', 60)]);
+    expect(await findTypes('DeviceSwitch')).toEqual(['DeviceSwitch low ada']);
   });
 });

@@ -42,8 +42,9 @@ export const deviceSwitchRule: AnomalyRule = {
     const found: FoundAnomaly[] = [];
     for (const first of listFirsts(session, visits, ({ fingerprint }) => fingerprint)) {
       const others = listOthers(first, visits);
-      if (others.length > 0 && (await isNewKind(first, history)))
-        found.push(await describeSwitch(first, others, history));
+      if (others.length === 0 || !(await isNewKind(first, history))) continue;
+      const anomaly = await describeSwitch(first, others, history);
+      if (anomaly) found.push(anomaly);
     }
     return found;
   },
@@ -66,16 +67,24 @@ async function isNewKind(first: MatchedVisit, history: History): Promise<boolean
   return isNew && !(await history.hadDevice(first));
 }
 
-async function describeSwitch(first: MatchedVisit, others: MatchedVisit[], history: History): Promise<FoundAnomaly> {
+async function describeSwitch(
+  first: MatchedVisit,
+  others: MatchedVisit[],
+  history: History,
+): Promise<FoundAnomaly | null> {
   const { id: sessionId, userId, fingerprint } = first;
   const cameAt = (await findTaken(first, history)) ?? first.createdAt;
   const active = await Promise.all(
     others.map(async (other) => {
-      const at = await findActivity(other, history);
-      return { other, sinceMs: Math.max(0, Date.parse(cameAt) - Date.parse(at)) };
+      const takenAt = await findTaken(other, history);
+      if (takenAt !== null && takenAt > cameAt) return [];
+      const at = await findActivity(other, { from: takenAt ?? other.createdAt, to: cameAt }, history);
+      return [{ other, sinceMs: Math.max(0, Date.parse(cameAt) - Date.parse(at)) }];
     }),
   );
-  const { other, sinceMs } = active.sort((a, b) => a.sinceMs - b.sinceMs)[0]!;
+  const [latest] = active.flat().sort((a, b) => a.sinceMs - b.sinceMs);
+  if (!latest) return null;
+  const { other, sinceMs } = latest;
   return {
     cause: [userId, fingerprint],
     severity: sinceMs <= SOON_MINUTES * MINUTE_MS ? 'medium' : 'low',
@@ -90,10 +99,16 @@ async function describeSwitch(first: MatchedVisit, others: MatchedVisit[], histo
 }
 
 /**
- * Finds when somebody did something in a session last, as far as events tell it. A page that is only left open scrolls, reloads
- * and hides without anybody, and its session goes on.
+ * Finds when somebody did something in a session last, as far as events tell it: until the user came to the other device, and
+ * not before the session was the user's. A page that is only left open scrolls, reloads and hides without anybody, and its session
+ * goes on.
  */
-async function findActivity({ id, createdAt, closedAt }: MatchedVisit, history: History): Promise<string> {
+async function findActivity(
+  { id, closedAt }: MatchedVisit,
+  { from, to }: { from: string; to: string },
+  history: History,
+): Promise<string> {
   const events = await history.listEvents(id);
-  return events.find(isInput)?.timestamp ?? (events.length > 0 ? createdAt : (closedAt ?? createdAt));
+  const latest = events.find((event) => isInput(event) && event.timestamp >= from && event.timestamp <= to);
+  return latest?.timestamp ?? (events.length > 0 ? from : (closedAt ?? from));
 }

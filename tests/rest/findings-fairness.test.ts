@@ -112,4 +112,27 @@ describe('activity on the other device of a DeviceSwitch', () => {
     await campus.send([match('s', 'ada', 60)]);
     expect(await findTypes('DeviceSwitch')).toEqual(['DeviceSwitch low ada']);
   });
+
+  it('is what was before the user came, if facts arrive late', async () => {
+    await campus.visit({ ...LAPTOP, ago: 300, minutes: 290, input: [10, 280] }, { ...PHONE, ago: 200 });
+    expect(await campus.listAnomalies()).toMatchObject([
+      { anomalyType: 'DeviceSwitch', severity: 'low', metadata: { minutesSinceOther: 90 } },
+    ]);
+  });
+
+  it('is not that of the user who had its tab before', async () => {
+    const kiosk = { device: 'kiosk', userAgent: FIREFOX };
+    await campus.send(makeVisit({ ...kiosk, id: 's', user: 'bob', ago: 300, minutes: null, input: [5, 99] }));
+    await campus.send(makeVisit({ ...PHONE, ago: 200, input: [1] }));
+    await campus.send([match('s', 'ada', 100)]);
+    expect(await findTypes('DeviceSwitch')).toEqual([]);
+    // Nor what happened in it until the user came.
+    await campus.send(makeVisit({ ...LAPTOP, ago: 50, input: [1] }));
+    expect(await campus.listAnomalies()).toContainEqual(
+      expect.objectContaining({
+        anomalyType: 'DeviceSwitch',
+        metadata: expect.objectContaining({ device: 'Chrome on Windows (desktop)', minutesSinceOther: 50 }),
+      }),
+    );
+  });
 });

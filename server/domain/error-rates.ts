@@ -194,15 +194,19 @@ const READ_SETTING = 'select review_sample_size as "sampleSize" from integration
 
 /**
  * The first verdict that staff gave on a session `r` after it was drawn with `d`, unless it was taken back. Later ones are given
- * with the score in sight. What repeats a verdict, with reasons or notes, is no other one.
+ * with the score in sight. What repeats a verdict, with reasons or notes, is no other one. Verdicts lie on each other like plates, and
+ * an undo takes the top one away: one is taken back if fewer are left later than it made, or if the label is removed.
  */
 const FIRST_VERDICT = `
   select w.label, w.bot_score
-    from (select c.*, lead(c.is_undo or c.label is null) over (order by c.entry) as is_taken_back
-            from (select v.*, lag(v.label) over (order by v.entry) as label_before
-                    from session_verdicts v
-                   where v.integration_id = r.integration_id and v.session_id = r.session_id and v.decided_at >= d.drawn_at) c
-           where c.label is distinct from c.label_before) w
+    from (select n.*, min(n.height) over later < n.height or bool_or(n.label is null) over later as is_taken_back
+            from (select c.*, sum(case when c.is_undo then -1 else 1 end) over (order by c.entry) as height
+                    from (select v.*, lag(v.label) over (order by v.entry) as label_before
+                            from session_verdicts v
+                           where v.integration_id = r.integration_id and v.session_id = r.session_id
+                             and v.decided_at >= d.drawn_at) c
+                   where c.label is distinct from c.label_before) n
+          window later as (order by n.entry rows between 1 following and unbounded following)) w
    where w.actor_kind = 'Staff' and w.label is not null and not w.is_undo and w.is_taken_back is not true
    order by w.entry limit 1`;
 

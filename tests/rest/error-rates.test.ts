@@ -217,6 +217,32 @@ describe('the rates', () => {
     expect([at[29]!.recall!.estimate, at[30]!.recall!.estimate]).toEqual([1, 0.923077]);
   });
 
+  it('count no verdict that was taken back, however many there were, and the session waits again', async () => {
+    const { people, bots } = await drawDay();
+    for (const id of [...people.slice(3), ...bots]) await judge(id, bots.includes(id) ? 1 : -1);
+    const [undone, removed, colleague] = people as [string, string, string];
+    // Two keys by mistake, and both are undone: the last one first.
+    await judge(undone, 1);
+    await judge(undone, -1);
+    await judge(undone, 1, { isUndo: true });
+    await judge(undone, null, { isUndo: true });
+    // A label that was changed is removed.
+    await judge(removed, 1);
+    await judge(removed, -1);
+    await judge(removed, null);
+    // What somebody else had said comes back.
+    await judge(colleague, -1, { by: 'ApiKey' });
+    await judge(colleague, 1);
+    await judge(colleague, -1);
+    await judge(colleague, 1, { isUndo: true });
+    await judge(colleague, -1, { isUndo: true });
+    await label([colleague], -1);
+    const { sample } = await getRates();
+    expect({ bots: sample.bots, waiting: sample.waiting }).toEqual({ bots: 12, waiting: 2 });
+    for (const id of [undone, removed]) await judge(id, -1);
+    expect((await getRates()).sample).toMatchObject({ humans: 20, bots: 12, waiting: 0 });
+  });
+
   it('count a label that was given elsewhere, and widen for sessions without any', async () => {
     const { people, bots } = await drawDay();
     await label(bots, 1);

@@ -116,18 +116,20 @@ async function renderRows(
   return { content: Buffer.concat(pieces, size), recordCount, next };
 }
 
-/** A document is one part, because its number of rows is bounded. */
+/** A document is one part, because its number of rows is bounded. One row more than it lists says that there are more. */
 async function renderDocument(head: ReportHead, template: Template, context: ReportContext) {
-  const rows: Cell[][] = [];
+  const found: Cell[][] = [];
   let next: RowPosition | null = null;
-  for (let pages = 0; pages < PAGES_PER_PART && rows.length < MAX_PRINTED_ROWS; pages++) {
-    const page = await template.readPage(context, next, Math.min(ROWS_PER_PAGE, MAX_PRINTED_ROWS - rows.length));
-    rows.push(...page.rows);
+  for (let pages = 0; pages < PAGES_PER_PART && found.length <= MAX_PRINTED_ROWS; pages++) {
+    const page = await template.readPage(context, next, Math.min(ROWS_PER_PAGE, MAX_PRINTED_ROWS + 1 - found.length));
+    found.push(...page.rows);
     next = page.next;
     if (next === null) break;
   }
+  const rows = found.slice(0, MAX_PRINTED_ROWS);
   const sections = await template.summarise(context);
-  const content = await renderPdf(layOutDocument(head, sections, rows, next !== null));
+  const left = found.length > rows.length ? 'rows' : next === null ? 'nothing' : 'unread';
+  const content = await renderPdf(layOutDocument(head, sections, rows, left));
   return { content, recordCount: rows.length, next: null };
 }
 

@@ -52,7 +52,7 @@ function readDocument(bytes: Buffer): string {
 }
 const countTags = (document: string, tag: string) => [...document.matchAll(new RegExp(`/S\\s*/${tag}\\b`, 'g'))].length;
 
-const render = (rows: Cell[][], hasMore = false) => renderPdf(layOutDocument(HEAD, SECTIONS, rows, hasMore));
+const render = (rows: Cell[][]) => renderPdf(layOutDocument(HEAD, SECTIONS, rows, 'nothing'));
 
 describe('a report as a document', () => {
   it('has a title, a language, headings, a described figure and tables with headers, for screen readers', async () => {
@@ -84,7 +84,7 @@ describe('a report as a document', () => {
   it('turns no text around because a name or an id has marks of direction', async () => {
     const head = { ...HEAD, parameters: { userId: '\u202etneduts\u2069\u202e' } };
     const rows = [['ses_1', null, '\u2067\u202emuh\u202c 4711']];
-    const data = layOutDocument(head, SECTIONS, rows, false);
+    const data = layOutDocument(head, SECTIONS, rows, 'nothing');
     expect(readDocument(await renderPdf(data))).not.toContain('/ReversedChars');
     expect([data.facts[1], data.rows[0]]).toEqual([
       ['User', 'tneduts'],
@@ -116,11 +116,12 @@ describe('a report as a document', () => {
   });
 
   it('says that its list is cut', () => {
-    expect(layOutDocument(HEAD, [], [], false).facts).toContainEqual([
+    expect(layOutDocument(HEAD, [], [], 'nothing').facts).toContainEqual([
       ...['Sessions', 'kept since 2026-11-16 09:30:00; earlier ones are removed'],
     ]);
-    expect(layOutDocument(HEAD, [], [['a', 'b', 'c']], true).note).toContain('first 1 rows');
-    expect(layOutDocument(HEAD, [], [['a', 'b', 'c']], false)).toMatchObject({
+    expect(layOutDocument(HEAD, [], [['a', 'b', 'c']], 'rows').note).toMatch(/first 1 rows.* There are more/);
+    expect(layOutDocument(HEAD, [], [['a', 'b', 'c']], 'unread').note).toMatch(/first 1 rows.* There may be more/);
+    expect(layOutDocument(HEAD, [], [['a', 'b', 'c']], 'nothing')).toMatchObject({
       note: null,
       columns: ['Session', 'Name'],
       rows: [['a', 'c']],
@@ -146,7 +147,7 @@ describe('a report as a document', () => {
   });
 
   it('that has a fault fails, and the next one is set', async () => {
-    const bad = layOutDocument(HEAD, SECTIONS, [], false);
+    const bad = layOutDocument(HEAD, SECTIONS, [], 'nothing');
     const series = [{ name: 'Bot', color: 'nonsense', values: [] }];
     const sections = [{ title: 'Days', chart: { summary: 'None', labels: ['11-21'], series } }];
     await expect(renderPdf({ ...bad, sections })).rejects.toThrow('faults');
@@ -159,6 +160,15 @@ describe('a printed value', () => {
     [null, ''],
     [undefined, ''],
     [0.123456, '0.123'],
+    // At a cut point of 70 it is no bot, and of a user's confidence below 0.7 the document says what it means.
+    [0.6996, '0.699'],
+    [0.9999, '0.999'],
+    [0.0004, '<0.001'],
+    [4e-8, '<0.001'],
+    [0.29, '0.29'],
+    [0.6004, '0.6'],
+    [33.33333333333333, '33.333'],
+    [0, '0'],
     [12, '12'],
     [true, 'yes'],
     [['a', 'b'], 'a; b'],

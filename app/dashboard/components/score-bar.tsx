@@ -3,8 +3,14 @@ import { joinClasses } from './classes';
 
 const FILLS: Record<RiskLevel, string> = { bot: 'bg-bot-fill', medium: 'bg-medium-fill', human: 'bg-human-fill' };
 
-/** Shows a score of 0 to 1 as 0 to 100. It is never rounded up, so that it agrees with the cut points. */
-export const showScore = (score: number) => String(Math.floor(score * 100 + 1e-9));
+/**
+ * Shows a score of 0 to 1 as 0 to 100. It is never rounded up, so that it agrees with the cut points. Rounded down after a product it
+ * would be one too low: 0.29 × 100 = 28.999…
+ */
+export function showScore(score: number): string {
+  const nearest = Math.round(score * 100);
+  return String(score < nearest / 100 ? nearest - 1 : nearest);
+}
 
 /** A score of 0 to 1 as a whole number up to 100, with a small bar in the colour of its class. */
 export function ScoreBar({ score, level }: { score: number | null; level: RiskLevel | null }) {

@@ -29,21 +29,37 @@ const printText = (text: string) => text.replace(MARKS_OF_DIRECTION, '');
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
+/**
+ * Prints a number with three decimals at most. It is never rounded up: 0.6996 is no bot at a cut point of 70, and no user is certain
+ * with it.
+ */
+function printNumber(value: number): string {
+  if (value > 0 && value < 0.001) return '<0.001';
+  return String(Number(String(value).replace(/(\.\d{3})\d+$/, '$1')));
+}
+
 /** Prints a value for people: times without milliseconds, numbers with three decimals at most. */
 export function printCell(cell: Cell | undefined): string {
   if (cell === null || cell === undefined) return '';
-  if (typeof cell === 'number') return String(Math.round(cell * 1_000) / 1_000);
+  if (typeof cell === 'number') return printNumber(cell);
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell !== 'string') return printText(cell.join('; '));
   return INSTANT.test(cell) ? `${cell.slice(0, 10)} ${cell.slice(11, 19)}` : printText(cell);
 }
 
-/** Lays out a report as a document. `hasMore`: the rows are not all. */
+/** What a list leaves out. Where the reading was given up, nobody knows whether more rows would have come. */
+const NOTES = {
+  nothing: '',
+  rows: 'There are more: the same report as CSV or JSON has all of them.',
+  unread: 'There may be more: the same report as CSV or JSON has all of them.',
+};
+
+/** Lays out a report as a document. `left`: what is not among the rows. */
 export function layOutDocument(
   head: ReportHead,
   sections: readonly ReportSection[],
   rows: readonly Cell[][],
-  hasMore: boolean,
+  left: keyof typeof NOTES,
 ): DocumentData {
   const printed = head.columns.flatMap(({ isPrinted }, index) => (isPrinted ? [index] : []));
   return {
@@ -55,9 +71,7 @@ export function layOutDocument(
     listTitle: head.listTitle,
     columns: printed.map((index) => head.columns[index]!.title),
     rows: rows.map((row) => printed.map((index) => printCell(row[index]))),
-    note: hasMore
-      ? `The list has the first ${rows.length} rows. There are more: the same report as CSV or JSON has all of them.`
-      : null,
+    note: left === 'nothing' ? null : `The list has the first ${rows.length} rows. ${NOTES[left]}`,
   };
 }
 

@@ -52,7 +52,7 @@ export const showScoreBound = (bound: string) => showScore(Number(bound));
 export function writeScoreBound(param: ScoreParam, typed: string): string | null {
   if (typed === '') return null;
   const shown = Math.floor(Math.min(100, Math.max(0, Number(typed))));
-  return param === 'maxBotScore' && shown < 100 ? `${(shown / 100).toFixed(2)}9999` : String(shown / 100);
+  return param === 'maxBotScore' && shown < 100 ? `${(shown / 100).toFixed(2)}999999999999` : String(shown / 100);
 }
 
 const DATE_FILTERS = [

@@ -4,7 +4,7 @@ import { findIntegration } from '../../server/domain/integrations';
 import type { DocumentData } from '../../server/reports/pdf/document';
 import { createReports } from '../../server/reports/reports';
 import type { ReportStore } from '../../server/reports/stores/store';
-import { started } from '../support/facts';
+import { scored, started } from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
 import { insertWideSessions } from '../support/volume';
 
@@ -52,4 +52,21 @@ it('a document says that there are more rows only if there are', async () => {
   await server.ingest(tenant.id, [started('one-more')]);
   const cut = await print(tenant, { template: 'sessions', days: 7 });
   expect([cut.rows.length, cut.note]).toEqual([1_000, expect.stringContaining('There are more')]);
+});
+
+it('a weekly overview prints no share of nothing as none, and no small share as nothing', async () => {
+  const tenant = await server.createTenant();
+  const readTotals = ({ sections }: DocumentData) =>
+    new Map(sections[0]!.table!.rows.map(([what, value]) => [what, value]));
+  const empty = readTotals(await print(tenant, { template: 'weekly-overview' }));
+  expect([empty.get('Sessions'), empty.get('Average score'), empty.get('Share of sessions with a user')]).toEqual([
+    ...['0', '', ''],
+  ]);
+  await insertWideSessions(server.database.db, tenant.id, 2_999);
+  const unscored = readTotals(await print(tenant, { template: 'weekly-overview' }));
+  expect([unscored.get('Average score'), unscored.get('Share of sessions with a user')]).toEqual(['', '0']);
+  await server.ingest(tenant.id, [started('bot', { pageUrl: 'https://lms/' }), scored('bot', 0.9)]);
+  const { sections } = await print(tenant, { template: 'weekly-overview' });
+  expect(sections.at(-1)!.table!.rows).toEqual([['https://lms', '3000', '0.033']]);
+  expect(readTotals({ sections } as DocumentData).get('Average score')).toBe('0.9');
 });

@@ -48,6 +48,9 @@ export const weeklyOverview = defineTemplate<Day>({
 });
 
 function countTotals({ summary, botDetection, userMatching }: Analytics): ReportSection {
+  // The API says 0 for the mean and the share of nothing. A reader would take that for a week of people without users.
+  const judged = Object.values(botDetection).reduce((sum, count) => sum + count, 0);
+  const unlessNone = (count: number, value: number) => (count === 0 ? null : value);
   const numbers: [key: string, title: string, value: Cell][] = [
     ['totalSessions', 'Sessions', summary.totalSessions],
     ['highConfidenceBots', 'Bots: score of 0.9 or more, or labelled bot', botDetection.highConfidenceBots],
@@ -55,8 +58,8 @@ function countTotals({ summary, botDetection, userMatching }: Analytics): Report
     ['lowConfidenceBots', 'Medium risk', botDetection.lowConfidenceBots],
     ['likelyHumans', 'Likely people', botDetection.likelyHumans],
     ['uniqueUsers', 'Different users', summary.uniqueUsers],
-    ['averageBotScore', 'Average score', summary.averageBotScore],
-    ['matchRate', 'Share of sessions with a user', userMatching.matchRate],
+    ['averageBotScore', 'Average score', unlessNone(judged, summary.averageBotScore)],
+    ['matchRate', 'Share of sessions with a user', unlessNone(summary.totalSessions, userMatching.matchRate)],
   ];
   return {
     key: 'totals',
@@ -95,9 +98,7 @@ function listOrigins({ topOrigins }: Analytics): ReportSection {
         { key: 'sessionCount', title: 'Sessions' },
         { key: 'botPercentage', title: 'Bot, %' },
       ],
-      rows: topOrigins.map(({ origin, sessionCount, botPercentage }) => [
-        ...[origin, sessionCount, Math.round(botPercentage * 10) / 10],
-      ]),
+      rows: topOrigins.map(({ origin, sessionCount, botPercentage }) => [...[origin, sessionCount, botPercentage]]),
     },
   };
 }

@@ -9,6 +9,9 @@ export const RATE_DAYS = 90;
 /** Of fewer verdicts, no rate is shown. */
 export const MIN_VERDICTS = 10;
 
+/** The most labels of a kind that are counted: the latest ones. */
+export const MAX_RATE_LABELS = 10_000;
+
 const share = z.number().describe('From 0 to 1.');
 
 /** An estimated share and its 95 % interval. */

@@ -1,4 +1,11 @@
-import { type CutRates, type ErrorRate, type ErrorRates, MIN_VERDICTS, RATE_DAYS } from '../../contract/error-rates';
+import {
+  type CutRates,
+  type ErrorRate,
+  type ErrorRates,
+  MAX_RATE_LABELS,
+  MIN_VERDICTS,
+  RATE_DAYS,
+} from '../../contract/error-rates';
 import { SAMPLE_DAYS } from '../../contract/review';
 import type { Verdict } from '../../contract/sessions';
 import { PLANS } from '../../contract/tiers';
@@ -144,7 +151,7 @@ export async function getErrorRates({ db, integration }: DomainContext): Promise
   const [[setting], drawnDays, labelled] = await Promise.all([
     db.query<{ sampleSize: number }>(READ_SETTING, [integration.id]),
     db.query<DayRow>(READ_DRAWN, [integration.id, days, SAMPLE_DAYS]),
-    db.query<{ label: number; bin: number; sessions: number }>(COUNT_LABELS, [integration.id, days, MAX_LABELS]),
+    db.query<{ label: number; bin: number; sessions: number }>(COUNT_LABELS, [integration.id, days, MAX_RATE_LABELS]),
   ]);
   return {
     sampleSize: setting?.sampleSize ?? 0,
@@ -226,15 +233,17 @@ const READ_DRAWN = `
    where d.integration_id = $1 and d.day > (now() at time zone 'UTC')::date - $2::int
    group by d.day, d.population order by d.day`;
 
-/** The most labels of a kind that are counted: the latest ones. */
-const MAX_LABELS = 10_000;
-
 const latestLabels = (label: 1 | -1) => `
-  (select label, score_bin from sessions
+  (select label, score_bin, created_at from sessions
     where integration_id = $1 and label = ${label} and created_at > now() - $2::int * interval '1 day'
     order by created_at desc limit $3)`;
 
+/** If there are more of a kind than are read, both kinds count from its oldest one on: the precision is that of one time. */
 const COUNT_LABELS = `
+  with latest as materialized (${latestLabels(1)} union all ${latestLabels(-1)}),
+  cut as (
+    select max(oldest) as at
+      from (select min(created_at) as oldest from latest group by label having count(*) = $3) kinds)
   select label, score_bin as bin, count(*)::int as sessions
-    from (${latestLabels(1)} union all ${latestLabels(-1)}) l
-   where score_bin is not null group by label, score_bin`;
+    from latest cross join cut
+   where score_bin is not null and created_at >= coalesce(cut.at, '-infinity') group by label, score_bin`;

@@ -275,6 +275,21 @@ describe('the rates', () => {
     expect(days).toBe(90);
   });
 
+  it('by labels count bots and people of the same time, also where one kind has more than are read', async () => {
+    const addLabels = (prefix: string, count: number, verdict: 1 | -1, everyMinutes: number) => sql()`
+      insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type,
+                            browser, bot_score, score_bin, label, labeled_at)
+      select ${tenant.id}, ${prefix}::text || n, now() - n * ${everyMinutes}::int * interval '1 minute', 'Scored',
+             'https://lms.example.edu/', '', '', '', 'desktop', 'Chrome', 0.9, 90, ${verdict}::int, now()
+        from generate_series(1, ${count}::int) n`;
+    // Labels of a program, of 50 days, and those of people, of 80 days: one human of 120 at any time.
+    await addLabels('bot-', 12_000, 1, 6);
+    await addLabels('human-', 160, -1, 720);
+    const { humans, bots, ratesByCut } = (await getRates()).labels;
+    expect({ humans, bots }).toEqual({ humans: 83, bots: 10_000 });
+    expect(ratesByCut[70]!.precision!.estimate).toBeCloseTo(120 / 121, 4);
+  });
+
   it('are those of one tenant', async () => {
     const { people } = await drawDay();
     for (const id of people) await judge(id, -1);

@@ -175,9 +175,9 @@ function SampleBasis({ sample, days }: { sample: SampleRates; days: number }) {
 function LabelBasis({ labels: { humans, bots }, days }: { labels: LabelRates; days: number }) {
   return (
     <p className="text-muted">
-      From {countWords(humans + bots, 'label')} ({humans} human, {bots} bot) on sessions of the last {days} days.
-      Reviewers chose these sessions, mostly because of their score. Among all sessions, fewer people are called bot
-      than it says here, and bots are missing that nobody looked at.
+      From {countWords(humans + bots, 'label')} ({humans} human, {bots} bot) on sessions of at most the last {days}{' '}
+      days. Reviewers chose these sessions, mostly because of their score. Among all sessions, fewer people are called
+      bot than it says here, and bots are missing that nobody looked at.
     </p>
   );
 }

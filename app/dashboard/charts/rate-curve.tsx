@@ -7,6 +7,7 @@ import { Plot, scaleCounts } from './plot';
 const SCALES = [10, 20, 50, 100, 200, 500, 1_000];
 const MAX_CUT = 100;
 const TABLE_STEP = 5;
+const DIGITS_OF_PART = 6;
 
 interface RateCurveProps {
   title: string;
@@ -29,7 +30,6 @@ export function RateCurve({ title, summary, rates, per, most, marks, color }: Ra
   const scale = scaleCounts(Math.min(max, per));
   const y = (share: number) => scale.y(Math.min(share * per, max, per));
   const x = (cut: number) => (cut / MAX_CUT) * 100;
-  const show = (share: number) => (share * per).toFixed(share * per < 10 && share > 0 ? 1 : 0);
   return (
     <ChartFrame
       title={title}
@@ -37,7 +37,7 @@ export function RateCurve({ title, summary, rates, per, most, marks, color }: Ra
       table={{
         columns: ['Cut point', 'At least', 'Estimate', 'At most', 'Verdicts'],
         rows: rates.flatMap((rate, cut) =>
-          rate && cut % TABLE_STEP === 0 ? [[cut, show(rate.low), show(rate.estimate), show(rate.high), rate.of]] : [],
+          rate && cut % TABLE_STEP === 0 ? [[cut, ...showRateParts(rate, per), rate.of]] : [],
         ),
       }}
     >
@@ -72,6 +72,20 @@ export function RateCurve({ title, summary, rates, per, most, marks, color }: Ra
       </Plot>
     </ChartFrame>
   );
+}
+
+/**
+ * Shows the low end, the estimate and the high end of a rate as parts of so many, small ones with a decimal. The ends are rounded
+ * outwards: rounded inwards, the interval would claim more than it holds.
+ */
+export function showRateParts({ low, estimate, high }: ErrorRate, per: number): [string, string, string] {
+  const show = (share: number, round: (value: number) => number) => {
+    // Without what the product adds: 0.07 × 100 = 7.000…001.
+    const part = Number((share * per).toFixed(DIGITS_OF_PART));
+    const digits = part < 10 && part > 0 ? 1 : 0;
+    return (round(part * 10 ** digits) / 10 ** digits).toFixed(digits);
+  };
+  return [show(low, Math.floor), show(estimate, Math.round), show(high, Math.ceil)];
 }
 
 /** Finds the stretches of cut points at which the rate is known. */

@@ -64,11 +64,16 @@ export function registerTimeTests(): void {
       const link = page.getByRole('link', { name: 'See them' });
       await link.waitFor();
       const chosen = await link.getAttribute('href');
+      // Users and devices are counted of the whole window alone.
+      const summary = page.getByRole('figure', { name: 'Sessions over time' }).locator('figcaption');
+      expect(await summary.textContent()).toMatch(/^[\d,]+ sessions?, [\d,]+ of them bots, from [^;]+ to [^;]+\.$/);
       await page.goForward();
       await page.waitForURL(/groupBy=day/);
       await settle(page);
-      await page.getByText(/ bots, in 24 hours$/).waitFor();
+      // The window begins with a whole bucket, so it is longer than the 24 hours of the counters.
+      await page.getByText(/ bots, since \d+ \w+$/).waitFor();
       expect(await link.count()).toBe(0);
+      expect(await summary.textContent()).toMatch(/, since \d+ \w+; bots on [\d,]+ devices?, [\d,]+ users?\.$/);
       await page.goBack();
       await page.waitForURL(/groupBy=hour/);
       await link.waitFor();

@@ -9,12 +9,16 @@ import { Button } from '../../components/button';
 import { joinClasses } from '../../components/classes';
 import { showCount } from '../../components/count';
 import { Select } from '../../components/field';
+import { countOf, type Noun } from '../../components/list-total';
 import { useTimeZone } from '../../components/time';
 import { useUrlState } from '../../components/url-state';
 import { showMinute, UTC } from '../../time-zone';
 import { BUCKET_CHOICES, PERIOD_CHOICES } from './analytics-window';
 
 const BOTS = { name: 'Bots', color: 'var(--color-bot-fill)' };
+const SESSIONS: Noun = ['session', 'sessions'];
+const DEVICES: Noun = ['device', 'devices'];
+const USERS: Noun = ['user', 'users'];
 const OTHERS = { name: 'Other sessions', color: 'var(--color-neutral-fill)' };
 
 /** Days and weeks are counted in UTC. Hours begin at the same moment in most zones. */
@@ -45,11 +49,12 @@ export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics;
   const counted = chosen ?? timeSeries;
   const sessions = counted.reduce((sum, { sessionCount }) => sum + sessionCount, 0);
   const bots = counted.reduce((sum, { botCount }) => sum + botCount, 0);
-  const summaryText = `${showCount(sessions)} sessions, ${showCount(bots)} of them bots, ${
-    brush
-      ? `from ${buckets[brush[0]]} to ${buckets[brush[1]]}`
-      : `in ${PERIOD_CHOICES.find((p) => p.period === period)?.name}`
+  const summaryText = `${countOf(sessions, SESSIONS)}, ${showCount(bots)} of them bots, ${
+    // The window begins with a whole bucket, so it has up to one more than the period: a counter of 24 hours says less.
+    brush ? `from ${buckets[brush[0]]} to ${buckets[brush[1]]}` : `since ${buckets[0]}`
   }`;
+  // A device or a user is there in several buckets, so nobody has counted those of a selected range.
+  const distinct = `bots on ${countOf(summary.uniqueBots, DEVICES)}, ${countOf(summary.uniqueUsers, USERS)}`;
   const start = chosen?.[0]?.timestamp;
   const end = brush && (timeSeries[brush[1] + 1]?.timestamp ?? analytics.endDate);
   const choose = (patch: Record<string, string | null>) => {
@@ -59,7 +64,7 @@ export function SessionsOverTime({ analytics, isStale }: { analytics: Analytics;
   return (
     <ChartFrame
       title="Sessions over time"
-      summary={`${summaryText}; ${showCount(summary.uniqueBots)} different bots, ${showCount(summary.uniqueUsers)} users.`}
+      summary={brush ? `${summaryText}.` : `${summaryText}; ${distinct}.`}
       table={{
         columns: [`Start (${groupBy === 'hour' ? timeZone : 'UTC'})`, 'Sessions', 'Bots', 'Matched', 'Events'],
         rows: timeSeries.map((bucket, at) => [

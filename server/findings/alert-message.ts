@@ -6,6 +6,7 @@ import {
   removeControls,
 } from '../../contract/alert-rules';
 import { cutText } from '../../contract/fields';
+import { showMetricLimit, showMetricValue } from '../../contract/metric-values';
 
 /** What a message says of its rule. */
 export interface Described {
@@ -31,12 +32,6 @@ export function showWindow(minutes: number): string {
   return minutes % 60 === 0 ? countOf(minutes / 60, 'hour') : countOf(minutes, 'minute');
 }
 
-/** Writes a value of a metric: a share in percent, a score with two decimals. */
-export function showValue(metric: AlertMetric, value: number): string {
-  if (metric === 'botShare') return `${Math.round(value * 10) / 10} %`;
-  return metric === 'averageScore' ? String(Math.round(value * 1_000) / 1_000) : String(value);
-}
-
 function showScope({ scope, scopeValue, courseName }: Described): string {
   if (scope === 'integration') return 'the whole integration';
   return scope === 'course' && courseName !== null ? courseName : `${scope} ${scopeValue}`;
@@ -45,8 +40,8 @@ function showScope({ scope, scopeValue, courseName }: Described): string {
 /** Fills the placeholders of a rule's message. It is plain text: whoever shows it escapes it. */
 export function writeMessage(rule: Described, value: number): string {
   const words: Record<Placeholder, () => string> = {
-    value: () => showValue(rule.metric, value),
-    threshold: () => showValue(rule.metric, rule.value),
+    value: () => showMetricValue(rule.metric, value, rule.value),
+    threshold: () => showMetricLimit(rule.metric, rule.value),
     window: () => showWindow(rule.windowMinutes),
     scope: () => showScope(rule),
     rule: () => rule.name,

@@ -134,6 +134,17 @@ describe('a message', () => {
     expect(shown('averageScore', 0.81449)).toBe('0.814');
   });
 
+  it('says a value that is neither the limit that it passes, nor nothing, nor all', () => {
+    const say = (metric: 'botShare' | 'averageScore', value: number, measured: number) =>
+      writeMessage({ ...rule, metric, value, message: '{{value}}, limit {{threshold}}' }, measured);
+    expect(say('botShare', 50, 50.04)).toBe('50.04 %, limit 50 %');
+    expect(say('botShare', 50, 50)).toBe('50 %, limit 50 %');
+    expect(say('botShare', 0, 100 / 3_000)).toBe('0.03 %, limit 0 %');
+    expect(say('botShare', 0.04, 5)).toBe('5 %, limit 0.04 %');
+    expect(say('botShare', 90, 99.96)).toBe('99.96 %, limit 90 %');
+    expect(say('averageScore', 0.7, 0.69997)).toBe('0.69997, limit 0.7');
+  });
+
   it('says windows in the largest whole unit', () => {
     expect([5, 60, 90, 120, 1_440, 10_080].map(showWindow)).toEqual([
       ...['5 minutes', '1 hour', '90 minutes', '2 hours', '1 day', '7 days'],

@@ -1,10 +1,10 @@
 'use client';
 import type { AlertMetric, AlertRulePreview } from '../../../../contract/alert-rules';
+import { showMetricValue } from '../../../../contract/metric-values';
 import { joinClasses } from '../../components/classes';
 import { Section } from '../../components/page-header';
 import { ErrorState, Skeleton } from '../../components/states';
 import { Time } from '../../components/time';
-import { showMetricValue } from './rule-words';
 
 interface RulePreviewProps {
   metric: AlertMetric;

@@ -1,4 +1,5 @@
 import type { AlertComparison, AlertMetric, AlertRule, AlertScope } from '../../../../contract/alert-rules';
+import { showMetricLimit } from '../../../../contract/metric-values';
 
 export const METRIC_WORDS: Record<AlertMetric, string> = {
   botSessions: 'Bot sessions',
@@ -53,18 +54,12 @@ export function showMinutes(minutes: number): string {
   return `${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
 }
 
-/** Writes a value of a metric. */
-export function showMetricValue(metric: AlertMetric, value: number): string {
-  if (metric === 'botShare') return `${Math.round(value * 10) / 10} %`;
-  return metric === 'averageScore' ? String(Math.round(value * 1_000) / 1_000) : String(value);
-}
-
 /** Writes the condition of a rule: `Bot sessions at least 25 within 10 minutes, user ada`. */
 export function showCondition(rule: AlertRule): string {
   const { metric, comparison, value, windowMinutes, scope, anomalyType, minSeverity } = rule;
   const filters = [anomalyType, minSeverity && `${minSeverity} or worse`].filter(Boolean).join(', ');
   const what = filters ? `${METRIC_WORDS[metric]} (${filters})` : METRIC_WORDS[metric];
   const where = scope.value === null ? '' : `, ${rule.scopeName ?? `${scope.kind} ${scope.value}`}`;
-  const bound = `${COMPARISON_WORDS[comparison]} ${showMetricValue(metric, value)}`;
+  const bound = `${COMPARISON_WORDS[comparison]} ${showMetricLimit(metric, value)}`;
   return `${what} ${bound} within ${showMinutes(windowMinutes)}${where}`;
 }

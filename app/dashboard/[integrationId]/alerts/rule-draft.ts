@@ -61,7 +61,8 @@ export function changeMetric(draft: RuleDraft, metric: AlertMetric): RuleDraft {
 }
 
 const toNumber = (text: string) => (text.trim() === '' ? Number.NaN : Number(text));
-const toMinutes = ({ text, unit }: TypedTime) => toNumber(text) * UNITS[unit];
+// 1.1 hours are 66 minutes: what binary fractions add to it goes.
+const toMinutes = ({ text, unit }: TypedTime) => Number((toNumber(text) * UNITS[unit]).toFixed(6));
 const toTime = (minutes: number): TypedTime => {
   const unit = findUnit(minutes);
   return { text: String(minutes / UNITS[unit]), unit };

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 it('a build without the development packages says what is missing', () => {
@@ -22,27 +21,34 @@ it('a build without the development packages says what is missing', () => {
 describe('the lock of a build', () => {
   let directory: string;
   let lock: string;
+  /** Once this file exists, builds end at once. */
+  let mayEnd: string;
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'build-lock-'));
+    mayEnd = join(directory, 'may-end');
     lock = join(directory, 'dist', '.lock');
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  /** Starts a process that takes the lock, says so, keeps it for a while and releases it. */
-  function startBuild(keepMs: number) {
+  /** Starts a process that takes the lock, says so, keeps it until builds may end, and releases it. */
+  function startBuild() {
     const script = `
-      import { appendFileSync } from 'node:fs';
+      import { appendFileSync, existsSync } from 'node:fs';
       import { holdBuildLock } from ${JSON.stringify(resolve('server/build-lock.mjs'))};
       const release = await holdBuildLock(${JSON.stringify(lock)});
       const log = (line) => appendFileSync(${JSON.stringify(join(directory, 'log'))}, line + '\\n');
       log('begin ' + process.pid);
-      await new Promise((resolve) => setTimeout(resolve, ${keepMs}));
+      while (!existsSync(${JSON.stringify(mayEnd)})) await new Promise((resolve) => setTimeout(resolve, 20));
       log('end ' + process.pid);
       release();`;
     const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
       stdio: ['ignore', 'inherit', 'pipe'],
     });
-    return { pid: child.pid!, child, said: text(child.stderr!), ended: once(child, 'exit') };
+    let said = '';
+    child.stderr!.setEncoding('utf8').on('data', (text) => {
+      said += text;
+    });
+    return { pid: child.pid!, child, readSaid: () => said, ended: once(child, 'exit') };
   }
   const readLog = () => {
     const path = join(directory, 'log');
@@ -50,26 +56,29 @@ describe('the lock of a build', () => {
   };
 
   it('lets one process build at a time; the others say what they wait for', async () => {
-    const builds = Array.from({ length: 3 }, () => startBuild(500));
-    await Promise.all(builds.map(({ ended }) => ended));
+    const first = startBuild();
+    await expect.poll(readLog).toEqual([`begin ${first.pid}`]);
+    const waiting = [startBuild(), startBuild()];
+    for (const { readSaid } of waiting)
+      await expect.poll(readSaid).toBe(`Waiting for the build of process ${first.pid} (${lock}) …\n`);
+    writeFileSync(mayEnd, '');
+    await Promise.all([first, ...waiting].map(({ ended }) => ended));
     const lines = readLog();
     expect(lines).toHaveLength(6);
     for (let n = 0; n < lines.length; n += 2) {
       expect([lines[n], lines[n + 1]]).toEqual([lines[n], lines[n]!.replace('begin', 'end')]);
     }
-    const first = lines[0]!.replace('begin ', '');
-    const waiting = builds.filter(({ pid }) => String(pid) !== first);
-    for (const { said } of waiting)
-      expect(await said).toContain(`Waiting for the build of process ${first} (${lock}) …\n`);
     expect(existsSync(lock)).toBe(false);
   });
 
   it('is free again if its process was killed', async () => {
-    const killed = startBuild(60_000);
+    rmSync(mayEnd);
+    const killed = startBuild();
     await expect.poll(readLog).toContain(`begin ${killed.pid}`);
     killed.child.kill('SIGKILL');
     await killed.ended;
-    const next = startBuild(0);
+    writeFileSync(mayEnd, '');
+    const next = startBuild();
     await next.ended;
     expect(readLog()).toContain(`end ${next.pid}`);
   });
@@ -78,7 +87,7 @@ describe('the lock of a build', () => {
     writeFileSync(lock, String(process.pid));
     const before = new Date(Date.now() - 15 * 60_000 - 1_000);
     utimesSync(lock, before, before);
-    const next = startBuild(0);
+    const next = startBuild();
     await next.ended;
     expect(readLog()).toContain(`end ${next.pid}`);
   });

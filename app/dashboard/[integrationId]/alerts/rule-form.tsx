@@ -197,7 +197,12 @@ export function RuleForm({ initial, act, cancelHref, isBusy, error, onSubmit }: 
         </fieldset>
       </form>
       <div className="min-w-0 lg:col-span-6">
-        <RulePreview metric={metric} {...preview} isFaulty={findField(preview.fault) !== null} />
+        <RulePreview
+          metric={metric}
+          limit={Number(draft.value)}
+          {...preview}
+          isFaulty={findField(preview.fault) !== null}
+        />
       </div>
     </div>
   );

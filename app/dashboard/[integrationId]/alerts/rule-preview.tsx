@@ -8,6 +8,8 @@ import { Time } from '../../components/time';
 
 interface RulePreviewProps {
   metric: AlertMetric;
+  /** The value that the rule asks for. */
+  limit: number;
   preview: AlertRulePreview | undefined;
   /** Why there is none, unless a field is wrong, which the form shows. */
   error: string | null;
@@ -23,7 +25,7 @@ const sayCount = (count: number) =>
     : `Would have fired ${count === 1 ? 'once' : `${count} times`} in the last 30 days.`;
 
 /** When a rule would have fired. The server decides it with the function that fires alerts. */
-export function RulePreview({ metric, preview, error, onRetry, isFaulty, isOld }: RulePreviewProps) {
+export function RulePreview({ metric, limit, preview, error, onRetry, isFaulty, isOld }: RulePreviewProps) {
   if (error) return <ErrorState message={error} onRetry={onRetry} />;
   return (
     <div className={joinClasses('transition-opacity', isOld && 'opacity-60')} aria-busy={isOld}>
@@ -42,7 +44,7 @@ export function RulePreview({ metric, preview, error, onRetry, isFaulty, isOld }
                   <span className="shrink-0 text-muted">
                     <Time at={windowStart} absolute />
                   </span>
-                  <span className="w-16 shrink-0 text-right tabular-nums">{showMetricValue(metric, value)}</span>
+                  <span className="w-16 shrink-0 text-right tabular-nums">{showMetricValue(metric, value, limit)}</span>
                   <span className="min-w-0 flex-1 truncate text-muted" title={message}>
                     {message}
                   </span>

@@ -37,7 +37,7 @@ export function Counters({ stats, base }: { stats: Stats; base: string }) {
       to('users', stats.totalUsers),
       totalSessions > 0 && (
         <>
-          <Percent share={matchedSessions / totalSessions} /> of sessions
+          in <Percent share={matchedSessions / totalSessions} /> of sessions
         </>
       ),
     ],

@@ -16,7 +16,7 @@ export const impossibleTravelRule: AnomalyRule = {
   definition: `Two sessions of a user begin at places so far apart that the way between them takes more than ${MAX_SPEED_KMH} km/h. Once for each user, pair of places and day.`,
   parameters: [
     'distance: along the great circle, less the accuracies of both places',
-    `speed: above ${MAX_SPEED_KMH} km/h, and distance above ${MIN_DISTANCE_KM} km`,
+    `speed: above ${MAX_SPEED_KMH} km/h, and distance above ${MIN_DISTANCE_KM} km, also if the user came to a session only when it was matched`,
     'a session without coordinates, or that began with another user, is not judged',
   ],
   severity:
@@ -52,8 +52,9 @@ const wasTaken = async (visit: NamedVisit, history: History) => (await findTaken
 function describeTravel(earlier: NamedVisit, later: NamedVisit): FoundAnomaly | null {
   const betweenMs = Date.parse(later.createdAt) - Date.parse(earlier.createdAt);
   if (earlier.location === null || later.location === null || betweenMs > MAX_HOURS * HOUR_MS) return null;
-  const { distanceKm, speedKmh, isImpossible } = measureTravel(earlier.location, later.location, betweenMs / HOUR_MS);
-  if (!isImpossible) return null;
+  const { distanceKm, speedKmh } = measureTravel(earlier.location, later.location, betweenMs / HOUR_MS);
+  const longestMs = measureLongest(earlier, later);
+  if (!measureTravel(earlier.location, later.location, longestMs / HOUR_MS).isImpossible) return null;
   const areKnown = later.fingerprint !== null && earlier.fingerprint !== null;
   const isSameDevice = areKnown && later.fingerprint === earlier.fingerprint;
   // Whole degrees: the coordinates of a network vary a little.
@@ -74,3 +75,15 @@ function describeTravel(earlier: NamedVisit, later: NamedVisit): FoundAnomaly | 
     },
   };
 }
+
+/**
+ * Measures the longest time that the user may have had. A page can be open for hours, as on a machine in a library, before somebody
+ * signs in: the user came to it at any time until the match, but not after its close.
+ */
+function measureLongest(earlier: NamedVisit, later: NamedVisit): number {
+  const [start, laterStart] = [earlier, later].map(({ createdAt }) => Date.parse(createdAt)) as [number, number];
+  return Math.max(laterStart - start, findLatest(later) - start, findLatest(earlier) - laterStart);
+}
+
+const findLatest = ({ correlatedAt, closedAt }: NamedVisit) =>
+  Math.min(Date.parse(correlatedAt), closedAt === null ? Number.POSITIVE_INFINITY : Date.parse(closedAt));

@@ -136,3 +136,27 @@ describe('activity on the other device of a DeviceSwitch', () => {
     );
   });
 });
+
+describe('a page that nobody had signed in to, as on a machine in a library', () => {
+  const [LONDON, BERLIN] = [
+    { latitude: 51.5, longitude: -0.12, accuracyKm: 20 },
+    { latitude: 52.52, longitude: 13.4, accuracyKm: 20 },
+  ];
+  const kiosk = { device: 'kiosk', user: null, ago: 300, minutes: null, location: LONDON };
+
+  it.each<[string, number, number | null, string[]]>([
+    ['does not say where a user was before, who signs in hours later', 60, null, []],
+    ['says where a user was who signs in soon', 280, null, ['ImpossibleTravel high ada']],
+    [
+      'says where a user was until it was closed, however late the match is told',
+      60,
+      20,
+      ['ImpossibleTravel high ada'],
+    ],
+  ])('%s', async (_, matchedAgo, minutes, expected) => {
+    await campus.send(makeVisit({ ...PHONE, ago: 290, location: BERLIN }));
+    await campus.send(makeVisit({ ...kiosk, id: 's', minutes }));
+    await campus.send([match('s', 'ada', matchedAgo)]);
+    expect(await findTypes('ImpossibleTravel')).toEqual(expected);
+  });
+});

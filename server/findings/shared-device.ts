@@ -32,6 +32,7 @@ export const sharedDeviceRule: AnomalyRule = {
     'a family computer, or a friend’s',
     'a machine in a library or laboratory, until it has had enough users',
     'a teacher who signs in as a student to help (Canvas: act as user)',
+    'one person with two accounts, or whose id was changed or is written in another way, such as in capitals',
   ],
   causes: ['correlated'],
   async find(session, history) {

@@ -20,6 +20,7 @@ export const userSwitchRule: AnomalyRule = {
   innocent: [
     'a family computer, or the tablet of a class, on which one signs out and another signs in, in the same tab',
     'a teacher or administrator who acts as a student (Canvas: act as user; Moodle: log in as)',
+    'one person with two accounts, or whose id was changed or is written in another way, such as in capitals',
   ],
   causes: ['correlated'],
   async find(session, history) {

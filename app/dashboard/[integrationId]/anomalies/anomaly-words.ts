@@ -78,7 +78,7 @@ const WORDS: Record<AnomalyType, AnomalyWords> = {
   },
   ImpossibleTravel: { name: 'Places too far apart', describe: describeTravel },
   ConcurrentSessions: {
-    name: 'Input on two devices at once',
+    name: 'Input on two devices or browsers at once',
     describe: (anomaly, { devices, otherSessionId, minute }) =>
       Array.isArray(devices) && devices.length === 2 && devices.every(isText)
         ? [

@@ -55,19 +55,47 @@ export async function eraseCollected(
   return found.filter(({ isWhole }) => isWhole).length;
 }
 
-/** Finds open sessions of which a page named the user, at most `limit`. */
+/**
+ * Looks through `limit` open sessions after a key, and finds those of which a page named the user: also beside somebody who is known
+ * more surely, whom the session then belongs to. `after` is where the next look begins, null if there are no more.
+ */
 export async function findOpenSessionsOf(
   db: Database,
   { integrationId, userId }: { integrationId: string; userId: string },
+  after: string,
   limit: number,
-): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(FIND_OPEN, [integrationId, userId, limit]);
-  return rows.map(({ id }) => id);
+): Promise<{ ids: string[]; after: string | null }> {
+  const open = await db.query<OpenOne>(LIST_OPEN, [integrationId, after, limit, userId]);
+  const ids: string[] = [];
+  for (const { key, day, id, isTheirs } of open) {
+    if (isTheirs || (await isNamedIn(db, day, key, userId))) ids.push(id);
+  }
+  return { ids, after: open.length === limit ? open.at(-1)!.key : null };
 }
 
-const FIND_OPEN = `
-  select session_id as id from collected_sessions
-   where integration_id = $1 and due_at is not null and progress #>> '{user,id}' = $2 limit $3::int`;
+interface OpenOne {
+  key: string;
+  day: string;
+  id: string;
+  isTheirs: boolean;
+}
+
+async function isNamedIn(db: Database, day: string, key: string, userId: string): Promise<boolean> {
+  const bodies = await db.query<{ body: Buffer }>(READ_BODIES, [day, key]);
+  return bodies.some(({ body }) => unpackBatch(body, NO_ROW).user?.id === userId);
+}
+
+/** What the row of a batch says, where only its body matters. */
+const NO_ROW = { d: '', n: 0, receivedAtMs: 0 };
+
+/** Reads the few open sessions of the integration, not its history. */
+const LIST_OPEN = `
+  with open as materialized (
+    select key, day, session_id, progress from collected_sessions
+     where integration_id = $1 and due_at is not null and key > $2::bigint)
+  select key::text, day::text, session_id as id, progress #>> '{user,id}' is not distinct from $4 as "isTheirs"
+    from open order by open.key limit $3::int`;
+const READ_BODIES = `select body from session_batches where day = $1::date and session_key = $2::bigint`;
 
 const LOCK = `
   select key, day::text, due_at is not null and closed_at is null as "isOpen",

@@ -110,10 +110,11 @@ export function createErasures(dependencies: {
     return { after: found.length === SESSIONS_PER_BATCH ? found.at(-1) : null };
   }
 
-  async function eraseOpenSessions(erasure: RunningErasure): Promise<Progress> {
-    const ids = await findOpenSessionsOf(db, erasure, SESSIONS_PER_BATCH);
+  async function eraseOpenSessions(erasure: RunningErasure, from: unknown): Promise<Progress> {
+    const { key = '0' } = (from ?? {}) as { key?: string };
+    const { ids, after } = await findOpenSessionsOf(db, erasure, key, SESSIONS_PER_BATCH);
     await eraseTracesOf(erasure, ids);
-    return { after: ids.length > 0 ? 'more' : null };
+    return { after: after === null ? null : { key: after } };
   }
 
   async function eraseAllRows(erasure: RunningErasure, after: unknown): Promise<Progress> {

@@ -538,6 +538,23 @@ describe('what the pixel sent', () => {
     expect(kept.length).toBe(0);
     await expectCountsToFit(customer);
   });
+
+  it('goes from an open session of somebody who is known more surely', async () => {
+    const customer = await Customer.create(server);
+    const site = await openPageSite({ db: server.service.db, url: server.url }, customer);
+    const tab = new Tab(site);
+    await tab.send({ u: { id: 'somebody-else', lms: 1 } });
+    await tab.send({ u });
+    await eventually(async () => expect(await matchedSessions(customer)).toBe(1));
+    const { body } = await erase(customer);
+    await waitForReceipt(customer, body.data.id);
+    const sent = await readSent(customer);
+    expect(sent).toHaveLength(2);
+    expect(sent.filter((one) => TEXTS.slice(0, 3).some((text) => one.includes(text)))).toEqual([]);
+    expect(sent.filter((one) => one.includes('somebody-else'))).toHaveLength(1);
+    await tab.send({ u: { id: 'somebody-else', lms: 1 } });
+    expect((await customer.read('/v1/sessions'))[0]).toMatchObject({ userId: 'somebody-else' });
+  });
 });
 
 describe('a page that two users shared', () => {

@@ -164,8 +164,8 @@ function NoAnomalies({ isFiltered }: { isFiltered: boolean }) {
     <EmptyState title="No anomalies">
       <p>
         An anomaly is something that does not fit together: one device with several users, a user on a new kind of
-        device, two users in one session, places too far apart for the time between, input on two devices at once, a
-        person and a program in one session. A confirmed device causes no more of the first two.
+        device, two users in one session, places too far apart for the time between, input on two devices or browsers at
+        once, a person and a program in one session. A confirmed device causes no more of the first two.
       </p>
     </EmptyState>
   );

@@ -1,6 +1,6 @@
 'use client';
 import { useRouter } from 'next/navigation';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { Setup } from '../../../contract/setup';
 import type { TroubledWebhooks } from '../../../contract/webhook-states';
 import { IconButton } from '../components/button';
@@ -8,6 +8,7 @@ import { Sheet } from '../components/dialog';
 import { MenuIcon } from '../components/icons';
 import { ShortcutsProvider, useShortcuts } from '../components/shortcuts';
 import type { Theme } from '../theme';
+import { watchTyping } from '../typed-text';
 import { IntegrationSwitcher, type ListedIntegration } from './integration-switcher';
 import { PaletteProvider, SearchButton, SearchIconButton } from './palette/palette-opener';
 import { NAVIGATION, Rail } from './rail';
@@ -28,6 +29,7 @@ interface ShellProps {
 /** The page with its navigation: a rail, or a bar with a menu on a narrow screen. */
 export function Shell({ integration, integrations, theme, troubled, setup, areLettersOn, children }: ShellProps) {
   const [isMenuOpen, setMenuOpen] = useState(false);
+  useEffect(watchTyping, []);
   const base = `/dashboard/${encodeURIComponent(integration.id)}`;
   const rail = (
     <div className="flex h-full flex-col gap-3">

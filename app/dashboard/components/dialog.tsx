@@ -13,6 +13,7 @@ import {
 } from 'react';
 import { createPortal } from 'react-dom';
 import { describeError } from '../query-client';
+import { holdsTypedText } from '../typed-text';
 import { Button, IconButton } from './button';
 import { joinClasses } from './classes';
 import { CloseGuardContext } from './close-guard';
@@ -35,7 +36,10 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** A modal dialog. It traps the focus, closes on Escape unless its content objects, and restores the focus. */
+/**
+ * A modal dialog. It traps the focus, and restores it. It closes on Escape unless its content objects, or somebody has typed there: then its
+ * buttons close it.
+ */
 export function Dialog(props: DialogProps) {
   return <Modal {...props} place={props.isAtTop ? AT_TOP : CENTERED} />;
 }
@@ -57,34 +61,53 @@ interface ModalProps extends DialogProps {
   returnsFocus?: boolean;
 }
 
-function Modal({ title, isOpen, onClose, children, ...rest }: ModalProps) {
+function Modal(props: ModalProps) {
+  return props.isOpen ? <OpenModal {...props} /> : null;
+}
+
+function OpenModal({ title, isOpen: _, onClose, children, ...rest }: ModalProps) {
   const id = useId();
+  const heading = useRef<HTMLHeadingElement>(null);
   const isGuarded = useRef(false);
   const [refusals, setRefusals] = useState(0);
+  /** How often it stayed because of what was typed. */
+  const [keptCount, setKeptCount] = useState(0);
   const guard = useCallback((isOn: boolean) => {
     isGuarded.current = isOn;
     setRefusals(0);
   }, []);
-  const dismiss = () => {
+  const close = () => {
     if (isGuarded.current) setRefusals((count) => count + 1);
     else onClose();
   };
+  const dismiss = () => {
+    const dialog = heading.current?.closest('dialog');
+    if (!isGuarded.current && dialog && holdsTypedText(dialog)) setKeptCount((count) => count + 1);
+    else close();
+  };
   const closeGuard = useMemo(() => ({ guard, refusals, close: onClose }), [guard, refusals, onClose]);
-  if (!isOpen) return null;
   return (
     <NativeDialog {...rest} labelledBy={id} onDismiss={dismiss} onClosed={onClose}>
       <div className="mb-3 flex items-center justify-between gap-4">
-        <h2 id={id} className="min-w-0 truncate font-semibold text-lg">
+        <h2 id={id} ref={heading} className="min-w-0 truncate font-semibold text-lg">
           {title}
         </h2>
-        <IconButton label="Close" onClick={dismiss}>
+        <IconButton label="Close" onClick={close}>
           <X size={16} aria-hidden />
         </IconButton>
       </div>
+      {keptCount > 0 && (
+        // A new element each time, so that each time is announced.
+        <p key={keptCount} ref={showElement} role="alert" className="mb-3 text-danger">
+          Not closed: what you have typed is not saved. Save it, or cancel.
+        </p>
+      )}
       <CloseGuardContext value={closeGuard}>{children}</CloseGuardContext>
     </NativeDialog>
   );
 }
+
+const showElement = (element: Element | null) => element?.scrollIntoView({ block: 'nearest' });
 
 interface NativeDialogProps {
   role?: 'alertdialog';

@@ -212,7 +212,7 @@ export function registerSearchTests(): void {
       await dashboard.visit('/sessions?riskLevel=human', { role: 'analyst', provokes: /status of 400/ });
       const refused = await save('Old bots');
       await refused.getByText('this page has a view of that name').waitFor();
-      await page.keyboard.press('Escape');
+      await refused.getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('button', { name: /^Views/ }).click();
       await page.getByRole('button', { name: 'Delete view Old bots' }).click();
       await views.waitFor({ state: 'detached' });

@@ -28,6 +28,7 @@ interface Step {
   hasReasons: boolean;
 }
 
+const FULL_TRAY = `${MAX_UNSAVED} verdicts are not saved. Send or discard them first.`;
 const nameOf = ({ userName, id }: Session) => userName ?? `session ${shortenId(id)}`;
 
 const findReasons = (history: SessionHistory | undefined) =>
@@ -180,7 +181,7 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
   /** Answers whether the label is shown and on its way. */
   const label = (session: Session, verdict: Verdict, details: VerdictDetails = {}): boolean => {
     if (!canWrite) return refuse('Your role is viewer: you cannot label.');
-    if (desk.isFull()) return refuse(`${MAX_UNSAVED} verdicts are not saved. Send or discard them first.`);
+    if (desk.isFull()) return refuse(FULL_TRAY);
     const sessionId = session.id;
     const completed = Object.keys(details).length > 0 ? findCompleted(sessionId, verdict) : undefined;
     const now = completed ? findShown(session) : session;
@@ -233,6 +234,8 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     if (!canWrite) return toast({ text: 'Your role is viewer: you cannot label.', isError: true });
     const shown = findShown(session);
     if (!shown.label) return toast({ text: 'Label the session first, with b or h.' });
+    // Before somebody writes into the form: it covers the tray.
+    if (desk.isFull()) return refuse(FULL_TRAY);
     const { verdict, confidence, notes } = shown.label;
     desk.explain({
       ...{ session: shown, verdict, details: { confidence, notes } },

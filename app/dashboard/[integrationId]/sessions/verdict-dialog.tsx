@@ -15,7 +15,8 @@ export interface Explained {
   /** What the label says now, without its reasons. */
   details: VerdictDetails;
   readReasons(): Promise<VerdictReason[]>;
-  save(details: VerdictDetails): void;
+  /** Answers whether it is on its way. */
+  save(details: VerdictDetails): boolean;
 }
 
 /**
@@ -38,8 +39,7 @@ export function VerdictDialog({ explained, onClose }: { explained: Explained; on
     );
   }, [readReasons]);
   const submit = () => {
-    save(details);
-    onClose();
+    if (save(details)) onClose();
   };
   return (
     <Dialog title={`Why? ${session.userName ?? 'Unmatched session'}`} isOpen onClose={onClose}>

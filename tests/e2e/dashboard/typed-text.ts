@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { settle } from '../../support/dashboard';
+import { dashboard } from './shared-dashboard';
+
+const NOT_CLOSED = 'Not closed: what you have typed is not saved.';
+
+/** What people have typed stays until they save or discard it. */
+export function registerTypedTextTests(): void {
+  describe('text that is typed', () => {
+    it('in a dialog stays on Escape and on a click outside, until it is saved or cancelled', async () => {
+      const page = await dashboard.visit('/sessions');
+      for (const pressed of 'jhr') await page.keyboard.press(pressed);
+      const why = page.getByRole('dialog', { name: /^Why\?/ });
+      await page.keyboard.type('Asked the teacher');
+      for (const dismiss of [() => page.keyboard.press('Escape'), () => page.mouse.click(5, 5)]) {
+        await dismiss();
+        await why.getByRole('alert').getByText(NOT_CLOSED).waitFor();
+        expect(await why.getByLabel('Notes').inputValue()).toBe('Asked the teacher');
+      }
+      await why.getByRole('button', { name: 'Cancel' }).click();
+      await why.waitFor({ state: 'detached' });
+      const undone = page.waitForResponse('**/api/trpc/sessions.undoVerdict*');
+      await page.keyboard.press('u');
+      expect((await undone).status()).toBe(200);
+      await page
+        .getByRole('region', { name: 'Verdicts that are not saved' })
+        .locator(':scope:empty')
+        .waitFor({ state: 'attached' });
+
+      await dashboard.visit('/settings?tab=api-keys');
+      const mint = page.getByRole('dialog', { name: 'Mint a key' });
+      const open = () => page.getByRole('button', { name: 'Mint a key' }).click();
+      await open();
+      await mint.getByLabel('Name').fill('Half a name');
+      await page.keyboard.press('Escape');
+      await mint.getByRole('alert').getByText(NOT_CLOSED).waitFor();
+      await mint.getByRole('button', { name: 'Close' }).click();
+      await mint.waitFor({ state: 'detached' });
+      // Nothing of it is left.
+      await open();
+      expect(await mint.getByRole('alert').count()).toBe(0);
+      await page.keyboard.press('Escape');
+      await mint.waitFor({ state: 'detached' });
+    });
+
+    it('is not asked for as notes while the tab can keep no further verdict', async ({ onTestFinished }) => {
+      onTestFinished(() => dashboard.leave());
+      const page = await dashboard.visit('/sessions', { role: 'admin', provokes: /ERR_FAILED/ });
+      await page.keyboard.press('j');
+      await page.keyboard.press('h');
+      const remove = page.getByRole('complementary').getByRole('button', { name: 'Remove label' });
+      await page.keyboard.press('k');
+      await remove.waitFor();
+      await page.route('**/api/trpc/sessions.setVerdict*', (route) => route.abort());
+      await page.keyboard.press('b');
+      const tray = page.getByRole('region', { name: 'Verdicts that are not saved' });
+      await tray.getByText('1 verdict is not saved').waitFor();
+      await page.evaluate(() => {
+        const [key, text] = Object.entries(sessionStorage).find(([name]) => name.startsWith('unsaved-verdicts:'))!;
+        const [entry] = JSON.parse(text);
+        const others = Array.from({ length: 50 }, (_, n) => ({ ...entry, id: `id-${n}`, sessionId: `other-${n}` }));
+        sessionStorage.setItem(key, JSON.stringify(others));
+      });
+      await page.reload();
+      await settle(page);
+      await tray.getByText('50 verdicts are not saved').waitFor();
+      await page.keyboard.press('k');
+      await remove.waitFor();
+      await page.keyboard.press('r');
+      await page.getByText('50 verdicts are not saved. Send or discard them first.').waitFor();
+      expect(await page.getByRole('dialog').count()).toBe(0);
+      await page.unroute('**/api/trpc/sessions.setVerdict*');
+    });
+  });
+}

@@ -4,7 +4,7 @@ import { dashboard } from './shared-dashboard';
 
 const NOT_CLOSED = 'Not closed: what you have typed is not saved.';
 
-/** What people have typed stays until they save or discard it. */
+/** What people have typed stays until they save or discard it, and fields show what colleagues have changed. */
 export function registerTypedTextTests(): void {
   describe('text that is typed', () => {
     it('in a dialog stays on Escape and on a click outside, until it is saved or cancelled', async () => {
@@ -70,6 +70,42 @@ export function registerTypedTextTests(): void {
       await page.getByText('50 verdicts are not saved. Send or discard them first.').waitFor();
       expect(await page.getByRole('dialog').count()).toBe(0);
       await page.unroute('**/api/trpc/sessions.setVerdict*');
+    });
+  });
+
+  describe('the plan field', () => {
+    it('shows the plan that a colleague has chosen meanwhile, unless another one is chosen in it', async () => {
+      const page = await dashboard.open({ role: 'admin' });
+      const change = async (procedure: string, input: object) => {
+        const answer = await dashboard.change(page.context(), procedure, input);
+        expect(answer.status()).toBe(200);
+        return (await answer.json()).result.data;
+      };
+      const { id } = await change('integrations.create', { name: 'Planned', plan: 'pro' });
+      await page.goto(`${dashboard.product.url}/dashboard/${id}/settings?tab=integration`);
+      await settle(page);
+      const field = page.getByLabel('Plan', { exact: true });
+      const act = page.getByRole('button', { name: 'Change plan' });
+      /** A colleague changes the plan, and the page reads it again. */
+      const changeElsewhere = async (plan: string, shown: string) => {
+        await change('integrations.setPlan', { id, plan });
+        await page.evaluate(() => {
+          const now = Date.now;
+          Date.now = () => now() + 60_000;
+          window.dispatchEvent(new Event('visibilitychange'));
+        });
+        await page.getByText(`${shown}, service tier`).waitFor();
+      };
+      await changeElsewhere('starter', 'Starter');
+      expect([await field.inputValue(), await act.isDisabled()]).toEqual(['starter', true]);
+      await field.selectOption('free');
+      await changeElsewhere('enterprise', 'Enterprise');
+      expect([await field.inputValue(), await act.isDisabled()]).toEqual(['free', false]);
+      await act.click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Change plan' }).click();
+      await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+      await changeElsewhere('pro', 'Pro');
+      expect([await field.inputValue(), await act.isDisabled()]).toEqual(['pro', true]);
     });
   });
 }

@@ -86,16 +86,19 @@ function PlanChange({ integration }: { integration: Integration }) {
   const router = useRouter();
   const toast = useToast();
   const { isAdmin } = useStaff();
-  const [plan, setPlan] = useState(integration.plan);
+  /** Another plan than the present one, which somebody else may change meanwhile. */
+  const [chosen, choose] = useState<Integration['plan'] | null>(null);
   const [isAsking, setAsking] = useState(false);
+  const plan = chosen ?? integration.plan;
   const isChanged = plan !== integration.plan;
   const change = useMutation(
     trpc.integrations.setPlan.mutationOptions({
-      onSuccess: () => {
-        toast({ text: `The plan is now ${PLAN_WORDS[plan]}` });
-        void queryClient.invalidateQueries();
+      onSuccess: async (after) => {
+        toast({ text: `The plan is now ${PLAN_WORDS[after.plan]}` });
         // The server renders the switcher.
         router.refresh();
+        await queryClient.invalidateQueries();
+        choose(null);
       },
     }),
   );
@@ -108,7 +111,10 @@ function PlanChange({ integration }: { integration: Integration }) {
               className="w-40"
               disabled={!isAdmin}
               value={plan}
-              onChange={({ target }) => setPlan(target.value as Integration['plan'])}
+              onChange={({ target }) => {
+                const to = target.value as Integration['plan'];
+                choose(to === integration.plan ? null : to);
+              }}
             >
               {Object.entries(PLAN_WORDS).map(([value, name]) => (
                 <option key={value} value={value}>

@@ -1,4 +1,5 @@
-import { QueryCache, QueryClient } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { holdsTypedText } from './typed-text';
 
 /** What was read so long ago is shown without reading it again. */
 export const FRESH_MS = 30_000;
@@ -44,7 +45,8 @@ const isRefusal = (error: unknown) => {
  */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
-    queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
+    queryCache: new QueryCache({ onError: leaveWhenSignedOut, onSuccess: () => tellSignedOut(false) }),
+    mutationCache: new MutationCache({ onSuccess: () => tellSignedOut(false) }),
     // Without the network a call fails at once and says so. TanStack would keep it instead, and send it minutes later: also an erasure
     // whose dialog was cancelled since.
     defaultOptions: {
@@ -60,7 +62,29 @@ export function createQueryClient(): QueryClient {
   });
 }
 
+/** The sign-in that leads back to this page. */
+export const nameSignIn = () =>
+  `/sign-in?next=${encodeURIComponent(window.location.pathname + window.location.search)}`;
+
+/** Leaves for the sign-in. A page with text that somebody has typed stays instead, and says why. */
 function leaveWhenSignedOut(error: unknown) {
   if (findCode(error) !== 'UNAUTHORIZED' || typeof window === 'undefined') return;
-  window.location.assign(`/sign-in?next=${encodeURIComponent(window.location.pathname + window.location.search)}`);
+  if (holdsTypedText(document)) tellSignedOut(true);
+  else window.location.assign(nameSignIn());
+}
+
+/** Whether the page stays although nobody is signed in. Never true on the server, where requests would share it. */
+let isSignedOutHere = false;
+const listeners = new Set<() => void>();
+
+function tellSignedOut(isSignedOut: boolean) {
+  if (isSignedOutHere === isSignedOut) return;
+  isSignedOutHere = isSignedOut;
+  for (const listener of listeners) listener();
+}
+
+export const readSignedOut = () => isSignedOutHere;
+export function subscribeSignedOut(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }

@@ -7,6 +7,7 @@ import { IconButton } from '../components/button';
 import { Sheet } from '../components/dialog';
 import { MenuIcon } from '../components/icons';
 import { ShortcutsProvider, useShortcuts } from '../components/shortcuts';
+import { SignedOutNotice } from '../components/signed-out-notice';
 import type { Theme } from '../theme';
 import { watchTyping } from '../typed-text';
 import { IntegrationSwitcher, type ListedIntegration } from './integration-switcher';
@@ -70,6 +71,9 @@ export function Shell({ integration, integrations, theme, troubled, setup, areLe
             tabIndex={-1}
             className="mx-auto w-full min-w-0 max-w-[1440px] px-4 py-5 outline-none lg:px-6 print:max-w-none print:p-0"
           >
+            <div className="sticky top-2 z-30 print:hidden">
+              <SignedOutNotice />
+            </div>
             {children}
           </main>
         </div>

@@ -19,6 +19,7 @@ import { joinClasses } from './classes';
 import { CloseGuardContext } from './close-guard';
 import { Field, Input } from './field';
 import { X } from './icons';
+import { SignedOutNotice } from './signed-out-notice';
 
 const BOX =
   'overflow-y-auto overscroll-contain border border-line bg-surface text-ink outline-none transition-opacity backdrop:bg-backdrop starting:opacity-0';
@@ -96,6 +97,7 @@ function OpenModal({ title, isOpen: _, onClose, children, ...rest }: ModalProps)
           <X size={16} aria-hidden />
         </IconButton>
       </div>
+      <SignedOutNotice />
       {keptCount > 0 && (
         // A new element each time, so that each time is announced.
         <p key={keptCount} ref={showElement} role="alert" className="mb-3 text-danger">

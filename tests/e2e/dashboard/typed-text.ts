@@ -3,6 +3,7 @@ import { settle } from '../../support/dashboard';
 import { dashboard } from './shared-dashboard';
 
 const NOT_CLOSED = 'Not closed: what you have typed is not saved.';
+const SIGNED_OUT = 'You are signed out.';
 
 /** What people have typed stays until they save or discard it, and fields show what colleagues have changed. */
 export function registerTypedTextTests(): void {
@@ -70,6 +71,42 @@ export function registerTypedTextTests(): void {
       await page.getByText('50 verdicts are not saved. Send or discard them first.').waitFor();
       expect(await page.getByRole('dialog').count()).toBe(0);
       await page.unroute('**/api/trpc/sessions.setVerdict*');
+    });
+
+    it('stays when the session of staff has expired: the page says where to sign in, and goes on then', async ({
+      onTestFinished,
+    }) => {
+      onTestFinished(() => dashboard.leave());
+      const page = await dashboard.visit('/alerts/rules/new', { role: 'admin', provokes: /status of 401/ });
+      const context = page.context();
+      const cookies = await context.cookies();
+      await page.getByText(/^Would (not )?have fired/).waitFor();
+      await context.clearCookies();
+      await page.getByLabel('Name').fill('Half a rule');
+      await page.getByLabel('Value').fill('17');
+      const notice = page.getByRole('alert').filter({ hasText: SIGNED_OUT });
+      const link = notice.getByRole('link', { name: 'sign in in another tab' });
+      const path = new URL(page.url()).pathname;
+      expect(await link.getAttribute('href')).toBe(`/sign-in?next=${encodeURIComponent(path)}`);
+      expect(await link.getAttribute('target')).toBe('_blank');
+      await context.addCookies(cookies);
+      await page.getByLabel('Value').fill('18');
+      await notice.waitFor({ state: 'detached' });
+      expect(new URL(page.url()).pathname).toBe(path);
+      expect(await page.getByLabel('Name').inputValue()).toBe('Half a rule');
+
+      await dashboard.visit('/settings?tab=api-keys', { role: 'admin', provokes: /status of 401/ });
+      await page.getByRole('button', { name: 'Mint a key' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('After a pause');
+      await context.clearCookies();
+      await dialog.getByRole('button', { name: 'Mint key' }).click();
+      // Within the dialog, where the link can be pressed.
+      await dialog.getByRole('alert').filter({ hasText: SIGNED_OUT }).getByRole('link').waitFor();
+      await context.addCookies(cookies);
+      await dialog.getByRole('button', { name: 'Mint key' }).click();
+      await dialog.getByRole('button', { name: 'I have stored it' }).click();
+      await page.getByRole('row').filter({ hasText: 'After a pause' }).waitFor();
     });
   });
 

@@ -2,6 +2,7 @@
 import Link from 'next/link';
 import { Button } from '../../components/button';
 import { CircleAlert } from '../../components/icons';
+import { nameSignIn } from '../../query-client';
 import { describeUnsaved, type UnsavedVerdict } from './unsaved-verdicts';
 
 interface TrayProps {
@@ -69,7 +70,4 @@ export function UnsavedTray({ unsaved, base, onRetry, onDiscard }: TrayProps) {
 const canRetry = ({ state, change }: UnsavedVerdict) =>
   state === 'Failed' || (state === 'LabeledSince' && change.kind === 'set');
 
-function signInAgain() {
-  const { pathname, search } = window.location;
-  window.location.assign(`/sign-in?next=${encodeURIComponent(pathname + search)}`);
-}
+const signInAgain = () => window.location.assign(nameSignIn());

@@ -427,6 +427,26 @@ export function registerVerdictTests(): void {
       await clear(ADA);
     });
 
+    it('and waits for an earlier one of its session is asked about before the page is left', async () => {
+      const page = await visit(`/sessions/${ADA}`);
+      const path = '**/api/trpc/sessions.setVerdict*';
+      const answer = createGate();
+      await intercept(page, path, (route) => answer.opened.then(() => route.continue()));
+      const asksBeforeLeaving = () =>
+        page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
+      await page.keyboard.press('b');
+      // The tab keeps it.
+      expect(await asksBeforeLeaving()).toBe(false);
+      await page.keyboard.press('h');
+      expect(await asksBeforeLeaving()).toBe(true);
+      answer.open();
+      await expect.poll(() => readVerdict(ADA)).toBe('human');
+      expect(await asksBeforeLeaving()).toBe(false);
+      await page.unrouteAll({ behavior: 'wait' });
+      await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
+      await clear(ADA);
+    });
+
     it('can be discarded', async () => {
       const page = await visit(`/sessions/${ADA}`, { role: 'admin', provokes: /ERR_FAILED/ });
       await intercept(page, '**/api/trpc/sessions.setVerdict*', (route) => route.abort());

@@ -27,6 +27,8 @@ interface Desk {
     send: (change: VerdictChange) => Promise<Result>,
   ): Promise<Result>;
   isFull(): boolean;
+  /** Counts the changes that wait for an earlier one of their session. They are not kept yet, so leaving the page asks first. */
+  countWaiting(by: 1 | -1): void;
   offerReasons(last: LastVerdict | null): void;
   /** Shows what the server kept of the verdict just given. Null: it refused the verdict. */
   updateReasons(id: string, reasons: LastVerdict['reasons'] | null): void;
@@ -149,6 +151,14 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
     })();
   }, []);
 
+  const waitingCount = useRef(0);
+  useEffect(() => {
+    // The browser shows its standard question.
+    const ask = (event: BeforeUnloadEvent) => waitingCount.current > 0 && event.preventDefault();
+    window.addEventListener('beforeunload', ask);
+    return () => window.removeEventListener('beforeunload', ask);
+  }, []);
+
   const closeStrip = useCallback(() => setLast(null), []);
   // Its keys mean something else on other pages.
   const isReviewing = /\/(sessions|review|users|courses)(\/|$)/.test(usePathname());
@@ -158,6 +168,9 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
   const desk: Desk = {
     submit,
     isFull: () => list.current.length >= MAX_UNSAVED,
+    countWaiting: (by) => {
+      waitingCount.current += by;
+    },
     offerReasons: setLast,
     updateReasons: (id, reasons) => setLast((shown) => (shown?.id !== id ? shown : reasons && { ...shown, reasons })),
     explain: setExplained,

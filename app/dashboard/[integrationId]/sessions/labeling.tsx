@@ -67,7 +67,11 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
 
   /** Sends the changes of a session one after the other, because an undo names the label that it undoes. */
   const enqueue = (sessionId: string, send: () => Promise<void>): Promise<void> => {
-    const sent = (queues.current.get(sessionId) ?? Promise.resolve()).then(send);
+    desk.countWaiting(1);
+    const sent = (queues.current.get(sessionId) ?? Promise.resolve()).then(() => {
+      desk.countWaiting(-1);
+      return send();
+    });
     queues.current.set(
       sessionId,
       sent.catch(() => {}),

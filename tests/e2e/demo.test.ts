@@ -35,6 +35,8 @@ beforeAll(async () => {
   const created = await product.call('POST', '/v1/webhooks', { key, body: subscription });
   expect(created.status).toBe(200);
   secret = created.body.data.secret;
+  // Then the process has loaded Next, which keeps it from everything else for seconds on a busy machine.
+  expect((await fetch(`${product.url}/demo`)).status).toBe(200);
   // With scroll bars, which take space in an ordinary window.
   browser = await chromium.launch({ ...launchOptions(), ignoreDefaultArgs: ['--hide-scrollbars'] });
 }, LIMIT_MS);

@@ -41,8 +41,9 @@ export function registerAccessTests(): void {
       await page.route('**/api/auth/sign-in', async (route) => {
         const response = await route.fetch();
         const { 'set-cookie': _dropped, ...headers } = response.headers();
-        await route.fulfill({ response, headers });
+        // Before the page has the answer: the fetch has kept the cookie, and the page asks at once whether it is signed in.
         await page.context().clearCookies();
+        await route.fulfill({ response, headers });
       });
       await page.getByLabel('Email').fill(dashboard.demo.email);
       await page.getByLabel('Password').fill(dashboard.demo.password);

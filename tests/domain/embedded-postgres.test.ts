@@ -293,6 +293,8 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
         spawn('flock', [join(dataDir, 'postgres'), 'sleep', '60'], { detached: true, stdio: 'ignore' }),
       );
       await once(holder, 'spawn');
+      // The program takes a moment to lock.
+      await expect.poll(() => spawnSync('flock', ['-n', join(dataDir, 'postgres'), 'true']).status).toBe(1);
       await expect(start()).rejects.toThrow(
         /another server runs on this directory, perhaps in another container: stop it/,
       );

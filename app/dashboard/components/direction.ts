@@ -1,5 +1,5 @@
-/** Marks that turn the direction of text. */
-const MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
+import { removeDirectionMarks } from '../../../contract/direction-marks';
+
 const RIGHT_TO_LEFT =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
 
@@ -8,6 +8,6 @@ const RIGHT_TO_LEFT =
  * an Arabic name stands before it, and a name with marks turns all that follows: `30 days` reads `03`.
  */
 export function isolateName(name: string): string {
-  const plain = name.replace(MARKS, '');
+  const plain = removeDirectionMarks(name);
   return RIGHT_TO_LEFT.test(plain) ? `\u2068${plain}\u2069` : plain;
 }

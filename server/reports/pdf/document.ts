@@ -1,4 +1,5 @@
 import { CHART_COLORS } from '../../../contract/chart-colors';
+import { removeDirectionMarks } from '../../../contract/direction-marks';
 import type { ReportHead } from '../file-writer';
 import type { Cell, ReportSection } from '../template';
 
@@ -23,10 +24,6 @@ export interface DocumentData {
   note: string | null;
 }
 
-/** They turn the text that follows, so an id could turn what stands after it. Scripts that run from the right need none of them. */
-const MARKS_OF_DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g;
-const printText = (text: string) => text.replace(MARKS_OF_DIRECTION, '');
-
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 /**
@@ -43,8 +40,8 @@ export function printCell(cell: Cell | undefined): string {
   if (cell === null || cell === undefined) return '';
   if (typeof cell === 'number') return printNumber(cell);
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  if (typeof cell !== 'string') return printText(cell.join('; '));
-  return INSTANT.test(cell) ? `${cell.slice(0, 10)} ${cell.slice(11, 19)}` : printText(cell);
+  if (typeof cell !== 'string') return removeDirectionMarks(cell.join('; '));
+  return INSTANT.test(cell) ? `${cell.slice(0, 10)} ${cell.slice(11, 19)}` : removeDirectionMarks(cell);
 }
 
 /** What a list leaves out. Where the reading was given up, nobody knows whether more rows would have come. */
@@ -98,7 +95,9 @@ function listFacts({
     ['Times', 'UTC'],
     ['Report', reportId],
   ];
-  return facts.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, printText(value)]]));
+  return facts.flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, removeDirectionMarks(value)]],
+  );
 }
 
 function showSection({ title, numbers, chart, table }: ReportSection): DocumentData['sections'][number] {

@@ -111,6 +111,7 @@ export function createErasures(dependencies: {
   }
 
   async function eraseOpenSessions(erasure: RunningErasure, from: unknown): Promise<Progress> {
+    // An erasure that an older version began has a word as its position. It begins with the first session.
     const { key = '0' } = (from ?? {}) as { key?: string };
     const { ids, after } = await findOpenSessionsOf(db, erasure, key, SESSIONS_PER_BATCH);
     await eraseTracesOf(erasure, ids);

@@ -90,7 +90,7 @@ describe('where characters come from', () => {
       { typed: 100, moved: 40 },
     ],
     [
-      'text that was cut here, on a page that makes events of its own',
+      'text that was cut here, on a page that makes events itself',
       begin(100).clipboard('cut').input('deleteContent', 0, -40).input('none', 0, 0, 0).wait(900).paste(40),
       { typed: 100, moved: 40 },
     ],

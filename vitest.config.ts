@@ -15,7 +15,7 @@ const LONG_FILES = [
     'e2e/demo',
     'delivery/embedded-engine',
   ],
-  ...['delivery/engine-contract', 'domain/embedded-postgres', 'delivery/soak'],
+  ...['delivery/engine-contract', 'delivery/embedded-postgres', 'delivery/soak'],
   ...['e2e/three-servers', 'rest/contract', 'delivery/cancelled-statements', 'rest/generated-clients'],
   ...['clients/python', 'clients/mcp', 'clients/typescript', 'clients/python-webhooks'],
   ...['e2e/pixel-browsers', 'delivery/postgres-crash', 'docs/quickstart', 'delivery/server-crash', 'e2e/pixel'],

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+/** A worker ends when the next file is of another project, and a new one loads all modules again. So projects follow each other. */
+const PROJECTS = ['product', 'replacing', 'unit'];
+
 /** The files that take longest. They start first. Files that use the CPU alternate with files that mostly wait. */
 const LONG_FILES = [
   ...[
@@ -24,13 +27,14 @@ const LONG_FILES = [
   ...['rest/staff-sign-in', 'rest/pipeline-orders', 'delivery/changed-subscriptions', 'docs/operating', 'docs/readme'],
 ];
 
-class LongestFirst extends BaseSequencer {
+class ProjectsInTurn extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
       const index = LONG_FILES.findIndex((name) => moduleId.endsWith(`/tests/${name}.test.ts`));
       return index < 0 ? LONG_FILES.length : index;
     };
-    return (await super.sort(specifications)).sort((a, b) => rank(a) - rank(b));
+    const turn = ({ project }: TestSpecification) => PROJECTS.indexOf(project.name);
+    return (await super.sort(specifications)).sort((a, b) => turn(a) - turn(b) || rank(a) - rank(b));
   }
 }
 
@@ -44,7 +48,7 @@ export default defineConfig({
     pool: 'forks',
     // More workers than cores, because many files mostly wait.
     maxWorkers: 4,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: ProjectsInTurn },
     // A machine that others use may be three times slower. Polls and tests end as soon as they can, so only failures take the
     // whole timeout.
     testTimeout: 60_000,

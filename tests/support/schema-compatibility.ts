@@ -157,6 +157,7 @@ function compareConstraints(place: string, before: Variant, after: Variant, dire
     to !== undefined && (from === undefined || (FLOORS.includes(keyword) ? to > from : to < from));
   const isBroken = (keyword: string) => {
     const [old, now] = [before[keyword], after[keyword]];
+    if (old === now) return false;
     // A client that leaves a value out relies on the default.
     // Every JSON number is a double.
     if (keyword === 'format' && before.type === 'number' && old === undefined && now === 'double') return false;

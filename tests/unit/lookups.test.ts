@@ -35,7 +35,9 @@ describe('a table that is looked up by any string', () => {
   }
 
   it('is a Map', () => {
-    expect(readSources(SOURCE_ROOTS).flatMap(({ path, text }) => findTables(path, text))).toEqual([]);
+    // To parse all sources takes seconds.
+    const candidates = readSources(SOURCE_ROOTS).filter(({ text }) => text.includes('Record<string,'));
+    expect(candidates.flatMap(({ path, text }) => findTables(path, text))).toEqual([]);
   });
 
   it('is found', () => {

@@ -14,7 +14,7 @@ import {
   type Share,
 } from './statistics';
 import type { TraceSource } from './trace';
-import { isTyped, MIN_HELD_MS, mergeTyping, sumUpTyping, type Typing } from './typing';
+import { MIN_HELD_MS, mergeTyping, sumUpTyping, type Typing } from './typing';
 
 // What rules read of a segment, or of the whole session: sums. The features of a session are those of its segments put
 // together, so nothing of a segment that is over is read again. MERGES says how each feature is put together.
@@ -119,7 +119,7 @@ export const mergeFeatures: Merge<Features> = mergeFields<Features>(MERGES);
 export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
   const { presses, keys, insertions, focuses, untrustedClicks, hasTouch, moves, times } = deeds;
   const isUntrusted = ({ isTrusted }: { isTrusted: boolean }) => !isTrusted;
-  const typed = leaveOutPhrases(keys.filter(isTyped));
+  const typed = leaveOutPhrases(keys);
   const keyless = insertions.filter(({ isKeyless }) => isKeyless);
   return {
     userAgent: source.userAgent,

@@ -75,6 +75,11 @@ export class Keystroke {
     return this.has(EVENT_FLAGS.multiline);
   }
 
+  /** When it went down, by the document's clock. */
+  get pressedMs(): number {
+    return this.pressed10 / 10;
+  }
+
   get heldMs(): number | null {
     return this.released10 === null ? null : this.released10 / 10 - this.pressed10 / 10;
   }

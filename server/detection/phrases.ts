@@ -1,4 +1,5 @@
 import type { Keystroke } from './keystroke';
+import { isTyped, MIN_HELD_MS } from './typing';
 
 // Dictation programs, word completion and text expanders type whole phrases at once, with true keys: nerd-dictation,
 // Talon and on-screen keyboards do. Such keys say nothing about fingers.
@@ -17,25 +18,81 @@ export const MS_PER_SPOKEN_CHARACTER = 25;
 /** Programs type the keys of a phrase faster than hands. On a busy machine the 12 ms of xdotool become 50. */
 const MAX_MEAN_INTERVAL_MS = 80;
 
+/** Dictation that streams types each word as soon as it is heard: what comes after a shorter pause is at most a long word. */
+const MIN_WORD_PAUSE_MS = 150;
+const MAX_WORD_LENGTH = 24;
+/** Hands write a few keys of a word almost as fast as a phrase comes on a busy machine, but not faster than this. */
+const MAX_WORD_MEAN_INTERVAL_MS = 50;
+
 /**
- * Leaves out the keys of phrases that somebody could have spoken or chosen in the pause before. The keys are those of a segment,
- * so the first stretch can be the rest of a phrase.
+ * Leaves out the keys of phrases, and of words, that somebody could have spoken or chosen in the pause before, and those of text
+ * expanders. The keys are all those of a segment, so the first stretch can be the rest of a phrase.
  */
 export function leaveOutPhrases(keys: readonly Keystroke[]): Keystroke[] {
-  const starts = keys.flatMap((key, place) => (place === 0 || findPause(key) >= MIN_PHRASE_PAUSE_MS ? [place] : []));
+  const typed = leaveOutExpansions(keys).filter(isTyped);
+  return leaveOutStretches(leaveOutStretches(typed, MIN_PHRASE_PAUSE_MS, isPhrase), MIN_WORD_PAUSE_MS, isWord);
+}
+
+/** Leaves out some of the stretches between pauses. */
+function leaveOutStretches(
+  keys: readonly Keystroke[],
+  minPauseMs: number,
+  isLeftOut: (stretch: readonly Keystroke[], isFirst: boolean) => boolean,
+): Keystroke[] {
+  const starts = keys.flatMap((key, place) => (place === 0 || findPause(key) >= minPauseMs ? [place] : []));
   return starts.flatMap((start, place) => {
     const stretch = keys.slice(start, starts[place + 1]);
-    return isPhrase(stretch, place === 0) ? [] : stretch;
+    return isLeftOut(stretch, place === 0) ? [] : stretch;
   });
 }
 
-function isPhrase([first, ...others]: readonly Keystroke[], canBeRest: boolean): boolean {
-  const length = others.length + 1;
-  const tookMs = others.reduce((total, { intervalMs }) => total + intervalMs!, 0);
-  const isDictated = first!.quietMs >= length * MS_PER_DICTATED_CHARACTER;
+function isPhrase(stretch: readonly Keystroke[], canBeRest: boolean): boolean {
+  const [first] = stretch;
+  const isDictated = first!.quietMs >= stretch.length * MS_PER_DICTATED_CHARACTER;
   const maxLength = isDictated ? Number.POSITIVE_INFINITY : MAX_CLAUSE_LENGTH;
-  const pauseMs = canBeRest ? Number.POSITIVE_INFINITY : findPause(first!);
-  return isSpokenPhrase({ length, tookMs, pauseMs }, maxLength);
+  return isSpokenPhrase(describeStretch(stretch, canBeRest ? Number.POSITIVE_INFINITY : findPause(first!)), maxLength);
+}
+
+function isWord(stretch: readonly Keystroke[]): boolean {
+  const word = describeStretch(stretch, findPause(stretch[0]!));
+  return word.tookMs <= (word.length - 1) * MAX_WORD_MEAN_INTERVAL_MS && isSpokenPhrase(word, MAX_WORD_LENGTH);
+}
+
+const describeStretch = ([, ...others]: readonly Keystroke[], pauseMs: number) => ({
+  length: others.length + 1,
+  tookMs: others.reduce((total, { intervalMs }) => total + intervalMs!, 0),
+  pauseMs,
+});
+
+/** A text expander erases an abbreviation of at least this many characters. */
+const MIN_ABBREVIATION_LENGTH = 2;
+
+/**
+ * Leaves out what a text expander types: somebody writes an abbreviation, and a program erases it faster than hands can, and
+ * types at once what it stands for. Programs that write by themselves hold no key as long as a finger, so nothing before was
+ * written by hand.
+ */
+function leaveOutExpansions(keys: readonly Keystroke[]): Keystroke[] {
+  let writtenByHand = 0;
+  let erased = 0;
+  let isExpansion = false;
+  let last: Keystroke | undefined;
+  return keys.filter((key) => {
+    const pauseMs = last ? key.pressedMs - last.pressedMs : Number.POSITIVE_INFINITY;
+    if (key.kind === 'backspace') {
+      isExpansion = false;
+      erased = erased > 0 && pauseMs <= MAX_MEAN_INTERVAL_MS ? erased + 1 : 1;
+    }
+    if (key.isCharacter) {
+      const isErasedAtOnce = erased >= MIN_ABBREVIATION_LENGTH && writtenByHand >= erased;
+      isExpansion = (isExpansion || isErasedAtOnce) && pauseMs < MIN_WORD_PAUSE_MS;
+      const isOfHand = !isExpansion && (key.heldMs === null || key.heldMs >= MIN_HELD_MS);
+      writtenByHand = isOfHand ? writtenByHand + 1 : 0;
+      erased = 0;
+    }
+    last = key;
+    return !isExpansion;
+  });
 }
 
 /** Whether a program typed what could have been spoken or chosen in the pause before it. */

@@ -4,12 +4,13 @@ export const capitalWithoutShiftRule: Rule = {
   ...{ flag: 'capital-without-shift', group: 'integrity', expected: 'below 0.6 of the capitals' },
   sees: 'Capitals that were typed on a keyboard without Shift and Caps Lock.',
   needs:
-    '3 capitals from keys with a code, without phrases after a pause; not in Firefox, which can hide Shift for privacy',
+    '3 capitals from keys with a code, without phrases after a pause and what a text expander types; not in Firefox, ' +
+    'which can hide Shift for privacy',
   plainly: 'Capitals were typed without Shift or Caps Lock. A keyboard cannot do that.',
   exempts: {
     touch: 'is not judged',
     'switch-access': 'an on-screen keyboard holds Shift, or its keys have no code',
-    dictation: 'its keys have no code, or come as phrases after a pause in which they can be spoken',
+    dictation: 'its keys have no code, or come as phrases or words after a pause in which they can be spoken',
     'input-method': 'its keys are no capitals, or have no code',
     autofill: 'its keys have no code, or a script made them',
   },

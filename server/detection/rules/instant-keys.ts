@@ -7,8 +7,8 @@ export const instantKeysRule: Rule = {
   ...{ flag: 'instant-keys', group: 'typing', expected: 'a median of 30 ms or more' },
   sees: 'Keys that are released at once: half of them in less than 30 ms.',
   needs:
-    '10 keys in a text area, or 40 in all, so more than a typed password or a scanned card; a clock that is not ' +
-    'rounded to 100 ms',
+    '10 keys in a text area, or 40 in all, so more than a typed password or a scanned card, without what a text ' +
+    'expander types; a clock that is not rounded to 100 ms',
   plainly:
     'Keys were released as soon as they were pressed. Fingers take longer; a tablet that controls a remote desktop ' +
     'does not tell how long.',

@@ -5,7 +5,7 @@ import type { Rule } from './rule';
 export const TYPING_EXEMPTIONS: Rule['exempts'] = {
   touch: 'is not judged: keys of a keyboard on the screen can have codes',
   'switch-access': 'slow typing and short phrases after a pause (word completion) are not judged',
-  dictation: 'its keys have no code, or come as phrases after a pause in which they can be spoken',
+  dictation: 'its keys have no code, or come as phrases or words after a pause in which they can be spoken',
   'input-method': 'its keys write no characters, or have no code',
   autofill: 'too few keys in a single line, or made by a script',
 };

@@ -5,7 +5,9 @@ import { isEnoughTyping, isSlowTyping, TYPING_EXEMPTIONS, TYPING_REFERENCE } fro
 export const uniformTypingRule: Rule = {
   ...{ flag: 'uniform-typing', group: 'typing', expected: 'a variation of 0.3 or more' },
   sees: 'Keys that follow each other faster than 40 ms or at almost equal times.',
-  needs: '20 intervals, of 10 keys in a text area or 40 in all; a clock that is not rounded to 100 ms',
+  needs:
+    '20 intervals, of 10 keys in a text area or 40 in all, without what a text expander types; a clock that is not ' +
+    'rounded to 100 ms',
   plainly: 'Keys followed each other in a beat, or faster than hands can type. People vary.',
   exempts: TYPING_EXEMPTIONS,
   touches: {},

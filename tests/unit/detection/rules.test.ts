@@ -78,6 +78,18 @@ const spoken =
     builder.wait(spokenMs);
     keys(count, { kind, heldMs: 2, gapMs: () => 5 })(builder);
   };
+/** Words that a dictation program types one by one, as it hears them. */
+const streamed = (count: number, kind = 'letter', pauseMs = (i: number) => 220 + 23 * (i % 5)): Build =>
+  keys(count, { kind, heldMs: 1, gapMs: (i) => (i % 6 === 0 ? pauseMs(i) : 3) });
+/** Abbreviations, each of which a text expander replaces by a text. */
+const expanded =
+  (count: number, length: number, { kind = 'letter', heldMs = 80, erasingMs = 2 } = {}): Build =>
+  (builder) =>
+    times(count, () => {
+      keys(4, { heldMs, gapMs: (i) => 40 + 61 * (i % 3) })(builder.wait(3_000));
+      times(3, () => builder.wait(erasingMs).key('backspace', 1, trusted | hasCode | multiline));
+      keys(length, { kind, heldMs: 1, gapMs: () => 4 })(builder);
+    });
 /** Somebody who moves the mouse for a while. */
 const idle =
   (ms: number): Build =>
@@ -366,6 +378,8 @@ const CASES: Record<string, Case[]> = {
     ['an on-screen keyboard or dictation', 'notMeasured', keys(5, { kind: 'capital', flags: trusted })],
     ['dictation that brings its own keymap', 'notMeasured', spoken(5, 'capital')],
     ['sentences that are dictated so', 'notMeasured', spoken(100, 'capital')],
+    ['words that are dictated so one by one', 'notMeasured', streamed(60, 'capital')],
+    ['a text expander that brings its own keymap', 'notMeasured', expanded(2, 100, { kind: 'capital' })],
     ['a program that types at once', 'found', keys(100, { kind: 'capital', heldMs: 1, gapMs: () => 5 })],
     ['touch', 'notMeasured', both(touch, keys(5, { kind: 'capital' }))],
     ['Firefox', 'notMeasured', keys(5, { kind: 'capital' }), {}, FIREFOX],
@@ -455,6 +469,11 @@ const CASES: Record<string, Case[]> = {
       'found',
       both(idle(60_000), focuses(1), spoken(100, 'letter', 800)),
     ],
+    ['words that a dictation program types one by one', 'notMeasured', streamed(120)],
+    ['words that come faster than anybody speaks', 'found', streamed(120, 'letter', () => 140)],
+    ['what a text expander types', 'notFound', expanded(3, 150)],
+    ['a text expander of which a program writes the abbreviation', 'found', expanded(3, 150, { heldMs: 2 })],
+    ['a text that is typed after somebody erased some letters', 'found', expanded(3, 150, { erasingMs: 130 })],
     ['a password that a program types', 'notMeasured', keys(30, { heldMs: 2, field: 0 })],
     ['a switch, an eye tracker, an on-screen keyboard', 'notMeasured', keys(40, { heldMs: 2, gapMs: () => 700 })],
     ['dictation or a text expander', 'notMeasured', keys(40, { heldMs: 0, flags: trusted })],
@@ -477,6 +496,8 @@ const CASES: Record<string, Case[]> = {
       'notMeasured',
       keys(80, { heldMs: 2, gapMs: (i) => (i % 20 === 0 ? 1_500 : 5) }),
     ],
+    ['words that a dictation program types one by one', 'notMeasured', streamed(120)],
+    ['what a text expander types', 'notMeasured', expanded(3, 150)],
     ['few keys', 'notMeasured', keys(15, { gapMs: () => 60 })],
     ['a keyboard on the screen', 'notMeasured', both(touch, pageTurn, keys(25, { gapMs: (i) => 60 + (i % 3) }))],
     ['a password that a program types', 'notMeasured', keys(30, { gapMs: () => 5, field: 0 })],

@@ -90,6 +90,11 @@ const expanded =
       times(3, () => builder.wait(erasingMs).key('backspace', 1, trusted | hasCode | multiline));
       keys(length, { kind, heldMs: 1, gapMs: () => 4 })(builder);
     });
+/** Keys on a keyboard whose letters are modifiers while they are held: it sends a letter when the finger leaves it. */
+const tapped =
+  (count: number, isDual = (i: number) => i % 10 < 8): Build =>
+  (builder) =>
+    times(count, (i) => keys(1, { heldMs: isDual(i) ? 1 : 80, gapMs: () => 40 + 61 * (i % 7) })(builder));
 /** Somebody who moves the mouse for a while. */
 const idle =
   (ms: number): Build =>
@@ -454,6 +459,8 @@ const CASES: Record<string, Case[]> = {
     ['keys that are released at once', 'found', keys(10, { heldMs: 2 })],
     ['many in a single line', 'found', keys(40, { heldMs: 2, field: 0 })],
     ['keys that are held', 'notFound', keys(10)],
+    ['a keyboard that sends most keys when they are tapped', 'notFound', tapped(100)],
+    ['a program that holds a key now and then', 'found', tapped(100, (i) => i % 20 > 0)],
     ['a keyboard on the screen', 'notMeasured', both(touch, pageTurn, keys(40, { heldMs: 2 }))],
     ['few keys', 'notMeasured', keys(9, { heldMs: 2 })],
     ['a clause that a dictation program types', 'notMeasured', keys(80, { heldMs: 2, gapMs: () => 5 })],

@@ -1,11 +1,13 @@
 import { findPresses } from '../mouse-presses';
 import { computeDeviation, computeMedian } from '../statistics';
-import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
+import { decide, hasCoarseClock, isFirefox, NOT_MEASURED, type Rule } from './rule';
 
 export const instantPressRule: Rule = {
   ...{ flag: 'instant-press', group: 'pointer', expected: '12 ms or more, and not always the same' },
   sees: 'Buttons that are held for less than 12 ms, in the exact middle; or always equally long.',
-  needs: '3 presses of a mouse, 5 to call them equal; a clock that is not rounded to 100 ms',
+  needs:
+    '3 presses of a mouse, 5 to call them equal; a clock that is not rounded to 100 ms, nor, to call them equal, to the ' +
+    'sixtieth of a second, as in Firefox that resists fingerprinting',
   plainly: 'The mouse button was held for almost no time, or always equally long. A finger cannot do that.',
   exempts: {
     touch: 'only a mouse is judged',
@@ -23,7 +25,8 @@ export const instantPressRule: Rule = {
     const hasty = findPresses(features, 'hasty');
     if (holds.count < 3 || hasCoarseClock(features)) return NOT_MEASURED;
     const median = computeMedian(holds);
-    const isConstant = holds.count >= 5 && median >= MIN_CONSTANT_MS && computeDeviation(holds) < MAX_DEVIATION_MS;
+    const isEqual = median >= MIN_CONSTANT_MS && computeDeviation(holds) < MAX_DEVIATION_MS;
+    const isConstant = holds.count >= 5 && isEqual && !(isFirefox(features) && isOfFrames(median));
     const isHasty = hasty.marked * 2 >= hasty.count;
     return decide(isHasty || isConstant, median, (isHasty ? hasty : findPresses(features, 'released')).momentsMs);
   },
@@ -32,3 +35,8 @@ export const instantPressRule: Rule = {
 /** Software for trackpads and switches can make equal presses that are shorter. */
 const MIN_CONSTANT_MS = 12;
 const MAX_DEVIATION_MS = 1;
+
+const FRAME_MS = 1_000 / 60;
+const ROUNDING_MS = 0.2;
+/** Whether a time is as a clock gives it that is rounded to frames, as in Tor Browser: there holds between 80 and 110 ms are often equal. */
+const isOfFrames = (ms: number): boolean => Math.abs(ms - Math.round(ms / FRAME_MS) * FRAME_MS) <= ROUNDING_MS;

@@ -432,6 +432,8 @@ const CASES: Record<string, Case[]> = {
     ['a tap where pointers stand between pixels', 'notFound', presses(3, { x10: 1_005 }, { heldMs: (i) => 7 + i })],
     ['a dwell clicker', 'notFound', presses(5, { offsetX10: 90 }, { heldMs: () => 0 })],
     ['always the same', 'found', presses(5, {}, { heldMs: () => 100 })],
+    ['always the same in Firefox', 'found', presses(5, {}, { heldMs: () => 95 }), {}, FIREFOX],
+    ['a browser that rounds times to frames', 'notFound', presses(5, {}, { heldMs: () => 250 / 3 }), {}, FIREFOX],
     ['as people do', 'notFound', presses(5)],
     ['a tap on a trackpad', 'notFound', presses(5, { offsetX10: 90 }, { heldMs: (i) => 3 * i })],
     ['two presses', 'notMeasured', presses(2, {}, { heldMs: () => 0 })],

@@ -18,7 +18,10 @@ export const MS_PER_SPOKEN_CHARACTER = 25;
 /** Programs type the keys of a phrase faster than hands. On a busy machine the 12 ms of xdotool become 50. */
 const MAX_MEAN_INTERVAL_MS = 80;
 
-/** Dictation that streams types each word as soon as it is heard: what comes after a shorter pause is at most a long word. */
+/**
+ * Dictation that streams types each word as soon as it is heard, and a stenographer’s machine at each stroke: what comes after a
+ * shorter pause is at most a long word.
+ */
 const MIN_WORD_PAUSE_MS = 150;
 const MAX_WORD_LENGTH = 24;
 /** Hands write a few keys of a word almost as fast as a phrase comes on a busy machine, but not faster than this. */
@@ -30,8 +33,12 @@ const MAX_WORD_MEAN_INTERVAL_MS = 50;
  */
 export function leaveOutPhrases(keys: readonly Keystroke[]): Keystroke[] {
   const typed = leaveOutExpansions(keys).filter(isTyped);
-  return leaveOutStretches(leaveOutStretches(typed, MIN_PHRASE_PAUSE_MS, isPhrase), MIN_WORD_PAUSE_MS, isWord);
+  // Somebody whose machine writes words at once: a stenographer has phrases, too, that come as fast as words.
+  if (leaveOutWords(typed).length * 2 < typed.length) return [];
+  return leaveOutWords(leaveOutStretches(typed, MIN_PHRASE_PAUSE_MS, isPhrase));
 }
+
+const leaveOutWords = (keys: readonly Keystroke[]) => leaveOutStretches(keys, MIN_WORD_PAUSE_MS, isWord);
 
 /** Leaves out some of the stretches between pauses. */
 function leaveOutStretches(

@@ -81,6 +81,11 @@ const spoken =
 /** Words that a dictation program types one by one, as it hears them. */
 const streamed = (count: number, kind = 'letter', pauseMs = (i: number) => 220 + 23 * (i % 5)): Build =>
   keys(count, { kind, heldMs: 1, gapMs: (i) => (i % 6 === 0 ? pauseMs(i) : 3) });
+/** Strokes of a stenographer, each of which writes a word at once, and some of them a phrase. */
+const stroked =
+  (count: number): Build =>
+  (builder) =>
+    times(count, (i) => keys(i % 8 === 7 ? 18 : 6, { heldMs: 1, gapMs: () => 1 })(builder.wait(200 + 23 * (i % 5))));
 /** Abbreviations, each of which a text expander replaces by a text. */
 const expanded =
   (count: number, length: number, { kind = 'letter', heldMs = 80, erasingMs = 2 } = {}): Build =>
@@ -479,6 +484,7 @@ const CASES: Record<string, Case[]> = {
       both(idle(60_000), focuses(1), spoken(100, 'letter', 800)),
     ],
     ['words that a dictation program types one by one', 'notMeasured', streamed(120)],
+    ['strokes of a stenographer', 'notMeasured', stroked(40)],
     ['words that come faster than anybody speaks', 'found', streamed(120, 'letter', () => 140)],
     ['what a text expander types', 'notFound', expanded(3, 150)],
     ['a text expander of which a program writes the abbreviation', 'found', expanded(3, 150, { heldMs: 2 })],
@@ -506,6 +512,7 @@ const CASES: Record<string, Case[]> = {
       keys(80, { heldMs: 2, gapMs: (i) => (i % 20 === 0 ? 1_500 : 5) }),
     ],
     ['words that a dictation program types one by one', 'notMeasured', streamed(120)],
+    ['strokes of a stenographer', 'notMeasured', stroked(40)],
     ['what a text expander types', 'notMeasured', expanded(3, 150)],
     ['few keys', 'notMeasured', keys(15, { gapMs: () => 60 })],
     ['a keyboard on the screen', 'notMeasured', both(touch, pageTurn, keys(25, { gapMs: (i) => 60 + (i % 3) }))],

@@ -10,7 +10,7 @@ export const devtoolsProtocolRule: Rule = {
   needs: 'Chromium, and a page that is not in a frame',
   plainly: 'Something inspects the page while it runs. Automation does that all the time, developers sometimes.',
   exempts: {
-    zoom: 'makes the page smaller on no side, as the comparison is in one unit',
+    zoom: 'a page that is zoomed out, below pixel ratio 1, is compared as large as it is; one that is zoomed in looks smaller',
     'pixel-ratio': 'window and page are compared in one unit',
     'remote-desktop': 'attaches nothing to the browser',
   },
@@ -35,5 +35,9 @@ const MIN_NAME_READS = 3;
 /** Bars of a browser are smaller, docked developer tools are larger. */
 const MAX_BARS = { width: 100, height: 250 };
 
-const hasDockedTools = ({ v: [outerWidth, outerHeight, innerWidth, innerHeight] }: BeaconEnvironment): boolean =>
-  outerWidth - innerWidth > MAX_BARS.width || outerHeight - innerHeight > MAX_BARS.height;
+/** A page that is zoomed out says larger sizes than its window, whose sizes do not change with the zoom. */
+function hasDockedTools({ v }: BeaconEnvironment): boolean {
+  const [outerWidth, outerHeight, innerWidth, innerHeight] = v;
+  const scale = Math.min(v[9] / 1_000, 1);
+  return outerWidth - innerWidth * scale > MAX_BARS.width || outerHeight - innerHeight * scale > MAX_BARS.height;
+}

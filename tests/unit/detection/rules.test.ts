@@ -253,6 +253,18 @@ const CASES: Record<string, Case[]> = {
       { q: [1, 3], ...sizes([1400, 900, 1385, 400, ...WINDOW.slice(4)]) },
     ],
     [
+      'docked developer tools beside a page that is zoomed out',
+      'notMeasured',
+      nothing,
+      { q: [1, 1], v: [1490, 1180, 1854, 2066, 1500, 1300, 1300, 10, 20, 500] },
+    ],
+    [
+      'a program in a window that is zoomed out',
+      'found',
+      nothing,
+      { q: [1, 1], v: [1490, 1180, 2970, 2066, 1500, 1300, 1300, 10, 20, 500] },
+    ],
+    [
       'developer tools at the side',
       'notMeasured',
       nothing,

@@ -14,6 +14,9 @@ export interface OpenDeed<Deed> {
 
 /** What goes on in a document while its events are measured one after the other. Times are those of its clock. */
 export interface DocumentState {
+  /** Where the last move led, and whether the pointer has left that place since the last summary of moves. */
+  pointer: { x: number; y: number };
+  hasTravelled: boolean;
   /** Where the pointer was at the last press; null where that says nothing about the next one. */
   rest: { x: number; y: number } | null;
   /** Moves since then: those that are in the trace, and those that were counted. */
@@ -62,6 +65,8 @@ export interface DocumentState {
 export const NEVER = Number.NEGATIVE_INFINITY;
 export const createDocumentState = (): DocumentState => ({
   rest: null,
+  pointer: { x: 0, y: 0 },
+  hasTravelled: false,
   moveEvents: 0,
   moveCount: 0,
   press: null,

@@ -12,10 +12,14 @@ const STIRS: ReadonlySet<EventCode> = new Set([
   ...[EventCode.Clipboard, EventCode.Composition],
 ]);
 
-/** Measures a move, of which nothing but its time matters. */
-export function measureMove(state: DocumentState, timeMs: number): void {
+/** Measures a move: when it was, and whether the pointer went anywhere. */
+export function measureMove(state: DocumentState, timeMs: number, x: number, y: number): void {
   if (state.pageMs === NEVER) state.pageMs = timeMs;
   state.moveEvents++;
+  const { pointer } = state;
+  state.hasTravelled ||= x !== pointer.x || y !== pointer.y;
+  pointer.x = x;
+  pointer.y = y;
   noticeStir(state, timeMs);
 }
 
@@ -33,7 +37,8 @@ export function measureEvent(state: DocumentState, event: TraceEvent, deeds: Dee
   switch (event.code) {
     case EventCode.MoveSummary:
       state.moveCount += event.count;
-      addMoves(deeds.moves, event);
+      addMoves(deeds.moves, event, state.hasTravelled);
+      state.hasTravelled = false;
       return;
     case EventCode.Scroll:
       takeScroll(state, event, deeds);

@@ -14,13 +14,17 @@ import { awaitFocus, hasFocusBefore } from './press-focus';
 
 // What a pointer does: moves, presses, clicks and scrolling.
 
-/** Adds what a batch says of its moves. */
+/**
+ * Adds what a batch says of its moves. A page can lock the pointer, for example to look around in a laboratory: then its place stays,
+ * and only the distances tell that it moves.
+ */
 export function addMoves(
   sum: Moves,
   { count, mismatched, fractional, coalesced, atMs }: Event<EventCode.MoveSummary>,
+  hasTravelled: boolean,
 ): void {
   sum.count += count;
-  sum.mismatched += mismatched;
+  if (hasTravelled) sum.mismatched += mismatched;
   sum.fractional += fractional;
   sum.maxCoalesced = Math.max(sum.maxCoalesced, coalesced);
   sum.atMs ??= atMs;

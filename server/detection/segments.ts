@@ -162,6 +162,7 @@ function readBatch(
   const startMs = ev.length > 0 ? findServerTime(ev[1]! / 10, batch, anchor) : madeAtMs;
   let segment = segments.at(-1) ?? openSegment(reading, startMs);
   if (batch.e) addEnvironment(segment, findEnvironment(batch.e), startMs);
+  let [x, y] = [0, 0];
   visitEvents(ev, (code, timeMs, fieldsAt) => {
     const pauseMs = Math.min(Math.max(timeMs - reading.lastTimeMs, 0), MAX_PAUSE_MS);
     const isNewPage = code === EventCode.Page && segment.eventCount > 0;
@@ -176,7 +177,9 @@ function readBatch(
     }
     segment.eventCount++;
     if (code === EventCode.Move) {
-      measureMove(state, timeMs);
+      x += ev[fieldsAt]!;
+      y += ev[fieldsAt + 1]!;
+      measureMove(state, timeMs, x, y);
     } else {
       const atMs = findServerTime(timeMs, batch, anchor);
       measureEvent(state, readEvent(ev, { code, timeMs, atMs }, fieldsAt), segment.deeds);

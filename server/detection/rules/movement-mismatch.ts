@@ -2,7 +2,9 @@ import { decide, hasPlainPixels, isChromium, NOT_MEASURED, type Rule } from './r
 
 export const movementMismatchRule: Rule = {
   ...{ flag: 'movement-mismatch', group: 'integrity', expected: 'below 0.2 of the moves' },
-  sees: 'Moves whose `movementX` and `movementY` are not the distance to the move before.',
+  sees:
+    'Moves whose `movementX` and `movementY` are not the distance to the move before. Those of a pointer that the page ' +
+    'has locked do not count.',
   needs: '30 moves in Chromium at pixel ratio 1, without frames and pens',
   plainly: 'The distances that the mouse reports do not fit its positions. They come from one device and must agree.',
   exempts: {

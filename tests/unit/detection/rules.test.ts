@@ -54,6 +54,14 @@ const moves =
   (count: number, odd: Parameters<TraceBuilder['move']>[2] = {}): Build =>
   (builder) =>
     times(count, (i) => builder.wait(15).move(300 + (i % 50), 300, odd));
+/** Moves of a pointer that the page has locked: its place stays, whatever the mouse says. */
+const locked =
+  (count: number): Build =>
+  (builder) => {
+    builder.summarise();
+    times(count, () => builder.wait(15).move(329, 300, { mismatched: true }));
+    builder.summarise();
+  };
 /** Keys, each of which writes one character. */
 const keys =
   (
@@ -389,6 +397,7 @@ const CASES: Record<string, Case[]> = {
     ['moves that do not add up', 'found', moves(30, { mismatched: true })],
     ['moves that do', 'notFound', moves(30)],
     ['few moves', 'notMeasured', moves(29, { mismatched: true })],
+    ['a pointer that the page locks', 'notFound', both(moves(30), locked(300), moves(30))],
     ['another pixel ratio', 'notMeasured', moves(30, { mismatched: true }), sizes([...WINDOW.slice(0, 9), 2000])],
     ['Firefox', 'notMeasured', moves(30, { mismatched: true }), {}, FIREFOX],
   ],

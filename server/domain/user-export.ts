@@ -23,8 +23,10 @@ import { createMentionFinder, type MentionFinder, mayMention } from './mentions'
 // All that is held about a user, as JSON that is read from the database page by page.
 
 const PAGE_ROWS = 50;
-/** Each with its events and scores, of which a long session has thousands. */
+/** Each with the first rows of its events, scores and the like. */
 const PAGE_SESSIONS = 4;
+/** A visitor can make any number of events, and a script of labels, so that no statement could read all of them in time. */
+const PART_ROWS = 200;
 const SCANNED_ROWS = 2_000;
 
 interface Exported {
@@ -52,7 +54,11 @@ export async function* writeUserExport(
     yield `,"${name}":[`;
     let separator = '';
     for await (const row of section(exported)) {
-      yield separator + row;
+      if (typeof row === 'string') yield separator + row;
+      else {
+        yield separator;
+        yield* row;
+      }
       separator = ',';
     }
     yield ']';
@@ -74,12 +80,19 @@ const READ_USER = `
          or exists (select from writing_scores where integration_id = $1 and user_id = $2)
          or exists (select from anomalies where integration_id = $1 and user_id = $2) as "isKnown"`;
 
-type Section = (exported: Exported) => AsyncIterable<string>;
+/** Rows as JSON, long ones in pieces. */
+type Section = (exported: Exported) => AsyncIterable<string | AsyncIterable<string>>;
 
 /** A row as JSON, and where the walk goes on after it. */
 interface Row {
   json: string;
   key: string[];
+}
+
+/** The next rows of a session in another table, and the key of the last one if there may be more. */
+interface PartRows {
+  rows: string | null;
+  last: string | null;
 }
 
 /** Columns that say what staff or a key did: they are not the user's data. */
@@ -107,17 +120,17 @@ function show(table: PgTable, alias: string): string {
   return selectColumns(table, alias, names as never[]);
 }
 
-/** Reads the rows of a user, page by page along an index on `user_id` and the two columns of `key`. */
-function listOfUser(
+/** Walks the rows of a user, page by page along an index on `user_id` and the two columns of `key`. */
+function walkOfUser<Found extends Row>(
   table: PgTable,
   alias: string,
   key: [first: string, second: string],
   { more = '', pageRows = PAGE_ROWS } = {},
-): Section {
+): (exported: Exported) => AsyncIterable<Found> {
   const [first, second] = key.map((column) => `${alias}.${column}`);
   const read = (condition: string) => `
-    select row_to_json(shown)::text as json, array[${first}::text, ${second}::text] as key
-      from ${getTableConfig(table).name} ${alias} cross join lateral (select ${show(table, alias)} ${more}) shown
+    select row_to_json(shown)::text as json, array[${first}::text, ${second}::text] as key ${more}
+      from ${getTableConfig(table).name} ${alias} cross join lateral (select ${show(table, alias)}) shown
      where ${alias}.integration_id = $1 and ${alias}.user_id = $2 ${condition}
      order by ${first}, ${second} limit ${pageRows}`;
   const begin = read('');
@@ -126,28 +139,77 @@ function listOfUser(
     let key: string[] = [];
     for (let count = pageRows; count === pageRows; ) {
       const parameters = [context.integration.id, userId, ...key];
-      const rows = await context.db.query<Row>(key.length === 0 ? begin : goOn, parameters);
-      for (const { json } of rows) yield json;
+      const rows = await context.db.query<Found>(key.length === 0 ? begin : goOn, parameters);
+      yield* rows;
       key = rows.at(-1)?.key ?? [];
       count = rows.length;
     }
   };
 }
 
-/** The rows of a session in another table, as a JSON array. */
-const nested = (name: string, table: PgTable, order: string, condition = 'true') => `,
-  (select coalesce(json_agg(row_to_json(n) order by t.${order}), '[]')
-     from ${getTableConfig(table).name} t cross join lateral (select ${show(table, 't')}) n
-    where t.integration_id = s.integration_id and t.session_id = s.id and ${condition}) as "${name}"`;
+function listOfUser(...walk: Parameters<typeof walkOfUser>): Section {
+  const walkRows = walkOfUser(...walk);
+  return async function* (exported) {
+    for await (const { json } of walkRows(exported)) yield json;
+  };
+}
 
-const SESSION_PARTS = [
-  nested('events', sessionEvents, 'sequence'),
-  nested('scores', sessionScores, 'scored_at'),
-  nested('matches', sessionCorrelations, 'correlated_at', 't.user_id = $2'),
-  nested('verdicts', sessionVerdicts, 'entry'),
-  nested('anomalies', anomalies, 'id', 't.user_id is null'),
-  nested('collected', collectedSessions, 'created_at'),
-].join('');
+/** What a session `s` has in another table, in the order of a column that tells its rows apart. */
+function partOf(table: PgTable, order: string, condition = 'true') {
+  const column = getTableColumns(table)[order]!;
+  const place = `t.${column.name}`;
+  const read = (isNext: string) => `
+    select string_agg(json, ',' order by place) as rows,
+           case when count(*) = ${PART_ROWS} then max(place)::text end as last
+      from (select row_to_json(n)::text as json, ${place} as place
+              from ${getTableConfig(table).name} t cross join lateral (select ${show(table, 't')}) n
+             where t.integration_id = s.integration_id and t.session_id = s.id and ${condition} ${isNext}
+             order by ${place} limit ${PART_ROWS}) found`;
+  const next = `
+    select part.* from sessions s cross join lateral (${read(`and ${place} > $3::${column.getSQLType()}`)}) part
+     where s.integration_id = $1 and s.id = $2`;
+  return { first: read(''), next };
+}
+
+const SESSION_PARTS = {
+  events: partOf(sessionEvents, 'sequence'),
+  scores: partOf(sessionScores, 'scoredAt'),
+  matches: partOf(sessionCorrelations, 'correlatedAt', 't.user_id = s.user_id'),
+  verdicts: partOf(sessionVerdicts, 'entry'),
+  anomalies: partOf(anomalies, 'id', 't.user_id is null'),
+  collected: partOf(collectedSessions, 'createdAt'),
+};
+type PartName = keyof typeof SESSION_PARTS;
+const PART_NAMES = Object.keys(SESSION_PARTS) as PartName[];
+
+type SessionRow = Row & { id: string } & Record<PartName, PartRows>;
+
+const walkSessionsOfUser = walkOfUser<SessionRow>(sessions, 's', ['created_at', 'id'], {
+  more: `, s.id${PART_NAMES.map((name) => `, (select to_json(part) from (${SESSION_PARTS[name].first}) part) as "${name}"`).join('')}`,
+  pageRows: PAGE_SESSIONS,
+});
+
+async function* listSessionsOfUser(exported: Exported) {
+  for await (const session of walkSessionsOfUser(exported)) yield writeSession(exported, session);
+}
+
+/** Writes a session with its parts, each page by page. */
+async function* writeSession({ context }: Exported, session: SessionRow): AsyncGenerator<string> {
+  yield session.json.slice(0, -1);
+  for (const name of PART_NAMES) {
+    yield `,"${name}":[`;
+    let part: PartRows | undefined = session[name];
+    while (part?.rows) {
+      yield part.rows;
+      if (part.last === null) break;
+      const parameters: string[] = [context.integration.id, session.id, part.last];
+      [part] = await context.db.query<PartRows>(SESSION_PARTS[name].next, parameters);
+      if (part?.rows) yield ',';
+    }
+    yield ']';
+  }
+  yield '}';
+}
 
 interface Mentions {
   table: PgTable;
@@ -209,7 +271,7 @@ function listMentions({ table, text, isOfUser = 'false', more = '', order = BY_I
 
 const SECTIONS = new Map(
   Object.entries<Section>({
-    sessions: listOfUser(sessions, 's', ['created_at', 'id'], { more: SESSION_PARTS, pageRows: PAGE_SESSIONS }),
+    sessions: listSessionsOfUser,
     devices: listOfUser(deviceConfirmations, 't', ['first_confirmed_at', 'fingerprint']),
     anomalies: listOfUser(anomalies, 't', ['detected_at', 'id']),
     writing: listOfUser(writingScores, 't', ['scored_at', 'session_id']),

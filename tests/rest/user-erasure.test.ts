@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unpackBatch, unpackTrace } from '../../server/collector/packing';
+import type { DomainContext } from '../../server/domain/context';
 import { pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
+import { writeUserExport } from '../../server/domain/user-export';
 import { openPageSite, Tab } from '../support/beacon';
 import { foldCounts } from '../support/count-rows';
 import { Customer, pathOf } from '../support/customer';
@@ -657,6 +659,27 @@ describe('an export', () => {
     const many = data.auditEntries.filter(({ subjectId }: { subjectId: string }) => subjectId === 'other');
     const found = many.map(({ details }: { details: { n: number } }) => details.n);
     expect(found.sort((a: number, b: number) => a - b)).toEqual(Array.from({ length: 10 }, (_, i) => 500 * (i + 1)));
+  });
+
+  it('reads what a session has in pieces, however much that is', async () => {
+    const customer = await createAda();
+    const { sql } = server.database.db;
+    // A page of somebody who wants the export to fail, and a program that labels again and again.
+    await sql`
+      insert into session_events (integration_id, session_id, sequence, type, timestamp, url, event_count)
+      select ${customer.id}, 's1', n, 'navigation', now(), 'https://lms.example.edu/' || repeat('x', 2000), 1
+        from generate_series(1, 1999) n`;
+    await sql`
+      insert into session_verdicts (integration_id, session_id, decided_at, label, notes, actor_kind)
+      select ${customer.id}, 's1', now(), 1, repeat('x', 1000), 'ApiKey' from generate_series(1, 1000) n`;
+    const context = { db: server.service.db, integration: { id: customer.id } } as DomainContext;
+    const pieces: string[] = [];
+    for await (const piece of writeUserExport(context, ID)) pieces.push(piece);
+    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(600_000);
+    const [session, other] = JSON.parse(pieces.join('')).sessions;
+    expect(session.events.map(({ sequence }: { sequence: number }) => sequence)).toEqual([...Array(2000).keys()]);
+    expect(session.verdicts).toHaveLength(1001);
+    expect(other).toMatchObject({ id: 's2', events: [], scores: [] });
   });
 
   it('is 404 for a user of another integration', async () => {

@@ -11,6 +11,7 @@ export const userExportSchema = z.object({
   sessions: rows(
     'Sessions, with their events, scores, matches, verdicts and anomalies, and what the pixel said of the network.',
   ),
+  matches: rows('Matches with sessions that count as another user’s: the user was there before, or was thought to be.'),
   devices: rows('Devices that were confirmed as theirs.'),
   anomalies: rows('Anomalies about them.'),
   writing: rows('Scores of what they wrote.'),

@@ -234,6 +234,14 @@ const BY_ID: Order = {
   ...{ columns: 't.id', asTexts: 't.id', first: [''] },
   readFrom: (parameter) => `${parameter}::text::json ->> 0`,
 };
+const BY_MATCH: Order = {
+  ...{
+    columns: 't.session_id, t.correlated_at',
+    asTexts: 't.session_id, t.correlated_at::text',
+    first: ['', '-infinity'],
+  },
+  readFrom: (parameter) => `${parameter}::text::json ->> 0, (${parameter}::text::json ->> 1)::timestamptz`,
+};
 const BY_TIME: Order = {
   ...{ columns: 't.occurred_at, t.id', asTexts: 't.occurred_at::text, t.id', first: ['-infinity', ''] },
   readFrom: (parameter) => `(${parameter}::text::json ->> 0)::timestamptz, ${parameter}::text::json ->> 1`,
@@ -272,6 +280,13 @@ function listMentions({ table, text, isOfUser = 'false', more = '', order = BY_I
 const SECTIONS = new Map(
   Object.entries<Section>({
     sessions: listSessionsOfUser,
+    matches: listMentions({
+      table: sessionCorrelations,
+      text: "''",
+      isOfUser: `t.user_id = $5 and not exists (
+       select from sessions s where s.integration_id = $1 and s.id = t.session_id and s.user_id = $5)`,
+      order: BY_MATCH,
+    }),
     devices: listOfUser(deviceConfirmations, 't', ['first_confirmed_at', 'fingerprint']),
     anomalies: listOfUser(anomalies, 't', ['detected_at', 'id']),
     writing: listOfUser(writingScores, 't', ['scored_at', 'session_id']),

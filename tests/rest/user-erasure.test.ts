@@ -621,6 +621,30 @@ describe('an export', () => {
     expect(answer.text).not.toContain(customer.key.slice(-4));
   });
 
+  it('has the matches with sessions that others had afterwards, in one tab, and not those of the others', async () => {
+    const customer = await createAda();
+    await customer.accept([
+      facts.started('shared'),
+      facts.correlated('shared', ID, { user: ADA, correlatedAt: facts.secondsAgo(19) }),
+      facts.correlated('shared', BEN.id, { user: BEN, correlatedAt: facts.secondsAgo(9) }),
+    ]);
+    const { data } = (await customer.get(userPath(ID, 'export'))).body;
+    expect(data.matches).toEqual([
+      {
+        sessionId: 'shared',
+        userId: ID,
+        confidence: expect.any(Number),
+        correlatedAt: expect.any(String),
+        contextId: null,
+      },
+    ]);
+    expect(data.sessions.map(({ id }: { id: string }) => id)).toEqual(['s1', 's2']);
+    const ben = (await customer.get(userPath(BEN.id, 'export'))).body.data;
+    expect(ben.sessions.map(({ id }: { id: string }) => id).sort()).toEqual(['s3', 'shared']);
+    expect(ben.sessions.at(-1).matches).toMatchObject([{ userId: BEN.id }]);
+    expect(ben.matches).toEqual([]);
+  });
+
   it('has rows as they are stored, and nothing of how they were read', async () => {
     const { data } = (await (await createAda()).get(userPath(ID, 'export'))).body;
     const fieldsOf = ([first]: object[]) => Object.keys(first!).sort().join(' ');

@@ -2502,6 +2502,10 @@ export interface components {
                 sessions: {
                     [key: string]: unknown;
                 }[];
+                /** @description Matches with sessions that count as another user’s: the user was there before, or was thought to be. Each is a row as it is stored. */
+                matches: {
+                    [key: string]: unknown;
+                }[];
                 /** @description Devices that were confirmed as theirs. Each is a row as it is stored. */
                 devices: {
                     [key: string]: unknown;

@@ -349,6 +349,10 @@ class ExportUserResult(TypedDict):
     """
     Sessions, with their events, scores, matches, verdicts and anomalies, and what the pixel said of the network. Each is a row as it is stored.
     """
+    matches: list[dict[str, object]]
+    """
+    Matches with sessions that count as another user’s: the user was there before, or was thought to be. Each is a row as it is stored.
+    """
     devices: list[dict[str, object]]
     """
     Devices that were confirmed as theirs. Each is a row as it is stored.

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import type { AuditAction } from '../../contract/audit';
 import type { Database, Transaction } from '../../db/client';
 import { auditEntries } from '../../db/schema';
@@ -27,11 +28,16 @@ export interface Act {
   details: Record<string, unknown>;
 }
 
-/** Records a change in its own transaction, so that neither is stored without the other. */
+/**
+ * Records a change in its own transaction, so that neither is stored without the other. Changes that a lock puts in an order are listed
+ * in it.
+ */
 export async function recordAct(tx: Transaction, actor: Actor, act: Act): Promise<void> {
   const { kind, id = null, name = null, clientAddress = null } = actor as Partial<Actor & { kind: 'Staff' }> & Actor;
   await tx.insert(auditEntries).values({
     ...{ id: createId('aud'), actorKind: kind, actorId: id, actorName: name, clientAddress },
+    // Not when the transaction began: it may have waited for the lock of another one that began later.
+    occurredAt: sql`clock_timestamp()`,
     ...act,
   });
 }

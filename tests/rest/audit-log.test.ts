@@ -1,11 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../contract/audit';
 import { DEFAULT_KEY_SCOPES } from '../../contract/integrations';
+import type { Database } from '../../db/client';
+import { runUnitOfWork } from '../../db/unit-of-work';
 import { type AuditedContext, asOperator } from '../../server/audit/acts';
 import { createStaff, setStaffPassword } from '../../server/auth/accounts';
 import { mintKey, revokeKey } from '../../server/domain/api-keys';
 import { listLatestAuditEntries } from '../../server/domain/audit-entries';
+import type { DomainContext } from '../../server/domain/context';
 import { createIntegration } from '../../server/domain/integrations';
+import { updateRiskThresholds } from '../../server/domain/risk-thresholds';
 import { setIntegrationPlan } from '../../server/webhooks/plans';
 import type { TestServer } from '../support/server';
 import { createStaffClient, PASSWORD, type StaffClient, startStaffServer, trySignIn } from '../support/staff-client';
@@ -54,6 +59,25 @@ async function act(name: string, input: object, headers = at(tenant.id)) {
   expect([name, answer.status]).toEqual([name, 200]);
   return { result: answer.body.result.data, left: await listNew() };
 }
+
+it('changes at the same time are listed in the order in which they came into effect', async () => {
+  const { id } = await server.createTenant();
+  const setThresholds = (db: Database, mediumAt: number) =>
+    updateRiskThresholds({ ...operator, db, integration: { id } } as DomainContext & AuditedContext, {
+      mediumAt,
+      botAt: 80,
+    });
+  const { db } = server.service;
+  await runUnitOfWork(db, async (earlier) => {
+    await earlier.query('select 1', []);
+    await sleep(5);
+    await setThresholds(db, 10);
+    await setThresholds(earlier, 20);
+  });
+  const [last, first] = await listLatestAuditEntries(db, { integrationId: id, limit: 2 });
+  expect(last!.details).toEqual({ before: { mediumAt: 10, botAt: 80 }, after: { mediumAt: 20, botAt: 80 } });
+  expect(first!.details).toMatchObject({ after: { mediumAt: 10 } });
+});
 
 describe('a change by staff writes one entry', () => {
   const ofTenant = (action: AuditEntry['action'], subjectId: string, details: object) =>

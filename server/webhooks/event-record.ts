@@ -16,8 +16,9 @@ import { readPage } from '../domain/pages';
 
 // The record of webhook events: every event that fired, with or without a subscription, and what became of it for each subscription.
 
-/** How many events a page examines at most. */
+/** How many events a page examines at most, and how many bytes of their payloads: each is parsed, and may have more than 16 KB. */
 export const MAX_EXAMINED_EVENTS = 10_000;
+const MAX_EXAMINED_BYTES = 16 * 1024 * 1024;
 
 /**
  * Lists the events of the integration by position, newest or oldest first. Oldest first ends before the first event that could still
@@ -43,7 +44,7 @@ export async function listWebhookEvents(
       const last = found.at(-1);
       return {
         rows: found.filter(({ isMatch }) => isMatch),
-        stoppedAt: last?.examined === MAX_EXAMINED_EVENTS ? last : undefined,
+        stoppedAt: last?.hasNext || last?.examined === MAX_EXAMINED_EVENTS ? last : undefined,
         endsAt: sort === 'oldest' ? (last ? locate(last) : place) : undefined,
       };
     },
@@ -70,8 +71,11 @@ interface EventRow {
   deliveries: { id: string; subscriptionId: string; status: DeliveryStatus }[];
 }
 
-/** `examined` counts the events that the page has examined, including this one. The last one is returned even if it does not match. */
-type ExaminedRow = EventRow & { examined: number; isMatch: boolean };
+/**
+ * `examined` counts the events that the page has examined, including this one. The last one is returned even if it does not match.
+ * `hasNext`: another one follows, perhaps beyond the bytes of the page.
+ */
+type ExaminedRow = EventRow & { examined: number; hasNext: boolean; isMatch: boolean };
 
 // Deliveries and skips are read by one statement, because sending a skipped event makes the one of the other.
 const SHOWN = `
@@ -90,12 +94,15 @@ const IS_MATCH = `
 function composeWalk(follows: '<' | '>', direction: 'asc' | 'desc', condition: string): string {
   const order = `e.position ${direction}, e.id ${direction}`;
   return `
-  select ${SHOWN}, e.examined, ${IS_MATCH} as "isMatch"
-    from (select e.*, row_number() over (order by ${order})::int as examined, lead(e.id) over (order by ${order}) is null as is_last
+  select ${SHOWN}, e.examined, e.has_next as "hasNext", ${IS_MATCH} as "isMatch"
+    from (select e.*, row_number() over walked::int as examined, lead(e.id) over walked is not null as has_next,
+                 sum(octet_length(e.payload)) over walked as bytes
             from (select e.* from domain_events e
                    where e.integration_id = (select $1::text) and (e.position, e.id) ${follows} ((select $2::bigint), (select $3::text)) ${condition}
-                   order by ${order} limit (select $4::int)) e) e
-   where ${IS_MATCH} or e.is_last
+                   order by ${order} limit (select $4::int)) e
+          window walked as (order by ${order})) e
+   where e.bytes - octet_length(e.payload) < ${MAX_EXAMINED_BYTES}
+     and (${IS_MATCH} or not e.has_next or e.bytes >= ${MAX_EXAMINED_BYTES})
    order by ${order} limit (select $5::int)`;
 }
 

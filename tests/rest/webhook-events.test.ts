@@ -99,6 +99,24 @@ describe('the record of webhook events', () => {
     expect([idsOf(rest.data), rest.pagination.hasMore]).toEqual([['evt_10002'], false]);
   });
 
+  it('examines a bounded number of bytes for a page, which each payload may make longer', async () => {
+    const customer = await Customer.create(server);
+    const ids = Array.from({ length: 1_200 }, (_, n) => `evt_${String(n).padStart(5, '0')}`);
+    await insertEvents(writers, customer, ids);
+    await writers`update domain_events set payload = json_build_object('userId', 'u-' || id, 'metadata', repeat('x', 16000))::text
+                   where integration_id = ${customer.id}`;
+    await waitUntil(async () => (await customer.get(OLDEST)).body.data.length > 0);
+    for (const [sort, [id]] of Object.entries({ oldest: ids.slice(-1), newest: ids })) {
+      const path = `${LIST}?sort=${sort}&userId=u-${id}`;
+      const { body } = await customer.get(path);
+      expect([sort, idsOf(body.data), body.pagination.hasMore]).toEqual([sort, [], true]);
+      const { body: rest } = await customer.get(`${path}&cursor=${body.pagination.nextCursor}`);
+      expect([sort, idsOf(rest.data), rest.pagination.hasMore]).toEqual([sort, [id], false]);
+    }
+    const walked = await customer.readAll(OLDEST);
+    expect(idsOf(walked)).toEqual(ids);
+  });
+
   it('reads a page along its index, whatever the statistics say', async () => {
     const customer = await Customer.create(server);
     await insertEvents(

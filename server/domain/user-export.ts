@@ -27,7 +27,9 @@ const PAGE_ROWS = 50;
 const PAGE_SESSIONS = 4;
 /** A visitor can make any number of events, and a script of labels, so that no statement could read all of them in time. */
 const PART_ROWS = 200;
+/** A statement looks through so many rows, or up to the row with which their texts have so many bytes. */
 const SCANNED_ROWS = 2_000;
+const SCANNED_BYTES = 4 * 1024 * 1024;
 
 interface Exported {
   context: DomainContext;
@@ -252,9 +254,12 @@ function listMentions({ table, text, isOfUser = 'false', more = '', order = BY_I
   const { columns, asTexts, first, readFrom } = order;
   const name = getTableConfig(table).name;
   const end = `
-    select array[${asTexts}] as key from ${name} t
-     where t.integration_id = $1 and (${columns}) > (${readFrom('$2')})
-     order by ${columns} offset ${SCANNED_ROWS - 1} limit 1`;
+    select key from (
+      select array[${asTexts}] as key, row_number() over scanned as row, sum(octet_length(${text})) over scanned as bytes
+        from (select * from ${name} t where t.integration_id = $1 and (${columns}) > (${readFrom('$2')})
+               order by ${columns} limit ${SCANNED_ROWS}) t
+      window scanned as (order by ${columns})) s
+     where row = ${SCANNED_ROWS} or bytes > ${SCANNED_BYTES} order by row limit 1`;
   const read = `
     select row_to_json(shown)::text as json, ${text.replaceAll('t.', 'shown.')} as text, (${isOfUser}) as "isOfUser"
       from ${name} t cross join lateral (select ${show(table, 't')} ${more}) shown

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Query } from '../../db/client';
 import { unpackBatch, unpackTrace } from '../../server/collector/packing';
 import type { DomainContext } from '../../server/domain/context';
 import { pruneSessions } from '../../server/domain/retention';
@@ -704,6 +705,28 @@ describe('an export', () => {
     expect(session.events.map(({ sequence }: { sequence: number }) => sequence)).toEqual([...Array(2000).keys()]);
     expect(session.verdicts).toHaveLength(1001);
     expect(other).toMatchObject({ id: 's2', events: [], scores: [] });
+  });
+
+  it('looks through long events a few at a time', async () => {
+    const customer = await createAda();
+    await server.database.db.sql`
+      insert into domain_events (integration_id, id, type, natural_key, payload, created_at)
+      select ${customer.id}, 'evt_long_' || n, 'SessionAnomaly', 'long ' || n,
+             json_build_object('userId', ${ID}::text, 'metadata', repeat('x', 16000))::text, now()
+        from generate_series(1, 600) n`;
+    const sizes: number[] = [];
+    const query: Query = async <Found extends object>(...asked: Parameters<Query>) => {
+      const rows = await server.service.db.query<Found>(...asked);
+      sizes.push(JSON.stringify(rows).length);
+      return rows;
+    };
+    const context = { db: { ...server.service.db, query }, integration: { id: customer.id } } as DomainContext;
+    let text = '';
+    for await (const piece of writeUserExport(context, ID)) text += piece;
+    const long = JSON.parse(text).webhookEvents.filter(({ id }: { id: string }) => id.startsWith('evt_long_'));
+    expect(new Set(long.map(({ id }: { id: string }) => id)).size).toBe(600);
+    expect(long).toHaveLength(600);
+    expect(Math.max(...sizes)).toBeLessThan(10_000_000);
   });
 
   it('is 404 for a user of another integration', async () => {

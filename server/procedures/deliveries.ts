@@ -102,6 +102,7 @@ export const deliveriesRouter = router({
           'Sends all failed deliveries again whose event fired within [startDate, endDate), each under its own id; with `includeSkipped` also the events of the last 30 days that were skipped only because the subscription was disabled, each as a new delivery. Refused if the subscription is disabled or deleted.',
       },
       scope: 'webhooks:write',
+      isLong: true,
       errors: ['NOT_FOUND', 'UNSUPPORTED_OPERATION'],
     })
     .input(recoverDeliveriesInput)

@@ -15,9 +15,9 @@ import type { Caller, Context } from './context';
 /**
  * Metadata of a procedure. With `openapi`, it is public under that method and path. `errors` lists the codes that only this
  * route can return, for the OpenAPI document. A public mutation must name the `scope` that a key needs for it; a query needs `read`.
- * `waitsForReceiver`: it takes up to half a minute, so no transaction may be open meanwhile.
+ * `isLong`: it waits for a receiver or changes any number of rows, so no transaction may be open meanwhile.
  */
-export type Meta = OpenApiMeta<{ errors?: ErrorCode[]; scope?: KeyScope; waitsForReceiver?: boolean }>;
+export type Meta = OpenApiMeta<{ errors?: ErrorCode[]; scope?: KeyScope; isLong?: boolean }>;
 
 // Messages about invalid input use the API's words instead of the library's, for every caller.
 z.config({ customError: wordIssue });

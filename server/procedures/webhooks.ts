@@ -152,7 +152,7 @@ export const webhooksRouter = router({
           'Sends one synthetic delivery with `X-Webhook-Test: true`, signed with the current secret, and answers its outcome after at most 30 seconds. It is not retried and counts for nothing.',
       },
       scope: 'webhooks:write',
-      waitsForReceiver: true,
+      isLong: true,
       errors: ['NOT_FOUND'],
     })
     .input(webhookIdInput)

@@ -29,7 +29,8 @@ export function readIdempotencyKey(route: Route, request: RestRequest): string |
 
 /**
  * Runs a request that has an idempotency key, once: a repeat gets the result of the first one, without the secret that was shown once.
- * Effect and result are committed together, so neither exists without the other. A request that fails leaves nothing.
+ * Effect and result are committed together, so neither exists without the other. A request that fails leaves nothing. One that is long
+ * commits on its way: its result follows.
  */
 export async function runOnce(
   service: Service,
@@ -47,7 +48,7 @@ export async function runOnce(
     return result;
   };
   try {
-    const result = await (route.meta.waitsForReceiver ? runAndStore(service) : runInUnit(service, runAndStore));
+    const result = await (route.meta.isLong ? runAndStore(service) : runInUnit(service, runAndStore));
     return { result, isReplayed: false };
   } catch (error) {
     // If this fails too, the claim expires.

@@ -35,8 +35,7 @@ export async function recoverDeliveries(
   return { recovered, skippedSent, hasMore: skippedSent === MAX_SENT };
 }
 
-// The lock is the one that `sendSkipped` takes after it: with an idempotency key both are in one transaction, and two transactions
-// that share a lock wait for each other as soon as both want more.
+// The lock is the one that `sendSkipped` takes after it. Each statement commits by itself: results of other deliveries wait for the lock.
 const RECOVER = `
   with ${lockActive('$2', 'no key update')},
   failed as (

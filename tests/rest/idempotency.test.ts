@@ -68,6 +68,39 @@ describe('a POST with an idempotency key', () => {
     expect(receiver.received.length).toBe(arrived);
   });
 
+  it('commits a recovery of many deliveries step by step, so that nobody waits for all of them', async () => {
+    const body = { url: receiver.url, eventType: 'BotDetected' };
+    const { id } = (await fixture.call('POST', '/v1/webhooks', { body })).body.data;
+    await sql()`
+      insert into webhook_deliveries (integration_id, id, subscription_id, status, attempts, created_at, finished_at, is_test)
+      select ${fixture.id}, 'dlv_step_' || lpad(n::text, 4, '0'), ${id}, 'MaxRetriesExceeded', 6, now() - interval '1 h', now() - interval '1 h', false
+        from generate_series(1, 1001) n`;
+    // The last one, which is in the second step, waits for a lock.
+    await sql().unsafe(`
+      create function wait_for_test() returns trigger language plpgsql as
+        $$ begin perform pg_advisory_xact_lock(4711); return new; end $$;
+      create trigger wait_for_test before update on webhook_deliveries for each row
+        when (old.id = 'dlv_step_1001' and old.status = 'MaxRetriesExceeded') execute function wait_for_test()`);
+    const key = randomUUID();
+    const recover = () =>
+      fixture.call('POST', `/v1/webhooks/${id}/recover`, withKey(key, { body: { startDate: '2020-01-01' } }));
+    const recovering = await sql().begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(4711)`;
+      const answer = recover();
+      await waitUntil(async () => {
+        const [row] = await sql()`
+          select count(*)::int as count from webhook_deliveries
+           where integration_id = ${fixture.id} and subscription_id = ${id} and resends = 1`;
+        return row!.count === 1000;
+      });
+      return { answer };
+    });
+    const [first, repeat] = [await recovering.answer, await recover()];
+    await sql().unsafe('drop function wait_for_test cascade');
+    expect([first.status, first.body.data.recovered]).toEqual([200, 1001]);
+    expect([isReplayed(repeat), repeat.body]).toEqual([true, first.body]);
+  });
+
   it('is what the document lists: every POST, and nothing else', () => {
     const documented = api.document
       .listOperations()

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getTableColumns, getTableName, is } from 'drizzle-orm';
+import { PgTable } from 'drizzle-orm/pg-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Query } from '../../db/client';
+import * as schema from '../../db/schema';
 import { unpackBatch, unpackTrace } from '../../server/collector/packing';
 import type { DomainContext } from '../../server/domain/context';
 import { pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { writeUserExport } from '../../server/domain/user-export';
+import { COLUMN_FATES, type Fate } from '../../server/erasure/columns';
 import { openPageSite, Tab } from '../support/beacon';
 import { foldCounts } from '../support/count-rows';
 import { Customer, pathOf } from '../support/customer';
@@ -68,14 +72,31 @@ async function readTotals(customer: Customer) {
   const paths = ['/v1/stats', '/v1/analytics?range=7d', '/v1/courses', '/v1/sessions?pageSize=100', '/v1/users'];
   const answers = await Promise.all(paths.map(async (path) => (await customer.get(path)).body));
   const [stats, analytics, courses, sessions, users] = answers;
-  const counts = users.data.map(({ name, email, url, ...rest }: Record<string, unknown>) => {
-    void [name, email, url];
+  const countsOf = ({ name, email, url, code, ...rest }: Record<string, unknown>) => {
+    void [name, email, url, code];
     return JSON.parse(hide(JSON.stringify(rest)));
-  });
+  };
+  const counts = users.data.map(countsOf);
   const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
   for (const { data } of [stats, analytics]) for (const name of ['generatedAt', 'endDate']) delete data[name];
-  return { stats, analytics, courses, sessions: sessions.data.length, users: counts.sort(byId) };
+  return {
+    stats,
+    analytics,
+    courses: courses.data.map(countsOf),
+    sessions: sessions.data.length,
+    users: counts.sort(byId),
+  };
 }
+
+const PLACE = { latitude: 51.5, longitude: -0.1, accuracyKm: 20 };
+const RULE_OF_ADA = {
+  ...{ name: `Watch ${NAME}`, metric: 'botSessions', scope: { kind: 'user', value: ID }, windowMinutes: 10 },
+  ...{ comparison: 'gte', value: 9, severity: 'high', message: `{{value}} bot sessions of ${EMAIL}` },
+};
+const SCHEDULE_OF_ADA = {
+  ...{ template: 'user-evidence', format: 'csv', userId: ID, days: 7, name: `All of ${NAME}` },
+  ...{ cadence: 'daily', hour: 3, timeZone: 'UTC' },
+};
 
 /** A customer of whom everything that may name a user does name Ada. */
 async function createAda() {
@@ -85,10 +106,10 @@ async function createAda() {
     await customer.post('/v1/webhooks', { url: `${receiver.url}/${customer.id}`, eventType });
   const pageUrl = `${URL}&of=${encodeURIComponent(ID)}`;
   await customer.accept([
-    facts.started('s1', { pageUrl, deviceFingerprint: 'laptop', country: 'DE' }),
+    facts.started('s1', { pageUrl, deviceFingerprint: 'laptop', country: 'DE', location: PLACE }),
     facts.correlated('s1', ID, { user: ADA, contextId: 'course-42' }),
     facts.happened('s1', [{ sequence: 0, url: URL, metadata: { who: NAME } }]),
-    facts.scored('s1', 0.95),
+    facts.scored('s1', 0.95, { evidence: [facts.finding('typing', { measured: ID })] }),
     facts.closed('s1'),
     facts.started('s2', { deviceFingerprint: 'phone' }),
     facts.correlated('s2', ID, { user: ADA, correlatedAt: facts.secondsAgo(19) }),
@@ -99,11 +120,12 @@ async function createAda() {
     }),
     facts.correlated('s3', BEN.id, { user: BEN }),
     facts.happened('s3', [{ sequence: 0, url: pageUrl, metadata: { seen: `profile of ${NAME.toLowerCase()}` } }]),
-    facts.scored('s3', 0.2),
+    facts.scored('s3', 0.2, { evidence: [facts.finding('typing', { expected: `as ${NAME}` })] }),
     facts.closed('s3'),
+    facts.started('s4', { pageUrl: `https://lms.example.edu/courses/course-v1:${encodeURIComponent(ID)}/course` }),
     facts.anomaly('a1', { sessionId: 's1', metadata: { email: EMAIL, distanceKm: 900 } }),
     facts.anomaly('a2', { sessionId: 's3', metadata: { previousUserId: ID, minutesBetween: 3 } }),
-    facts.writing('w1', 0.4, { userId: ID, documentId: `essay of ${ID}` }),
+    facts.writing('w1', 0.4, { userId: ID, documentId: `essay of ${ID}`, evidence: facts.writingEvidence() }),
     facts.report('r1', { reportName: `All of ${NAME}` }),
     facts.alert('al1', {
       message: `User ${ID} has 3 bot sessions`,
@@ -113,15 +135,58 @@ async function createAda() {
   await customer.post('/v1/sessions/s1/label', { verdict: 'bot', notes: `ask ${NAME}` });
   await customer.post('/v1/sessions/s3/label', { verdict: 'human', notes: `sat next to ${EMAIL}` });
   await customer.post(userPath(ID, 'devices', 'laptop', 'confirm'), { notes: `her own, says ${EMAIL}` });
-  const view = { page: 'sessions', name: 'Ada', query: `userId=${encodeURIComponent(ID)}` };
-  const saved = await admin.mutate('savedViews.create', view, { 'x-integration-id': customer.id });
-  expect(saved.status).toBe(200);
+  const at = { 'x-integration-id': customer.id };
+  const made = [
+    await admin.mutate(
+      'savedViews.create',
+      { page: 'sessions', name: 'Ada', query: `userId=${encodeURIComponent(ID)}` },
+      at,
+    ),
+    await admin.mutate('alertRules.create', RULE_OF_ADA, at),
+    await admin.mutate('reports.createSchedule', SCHEDULE_OF_ADA, at),
+  ];
+  expect(made.map(({ status, text }) => [status, text])).toEqual(made.map(({ text }) => [200, text]));
+  // As if retention had removed a session.
+  await server.database.db.sql`
+    insert into pruned_ends (integration_id, kind, value, first_seen_at, last_seen_at)
+    values (${customer.id}, 'user', ${ID}, now() - interval '1 hour', now() - interval '1 hour')`;
   return customer;
+}
+
+/** What becomes of columns that name nobody, or not for long. */
+const NAMES_NOBODY: Fate[] = ['measured', 'ours', 'settings', 'expiring', 'working'];
+/** What `createAda` does not fill: the engine and the pixel write it ("a report" and "what the pixel sent"), or it is under way. */
+const FILLED_ELSEWHERE =
+  /^(report_jobs|report_chunks|collected_sessions|session_batches|session_traces|alert_rules\.unsent)\b/;
+const COLUMNS_OF_PEOPLE = [...COLUMN_FATES]
+  .flatMap(([table, fates]) => Object.entries(fates).map(([name, fate]) => ({ column: `${table}.${name}`, fate })))
+  .filter(({ column, fate }) => !NAMES_NOBODY.includes(fate) && !FILLED_ELSEWHERE.test(column));
+
+/** Lists the columns that hold something, in rows of an integration or only in those of some of its sessions. */
+async function listHeld({ id }: Customer, columns: typeof COLUMNS_OF_PEOPLE, sessionIds: string[] | null = null) {
+  const { sql } = server.database.db;
+  const tables = [...new Set(columns.map(({ column }) => column.split('.')[0]!))];
+  const found = await Promise.all(
+    tables.map(
+      (table) => sql<{ column: string }[]>`
+        select distinct ${`${table}.`} || field.key as column
+          from ${sql(table)} t cross join lateral (select to_jsonb(t) as cells) r cross join lateral jsonb_each_text(r.cells) field
+         where r.cells ->> 'integration_id' = ${id} and field.value is not null
+           and (${sessionIds === null} or ${JSON.stringify(sessionIds)}::text::jsonb ? coalesce(r.cells ->> 'session_id', r.cells ->> 'id'))`,
+    ),
+  );
+  const held = new Set(found.flat().map(({ column }) => column));
+  return columns.map(({ column }) => column).filter((column) => held.has(column));
 }
 
 describe('an erasure', () => {
   it('leaves nothing of the user in the whole database, and every total as it was', async () => {
-    receiver.answer = () => 500;
+    receiver.answer = ({ body }) => {
+      const isOfAda = JSON.parse(body).userId === ID;
+      receiver.answerHeaders = isOfAda ? { 'retry-after': `when ${NAME} is back` } : {};
+      receiver.answerBody = isOfAda ? `no place for ${NAME}` : '';
+      return 500;
+    };
     const customer = await createAda();
     const { db } = server.database;
     await waitUntil(async () => {
@@ -134,10 +199,15 @@ describe('an erasure', () => {
     const before = await readTotals(customer);
     expect(before.users.map(({ id }: { id: string }) => id)).toContain(ID);
     expect(findInDump(await dumpDatabase(db), TEXTS).length).toBeGreaterThan(20);
+    // Fill a new column, too: only then does the dump show whether the erasure knows it.
+    expect(await listHeld(customer, COLUMNS_OF_PEOPLE)).toEqual(COLUMNS_OF_PEOPLE.map(({ column }) => column));
 
     const receipt = await eraseFully(customer);
-    receiver.answer = () => 200;
+    Object.assign(receiver, { answer: () => 200, answerHeaders: {}, answerBody: '' });
     expect(findInDump(await dumpDatabase(db), TEXTS)).toEqual([]);
+    const emptied = COLUMNS_OF_PEOPLE.filter(({ fate }) => fate === 'emptied');
+    // Of the address of a page its origin stays.
+    expect(await listHeld(customer, emptied, ['s1', 's2'])).toEqual(['sessions.page_url']);
     expect(await readTotals(customer)).toEqual(before);
     await foldCounts(db);
     expect(await readTotals(customer)).toEqual(before);
@@ -578,6 +648,13 @@ describe('a page that two users shared', () => {
   });
 });
 
+/** Lists the objects in a JSON value, and itself if it is one. */
+function listObjects(value: unknown): Record<string, unknown>[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inside = Object.values(value).flatMap(listObjects);
+  return Array.isArray(value) ? inside : [value as Record<string, unknown>, ...inside];
+}
+
 describe('an export', () => {
   it('has all that is held about the user, as one file', async () => {
     const customer = await createAda();
@@ -615,9 +692,10 @@ describe('an export', () => {
       'WritingSessionScored',
     ]);
     expect(data.auditEntries.map(({ action }: { action: string }) => action)).toEqual([
-      ...['DeviceConfirmed', 'DeviceConfirmed', 'DeviceConfirmationRevoked'],
+      ...['DeviceConfirmed', 'AlertRuleCreated', 'ReportScheduled'],
+      ...['DeviceConfirmed', 'DeviceConfirmationRevoked'],
     ]);
-    expect(data.auditEntries[2].details).toEqual({ fingerprint: 'phone', confirmedAt: expect.any(String) });
+    expect(data.auditEntries.at(-1).details).toEqual({ fingerprint: 'phone', confirmedAt: expect.any(String) });
     for (const name of [admin.email, admin.id]) expect(answer.text).not.toContain(name);
     expect(answer.text).not.toContain(customer.key.slice(-4));
   });
@@ -644,6 +722,19 @@ describe('an export', () => {
     expect(ben.sessions.map(({ id }: { id: string }) => id).sort()).toEqual(['s3', 'shared']);
     expect(ben.sessions.at(-1).matches).toMatchObject([{ userId: BEN.id }]);
     expect(ben.matches).toEqual([]);
+  });
+
+  it('has rows of each table that names users by their ids', async () => {
+    const { data } = (await (await createAda()).get(userPath(ID, 'export'))).body;
+    const rows = listObjects(data).filter(({ userId }) => userId === ID);
+    // Sessions have their parts besides, the deltas repeat them, and the row of an erasure is a receipt.
+    const others = ['sessions', 'session_deltas', 'user_erasures'];
+    const missing = Object.values(schema as Record<string, unknown>)
+      .filter((table) => is(table, PgTable))
+      .filter((table) => 'userId' in getTableColumns(table) && !others.includes(getTableName(table)))
+      .filter((table) => !rows.some((row) => Object.keys(row).every((name) => name in getTableColumns(table))))
+      .map((table) => getTableName(table));
+    expect(missing).toEqual([]);
   });
 
   it('has rows as they are stored, and nothing of how they were read', async () => {

@@ -1,4 +1,4 @@
-import { RULES } from '../../server/detection/rules/table';
+import { RULES, type WeightedRule } from '../../server/detection/rules/table';
 import { RULE_SET_VERSION } from '../../server/detection/score';
 import { estimateRate, type Rate } from './interval';
 import { isHeldOut, type Judged, type JudgedSubject, THRESHOLDS } from './judge';
@@ -39,9 +39,12 @@ const REASONED: Record<string, number> = {
   ...{ 'instant-keys': 2.5, 'uniform-typing': 2, 'text-without-keys': 1.5 },
   ...{ 'focus-without-cause': 1, 'page-jumps': 0.3, 'act-think': 0.3, 'datacenter-network': 0.8 },
 };
+/** Around which weight a rule is expected. Newer rules have only the one in use. */
+export const expectWeight = ({ rule, weight, isProof }: WeightedRule): number =>
+  isProof ? weight : (REASONED[rule.flag] ?? weight);
 /** A rule that speaks of some people all the same must not count more than that, whatever the recordings say. */
-const LIMITS = FITTED.map(({ rule, weight, isProof }) =>
-  isProof ? weight : Object.keys(rule.touches).length > 0 ? REASONED[rule.flag]! : Number.POSITIVE_INFINITY,
+const LIMITS = FITTED.map((weighted) =>
+  weighted.isProof || Object.keys(weighted.rule.touches).length > 0 ? expectWeight(weighted) : Number.POSITIVE_INFINITY,
 );
 /** Weights are expected around those, with this spread: a rule must be seen often before it counts much more or less. */
 const PRIOR_SPREAD = 1;
@@ -51,7 +54,7 @@ const STEPS = 1_000;
 
 const FLAGS = FITTED.map(({ rule }) => rule.flag);
 const GROUPS = FITTED.map(({ rule }) => rule.group);
-const PRIORS = FITTED.map(({ rule, weight, isProof }) => (isProof ? weight : REASONED[rule.flag]!));
+const PRIORS = FITTED.map(expectWeight);
 
 interface Example {
   found: boolean[];

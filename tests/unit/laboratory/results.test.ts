@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { RULES } from '../../../server/detection/rules/table';
 import { RULE_SET_VERSION, scoreTrace } from '../../../server/detection/score';
-import { fitSubjects } from '../../lab/fit';
+import { expectWeight, fitSubjects } from '../../lab/fit';
 import { estimateRate } from '../../lab/interval';
 import { type Judged, type JudgedSubject, judgeSubject, summariseSubjects } from '../../lab/judge';
 import { readAllRecordings, readTrace } from '../../lab/recordings';
@@ -87,6 +88,11 @@ describe('fitted weights', () => {
 
   it('do not rise for rules that speak of some people all the same', () => {
     expect(['no-approach', 'exact-centre'].map((flag) => find(flag).fitted)).toEqual([1.5, 2]);
+  });
+
+  it('are expected around the weight in use for a rule that came later', () => {
+    const { rule } = RULES.find(({ weight, isProof }) => weight > 0 && !isProof)!;
+    expect(expectWeight({ rule: { ...rule, flag: 'a-new-rule' }, weight: 1.2 })).toBe(1.2);
   });
 
   it('are the same each time', () => {

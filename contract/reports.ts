@@ -47,12 +47,11 @@ export const PARAMETER_NAMES = ['courseId', 'userId', 'riskLevel', 'days'] as co
 const ofTemplates = <Common extends z.ZodRawShape>(common: Common) => {
   const of = <T extends ReportTemplate>(template: T) =>
     z.object({ template: z.literal(template), ...PARAMETERS[template], ...common });
-  return z.discriminatedUnion('template', [
-    of('course-integrity'),
-    of('user-evidence'),
-    of('sessions'),
-    of('weekly-overview'),
-  ]);
+  type ObjectsOf<Templates extends readonly ReportTemplate[]> = {
+    [Index in keyof Templates]: ReturnType<typeof of<Templates[Index]>>;
+  };
+  const objects = REPORT_TEMPLATES.map((template) => of(template));
+  return z.discriminatedUnion('template', objects as unknown as ObjectsOf<typeof REPORT_TEMPLATES>);
 };
 
 const common = { format: word(REPORT_FORMATS), name: text(1, 200).optional() };

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { NATURAL_KEYS } from '../../server/webhooks/natural-keys';
 import { COUNT_TABLES, foldCounts, readCounts } from '../support/count-rows';
 import { Customer } from '../support/customer';
 import {
@@ -25,10 +26,6 @@ import { TENANT_TABLES } from '../support/tenant-tables';
 
 const LIMIT_MS = 120_000;
 const CONNECTIONS = 6;
-const EVENT_TYPES = [
-  ...['AlertTriggered', 'BotDetected', 'ReportReady'],
-  ...['SessionAnomaly', 'SessionCorrelated', 'WritingSessionScored'],
-];
 
 let server: TestServer;
 let receiver: Receiver;
@@ -163,7 +160,7 @@ async function readRows({ id }: Customer): Promise<Record<string, unknown[]>> {
 async function createSubscriber(): Promise<Customer> {
   const customer = await Customer.create(server);
   await customer.switchOffFindings();
-  for (const eventType of EVENT_TYPES) {
+  for (const eventType of Object.keys(NATURAL_KEYS)) {
     const { status } = await customer.post('/v1/webhooks', { url: `${receiver.url}/${customer.id}`, eventType });
     expect(status).toBe(200);
   }

@@ -6,6 +6,7 @@ import { asOperator } from '../../server/audit/acts';
 import { mintKey, revokeKey } from '../../server/domain/api-keys';
 import { createSite } from '../../server/domain/sites';
 import type { Fact } from '../../server/pipeline/facts';
+import { NATURAL_KEYS } from '../../server/webhooks/natural-keys';
 import { expectError, fingerprintOf } from '../support/answers';
 import { expectSigned, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { findUncalled, listRouteCalls, type RouteCall, type Subject } from '../support/route-calls';
@@ -30,14 +31,7 @@ interface Tenant {
   groups: Fact[][];
 }
 
-const EVENT_TYPES = [
-  'AlertTriggered',
-  'BotDetected',
-  'ReportReady',
-  'SessionAnomaly',
-  'SessionCorrelated',
-  'WritingSessionScored',
-];
+const EVENT_TYPES = Object.keys(NATURAL_KEYS).sort();
 /** Of what facts say. */
 const LISTS = [
   'sessions',

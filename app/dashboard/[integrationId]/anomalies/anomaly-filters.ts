@@ -4,11 +4,13 @@ import { readSort } from '../../list-pages';
 
 export const SEVERITY_WORDS: Record<Severity, string> = { high: 'High', medium: 'Medium', low: 'Low' };
 
+/** So that the compiler asks for a new type. */
+const KNOWN: Record<AnomalyType, true> = {
+  ...{ AgentTakeover: true, ConcurrentSessions: true, DeviceSwitch: true, ImpossibleTravel: true },
+  ...{ SharedDevice: true, UserSwitch: true },
+};
 /** The types that we look for. A customer's own pipeline may report others. */
-export const KNOWN_TYPES: AnomalyType[] = [
-  ...(['AgentTakeover', 'ConcurrentSessions', 'DeviceSwitch', 'ImpossibleTravel'] as const),
-  ...(['SharedDevice', 'UserSwitch'] as const),
-];
+export const KNOWN_TYPES = Object.keys(KNOWN) as AnomalyType[];
 
 /** Filter names, in the order of their chips. */
 export const ANOMALY_FILTER_NAMES = new Map([

@@ -176,3 +176,15 @@ describe('on Vercel', () => {
     ]);
   });
 });
+
+describe('the operating guide', () => {
+  it('names each migration that does more than add', () => {
+    const more =
+      /^(?:drop (?:index|table|trigger)|update|alter table \S+ (?:rename|drop)|create or replace function) /im;
+    const migrations = readdirSync('db/migrations').filter((name) => name.endsWith('.sql'));
+    const list = read('docs/operating.md').split('## Upgrade and rollback')[1]!.split('\n## ')[0]!;
+    const changing = migrations.filter((name) => more.test(read(`db/migrations/${name}`)));
+    expect(changing.length).toBeGreaterThan(10);
+    expect(changing.filter((name) => !list.includes(`\`${name.slice(0, 4)}`))).toEqual([]);
+  });
+});

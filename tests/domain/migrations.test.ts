@@ -216,10 +216,13 @@ describe('migrations', () => {
       journal.entries.findIndex(({ tag }) => tag.endsWith('_alert_rules')),
     );
     const sql = postgres(url, { max: 1, onnotice: () => {} });
+    // Read once: a minute or a day may begin meanwhile.
+    const [minute] = await sql<{ text: string }[]>`select date_trunc('minute', now())::text as text`;
+    const today = sql`${minute!.text}::text::timestamptz`;
     const insert = (id: string, days: number, bin: number) => sql`
       insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type, browser,
                             bot_score, score_bin, user_id, course_id)
-      values ('i', ${id}, date_trunc('minute', now()) - ${days} * interval '1 day', 'Active', '', 'o', '', '', 'desktop', '',
+      values ('i', ${id}, ${today} - ${days} * interval '1 day', 'Active', '', 'o', '', '', 'desktop', '',
               ${bin / 100}, ${bin}, 'u', 'c')`;
     await insert('a', 1, 90);
     await insert('b', 1, 30);
@@ -231,7 +234,7 @@ describe('migrations', () => {
     await sql`update sessions set score_bin = 95, bot_score = 0.95 where id = 'a'`;
     await insert('c', 2, 80);
     await sql`insert into anomalies (integration_id, id, type, severity, detected_at, user_id)
-              select 'i', n, 'SharedDevice', 'high', date_trunc('minute', now()) - interval '1 day', case n when '1' then 'u' end
+              select 'i', n, 'SharedDevice', 'high', ${today} - interval '1 day', case n when '1' then 'u' end
                 from (values ('1'), ('2')) a(n)`;
     await sql`insert into webhook_deliveries (integration_id, id, subscription_id, status, finished_at)
               values ('i', '1', 'w', 'Failed', now()), ('i', '2', 'w', 'Delivered', now())`;
@@ -240,7 +243,7 @@ describe('migrations', () => {
     );
     const count = async () => {
       const rows = await sql`
-        select scope, (now()::date - minute::date)::int as days, sessions[1] as sessions, coalesce(sessions[70 + 3], 0) as bots,
+        select scope, (${today}::date - minute::date)::int as days, sessions[1] as sessions, coalesce(sessions[70 + 3], 0) as bots,
                scored::int, score_micros::int as micros from minute_counts where value in ('', 'u') order by 1, 2`;
       return rows.map(({ scope, days, ...counts }) => [scope, days, ...Object.values(counts)]);
     };

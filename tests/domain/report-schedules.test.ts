@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { timeZoneName } from '../../contract/fields';
 import { dueTimes, windowStart } from '../../server/reports/schedules';
+import { beginWindow } from '../support/clock-window';
 import { started } from '../support/facts';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
@@ -17,6 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 beforeEach(async () => {
+  // Schedules are due at full hours.
+  await beginWindow(server.database.db, 3_600_000, 20_000);
   tenant = await server.createTenant();
 });
 
@@ -44,7 +47,10 @@ describe('a schedule', () => {
     const waitMs = Date.parse(schedule.nextDueAt) - Date.now();
     expect(waitMs > 0 && waitMs <= 25 * 3_600_000).toBe(true);
     expect(await makeDue()).toBe(0);
-    await setDue(new Date(Date.parse(schedule.nextDueAt) - 86_400_000).toISOString());
+    // A day of its time zone, which has 25 hours when clocks go back.
+    await sql()`
+      update report_schedules set next_due_at = (next_due_at at time zone time_zone - interval '1 day') at time zone time_zone
+       where id = ${id}`;
     const made = await Promise.all([makeDue(), makeDue(), makeDue()]);
     expect(made.sort()).toEqual([0, 0, 1]);
     const [job, ...others] = await listJobs();

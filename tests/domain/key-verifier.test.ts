@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../db/client';
 import { asOperator } from '../../server/audit/acts';
 import { mintKey, revokeKey } from '../../server/domain/api-keys';
 import { createIntegration } from '../../server/domain/integrations';
 import { createKeyVerifier } from '../../server/domain/key-verifier';
+import { beginWindow } from '../support/clock-window';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 const LIMIT = 1_000;
@@ -25,6 +26,8 @@ beforeAll(async () => {
   }));
 });
 afterAll(() => database.drop());
+// A key has its full quota again in the next minute.
+beforeEach(() => beginWindow(database.db, 60_000, 15_000));
 
 type Query = Database['query'];
 /** A verifier and a new key. `wrap` stands between the verifier and the database, as a network does. */

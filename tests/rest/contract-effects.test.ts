@@ -271,7 +271,7 @@ describe('usage', () => {
     const { db } = api.base.database;
     const readRequests = async () => {
       const rows = await db.sql<{ requests: number }[]>`
-        select requests::int from usage_daily where integration_id = ${integrationId}`;
+        select sum(requests)::int as requests from usage_daily where integration_id = ${integrationId} having count(*) > 0`;
       return rows.map(({ requests }) => requests);
     };
     const meter = createUsageMeter({ db, log: api.base.service.log });

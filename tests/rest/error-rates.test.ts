@@ -3,6 +3,7 @@ import type { ErrorRates } from '../../contract/error-rates';
 import { findLowerBound, findUpperBound } from '../../server/domain/binomial-interval';
 import { pruneReviewDraws } from '../../server/domain/retention';
 import { drawReviewSamples } from '../../server/domain/review-draws';
+import { beginWindow } from '../support/clock-window';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
 
@@ -30,6 +31,8 @@ afterAll(async () => {
   await server.stop();
 });
 beforeEach(async () => {
+  // At eight o'clock another day can be drawn.
+  await beginWindow(server.database.db, DAY_MS, 20_000, HOURS_8_MS);
   tenant = await server.createTenant();
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { writeListFile } from '../../server/rest/list-files';
+import { beginWindow } from '../support/clock-window';
 import { AWKWARD_TEXTS, findFormulas, readCsv } from '../support/csv';
 import { alert, anomaly, closed, correlated, scored, secondsAgo, started } from '../support/facts';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
@@ -140,6 +141,7 @@ describe('the file of a list', () => {
   });
 
   it('has a name with its day, and is not cached', async () => {
+    await beginWindow(server.database.db, 86_400_000, 20_000);
     const { headers } = await ask('users.csv');
     const day = new Date().toISOString().slice(0, 10);
     expect(headers.get('content-disposition')).toContain(`attachment; filename="users ${day}.csv"`);

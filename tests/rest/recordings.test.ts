@@ -6,6 +6,7 @@ import { documentNumber, type KeptBatch, packBatch, packTrace } from '../../serv
 import { pruneTraces } from '../../server/collector/retention';
 import { packNumbers, unpackNumbers } from '../../server/detection/varints';
 import { moved, ORDINARY, openPageSite, PAGE_URL, type PageSite, pageShown, Tab, typed } from '../support/beacon';
+import { beginWindow } from '../support/clock-window';
 import { CHROME, scoredSession } from '../support/facts';
 import { makeLargestBatches } from '../support/largest-trace';
 import type { TestServer } from '../support/server';
@@ -164,6 +165,7 @@ describe('a recording that is over its time', () => {
   ] as const)(
     'is not shown after the days of %s, whether or not it is removed yet; the findings stay',
     async (_, plan, days) => {
+      await beginWindow(server.service.db, DAY_MS, 20_000);
       const own = await openSite(plan);
       const { tab, sessionId } = await visit(own);
       await end(tab, sessionId);

@@ -60,7 +60,7 @@ let alone: Map<string, string>;
 beforeAll(async () => {
   // The buckets of analytics change every hour. The hour must not end in the middle of this.
   const untilHour = HOUR_MS - (Date.now() % HOUR_MS);
-  if (untilHour < 20_000) await sleep(untilHour);
+  if (untilHour < 45_000) await sleep(untilHour);
   receiver = await startReceiver();
   server = await startTestServer({ WEBHOOK_ALLOW_HOSTS: receiver.host });
   ours = await createTenant('alpha-6b1f', 0);

@@ -97,7 +97,8 @@ describe('steps', () => {
         calls++;
         const work = (value: number) => async () => {
           mostAtWork = Math.max(mostAtWork, ++atWork);
-          await delay(300);
+          // However late the engine starts the second one.
+          await eventually(() => expect(mostAtWork).toBe(2), 10_000);
           atWork--;
           return value;
         };

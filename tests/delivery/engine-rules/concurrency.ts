@@ -36,7 +36,11 @@ export function registerConcurrencyRules(bench: RuleBench) {
       client.createFunction(
         { id: 'f', triggers: [{ event: go }], concurrency: { limit: 1, key: 'event.data.key' } },
         async ({ event }) => {
-          await gauge.hold([event.data.key, 'all'], () => delay(200));
+          await gauge.hold([event.data.key, 'all'], async () => {
+            // Until two keys are at work, however late the engine starts the second one.
+            await bench.eventually(() => expect(gauge.most.get('all')).toBeGreaterThan(1));
+            await delay(200);
+          });
           done.push(event.data.n);
         },
       ),

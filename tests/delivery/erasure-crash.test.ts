@@ -41,13 +41,16 @@ async function kill(): Promise<string> {
   return stdout + stderr;
 }
 
-/** Copies the session of the user that the pipeline sent, with its event and score. */
+/**
+ * Copies the session of the user that the pipeline sent, with its event and score. None leaves the last 24 hours meanwhile, which
+ * are counted: for an hour around them there is none.
+ */
 async function copySessions({ id }: Tenant, sessionId: string): Promise<void> {
   const { sql } = database.db;
   await sql`
     insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type, browser,
                           fingerprint, bot_score, score_bin, scored_at, user_id, correlation_confidence, correlated_at)
-    select integration_id, id || '-' || n, created_at - n * interval '1 minute', status, 'https://lms.example.edu/' || user_id, origin,
+    select integration_id, id || '-' || n, created_at - (n + case when n > 1410 then 60 else 0 end) * interval '1 minute', status, 'https://lms.example.edu/' || user_id, origin,
            user_agent, user_agent_summary, device_type, browser, 'device-' || n % 7, bot_score, score_bin, scored_at, user_id,
            correlation_confidence, correlated_at
       from sessions, generate_series(1, ${SESSIONS}::int) n where integration_id = ${id} and id = ${sessionId}`;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../db/client';
 import { markReceiving } from '../../../server/domain/sites';
-import { settle } from '../../support/dashboard';
+import { intercept, settle } from '../../support/dashboard';
 import { closed, correlated, happened, scored, started } from '../../support/facts';
 import { dashboard, settings } from './shared-dashboard';
 
@@ -38,7 +38,7 @@ export function registerAccessTests(): void {
       await page.goto('/sign-in');
       await settle(page);
       // As with a Secure cookie on plain http, or with cookies switched off.
-      await page.route('**/api/auth/sign-in', async (route) => {
+      await intercept(page, '**/api/auth/sign-in', async (route) => {
         const response = await route.fetch();
         const { 'set-cookie': _dropped, ...headers } = response.headers();
         // Before the page has the answer: the fetch has kept the cookie, and the page asks at once whether it is signed in.
@@ -87,7 +87,10 @@ export function registerAccessTests(): void {
         await page.getByRole('button', { name: 'account' }).click();
         await page.getByRole('button', { name: 'Sign out' }).click();
       };
-      await page.route('**/api/auth/sign-out', (route) => route.fulfill({ status: 503 }), { times: 1 });
+      let calls = 0;
+      await intercept(page, '**/api/auth/sign-out', (route) =>
+        ++calls === 1 ? route.fulfill({ status: 503 }) : route.continue(),
+      );
       await signOut();
       await page.getByText('You are still signed in: the server could not be reached.').waitFor();
       await page.keyboard.press('Escape');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settle } from '../../support/dashboard';
+import { intercept, settle } from '../../support/dashboard';
 import { dashboard } from './shared-dashboard';
 
 const NOT_CLOSED = 'Not closed: what you have typed is not saved.';
@@ -52,7 +52,7 @@ export function registerTypedTextTests(): void {
       const remove = page.getByRole('complementary').getByRole('button', { name: 'Remove label' });
       await page.keyboard.press('k');
       await remove.waitFor();
-      await page.route('**/api/trpc/sessions.setVerdict*', (route) => route.abort());
+      await intercept(page, '**/api/trpc/sessions.setVerdict*', (route) => route.abort());
       await page.keyboard.press('b');
       const tray = page.getByRole('region', { name: 'Verdicts that are not saved' });
       await tray.getByText('1 verdict is not saved').waitFor();

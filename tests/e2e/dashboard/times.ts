@@ -1,7 +1,9 @@
+import postgres from 'postgres';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { beginWindow } from '../../support/clock-window';
 import { settle } from '../../support/dashboard';
 import { correlated, scoredSession, started } from '../../support/facts';
-import { dashboard } from './shared-dashboard';
+import { dashboard, settings } from './shared-dashboard';
 
 const NOON = '2026-07-01T12:00:00.000Z';
 
@@ -85,6 +87,9 @@ export function registerTimeTests(): void {
     beforeAll(() => dashboard.product.ingest(dashboard.integrationId, [started('long-ago', { startedAt: NOON })]));
 
     it('is limited to today or the last days by one choice, which a link keeps', async () => {
+      const sql = postgres(settings.DATABASE_URL!, { max: 1 });
+      await beginWindow({ sql }, 86_400_000, 30_000);
+      await sql.end();
       const page = await dashboard.visit('/sessions');
       const choice = page.getByRole('combobox', { name: 'Began' });
       await choice.selectOption('Today');

@@ -4,6 +4,7 @@ import type postgres from 'postgres';
 import { openLookUps } from './look-ups';
 import { copyTypes, setParsers } from './postgres-internals';
 import * as schema from './schema';
+import { SESSION_SETTINGS } from './session-settings';
 import { createQuery, openTransactions, type Query, type TransactOptions } from './transaction';
 import { type Load, openWatch } from './watch';
 
@@ -50,6 +51,7 @@ const IDLE_LIMIT_MS = 10_000;
 
 const TIMESTAMPTZ_OID = 1184;
 const TEXT_ARRAY_OID = 1009;
+const BYTEA_OID = 17;
 
 /**
  * Opens the pool, and one connection more for look-ups when the first one is sent. `isPooled`: the database is behind a transaction
@@ -67,8 +69,8 @@ export function openDatabase(options: {
 }): Database {
   const { maxConnections, statementLimitMs } = options;
   // A pooler does not accept limits as settings of a connection.
-  const limits = options.isPooled ? {} : { idle_in_transaction_session_timeout: IDLE_LIMIT_MS };
-  const startup = { application_name: 'bot-detection', TimeZone: 'UTC', ...limits };
+  const limits = options.isPooled ? {} : { ...SESSION_SETTINGS, idle_in_transaction_session_timeout: IDLE_LIMIT_MS };
+  const startup = { application_name: 'bot-detection', TimeZone: 'UTC', DateStyle: 'ISO', ...limits };
   const watch = openWatch({
     url: options.url,
     onChange: (fault) => options.onOutage?.(fault),
@@ -97,7 +99,11 @@ export function openDatabase(options: {
   const sql = openPool(maxConnections);
   const orm = drizzle(sql, { schema });
   // Drizzle returns timestamps as Postgres prints them. We read them in the wire format everywhere.
-  const parsers = setParsers(sql, { [TIMESTAMPTZ_OID]: readInstant, [TEXT_ARRAY_OID]: parsePgArray });
+  const parsers = setParsers(sql, {
+    [TIMESTAMPTZ_OID]: readInstant,
+    [TEXT_ARRAY_OID]: parsePgArray,
+    [BYTEA_OID]: readBytes,
+  });
   const query = createQuery(sql);
   const lookUps = openPool(1);
   copyTypes(sql, lookUps);
@@ -132,6 +138,15 @@ function readInstant(printed: string): string {
   }
   const iso = printed.replace(' ', 'T');
   return new Date(/[+-]\d\d$/.test(iso) ? `${iso}:00` : iso).toISOString();
+}
+
+/** Reads both formats of `bytea_output`, which behind a pooler is what the role or the database has set. */
+function readBytes(printed: string): Buffer {
+  if (printed.startsWith('\\x')) return Buffer.from(printed.slice(2), 'hex');
+  const characters = printed.replace(/\\(\\|[0-3][0-7]{2})/g, (_, code: string) =>
+    code === '\\' ? code : String.fromCharCode(Number.parseInt(code, 8)),
+  );
+  return Buffer.from(characters, 'latin1');
 }
 
 /** Counts the migrations that were applied to the database; 0 if it belongs to another region, so that none was for this one. */

@@ -4,6 +4,7 @@ import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import postgres from 'postgres';
 import { advanceEventPositions } from './event-positions';
+import { SESSION_SETTINGS } from './session-settings';
 
 const LOCK_KEY = 7_201_001;
 
@@ -14,21 +15,30 @@ interface Journal {
 /** An invalid setting: the database belongs to another region. */
 export class RegionMismatchError extends Error {}
 
+/** Text that customers send does not fit into the database. */
+export class EncodingError extends Error {}
+
 /** Postgres gives this address no session: it is wrong in some part, or nobody answers. */
 export class NoSessionError extends Error {}
 
 /**
  * Applies the missing migrations under an advisory lock: if several processes start together, one migrates and the
- * others wait. Writes the region into a new database, and refuses one of another region as it is. Lets positions of events go on
+ * others wait. Writes the region into a new database, and refuses one of another region or encoding as it is. Lets positions of events go on
  * after a restore. Returns the names of the applied migrations. `url` must reach Postgres itself, not a transaction pooler.
  */
 export async function migrateDatabase(options: { url: string; directory: string; region: string }): Promise<string[]> {
   const journal = JSON.parse(await readFile(join(options.directory, 'meta/_journal.json'), 'utf8')) as Journal;
-  const sql = postgres(options.url, { max: 1, onnotice: () => {}, connect_timeout: 10 });
+  const sql = postgres(options.url, {
+    ...{ max: 1, onnotice: () => {}, connect_timeout: 10 },
+    connection: SESSION_SETTINGS,
+  });
   try {
     await sql`select pg_advisory_lock(${LOCK_KEY})`.catch((cause: Error) => {
       throw new NoSessionError(cause.message || 'no answer', { cause });
     });
+    const [{ encoding } = { encoding: '' }] = await sql<{ encoding: string }[]>`
+      select current_setting('server_encoding') as encoding`;
+    if (encoding !== 'UTF8') throw new EncodingError(`has the encoding ${encoding}, but needs UTF8`);
     const before = await countApplied(sql);
     const region = before === 0 ? null : await readRegion(sql);
     if (region !== null && region !== options.region)

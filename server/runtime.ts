@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { isUnavailable } from '../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
-import { migrateDatabase, NoSessionError, RegionMismatchError } from '../db/migrate';
+import { EncodingError, migrateDatabase, NoSessionError, RegionMismatchError } from '../db/migrate';
 import { createDataDir, obtainAppSecret, obtainSecretFile } from './platform/data-dir';
 import { type Env, SettingError } from './platform/env';
 import type { Logger } from './platform/log';
@@ -56,10 +56,23 @@ async function migrate(env: Env, url: string): Promise<string[]> {
     return await migrateDatabase({ url, directory: join(process.cwd(), 'db/migrations'), region: env.REGION });
   } catch (error) {
     if (error instanceof RegionMismatchError) throw new SettingError(error.message);
-    if (env.DATABASE_URL && (error instanceof NoSessionError || isUnavailable(error)))
-      throw new SettingError(`${name}: cannot connect (${(error as Error).message || 'no answer'})`);
+    if (error instanceof EncodingError) throw new SettingError(`${name}: ${error.message}`);
+    if (env.DATABASE_URL && error instanceof NoSessionError)
+      throw new SettingError(`${name}: cannot connect (${error.message})`);
+    const fault = findFault(error);
+    if (env.DATABASE_URL && (isUnavailable(fault) || fault.code === MISSING_RIGHT))
+      throw new SettingError(`${name}: cannot migrate (${fault.message || 'no answer'})`);
     throw error;
   }
+}
+
+/** Postgres: the user may not do this. */
+const MISSING_RIGHT = '42501';
+
+/** Finds what caused an error: Drizzle's own message names the statement alone. */
+function findFault(error: unknown): Error & { code?: unknown } {
+  const { cause } = error as Error;
+  return cause instanceof Error ? findFault(cause) : (error as Error);
 }
 
 /** Creates a service for a short command. It can notify the engine but does not run it. */

@@ -6,6 +6,7 @@ import { Driver } from './driver';
 import { type EngineFunction, type FetchHandler, listFunctions } from './functions';
 import { takeEvents } from './intake';
 import { graphileLogger, type Log } from './log';
+import { ENGINE_SESSION } from './pool';
 import { Presence } from './presence';
 import { migrateEngine } from './schema';
 import { Store } from './store';
@@ -95,6 +96,7 @@ class Engine {
       // Linux sends none while an answer is not acknowledged.
       connection: {
         application_name: 'engine',
+        ...ENGINE_SESSION,
         tcp_keepalives_idle: 10,
         tcp_keepalives_interval: 5,
         tcp_keepalives_count: 3,

@@ -1,5 +1,18 @@
 import { Pool, type PoolClient } from 'pg';
 
+/**
+ * What the engine's statements need, whatever the role or the database has set for itself: no limits, because a listener is idle and a
+ * migration waits for another one; and to see what was committed while they waited for a lock. postgres.js leaves out the number 0.
+ */
+export const ENGINE_SESSION: Record<string, string> = {
+  default_transaction_isolation: 'read committed',
+  idle_session_timeout: '0',
+  lock_timeout: '0',
+  statement_timeout: '0',
+};
+/** The same as pg takes it. */
+const OPTIONS = Object.entries(ENGINE_SESSION).map(([name, value]) => `-c ${name}=${value.replace(' ', '\\ ')}`);
+
 type TakeClient = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
 type Release = (error?: Error | boolean) => void;
 
@@ -26,11 +39,13 @@ class LenientPool extends Pool {
 }
 
 /**
- * Reads TLS out of an address as postgres.js does, which opens all other connections: `require` encrypts and does not check the
- * certificate, as in libpq. pg checks it.
+ * Adds the engine's settings to an address, and reads TLS out of it as postgres.js does, which opens all other connections: `require`
+ * encrypts and does not check the certificate, as in libpq. pg checks it.
  */
 function readAddress(databaseUrl: string) {
   const url = new URL(databaseUrl);
+  const own = url.searchParams.get('options') ?? '';
+  url.searchParams.set('options', [own, ...OPTIONS].join(' ').trim());
   const mode = url.searchParams.get('sslmode') ?? url.searchParams.get('ssl');
   url.searchParams.delete('sslmode');
   url.searchParams.delete('ssl');

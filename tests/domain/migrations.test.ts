@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../db/client';
-import { migrateDatabase, RegionMismatchError } from '../../db/migrate';
+import { EncodingError, migrateDatabase, RegionMismatchError } from '../../db/migrate';
 import { findCourse } from '../../server/domain/courses';
 import { recountMinutes } from '../../server/domain/minute-counts';
 import { foldSessionDeltas } from '../../server/domain/rollups';
@@ -53,6 +53,18 @@ describe('migrations', () => {
     await migrateBy(url, journal.entries.length - 1);
     await expect(migrateDatabase({ url, directory, region: 'eu' })).rejects.toThrow(RegionMismatchError);
     expect(await migrateDatabase({ url, directory, region: 'us' })).toEqual(later.slice(-1));
+  });
+
+  it('refuse a database into which not every text fits', async () => {
+    const admin = postgres(database.url, { max: 1 });
+    const url = new URL(database.url);
+    url.pathname += '_latin';
+    const name = url.pathname.slice(1);
+    await admin.unsafe(`create database ${name} encoding 'LATIN1' locale_provider libc locale 'C' template template0`);
+    const refused = migrateDatabase({ url: url.href, directory, region: 'us' });
+    await expect(refused).rejects.toThrow(new EncodingError('has the encoding LATIN1, but needs UTF8'));
+    await admin.unsafe(`drop database ${name} with (force)`);
+    await admin.end();
   });
 
   it('keep the rate windows out of the write-ahead log, and ids in bytewise order', async () => {

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answerCommand, InterruptedError } from '../../server/commands';
+import { createEmptyDatabase } from '../support/database';
 import type { TestServer } from '../support/server';
 import { insertStaff, openStaffClient, readCookie, startStaffServer, trySignIn } from '../support/staff-client';
 
@@ -310,6 +312,30 @@ describe('a database that cannot be used', () => {
     expect(await list({ DATABASE_URL })).toEqual(
       refusal('DATABASE_URL: cannot connect (unrecognized configuration parameter "channel_binding")'),
     );
+  });
+
+  it('because its user may not make tables is one clear line', async () => {
+    const { sql } = server.database.db;
+    const url = new URL(server.database.url);
+    url.username = `reader_${randomBytes(6).toString('hex')}`;
+    const other = await createEmptyDatabase();
+    url.pathname = new URL(other.url).pathname;
+    await sql.unsafe(`create role ${url.username} login password '${url.password}'`);
+    expect(await list({ DATABASE_URL: url.href })).toEqual(
+      refusal(`DATABASE_URL: cannot migrate (permission denied for database ${url.pathname.slice(1)})`),
+    );
+    await sql.unsafe(`drop role ${url.username}`);
+    await other.drop();
+  });
+
+  it('because it is a replica that takes no writes is one clear line', async () => {
+    const other = await createEmptyDatabase();
+    const name = new URL(other.url).pathname.slice(1);
+    await server.database.db.sql.unsafe(`alter database ${name} set default_transaction_read_only = on`);
+    expect(await list({ DATABASE_URL: other.url })).toEqual(
+      refusal('DATABASE_URL: cannot migrate (cannot execute CREATE SCHEMA in a read-only transaction)'),
+    );
+    await other.drop();
   });
 
   it('because another process migrates it does not keep a command that is interrupted', async () => {

@@ -1,0 +1,11 @@
+/**
+ * What our statements need, whatever the role or the database has set for itself: no limits but our own, and to see what was committed
+ * while they waited for a lock. Sent when a connection opens, which a transaction pooler does not permit. postgres.js leaves out
+ * the number 0.
+ */
+export const SESSION_SETTINGS: Record<string, string> = {
+  default_transaction_isolation: 'read committed',
+  idle_session_timeout: '0',
+  lock_timeout: '0',
+  statement_timeout: '0',
+};

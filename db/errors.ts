@@ -6,6 +6,8 @@ const UNAVAILABLE_CODES = new Set([
   ...['DATABASE_AWAY', 'DATABASE_BUSY'],
   // Postgres: shutting down, starting up, out of connections, or the database was removed (a backup is being restored).
   ...['57P01', '57P02', '57P03', '53300', '08000', '08003', '08006', '3D000'],
+  // Postgres lets the user in no more: its password was changed, perhaps before that of the settings.
+  ...['28P01', '28000'],
   // PgBouncer, for any cause: no server available, or none in time.
   '08P01',
   // Out of disk or memory, read-only (a standby after a failover), or a statement, a lock or a pause of a transaction took too long.

@@ -138,6 +138,18 @@ const OUTAGES: Record<string, () => Promise<() => Promise<unknown>>> = {
       return Promise.resolve(full.stop());
     };
   },
+  'has another password, until the old one holds again': async () => {
+    await administer(
+      `alter role postgres password 'rotated'`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = 'app' and pid <> pg_backend_pid()`,
+    );
+    return async () => {
+      const { password } = new URL(cluster.url);
+      const sql = postgres(cluster.url, { max: 1, password: 'rotated' });
+      await sql.unsafe(`alter role postgres password '${password}'`);
+      await sql.end();
+    };
+  },
   'has become read-only, and its successor is at the same address': async () => {
     // All existing sessions and every new one.
     await administer(`alter system set default_transaction_read_only = on`, 'select pg_reload_conf()');

@@ -62,7 +62,7 @@ async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { path } = splitTarget(request.url ?? '/');
+  const { path, query } = splitTarget(request.url ?? '/');
   // First, because nothing else is asked for as often.
   if (path === COLLECT_PATH) {
     const answer = await answerCollect(service, {
@@ -73,9 +73,11 @@ async function answerRequest(
     });
     return sendNodeResponse(request, response, answer, service.readiness.isDraining);
   }
-  // A target without a path (`OPTIONS *`) or with a bad escape belongs to no page; Next would answer 500.
-  if (findApiArea(path) || !path.startsWith('/') || decodeOrNull(path) === null)
+  // A target without a path (`OPTIONS *`) or with a bad escape belongs to no page, nor does TRACE; Next would answer 500.
+  if (findApiArea(path) || !path.startsWith('/') || decodeOrNull(path) === null || request.method === 'TRACE')
     return handleNodeRequest(service, request, response);
+  // Next would redirect the absolute form, which proxies send, to itself without an end.
+  if (!request.url?.startsWith('/')) request.url = query === '' ? path : `${path}?${query}`;
   if (request.method === 'POST' && path === PIPELINE_PATH) {
     const answer = await answerPipeline(service, {
       header: (name) => readHeader(request, name),

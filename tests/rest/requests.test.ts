@@ -487,6 +487,32 @@ describe('a method', () => {
   });
 });
 
+describe('a request for a page', () => {
+  let pages: TestServer;
+  beforeAll(async () => {
+    pages = await startTestServer({}, server, () => async ({ method, url }, response) => {
+      response.end(`a page for ${method} ${url}`);
+    });
+  });
+  afterAll(() => pages.stop());
+
+  it.each([
+    ['http://api.example/sign-in', '/sign-in'],
+    ['HTTPS://api.example:8443/dashboard/x?next=%2Fa&b=//c', '/dashboard/x?next=%2Fa&b=//c'],
+    ['http://api.example/', '/'],
+  ])('in the absolute form, as a proxy sends it, reaches the page: %s', async (target, seen) => {
+    const answer = await sendRaw(pages.url, 'GET', target);
+    expect([answer.status, answer.text]).toEqual([200, `a page for GET ${seen}`]);
+  });
+
+  it('with TRACE is 404, and no page is asked', async () => {
+    for (const path of ['/', '/sign-in', '/api/auth/sign-in', '/api/trpc/staff.me']) {
+      const answer = await sendRaw(pages.url, 'TRACE', path);
+      expect([path, answer.status, answer.text]).toEqual([path, 404, 'Not found\n']);
+    }
+  });
+});
+
 describe('HEAD', () => {
   it.each([
     ['/v1/sessions', 200],

@@ -26,6 +26,7 @@ import { rotateIdentitySecret, setAllowedOrigins, setUnsignedUsers } from './dom
 import { createIntegration, listIntegrations } from './domain/integrations';
 import { createSite, listAllSites, listSites, revokeSite } from './domain/sites';
 import { readEnv, SettingError } from './platform/env';
+import { writeLocalAddress } from './platform/local-address';
 import { createLogger, serializeError } from './platform/log';
 import { escapeControls, escapeLines } from './platform/terminal';
 import { createCommandService, prepareRuntime, type Runtime } from './runtime';
@@ -137,7 +138,7 @@ const COMMANDS = new Map<string, Command>(
       createInvitationInput,
       async ({ db, secrets, env }, flags) => {
         const { token, expiresAt } = await createInvitation({ ...asOperator(db), secrets }, flags);
-        return { link: `${env.publicUrl ?? `http://127.0.0.1:${env.PORT}`}/invitation#${token}`, expiresAt };
+        return { link: `${env.publicUrl ?? writeLocalAddress(env.HOST, env.PORT)}/invitation#${token}`, expiresAt };
       },
     ),
     'staff set-password': command('--email E [--password P]', setStaffPasswordInput, ({ db }, flags) =>

@@ -6,6 +6,7 @@ import { createHttpServer, type Handler, stopHttpServer } from './http-server';
 import { startMetricsServer } from './metrics-server';
 import { redirectConsole } from './platform/console';
 import { type Env, readEnv, SettingError } from './platform/env';
+import { writeLocalAddress } from './platform/local-address';
 import { createLogger, type Logger } from './platform/log';
 import { obtainService } from './platform/service';
 import { nameSources } from './platform/stack-traces';
@@ -59,7 +60,7 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
     // key.
     await listen(server, env);
     await startMetricsServer(service);
-    const base = findBase(server, env);
+    const base = writeLocalAddress(env.HOST, (server.address() as AddressInfo).port);
     const isDemoOn = env.DEMO ?? runtime.embedded !== null;
     const demo = isDemoOn ? await loadDemoIntegration(service) : null;
     if (isDemoOn) service.demo = await openDemoSite(service, listOwnOrigins(base, env));
@@ -97,13 +98,6 @@ function describeListenFault(code: string | undefined, { HOST, PORT }: Env): str
   // The system keeps low ports for itself; an address has no such rule.
   if (code === 'EACCES') return `PORT: this user may not listen on ${PORT}`;
   return `HOST: cannot listen on ${HOST} (${code})`;
-}
-
-/** Finds the address that a browser on this machine can open. */
-function findBase(server: Server, env: Env): string {
-  const { port } = server.address() as AddressInfo;
-  const host = env.HOST === '0.0.0.0' || env.HOST === '::' ? 'localhost' : env.HOST;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Lists the origins under which browsers may open the server's own pages. */

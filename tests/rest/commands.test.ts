@@ -288,6 +288,17 @@ describe('staff create', () => {
     });
   });
 
+  it.each([
+    [{ HOST: '192.168.1.10', PORT: '8080' }, 'http://192.168.1.10:8080'],
+    [{ HOST: '::1' }, 'http://[::1]:3000'],
+    [{ HOST: '0.0.0.0' }, 'http://localhost:3000'],
+    [{ HOST: '0.0.0.0', PUBLIC_URL_US: 'https://api.example.com' }, 'https://api.example.com'],
+  ])('invite prints a link to where the server listens: %j', async (own, address) => {
+    const args = ['staff', 'invite', '--email', 'far@example.com', '--name', 'Far', '--json'];
+    const answer = await answerCommand(args, { settings: { ...settings, ...own }, readPassword: async () => null });
+    expect(JSON.parse(answer.stdout).link.split('/invitation#')[0]).toBe(address);
+  });
+
   it('set-password replaces the password and ends the sessions', async () => {
     const email = 'forgetful@example.com';
     await admin('staff', 'create', '--email', email, '--password', 'twelve chars');

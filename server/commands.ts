@@ -122,7 +122,7 @@ const COMMANDS = new Map<string, Command>(
       '--integration I [--name N] [--scope read|sessions:write|webhooks:write|settings:write|users:erase …] [--expires-in-days D]',
       z.object({
         ...{ integration: id, name: apiKeyNameInput, scope: keyScopesInput },
-        'expires-in-days': z.coerce.number().pipe(keyDaysInput).optional(),
+        'expires-in-days': z.string().transform(Number).pipe(keyDaysInput).optional(),
       }),
       ({ db }, { integration, name, scope, 'expires-in-days': expiresInDays }) =>
         mintKey(asOperator(db), { integrationId: integration, name, scopes: scope, expiresInDays }),

@@ -151,9 +151,10 @@ describe('integration and key', () => {
     const expiresAt = new Date(Date.parse(entries[0].at) + 7 * 86_400_000).toISOString();
     expect(entries[0]).toMatchObject({ subjectId: keyId, details: { scopes: ['read', 'webhooks:write'], expiresAt } });
     expect(await refuse(...mint, '--scope', 'root')).toMatch(/^--scope: must be one of read, sessions:write, /);
-    expect(await refuse(...mint, '--expires-in-days', '0')).toBe(
-      '--expires-in-days: must be a whole number from 1 to 3650\n',
-    );
+    for (const days of ['0', '', '1.5', 'a week'])
+      expect(await refuse(...mint, '--expires-in-days', days)).toBe(
+        '--expires-in-days: must be a whole number from 1 to 3650\n',
+      );
   });
 
   it('key revoke takes effect with the next request; repeating it keeps the first time', async () => {

@@ -25,11 +25,11 @@ import { listLatestAuditEntries } from './domain/audit-entries';
 import { rotateIdentitySecret, setAllowedOrigins, setUnsignedUsers } from './domain/collecting';
 import { createIntegration, listIntegrations } from './domain/integrations';
 import { createSite, listAllSites, listSites, revokeSite } from './domain/sites';
-import { readEnv, SettingError } from './platform/env';
+import { readEnv } from './platform/env';
 import { writeLocalAddress } from './platform/local-address';
-import { createLogger, serializeError } from './platform/log';
+import { createLogger } from './platform/log';
 import { escapeControls, escapeLines } from './platform/terminal';
-import { createCommandService, prepareRuntime, type Runtime } from './runtime';
+import { createCommandService, describeFault, prepareRuntime, type Runtime } from './runtime';
 import { closeService, type Service } from './service';
 import { setIntegrationPlan } from './webhooks/plans';
 
@@ -186,8 +186,8 @@ export async function answerCommand(args: string[], surroundings: Surroundings):
   try {
     return { code: 0, stdout: `${await runCommand(args, surroundings)}\n`, stderr: '' };
   } catch (error) {
-    const isExpected = error instanceof UsageError || error instanceof SettingError || findApiError(error) !== null;
-    const message = isExpected && error instanceof Error ? error.message : JSON.stringify(serializeError(error));
+    const isExpected = error instanceof UsageError || findApiError(error) !== null;
+    const message = isExpected && error instanceof Error ? error.message : describeFault(error);
     return { code: 1, stdout: '', stderr: `${escapeLines(message)}\n` };
   }
 }

@@ -9,9 +9,8 @@ import { type Env, readEnv, SettingError } from './platform/env';
 import { writeLocalAddress } from './platform/local-address';
 import { createLogger, type Logger } from './platform/log';
 import { obtainService } from './platform/service';
-import { nameSources } from './platform/stack-traces';
 import { escapeLines } from './platform/terminal';
-import { prepareRuntime } from './runtime';
+import { describeFault, prepareRuntime } from './runtime';
 import { closeService, createService, type Service } from './service';
 
 // The self-hosted entry: one process with the API, the dashboard, the workflow engine and, if DATABASE_URL is not set,
@@ -164,9 +163,6 @@ async function main() {
 }
 
 main().catch((error: unknown) => {
-  const isExpected = error instanceof SettingError;
-  const text =
-    error instanceof Error ? (isExpected ? error.message : nameSources(error.stack ?? error.message)) : String(error);
-  process.stderr.write(`${escapeLines(text)}\n`);
+  process.stderr.write(`${escapeLines(describeFault(error))}\n`);
   process.exit(1);
 });

@@ -4,7 +4,7 @@ import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
 import { EncodingError, migrateDatabase, NoSessionError, RegionMismatchError } from '../db/migrate';
 import { createDataDir, obtainAppSecret, obtainSecretFile } from './platform/data-dir';
 import { type Env, SettingError } from './platform/env';
-import type { Logger } from './platform/log';
+import { type Logger, serializeError } from './platform/log';
 import { createService, type Service, type ServiceOptions } from './service';
 
 /** What a process runs on: the migrated database and the secrets. */
@@ -73,6 +73,13 @@ const MISSING_RIGHT = '42501';
 function findFault(error: unknown): Error & { code?: unknown } {
   const { cause } = error as Error;
   return cause instanceof Error ? findFault(cause) : (error as Error);
+}
+
+/** Says in one line why a process or a command ended: for the operator if they can do something about it, else for us. */
+export function describeFault(error: unknown): string {
+  if (error instanceof SettingError) return error.message;
+  if (isUnavailable(error)) return `the database cannot be used now (${findFault(error).message || 'no answer'})`;
+  return JSON.stringify(serializeError(error));
 }
 
 /** Creates a service for a short command. It can notify the engine but does not run it. */

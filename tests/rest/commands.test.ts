@@ -350,6 +350,14 @@ describe('a database that cannot be used', () => {
     await other.drop();
   });
 
+  it('at the moment, because it is too slow, is one clear line', async () => {
+    await server.database.db.sql.begin(async (tx) => {
+      await tx`lock table integrations in access exclusive mode`;
+      const fault = 'canceling statement due to statement timeout';
+      expect(await list({})).toEqual(refusal(`the database cannot be used now (${fault})`));
+    });
+  });
+
   it('because another process migrates it does not keep a command that is interrupted', async () => {
     const interrupted = Promise.reject(new InterruptedError('interrupted'));
     interrupted.catch(() => {});

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { isUnavailable } from '../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
 import { EncodingError, migrateDatabase, NoSessionError, RegionMismatchError } from '../db/migrate';
+import { hasSealedSecrets } from '../db/sealed-secrets';
 import { createDataDir, obtainAppSecret, obtainSecretFile } from './platform/data-dir';
 import { type Env, SettingError } from './platform/env';
 import { type Logger, serializeError } from './platform/log';
@@ -36,7 +37,7 @@ export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
   });
   try {
     const migrated = await migrate(env, embedded.url);
-    const appSecret = env.APP_SECRET ?? (await obtainAppSecret(dataDir));
+    const appSecret = env.APP_SECRET ?? (await obtainAppSecret(dataDir, () => hasSealedSecrets(embedded.url)));
     const pipelineToken = env.PIPELINE_TOKEN ?? (await obtainSecretFile(dataDir, 'pipeline-token', 'base64url'));
     const complete: Env = { ...env, PIPELINE_TOKEN: pipelineToken };
     return {

@@ -45,9 +45,17 @@ export async function obtainSecretFile(
   return secret;
 }
 
-/** Reads the generated APP_SECRET, or creates it. Throws a SettingError if its file is damaged: a new one could not read what is stored. */
-export async function obtainAppSecret(dataDir: string): Promise<Buffer> {
+/**
+ * Reads the generated APP_SECRET, or creates it. Throws a SettingError if its file is damaged, or if it is gone although something is
+ * sealed with it: a new one could not read what is stored.
+ */
+export async function obtainAppSecret(dataDir: string, isSealed: () => Promise<boolean>): Promise<Buffer> {
+  const path = join(dataDir, 'app-secret');
+  if (!(await exists(path)) && (await isSealed()))
+    throw new SettingError(
+      `DATA_DIR: ${path} is missing, and webhook or identity secrets need it; restore it, or put 32 new bytes in base64 there and rotate them`,
+    );
   const secret = Buffer.from(await obtainSecretFile(dataDir, 'app-secret', 'base64'), 'base64');
   if (secret.length === 32) return secret;
-  throw new SettingError(`DATA_DIR: ${join(dataDir, 'app-secret')} must have 32 bytes in base64; restore it`);
+  throw new SettingError(`DATA_DIR: ${path} must have 32 bytes in base64; restore it`);
 }

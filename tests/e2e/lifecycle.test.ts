@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -274,6 +274,24 @@ describe('an invalid setting', () => {
       new SettingError(`DATA_DIR: ${damaged} must have 32 bytes in base64; restore it`),
     );
     await waitForNoPostgres(dataDir, 0);
+  }, 60_000);
+
+  it('DATA_DIR that has lost the secret which webhooks need is named in one line, and nothing replaces the secret', async () => {
+    const dataDir = await makeDataDir();
+    const args = ['integration', 'create', '--name', 'Sealed', '--plan', 'pro', '--json'];
+    const { id } = JSON.parse((await runAdmin(dataDir, args)).stdout);
+    await runAdmin(dataDir, ['integration', 'rotate-identity-secret', '--integration', id]);
+    const lost = join(dataDir, 'app-secret');
+    const before = await readFile(lost, 'utf8');
+    await rm(lost);
+    const list = ['integration', 'list', '--json'];
+    expect(await runAdmin(dataDir, list)).toMatchObject({
+      ...{ code: 1, stdout: '' },
+      stderr: `DATA_DIR: ${lost} is missing, and webhook or identity secrets need it; restore it, or put 32 new bytes in base64 there and rotate them\n`,
+    });
+    expect(existsSync(lost)).toBe(false);
+    await writeFile(lost, before);
+    expect(await runAdmin(dataDir, list)).toMatchObject({ code: 0 });
   }, 60_000);
 
   it('DATA_DIR whose Postgres cannot start gives the line that says why', async () => {

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { SettingError } from './platform/env';
 import type { Service } from './service';
 
@@ -6,7 +7,11 @@ import type { Service } from './service';
  * Serves `GET /metrics` on METRICS_PORT, which only the operator's network should reach. Returns null if the port is
  * not set.
  */
-export async function startMetricsServer({ env, metrics }: Service): Promise<Server | null> {
+export async function startMetricsServer({
+  env,
+  metrics,
+  log,
+}: Pick<Service, 'env' | 'metrics' | 'log'>): Promise<Server | null> {
   const { METRICS_PORT: port, METRICS_HOST: host } = env;
   if (port === undefined) return null;
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
@@ -22,5 +27,7 @@ export async function startMetricsServer({ env, metrics }: Service): Promise<Ser
     );
     server.listen(port, host, resolve);
   });
+  // Nothing else tells a port that the system has chosen.
+  log.info({ host, port: (server.address() as AddressInfo).port }, 'metrics are served');
   return server.unref();
 }

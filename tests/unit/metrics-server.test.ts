@@ -1,0 +1,21 @@
+import { once } from 'node:events';
+import { expect, it, vi } from 'vitest';
+import { startMetricsServer } from '../../server/metrics-server';
+import { readEnv } from '../../server/platform/env';
+import { createLogger } from '../../server/platform/log';
+import { createMetrics } from '../../server/platform/metrics';
+
+it('a private port that the system chooses is told in the log', async () => {
+  const env = readEnv({ METRICS_PORT: '0', LOG_LEVEL: 'silent' });
+  const log = createLogger(env);
+  const told = vi.spyOn(log, 'info');
+  const server = await startMetricsServer({ env, log, metrics: createMetrics() });
+  const [fields] = told.mock.calls.find(([, message]) => message === 'metrics are served')! as unknown as [
+    { host: string; port: number },
+  ];
+  expect((await fetch(`http://${fields.host}:${fields.port}/metrics`)).status).toBe(200);
+  const closed = once(server!, 'close');
+  server!.close();
+  server!.closeAllConnections();
+  await closed;
+});

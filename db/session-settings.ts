@@ -3,7 +3,7 @@
  * while they waited for a lock. Sent when a connection opens, which a transaction pooler does not permit. postgres.js leaves out
  * the number 0.
  */
-export const SESSION_SETTINGS: Record<string, string> = {
+export const SESSION_SETTINGS: { [setting: string]: string } = {
   default_transaction_isolation: 'read committed',
   idle_session_timeout: '0',
   lock_timeout: '0',

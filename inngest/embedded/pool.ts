@@ -4,7 +4,7 @@ import { Pool, type PoolClient } from 'pg';
  * What the engine's statements need, whatever the role or the database has set for itself: no limits, because a listener is idle and a
  * migration waits for another one; and to see what was committed while they waited for a lock. postgres.js leaves out the number 0.
  */
-export const ENGINE_SESSION: Record<string, string> = {
+export const ENGINE_SESSION: { [setting: string]: string } = {
   default_transaction_isolation: 'read committed',
   idle_session_timeout: '0',
   lock_timeout: '0',

@@ -29,6 +29,11 @@ export function isUnavailable(error: unknown): boolean {
   return hasCode(error, (code) => UNAVAILABLE_CODES.has(code));
 }
 
+/** Whether the user of the database may not do this. */
+export function lacksRight(error: unknown): boolean {
+  return hasCode(error, (code) => code === '42501');
+}
+
 /** Whether a statement took too long. A smaller one may take less, or not wait for the lock of another row. */
 export function isTimeout(error: unknown): boolean {
   return hasCode(error, (code) => code === '57014' || code === '55P03');

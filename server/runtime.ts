@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { isUnavailable } from '../db/client';
+import { isUnavailable, lacksRight } from '../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
 import { EncodingError, migrateDatabase, NoSessionError, RegionMismatchError } from '../db/migrate';
 import { hasSealedSecrets } from '../db/sealed-secrets';
@@ -60,26 +60,22 @@ async function migrate(env: Env, url: string): Promise<string[]> {
     if (error instanceof EncodingError) throw new SettingError(`${name}: ${error.message}`);
     if (env.DATABASE_URL && error instanceof NoSessionError)
       throw new SettingError(`${name}: cannot connect (${error.message})`);
-    const fault = findFault(error);
-    if (env.DATABASE_URL && (isUnavailable(fault) || fault.code === MISSING_RIGHT))
-      throw new SettingError(`${name}: cannot migrate (${fault.message || 'no answer'})`);
+    if (env.DATABASE_URL && (isUnavailable(error) || lacksRight(error)))
+      throw new SettingError(`${name}: cannot migrate (${readReason(error)})`);
     throw error;
   }
 }
 
-/** Postgres: the user may not do this. */
-const MISSING_RIGHT = '42501';
-
-/** Finds what caused an error: Drizzle's own message names the statement alone. */
-function findFault(error: unknown): Error & { code?: unknown } {
-  const { cause } = error as Error;
-  return cause instanceof Error ? findFault(cause) : (error as Error);
+/** Reads what caused an error: Drizzle's own message names the statement alone. */
+function readReason(error: unknown): string {
+  const { cause, message } = error as Error;
+  return cause instanceof Error ? readReason(cause) : message || 'no answer';
 }
 
 /** Says in one line why a process or a command ended: for the operator if they can do something about it, else for us. */
 export function describeFault(error: unknown): string {
   if (error instanceof SettingError) return error.message;
-  if (isUnavailable(error)) return `the database cannot be used now (${findFault(error).message || 'no answer'})`;
+  if (isUnavailable(error)) return `the database cannot be used now (${readReason(error)})`;
   return JSON.stringify(serializeError(error));
 }
 

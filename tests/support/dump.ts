@@ -19,17 +19,15 @@ export async function dumpDatabase({ sql }: Database): Promise<Map<string, strin
 
 /** Finds rows with one of some texts: in any case, and as addresses, JSON and bytes write it. */
 export function findInDump(dump: Map<string, string[]>, texts: string[]): string[] {
-  const forms = new Set(
-    texts
-      .flatMap((text) => [
-        ...[text, encodeURIComponent(text), encodeURI(text), encodeURIComponent(text).replaceAll('%20', '+')],
-        ...[JSON.stringify(text).slice(1, -1), Buffer.from(text).toString('hex'), Buffer.from(text).toString('base64')],
-      ])
-      .map((form) => form.toLowerCase()),
-  );
+  const forms = texts
+    .flatMap((text) => [
+      ...[text, encodeURIComponent(text), encodeURI(text), encodeURIComponent(text).replaceAll('%20', '+')],
+      ...[JSON.stringify(text).slice(1, -1), Buffer.from(text).toString('hex'), Buffer.from(text).toString('base64')],
+    ])
+    .map((form) => form.toLowerCase());
   const isFound = (line: string) => {
     const lower = line.toLowerCase();
-    return [...forms].some((form) => lower.includes(form));
+    return forms.some((form) => lower.includes(form));
   };
   return [...dump].flatMap(([table, lines]) => lines.filter(isFound).map((line) => `${table}: ${line.slice(0, 300)}`));
 }

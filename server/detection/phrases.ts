@@ -19,7 +19,7 @@ export const MS_PER_SPOKEN_CHARACTER = 25;
 const MAX_MEAN_INTERVAL_MS = 80;
 
 /**
- * Dictation that streams types each word as soon as it is heard, and a stenographer’s machine at each stroke: what comes after a
+ * Dictation that streams types each word as soon as it is heard, and a stenographer's machine at each stroke: what comes after a
  * shorter pause is at most a long word.
  */
 const MIN_WORD_PAUSE_MS = 150;

@@ -7,7 +7,7 @@ import { ENGINE_SESSION, openPool } from '../../inngest/embedded/pool';
 import { migrateEngine } from '../../inngest/embedded/schema';
 import { createEmptyDatabase } from '../support/database';
 
-// Whoever runs Postgres may give a role or a database other defaults than Postgres has.
+// An operator may have changed Postgres' defaults for a role or a database.
 
 const DEFAULTS = {
   ...{ datestyle: 'German', timezone: 'Asia/Kathmandu', bytea_output: 'escape' },

@@ -7,7 +7,7 @@ import * as schema from '../../db/schema';
 import { unpackBatch, unpackTrace } from '../../server/collector/packing';
 import type { DomainContext } from '../../server/domain/context';
 import { pruneSessions } from '../../server/domain/retention';
-import { foldSessionDeltas } from '../../server/domain/rollups';
+import { foldSessionDeltas, LOCK_FOLD } from '../../server/domain/rollups';
 import { writeUserExport } from '../../server/domain/user-export';
 import { COLUMN_FATES, type Fate } from '../../server/erasure/columns';
 import { openPageSite, Tab } from '../support/beacon';
@@ -195,12 +195,16 @@ describe('an erasure', () => {
     });
     // Half of the changes are folded, the others not.
     await foldSessionDeltas(db);
-    await customer.accept([facts.scored('s2', 0.8, { scoredAt: facts.secondsAgo(2) })]);
-    const before = await readTotals(customer);
+    const before = await db.sql.begin(async (sql) => {
+      // The fold of the minute would empty a column.
+      await sql.unsafe(LOCK_FOLD);
+      await customer.accept([facts.scored('s2', 0.8, { scoredAt: facts.secondsAgo(2) })]);
+      // Fill a new column, too: only then does the dump show whether the erasure knows it.
+      expect(await listHeld(customer, COLUMNS_OF_PEOPLE)).toEqual(COLUMNS_OF_PEOPLE.map(({ column }) => column));
+      expect(findInDump(await dumpDatabase(db), TEXTS).length).toBeGreaterThan(20);
+      return readTotals(customer);
+    });
     expect(before.users.map(({ id }: { id: string }) => id)).toContain(ID);
-    expect(findInDump(await dumpDatabase(db), TEXTS).length).toBeGreaterThan(20);
-    // Fill a new column, too: only then does the dump show whether the erasure knows it.
-    expect(await listHeld(customer, COLUMNS_OF_PEOPLE)).toEqual(COLUMNS_OF_PEOPLE.map(({ column }) => column));
 
     const receipt = await eraseFully(customer);
     Object.assign(receiver, { answer: () => 200, answerHeaders: {}, answerBody: '' });

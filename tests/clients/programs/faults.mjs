@@ -5,6 +5,8 @@ import { createClient } from 'bot-detection-client';
 const { RELAY, KEY, RECEIVER, ELSEWHERE } = process.env;
 const client = createClient({ apiKey: KEY, baseUrl: `${RELAY}/` });
 const hasty = createClient({ apiKey: KEY, baseUrl: RELAY, timeoutMs: 300, maxRetries: 1 });
+/** For calls that succeed at the second attempt, also on a machine that is slow. */
+const calm = createClient({ apiKey: KEY, baseUrl: RELAY, timeoutMs: 3_000, maxRetries: 1 });
 const seen = {};
 /** Pauses are as short as chance permits, except where they are measured. */
 let chance = 0;
@@ -125,7 +127,7 @@ await observe('delete of nothing after 429', [status(429)], () => client.webhook
 await observe('erasure of nobody after a cut', ['cut-before', status(404)], () => client.users.erase('nobody'));
 
 await observe('timeout', ['hang', 'hang'], () => hasty.stats.get());
-await observe('timeout, then an answer', ['hang'], async () => typeof (await hasty.stats.get()));
+await observe('timeout, then an answer', ['hang'], async () => typeof (await calm.stats.get()));
 await observe('cancelled', ['hang'], () => client.stats.get({ signal: AbortSignal.timeout(100) }));
 const own = new AbortController();
 const pausing = observe('cancelled in a pause', [status(429, { 'retry-after': '30' })], () =>
@@ -152,8 +154,8 @@ await observe('export of something else', [{ status: 200, body: '<html>\n' }], (
   readAll(client.exports.sessions(csv)),
 );
 await observe('export that hangs', ['hang', 'hang'], () => readAll(hasty.exports.users()));
-await observe('export that stalls', ['stall-after'], () => readAll(hasty.exports.sessions()));
-await observe('answer that stalls', ['stall-after'], async () => typeof (await hasty.stats.get()));
+await observe('export that stalls', ['stall-after'], () => readAll(calm.exports.sessions()));
+await observe('answer that stalls', ['stall-after'], async () => typeof (await calm.stats.get()));
 await observe('csv that is cancelled', ['hang'], async () => {
   const reader = client.exports.users(csv).getReader();
   setTimeout(() => reader.cancel(), 100);

@@ -10,7 +10,7 @@ import { writeLocalAddress } from './platform/local-address';
 import { createLogger, type Logger } from './platform/log';
 import { obtainService } from './platform/service';
 import { escapeLines } from './platform/terminal';
-import { describeFault, prepareRuntime } from './runtime';
+import { describeFault, prepareRuntime, warnOfUnreadableSecrets } from './runtime';
 import { closeService, createService, type Service } from './service';
 
 // The self-hosted entry: one process with the API, the dashboard, the workflow engine and, if DATABASE_URL is not set,
@@ -49,7 +49,8 @@ async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> 
     }
   };
   try {
-    // First, because it takes a moment until a process that died is taken for dead.
+    await warnOfUnreadableSecrets(service);
+    // Before all else, because it takes a moment until a process that died is taken for dead.
     await service.dispatcher.start();
     await service.engine?.start();
     void service.dispatcher.requestSweep();

@@ -3,10 +3,12 @@ import { isUnavailable, lacksRight } from '../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
 import { EncodingError, migrateDatabase, NoSessionError, RegionMismatchError } from '../db/migrate';
 import { hasSealedSecrets } from '../db/sealed-secrets';
+import { identitySecretContext } from './domain/collecting';
 import { createDataDir, obtainAppSecret, obtainSecretFile } from './platform/data-dir';
 import { type Env, SettingError } from './platform/env';
 import { type Logger, serializeError } from './platform/log';
 import { createService, type Service, type ServiceOptions } from './service';
+import { secretContext } from './webhooks/attempt';
 
 /** What a process runs on: the migrated database and the secrets. */
 export interface Runtime {
@@ -49,6 +51,31 @@ export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
     await embedded.stop();
     throw error;
   }
+}
+
+/**
+ * Warns if secrets were sealed under another APP_SECRET. It is no error: after a change of APP_SECRET they are rotated while the
+ * product runs (docs/operating.md).
+ */
+export async function warnOfUnreadableSecrets({ db, secrets, log }: Service): Promise<void> {
+  const rows = await db.sql<{ integrationId: string; webhookId: string | null; sealed: Buffer }[]>`
+    select integration_id as "integrationId", id as "webhookId", secret_sealed as sealed
+      from webhook_subscriptions where deleted_at is null
+    union all select id, null, identity_secret from integrations where identity_secret is not null`;
+  const unreadable = rows.filter(({ integrationId, webhookId, sealed }) => {
+    const context = webhookId ? secretContext(integrationId, webhookId) : identitySecretContext(integrationId);
+    try {
+      secrets.open(sealed, context);
+      return false;
+    } catch {
+      return true;
+    }
+  }).length;
+  if (unreadable > 0)
+    log.warn(
+      { unreadable, secrets: rows.length },
+      'APP_SECRET cannot read secrets of webhooks or identities: set the one that sealed them, or rotate them',
+    );
 }
 
 async function migrate(env: Env, url: string): Promise<string[]> {

@@ -12,7 +12,7 @@ import type { DomainContext } from './context';
 // What holds for all sites of an integration: origins, signed identity, Global Privacy Control.
 
 /** Names the integration that a sealed identity secret belongs to. It cannot be opened for any other. */
-const secretContext = (integrationId: string) => `identity-secret:${integrationId}`;
+export const identitySecretContext = (integrationId: string) => `identity-secret:${integrationId}`;
 
 /**
  * Opens a sealed identity secret as the key of an HMAC: the UTF-8 of the whole text. If it was sealed under another
@@ -20,7 +20,7 @@ const secretContext = (integrationId: string) => `identity-secret:${integrationI
  */
 export function openIdentityKey(secrets: Secrets, integrationId: string, sealed: Uint8Array): Buffer {
   try {
-    return Buffer.from(secrets.open(sealed, secretContext(integrationId)));
+    return Buffer.from(secrets.open(sealed, identitySecretContext(integrationId)));
   } catch {
     return randomBytes(32);
   }
@@ -67,7 +67,7 @@ export async function rotateIdentitySecret(
 ): Promise<{ identitySecret: string }> {
   // Base64url, because customers write it into environment files and shells.
   const identitySecret = `idsec_${randomBytes(32).toString('base64url')}`;
-  const sealed = secrets.seal(identitySecret, secretContext(integrationId));
+  const sealed = secrets.seal(identitySecret, identitySecretContext(integrationId));
   await db.orm.transaction(async (tx) => {
     const before = await lockIntegration(tx, integrationId);
     await tx.update(integrations).set({ identitySecret: sealed }).where(eq(integrations.id, integrationId));

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -276,7 +277,7 @@ describe('an invalid setting', () => {
     await waitForNoPostgres(dataDir, 0);
   }, 60_000);
 
-  it('DATA_DIR that has lost the secret which webhooks need is named in one line, and nothing replaces the secret', async () => {
+  it('DATA_DIR that has lost the secret which webhooks need is named in one line, nothing replaces the secret, and a start with another warns', async () => {
     const dataDir = await makeDataDir();
     const args = ['integration', 'create', '--name', 'Sealed', '--plan', 'pro', '--json'];
     const { id } = JSON.parse((await runAdmin(dataDir, args)).stdout);
@@ -290,9 +291,14 @@ describe('an invalid setting', () => {
       stderr: `DATA_DIR: ${lost} is missing, and webhook or identity secrets need it; restore it, or put 32 new bytes in base64 there and rotate them\n`,
     });
     expect(existsSync(lost)).toBe(false);
+    await writeFile(lost, randomBytes(32).toString('base64'));
+    const started = spawnProduct(dataDir, { PORT: '0', DEMO: '0' });
+    await waitUntil(() => started.stderr().includes('APP_SECRET cannot read secrets'));
+    started.signalGroup('SIGTERM');
+    expect(await started.endWithin()).toMatchObject({ code: 0 });
     await writeFile(lost, before);
     expect(await runAdmin(dataDir, list)).toMatchObject({ code: 0 });
-  }, 60_000);
+  }, 90_000);
 
   it('DATA_DIR whose Postgres cannot start gives the line that says why', async () => {
     const dataDir = await makeDataDir();

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { answerCommand, InterruptedError } from '../../server/commands';
+import type { Logger } from '../../server/platform/log';
+import { createSecrets } from '../../server/platform/secrets';
+import { warnOfUnreadableSecrets } from '../../server/runtime';
 import { createEmptyDatabase } from '../support/database';
 import type { TestServer } from '../support/server';
 import { insertStaff, openStaffClient, readCookie, startStaffServer, trySignIn } from '../support/staff-client';
@@ -233,6 +236,29 @@ describe('integration and key', () => {
     ['an unknown integration to show', ['demo', 'session', '--integration', 'nope', '--json'], /not found/i],
   ])('%s is an error on stderr with exit code 1', async (_case, args, message) => {
     expect(await refuse(...args)).toMatch(message);
+  });
+});
+
+describe('a start with another APP_SECRET', () => {
+  it('warns of the webhook and identity secrets that it cannot read, and of no others', async () => {
+    const { id, key } = await createTenant();
+    await subscribe(key, '/kept');
+    const { id: deleted } = await subscribe(key, '/deleted');
+    expect((await server.call('DELETE', `/v1/webhooks/${deleted}`, { key })).status).toBe(204);
+    await admin('integration', 'rotate-identity-secret', '--integration', id);
+    const warn = vi.fn();
+    const log = { warn } as unknown as Logger;
+    await warnOfUnreadableSecrets({ ...server.service, log });
+    expect(warn).not.toHaveBeenCalled();
+
+    const { sql } = server.database.db;
+    const [{ sealed } = {}] = await sql`
+      select (select count(*) from webhook_subscriptions where deleted_at is null)
+           + (select count(*) from integrations where identity_secret is not null) as sealed`;
+    expect(Number(sealed)).toBeGreaterThanOrEqual(2);
+    await warnOfUnreadableSecrets({ ...server.service, log, secrets: createSecrets(randomBytes(32)) });
+    const count = { unreadable: Number(sealed), secrets: Number(sealed) };
+    expect(warn.mock.calls).toEqual([[count, expect.stringContaining('APP_SECRET')]]);
   });
 });
 

@@ -23,6 +23,8 @@ export interface EmbeddedDatabase {
 const LOG_LIMIT_BYTES = 5 * 1024 * 1024;
 const POLL_MS = 30;
 const RETRY_PAUSE_MS = 200;
+/** Each start replays the WAL. On a full disk, starts fail until the operator makes space. */
+const RESTART_PAUSE_LIMIT_MS = 10_000;
 /** Backends of a killed server may remain for a moment. */
 const RETRY_LIMIT_MS = 15_000;
 /** What Postgres prints about addresses, lock files and shared memory of a server that has just ended. */
@@ -93,7 +95,7 @@ async function joinServer(cluster: Cluster, log: Log): Promise<{ port: number; r
       if (!started) {
         started = await startServer(cluster, choosePort(cluster, attempt++), pid);
       } else if (hasEnded(started)) {
-        const output = (await readFile(cluster.logFile)).subarray(started.logOffset).toString();
+        const output = await readOutput(cluster, started);
         retryUntil ??= Date.now() + RETRY_LIMIT_MS;
         const isLocked = started.process.exitCode === LOCKED_EXIT_CODE;
         const isTemporary = isLocked || TEMPORARY.some((sign) => output.includes(sign));
@@ -165,14 +167,30 @@ const hasLocks = async () => {
 
 const hasEnded = ({ process }: Started) => process.exitCode !== null || process.signalCode !== null;
 
-/** Creates a function that restarts a dead server on its known port. */
+const readOutput = async ({ logFile }: Cluster, { logOffset }: Started) =>
+  (await readFile(logFile)).subarray(logOffset).toString();
+
+/**
+ * Creates a function that restarts a server which has just died on its known port. If the server ends again, it says why, and makes
+ * longer and longer pauses.
+ */
 function createReviver(cluster: Cluster, port: number, log: Log): () => Promise<void> {
   let started: Started | undefined;
+  let pauseMs = RETRY_PAUSE_MS;
+  let pauseUntil = 0;
   return async () => {
     const { isAlive, pid } = await readServer(cluster);
-    if (isAlive || (started && !hasEnded(started))) return;
+    if (isAlive || (started && !hasEnded(started)) || performance.now() < pauseUntil) return;
+    const lastFault = started && usefulLine(await readOutput(cluster, started));
     started = await startServer(cluster, port, pid);
-    log.warn({ pid: started.process.pid, port }, 'the embedded Postgres was not running; restarting it');
+    pauseUntil = performance.now() + pauseMs;
+    pauseMs = Math.min(pauseMs * 2, RESTART_PAUSE_LIMIT_MS);
+    log.warn(
+      { pid: started.process.pid, port, lastFault },
+      lastFault
+        ? 'the embedded Postgres ended again; restarting it'
+        : 'the embedded Postgres was not running; restarting it',
+    );
   };
 }
 
@@ -206,7 +224,6 @@ interface Reference {
  */
 async function acquire(cluster: Cluster, port: number, log: Log): Promise<Reference | undefined> {
   const { password, directory } = cluster;
-  const revive = createReviver(cluster, port, log);
   let isHeld = false;
   let isReleased = false;
   const sql = postgres({
@@ -227,6 +244,7 @@ async function acquire(cluster: Cluster, port: number, log: Log): Promise<Refere
     if (!isHeld) return;
     isHeld = false;
     log.warn({ directory }, 'lost the connection to the embedded Postgres');
+    const revive = createReviver(cluster, port, log);
     while (!isReleased && !(await take().catch(() => false))) {
       await revive().catch((error: Error) =>
         log.warn({ error: error.message }, 'could not restart the embedded Postgres'),
@@ -289,7 +307,9 @@ async function createDatabase(sql: postgres.Sql): Promise<void> {
 /** Finds the last error in the output of a Postgres program and returns it with its detail and hint as one line. */
 function usefulLine(output: string): string {
   const lines = output.split('\n').map((line) => line.replace(/^.* \[\d+\] /, '').trim());
-  const filled = lines.filter((line) => line && !/^(initdb: removing|child process exited)/.test(line));
+  // A server that is starting refuses its clients. That is no reason for its end.
+  const isNoReason = /^(initdb: removing|child process exited|FATAL: {2}the database system is )/;
+  const filled = lines.filter((line) => line && !isNoReason.test(line));
   const last = filled.findLastIndex((line) => /(FATAL|PANIC|error):/.test(line));
   if (last < 0) return filled.at(-1) ?? 'unknown error';
   const [complaint, ...rest] = filled.slice(last);

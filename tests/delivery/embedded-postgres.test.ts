@@ -35,9 +35,10 @@ const USER = `
 let root: string;
 let dataDir: string;
 let children: ChildProcess[];
-let logged: string[];
+let logged: { atMs: number; text: string }[];
 
-const keep = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
+const keep = (fields: object, message: string) =>
+  void logged.push({ atMs: performance.now(), text: `${message} ${JSON.stringify(fields)}` });
 const start = () => startEmbeddedDatabase({ dataDir, log: { info: keep, warn: keep } });
 
 function track(child: ChildProcess): ChildProcess {
@@ -170,7 +171,7 @@ describe('the embedded Postgres on its first start', { timeout: 60_000 }, () => 
     expect(first.stop()).toBe(first.stop());
     await first.stop();
     expect(isRunning()).toBe(false);
-    expect(logged.join()).not.toContain(password);
+    expect(JSON.stringify(logged)).not.toContain(password);
     expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).not.toContain(password);
 
     const second = await start();
@@ -239,7 +240,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
 
     const next = await start();
     expect(postmasterPid()).toBe(pid);
-    expect(logged[0]).toMatch(/^reusing running/);
+    expect(logged[0]?.text).toMatch(/^reusing running/);
     expect(next.url).toBe(user.url);
     expect(await readFact(next.url)).toBe(42);
     await next.stop();
@@ -253,7 +254,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     for (const pid of pids) killIfAlive(pid, 'SIGKILL');
 
     const next = await start();
-    expect(logged[0]).toMatch(/^embedded Postgres started/);
+    expect(logged[0]?.text).toMatch(/^embedded Postgres started/);
     expect(await readFact(next.url)).toBe(42);
     await next.stop();
   });
@@ -372,6 +373,28 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     await sleep(1_000);
     for (const { stop } of users) await stop();
     expect(isRunning()).toBe(false);
+  });
+
+  it('tells why a restart fails, tries more and more rarely, and is there again as soon as one succeeds', async () => {
+    const user = await start();
+    await writeFact(user.url);
+    const settings = join(dataDir, 'postgres', 'postgresql.conf');
+    const intact = readFileSync(settings);
+    writeFileSync(settings, 'not a setting');
+    process.kill(postmasterPid(), 'SIGKILL');
+    const restarts = () => logged.filter(({ text }) => text.includes('restarting it'));
+    await expect.poll(() => restarts().length, { timeout: 30_000 }).toBeGreaterThanOrEqual(5);
+    const [first, ...others] = restarts();
+    expect(first!.text).toMatch(/was not running/);
+    for (const { text } of others) expect(text).toMatch(/ended again.*FATAL: configuration file .* contains errors/);
+    // The pauses before them are 0.2, 0.4, 0.8 and 1.6 s.
+    expect(others[3]!.atMs - first!.atMs).toBeGreaterThanOrEqual(3_000);
+    writeFileSync(settings, intact);
+    const readAgain = () => readFact(user.url).catch(() => null);
+    await expect.poll(readAgain, { timeout: 30_000 }).toBe(42);
+    // A user does not count until it holds its lock again.
+    await sleep(1_000);
+    await user.stop();
   });
 
   it('takes another port when its port is taken', async () => {

@@ -39,6 +39,11 @@ export function isTimeout(error: unknown): boolean {
   return hasCode(error, (code) => code === '57014' || code === '55P03');
 }
 
+/** Whether a transaction was rolled back for the locks of others. It may succeed if it is tried again. */
+export function lostLocks(error: unknown): boolean {
+  return hasCode(error, (code) => code === '40P01' || code === '55P03');
+}
+
 /** Whether the watch refused the statement. The outage is already logged, so single requests need no log line. */
 export function isKnownOutage(error: unknown): boolean {
   return hasCode(error, (code) => code === 'DATABASE_AWAY' || code === 'DATABASE_BUSY');

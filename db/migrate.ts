@@ -1,12 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import postgres from 'postgres';
+import { lostLocks } from './errors';
 import { advanceEventPositions } from './event-positions';
 import { SESSION_SETTINGS } from './session-settings';
 
 const LOCK_KEY = 7_201_001;
+/**
+ * While a migration waits for its lock on a table, every later statement on the table waits behind it: in a rolling upgrade, those of the
+ * old processes. A backup may keep it waiting for hours.
+ */
+const LOCK_LIMIT = "set lock_timeout = '2s'";
+const RETRY_PAUSE_MS = 3_000;
+
+interface Log {
+  warn(fields: object, message: string): void;
+}
 
 interface Journal {
   entries: { tag: string }[];
@@ -26,7 +38,12 @@ export class NoSessionError extends Error {}
  * others wait. Writes the region into a new database, and refuses one of another region or encoding as it is. Lets positions of events go on
  * after a restore. Returns the names of the applied migrations. `url` must reach Postgres itself, not a transaction pooler.
  */
-export async function migrateDatabase(options: { url: string; directory: string; region: string }): Promise<string[]> {
+export async function migrateDatabase(options: {
+  url: string;
+  directory: string;
+  region: string;
+  log?: Log;
+}): Promise<string[]> {
   const journal = JSON.parse(await readFile(join(options.directory, 'meta/_journal.json'), 'utf8')) as Journal;
   const sql = postgres(options.url, {
     ...{ max: 1, onnotice: () => {}, connect_timeout: 10 },
@@ -43,13 +60,29 @@ export async function migrateDatabase(options: { url: string; directory: string;
     const region = before === 0 ? null : await readRegion(sql);
     if (region !== null && region !== options.region)
       throw new RegionMismatchError(`REGION: is ${options.region}, but this database belongs to region ${region}`);
-    await migrate(drizzle(sql), { migrationsFolder: options.directory });
+    await applyMissing(sql, options.directory, options.log);
     if (region === null) await sql`insert into meta (region) values (${options.region})`;
     await advanceEventPositions(sql);
     return journal.entries.slice(before).map((entry) => entry.tag);
   } finally {
     await sql.end({ timeout: 5 });
   }
+}
+
+/** Applies all or nothing, and tries again while transactions of others have locks that a migration needs. */
+async function applyMissing(sql: postgres.Sql, directory: string, log?: Log): Promise<void> {
+  await sql.unsafe(LOCK_LIMIT);
+  for (let isApplied = false; !isApplied; ) {
+    try {
+      await migrate(drizzle(sql), { migrationsFolder: directory });
+      isApplied = true;
+    } catch (error) {
+      if (!lostLocks(error)) throw error;
+      log?.warn({ err: error }, 'another transaction keeps a table that a migration needs; trying again');
+      await sleep(RETRY_PAUSE_MS);
+    }
+  }
+  await sql`reset lock_timeout`;
 }
 
 async function countApplied(sql: postgres.Sql): Promise<number> {

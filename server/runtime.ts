@@ -25,7 +25,7 @@ export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
     // Migrations take a session lock. Through a pooler, it would stay with whatever connection the pooler had lent.
     if (env.DATABASE_POOLER && !env.DATABASE_DIRECT_URL)
       throw new SettingError('DATABASE_DIRECT_URL: is required with DATABASE_POOLER where the database is migrated');
-    const migrated = await migrate(env, env.DATABASE_DIRECT_URL ?? env.DATABASE_URL);
+    const migrated = await migrate(env, env.DATABASE_DIRECT_URL ?? env.DATABASE_URL, log);
     return {
       options: { env, log, databaseUrl: env.DATABASE_URL, appSecret: env.APP_SECRET, isSelfHosted: true },
       embedded: null,
@@ -38,7 +38,7 @@ export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
     throw new SettingError(cause.message, { cause });
   });
   try {
-    const migrated = await migrate(env, embedded.url);
+    const migrated = await migrate(env, embedded.url, log);
     const appSecret = env.APP_SECRET ?? (await obtainAppSecret(dataDir, () => hasSealedSecrets(embedded.url)));
     const pipelineToken = env.PIPELINE_TOKEN ?? (await obtainSecretFile(dataDir, 'pipeline-token', 'base64url'));
     const complete: Env = { ...env, PIPELINE_TOKEN: pipelineToken };
@@ -78,10 +78,11 @@ export async function warnOfUnreadableSecrets({ db, secrets, log }: Service): Pr
     );
 }
 
-async function migrate(env: Env, url: string): Promise<string[]> {
+async function migrate(env: Env, url: string, log: Logger): Promise<string[]> {
   const name = env.DATABASE_DIRECT_URL ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
   try {
-    return await migrateDatabase({ url, directory: join(process.cwd(), 'db/migrations'), region: env.REGION });
+    const directory = join(process.cwd(), 'db/migrations');
+    return await migrateDatabase({ url, directory, region: env.REGION, log });
   } catch (error) {
     if (error instanceof RegionMismatchError) throw new SettingError(error.message);
     if (error instanceof EncodingError) throw new SettingError(`${name}: ${error.message}`);

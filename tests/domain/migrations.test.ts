@@ -67,6 +67,57 @@ describe('migrations', () => {
     await admin.end();
   });
 
+  describe('while processes of the version before use the database', { timeout: 60_000 }, () => {
+    let sql: postgres.Sql;
+    beforeEach(async () => {
+      await migrateBy(
+        database.url,
+        journal.entries.findIndex(({ tag }) => tag.endsWith('_key_scopes')),
+      );
+      // The limits are for what hangs. A short one of the deadlock would choose a victim by chance.
+      sql = postgres(database.url, {
+        ...{ max: 3, onnotice: () => {} },
+        connection: { statement_timeout: 30_000, deadlock_timeout: '60s' },
+      });
+    });
+    afterEach(() => sql.end({ timeout: 1 }));
+
+    const migrateAll = () => migrateDatabase({ url: database.url, directory, region: 'us' });
+    const expectWaiting = (table: string) =>
+      expect
+        .poll(
+          () => sql`select 1 from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+                     where not granted and mode = 'AccessExclusiveLock' and relation = ${table}::regclass`,
+          { timeout: 20_000, interval: 20 },
+        )
+        .toHaveLength(1);
+
+    it('hold up no statement as long as a transaction that reads, such as a backup', async () => {
+      const backup = await sql.reserve();
+      await backup`begin`;
+      await backup`select from api_keys`;
+      const migrating = migrateAll();
+      await expectWaiting('api_keys');
+      expect(await sql`select id from api_keys`).toEqual([]);
+      await backup`commit`;
+      backup.release();
+      expect((await migrating)[0]).toMatch(/_key_scopes$/);
+    });
+
+    it('try again after a deadlock', async () => {
+      const reader = await sql.reserve();
+      await reader`begin`;
+      await reader`select from domain_events`;
+      const migrating = migrateAll();
+      await expectWaiting('domain_events');
+      // Another migration of the same transaction has this one.
+      expect(await reader`select id from webhook_subscriptions`).toEqual([]);
+      await reader`commit`;
+      reader.release();
+      expect((await migrating)[0]).toMatch(/_key_scopes$/);
+    });
+  });
+
   it('keep the rate windows out of the write-ahead log, and ids in bytewise order', async () => {
     const { url } = database;
     await migrateDatabase({ url, directory, region: 'us' });

@@ -87,7 +87,7 @@ export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequ
   const user = session.named?.user ?? null;
   const isChanged = !before || isOtherVerdict(session, before, bin, judgement.detectionFlags);
   const isCorrelated = user !== null && isOtherUser(user, before?.user ?? null);
-  const isWaiting = session.fresh.length > 0 && Date.now() - session.recordedAtMs >= RECORD_INTERVAL_MS;
+  const isWaiting = session.fresh.length > 0 && performance.now() - session.recordedAtMs >= RECORD_INTERVAL_MS;
   const isSooner = dueAtMs < session.dueAtMs - DUE_TOLERANCE_MS;
   if (!(isChanged || isCorrelated || isWaiting || isSooner || isDue || isOver)) return null;
 

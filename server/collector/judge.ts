@@ -83,12 +83,12 @@ export function createJudge(dependencies: {
       return judgeOnce(session, request);
     }
     const cut = planCut(session, { reading, nowMs, isDue });
-    session.judgedAtMs = Date.now();
+    session.judgedAtMs = performance.now();
     session.judgementMs = performance.now() - startedAt;
     metrics.observeJudgement(session.judgementMs);
     if (!cut) {
       const isWaiting = session.fresh.length > 0;
-      return { ...DONE, againInMs: isWaiting ? RECORD_INTERVAL_MS - (Date.now() - session.recordedAtMs) : null };
+      return { ...DONE, againInMs: isWaiting ? RECORD_INTERVAL_MS - (performance.now() - session.recordedAtMs) : null };
     }
     const { progress, facts } = cut;
     const covered = new Set(session.fresh);
@@ -103,7 +103,7 @@ export function createJudge(dependencies: {
     });
     if (!thresholds) return null;
     Object.assign(session, { version: version + 1, progress, thresholds, isSent: false });
-    Object.assign(session, { recordedAtMs: Date.now(), dueAtMs: Date.parse(dueAt) });
+    Object.assign(session, { recordedAtMs: performance.now(), dueAtMs: Date.parse(dueAt) });
     session.fresh = session.fresh.filter((batch) => !covered.has(batch));
     await sendFacts(session, facts);
     return closedAt === null ? DONE : endSession(session, progress);

@@ -36,6 +36,7 @@ export interface Schedule {
 }
 
 interface Waiting extends JudgeRequest {
+  /** When it may be judged, on the monotonic clock, which nobody sets back. */
   atMs: number;
 }
 
@@ -73,7 +74,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
   }
 
   function startReady(isForced: boolean) {
-    const nowMs = Date.now();
+    const nowMs = performance.now();
     const isReading = isForced || readingTime.hasTime();
     for (const [key, { atMs, ...request }] of waiting) {
       if (running.size >= MAX_RUNNING || isStopped) return;
@@ -95,7 +96,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
     const session = isKnown ? undefined : sessions.get(key);
     if (session) readingTime.spend(session.readingMs + session.judgementMs);
     if (againInMs !== null && hasTimers)
-      plan(key, { atMs: Date.now() + Math.max(againInMs, TICK_MS), nowMs: null, isDue: false });
+      plan(key, { atMs: performance.now() + Math.max(againInMs, TICK_MS), nowMs: null, isDue: false });
   }
 
   return {
@@ -104,7 +105,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
       const pauseMs = Math.max(JUDGE_EVERY_MS, (session?.judgementMs ?? 0) / MAX_SHARE);
       const atMs = session ? session.judgedAtMs + pauseMs : 0;
       plan(key, { atMs, nowMs: null, isDue: false });
-      if (hasTimers && atMs <= Date.now()) startReady(false);
+      if (hasTimers && atMs <= performance.now()) startReady(false);
     },
     take(keys, nowMs) {
       for (const key of keys) plan(key, { atMs: 0, nowMs, isDue: true });

@@ -75,7 +75,7 @@ export interface OpenSession {
   replay: Replay | null;
   /** Whether what was written is scored: asked when the session is about to close. */
   isWritingScored: boolean;
-  /** When the latest cut was written, and when the session was judged last, by this process's clock. */
+  /** When the latest cut was written, and when the session was judged last, on the monotonic clock. */
   recordedAtMs: number;
   judgedAtMs: number;
   /** How long it took to read the session from the database, without waiting for that, and how long the latest judgement took. */
@@ -273,8 +273,8 @@ function createSession({ createdAt, dueAt, isUnsent = false, cutAgeMs = null, ..
     // Of a session that is closing, of which only this is needed.
     replay: fields.isReplay == null ? null : { digests: [], isReplay: fields.isReplay, batchCount: 0 },
     isWritingScored: false,
-    recordedAtMs: cutAgeMs === null ? 0 : Date.now() - cutAgeMs,
-    judgedAtMs: 0,
+    recordedAtMs: cutAgeMs === null ? Number.NEGATIVE_INFINITY : performance.now() - cutAgeMs,
+    judgedAtMs: Number.NEGATIVE_INFINITY,
     readingMs: 0,
     judgementMs: 0,
   };

@@ -12,6 +12,7 @@ const MAX_LOOK_UPS = 32;
 
 interface Kept {
   site: Promise<FoundSite | null>;
+  /** On the monotonic clock. */
   atMs: number;
 }
 
@@ -41,11 +42,11 @@ export function createSiteFinder(db: Database, secrets: Secrets): SiteFinder {
   return {
     find(siteKey) {
       const known = kept.get(siteKey);
-      if (known && Date.now() - known.atMs < FRESH_MS) return known.site;
+      if (known && performance.now() - known.atMs < FRESH_MS) return known.site;
       const site = lookUp(siteKey);
       kept.delete(siteKey);
       if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value as string);
-      kept.set(siteKey, { site, atMs: Date.now() });
+      kept.set(siteKey, { site, atMs: performance.now() });
       // A failed look-up is not kept.
       site.catch(() => kept.get(siteKey)?.site === site && kept.delete(siteKey));
       return site;

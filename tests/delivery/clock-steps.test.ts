@@ -4,6 +4,9 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { asOperator } from '../../server/audit/acts';
+import { revokeSite } from '../../server/domain/sites';
+import { DRIVEN, openPageSite, Tab } from '../support/beacon';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { scoredSession } from '../support/facts';
 import { endProducts } from '../support/product';
@@ -115,6 +118,25 @@ it('attempts are made once, at the database’s due times, and no lease is stole
     new Set(['1 1', '2 2']),
   );
 }, 90_000);
+
+it('pages that are open go on, and are judged, when the server’s clock steps back', async () => {
+  await stepTo(3 * HOUR_MS);
+  const campus = await site.createTenant();
+  const page = await openPageSite({ db: database.db, url: server.url }, campus);
+  const tab = new Tab(page);
+  const readSessions = async () => (await server.call('GET', '/v1/sessions', { key: campus.key })).body.data;
+  expect((await tab.send()).status).toBe(200);
+  await waitUntil(async () => (await readSessions())[0]?.riskLevel === 'human');
+  await stepTo(-2 * HOUR_MS);
+  expect((await tab.send()).status).toBe(200);
+  tab.navigate();
+  expect((await tab.send({ e: DRIVEN })).status).toBe(200);
+  await waitUntil(async () => (await readSessions())[0]?.riskLevel === 'bot', 20_000);
+  expect(await readSessions()).toHaveLength(1);
+  // Nor is a site remembered for longer.
+  await revokeSite(asOperator(database.db), { id: page.siteId });
+  await expect.poll(async () => (await tab.send()).status, { timeout: 20_000, interval: 500 }).toBe(204);
+}, 60_000);
 
 it('a clock that stepped back does not keep the engine from repairing itself after an outage of the database', async () => {
   const count = (message: string) => server.stderr().split(message).length - 1;

@@ -89,7 +89,7 @@ describe('a session that names several users', () => {
       const reading = readSession(session, { goneMs: 60_000, idleMs: 900_000 })!;
       const cut = planCut(session, { reading, nowMs: Date.parse(createdAt) + 5_000, isDue: false });
       if (cut) Object.assign(session, { progress: cut.progress, fresh: [], dueAtMs: reading.dueAtMs });
-      session.recordedAtMs = Date.now();
+      session.recordedAtMs = performance.now();
       return cut?.facts.flatMap((fact) =>
         fact.kind === 'sessionCorrelated' ? [[fact.user.id, fact.confidence, fact.isUnverified]] : [],
       );

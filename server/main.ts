@@ -158,6 +158,8 @@ async function main() {
   const env = readEnv(process.env);
   const log = createLogger(env);
   if (process.env.NODE_ENV === 'production') redirectConsole(log);
+  // Only the welcome goes there, perhaps into a file on a full disk.
+  process.stdout.on('error', () => {});
   const starting = start(env, log);
   endOnSignals(starting, log);
   await starting;

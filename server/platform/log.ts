@@ -22,9 +22,17 @@ export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'LOG_FORMAT'> & { VERC
 const FLUSH_MS = 100;
 const BUFFER_CHARACTERS = 8 * 1024;
 
+/** What cannot be written now waits for the next line, up to this length. Further lines are lost. */
+const UNWRITTEN_BYTES = 1024 * 1024;
+
+// The log may be a file on a full disk. Without a listener, each error would be an unexpected one, which ends the process.
+const ignoreFailedWrite = () => {};
+process.stderr.on('error', ignoreFailedWrite);
+
 /** JSON escapes only some of the characters that a terminal obeys. */
 function openStderr(): pino.DestinationStream {
-  const stderr = pino.destination({ fd: 2, sync: true });
+  const stderr = pino.destination({ fd: 2, sync: true, maxLength: UNWRITTEN_BYTES });
+  stderr.on('error', ignoreFailedWrite);
   return { write: (lines) => void stderr.write(escapeLines(lines)) };
 }
 

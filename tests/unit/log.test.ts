@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -57,9 +58,9 @@ it('a stack in the log names the lines of the sources, not those of the bundle',
 });
 
 /** Logs a line, then more once stdin ends, and then ends by itself. */
-const LOGGING = `
+const makeLogging = (format: string) => `
   import { createLogger } from './server/platform/log.ts';
-  const log = createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: 'json' });
+  const log = createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: '${format}' });
   log.info('first');
   process.stdin.resume().on('end', () => {
     let left = 5;
@@ -70,7 +71,8 @@ const LOGGING = `
   });
 `;
 
-const startLogging = () => spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', LOGGING]);
+const loggingArgs = (format: string) => ['--import', 'tsx', '--input-type=module', '--eval', makeLogging(format)];
+const startLogging = () => spawn(process.execPath, loggingArgs('json'));
 
 describe('the log of a process', () => {
   it('is written while the process runs, and completely when it ends', async () => {
@@ -82,6 +84,17 @@ describe('the log of a process', () => {
     logging.stdin.end();
     expect(await once(logging, 'close')).toEqual([0, null]);
     expect(text.match(/"msg":"more"/g)).toHaveLength(5);
+  });
+
+  // Every write to it fails for want of space.
+  describe.runIf(existsSync('/dev/full'))('on a disk that is full', () => {
+    it.each(['json', 'pretty'])('does not end the process, in the format %s', async (format) => {
+      const full = openSync('/dev/full', 'w');
+      const logging = spawn(process.execPath, loggingArgs(format), { stdio: ['pipe', 'ignore', full] });
+      closeSync(full);
+      logging.stdin!.end();
+      expect(await once(logging, 'exit')).toEqual([0, null]);
+    });
   });
 
   it('does not block the process when nobody reads it', async () => {

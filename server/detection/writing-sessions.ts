@@ -66,7 +66,7 @@ function readPage(page: TraceDocument, written: Map<string, WrittenText>): void 
   const lengths = new Map<WrittenText, number>();
   for (const field of reading.fields.values()) {
     settlePhrase(field);
-    if (!field.isCopy) lengths.set(field.text, (lengths.get(field.text) ?? 0) + (field.length ?? 0));
+    if (!field.isCopy) lengths.set(field.text, (lengths.get(field.text) ?? 0) + field.lastLength);
   }
   for (const [text, length] of lengths) text.finalLength = length;
 }
@@ -183,6 +183,7 @@ function takeInput({ state, fields, focusMs, originMs }: PageReading, event: Eve
   const { text } = field;
   const isFirst = field.length === null;
   const change = traceInput(state, field, event);
+  field.lastLength = field.length ?? 0;
   if (isFirst && !takeOver(fields, event.field, change.lengthBefore))
     // What the pages before left is not new.
     text.characters.unseen += Math.max(0, change.lengthBefore - text.finalLength);

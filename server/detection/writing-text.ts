@@ -74,6 +74,8 @@ export interface WrittenField extends FieldState {
   text: WrittenText;
   /** Whether a script keeps in it what another field of the text has. */
   isCopy: boolean;
+  /** How long its text was after its last Input, also after a loss. */
+  lastLength: number;
   /** −1 where unknown. */
   fromEnd: number;
   /** What the last keys wrote. A space after a punctuation mark is still after the mark. */
@@ -87,6 +89,7 @@ export const createField = (text: WrittenText, fromEnd: number): WrittenField =>
   ...{
     text,
     isCopy: false,
+    lastLength: 0,
     fromEnd,
     length: null,
     inputMs: Number.NEGATIVE_INFINITY,

@@ -273,6 +273,15 @@ describe('where characters come from', () => {
       expect(text!.characters.typed + text!.characters.unseen).toBe(80);
     }
   });
+
+  it('leaves a text as long as it was when something is lost after its last change', () => {
+    const page = begin(40)
+      .wait(900)
+      .add(EventCode.Press, ...PRESS);
+    const [first, last] = page.send([121]);
+    const lost = { ...last!, l: [0, 40] as [number, number] };
+    expect(measureWriting([first!, lost])).toMatchObject([{ hasGaps: true, finalLength: 40 }]);
+  });
 });
 
 describe('a text', () => {

@@ -15,8 +15,7 @@ export interface Typing {
   times: Sample;
   /** How many of the keys wrote into a text area. */
   multiline: number;
-  /** How many of the keys have an interval, and how many of the intervals are long, as with a switch or an eye tracker. */
-  intervals: number;
+  /** How many came long after the key before, as with a switch or an eye tracker: these can take many seconds for a key. */
   slow: number;
   /** Those that nobody holds so shortly; of intervals all. */
   suspected: Share;
@@ -36,12 +35,10 @@ export function sumUpTyping(
   isSuspected: (ms: number) => boolean,
 ): Typing {
   const keys = typed.filter((key) => findTime(key) !== null);
-  const intervals = keys.filter(({ intervalMs }) => intervalMs !== null);
   return {
     times: takeSample(keys.map((key) => findTime(key)!)),
     multiline: keys.filter(({ isMultiline }) => isMultiline).length,
-    intervals: intervals.length,
-    slow: intervals.filter(({ intervalMs }) => intervalMs! >= MIN_SLOW_INTERVAL_MS).length,
+    slow: keys.filter(({ intervalMs }) => intervalMs === null || intervalMs >= MIN_SLOW_INTERVAL_MS).length,
     suspected: countShare(keys, (key) => isSuspected(findTime(key)!)),
   };
 }
@@ -50,7 +47,6 @@ export function sumUpTyping(
 export const mergeTyping = mergeFields<Typing>({
   times: mergeSamples,
   multiline: add,
-  intervals: add,
   slow: add,
   suspected: mergeShares,
 });

@@ -19,4 +19,4 @@ export const isEnoughTyping = ({ times, multiline }: Typing): boolean =>
   times.count >= MIN_KEYS || multiline >= MIN_MULTILINE_KEYS;
 
 /** Whether somebody chooses key after key, as with a switch, an eye tracker or an on-screen keyboard. */
-export const isSlowTyping = ({ intervals, slow }: Typing): boolean => intervals > 0 && slow * 2 >= intervals;
+export const isSlowTyping = ({ times, slow }: Typing): boolean => slow * 2 >= times.count;

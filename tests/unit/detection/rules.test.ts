@@ -512,6 +512,12 @@ const CASES: Record<string, Case[]> = {
     ['a text that is typed after somebody erased some letters', 'found', expanded(3, 150, { erasingMs: 130 })],
     ['a password that a program types', 'notMeasured', keys(30, { heldMs: 2, field: 0 })],
     ['a switch, an eye tracker, an on-screen keyboard', 'notMeasured', keys(40, { heldMs: 2, gapMs: () => 700 })],
+    ['a switch that takes seconds for each key', 'notMeasured', keys(20, { heldMs: 2, gapMs: () => 3_000 })],
+    [
+      'a switch that takes seconds, with word completion',
+      'notMeasured',
+      keys(20, { heldMs: 2, gapMs: (i) => (i % 4 === 3 ? 30 : 3_000) }),
+    ],
     ['dictation or a text expander', 'notMeasured', keys(40, { heldMs: 0, flags: trusted })],
     [
       'a browser that rounds times',

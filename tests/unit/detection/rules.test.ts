@@ -113,6 +113,7 @@ const idle =
   (ms: number): Build =>
   (builder) =>
     times(ms / 100, () => builder.wait(100).move(300, 300));
+const shifted = (count: number): Build => keys(count, { kind: 'capital', flags: trusted | hasCode | shift });
 const text =
   (type: (typeof INPUT_TYPES)[number], length: number, { flags = trusted | multiline, beforeMs = 5 } = {}): Build =>
   (builder) => {
@@ -208,6 +209,10 @@ const network =
   (number: number): Build =>
   (builder) =>
     builder.send({ network: number });
+const signedBy =
+  (agent: string): Build =>
+  (builder) =>
+    builder.send({ agent });
 const replayed =
   (isReplay: boolean): Build =>
   () => ({ isReplay });
@@ -217,7 +222,15 @@ const FRACTION = { x10: 2_005, y10: 3_005 };
 const SAFARI =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/16.6 Safari/605.1.15';
 const ANDROID = CHROME.replace('X11; Linux x86_64', 'Linux; Android 7.1.2; Tablet');
+/** Between two pixels, at changing places. */
+const BETWEEN = { y10: 3_005 };
 const MIDDLE = { ...FRACTION, offsetX10: 0, offsetY10: 0 };
+const CENTRE = { offsetX10: 0, offsetY10: 0 };
+/** Two presses between pixels, so far apart. */
+const apart =
+  (px: number): Build =>
+  (builder) =>
+    [0, px].map((x) => builder.wait(900).press(200.5 + x, 300, 80));
 
 const CASES: Record<string, Case[]> = {
   webdriver: [
@@ -281,6 +294,24 @@ const CASES: Record<string, Case[]> = {
     ['a frame', 'notMeasured', nothing, { q: [1, 3], b: 1 }],
     ['Firefox', 'notMeasured', nothing, { q: [1, 3] }, FIREFOX],
     ['no environment', 'notMeasured', nothing, null],
+    [
+      'bars as large as they get',
+      'found',
+      nothing,
+      { q: [1, 0], ...sizes([1400, 900, 1300, 650, ...WINDOW.slice(4)]) },
+    ],
+    [
+      'narrow tools at the side',
+      'notMeasured',
+      nothing,
+      { q: [1, 0], ...sizes([1400, 900, 1299, 813, ...WINDOW.slice(4)]) },
+    ],
+    [
+      'low tools at the bottom',
+      'notMeasured',
+      nothing,
+      { q: [1, 0], ...sizes([1400, 900, 1385, 649, ...WINDOW.slice(4)]) },
+    ],
   ],
   'synthetic-window': [
     ['a window without bars', 'found', nothing, sizes([1300, 800, 1300, 800, ...WINDOW.slice(4)])],
@@ -299,6 +330,8 @@ const CASES: Record<string, Case[]> = {
     ['a hidden page', 'notMeasured', nothing, { b: 16, ...sizes([1280, 720, 1280, 720, ...WINDOW.slice(4)]) }],
     ['a window of no size', 'notMeasured', nothing, sizes([0, 0, 1280, 720, ...WINDOW.slice(4)])],
     ['no environment', 'notMeasured', nothing, null],
+    ['a window that has bars at its top alone', 'notFound', nothing, sizes([1400, 900, 1400, 813, ...WINDOW.slice(4)])],
+    ['one without bars, as wide as the screen', 'found', nothing, sizes([1920, 900, 1920, 900, ...WINDOW.slice(4)])],
   ],
   'untrusted-events': [
     ['presses that a script made', 'found', presses(3, { flags: 0 })],
@@ -364,6 +397,10 @@ const CASES: Record<string, Case[]> = {
     ['touch', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 2 })],
     ['a pen', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 1 })],
     ['presses that a script made', 'notMeasured', presses(3, { pressurePercent: 0, flags: 0 })],
+    ['half of the presses', 'found', both(presses(2), driven(2))],
+    ['two of five', 'notFound', both(presses(3), driven(2))],
+    ['the same with a screen for one finger', 'notMeasured', driven(9), { h: [8, 4, 1, 0] }],
+    ['a laptop with Windows and a touch screen', 'found', driven(9), { h: [8, 4, 10, 0] }, WINDOWS],
   ],
   'fractional-coordinates': [
     ['a mouse between pixels on Windows', 'found', presses(2, { y10: 3_005 }), {}, WINDOWS],
@@ -374,16 +411,31 @@ const CASES: Record<string, Case[]> = {
     ['a mouse on Wayland', 'notFound', presses(9, FRACTION)],
     ['a mouse on Wayland that meets the middle by chance', 'notFound', both(presses(3, MIDDLE), presses(1, FRACTION))],
     ['a mouse on ChromeOS', 'notMeasured', presses(9, MIDDLE), {}, CHROME_OS],
-    ['another pixel ratio', 'notMeasured', presses(3, FRACTION), sizes([...WINDOW.slice(0, 9), 1250]), WINDOWS],
+    ['one press of five on Windows', 'found', both(presses(4), presses(1, BETWEEN)), {}, WINDOWS],
+    ['one press of six on Windows', 'notFound', both(presses(5), presses(1, BETWEEN)), {}, WINDOWS],
+    ['two places 64 pixels apart on Windows', 'found', apart(64), {}, WINDOWS],
+    ['two places that are closer on Windows', 'notMeasured', apart(63.9), {}, WINDOWS],
+    ['the exact middle, four times of five', 'found', both(presses(4, MIDDLE), presses(1, FRACTION))],
+    ['the exact middle, twice', 'notMeasured', presses(2, MIDDLE)],
+    ['another pixel ratio', 'notMeasured', presses(3, BETWEEN), sizes([...WINDOW.slice(0, 9), 1250]), WINDOWS],
     [
       'a page that is pinched larger',
       'notMeasured',
-      both(presses(2, FRACTION), presses(1, { ...FRACTION, screenX10: 900 })),
+      both(presses(2, BETWEEN), presses(1, { ...BETWEEN, screenX10: 111 })),
+      {},
+      WINDOWS,
     ],
-    ['a frame', 'notMeasured', presses(3, FRACTION), { b: 1 }],
-    ['a pen', 'notMeasured', both(presses(2, FRACTION), presses(1, { pointer: 1 }))],
-    ['touch', 'notMeasured', presses(3, { ...FRACTION, pointer: 2 })],
-    ['Firefox', 'notMeasured', presses(3, FRACTION), {}, FIREFOX],
+    [
+      'a page that is not, whose offsets are rounded',
+      'found',
+      both(presses(2, BETWEEN), presses(1, { ...BETWEEN, screenX10: 110 })),
+      {},
+      WINDOWS,
+    ],
+    ['a frame', 'notMeasured', presses(3, BETWEEN), { b: 1 }, WINDOWS],
+    ['a pen', 'notMeasured', both(presses(2, BETWEEN), presses(1, { pointer: 1 })), {}, WINDOWS],
+    ['touch', 'notMeasured', presses(3, { ...BETWEEN, pointer: 2 }), {}, WINDOWS],
+    ['Firefox', 'notMeasured', presses(3, MIDDLE), {}, FIREFOX],
     [
       'a Macintosh',
       'notMeasured',
@@ -400,6 +452,8 @@ const CASES: Record<string, Case[]> = {
     ['a pointer that the page locks', 'notFound', both(moves(30), locked(300), moves(30))],
     ['another pixel ratio', 'notMeasured', moves(30, { mismatched: true }), sizes([...WINDOW.slice(0, 9), 2000])],
     ['Firefox', 'notMeasured', moves(30, { mismatched: true }), {}, FIREFOX],
+    ['one move of five that does not', 'found', both(moves(24), moves(6, { mismatched: true }))],
+    ['fewer moves that do not', 'notFound', both(moves(25), moves(6, { mismatched: true }))],
   ],
   'capital-without-shift': [
     ['capitals without Shift', 'found', keys(3, { kind: 'capital' })],
@@ -414,6 +468,8 @@ const CASES: Record<string, Case[]> = {
     ['a program that types at once', 'found', keys(100, { kind: 'capital', heldMs: 1, gapMs: () => 5 })],
     ['touch', 'notMeasured', both(touch, keys(5, { kind: 'capital' }))],
     ['Firefox', 'notMeasured', keys(5, { kind: 'capital' }), {}, FIREFOX],
+    ['three of five without Shift', 'found', both(keys(3, { kind: 'capital' }), shifted(2))],
+    ['half of them', 'notFound', both(keys(3, { kind: 'capital' }), shifted(3))],
   ],
   'no-approach': [
     ['presses out of nowhere', 'found', presses(5, {}, { moves: 0 })],
@@ -441,6 +497,11 @@ const CASES: Record<string, Case[]> = {
     ['touch', 'notMeasured', presses(6, { pointer: 2 }, { moves: 0 })],
     ['a pen', 'notMeasured', presses(6, { pointer: 1 }, { moves: 0 })],
     ['keyboard only', 'notMeasured', keys(20)],
+    ['three presses out of nowhere', 'found', presses(4, {}, { moves: 0 })],
+    ['three of five', 'found', both(presses(4, {}, { moves: 0 }), presses(2))],
+    ['half of them', 'notFound', both(presses(4, {}, { moves: 0 }), presses(3))],
+    ['a mouse that is moved a lot elsewhere', 'notFound', both(presses(5, {}, { moves: 0 }), moves(31))],
+    ['one that is moved less', 'found', both(presses(5, {}, { moves: 0 }), moves(30))],
   ],
   'exact-centre': [
     ['presses in the middle', 'found', presses(3, { offsetX10: 0, offsetY10: 5 })],
@@ -451,6 +512,8 @@ const CASES: Record<string, Case[]> = {
     ['two presses', 'notMeasured', presses(2, { offsetX10: 0, offsetY10: 0 })],
     ['small elements', 'notMeasured', presses(3, { offsetX10: 0, offsetY10: 0, width: 9, height: 9 })],
     ['touch', 'notMeasured', presses(3, { offsetX10: 0, offsetY10: 0, pointer: 2 })],
+    ['three of five', 'found', both(presses(3, CENTRE), presses(2))],
+    ['half of them', 'notFound', both(presses(3, CENTRE), presses(3))],
   ],
   'instant-press': [
     ['no time in the exact middle', 'found', presses(3, { offsetX10: 0, offsetY10: 0 }, { heldMs: () => 0.4 })],
@@ -476,6 +539,11 @@ const CASES: Record<string, Case[]> = {
         ),
     ],
     ['touch', 'notMeasured', presses(5, { pointer: 2 }, { heldMs: () => 0 })],
+    ['half of them at once', 'found', both(presses(2, CENTRE, { heldMs: () => 0.4 }), presses(2))],
+    ['fewer at once', 'notFound', both(presses(2, CENTRE, { heldMs: () => 0.4 }), presses(3))],
+    ['four that are the same', 'notFound', presses(4, {}, { heldMs: () => 100 })],
+    ['the same 12 ms', 'found', presses(5, {}, { heldMs: () => 12 })],
+    ['software that makes equal presses, which are shorter', 'notFound', presses(5, {}, { heldMs: () => 11.9 })],
   ],
   'uncoalesced-moves': [
     ['moves that were never joined', 'found', moves(200, { coalesced: false })],
@@ -527,6 +595,8 @@ const CASES: Record<string, Case[]> = {
         keys(20, { heldMs: 0, gapMs: () => 100 })(builder);
       },
     ],
+    ['nine of ten keys', 'found', tapped(100, (i) => i % 10 < 9)],
+    ['fewer in a single line', 'notMeasured', keys(39, { heldMs: 2, field: 0 })],
   ],
   'uniform-typing': [
     ['keys in a beat', 'found', keys(25, { gapMs: (i) => 60 + (i % 3) })],
@@ -545,6 +615,12 @@ const CASES: Record<string, Case[]> = {
     ['a keyboard on the screen', 'notMeasured', both(touch, pageTurn, keys(25, { gapMs: (i) => 60 + (i % 3) }))],
     ['a password that a program types', 'notMeasured', keys(30, { gapMs: () => 5, field: 0 })],
     ['a switch that keeps a beat', 'notMeasured', keys(40, { gapMs: () => 500 })],
+    ['twenty intervals', 'found', keys(21, { gapMs: (i) => 60 + (i % 3) })],
+    ['nineteen', 'notMeasured', keys(20, { gapMs: (i) => 60 + (i % 3) })],
+    ['a variation of a quarter', 'found', keys(41, { heldMs: 40, gapMs: (i) => 35 + 50 * (i % 2) })],
+    ['a variation of 0.3', 'notFound', keys(41, { heldMs: 40, gapMs: (i) => 30 + 60 * (i % 2) })],
+    ['half of the intervals below 40 ms', 'found', keys(81, { heldMs: 5, gapMs: (i) => [5, 34.9, 95][i % 3]! })],
+    ['hands that are as fast', 'notFound', keys(81, { heldMs: 5, gapMs: (i) => [5, 35, 95][i % 3]! })],
   ],
   'text-without-keys': [
     ['text from nowhere', 'found', text('insertText', 200)],
@@ -568,6 +644,9 @@ const CASES: Record<string, Case[]> = {
     ['a corrected word', 'notMeasured', text('insertReplacement', 60)],
     ['undo', 'notMeasured', text('history', 200)],
     ['touch', 'notMeasured', both(touch, text('insertText', 200))],
+    ['half of the text', 'found', both(keys(60), text('insertText', 60))],
+    ['less than half', 'notFound', both(keys(61), text('insertText', 60))],
+    ['a few words in a short text', 'notFound', both(keys(10), text('insertText', 29))],
   ],
   'focus-without-cause': [
     ['fields that are filled out of nowhere', 'found', focuses(2)],
@@ -586,6 +665,9 @@ const CASES: Record<string, Case[]> = {
     ],
     ['a field long after a password', 'found', focuses(3, { cause: both(intoPassword, outOfPassword, later) })],
     ['passwords that a program types', 'notMeasured', (builder) => times(3, () => intoPassword(builder.wait(4_000)))],
+    ['half of the fields', 'found', both(focuses(2), focuses(2, { laterMs: 400 }))],
+    ['two of five', 'notFound', both(focuses(2), focuses(3, { laterMs: 400 }))],
+    ['one of two', 'notFound', both(focuses(1), focuses(1, { laterMs: 400 }))],
   ],
   'page-jumps': [
     ['jumps to what is pressed', 'found', jumps(3)],
@@ -615,6 +697,9 @@ const CASES: Record<string, Case[]> = {
     ['a password that was left long ago', 'found', jumps(3, { before: both(intoPassword, outOfPassword, later) })],
     ['small steps', 'notMeasured', jumps(3, { px: 200 })],
     ['the first scroll of a page', 'notMeasured', (builder) => builder.wait(4_000).add(EventCode.Scroll, { y: 900 })],
+    ['two jumps', 'found', jumps(2)],
+    ['half of the jumps', 'found', both(jumps(2), jumps(1, { before: touch }))],
+    ['two of five', 'notFound', both(jumps(2), jumps(2, { before: touch }))],
   ],
   'act-think': [
     ['pauses without any sign of life', 'found', pauses(3)],
@@ -648,6 +733,22 @@ const CASES: Record<string, Case[]> = {
     ],
     ['touch', 'notMeasured', (builder) => times(9, (i) => builder.wait(3_000).press(90 * i, 300, 80, { pointer: 2 }))],
     ['keyboard only', 'notMeasured', (builder) => times(20, () => builder.wait(3_000).key('tab', 80))],
+    [
+      'seven of ten pauses',
+      'found',
+      both(
+        pauses(7),
+        pauses(2, (builder) => builder.move(50, 60)),
+      ),
+    ],
+    [
+      'seven of eleven',
+      'notFound',
+      both(
+        pauses(7),
+        pauses(3, (builder) => builder.move(50, 60)),
+      ),
+    ],
   ],
   'replayed-trace': [
     ['input that was seen before', 'found', replayed(true)],
@@ -732,6 +833,15 @@ it('has cases for every rule', () => {
   expect(Object.keys(CASES).sort()).toEqual(RULES.map(({ rule }) => rule.flag).sort());
 });
 
+/** Rules on the session as a whole. */
+const WITHOUT_MOMENTS = [
+  'replayed-trace',
+  'off-grid-times',
+  'telemetry-gap',
+  'clock-inconsistent',
+  'insufficient-evidence',
+];
+
 describe.each(Object.entries(CASES))('%s', (flag, cases) => {
   it.each(cases)('%s: %s', (_, state, build, environment = {}, userAgent = CHROME) => {
     const builder = new TraceBuilder({ environment: environment && { ...DESKTOP, ...environment } });
@@ -745,5 +855,26 @@ describe.each(Object.entries(CASES))('%s', (flag, cases) => {
     expect(finding.weight > 0).toBe(state === 'found' && weight > 0);
     if (state === 'notMeasured') expect([finding.measured, finding.moments]).toEqual([null, []]);
     else expect(finding.measured).not.toBeNull();
+    expect(finding.moments.length > 0).toBe(state === 'found' && !WITHOUT_MOMENTS.includes(flag));
   });
+});
+
+it.each<[flag: string, shown: string, build: Build]>([
+  [
+    'synthetic-window',
+    '1300 × 800 in 1300 × 800',
+    (builder) => builder.send().send({ e: { ...DESKTOP, ...sizes([1300, 800, 1300, 800, ...WINDOW.slice(4)]) } }),
+  ],
+  ['datacenter-network', 'AS16509 Amazon', both(network(3_320), network(16_509))],
+  ['datacenter-network', 'AS3320', network(3_320)],
+  [
+    'declared-agent:operator.example',
+    'operator.example',
+    both(mark('claude-phantom-cursor'), signedBy('operator.example')),
+  ],
+])('%s shows what it has seen, that which was found first: %s', (flag, shown, build) => {
+  const builder = new TraceBuilder();
+  build(builder);
+  const { findings } = scoreTrace(buildTrace(builder));
+  expect(findings.find((finding) => finding.flag === flag)?.measured).toBe(shown);
 });

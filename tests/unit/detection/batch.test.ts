@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Beacon, EventCode, MAX_EVENT_VALUES, MAX_SESSION_BATCHES } from '../../../contract/beacon';
+import { type Beacon, EventCode, KEY_CLASSES, MAX_EVENT_VALUES, MAX_SESSION_BATCHES } from '../../../contract/beacon';
 import { readBeacon } from '../../../server/detection/batch';
 import { unpackNumbers } from '../../../server/detection/varints';
 import { DESKTOP, TraceBuilder } from '../../support/trace';
@@ -98,6 +98,7 @@ describe('readBeacon', () => {
     ['a fraction', withEvents(EventCode.Scroll, 10, 0.5)],
     ['a value past 2^40', withEvents(EventCode.Scroll, 10, 2 ** 40 + 1)],
     ['an unknown class of key', withEvents(EventCode.KeyDown, 10, 99, 0, 1)],
+    ['the class of key that follows the last one', withEvents(EventCode.KeyDown, 10, KEY_CLASSES.length, 0, 1)],
     ['an index past the pages', withEvents(EventCode.Page, 10, 1, 0)],
     ['a page event without pages', { ...BEACON, p: undefined, ev: [EventCode.Page, 10, 0, 0] }],
     ['a count below zero', withEvents(EventCode.MoveSummary, 10, -1, 0, 0, 0)],

@@ -56,6 +56,14 @@ describe('the recording of a session', () => {
     expect(write(['capital', 'digit', 'space'])).toBe(write(['letter', 'punctuation', 'letter']));
   });
 
+  it('tells a key that was released at once from one that is still down', () => {
+    const builder = new TraceBuilder({ originMs: START_MS }).wait(100).key('letter', 0).wait(100);
+    builder.add(EventCode.KeyDown, { class: 0, slot: 9, flags: trusted | hasCode });
+    const [document] = makeRecording(buildTrace(builder).batches, ORIGIN_MS).documents;
+    const character = RECORDED_KEYS.indexOf('character');
+    expect(document!.keys).toEqual([100, 0, character, 100, -1, character]);
+  });
+
   it('tells runs of typing instead of each key if there are too many', () => {
     const builder = new TraceBuilder({ originMs: START_MS });
     for (let count = 0; count <= MAX_KEYS; count++) builder.wait(count === 10 ? 5_000 : 100).key('letter', 50);

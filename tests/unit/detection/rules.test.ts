@@ -698,6 +698,8 @@ const CASES: Record<string, Case[]> = {
     ['small steps', 'notMeasured', jumps(3, { px: 200 })],
     ['the first scroll of a page', 'notMeasured', (builder) => builder.wait(4_000).add(EventCode.Scroll, { y: 900 })],
     ['two jumps', 'found', jumps(2)],
+    ['jumps of 300 pixels', 'found', jumps(2, { px: 300 })],
+    ['jumps that are a little shorter', 'notMeasured', jumps(2, { px: 299 })],
     ['half of the jumps', 'found', both(jumps(2), jumps(1, { before: touch }))],
     ['two of five', 'notFound', both(jumps(2), jumps(2, { before: touch }))],
   ],

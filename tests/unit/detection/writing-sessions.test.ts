@@ -243,6 +243,19 @@ describe('where characters come from', () => {
       { inserted: 1 },
     ],
     [
+      'what a script writes after Shift',
+      begin().key('shift').wait(90).input('insertText', 5, 5, 0),
+      { typed: 20, inserted: 5 },
+    ],
+    [
+      'what a script writes after a shortcut',
+      begin()
+        .key('letter', undefined, trusted | hasCode | EVENT_FLAGS.control)
+        .wait(90)
+        .input('insertText', 5, 5, 0),
+      { typed: 20, inserted: 5 },
+    ],
+    [
       'keys of an editor that writes without an Input for each',
       type(
         Array.from({ length: 300 }).reduce<WrittenPage>((page) => page.wait(150).key('letter').change(1), begin()),

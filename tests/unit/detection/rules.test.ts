@@ -345,6 +345,7 @@ const CASES: Record<string, Case[]> = {
     ['answers that the page restores late', 'notMeasured', scriptClicks(6, { gapMs: 100 })],
     ['what a script does while somebody types a password', 'notMeasured', both(intoPassword, scriptClicks(4))],
     ['too few deeds', 'notMeasured', presses(2)],
+    ['ten keys that a script made', 'found', keys(10, { flags: hasCode })],
   ],
   'zero-pressure': [
     ['presses without pressure', 'found', driven(2)],
@@ -702,6 +703,11 @@ const CASES: Record<string, Case[]> = {
     ['jumps that are a little shorter', 'notMeasured', jumps(2, { px: 299 })],
     ['half of the jumps', 'found', both(jumps(2), jumps(1, { before: touch }))],
     ['two of five', 'notFound', both(jumps(2), jumps(2, { before: touch }))],
+    [
+      'one jump of two',
+      'notFound',
+      both(jumps(1), (builder) => builder.wait(4_000).add(EventCode.Scroll, { y: 3_000 })),
+    ],
   ],
   'act-think': [
     ['pauses without any sign of life', 'found', pauses(3)],
@@ -861,7 +867,8 @@ describe.each(Object.entries(CASES))('%s', (flag, cases) => {
   });
 });
 
-it.each<[flag: string, shown: string, build: Build]>([
+it.each<[flag: string, shown: string | number, build: Build]>([
+  ['movement-mismatch', 0.5, both(moves(15), moves(15, { mismatched: true }))],
   [
     'synthetic-window',
     '1300 × 800 in 1300 × 800',

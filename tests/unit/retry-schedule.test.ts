@@ -23,7 +23,7 @@ describe('a delivery attempt', () => {
       });
   });
 
-  it.each([300, 301, 302, 303, 304, 307, 308, 399])(
+  it.each([300, 301, 302, 303, 304, 307, 308, 399, 600, 999])(
     'answered %i is Failed with HTTP{status}, without retry',
     (status) => {
       for (const attempt of [1, 6])

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEVICE_TYPES } from '../../contract/sessions';
-import { BROWSERS, describeDevice, readUserAgent } from '../../server/domain/user-agents';
+import { BROWSERS, describeDevice, isOtherKind, readUserAgent } from '../../server/domain/user-agents';
 import { CHROME } from '../support/facts';
 import { character } from '../support/texts';
 import { FIREFOX, IPHONE, OLD_CHROME } from '../support/visits';
@@ -155,9 +155,9 @@ describe('readUserAgent', () => {
 });
 
 describe('the description of a device', () => {
-  const describeHeader = (header: string) => {
+  const readDevice = (header: string) => {
     const { summary: userAgentSummary, ...rest } = readUserAgent(header);
-    return describeDevice({ userAgentSummary, ...rest });
+    return { userAgentSummary, ...rest };
   };
 
   it.each([
@@ -168,6 +168,16 @@ describe('the description of a device', () => {
     ['Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', 'Googlebot on Unknown (desktop)'],
     ['', 'Unknown on Unknown (desktop)'],
   ])('%s', (header, expected) => {
-    expect(describeHeader(header)).toBe(expected);
+    expect(describeDevice(readDevice(header))).toBe(expected);
+  });
+
+  it.each([
+    [CHROME, IPHONE, true],
+    [CHROME, OLD_CHROME, false],
+    // An application may be on any device.
+    [CHROME, 'MyBrowser/1.0', false],
+    ['', IPHONE, false],
+  ])('tells whether another is of another kind: %s, %s: %s', (one, other, expected) => {
+    expect(isOtherKind(readDevice(one), readDevice(other))).toBe(expected);
   });
 });

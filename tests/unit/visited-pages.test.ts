@@ -23,6 +23,7 @@ describe('the time on each page of a session', () => {
     expect(measure([hide(20, '/a'), show(70, '/a')])).toEqual([['/a', 50_000]]);
     expect(measure([hide(20, null), show(70, null)])).toEqual([['/a', 50_000]]);
     expect(measure([hide(20, '/a')])).toEqual([['/a', 20_000]]);
+    expect(measure([hide(20, '/a'), hide(30, '/a'), show(70, '/a')])).toEqual([['/a', 50_000]]);
   });
 
   it('goes to the tab that is in front', () => {

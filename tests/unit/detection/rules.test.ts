@@ -120,6 +120,16 @@ const text =
     const fields = { field: 1, type: INPUT_TYPES.indexOf(type), insertedLength: length, valueLength: length, flags };
     builder.wait(3_000).add(EventCode.Focus, { field: 1, role: 5, flags }).wait(beforeMs).add(EventCode.Input, fields);
   };
+/** Text that comes at once when a key is pressed, as a proposal of the browser. */
+const accepted =
+  (length: number, afterMs = 5): Build =>
+  (builder) => {
+    builder.wait(3_000).add(EventCode.Focus, { field: 1, role: 5 }).wait(50);
+    builder.key('tab', afterMs).add(EventCode.Input, {
+      ...{ field: 1, type: INPUT_TYPES.indexOf('insertText'), insertedLength: length, valueLength: length },
+      flags: trusted | multiline,
+    });
+  };
 const both =
   (...builds: Build[]): Build =>
   (builder) =>
@@ -402,6 +412,18 @@ const CASES: Record<string, Case[]> = {
     ['two of five', 'notFound', both(presses(3), driven(2))],
     ['the same with a screen for one finger', 'notMeasured', driven(9), { h: [8, 4, 1, 0] }],
     ['a laptop with Windows and a touch screen', 'found', driven(9), { h: [8, 4, 10, 0] }, WINDOWS],
+    [
+      'a screen reader on a page that moves the focus to another button while it presses',
+      'notMeasured',
+      (builder) =>
+        times(3, (i) => {
+          const focusButton = () => builder.add(EventCode.Focus, { field: -1, role: ELEMENT_ROLES.indexOf('button') });
+          builder.wait(900);
+          focusButton()
+            .wait(0.4)
+            .press(200 + 300 * i, 300, 0.2, { pressurePercent: 0 }, focusButton);
+        }),
+    ],
   ],
   'fractional-coordinates': [
     ['a mouse between pixels on Windows', 'found', presses(2, { y10: 3_005 }), {}, WINDOWS],
@@ -545,6 +567,12 @@ const CASES: Record<string, Case[]> = {
     ['four that are the same', 'notFound', presses(4, {}, { heldMs: () => 100 })],
     ['the same 12 ms', 'found', presses(5, {}, { heldMs: () => 12 })],
     ['software that makes equal presses, which are shorter', 'notFound', presses(5, {}, { heldMs: () => 11.9 })],
+    [
+      'links that a screen reader opens within lines of text, beside a program',
+      'notMeasured',
+      both(links(6), driven(2)),
+    ],
+    ['presses as those of a screen reader, beside a program', 'found', both(links(6, 3), driven(6, CENTRE))],
   ],
   'uncoalesced-moves': [
     ['moves that were never joined', 'found', moves(200, { coalesced: false })],
@@ -598,6 +626,11 @@ const CASES: Record<string, Case[]> = {
     ],
     ['nine of ten keys', 'found', tapped(100, (i) => i % 10 < 9)],
     ['fewer in a single line', 'notMeasured', keys(39, { heldMs: 2, field: 0 })],
+    [
+      'a text that is typed too soon after the focus came to its field',
+      'found',
+      both(idle(60_000), (builder) => builder.add(EventCode.Focus, { field: 3, role: 5 }), spoken(100, 'letter', 800)),
+    ],
   ],
   'uniform-typing': [
     ['keys in a beat', 'found', keys(25, { gapMs: (i) => 60 + (i % 3) })],
@@ -648,6 +681,17 @@ const CASES: Record<string, Case[]> = {
     ['half of the text', 'found', both(keys(60), text('insertText', 60))],
     ['less than half', 'notFound', both(keys(61), text('insertText', 60))],
     ['a few words in a short text', 'notFound', both(keys(10), text('insertText', 29))],
+    ['a sentence that a key accepts', 'notFound', accepted(60)],
+    ['a paragraph that comes late after a key', 'notFound', accepted(100, 1_500)],
+    [
+      'a text that an editor writes again',
+      'notMeasured',
+      both(text('insertText', 20), (builder) =>
+        builder
+          .wait(5)
+          .add(EventCode.Input, { field: 1, insertedLength: 200, valueLength: 20, flags: trusted | multiline }),
+      ),
+    ],
   ],
   'focus-without-cause': [
     ['fields that are filled out of nowhere', 'found', focuses(2)],
@@ -757,6 +801,9 @@ const CASES: Record<string, Case[]> = {
         pauses(3, (builder) => builder.move(50, 60)),
       ),
     ],
+    ['pauses with a finger on the screen', 'notFound', pauses(3, touch)],
+    ['pauses with a wheel', 'notFound', pauses(3, (builder) => builder.add(EventCode.Wheel, { deltaY: 40 }))],
+    ['pauses with a copy', 'notFound', pauses(3, (builder) => builder.add(EventCode.Clipboard, { kind: 1 }))],
   ],
   'replayed-trace': [
     ['input that was seen before', 'found', replayed(true)],

@@ -75,6 +75,11 @@ describe('a rule', () => {
     expect(endsOf(condition({ comparison: 'lt' }), series(), { first: NOW, last: NOW })).toEqual([[0, 0]]);
   });
 
+  it('of a share counts the sessions of its window alone', () => {
+    const share = condition({ metric: 'botShare', value: 50 });
+    expect(endsOf(share, series([30, 0, 100], [5, 15, 20]), hours(1))).toEqual([[4, 75]]);
+  });
+
   it('of a share or an average needs its least number of sessions', () => {
     const share = condition({ metric: 'botShare', value: 50 });
     expect(endsOf(share, series([3, 10, 19]), hours(1))).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deriveFingerprint, deriveSessionId } from '../../server/collector/tokens';
+import { checkToken, deriveFingerprint, deriveSessionId, issueToken } from '../../server/collector/tokens';
 
 const key = Buffer.alloc(32, 7);
 const DEVICE = 'ab'.repeat(16);
@@ -17,4 +17,25 @@ it('a nonce begins another session on each site', () => {
   const ids = ['ste_1', 'ste_2'].map((siteId) => deriveSessionId(key, siteId, NONCE));
   expect(new Set(ids).size).toBe(2);
   for (const id of ids) expect(id).toMatch(/^ses_[\w-]{24}$/);
+});
+
+const HOUR_MS = 3_600_000;
+const ISSUED_MS = 1_800_000_000_000;
+
+it.each([
+  ['at once', 0, 'valid'],
+  ['after eight hours', 8 * HOUR_MS, 'valid'],
+  ['a second later', 8 * HOUR_MS + 1_000, 'expired'],
+  ['by a clock that is five minutes behind', -5 * 60_000, 'valid'],
+  ['by one that is further behind', -5 * 60_000 - 1_000, 'invalid'],
+])('a token is checked %s', (_, afterMs, expected) => {
+  const scope = { integrationId: 'int_1', sessionId: 'ses_1' };
+  const token = issueToken(key, scope, ISSUED_MS);
+  const check = (...[ofScope, text]: [typeof scope, string | undefined]) =>
+    checkToken(key, ofScope, text, ISSUED_MS + afterMs);
+  expect(check(scope, token)).toBe(expected);
+  expect(check({ ...scope, sessionId: 'ses_2' }, token)).toBe('invalid');
+  expect(check({ ...scope, integrationId: 'int_2' }, token)).toBe('invalid');
+  expect(check(scope, `1${token}`)).toBe('invalid');
+  expect(check(scope, undefined)).toBe('invalid');
 });

@@ -153,6 +153,8 @@ describe('an agent that signs', () => {
     ['has expired', { created: nowSeconds() - 600, expires: nowSeconds() - 1 }],
     ['is of the future', { created: nowSeconds() + 3_600 }],
     ['is valid for more than a day', { expires: nowSeconds() + 86_400 + 600 }],
+    ['ends within a second', { expires: nowSeconds() + 300.5 }],
+    ['begins within one', { created: nowSeconds() - 0.5, expires: nowSeconds() + 300 }],
     ['names a key of nobody', { keyId: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k' }],
     ['names an agent that is not on the list', { signatureAgent: '"https://other.example"' }],
     ['names no address', { signatureAgent: '"agent"' }],

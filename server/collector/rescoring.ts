@@ -62,8 +62,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * Judges the stored sessions of one or all integrations by the present rules, and records the scores of those that are
- * closed. It fires no events. A run that was interrupted goes on where it was, because sessions that have a score of these
- * rules are left alone. NOT_FOUND for an unknown integration.
+ * closed. It fires no events about them; alert rules count the new scores. A run that was interrupted goes on where it was,
+ * because sessions that have a score of these rules are left alone. NOT_FOUND for an unknown integration.
  */
 export async function rescoreSessions(
   { db, actor }: AuditedContext,

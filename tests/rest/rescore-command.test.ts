@@ -4,7 +4,7 @@ import { RULE_SET_VERSION } from '../../server/detection/score';
 import { DRIVEN, ORDINARY, openPageSite, type PageSite, Tab } from '../support/beacon';
 import { startTestServer, type TestServer } from '../support/server';
 
-// `admin detection rescore`: sessions of the past get the scores of the present rules, and nothing is fired.
+// `admin detection rescore`: sessions of the past get the scores of the present rules, and nothing is fired about them.
 
 const CLOSE_WITHIN_MS = 10_000;
 
@@ -159,6 +159,23 @@ describe('detection rescore', () => {
     expect(again).toMatchObject({ judged: 1, recorded: 0, open: 1, current: 4, foreign: 1 });
     expect(await readAll(site)).toEqual(after);
     expect(await listAudit(site)).toHaveLength(1);
+  });
+
+  it('lets an alert rule fire that counts sessions of today, by the new scores', async () => {
+    const site = await openSite();
+    const { integrationId } = site;
+    const missed = await visit(site, { environment: DRIVEN });
+    await makeOld(missed, { score: 0.03, flags: [] });
+    const { db, alertRules } = server.service;
+    await db.query(
+      `insert into alert_rules (integration_id, id, name, metric, scope, scope_value, window_minutes, comparison, value, min_sessions,
+                                cool_down_minutes, severity, message, judged_from, enabled)
+       values ($1, 'rul_bots', 'Bots', 'botSessions', 'integration', '', 60, 'gte', 1, 20, 60, 'high', 'Bots', now() - interval '1 hour', true)`,
+      [integrationId],
+    );
+    expect(await alertRules.evaluate(integrationId)).toBe(0);
+    await rescore('--integration', integrationId);
+    expect(await alertRules.evaluate(integrationId)).toBe(1);
   });
 
   it('reads page after page, of all integrations or one, and of no trace that is too old', async () => {

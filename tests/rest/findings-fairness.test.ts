@@ -93,6 +93,15 @@ describe('a device that facts do not describe', () => {
   });
 });
 
+describe('a device that is put away', () => {
+  it.each(['first', 'later'])('is not used beside the next one, if its facts come %s', async (when) => {
+    const laptop = makeVisit({ ...LAPTOP, ago: 60, minutes: 0.3, input: [0.2] });
+    const phone = makeVisit({ ...PHONE, ago: 59.5, minutes: 5, input: [0.1] });
+    for (const facts of when === 'first' ? [laptop, phone] : [phone, laptop]) await campus.send(facts);
+    expect(await findTypes('ConcurrentSessions', 'DeviceSwitch')).toEqual(['DeviceSwitch medium ada']);
+  });
+});
+
 describe('activity on the other device of a DeviceSwitch', () => {
   it.each(['scroll', 'visibility', 'form'] as const)('is not what a page does by itself: %s', async (inputType) => {
     await campus.send(makeVisit({ ...LAPTOP, id: 'open', ago: 300, minutes: null, input: [10] }));

@@ -36,6 +36,10 @@ describe('a change of the actor', () => {
     });
   });
 
+  it('is found if the later part has a score of 0.703', () => {
+    expect(find(...repeat(PERSON, 30), ...repeat(0.86, 60))).toMatchObject({ segmentsBefore: 30, scoreAfter: 0.703 });
+  });
+
   it('is found where the program’s part has a quiet minute', () => {
     expect(find(...repeat(PERSON, 5), PROGRAM, PROGRAM, ODD_PERSON, PROGRAM)).toMatchObject({ segmentsBefore: 5 });
   });
@@ -52,6 +56,8 @@ describe('a change of the actor', () => {
     ['a program that leaves little in its first minutes', [ODD_PERSON, ODD_PERSON, ...repeat(PROGRAM, 10)]],
     ['a single segment that is beyond doubt', [PERSON, PERSON, PERSON, 100, PERSON, PERSON]],
     ['too few segments', [PERSON, PROGRAM, PROGRAM]],
+    ['a single segment at the end that is beyond doubt', [PERSON, PERSON, PERSON, 100]],
+    ['a later part with a score of 0.698', [...repeat(PERSON, 30), ...repeat(0.84, 60)]],
   ])('is not found in %s', (_, logOdds) => {
     expect(find(...logOdds)).toBeNull();
   });

@@ -51,6 +51,12 @@ describe('summariseEvents', () => {
     ]);
   });
 
+  it('ends a stretch with its latest event, also if an earlier one is told after it', () => {
+    const builder = new TraceBuilder().wait(1_000).add(EventCode.Scroll).wait(10_000).add(EventCode.Scroll);
+    builder.wait(-5_000).add(EventCode.Scroll).wait(20_000).send();
+    expect(rows(builder.batches)).toEqual([['scroll', 1_140, '/quiz', 10_000, 3, null]]);
+  });
+
   it('shows pages, clipboard and visibility one by one, and not the first load', () => {
     const builder = new TraceBuilder().wait(1_000).add(EventCode.Clipboard, { kind: 0, length: 12 });
     builder.wait(10).add(EventCode.Clipboard, { kind: 1, length: -1 }).wait(10).page(`${QUIZ}/2`, 1);

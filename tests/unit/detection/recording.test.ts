@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EVENT_FLAGS, EventCode, MAX_BEACON_BYTES } from '../../../contract/beacon';
+import { ENVIRONMENT_BITS, EVENT_FLAGS, EventCode, MAX_BEACON_BYTES } from '../../../contract/beacon';
 import { RECORDED_KEYS, RECORDED_TEXTS } from '../../../contract/recorded-kinds';
 import { MAX_RECORDING_BYTES } from '../../../contract/recordings';
 import { readBeacon } from '../../../server/detection/batch';
@@ -7,7 +7,7 @@ import { MAX_KEYS, MAX_PATH_POINTS, makeRecording } from '../../../server/detect
 import type { TraceBatch } from '../../../server/detection/trace';
 import { packNumbers } from '../../../server/detection/varints';
 import { makeLargestBatches } from '../../support/largest-trace';
-import { buildTrace, TraceBuilder } from '../../support/trace';
+import { buildTrace, DESKTOP, TraceBuilder } from '../../support/trace';
 
 const START_MS = 1_800_000_000_000;
 /** When the builder's documents have their time origin by the server's clock. */
@@ -54,6 +54,16 @@ describe('the recording of a session', () => {
       return JSON.stringify(makeRecording(buildTrace(builder).batches, ORIGIN_MS));
     };
     expect(write(['capital', 'digit', 'space'])).toBe(write(['letter', 'punctuation', 'letter']));
+  });
+
+  it('says which documents are frames', () => {
+    const frame = { ...DESKTOP, b: ENVIRONMENT_BITS.framed };
+    const pages = [
+      new TraceBuilder({ originMs: START_MS }),
+      new TraceBuilder({ document: '00000000000000d2', originMs: START_MS + 1, environment: frame }),
+    ];
+    const { documents } = makeRecording(buildTrace(pages).batches, ORIGIN_MS);
+    expect(documents.map(({ isFramed }) => isFramed)).toEqual([false, true]);
   });
 
   it('tells a key that was released at once from one that is still down', () => {

@@ -113,6 +113,17 @@ describe('activity on the other device of a DeviceSwitch', () => {
     ]);
   });
 
+  it('lasted until the close of a session of which no events are known', async () => {
+    await campus.send(makeVisit({ ...LAPTOP, ago: 120, minutes: 100 }));
+    await campus.send(makeVisit({ ...PHONE, ago: 10 }));
+    const [found] = await campus.listAnomalies();
+    expect(found).toMatchObject({
+      anomalyType: 'DeviceSwitch',
+      severity: 'medium',
+      metadata: { minutesSinceOther: 10 },
+    });
+  });
+
   it('was as long ago as the user has had the new one, if another one had it before', async () => {
     await campus.send(makeVisit({ ...PHONE, ago: 300, minutes: 2, input: [1] }));
     await campus.send(

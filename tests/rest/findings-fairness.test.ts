@@ -64,6 +64,14 @@ describe('a machine on which people follow each other in one tab', () => {
     for (let n = 1; n < 14; n++) await campus.send([match('s', `user-${n}`, 600 - 10 * n)]);
     expect(await findTypes('UserSwitch')).toEqual(Array.from({ length: 8 }, (_, n) => `UserSwitch high user-${n + 1}`));
   });
+
+  it('is none by users whom pages only claim, so that nobody hides behind invented ones', async () => {
+    for (let n = 0; n < 12; n++)
+      await campus.send(makeVisit({ user: `claimed-${n}`, device: 'kiosk', confidence: 0.5, ago: 600 - 10 * n }));
+    await campus.send(makeVisit({ id: 's', user: 'ada', device: 'kiosk', ago: 60, minutes: null }));
+    await campus.send([match('s', 'bob', 50)]);
+    expect(await findTypes('UserSwitch')).toEqual(['UserSwitch high bob']);
+  });
 });
 
 describe('a device that facts do not describe', () => {

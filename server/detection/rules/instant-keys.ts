@@ -1,5 +1,4 @@
 import { computeMedian } from '../statistics';
-import { MIN_HELD_MS } from '../typing';
 import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
 import { isEnoughTyping, isSlowTyping, TYPING_EXEMPTIONS, TYPING_REFERENCE } from './typing';
 
@@ -25,7 +24,7 @@ export const instantKeysRule: Rule = {
       return NOT_MEASURED;
     const median = computeMedian(keyHolds.times);
     const { marked, count, momentsMs } = keyHolds.suspected;
-    return decide(median < MIN_HELD_MS && marked / count >= MIN_INSTANT_SHARE, median, momentsMs);
+    return decide(marked / count >= MIN_INSTANT_SHARE, median, momentsMs);
   },
 };
 

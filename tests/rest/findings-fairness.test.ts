@@ -71,6 +71,8 @@ describe('a machine on which people follow each other in one tab', () => {
     await campus.send(makeVisit({ id: 's', user: 'ada', device: 'kiosk', ago: 60, minutes: null }));
     await campus.send([match('s', 'bob', 50)]);
     expect(await findTypes('UserSwitch')).toEqual(['UserSwitch high bob']);
+    const [found] = (await campus.listAnomalies()).filter(({ anomalyType }) => anomalyType === 'UserSwitch');
+    expect(found!.metadata).toEqual({ previousUserId: 'ada', minutesBetween: 10 });
   });
 });
 

@@ -103,6 +103,18 @@ describe('a device that facts do not describe', () => {
   });
 });
 
+describe('a session without coordinates', () => {
+  it('says nothing of a journey, and leaves the others to be judged', async () => {
+    const [zurich, sydney] = [
+      { latitude: 47.4, longitude: 8.5, accuracyKm: 20 },
+      { latitude: -33.9, longitude: 151.2, accuracyKm: 20 },
+    ];
+    await campus.visit({ ago: 90, location: zurich }, { ago: 60 }, { ago: 30, location: sydney });
+    const found = (await campus.listAnomalies()).filter(({ anomalyType }) => anomalyType === 'ImpossibleTravel');
+    expect(found.map(({ severity, metadata }) => [severity, metadata!.minutesBetween])).toEqual([['low', 60]]);
+  });
+});
+
 describe('a device that is put away', () => {
   it.each(['first', 'later'])('is not used beside the next one, if its facts come %s', async (when) => {
     const laptop = makeVisit({ ...LAPTOP, ago: 60, minutes: 0.3, input: [0.2] });

@@ -248,6 +248,7 @@ const CASES: Record<string, Case[]> = {
     ['one that denies it', 'notFound', nothing],
     ['one that does not know it', 'notFound', nothing, { w: 2 }],
     ['no environment', 'notMeasured', nothing, null],
+    ['a long visit whose first batch was lost', 'notMeasured', idle(70_000), null],
   ],
   headless: [
     ['the word in the user agent', 'found', nothing, {}, CHROME.replace('Chrome', 'HeadlessChrome')],
@@ -477,6 +478,11 @@ const CASES: Record<string, Case[]> = {
     ['Firefox', 'notMeasured', moves(30, { mismatched: true }), {}, FIREFOX],
     ['one move of five that does not', 'found', both(moves(24), moves(6, { mismatched: true }))],
     ['fewer moves that do not', 'notFound', both(moves(25), moves(6, { mismatched: true }))],
+    [
+      'a level move that does not add up',
+      'found',
+      both(moves(1), (builder) => builder.summarise(), moves(30, { mismatched: true })),
+    ],
   ],
   'capital-without-shift': [
     ['capitals without Shift', 'found', keys(3, { kind: 'capital' })],

@@ -103,6 +103,18 @@ describe('a device that facts do not describe', () => {
   });
 });
 
+describe('a session whose user a page only claims', () => {
+  it('says nothing about that user, because anybody can claim it', async () => {
+    const sydney = { latitude: -33.9, longitude: 151.2, accuracyKm: 20 };
+    const claimed = { ...PHONE, confidence: 0.5, location: sydney, ago: 90, minutes: 80, input: [60] };
+    const signed = { ...LAPTOP, location: { latitude: 47.4, longitude: 8.5, accuracyKm: 20 }, ago: 30, input: [0] };
+    expect(await campus.listTypes(claimed, signed)).toEqual([]);
+    expect(await campus.listTypes({ ...signed, user: 'bob' }, { ...claimed, user: 'bob' })).toEqual([
+      'SharedDevice low bob',
+    ]);
+  });
+});
+
 describe('a session without coordinates', () => {
   it('says nothing of a journey, and leaves the others to be judged', async () => {
     const [zurich, sydney] = [

@@ -102,10 +102,14 @@ const arrive = (batches: readonly TraceBatch[], { farthest }: { farthest: number
 /** A page on which deeds end in a later segment. */
 function buildOpenDeeds(): TraceBatch[] {
   const builder = new TraceBuilder();
+  // Three keys one after the other, as nobody chooses them with a switch.
+  const slotsOf = (i: number) => [3 * i, 3 * i + 1, 3 * i + 2];
   for (let i = 0; i < 70; i++) {
-    builder.wait(1_900).add(EventCode.KeyDown, { class: 0, slot: i, flags: trusted | hasCode });
+    builder.wait(1_900);
+    for (const slot of slotsOf(i))
+      builder.wait(150).add(EventCode.KeyDown, { class: 0, slot, flags: trusted | hasCode });
     builder.wait(1_900).press(50 + i, 60, i % 3 === 0 ? 4_000 : 90);
-    if (i >= 20) builder.add(EventCode.KeyUp, { slot: i - 20, flags: trusted });
+    if (i >= 20) for (const slot of slotsOf(i - 20)) builder.add(EventCode.KeyUp, { slot, flags: trusted });
     if (i % 7 === 3) builder.page(`https://lms.example.edu/${i}`, 1);
     if (i % 9 === 5) builder.add(EventCode.Leave);
     builder.send();

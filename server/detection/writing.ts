@@ -57,6 +57,8 @@ export function takeKeyUp(state: DocumentState, { slot, timeMs }: Event<EventCod
 
 /** Between a key and the text that it writes lies less. */
 const KEY_TO_TEXT_MS = 1_000;
+/** So long may the page take to handle a click before the browser tells what it has changed. */
+const CLICK_TO_CHANGE_MS = 300;
 const MIN_BURST_LENGTH = 10;
 const TYPED = new Set(['insertText', 'insertLineBreak', 'insertComposition', 'none', 'other']);
 const BURSTS = new Set(['insertText', 'none', 'other']);
@@ -71,7 +73,9 @@ export function takeInput(state: DocumentState, event: Event<EventCode.Input>, d
   const isKeyed = state.isKeyedInput || timeMs - state.keyMs < KEY_TO_TEXT_MS;
   state.valueLengths.set(field, valueLength);
   state.isKeyedInput = false;
-  state.typedMs = timeMs;
+  // The browser tells of the change that a script's click makes as if somebody had made it.
+  const isOfClick = type === 'none' && timeMs - state.untrustedClickMs < CLICK_TO_CHANGE_MS;
+  if (!isOfClick) state.typedMs = timeMs;
   finishDeed(state, timeMs);
   // A script, or the browser itself, filled the field.
   if (!isTrusted(event) || (flags & EVENT_FLAGS.autofilled) !== 0 || !TYPED.has(type)) return;

@@ -18,15 +18,17 @@ export const untrustedEventsRule: Rule = {
   },
   reference: 'WHATWG DOM, `Event.isTrusted`',
   judge({ untrustedPresses: presses, untrustedCharacters: characters, untrustedClicks: clicks }) {
+    const all = [presses, characters, clicks];
     const counted = [
       presses,
       ...(characters.marked >= MIN_KEYS ? [characters] : []),
       ...(clicks.marked >= MIN_ACTIONS ? [clicks] : []),
     ];
-    const actions = presses.count + characters.count + clicks.count;
-    if (actions < MIN_ACTIONS) return NOT_MEASURED;
+    if (all.reduce((sum, { count }) => sum + count, 0) < MIN_ACTIONS) return NOT_MEASURED;
     const untrusted = counted.reduce((sum, { marked }) => sum + marked, 0);
-    const share = untrusted / actions;
+    // The few that do not count are no actions of a person either.
+    const trusted = all.reduce((sum, { count, marked }) => sum + count - marked, 0);
+    const share = untrusted / Math.max(1, untrusted + trusted);
     const momentsMs = counted.flatMap((events) => events.momentsMs);
     return decide(untrusted >= MIN_ACTIONS && share >= 0.5, share, momentsMs);
   },

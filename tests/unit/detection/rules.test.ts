@@ -155,13 +155,16 @@ const again =
 const pageTurn: Build = (builder) => builder.page('https://lms.example.edu/2', 1);
 const later: Build = (builder) => builder.wait(3_000);
 const touch: Build = (builder) => builder.add(EventCode.Touch, { touches: 1 });
+/** What a click changes the browser tells as an input, which is trusted whoever clicked. */
+const change = { type: INPUT_TYPES.indexOf('none'), insertedLength: 0, valueLength: 0, flags: trusted };
 const scriptClicks =
-  (count: number, { role = 'radio', gapMs = 2_000, startMs = 5_000 } = {}): Build =>
+  (count: number, { role = 'radio', gapMs = 2_000, startMs = 5_000, hasChanges = false } = {}): Build =>
   (builder) => {
     builder.wait(startMs);
-    times(count, () =>
-      builder.wait(gapMs).add(EventCode.Click, { flags: 0, role: ELEMENT_ROLES.indexOf(role as 'radio') }),
-    );
+    times(count, (field) => {
+      builder.wait(gapMs).add(EventCode.Click, { flags: 0, role: ELEMENT_ROLES.indexOf(role as 'radio') });
+      if (hasChanges) builder.wait(2).add(EventCode.Input, { field, ...change });
+    });
   };
 const focuses =
   (count: number, { cause = nothing as Build, laterMs = 5, type = 1, flags = trusted } = {}): Build =>
@@ -348,9 +351,26 @@ const CASES: Record<string, Case[]> = {
     ['presses that a script made', 'found', presses(3, { flags: 0 })],
     ['many keys that a script made', 'found', keys(12, { flags: hasCode })],
     ['clicks on answers that a script made', 'found', scriptClicks(4)],
+    ['such clicks that follow each other soon', 'found', scriptClicks(4, { gapMs: 500, hasChanges: true })],
+    [
+      'clicks with which the page follows what somebody chooses',
+      'notMeasured',
+      (builder) =>
+        times(6, (field) => {
+          builder.wait(4_000).add(EventCode.Click, { role: ELEMENT_ROLES.indexOf('radio') });
+          builder.wait(2).add(EventCode.Input, { field, ...change });
+          scriptClicks(1, { startMs: 0, gapMs: 500, hasChanges: true })(builder);
+        }),
+    ],
     ['a person', 'notFound', presses(3)],
     ['one press of a script among many', 'notFound', both(presses(5), presses(1, { flags: 0 }))],
     ['a password manager: a few keys', 'notFound', both(presses(1), keys(4, { flags: hasCode }))],
+    [
+      'presses of a script beside a few of its keys',
+      'found',
+      both(presses(4, { flags: 0 }), keys(9, { flags: hasCode })),
+    ],
+    ['a few keys of a script beside few deeds', 'notFound', keys(9, { flags: hasCode })],
     ['a carousel of the page', 'notMeasured', scriptClicks(6, { role: 'button' })],
     ['answers that the page restores', 'notMeasured', scriptClicks(6, { startMs: 0, gapMs: 100 })],
     ['answers that the page restores late', 'notMeasured', scriptClicks(6, { gapMs: 100 })],

@@ -1,7 +1,7 @@
 import { CLIPBOARD_KINDS, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES } from '../../contract/beacon';
 import type { Provenance } from '../../contract/writing';
 import { type Event, isTrusted, NEVER } from './document-state';
-import { MS_PER_SPOKEN_CHARACTER } from './phrases';
+import { MIN_PHRASE_PAUSE_MS, MS_PER_SPOKEN_CHARACTER } from './phrases';
 import type { TraceEvent } from './trace';
 
 // Where the characters of an Input came from: what came right before it tells. In doubt the innocent explanation counts.
@@ -20,6 +20,8 @@ export interface PageState {
   clip: { timeMs: number; length: number } | null;
   /** The last Input of any field. */
   inputMs: number;
+  /** Short pieces of text without keys that follow each other: how long they are, the last one, and since when they could be spoken. */
+  stream: { length: number; inputMs: number; sinceMs: number };
   /** What was copied or cut on the page and is still there to be pasted; its length is −1 where unknown. */
   copied: { timeMs: number; length: number; isCut: boolean } | null;
   removed: { timeMs: number; length: number };
@@ -27,7 +29,7 @@ export interface PageState {
 
 export const createPageState = (): PageState => ({
   ...{ key: null, keyCount: 0, noticedMs: 0, isComposing: false, composedMs: NEVER, clip: null, copied: null },
-  ...{ removed: { timeMs: NEVER, length: 0 }, inputMs: NEVER },
+  ...{ removed: { timeMs: NEVER, length: 0 }, inputMs: NEVER, stream: { length: 0, inputMs: NEVER, sinceMs: NEVER } },
 });
 
 /** A field before an Input. */
@@ -68,6 +70,8 @@ const MAX_KEYED_LENGTH = 10;
 const MAX_COMPLETION_LENGTH = 60;
 /** Programs that write what was spoken into a page by a script write a phrase at a time: this is 20 s of speech. */
 const MAX_SCRIPTED_PHRASE_LENGTH = 300;
+/** Fewer characters that follow each other at once are a word or two, as a keyboard on the screen proposes them. */
+const MIN_STREAM_LENGTH = 40;
 /** An editor that takes a paste itself may add or drop a little. */
 const fitsClip = (length: number, clip: { length: number }) => clip.length < 0 || length <= clip.length * 1.1 + 16;
 /** What was cut and what is pasted may differ by a space or two. */
@@ -223,7 +227,7 @@ function findSource(state: PageState, field: FieldState, event: Event<EventCode.
   if (key && !key.hasCode && isOfBrowser) return 'composed';
   if (key && length <= MAX_KEYED_LENGTH) return key.hasCode ? 'typed' : 'composed';
   if (key && length <= MAX_COMPLETION_LENGTH && isOfBrowser) return 'corrected';
-  if (length <= MAX_KEYED_LENGTH) return isOfBrowser ? 'composed' : 'inserted';
+  if (length <= MAX_KEYED_LENGTH) return isOfBrowser && !isStreamed(state, length, timeMs) ? 'composed' : 'inserted';
   if (isSpoken(length, timeMs - state.noticedMs, isOfBrowser)) return 'composed';
   // On macOS, Control+Y brings what Control+K has deleted: `insertFromYank`, which no script can make.
   if (type === 'other' && isOfBrowser && isMissing(field, length)) return 'moved';
@@ -243,6 +247,20 @@ function findClip(state: PageState, field: FieldState, length: number): Provenan
 /** Whether text could have been spoken in the time before it. */
 const isSpoken = (length: number, pauseMs: number, isOfBrowser: boolean) =>
   pauseMs >= length * MS_PER_SPOKEN_CHARACTER && (isOfBrowser || length <= MAX_SCRIPTED_PHRASE_LENGTH);
+
+/**
+ * Notes a short piece of text without a key. Answers whether it is one of many that come faster than anybody speaks, as extensions
+ * write the words of a language model. Who dictates may have spoken a phrase before its first piece.
+ */
+function isStreamed(state: PageState, length: number, timeMs: number): boolean {
+  const { stream, inputMs, noticedMs } = state;
+  const goesOn = stream.inputMs === inputMs && noticedMs === inputMs && timeMs - inputMs < MIN_PHRASE_PAUSE_MS;
+  const sinceMs = Math.max(noticedMs, timeMs - MAX_SCRIPTED_PHRASE_LENGTH * MS_PER_SPOKEN_CHARACTER);
+  state.stream = goesOn
+    ? { ...stream, length: stream.length + length, inputMs: timeMs }
+    : { length, inputMs: timeMs, sinceMs };
+  return state.stream.length > MIN_STREAM_LENGTH && !isSpoken(state.stream.length, timeMs - state.stream.sinceMs, true);
+}
 
 /** Names text that is there without any Input. When it came is known only to lie after the Input before. */
 function nameUnexplained(state: PageState, field: FieldState, timeMs: number, length: number): Provenance {

@@ -196,6 +196,22 @@ export function dictate(page: WrittenPage, characters: number, flags: number = t
   return page;
 }
 
+/** Speaks: the words of each phrase appear one after the other when it was spoken. */
+export function dictateWords(page: WrittenPage, characters: number): WrittenPage {
+  while (page.length < characters) {
+    const words = 4 + Math.floor(10 * page.random());
+    page.wait(words * 6 * between(page, 45, 90));
+    for (let n = 0; n < words; n++) page.wait(20).input('insertText', 6);
+  }
+  return page;
+}
+
+/** An extension writes the words of a language model as they come. */
+export function stream(page: WrittenPage, characters: number, everyMs = 15): WrittenPage {
+  while (page.length < characters) page.wait(between(page, everyMs / 2, everyMs * 2.5)).input('insertText', 4);
+  return page;
+}
+
 /** Speaks to a program that types each phrase with keys. */
 export function dictateAsKeys(page: WrittenPage, characters: number): WrittenPage {
   while (page.length < characters) {

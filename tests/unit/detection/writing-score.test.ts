@@ -38,6 +38,9 @@ describe('what is found', () => {
       (page: WrittenPage) => writers.fill(page, ENOUGH),
       (page: WrittenPage) => page.wait(2_000).input('insertText', ENOUGH),
       (page: WrittenPage) => writers.compose(page, 100).change(ENOUGH).wait(9_000).type(),
+      (page: WrittenPage) => writers.stream(page.wait(2_000), ENOUGH),
+      (page: WrittenPage) => writers.stream(page.wait(2_000), ENOUGH, 40),
+      (page: WrittenPage) => writers.stream(page.wait(90_000), 2 * ENOUGH),
     ]) {
       const { aiScore, counting } = judge(act);
       expect(counting).toEqual(['text-inserted']);
@@ -91,6 +94,7 @@ describe('people who are not accused', () => {
     ['a slow typist', (page) => writers.compose(page, ENOUGH, 420)],
     ['dictation', (page) => writers.dictate(page, ENOUGH)],
     ['dictation that a script of the page or an extension writes', (page) => writers.dictate(page, ENOUGH, 0)],
+    ['dictation whose words come one after the other', (page) => writers.dictateWords(page, ENOUGH)],
     ['dictation that a program types', (page) => writers.dictateAsKeys(page, ENOUGH)],
     ['an input method', (page) => writers.useInputMethod(page, ENOUGH)],
     ['an on-screen keyboard', (page) => writers.tap(page, ENOUGH)],

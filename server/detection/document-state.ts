@@ -42,6 +42,8 @@ export interface DocumentState {
   clipboardMs: number;
   untrustedClickMs: number;
   isKeyedInput: boolean;
+  /** Pieces of text without keys that follow each other: how long they are, the last one, and what was noticed before the first. */
+  stream: { length: number; timeMs: number; sinceMs: number };
   valueLengths: Map<number, number>;
   focusedField: number | null;
   /** When another text field got the focus. */
@@ -85,6 +87,7 @@ export const createDocumentState = (): DocumentState => ({
   clipboardMs: NEVER,
   untrustedClickMs: NEVER,
   isKeyedInput: false,
+  stream: { length: 0, timeMs: NEVER, sinceMs: NEVER },
   valueLengths: new Map(),
   focusedField: null,
   fieldMs: NEVER,

@@ -1,7 +1,7 @@
 import { CLIPBOARD_KINDS, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES } from '../../contract/beacon';
 import type { Provenance } from '../../contract/writing';
 import { type Event, isTrusted, NEVER } from './document-state';
-import { MIN_PHRASE_PAUSE_MS, MS_PER_SPOKEN_CHARACTER } from './phrases';
+import { MIN_PHRASE_PAUSE_MS, MIN_STREAM_LENGTH, MS_PER_SPOKEN_CHARACTER } from './phrases';
 import type { TraceEvent } from './trace';
 
 // Where the characters of an Input came from: what came right before it tells. In doubt the innocent explanation counts.
@@ -70,8 +70,6 @@ const MAX_KEYED_LENGTH = 10;
 const MAX_COMPLETION_LENGTH = 60;
 /** Programs that write what was spoken into a page by a script write a phrase at a time: this is 20 s of speech. */
 const MAX_SCRIPTED_PHRASE_LENGTH = 300;
-/** Fewer characters that follow each other at once are a word or two, as a keyboard on the screen proposes them. */
-const MIN_STREAM_LENGTH = 40;
 /** An editor that takes a paste itself may add or drop a little. */
 const fitsClip = (length: number, clip: { length: number }) => clip.length < 0 || length <= clip.length * 1.1 + 16;
 /** What was cut and what is pasted may differ by a space or two. */

@@ -3,8 +3,8 @@ import { decide, NOT_MEASURED, type Rule } from './rule';
 export const textWithoutKeysRule: Rule = {
   ...{ flag: 'text-without-keys', group: 'typing', expected: 'below 0.5 of the text' },
   sees:
-    'Text in a text area that no key wrote and that came faster than anybody speaks. Paste, drop, undo, ' +
-    'corrections and text that scripts of the page set do not count.',
+    'Text in a text area that no key wrote and that came faster than anybody speaks, at once or in pieces. Paste, drop, ' +
+    'undo, corrections and text that scripts of the page set do not count.',
   needs: '30 characters in a text area',
   plainly: 'Text appeared that nobody typed, pasted or dictated. It came faster than anybody speaks.',
   exempts: {

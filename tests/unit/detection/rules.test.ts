@@ -166,6 +166,18 @@ const scriptClicks =
       if (hasChanges) builder.wait(2).add(EventCode.Input, { field, ...change });
     });
   };
+/** Pieces of four characters without keys. */
+const stream =
+  (count: number, { everyMs = 15, beforeMs = 300, field = 0 } = {}): Build =>
+  (builder) => {
+    builder.wait(beforeMs);
+    times(count, (i) =>
+      builder.wait(everyMs).add(EventCode.Input, {
+        ...{ field, type: INPUT_TYPES.indexOf('insertText'), flags: trusted | multiline },
+        ...{ insertedLength: 4, valueLength: 4 * (i + 1) },
+      }),
+    );
+  };
 const focuses =
   (count: number, { cause = nothing as Build, laterMs = 5, type = 1, flags = trusted } = {}): Build =>
   (builder) =>
@@ -684,6 +696,13 @@ const CASES: Record<string, Case[]> = {
   ],
   'text-without-keys': [
     ['text from nowhere', 'found', text('insertText', 200)],
+    ['the words of a language model, as they come', 'found', stream(100)],
+    ['words as fast as speech', 'notFound', stream(100, { everyMs: 120 })],
+    [
+      'words that come late, when they were spoken',
+      'notFound',
+      (builder) => times(20, (field) => stream(15, { everyMs: 20, beforeMs: 2_000, field })(builder)),
+    ],
     ['typed text', 'notFound', keys(40)],
     ['dictation', 'notFound', text('insertText', 200, { beforeMs: 12_000 })],
     ['an input method', 'notFound', text('insertComposition', 60)],

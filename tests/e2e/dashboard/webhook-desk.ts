@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
+import { createGate } from '../../support/gate';
 import { waitUntil } from '../../support/receiver';
 import { dashboard, receiver } from './shared-dashboard';
 
@@ -70,7 +71,10 @@ export function registerWebhookDeskTests(): void {
     });
 
     it('says of a webhook that is failing since when and why, before failures disable it', async () => {
-      receiver.answer = () => 500;
+      const isSeen = createGate();
+      onTestFinished(isSeen.open);
+      // The delivery is retried as long as the page needs.
+      receiver.answer = () => (receiver.received.length === 1 ? 500 : isSeen.opened.then(() => 500));
       const id = await subscribe('/failing');
       await sendBot();
       const readStatus = async () => (await dashboard.api('GET', `/v1/webhooks/${id}`)).body.data.lastDeliveryStatus;

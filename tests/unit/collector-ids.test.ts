@@ -26,8 +26,7 @@ it.each([
   ['at once', 0, 'valid'],
   ['after eight hours', 8 * HOUR_MS, 'valid'],
   ['a second later', 8 * HOUR_MS + 1_000, 'expired'],
-  ['by a clock that is five minutes behind', -5 * 60_000, 'valid'],
-  ['by one that is further behind', -5 * 60_000 - 1_000, 'invalid'],
+  ['by a clock that is hours behind', -2 * HOUR_MS, 'valid'],
 ])('a token is checked %s', (_, afterMs, expected) => {
   const scope = { integrationId: 'int_1', sessionId: 'ses_1' };
   const token = issueToken(key, scope, ISSUED_MS);

@@ -1,6 +1,7 @@
 import { EVENT_FLAGS, type EventCode } from '../../contract/beacon';
 import type { Deeds, FieldFocus, Jump, Press } from './deeds';
 import type { Keystroke } from './keystroke';
+import { createTextStream, type TextStream } from './text-stream';
 import type { TraceEvent } from './trace';
 
 export type Event<Code extends EventCode> = Extract<TraceEvent, { code: Code }>;
@@ -42,8 +43,8 @@ export interface DocumentState {
   clipboardMs: number;
   untrustedClickMs: number;
   isKeyedInput: boolean;
-  /** Pieces of text without keys that follow each other: how long they are, the last one, and what was noticed before the first. */
-  stream: { length: number; timeMs: number; sinceMs: number };
+  /** The text without keys that came last. */
+  stream: TextStream;
   valueLengths: Map<number, number>;
   focusedField: number | null;
   /** When another text field got the focus. */
@@ -87,7 +88,7 @@ export const createDocumentState = (): DocumentState => ({
   clipboardMs: NEVER,
   untrustedClickMs: NEVER,
   isKeyedInput: false,
-  stream: { length: 0, timeMs: NEVER, sinceMs: NEVER },
+  stream: createTextStream(),
   valueLengths: new Map(),
   focusedField: null,
   fieldMs: NEVER,

@@ -15,9 +15,6 @@ export const MIN_PHRASE_PAUSE_MS = 350;
 /** Nobody speaks 40 characters in a second, so text that comes faster was not dictated. */
 export const MS_PER_SPOKEN_CHARACTER = 25;
 
-/** Fewer characters without keys that follow each other at once are a word or two, as a keyboard on the screen proposes them. */
-export const MIN_STREAM_LENGTH = 40;
-
 /** Programs type the keys of a phrase faster than hands. On a busy machine the 12 ms of xdotool become 50. */
 const MAX_MEAN_INTERVAL_MS = 80;
 

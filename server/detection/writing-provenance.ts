@@ -1,7 +1,8 @@
 import { CLIPBOARD_KINDS, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES } from '../../contract/beacon';
 import type { Provenance } from '../../contract/writing';
 import { type Event, isTrusted, NEVER } from './document-state';
-import { MIN_PHRASE_PAUSE_MS, MIN_STREAM_LENGTH, MS_PER_SPOKEN_CHARACTER } from './phrases';
+import { MS_PER_SPOKEN_CHARACTER } from './phrases';
+import { addPiece, createTextStream, isFasterThanSpeech, type TextStream } from './text-stream';
 import type { TraceEvent } from './trace';
 
 // Where the characters of an Input came from: what came right before it tells. In doubt the innocent explanation counts.
@@ -20,8 +21,8 @@ export interface PageState {
   clip: { timeMs: number; length: number } | null;
   /** The last Input of any field. */
   inputMs: number;
-  /** Short pieces of text without keys that follow each other: how long they are, the last one, and since when they could be spoken. */
-  stream: { length: number; inputMs: number; sinceMs: number };
+  /** The short pieces of text without keys that came last. */
+  stream: TextStream;
   /** What was copied or cut on the page and is still there to be pasted; its length is −1 where unknown. */
   copied: { timeMs: number; length: number; isCut: boolean } | null;
   removed: { timeMs: number; length: number };
@@ -29,7 +30,7 @@ export interface PageState {
 
 export const createPageState = (): PageState => ({
   ...{ key: null, keyCount: 0, noticedMs: 0, isComposing: false, composedMs: NEVER, clip: null, copied: null },
-  ...{ removed: { timeMs: NEVER, length: 0 }, inputMs: NEVER, stream: { length: 0, inputMs: NEVER, sinceMs: NEVER } },
+  ...{ removed: { timeMs: NEVER, length: 0 }, inputMs: NEVER, stream: createTextStream() },
 });
 
 /** A field before an Input. */
@@ -251,13 +252,10 @@ const isSpoken = (length: number, pauseMs: number, isOfBrowser: boolean) =>
  * write the words of a language model. Who dictates may have spoken a phrase before its first piece.
  */
 function isStreamed(state: PageState, length: number, timeMs: number): boolean {
-  const { stream, inputMs, noticedMs } = state;
-  const goesOn = stream.inputMs === inputMs && noticedMs === inputMs && timeMs - inputMs < MIN_PHRASE_PAUSE_MS;
+  const { noticedMs } = state;
   const sinceMs = Math.max(noticedMs, timeMs - MAX_SCRIPTED_PHRASE_LENGTH * MS_PER_SPOKEN_CHARACTER);
-  state.stream = goesOn
-    ? { ...stream, length: stream.length + length, inputMs: timeMs }
-    : { length, inputMs: timeMs, sinceMs };
-  return state.stream.length > MIN_STREAM_LENGTH && !isSpoken(state.stream.length, timeMs - state.stream.sinceMs, true);
+  state.stream = addPiece(state.stream, { length, timeMs, noticedMs, sinceMs });
+  return isFasterThanSpeech(state.stream);
 }
 
 /** Names text that is there without any Input. When it came is known only to lie after the Input before. */

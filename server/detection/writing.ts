@@ -10,7 +10,8 @@ import {
   REACTION_MS,
 } from './document-state';
 import { Keystroke } from './keystroke';
-import { MIN_PHRASE_PAUSE_MS, MIN_STREAM_LENGTH, MS_PER_SPOKEN_CHARACTER } from './phrases';
+import { MIN_PHRASE_PAUSE_MS, MS_PER_SPOKEN_CHARACTER } from './phrases';
+import { addPiece, isFasterThanSpeech } from './text-stream';
 
 // What is written: keys, input and the fields that it goes to.
 
@@ -90,16 +91,10 @@ export function takeInput(state: DocumentState, event: Event<EventCode.Input>, d
 
 /** Whether text without keys came faster than anybody speaks: at once, or in pieces, as the words of a language model come. */
 function isUnspoken(state: DocumentState, length: number, timeMs: number): boolean {
-  const { noticedMs, stream } = state;
-  const goesOn = stream.timeMs === noticedMs && timeMs - noticedMs < MIN_PHRASE_PAUSE_MS;
-  state.stream = goesOn
-    ? { ...stream, length: stream.length + length, timeMs }
-    : { length, timeMs, sinceMs: noticedMs };
-  const { length: streamed, sinceMs } = state.stream;
-  return (
-    (length > MIN_BURST_LENGTH && timeMs - noticedMs < length * MS_PER_SPOKEN_CHARACTER) ||
-    (streamed > MIN_STREAM_LENGTH && timeMs - sinceMs < streamed * MS_PER_SPOKEN_CHARACTER)
-  );
+  const { noticedMs } = state;
+  state.stream = addPiece(state.stream, { length, timeMs, noticedMs, sinceMs: noticedMs });
+  const isBurst = length > MIN_BURST_LENGTH && timeMs - noticedMs < length * MS_PER_SPOKEN_CHARACTER;
+  return isBurst || isFasterThanSpeech(state.stream);
 }
 
 const TEXT_ROLES = new Set(['input', 'textarea', 'editable']);

@@ -79,6 +79,14 @@ const writeFact = (url: string) => query(url, (sql) => sql`create table fact as 
 const readFact = (url: string) => query(url, async (sql) => (await sql`select value from fact`)[0]?.value);
 const backendPids = (url: string) =>
   query(url, async (sql) => (await sql`select pid from pg_stat_activity`).map(({ pid }) => Number(pid)));
+/** The backends of the users that count: each holds a lock. */
+const userPids = (url: string) =>
+  query(url, async (sql) => {
+    const rows = await sql`select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock'`;
+    return rows.map(({ pid }) => Number(pid));
+  });
+const expectUsers = (url: string, count: number) =>
+  expect.poll(() => userPids(url).catch(() => []), { timeout: 20_000 }).toHaveLength(count);
 
 const pidFile = () => join(dataDir, 'postgres', 'postmaster.pid');
 const isRunning = () => existsSync(pidFile());
@@ -344,15 +352,10 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
   it('still counts its users after a crash of one backend', async () => {
     const staying = await start();
     const leaving = await start();
-    const holders = () =>
-      query(staying.url, async (sql) => {
-        const rows = await sql`select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock'`;
-        return rows.map(({ pid }) => Number(pid));
-      });
-    const before = await holders();
+    const before = await userPids(staying.url);
     process.kill(Number(before[0]), 'SIGKILL');
     const isRegained = async () => {
-      const now = await holders().catch(() => before);
+      const now = await userPids(staying.url).catch(() => before);
       return now.length === 2 && !now.some((pid) => before.includes(pid));
     };
     await expect.poll(isRegained, { timeout: 20_000 }).toBe(true);
@@ -369,8 +372,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     const readAgain = () => readFact(users[0]!.url).catch(() => null);
     await expect.poll(readAgain, { timeout: 20_000 }).toBe(42);
     expect(postmasterPid()).not.toBe(killed);
-    // A user does not count until it holds its lock again.
-    await sleep(1_000);
+    await expectUsers(users[0]!.url, 2);
     for (const { stop } of users) await stop();
     expect(isRunning()).toBe(false);
   });
@@ -392,8 +394,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     writeFileSync(settings, intact);
     const readAgain = () => readFact(user.url).catch(() => null);
     await expect.poll(readAgain, { timeout: 30_000 }).toBe(42);
-    // A user does not count until it holds its lock again.
-    await sleep(1_000);
+    await expectUsers(user.url, 1);
     await user.stop();
   });
 

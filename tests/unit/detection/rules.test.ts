@@ -155,7 +155,7 @@ const again =
 const pageTurn: Build = (builder) => builder.page('https://lms.example.edu/2', 1);
 const later: Build = (builder) => builder.wait(3_000);
 const touch: Build = (builder) => builder.add(EventCode.Touch, { touches: 1 });
-/** What a click changes the browser tells as an input, which is trusted whoever clicked. */
+/** The browser tells what a click changes as an input. It is trusted even if a script clicked. */
 const change = { type: INPUT_TYPES.indexOf('none'), insertedLength: 0, valueLength: 0, flags: trusted };
 const scriptClicks =
   (count: number, { role = 'radio', gapMs = 2_000, startMs = 5_000, hasChanges = false } = {}): Build =>

@@ -64,12 +64,7 @@ export async function warnOfUnreadableSecrets({ db, secrets, log }: Service): Pr
     union all select id, null, identity_secret from integrations where identity_secret is not null`;
   const unreadable = rows.filter(({ integrationId, webhookId, sealed }) => {
     const context = webhookId ? secretContext(integrationId, webhookId) : identitySecretContext(integrationId);
-    try {
-      secrets.open(sealed, context);
-      return false;
-    } catch {
-      return true;
-    }
+    return secrets.open(sealed, context) === null;
   }).length;
   if (unreadable > 0)
     log.warn(

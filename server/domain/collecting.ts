@@ -19,11 +19,8 @@ export const identitySecretContext = (integrationId: string) => `identity-secret
  * APP_SECRET, answers random bytes: then no signature is right, and none is dispensed with.
  */
 export function openIdentityKey(secrets: Secrets, integrationId: string, sealed: Uint8Array): Buffer {
-  try {
-    return Buffer.from(secrets.open(sealed, identitySecretContext(integrationId)));
-  } catch {
-    return randomBytes(32);
-  }
+  const secret = secrets.open(sealed, identitySecretContext(integrationId));
+  return secret === null ? randomBytes(32) : Buffer.from(secret);
 }
 
 /** Reads what holds for the sites of the integration. Never the secret. */

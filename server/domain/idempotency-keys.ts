@@ -58,7 +58,10 @@ export async function claimIdempotencyKey(dependencies: Dependencies, request: I
     const message = `The first request with this ${IDEMPOTENCY_KEY} is under way`;
     throw new ApiError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
   }
-  return { kind: 'answered', answer: dependencies.secrets.open(answer, toContext(parameters)) };
+  const opened = dependencies.secrets.open(answer, toContext(parameters));
+  // Another APP_SECRET would not have found the row. Its bytes were changed.
+  if (opened === null) throw new Error('the kept answer of an idempotency key cannot be opened');
+  return { kind: 'answered', answer: opened };
 }
 
 /** Longer than any request takes. After that, the process that claimed the key is gone. */

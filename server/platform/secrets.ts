@@ -8,8 +8,8 @@ const FORMAT_VERSION = 1;
 export interface Secrets {
   /** Encrypts a text with AES-256-GCM. Decryption needs the same `context`, which names what the text belongs to. */
   seal(plain: string, context: string): Buffer;
-  /** Throws if the sealed bytes were changed, belong to another context, or were sealed under another APP_SECRET. */
-  open(sealed: Uint8Array, context: string): string;
+  /** Returns null if the sealed bytes were changed, belong to another context, or were sealed under another APP_SECRET. */
+  open(sealed: Uint8Array, context: string): string | null;
   /** Signs pagination cursors. */
   cursorKey: Buffer;
   /** Hashes the tokens of staff sessions. */
@@ -44,15 +44,18 @@ export function createSecrets(appSecret: Buffer): Secrets {
     },
     open(sealed, context) {
       const bytes = Buffer.from(sealed);
-      if (bytes[0] !== FORMAT_VERSION) throw new Error('unknown format of a sealed secret');
+      if (bytes[0] !== FORMAT_VERSION) return null;
       const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
       const tag = bytes.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', sealingKey, nonce, { authTagLength: TAG_BYTES })
-        .setAAD(Buffer.from(context))
-        .setAuthTag(tag);
-      return Buffer.concat([decipher.update(bytes.subarray(1 + NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString(
-        'utf8',
-      );
+      const body = bytes.subarray(1 + NONCE_BYTES + TAG_BYTES);
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', sealingKey, nonce, { authTagLength: TAG_BYTES })
+          .setAAD(Buffer.from(context))
+          .setAuthTag(tag);
+        return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
+      } catch {
+        return null;
+      }
     },
   };
 }

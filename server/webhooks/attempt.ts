@@ -127,13 +127,7 @@ export function openSecrets(
     ...sealed
   }: Pick<ClaimedDelivery, 'integrationId' | 'subscriptionId' | 'secretSealed' | 'previousSecretSealed'>,
 ): SigningSecrets | null {
-  const open = (bytes: Buffer | null) => {
-    try {
-      return bytes && secrets.open(bytes, secretContext(integrationId, subscriptionId));
-    } catch {
-      return null;
-    }
-  };
+  const open = (bytes: Buffer | null) => bytes && secrets.open(bytes, secretContext(integrationId, subscriptionId));
   const current = open(sealed.secretSealed);
   const previous = open(sealed.previousSecretSealed);
   if (current === null) return null;

@@ -25,11 +25,11 @@ describe('a sealed secret', () => {
   it('cannot be opened in another context', () => {
     const sealed = secrets.seal(PLAIN, 'integration-1:webhook-1');
     for (const context of ['integration-1:webhook-2', 'integration-2:webhook-1', '', 'integration-1:webhook-1 '])
-      expect(() => secrets.open(sealed, context)).toThrow();
+      expect(secrets.open(sealed, context)).toBeNull();
   });
 
   it('cannot be opened with another APP_SECRET', () => {
-    expect(() => createSecrets(randomBytes(32)).open(secrets.seal(PLAIN, 'a'), 'a')).toThrow();
+    expect(createSecrets(randomBytes(32)).open(secrets.seal(PLAIN, 'a'), 'a')).toBeNull();
   });
 
   it('cannot be opened after any bit of it was changed', () => {
@@ -38,15 +38,15 @@ describe('a sealed secret', () => {
       for (let bit = 0; bit < 8; bit++) {
         const changed = Buffer.from(sealed);
         changed[byte]! ^= 1 << bit;
-        expect(() => secrets.open(changed, 'a'), `byte ${byte} bit ${bit}`).toThrow();
+        expect(secrets.open(changed, 'a'), `byte ${byte} bit ${bit}`).toBeNull();
       }
   });
 
   it('cannot be opened if it was shortened or extended', () => {
     const sealed = secrets.seal(PLAIN, 'a');
     for (let length = 0; length < sealed.length; length++)
-      expect(() => secrets.open(sealed.subarray(0, length), 'a'), `${length} bytes`).toThrow();
-    expect(() => secrets.open(Buffer.concat([sealed, Buffer.of(0)]), 'a')).toThrow();
+      expect(secrets.open(sealed.subarray(0, length), 'a'), `${length} bytes`).toBeNull();
+    expect(secrets.open(Buffer.concat([sealed, Buffer.of(0)]), 'a')).toBeNull();
   });
 
   it('is different each time and never contains its text', () => {

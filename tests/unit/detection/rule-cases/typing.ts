@@ -1,0 +1,214 @@
+import { EventCode, INPUT_TYPES } from '../../../../contract/beacon';
+import { FIREFOX } from '../../../support/trace';
+import {
+  autofilled,
+  type Build,
+  both,
+  type Case,
+  capsLock,
+  focuses,
+  hasCode,
+  idle,
+  keys,
+  multiline,
+  pageTurn,
+  presses,
+  shift,
+  text,
+  times,
+  touch,
+  trusted,
+} from './builds';
+
+/** Text that a dictation program types at once, after somebody spoke it. */
+const spoken =
+  (count: number, kind = 'letter', spokenMs = 55 * count): Build =>
+  (builder) => {
+    builder.wait(spokenMs);
+    keys(count, { kind, heldMs: 2, gapMs: () => 5 })(builder);
+  };
+/** Words that a dictation program types one by one, as it hears them. */
+const streamed = (count: number, kind = 'letter', pauseMs = (i: number) => 220 + 23 * (i % 5)): Build =>
+  keys(count, { kind, heldMs: 1, gapMs: (i) => (i % 6 === 0 ? pauseMs(i) : 3) });
+/** Strokes of a stenographer, each of which writes a word at once, and some of them a phrase. */
+const stroked =
+  (count: number): Build =>
+  (builder) =>
+    times(count, (i) => keys(i % 8 === 7 ? 18 : 6, { heldMs: 1, gapMs: () => 1 })(builder.wait(200 + 23 * (i % 5))));
+/** Abbreviations, each of which a text expander replaces by a text. */
+const expanded =
+  (count: number, length: number, { kind = 'letter', heldMs = 80, erasingMs = 2 } = {}): Build =>
+  (builder) =>
+    times(count, () => {
+      keys(4, { heldMs, gapMs: (i) => 40 + 61 * (i % 3) })(builder.wait(3_000));
+      times(3, () => builder.wait(erasingMs).key('backspace', 1, trusted | hasCode | multiline));
+      keys(length, { kind, heldMs: 1, gapMs: () => 4 })(builder);
+    });
+/** Keys on a keyboard whose letters are modifiers while they are held: it sends a letter when the finger leaves it. */
+const tapped =
+  (count: number, isDual = (i: number) => i % 10 < 8): Build =>
+  (builder) =>
+    times(count, (i) => keys(1, { heldMs: isDual(i) ? 1 : 80, gapMs: () => 40 + 61 * (i % 7) })(builder));
+const shifted = (count: number): Build => keys(count, { kind: 'capital', flags: trusted | hasCode | shift });
+/** Text that comes at once when a key is pressed, as a proposal of the browser. */
+const accepted =
+  (length: number, afterMs = 5): Build =>
+  (builder) => {
+    builder.wait(3_000).add(EventCode.Focus, { field: 1, role: 5 }).wait(50);
+    builder.key('tab', afterMs).add(EventCode.Input, {
+      ...{ field: 1, type: INPUT_TYPES.indexOf('insertText'), insertedLength: length, valueLength: length },
+      flags: trusted | multiline,
+    });
+  };
+/** Pieces of four characters without keys. */
+const stream =
+  (count: number, { everyMs = 15, beforeMs = 300, field = 0 } = {}): Build =>
+  (builder) => {
+    builder.wait(beforeMs);
+    times(count, (i) =>
+      builder.wait(everyMs).add(EventCode.Input, {
+        ...{ field, type: INPUT_TYPES.indexOf('insertText'), flags: trusted | multiline },
+        ...{ insertedLength: 4, valueLength: 4 * (i + 1) },
+      }),
+    );
+  };
+
+/** The cases of the rules on how text is written, by flag. */
+export const TYPING_CASES: Record<string, Case[]> = {
+  'capital-without-shift': [
+    ['capitals without Shift', 'found', keys(3, { kind: 'capital' })],
+    ['capitals with Shift', 'notFound', keys(3, { kind: 'capital', flags: trusted | hasCode | shift })],
+    ['capitals with Caps Lock', 'notFound', keys(3, { kind: 'capital', flags: trusted | hasCode | capsLock })],
+    ['two capitals', 'notMeasured', keys(2, { kind: 'capital' })],
+    ['an on-screen keyboard or dictation', 'notMeasured', keys(5, { kind: 'capital', flags: trusted })],
+    ['dictation that brings its own keymap', 'notMeasured', spoken(5, 'capital')],
+    ['sentences that are dictated so', 'notMeasured', spoken(100, 'capital')],
+    ['words that are dictated so one by one', 'notMeasured', streamed(60, 'capital')],
+    ['a text expander that brings its own keymap', 'notMeasured', expanded(2, 100, { kind: 'capital' })],
+    ['a program that types at once', 'found', keys(100, { kind: 'capital', heldMs: 1, gapMs: () => 5 })],
+    ['touch', 'notMeasured', both(touch, keys(5, { kind: 'capital' }))],
+    ['Firefox', 'notMeasured', keys(5, { kind: 'capital' }), {}, FIREFOX],
+    ['three of five without Shift', 'found', both(keys(3, { kind: 'capital' }), shifted(2))],
+    ['half of them', 'notFound', both(keys(3, { kind: 'capital' }), shifted(3))],
+  ],
+  'instant-keys': [
+    ['keys that are released at once', 'found', keys(10, { heldMs: 2 })],
+    ['many in a single line', 'found', keys(40, { heldMs: 2, field: 0 })],
+    ['keys that are held', 'notFound', keys(10)],
+    ['a keyboard that sends most keys when they are tapped', 'notFound', tapped(100)],
+    ['a program that holds a key now and then', 'found', tapped(100, (i) => i % 20 > 0)],
+    ['a keyboard on the screen', 'notMeasured', both(touch, pageTurn, keys(40, { heldMs: 2 }))],
+    ['few keys', 'notMeasured', keys(9, { heldMs: 2 })],
+    ['a clause that a dictation program types', 'notMeasured', keys(80, { heldMs: 2, gapMs: () => 5 })],
+    ['a paragraph that a dictation program types', 'notMeasured', both(spoken(100), spoken(300), spoken(81))],
+    ['a paragraph that goes on in the next minute', 'notMeasured', both(idle(57_500), spoken(300))],
+    [
+      'a text that is typed too soon after a press',
+      'found',
+      both(idle(60_000), presses(1), spoken(100, 'letter', 800)),
+    ],
+    [
+      'a text that is typed too soon after the field was entered',
+      'found',
+      both(idle(60_000), focuses(1), spoken(100, 'letter', 800)),
+    ],
+    ['words that a dictation program types one by one', 'notMeasured', streamed(120)],
+    ['strokes of a stenographer', 'notMeasured', stroked(40)],
+    ['words that come faster than anybody speaks', 'found', streamed(120, 'letter', () => 140)],
+    ['what a text expander types', 'notFound', expanded(3, 150)],
+    ['a text expander of which a program writes the abbreviation', 'found', expanded(3, 150, { heldMs: 2 })],
+    ['a text that is typed after somebody erased some letters', 'found', expanded(3, 150, { erasingMs: 130 })],
+    ['a password that a program types', 'notMeasured', keys(30, { heldMs: 2, field: 0 })],
+    ['a switch, an eye tracker, an on-screen keyboard', 'notMeasured', keys(40, { heldMs: 2, gapMs: () => 700 })],
+    ['a switch that takes seconds for each key', 'notMeasured', keys(20, { heldMs: 2, gapMs: () => 3_000 })],
+    [
+      'a switch that takes seconds, with word completion',
+      'notMeasured',
+      keys(20, { heldMs: 2, gapMs: (i) => (i % 4 === 3 ? 30 : 3_000) }),
+    ],
+    ['dictation or a text expander', 'notMeasured', keys(40, { heldMs: 0, flags: trusted })],
+    [
+      'a browser that rounds times',
+      'notMeasured',
+      (builder) => {
+        builder.wait(-builder.timeMs + 1_000);
+        keys(20, { heldMs: 0, gapMs: () => 100 })(builder);
+      },
+    ],
+    ['nine of ten keys', 'found', tapped(100, (i) => i % 10 < 9)],
+    ['fewer in a single line', 'notMeasured', keys(39, { heldMs: 2, field: 0 })],
+    [
+      'a text that is typed too soon after the focus came to its field',
+      'found',
+      both(idle(60_000), (builder) => builder.add(EventCode.Focus, { field: 3, role: 5 }), spoken(100, 'letter', 800)),
+    ],
+  ],
+  'uniform-typing': [
+    ['keys in a beat', 'found', keys(25, { gapMs: (i) => 60 + (i % 3) })],
+    ['keys without a pause', 'found', keys(81, { heldMs: 1, gapMs: (i) => 5 + 9 * (i % 3) })],
+    ['paragraphs that a dictation program types', 'notMeasured', both(spoken(100), spoken(300))],
+    ['as people do', 'notFound', keys(25)],
+    [
+      'phrases that a dictation program types',
+      'notMeasured',
+      keys(80, { heldMs: 2, gapMs: (i) => (i % 20 === 0 ? 1_500 : 5) }),
+    ],
+    ['words that a dictation program types one by one', 'notMeasured', streamed(120)],
+    ['strokes of a stenographer', 'notMeasured', stroked(40)],
+    ['what a text expander types', 'notMeasured', expanded(3, 150)],
+    ['few keys', 'notMeasured', keys(15, { gapMs: () => 60 })],
+    ['a keyboard on the screen', 'notMeasured', both(touch, pageTurn, keys(25, { gapMs: (i) => 60 + (i % 3) }))],
+    ['a password that a program types', 'notMeasured', keys(30, { gapMs: () => 5, field: 0 })],
+    ['a switch that keeps a beat', 'notMeasured', keys(40, { gapMs: () => 500 })],
+    ['twenty intervals', 'found', keys(21, { gapMs: (i) => 60 + (i % 3) })],
+    ['nineteen', 'notMeasured', keys(20, { gapMs: (i) => 60 + (i % 3) })],
+    ['a variation of a quarter', 'found', keys(41, { heldMs: 40, gapMs: (i) => 35 + 50 * (i % 2) })],
+    ['a variation of 0.3', 'notFound', keys(41, { heldMs: 40, gapMs: (i) => 30 + 60 * (i % 2) })],
+    ['half of the intervals below 40 ms', 'found', keys(81, { heldMs: 5, gapMs: (i) => [5, 34.9, 95][i % 3]! })],
+    ['hands that are as fast', 'notFound', keys(81, { heldMs: 5, gapMs: (i) => [5, 35, 95][i % 3]! })],
+  ],
+  'text-without-keys': [
+    ['text from nowhere', 'found', text('insertText', 200)],
+    ['the words of a language model, as they come', 'found', stream(100)],
+    ['words as fast as speech', 'notFound', stream(100, { everyMs: 120 })],
+    [
+      'words that come late, when they were spoken',
+      'notFound',
+      (builder) => times(20, (field) => stream(15, { everyMs: 20, beforeMs: 2_000, field })(builder)),
+    ],
+    ['typed text', 'notFound', keys(40)],
+    ['dictation', 'notFound', text('insertText', 200, { beforeMs: 12_000 })],
+    ['an input method', 'notFound', text('insertComposition', 60)],
+    ['little text', 'notMeasured', text('insertText', 20)],
+    ['a single line', 'notMeasured', text('insertText', 200, { flags: trusted })],
+    ['autofill', 'notMeasured', text('insertText', 200, { flags: trusted | multiline | autofilled })],
+    ['a password manager or the page', 'notMeasured', text('none', 200, { flags: multiline })],
+    ['a paste', 'notMeasured', text('insertFromPaste', 200)],
+    [
+      'a paste that says insertText',
+      'notMeasured',
+      both(
+        (builder) => builder.wait(2_000).add(EventCode.Clipboard),
+        (builder) => text('insertText', 200)(builder.wait(-2_900)),
+      ),
+    ],
+    ['a drop', 'notMeasured', text('insertFromDrop', 200)],
+    ['a corrected word', 'notMeasured', text('insertReplacement', 60)],
+    ['undo', 'notMeasured', text('history', 200)],
+    ['touch', 'notMeasured', both(touch, text('insertText', 200))],
+    ['half of the text', 'found', both(keys(60), text('insertText', 60))],
+    ['less than half', 'notFound', both(keys(61), text('insertText', 60))],
+    ['a few words in a short text', 'notFound', both(keys(10), text('insertText', 29))],
+    ['a sentence that a key accepts', 'notFound', accepted(60)],
+    ['a paragraph that comes late after a key', 'notFound', accepted(100, 1_500)],
+    [
+      'a text that an editor writes again',
+      'notMeasured',
+      both(text('insertText', 20), (builder) =>
+        builder
+          .wait(5)
+          .add(EventCode.Input, { field: 1, insertedLength: 200, valueLength: 20, flags: trusted | multiline }),
+      ),
+    ],
+  ],
+};

@@ -82,48 +82,51 @@ const addTally = (table: string, column: string) => {
  * For the users and devices that the changes name, adds the steps with the changes and subtracts the steps without them
  * (docs/counts.md, "The staircase of distinct counts"). All parts of the statement see the hours as they were before it. A user has
  * one step, in the last hour with a session. So of a user, only the hours since the first changed one are read, and the last before it.
+ * They are numbered, because numbers are sorted and grouped in less time than texts.
  */
 const FOLD_SEEN = `
   with changed as materialized (
-    select integration_id, kind, value, hour, level as bin, sum(sign) as sessions
+    select dense_rank() over (order by integration_id, kind, value) as number,
+           integration_id, kind, value, hour, level as bin, sum(sign)::int as sessions
       from session_deltas ${SEEN} where ${IS_SEEN} group by integration_id, kind, value, hour, level having sum(sign) <> 0
      order by integration_id, kind, value, hour, level),
   written as (
     insert into seen_hours (integration_id, kind, value, hour, bin, sessions)
     select integration_id, kind, value, hour, bin, sessions from changed
     on conflict (integration_id, kind, value, hour, bin) do update set sessions = seen_hours.sessions + excluded.sessions),
-  named as materialized (select integration_id, kind, value, min(hour) as first from changed group by integration_id, kind, value),
+  named as materialized (
+    select number, integration_id, kind, value, min(hour) as first from changed group by number, integration_id, kind, value),
   hours as (
-    select integration_id, kind, value, hour, bin, h.sessions as before, 0 as change
+    select number, hour, bin, h.sessions::int as before, 0 as change
       from named n join seen_hours h using (integration_id, kind, value)
      where h.hour >= case n.kind when 'user' then n.first else '-infinity' end
      union all
-    select integration_id, kind, value, h.hour, h.bin, h.sessions, 0
+    select number, h.hour, h.bin, h.sessions::int, 0
       from named n cross join lateral (
         select hour, bin, sessions from seen_hours h
          where h.integration_id = n.integration_id and h.kind = 'user' and h.value = n.value and h.hour < n.first and h.sessions > 0
          order by hour desc limit 1) h
      where n.kind = 'user'
      union all
-    select integration_id, kind, value, hour, bin, 0, sessions from changed),
+    select number, hour, bin, 0, sessions from changed),
   totals as (
-    select integration_id, kind, value, hour, bin, sum(before) as before, sum(before + change) as after
-      from hours group by integration_id, kind, value, hour, bin),
+    select number, hour, bin, sum(before) as before, sum(before + change) as after from hours group by number, hour, bin),
   tops as (
-    select integration_id, kind, value, hour, max(bin) filter (where before > 0) as before, max(bin) filter (where after > 0) as after
-      from totals group by integration_id, kind, value, hour),
+    select number, hour, max(bin) filter (where before > 0) as before, max(bin) filter (where after > 0) as after
+      from totals group by number, hour),
   later as (
     select *, max(before) over later_hours as best_before, max(after) over later_hours as best_after
-      from tops window later_hours as (partition by integration_id, kind, value order by hour desc
+      from tops window later_hours as (partition by number order by hour desc
                                         rows between unbounded preceding and 1 preceding)),
   steps as (
-    select integration_id, kind, hour, bin, sign from later cross join lateral (
+    select number, hour, bin, sign from later cross join lateral (
       values (before, -1, best_before is null or before > best_before), (best_before, 1, before > best_before),
              (after, 1, best_after is null or after > best_after), (best_after, -1, after > best_after)) s(bin, sign, is_step)
      where (before, best_before) is distinct from (after, best_after) and is_step and bin is not null),
   cells as (
     select integration_id, kind, grain, start, bin, sum(sign) as n
-      from steps cross join lateral (values ('hour', hour), ('day', date_trunc('day', hour, 'UTC'))) g(grain, start)
+      from steps join named using (number)
+           cross join lateral (values ('hour', hour), ('day', date_trunc('day', hour, 'UTC'))) g(grain, start)
      group by integration_id, kind, grain, start, bin having sum(sign) <> 0)
   insert into seen_steps (integration_id, kind, grain, start, count)
   select integration_id, kind, grain, start, ${tallyOf('n')} from cells group by integration_id, kind, grain, start

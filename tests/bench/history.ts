@@ -99,7 +99,7 @@ async function writeHistory(
 }
 
 /** On a connection that nobody else uses. Whatever fails ends the load, and with it the connection. */
-const transactOn =
+export const transactOn =
   (sql: postgres.Sql): Database['transact'] =>
   async (work) => {
     const query = createQuery(sql);

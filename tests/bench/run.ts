@@ -7,6 +7,7 @@ import { measureDashboard } from './dashboard';
 import { measureDeliveries } from './deliveries';
 import { measureExports } from './exports';
 import { measureFindings } from './findings';
+import { measureFold } from './fold';
 import { measureIngest } from './ingest';
 import { measureKeyCheck } from './key-check';
 import { measureLists } from './lists';
@@ -27,6 +28,7 @@ const BENCHMARKS: Record<string, { measure(options: BenchOptions): Promise<Repor
   lists: { measure: measureLists, sessions: 100_000 },
   dashboard: { measure: measureDashboard, sessions: 100_000 },
   aggregates: { measure: measureAggregates, sessions: 100_000 },
+  fold: { measure: measureFold, sessions: 100_000 },
   reports: { measure: measureReports, sessions: 100_000 },
   exports: { measure: measureExports, sessions: 100_000 },
   ingest: { measure: measureIngest, sessions: 5_000 },

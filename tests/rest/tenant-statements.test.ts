@@ -147,7 +147,7 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
   },
   {
     reason: 'users and devices that the changes name are counted again',
-    text: /^with changed as materialized \( select integration_id, kind, value, .* from session_deltas/,
+    text: /^with changed as materialized \( select .*integration_id, kind, value, .* from session_deltas/,
     spans: ['changed/session_deltas'],
   },
   {

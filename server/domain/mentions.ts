@@ -17,6 +17,11 @@ const NAMES_USER =
 const MAX_BEFORE = 24;
 /** The names of fields of JSON that hold the id of a user. */
 const IS_USER = /user|student|participant/i;
+/** Of these, the names of those that hold an id and nothing else. */
+const IS_USER_ID = /(?:user|student|participant)(?:_?ids?|s)?$/i;
+/** What an id goes on with: the user `ada.l` is neither `ada.l.2` nor `x-ada.l`. */
+const GOES_ON = /^[.@+_-][\p{L}\p{N}]/u;
+const CAME_BEFORE = /[\p{L}\p{N}][.@+_-]$/u;
 /** A character that is no letter and no digit, as addresses write it, also addresses within addresses. */
 const ESCAPED = /%(?:25)*(?:2[0-9a-f]|3[a-f]|40|5[b-f]|60|7[b-f])$/i;
 const MAX_ESCAPED = 12;
@@ -47,6 +52,8 @@ export interface MentionFinder {
   patterns: string;
   /** Replaces all mentions in a text. */
   replace(text: string): string;
+  /** Whether a JSON value mentions the user. */
+  isIn(value: unknown): boolean;
   /** The same for all texts of a JSON value, and for the names of its fields. */
   replaceAll<Value>(value: Value): Value;
 }
@@ -63,22 +70,24 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
     .flatMap((text) => text ?? [])
     .filter((text) => text.length >= MIN_LENGTH && text !== user.id);
   const isNumber = (text: string) => ONLY_DIGITS.test(text);
-  const strong = [
-    ...new Set([...texts.filter((text) => !isNumber(text)), ...(isWeak ? [] : [user.id])].flatMap(listForms)),
-  ];
+  const ids = new Set(isWeak ? [] : listForms(user.id));
+  const strong = [...new Set([...texts.filter((text) => !isNumber(text)).flatMap(listForms), ...ids])];
   // An address may contain the id, so longer mentions come first.
   strong.sort((one, other) => other.length - one.length);
   const weak = [...new Set([...texts.filter(isNumber), ...(isWeak ? [user.id] : [])].flatMap(listForms))];
 
-  function replace(text: string): string {
+  /** With `isId`, the text is an id, and that of another user may contain this one or differ only in the case of letters. */
+  function replace(text: string, isId = false): string {
     let result = text;
-    for (const form of strong) result = replaceWords(result, form, false);
-    for (const form of weak) result = replaceWords(result, form, true);
+    for (const form of strong)
+      result = replaceWords(result, form, !isId ? isWholeWord : ids.has(form) ? isSameId : isWholeId);
+    for (const form of weak) result = replaceWords(result, form, isNamedWord);
     return result;
   }
 
   function replaceAll(value: unknown, field: string): unknown {
-    if (typeof value === 'string') return isWeak && value === user.id && IS_USER.test(field) ? ERASED : replace(value);
+    if (typeof value === 'string')
+      return isWeak && value === user.id && IS_USER.test(field) ? ERASED : replace(value, IS_USER_ID.test(field));
     if (typeof value === 'number') return String(value) === user.id && IS_USER.test(field) ? ERASED : value;
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => replaceAll(item, field));
@@ -86,14 +95,18 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
     // The scope of an alert rule says whose value it is.
     const isOfUser = (key: string) => key === 'scopeValue' && scope === 'user';
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [replace(key), replaceAll(item, isOfUser(key) ? 'user' : key)]),
+      Object.entries(value).map(([key, item]) => [
+        replace(key, IS_USER_ID.test(field)),
+        replaceAll(item, isOfUser(key) ? 'user' : key),
+      ]),
     );
   }
 
   return {
     isWeak,
     patterns: JSON.stringify([...strong, ...weak].map((form) => ({ pattern: `%${form.replace(/[\\%_]/g, '\\$&')}%` }))),
-    replace,
+    replace: (text) => replace(text),
+    isIn: (value) => JSON.stringify(replaceAll(value, '')) !== JSON.stringify(value),
     replaceAll: (value) => replaceAll(value, '') as typeof value,
   };
 }
@@ -112,8 +125,10 @@ function listForms(text: string): string[] {
   return forms.flatMap((form) => [form, form.replaceAll("'", '%27')]);
 }
 
-/** Replaces a form where it is a whole word; with `isWeak`, only after what names a user. */
-function replaceWords(text: string, form: string, isWeak: boolean): string {
+type IsMention = (text: string, at: number, form: string) => boolean;
+
+/** Replaces a form where it is a mention. */
+function replaceWords(text: string, form: string, isMention: IsMention): string {
   const lower = text.toLowerCase();
   // Few letters change their length. Then only the same case is found.
   const isSame = lower.length === text.length;
@@ -121,17 +136,26 @@ function replaceWords(text: string, form: string, isWeak: boolean): string {
   let result = '';
   let from = 0;
   for (let at = where.indexOf(what); at !== -1; at = where.indexOf(what, at + 1)) {
-    if (at < from || !isWholeWord(text, at, what.length)) continue;
-    if (isWeak && !NAMES_USER.test(text.slice(Math.max(0, at - MAX_BEFORE), at))) continue;
+    if (at < from || !isMention(text, at, form)) continue;
     result += text.slice(from, at) + ERASED;
     from = at + what.length;
   }
   return result + text.slice(from);
 }
 
-function isWholeWord(text: string, at: number, length: number): boolean {
+function isWholeWord(text: string, at: number, { length }: string): boolean {
   const isInside = (one: string | undefined, other: string | undefined) =>
     one !== undefined && other !== undefined && WORD.test(one) && WORD.test(other);
   const isBegun = isInside(text[at - 1], text[at]) && !ESCAPED.test(text.slice(Math.max(0, at - MAX_ESCAPED), at));
   return !isBegun && !isInside(text[at + length - 1], text[at + length]);
 }
+
+const isNamedWord: IsMention = (text, at, form) =>
+  isWholeWord(text, at, form) && NAMES_USER.test(text.slice(Math.max(0, at - MAX_BEFORE), at));
+
+const isWholeId: IsMention = (text, at, form) =>
+  isWholeWord(text, at, form) &&
+  !CAME_BEFORE.test(text.slice(Math.max(0, at - 4), at)) &&
+  !GOES_ON.test(text.slice(at + form.length, at + form.length + 4));
+
+const isSameId: IsMention = (text, at, form) => isWholeId(text, at, form) && text.startsWith(form, at);

@@ -217,6 +217,8 @@ interface Mentions {
   table: PgTable;
   /** All that may mention the user, as SQL. */
   text: string;
+  /** Reads the text, if it is no prose. */
+  read?: (text: string) => unknown;
   /** Which rows are the user's without a mention, as SQL. `$5` is their id. */
   isOfUser?: string;
   more?: string;
@@ -250,7 +252,14 @@ const BY_TIME: Order = {
 };
 
 /** Reads all rows of the integration in slices, and keeps those that mention the user. */
-function listMentions({ table, text, isOfUser = 'false', more = '', order = BY_ID }: Mentions): Section {
+function listMentions({
+  table,
+  text,
+  read: readText = String,
+  isOfUser = 'false',
+  more = '',
+  order = BY_ID,
+}: Mentions): Section {
   const { columns, asTexts, first, readFrom } = order;
   const name = getTableConfig(table).name;
   const end = `
@@ -276,7 +285,7 @@ function listMentions({ table, text, isOfUser = 'false', more = '', order = BY_I
       const rows = await context.db.query<{ json: string; text: string; isOfUser: boolean }>(read, [
         ...[id, from, until, finder.patterns, userId],
       ]);
-      for (const { json, text: found, isOfUser } of rows) if (isOfUser || finder.replace(found) !== found) yield json;
+      for (const { json, text: found, isOfUser } of rows) if (isOfUser || finder.isIn(readText(found))) yield json;
       after = last?.key;
     }
   };
@@ -299,12 +308,15 @@ const SECTIONS = new Map(
     webhookEvents: listMentions({
       table: domainEvents,
       text: 't.payload',
-      isOfUser: `t.payload::json ->> 'userId' = $5 or exists (
-       select from sessions s where s.integration_id = $1 and s.id = t.payload::json ->> 'sessionId' and s.user_id = $5)`,
+      read: JSON.parse,
+      // Of a session that somebody else had before them, not what is about that person.
+      isOfUser: `coalesce(t.payload::json ->> 'userId', $5) = $5 and (t.payload::json ->> 'userId' = $5 or exists (
+       select from sessions s where s.integration_id = $1 and s.id = t.payload::json ->> 'sessionId' and s.user_id = $5))`,
     }),
     auditEntries: listMentions({
       table: auditEntries,
-      text: "concat(t.details::text, ' ')",
+      text: 't.details::text',
+      read: JSON.parse,
       isOfUser: "t.subject_id = $5 and t.action like 'Device%'",
       more: `, t.details - '${STAFF_DETAIL}' as details`,
       order: BY_TIME,

@@ -37,15 +37,16 @@ export async function eraseEvents(db: Database, erasure: RunningErasure, after: 
 
 function namesUser(payload: string, { userId, finder }: RunningErasure): boolean {
   const value = JSON.parse(payload) as { userId?: unknown };
-  return value.userId === userId || JSON.stringify(finder.replaceAll(value)) !== JSON.stringify(value);
+  return value.userId === userId || finder.isIn(value);
 }
 
 const READ_END = `
   select id from domain_events where integration_id = $1 and id > $2 order by id offset ${SLICE_ROWS - 1} limit 1`;
 
-const IS_OF_SESSION = `exists (
+/** Not an event about somebody else, who had the session before them, as in one tab of a library. */
+const IS_OF_SESSION = `(coalesce(e.payload::json ->> 'userId', $4) in ($4, $5) and exists (
   select from sessions s
-   where s.integration_id = $1 and s.id = e.payload::json ->> 'sessionId' and s.user_id in ($4, $5))`;
+   where s.integration_id = $1 and s.id = e.payload::json ->> 'sessionId' and s.user_id in ($4, $5)))`;
 
 const READ = `
   select id, payload, ${IS_OF_SESSION} as "isOfSession" from domain_events e

@@ -19,6 +19,8 @@ interface Walk {
   isRemoved?: true;
   /** Where not all rows have a user's id in the column: the column that tells, and which values. */
   tells?: [column: string, isUser: (value: string) => boolean];
+  /** Where rows are removed: the texts that are no prose, as values. */
+  read?: (row: Record<string, unknown>) => Record<string, unknown>;
   /** Columns of which another step takes care. */
   except?: string[];
 }
@@ -34,7 +36,12 @@ const WALKS: Walk[] = [
   { table: schema.sessionScores, key: ['sessionId', 'scoredAt'] },
   { table: schema.deviceConfirmations, key: ['userId', 'fingerprint'] },
   { table: schema.courses, key: ['id'] },
-  { table: schema.savedViews, key: ['id'], isRemoved: true },
+  {
+    table: schema.savedViews,
+    key: ['id'],
+    isRemoved: true,
+    read: ({ query }) => ({ query: Object.fromEntries(new URLSearchParams(String(query))) }),
+  },
   { table: schema.reportSchedules, key: ['id'], isRemoved: true },
   { table: schema.reports, key: ['id'], isRemoved: true },
   { table: schema.alertRules, key: ['id'], tells: ['scope', (scope) => scope === 'user'] },
@@ -100,22 +107,23 @@ export async function eraseRows(
 /** Takes the user out of a row. Returns null if it does not mention them. */
 function changeRow(
   row: Record<string, unknown>,
-  { fates, isRemoved, tells }: Plan,
+  { fates, isRemoved, tells, read }: Plan,
   { integrationId, userId, pseudonym, finder, erasureKey }: RunningErasure,
 ): Record<string, unknown> | null {
-  const changed = { ...row };
+  const before = { ...row, ...read?.(row) };
+  const changed = { ...before };
   const isOfUser = row.userId === userId;
   const mayBeId = !tells || tells[1](String(row[tells[0]]));
   for (const [name, fate] of Object.entries(fates)) {
-    const value = row[name];
+    const value = before[name];
     if (value === null) continue;
     if (fate === 'pseudonym') changed[name] = mayBeId && value === userId ? pseudonym : value;
-    else if (fate === 'hashed' && mayBeId && value === userId)
-      changed[name] = hashSubject(erasureKey, { integrationId, userId });
+    else if (fate === 'hashed' && typeof value === 'string')
+      changed[name] = mayBeId && value === userId ? hashSubject(erasureKey, { integrationId, userId }) : value;
     else if (fate === 'emptied' && isOfUser) changed[name] = null;
     else changed[name] = finder.replaceAll(value);
   }
-  const isSame = JSON.stringify(changed) === JSON.stringify(row);
+  const isSame = JSON.stringify(changed) === JSON.stringify(before);
   if (isSame) return null;
   return isRemoved ? row : changed;
 }

@@ -263,6 +263,45 @@ describe('an erasure', () => {
     expect((await customer.get(userPath(ID))).status).toBe(404);
   });
 
+  it('leaves what is about a user whose id contains theirs', async () => {
+    const customer = await Customer.create(server);
+    await customer.switchOffFindings();
+    const [john, other] = ['john.smith', 'john.smith.2'].map((id) => ({ id, name: `Name of ${id.length}` }));
+    for (const eventType of ['BotDetected', 'SessionAnomaly'])
+      await customer.post('/v1/webhooks', { url: `${receiver.url}/${customer.id}`, eventType });
+    await customer.accept([
+      ...[facts.started('s1'), facts.correlated('s1', john!.id, { user: john })],
+      ...[facts.started('s2'), facts.correlated('s2', other!.id, { user: other })],
+      ...[facts.scored('s2', 0.95), facts.closed('s2')],
+      facts.anomaly('a2', { userId: other!.id, metadata: { previousUserId: other!.id } }),
+    ]);
+    await customer.post(userPath(other!.id, 'devices', 'laptop', 'confirm'));
+    const at = { 'x-integration-id': customer.id };
+    const plain = { name: 'Watched' };
+    await admin.mutate('savedViews.create', { page: 'sessions', ...plain, query: `userId=${other!.id}` }, at);
+    await admin.mutate(
+      'alertRules.create',
+      { ...RULE_OF_ADA, ...plain, message: 'of them', scope: { kind: 'user', value: other!.id } },
+      at,
+    );
+    await admin.mutate('reports.createSchedule', { ...SCHEDULE_OF_ADA, ...plain, userId: other!.id }, at);
+    const { db } = server.database;
+    const readRest = async () => {
+      const found = findInDump(await dumpDatabase(db), [other!.id]);
+      return found.filter((row) => row.includes(customer.id) && !/^(webhook_|session_deltas)/.test(row)).length;
+    };
+    const exported = await customer.get(userPath(john!.id, 'export'));
+    expect(exported.text).not.toContain(other!.id);
+    const before = await readRest();
+    expect(before).toBeGreaterThan(10);
+    const receipt = await eraseFully(customer, john!.id);
+    expect(receipt).toMatchObject({ sessionCount: 1, eventCount: 1, deliveryCount: 0 });
+    expect(await readRest()).toBe(before);
+    expect(
+      await db.sql`select 1 from webhook_deliveries where integration_id = ${customer.id} and status = 'PoisonAborted'`,
+    ).toEqual([]);
+  });
+
   it('touches no row of another integration', async () => {
     const [customer, other] = [await createAda(), await createAda()];
     const { db } = server.database;
@@ -649,6 +688,30 @@ describe('a page that two users shared', () => {
     const [row] = await server.database.db.sql`
       select progress #>> '{user,id}' as "userId" from collected_sessions where integration_id = ${customer.id}`;
     expect([row!.userId, await readUser()]).toEqual(['somebody-else', 'somebody-else']);
+  });
+
+  it('has events about each of them, of which the erasure and the export of one leave out those about the other', async () => {
+    const customer = await Customer.create(server);
+    await customer.switchOffFindings();
+    for (const eventType of ['SessionCorrelated', 'SessionAnomaly'])
+      await customer.post('/v1/webhooks', { url: `${receiver.url}/${customer.id}`, eventType });
+    await customer.accept([
+      facts.started('shared'),
+      facts.correlated('shared', BEN.id, { user: BEN, correlatedAt: facts.secondsAgo(19) }),
+      facts.anomaly('of-ben', { sessionId: 'shared', userId: BEN.id }),
+      facts.correlated('shared', ID, { user: ADA, correlatedAt: facts.secondsAgo(9) }),
+      facts.anomaly('of-nobody', { sessionId: 'shared', userId: null }),
+    ]);
+    const exported = await customer.get(userPath(ID, 'export'));
+    expect(exported.text).not.toContain(BEN.id);
+    expect(exported.body.data.webhookEvents.map(({ type }: { type: string }) => type)).toEqual([
+      ...['SessionCorrelated', 'SessionAnomaly'],
+    ]);
+    const { eventCount } = await eraseFully(customer);
+    const events: { payload: string }[] = await customer.read('/v1/webhook-events');
+    const left = events.map(({ payload }) => JSON.parse(payload)).filter(({ erased }) => !erased);
+    expect(left.map(({ userId }) => userId)).toEqual([BEN.id, BEN.id]);
+    expect(eventCount).toBe(2);
   });
 });
 

@@ -67,6 +67,21 @@ describe('a mention of a user', () => {
     expect(ann.replace(line)).toBe(`"[erased]","'[erased]","is it [erased]?",7\r\n`);
   });
 
+  it('in a field for the id of a user is that id, not one that contains it or has other capitals', () => {
+    const john = createMentionFinder({ id: 'john.smith', name: 'John', email: 'js@example.edu', url: null });
+    const others = ['john.smith.2', 'john.smith@example.edu', 'x-john.smith', 'John.Smith', 'john_smith'];
+    expect(john.isIn({ userId: others[0], previousUserId: others[1], user: others[2], studentIds: others })).toBe(
+      false,
+    );
+    expect(
+      john.replaceAll({ userId: 'john.smith', by: { user_id: 'canvas:john.smith' }, to: { userId: 'JS@example.edu' } }),
+    ).toEqual({
+      ...{ userId: '[erased]', by: { user_id: 'canvas:[erased]' }, to: { userId: '[erased]' } },
+    });
+    // In prose the text goes on, or the id does: nobody can tell.
+    expect(john.replaceAll({ userUrl: '/people/john.smith.html' })).toEqual({ userUrl: '/people/[erased].html' });
+  });
+
   it('is found in the names and the texts of JSON', () => {
     expect(ada.replaceAll({ 'ada-4711': ['Ada Lovelace', 3, null], true: true })).toEqual({
       ...{ '[erased]': ['[erased]', 3, null], true: true },

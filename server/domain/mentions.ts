@@ -10,6 +10,10 @@ const MIN_LENGTH = 4;
 /** An id that is shorter, or a number, is looked for only where the text says that it is a user's. */
 const MIN_ID_LENGTH = 6;
 const ONLY_DIGITS = /^\d+$/;
+/** A name such as `Student` or `https`, which a page or a pupil may choose, stands in addresses, files and fields everywhere. */
+const ONLY_WORD = /^[a-z]+$/i;
+/** An address without a path: all addresses of a platform begin with it. */
+const ORIGIN = /^https?:\/\/[^/?#]*[/?#]*$/i;
 const WORD = /[\p{L}\p{N}]/u;
 /** What stands before the id of a user, such as `users/` or `userId=`. */
 const NAMES_USER =
@@ -69,12 +73,13 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
   const texts = [user.url, user.email, user.name]
     .flatMap((text) => text ?? [])
     .filter((text) => text.length >= MIN_LENGTH && text !== user.id);
-  const isNumber = (text: string) => ONLY_DIGITS.test(text);
+  const isCommon = (text: string) => ONLY_DIGITS.test(text) || ONLY_WORD.test(text) || ORIGIN.test(text);
   const ids = new Set(isWeak ? [] : listForms(user.id));
-  const strong = [...new Set([...texts.filter((text) => !isNumber(text)).flatMap(listForms), ...ids])];
+  const strong = [...new Set([...texts.filter((text) => !isCommon(text)).flatMap(listForms), ...ids])];
   // An address may contain the id, so longer mentions come first.
   strong.sort((one, other) => other.length - one.length);
-  const weak = [...new Set([...texts.filter(isNumber), ...(isWeak ? [user.id] : [])].flatMap(listForms))];
+  const weakTexts = [...texts.filter(isCommon), ...(isWeak ? [user.id] : [])];
+  const weak = [...new Set(weakTexts.flatMap(listForms))];
 
   /** With `isId`, the text is an id, and that of another user may contain this one or differ only in the case of letters. */
   function replace(text: string, isId = false): string {
@@ -87,7 +92,7 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
 
   function replaceAll(value: unknown, field: string): unknown {
     if (typeof value === 'string')
-      return isWeak && value === user.id && IS_USER.test(field) ? ERASED : replace(value, IS_USER_ID.test(field));
+      return weakTexts.includes(value) && IS_USER.test(field) ? ERASED : replace(value, IS_USER_ID.test(field));
     if (typeof value === 'number') return String(value) === user.id && IS_USER.test(field) ? ERASED : value;
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => replaceAll(item, field));

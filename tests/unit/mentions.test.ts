@@ -36,6 +36,20 @@ describe('a mention of a user', () => {
     });
   });
 
+  it.each([
+    ['https', null],
+    ['Student', null],
+    ['Zoe Barnes', 'https://lms.example.edu/'],
+  ])('by the name %j and the address %j is no word or origin that others have, too', (name, url) => {
+    const finder = createMentionFinder({ id: 'stu-102934', name, email: null, url });
+    const page = { pageUrl: 'https://lms.example.edu/student/1', course: 'Student Success', student: 'ada-4711' };
+    expect(finder.isIn(page)).toBe(false);
+    expect(finder.replace(`sat next to stu-102934, who is user ${name}`)).toBe(
+      'sat next to [erased], who is user [erased]',
+    );
+    expect(finder.replaceAll({ userName: name, by: 'stu-102934' })).toEqual({ userName: '[erased]', by: '[erased]' });
+  });
+
   it('is not the id of somebody whose name nobody knows', () => {
     const nameless = createMentionFinder({ id: '4711', name: '4711', email: null, url: null });
     expect(nameless.replace('/courses/4711/quizzes/9?user%3D4711&a=users%2F4711')).toBe(

@@ -26,6 +26,8 @@ const IS_USER_ID = /(?:user|student|participant)(?:_?ids?|s)?$/i;
 /** What an id goes on with: the user `ada.l` is neither `ada.l.2` nor `x-ada.l`. */
 const GOES_ON = /^[.@+_-][\p{L}\p{N}]/u;
 const CAME_BEFORE = /[\p{L}\p{N}][.@+_-]$/u;
+/** In Turkish `I` is the capital of `ı`, and `İ` that of `i`. */
+const ANY_I = /[iIıİ]/g;
 /** A character that is no letter and no digit, as addresses write it, also addresses within addresses. */
 const ESCAPED = /%(?:25)*(?:2[0-9a-f]|3[a-f]|40|5[b-f]|60|7[b-f])$/i;
 const MAX_ESCAPED = 12;
@@ -109,7 +111,9 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
 
   return {
     isWeak,
-    patterns: JSON.stringify([...strong, ...weak].map((form) => ({ pattern: `%${form.replace(/[\\%_]/g, '\\$&')}%` }))),
+    patterns: JSON.stringify(
+      [...strong, ...weak].map((form) => ({ pattern: `%${form.replace(/[\\%_]/g, '\\$&').replace(ANY_I, '_')}%` })),
+    ),
     replace: (text) => replace(text),
     isIn: (value) => JSON.stringify(replaceAll(value, '')) !== JSON.stringify(value),
     replaceAll: (value) => replaceAll(value, '') as typeof value,
@@ -130,14 +134,14 @@ function listForms(text: string): string[] {
   return forms.flatMap((form) => [form, form.replaceAll("'", '%27')]);
 }
 
+/** Makes letters of either case one, and keeps the length. `İ` is the only letter that another case makes longer. */
+const foldCase = (text: string) => text.replace(ANY_I, 'i').toLowerCase();
+
 type IsMention = (text: string, at: number, form: string) => boolean;
 
 /** Replaces a form where it is a mention. */
 function replaceWords(text: string, form: string, isMention: IsMention): string {
-  const lower = text.toLowerCase();
-  // Few letters change their length. Then only the same case is found.
-  const isSame = lower.length === text.length;
-  const [where, what] = isSame ? [lower, form.toLowerCase()] : [text, form];
+  const [where, what] = [foldCase(text), foldCase(form)];
   let result = '';
   let from = 0;
   for (let at = where.indexOf(what); at !== -1; at = where.indexOf(what, at + 1)) {

@@ -302,6 +302,17 @@ describe('an erasure', () => {
     ).toEqual([]);
   });
 
+  it('finds a Turkish name in capitals', async () => {
+    const ayse = { id: 'ayse-77', name: 'Ayşe Işık İlhan' };
+    const customer = await Customer.create(server, [
+      ...[facts.started('s1'), facts.correlated('s1', ayse.id, { user: ayse })],
+      facts.alert('al1', { message: 'İstanbul: AYŞE IŞIK İLHAN' }),
+    ]);
+    await eraseFully(customer, ayse.id);
+    const [alert] = await server.database.db.sql`select message from alerts where integration_id = ${customer.id}`;
+    expect(alert).toEqual({ message: 'İstanbul: [erased]' });
+  });
+
   it('touches no row of another integration', async () => {
     const [customer, other] = [await createAda(), await createAda()];
     const { db } = server.database;

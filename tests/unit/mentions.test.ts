@@ -75,6 +75,11 @@ describe('a mention of a user', () => {
     );
   });
 
+  it('is found in capitals and small letters, of Turkish too', () => {
+    const ayse = createMentionFinder({ id: 'ayse-77', name: 'Ayşe Işık İlhan', email: null, url: null });
+    expect(ayse.replace('İstanbul: AYŞE IŞIK İLHAN, ayşe ışık ilhan')).toBe('İstanbul: [erased], [erased]');
+  });
+
   it('is found in the cells of a report, as CSV writes quotes and what could be a formula', () => {
     const ann = createMentionFinder({ id: 'ann "annie"; =lee', name: '@Ann\t"Annie"', email: null, url: null });
     const line = writeCsvLine(['ann "annie"; =lee', '@Ann\t"Annie"', 'is it ann "annie"; =lee?', 7]);

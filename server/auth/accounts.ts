@@ -126,9 +126,12 @@ export async function revokeStaffSessions(
   return db.orm.transaction(async (tx) => {
     const [account] = await tx.select({ id: staff.id, email: staff.email }).from(staff).where(eq(staff.id, id));
     if (!account) throw notFound();
-    const ended = await tx.delete(staffSessions).where(eq(staffSessions.staffId, id)).returning();
-    if (ended.length > 0) await noteAct(tx, actor, 'StaffSessionsEnded', account, { sessions: ended.length });
-    return { revoked: ended.length };
+    // Rows of sessions that have ended by themselves stay until somebody signs in.
+    const isOpen = sql<boolean>`${staffSessions.expiresAt} > now()`;
+    const rows = await tx.delete(staffSessions).where(eq(staffSessions.staffId, id)).returning({ isOpen });
+    const revoked = rows.filter(({ isOpen }) => isOpen).length;
+    if (revoked > 0) await noteAct(tx, actor, 'StaffSessionsEnded', account, { sessions: revoked });
+    return { revoked };
   });
 }
 

@@ -164,6 +164,9 @@ describe('a change by staff writes one entry', () => {
     expect(await leaves('revokeSessions', {})).toEqual([]);
     await trySignIn(server, { email, password: PASSWORD });
     expect(await leaves('revokeSessions', {})).toEqual(onAccount('StaffSessionsEnded', { sessions: 1 }));
+    await trySignIn(server, { email, password: PASSWORD });
+    await server.database.db.sql`update staff_sessions set expires_at = now() - interval '1 ms' where staff_id = ${id}`;
+    expect(await act('staff.revokeSessions', { id })).toEqual({ result: { revoked: 0 }, left: [] });
     expect(await leaves('disable', {})).toEqual(onAccount('StaffDisabled', {}));
     expect(await leaves('disable', {})).toEqual([]);
     expect(await leaves('enable', {})).toEqual(onAccount('StaffEnabled', {}));

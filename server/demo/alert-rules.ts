@@ -18,7 +18,7 @@ export async function createDemoRules({ db, secrets, ingester, alertRules }: Ser
   // The courses are read from the counts.
   await foldSessionDeltas(db);
   const { integration } = (await findIntegration(db, integrationId))!;
-  const context = { ...asOperator(db), integration, cursorKey: secrets.cursorKey };
+  const context = { ...asOperator(db), integration, secrets, cursorKey: secrets.cursorKey };
   // A demo that a crash interrupted may have some of them.
   const known = new Set((await listAlertRules(context)).map(({ name }) => name));
   const [course] = (await listCourses(context, { pageSize: 1 })).data;

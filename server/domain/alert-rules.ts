@@ -11,8 +11,11 @@ import { alertRules, integrations } from '../../db/schema';
 import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
 import { createId } from '../platform/ids';
 import type { DomainContext } from './context';
+import { assertNotErased, type RefusalContext } from './user-erasures';
 
 type RuleContext = DomainContext & AuditedContext;
+/** Whoever says what a rule is about may name a user who was erased, as on a page that has been open since. */
+type NamingContext = RuleContext & RefusalContext;
 type RuleRow = typeof alertRules.$inferSelect;
 type RuleFields = Omit<CreateAlertRuleInput, 'enabled'>;
 
@@ -72,13 +75,17 @@ const toColumns = ({ scope, ...rule }: RuleFields) => ({
 const nameActor = (actor: Actor) => (actor.kind === 'Operator' ? null : actor.name);
 const NOW = sql`now()`;
 
-/** Creates an alert rule. It judges windows that end from now on. PLAN_LIMIT_REACHED at 100 rules. */
-export async function createAlertRule(context: RuleContext, input: CreateAlertRuleInput): Promise<AlertRule> {
+/**
+ * Creates an alert rule. It judges windows that end from now on. PLAN_LIMIT_REACHED at 100 rules, UNSUPPORTED_OPERATION if it is about
+ * a user who was erased.
+ */
+export async function createAlertRule(context: NamingContext, input: CreateAlertRuleInput): Promise<AlertRule> {
   const { actor } = context;
   const integrationId = context.integration.id;
   const id = createId('rul');
   const columns = toColumns(input);
   await context.db.orm.transaction(async (tx) => {
+    await assertScopeNotErased(tx, context, columns);
     await assertBelowCap(tx, context);
     const by = { createdBy: nameActor(actor), updatedBy: nameActor(actor) };
     await tx.insert(alertRules).values({ integrationId, id, ...columns, enabled: input.enabled, ...by });
@@ -86,6 +93,15 @@ export async function createAlertRule(context: RuleContext, input: CreateAlertRu
     await recordAct(tx, actor, { ...act, details: { ...columns, enabled: input.enabled } });
   });
   return getAlertRule(context, { id });
+}
+
+async function assertScopeNotErased(
+  tx: Transaction,
+  { integration, secrets }: NamingContext,
+  { scope, scopeValue }: Pick<RuleRow, 'scope' | 'scopeValue'>,
+) {
+  const user = { integrationId: integration.id, userId: scopeValue };
+  if (scope === 'user') await assertNotErased(tx, secrets.erasureKey, user);
 }
 
 /** The lock makes others who create a rule wait, so that two of them cannot share the last place. */
@@ -106,13 +122,14 @@ const CONDITION = [
 ];
 
 /**
- * Replaces an alert rule. INVALID_BODY that names `version` if somebody has changed it since that version. NOT_FOUND as
- * getAlertRule.
+ * Replaces an alert rule. INVALID_BODY that names `version` if somebody, or an erasure, has changed it since that version. NOT_FOUND as
+ * getAlertRule, UNSUPPORTED_OPERATION as createAlertRule.
  */
-export async function updateAlertRule(context: RuleContext, input: UpdateAlertRuleInput): Promise<AlertRule> {
+export async function updateAlertRule(context: NamingContext, input: UpdateAlertRuleInput): Promise<AlertRule> {
   const { id, version } = input;
   const columns = toColumns(input);
-  return changeRule(context, id, (before) => {
+  return changeRule(context, id, async (before, tx) => {
+    await assertScopeNotErased(tx, context, columns);
     if (before.version !== version)
       throw new ApiError('INVALID_BODY', 'version: somebody has changed the rule since', { field: 'version' });
     const isOther = CONDITION.some((name) => before[name] !== columns[name]);
@@ -131,12 +148,16 @@ export function setAlertRuleEnabled(
 type Changes = { [Name in keyof RuleRow]?: RuleRow[Name] | SQL };
 
 /** Changes a rule as `change` says, in a transaction with its audit entry. If nothing is different, nothing is written. */
-async function changeRule(context: RuleContext, id: string, change: (before: RuleRow) => Changes): Promise<AlertRule> {
+async function changeRule(
+  context: RuleContext,
+  id: string,
+  change: (before: RuleRow, tx: Transaction) => Changes | Promise<Changes>,
+): Promise<AlertRule> {
   const { actor } = context;
   await context.db.orm.transaction(async (tx) => {
     const [before] = await tx.select().from(alertRules).where(isLive(context, id)).for('update');
     if (!before) throw notFound();
-    const changes = change(before);
+    const changes = await change(before, tx);
     const names = (Object.keys(changes) as (keyof RuleRow)[]).filter(
       (name) => !['judgedFrom', 'firedEnds'].includes(name),
     );

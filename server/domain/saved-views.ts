@@ -7,6 +7,7 @@ import { integrations, savedViews } from '../../db/schema';
 import type { AuditedContext } from '../audit/acts';
 import { createId } from '../platform/ids';
 import type { DomainContext } from './context';
+import { assertNotErased, type RefusalContext } from './user-erasures';
 
 type Context = DomainContext & AuditedContext;
 
@@ -26,13 +27,19 @@ export async function listViews({ db, integration }: DomainContext): Promise<Sav
 
 /**
  * Saves a page with its filters under a name. INVALID_BODY that names `query` if the page's list does not take it, so a view leads
- * nowhere but to a list, or `name` if the page has a view of that name. PLAN_LIMIT_REACHED at 100 views.
+ * nowhere but to a list, or `name` if the page has a view of that name. PLAN_LIMIT_REACHED at 100 views, UNSUPPORTED_OPERATION if it is of
+ * a user who was erased.
  */
-export async function createView(context: Context, { page, name, query }: CreateViewInput): Promise<SavedView> {
-  const { actor, db, integration } = context;
+export async function createView(
+  context: Context & RefusalContext,
+  { page, name, query }: CreateViewInput,
+): Promise<SavedView> {
+  const { actor, db, integration, secrets } = context;
   const read = readListQuery(page, page === 'sessions' ? leaveOutRange(query) : query);
   if ('fault' in read) throw new ApiError('INVALID_BODY', `query: ${read.field} ${read.fault}`, { field: 'query' });
   return db.orm.transaction(async (tx) => {
+    const userId = new URLSearchParams(query).get('userId');
+    if (userId !== null) await assertNotErased(tx, secrets.erasureKey, { integrationId: integration.id, userId });
     // Others who save a view wait, so that two of them cannot share the last place.
     await tx
       .select({ id: integrations.id })

@@ -10,6 +10,10 @@ import type { DomainContext } from './context';
 import { createPseudonym, hashSubject, hashUser, type UserKey } from './erased-users';
 
 export type ErasureContext = DomainContext & AuditedContext & { secrets: Secrets };
+/** What tells whether a user was erased. */
+export interface RefusalContext {
+  secrets: Pick<Secrets, 'erasureKey'>;
+}
 type ErasureRow = typeof userErasures.$inferSelect;
 
 const NOTHING = { sessions: 0, traces: 0, events: 0, deliveries: 0, reports: 0, texts: 0 };

@@ -21,6 +21,8 @@ interface Walk {
   tells?: [column: string, isUser: (value: string) => boolean];
   /** Where rows are removed: the texts that are no prose, as values. */
   read?: (row: Record<string, unknown>) => Record<string, unknown>;
+  /** The number of the row's version, by which a page that shows the row as it was cannot save it again. */
+  version?: string;
   /** Columns of which another step takes care. */
   except?: string[];
 }
@@ -44,7 +46,7 @@ const WALKS: Walk[] = [
   },
   { table: schema.reportSchedules, key: ['id'], isRemoved: true },
   { table: schema.reports, key: ['id'], isRemoved: true },
-  { table: schema.alertRules, key: ['id'], tells: ['scope', (scope) => scope === 'user'] },
+  { table: schema.alertRules, key: ['id'], tells: ['scope', (scope) => scope === 'user'], version: 'version' },
   { table: schema.alerts, key: ['id'] },
   {
     table: schema.auditEntries,
@@ -107,7 +109,7 @@ export async function eraseRows(
 /** Takes the user out of a row. Returns null if it does not mention them. */
 function changeRow(
   row: Record<string, unknown>,
-  { fates, isRemoved, tells, read }: Plan,
+  { fates, isRemoved, tells, read, version }: Plan,
   { integrationId, userId, pseudonym, finder, erasureKey }: RunningErasure,
 ): Record<string, unknown> | null {
   const before = { ...row, ...read?.(row) };
@@ -125,6 +127,7 @@ function changeRow(
   }
   const isSame = JSON.stringify(changed) === JSON.stringify(before);
   if (isSame) return null;
+  if (version) changed[version] = Number(row[version]) + 1;
   return isRemoved ? row : changed;
 }
 
@@ -140,7 +143,7 @@ interface Plan extends Walk {
 const PLANS: Plan[] = WALKS.map(planWalk);
 
 function planWalk(walk: Walk): Plan {
-  const { table, key, isRemoved, tells, except = [] } = walk;
+  const { table, key, isRemoved, tells, version, except = [] } = walk;
   const columns = getTableColumns(table);
   const name = getTableConfig(table).name;
   const fates = Object.fromEntries(
@@ -164,7 +167,8 @@ function planWalk(walk: Walk): Plan {
     const hasMention = mayMention(`${column}::text`, '$3');
     return fate === 'pseudonym' ? isId : `${isId} or ${hasMention}`;
   });
-  const fields = [...key, ...Object.keys(fates), ...(tells ? [tells[0]] : [])] as never[];
+  const written = [...Object.keys(fates), ...(version ? [version] : [])];
+  const fields = [...key, ...written, ...(tells ? [tells[0]] : [])] as never[];
   const readRows = (hasStart: boolean, hasEnd: boolean) => `
     select ${selectColumns(table, 't', ['integrationId' as never, ...fields])} from ${name} t
      where t.integration_id = $1 and (${mentions.join(' or ')})
@@ -179,8 +183,6 @@ function planWalk(walk: Walk): Plan {
     readEnd: readEnd(''),
     readEndAfter: readEnd(`and (${keyColumns}) > (${given(2)})`),
     readRows: (hasStart, hasEnd) => statements.get(`${hasStart}${hasEnd}`)!,
-    write: isRemoved
-      ? deleteRecords(table, '$1', rowKey)
-      : updateRecords(table, '$1', rowKey, Object.keys(fates) as never[]),
+    write: isRemoved ? deleteRecords(table, '$1', rowKey) : updateRecords(table, '$1', rowKey, written as never[]),
   };
 }

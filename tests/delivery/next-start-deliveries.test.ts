@@ -120,7 +120,8 @@ describe.skipIf(!inngest)(`with a real Inngest server (${found})`, () => {
       const { db } = site;
       const tenant = await site.createTenant();
       const { integration } = (await findIntegration(db, tenant.id))!;
-      const context = { ...asOperator(db), integration, cursorKey: randomBytes(32) };
+      const secrets = { erasureKey: randomBytes(32) };
+      const context = { ...asOperator(db), integration, secrets, cursorKey: randomBytes(32) };
       const rule = { name: 'Bots', metric: 'botSessions', scope: { kind: 'integration' }, windowMinutes: 5, value: 1 };
       const shown = { comparison: 'gte', severity: 'high', message: '{{value}} bots' };
       await createAlertRule(context, createAlertRuleInput.parse({ ...rule, ...shown }));

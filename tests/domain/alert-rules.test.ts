@@ -60,6 +60,7 @@ beforeEach(async () => {
 
 const context = () => ({
   ...{ db: database.db, cursorKey: Buffer.alloc(32), actor: { kind: 'Operator' } as const },
+  secrets: { erasureKey: Buffer.alloc(32) },
   integration: { id: integrationId, plan: 'pro', tier: 'pro', mediumAt: 40, botAt: 70 } as const,
 });
 

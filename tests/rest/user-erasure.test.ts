@@ -521,6 +521,35 @@ describe('a user who was erased', () => {
     expect((await other.get(userPath(ID))).status).toBe(404);
   });
 
+  it('is named by no rule and no saved list that comes from a page that was open before', async () => {
+    const customer = await createAda();
+    const at = { 'x-integration-id': customer.id };
+    const read = async () => (await admin.query('alertRules.list', {}, at)).body.result.data[0];
+    const { id, version } = await read();
+    await eraseFully(customer);
+    const erased = 'The user was erased: nothing is stored about them';
+    const view = { page: 'sessions', name: 'Hers', query: String(new URLSearchParams({ userId: ID })) };
+    const unscoped = { ...RULE_OF_ADA, scope: { kind: 'integration' } };
+    for (const [name, input, message] of [
+      ['alertRules.create', RULE_OF_ADA, erased],
+      ['alertRules.update', { ...RULE_OF_ADA, id, version }, erased],
+      ['alertRules.update', { ...unscoped, id, version }, 'version: somebody has changed the rule since'],
+      ['savedViews.create', view, erased],
+    ] as const) {
+      const { status, body } = await admin.mutate(name, input, at);
+      expect([name, status, body.error.message]).toEqual([name, 400, message]);
+    }
+    const rule = await read();
+    expect([rule.name, rule.version, rule.scope.value]).toEqual([
+      ...['Watch [erased]', version + 1, expect.stringMatching(/^erased-/)],
+    ]);
+    const { scope, name, message, metric, windowMinutes, comparison, severity } = rule;
+    const changed = { scope, name, message, metric, windowMinutes, comparison, severity, value: 8, id };
+    expect((await admin.mutate('alertRules.update', { ...changed, version: rule.version }, at)).status).toBe(200);
+    const rows = findInDump(await dumpDatabase(server.database.db), TEXTS);
+    expect(rows.filter((row) => row.includes(customer.id))).toEqual([]);
+  });
+
   it('may come back when the refusal is over', async () => {
     const customer = await createAda();
     const { id } = await eraseFully(customer);

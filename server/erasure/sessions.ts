@@ -21,6 +21,7 @@ export function eraseSessions(db: Database, erasure: RunningErasure): Promise<nu
 
 const inChosen = 't.integration_id = $1 and t.session_id = any (array(select id from chosen))';
 
+// An anomaly about somebody else, who had the session before them, is looked through like those of other sessions.
 // In the order of the keys, like the ingester, so that the two cannot deadlock.
 const ERASE = `
   with named as materialized (
@@ -35,7 +36,7 @@ const ERASE = `
   judged as (update session_verdicts t set notes = null where ${inChosen} and notes is not null),
   found as (
     update anomalies t set metadata = null, user_id = case when user_id = $2 then $3 else user_id end
-     where ${inChosen})
+     where ${inChosen} and coalesce(user_id, $2) = $2)
   update sessions s
      set user_id = $3, page_url = s.origin || '/', label_notes = null, location = null
    where s.integration_id = $1 and s.id = any (array(select id from chosen))

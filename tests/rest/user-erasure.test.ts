@@ -738,7 +738,7 @@ describe('a page that two users shared', () => {
     await customer.accept([
       facts.started('shared'),
       facts.correlated('shared', BEN.id, { user: BEN, correlatedAt: facts.secondsAgo(19) }),
-      facts.anomaly('of-ben', { sessionId: 'shared', userId: BEN.id }),
+      facts.anomaly('of-ben', { sessionId: 'shared', userId: BEN.id, metadata: { distanceKm: 900 } }),
       facts.correlated('shared', ID, { user: ADA, correlatedAt: facts.secondsAgo(9) }),
       facts.anomaly('of-nobody', { sessionId: 'shared', userId: null }),
     ]);
@@ -748,6 +748,12 @@ describe('a page that two users shared', () => {
       ...['SessionCorrelated', 'SessionAnomaly'],
     ]);
     const { eventCount } = await eraseFully(customer);
+    const anomalies = await server.database.db.sql`
+      select user_id as "userId", metadata from anomalies where integration_id = ${customer.id} order by id`;
+    expect([...anomalies]).toEqual([
+      { userId: BEN.id, metadata: { distanceKm: 900 } },
+      { userId: expect.stringMatching(/^erased-/), metadata: null },
+    ]);
     const events: { payload: string }[] = await customer.read('/v1/webhook-events');
     const left = events.map(({ payload }) => JSON.parse(payload)).filter(({ erased }) => !erased);
     expect(left.map(({ userId }) => userId)).toEqual([BEN.id, BEN.id]);

@@ -120,7 +120,10 @@ const PRUNE_SESSIONS = `
   happened as (${removeOf('session_events')}),
   scored as (${removeOf('session_scores')}),
   correlated as (${removeOf('session_correlations')}),
-  judged as (${removeOf('session_verdicts')})
+  judged as (${removeOf('session_verdicts')}),
+  collected as (${removeOf('collected_sessions')} and t.due_at is null returning t.day, t.key),
+  batches as (delete from session_batches b using collected c where b.day = c.day and b.session_key = c.key),
+  traces as (delete from session_traces t using collected c where t.day = c.day and t.session_key = c.key)
   delete from sessions s using old where s.integration_id = old.integration_id and s.id = old.id
   returning 1`;
 

@@ -16,6 +16,7 @@ import {
 import { createPartitions, pruneTraces } from '../../server/collector/retention';
 import type { Progress } from '../../server/collector/session-state';
 import { packNumbers } from '../../server/detection/varints';
+import { pruneSessions } from '../../server/domain/retention';
 import {
   makeSessionsDue,
   moved,
@@ -25,8 +26,10 @@ import {
   PAGE_URL,
   type PageSite,
   pageShown,
+  Tab,
   typed,
 } from '../support/beacon';
+import { eventually } from '../support/eventually';
 import { CHROME } from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
 import { webAddress } from '../support/texts';
@@ -309,6 +312,23 @@ describe('partitions', () => {
     expect(await createPartitions(db, nowMs)).toBe(7);
     expect(await countKept(own)).toEqual({ sessions: 1, batches: 1, traces: 0 });
     await pruneTraces(db, 1, nowMs + 10 * DAY_MS);
+  });
+
+  it('keep no trace of a session that retention removes, not even until the end of the day', async () => {
+    const { db, collector } = server.service;
+    const site = await openPages('free');
+    const tab = new Tab(site);
+    await tab.send({ x: 1 });
+    await eventually(async () => {
+      await collector.sweep();
+      expect(await countKept(site)).toEqual({ sessions: 1, batches: 0, traces: 1 });
+    });
+    const ofSite = db.sql`integration_id = ${site.integrationId}`;
+    const [kept] = await db.sql`select key from collected_sessions where ${ofSite}`;
+    await db.sql`update sessions set created_at = now() - interval '30 days 1 minute' where ${ofSite}`;
+    await pruneSessions(db);
+    expect(await countKept(site)).toEqual({ sessions: 0, batches: 0, traces: 0 });
+    expect([...(await db.sql`select 1 from session_traces where session_key = ${kept!.key}`)]).toEqual([]);
   });
 
   it('do not keep traces longer than the plan keeps sessions', async () => {

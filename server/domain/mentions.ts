@@ -112,7 +112,9 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
   return {
     isWeak,
     patterns: JSON.stringify(
-      [...strong, ...weak].map((form) => ({ pattern: `%${form.replace(/[\\%_]/g, '\\$&').replace(ANY_I, '_')}%` })),
+      [...strong, ...weak]
+        .flatMap(listCases)
+        .map((form) => ({ pattern: `%${form.replace(/[\\%_]/g, '\\$&').replace(ANY_I, '_')}%` })),
     ),
     replace: (text) => replace(text),
     isIn: (value) => JSON.stringify(replaceAll(value, '')) !== JSON.stringify(value),
@@ -136,6 +138,9 @@ function listForms(text: string): string[] {
 
 /** Makes letters of either case one, and keeps the length. `İ` is the only letter that another case makes longer. */
 const foldCase = (text: string) => text.replace(ANY_I, 'i').toLowerCase();
+
+/** A database with the locale `C` knows the cases of a to z alone. */
+const listCases = (form: string) => (/[^ -~]/.test(form) ? [form, form.toLowerCase(), form.toUpperCase()] : [form]);
 
 type IsMention = (text: string, at: number, form: string) => boolean;
 

@@ -80,6 +80,13 @@ describe('a mention of a user', () => {
     expect(ayse.replace('İstanbul: AYŞE IŞIK İLHAN, ayşe ışık ilhan')).toBe('İstanbul: [erased], [erased]');
   });
 
+  it('is looked for in capitals and small letters where the database knows the cases of a to z alone', () => {
+    const juergen = createMentionFinder({ id: 'juergen-77', name: 'Jürgen Öztürk', email: null, url: null });
+    const patterns = JSON.parse(juergen.patterns).map(({ pattern }: { pattern: string }) => pattern);
+    expect(patterns).toEqual(expect.arrayContaining(['%Jürgen Öztürk%', '%jürgen öztürk%', '%JÜRGEN ÖZTÜRK%']));
+    expect(patterns.filter((pattern: string) => pattern.includes('77'))).toEqual(['%juergen-77%']);
+  });
+
   it('is found in the cells of a report, as CSV writes quotes and what could be a formula', () => {
     const ann = createMentionFinder({ id: 'ann "annie"; =lee', name: '@Ann\t"Annie"', email: null, url: null });
     const line = writeCsvLine(['ann "annie"; =lee', '@Ann\t"Annie"', 'is it ann "annie"; =lee?', 7]);

@@ -24,7 +24,8 @@ const LINT = [modules('@biomejs', 'biome', 'bin', 'biome'), 'check', '.'];
 const BUILD = [join(ROOT, 'server', 'start.mjs'), 'build'];
 /** Generates the types of the routes, as the build does too. */
 const TYPEGEN = [modules('next', 'dist', 'bin', 'next'), 'typegen'];
-const TYPES = [modules('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.'];
+/** Each checker works out the types that the others have, too. With the usual four that costs a third more CPU time. */
+const TYPES = [modules('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.', '--checkers', '2'];
 
 const isQuick = process.argv.includes('--quick');
 const args = isQuick ? ['tests/unit/', 'tests/domain/'] : process.argv.slice(2);

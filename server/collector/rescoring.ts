@@ -4,7 +4,9 @@ import type { RiskThresholds } from '../../contract/risk-thresholds';
 import type { RiskLevel } from '../../contract/sessions';
 import type { Database } from '../../db/client';
 import { type AuditedContext, recordAct } from '../audit/acts';
-import { type Judgement, RULE_SET_VERSION, scoreTrace } from '../detection/score';
+import { MIN_SEGMENTS } from '../detection/change-point';
+import { type Judgement, RULE_SET_VERSION, scoreSegments, scoreTrace } from '../detection/score';
+import type { Trace } from '../detection/trace';
 import { classifyRisk, computeScoreBin } from '../domain/risk';
 import type { Fact } from '../pipeline/facts';
 import type { Ingester } from '../pipeline/ingest';
@@ -83,10 +85,12 @@ export async function rescoreSessions(
     for await (const page of readPages(db, id, firstDay)) {
       const facts: Fact[] = [];
       for (const row of page) {
-        const judgement = await judgeSession(db, row, report);
-        if (!judgement) continue;
+        const trace = await readTrace(db, row, report);
+        if (!trace) continue;
+        const judgement = scoreTrace(trace);
+        report.judged++;
         noteChange(report, { integrationId: id, row, judgement, thresholds });
-        if (row.status === 'Scored' && row.body !== null) facts.push(writeScore(row, judgement));
+        if (row.status === 'Scored' && row.body !== null) facts.push(writeScore(row, judgement, trace));
         else report.open++;
       }
       if (isDryRun || facts.length === 0) continue;
@@ -98,7 +102,7 @@ export async function rescoreSessions(
         );
         isNoted = true;
       }
-      await ingester.ingestFacts({ integrationId: id, facts, isOurs: true });
+      await ingester.ingestFacts({ integrationId: id, facts, isOurs: true, isOfPast: true });
       report.recorded += facts.length;
     }
   }
@@ -136,17 +140,15 @@ async function* readPages(db: Database, integrationId: string, firstDay: string)
   }
 }
 
-/** Judges a session, unless its score is of these rules or not ours. Null if there is nothing to judge. */
-async function judgeSession(db: Database, row: SessionRow, report: RescoreReport): Promise<Judgement | null> {
+/** Reads the trace of a session, unless its score is of these rules or not ours. Null if there is nothing to judge. */
+async function readTrace(db: Database, row: SessionRow, report: RescoreReport): Promise<Trace | null> {
   const { scoredAt, ruleSetVersion, userAgent, isReplay, body } = row;
   if (scoredAt === null) report.open++;
   else if (ruleSetVersion === null) report.foreign++;
   else if (ruleSetVersion === RULE_SET_VERSION) report.current++;
   else {
     const batches = body === null ? await readBatches(db, row) : unpackTrace(body);
-    if (batches.length === 0) return null;
-    report.judged++;
-    return scoreTrace({ userAgent, batches, isReplay });
+    if (batches.length > 0) return { userAgent, batches, isReplay };
   }
   return null;
 }
@@ -162,12 +164,14 @@ async function readBatches(db: Database, { day, key }: SessionRow): Promise<Kept
 }
 
 /** Later than the score before, so that it becomes the session's score. The score before stays in its history. */
-function writeScore({ sessionId, scoredAt, now }: SessionRow, judgement: Judgement): Fact {
+function writeScore({ sessionId, scoredAt, now }: SessionRow, judgement: Judgement, trace: Trace): Fact {
   const { botScore, detectionFlags, findings, ruleSetVersion } = judgement;
+  const segments = scoreSegments(trace);
   const atMs = Math.max(Date.parse(now), Date.parse(scoredAt!) + 1);
   return {
     ...{ kind: 'sessionScored', sessionId, botScore, detectionFlags, scoredAt: new Date(atMs).toISOString() },
     ...{ evidence: findings satisfies Finding[], ruleSetVersion },
+    ...(segments.length >= MIN_SEGMENTS && { segments }),
   };
 }
 

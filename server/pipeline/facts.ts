@@ -50,6 +50,8 @@ export const ingestInput = z.object({
 export type IngestInput = z.output<typeof ingestInput> & {
   /** The product itself found the facts. Those about erased users are left out, and the others are not refused with them. */
   isOurs?: boolean;
+  /** The rules on findings have judged the sessions, and do not judge them again. */
+  isOfPast?: boolean;
 };
 
 export const ingestOutput = z.object({ accepted: z.number(), duplicates: z.number(), suppressed: z.number() });

@@ -218,7 +218,7 @@ function applyBatch(
   tenant.records.merge(draft.newRecords);
   rows.users.push(...draft.describedUsers);
   rows.courses.push(...draft.namedCourses);
-  for (const [sessionId, causes] of draft.concerns) {
+  for (const [sessionId, causes] of input.isOfPast ? [] : draft.concerns) {
     const { integrationId } = input;
     rows.concerns.push({ integrationId, id: createId('obx'), sessionId, causes: [...causes] });
   }

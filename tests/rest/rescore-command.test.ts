@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BeaconEnvironment } from '../../contract/beacon';
 import { answerCommand } from '../../server/commands';
 import { RULE_SET_VERSION } from '../../server/detection/score';
-import { DRIVEN, ORDINARY, openPageSite, type PageSite, Tab } from '../support/beacon';
+import { DRIVEN, moved, ORDINARY, openPageSite, type PageSite, pageShown, Tab, typed } from '../support/beacon';
 import { startTestServer, type TestServer } from '../support/server';
 
 // `admin detection rescore`: sessions of the past get the scores of the present rules, and nothing is fired about them.
@@ -31,11 +32,19 @@ const openSite = async (): Promise<PageSite> =>
 
 const get = async ({ key }: PageSite, path: string) => (await server.call('GET', `/v1/${path}`, { key })).body.data;
 
-/** Begins a session, and closes it or not. Returns its id. */
-async function visit(site: PageSite, { environment = ORDINARY, isOpen = false } = {}): Promise<string> {
+/** Begins a session, goes through pages on which something is done, and closes it or not. Returns its id. */
+async function visit(
+  site: PageSite,
+  { environment = ORDINARY, pages = [] as BeaconEnvironment[], isOpen = false } = {},
+): Promise<string> {
   const known = new Set((await get(site, 'sessions')).map(({ id }: { id: string }) => id));
   const tab = new Tab(site, environment);
   await tab.send();
+  for (const e of pages) {
+    await tab.send({ e, ev: [...moved(tab.now10, 20), ...typed(160, 20)] });
+    tab.navigate();
+    await tab.send({ e, ev: pageShown(tab.now10) });
+  }
   if (!isOpen) await tab.send({ x: 1 });
   const find = async () => (await get(site, 'sessions')).find(({ id }: { id: string }) => !known.has(id));
   await expect
@@ -159,6 +168,39 @@ describe('detection rescore', () => {
     expect(again).toMatchObject({ judged: 1, recorded: 0, open: 1, current: 4, foreign: 1 });
     expect(await readAll(site)).toEqual(after);
     expect(await listAudit(site)).toHaveLength(1);
+  });
+
+  it('keeps how the parts of a session look, and tells of no takeover that the present rules see in them', async () => {
+    const site = await openSite();
+    const id = await visit(site, { pages: [ORDINARY, ORDINARY, DRIVEN, DRIVEN, DRIVEN] });
+    const readParts = async () => {
+      const [score] = await server.database.db.query<{ segments: object[] | null; version: string }>(
+        `select segments, rule_set_version as version from session_scores where session_id = $1 order by scored_at desc limit 1`,
+        [id],
+      );
+      return score!;
+    };
+    const parts = await readParts();
+    expect(parts.segments).toHaveLength(5);
+    const countOutbox = async () => {
+      const [outbox] = await server.database.db.query<{ count: number }>(
+        `select count(*)::int as count from fact_outbox where integration_id = $1`,
+        [site.integrationId],
+      );
+      return outbox!.count;
+    };
+    await expect.poll(countOutbox, { timeout: CLOSE_WITHIN_MS }).toBe(0);
+    await makeOld(id, { score: 0.03, flags: [] });
+    await server.database.db.query(
+      `with told as (delete from anomalies where integration_id = $1),
+            fired as (delete from domain_events where integration_id = $1)
+       update session_scores set segments = null where session_id = $2`,
+      [site.integrationId, id],
+    );
+    expect(await rescore('--integration', site.integrationId)).toMatchObject({ recorded: 1 });
+    expect(await readParts()).toEqual(parts);
+    expect(await countOutbox()).toBe(0);
+    expect((await readAll(site)).events).toEqual({ fired: 0, deliveries: 0 });
   });
 
   it('lets an alert rule fire that counts sessions of today, by the new scores', async () => {

@@ -26,7 +26,7 @@ export const deviceSwitchRule: AnomalyRule = {
   parameters: [
     `memory: ${MEMORY_DAYS} days; new: not among the user’s latest ${MAX_VISITS} sessions, however long ago, nor in one that retention has removed or that another user has now`,
     'a device whose user agent names no system is of no other kind',
-    `soon: within ${SOON_MINUTES} minutes of input on the other device`,
+    `soon: within ${SOON_MINUTES} minutes of input on the other device, or of the end of its session if no events of it are told`,
   ],
   severity: `medium if it was soon after activity on the other device, else low`,
   metadata: ['device', 'otherDevice', 'minutesSinceOther'],
@@ -110,5 +110,7 @@ async function findActivity(
 ): Promise<string> {
   const events = await history.listEvents(id);
   const latest = events.find((event) => isInput(event) && event.timestamp >= from && event.timestamp <= to);
-  return latest?.timestamp ?? (events.length > 0 ? from : (closedAt ?? from));
+  if (latest) return latest.timestamp;
+  // A session without events may be of a pipeline that tells none: then its end is all that is known, unless it came later.
+  return events.length === 0 && closedAt !== null && closedAt <= to ? closedAt : from;
 }

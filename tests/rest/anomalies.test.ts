@@ -169,6 +169,16 @@ describe('DeviceSwitch', () => {
     expect((await campus.listAnomalies())[0]!.metadata).toMatchObject({ minutesSinceOther: 10 });
   });
 
+  it('takes the end of a session without events for activity only if it came before the new device', async () => {
+    const ended = { ...LAPTOP, ago: 300, minutes: 250 };
+    expect(await listTypes({ ...PHONE, ago: 40 }, ended)).toEqual(['DeviceSwitch medium ada']);
+    const endedLater = { ...LAPTOP, user: 'bob', device: 'laptop 2', ago: 300, minutes: 299 };
+    expect(await listTypes({ ...PHONE, user: 'bob', device: 'phone 2', ago: 40 }, endedLater)).toContain(
+      'DeviceSwitch low bob',
+    );
+    expect((await campus.listAnomalies())[1]!.metadata).toMatchObject({ minutesSinceOther: 260 });
+  });
+
   it('is low if a page was only left open on the other device', async () => {
     const leftOpen = { ...LAPTOP, ago: 300, minutes: 270, input: [10] };
     expect(await listTypes(leftOpen, { ...PHONE, ago: 29 })).toEqual(['DeviceSwitch low ada']);

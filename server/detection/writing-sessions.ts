@@ -39,13 +39,16 @@ interface PageReading {
   fields: Map<number, WrittenField>;
   /** When a field got the focus. */
   focusMs: Map<number, number>;
+  /** How long the fields are that the page shows again, and in which nobody has written yet. */
+  untouched: Map<WrittenText, number[]>;
   originMs: number;
 }
 
 function readPage(page: TraceDocument, written: Map<string, WrittenText>): void {
   const anchor = anchorDocument(page);
   const reading: PageReading = {
-    ...{ state: createPageState(), fields: new Map(), focusMs: new Map(), originMs: anchor.originMs },
+    ...{ state: createPageState(), fields: new Map(), focusMs: new Map(), untouched: new Map() },
+    originMs: anchor.originMs,
   };
   let next = 0;
   for (const batch of page.batches) {
@@ -63,12 +66,15 @@ function readPage(page: TraceDocument, written: Map<string, WrittenText>): void 
       }
     });
   }
-  const lengths = new Map<WrittenText, number>();
+  const lengths = new Map<WrittenText, number[]>();
   for (const field of reading.fields.values()) {
     settlePhrase(field);
-    if (!field.isCopy) lengths.set(field.text, (lengths.get(field.text) ?? 0) + field.lastLength);
+    if (!field.isCopy) lengths.set(field.text, [...(lengths.get(field.text) ?? []), field.lastLength]);
   }
-  for (const [text, length] of lengths) text.finalLength = length;
+  for (const [text, changed] of lengths) {
+    text.fieldLengths = [...changed, ...(reading.untouched.get(text) ?? [])].slice(0, MAX_FIELDS);
+    text.finalLength = text.fieldLengths.reduce((sum, length) => sum + length);
+  }
 }
 
 /** The events that matter, in addition to keys and inputs. */
@@ -169,7 +175,19 @@ function takeOver(fields: Map<number, WrittenField>, number: number, length: num
   return false;
 }
 
-function takeInput({ state, fields, focusMs, originMs }: PageReading, event: Event<EventCode.Input>): void {
+/**
+ * Notices a field that shows what a field of the page before had: then the page shows the others again, too. Any other text that
+ * is already there may be theirs in another form.
+ */
+function recogniseField({ untouched }: PageReading, { text }: WrittenField, length: number): void {
+  if (length === 0) return;
+  const others = untouched.get(text) ?? text.fieldLengths;
+  const place = others.indexOf(length);
+  untouched.set(text, place < 0 ? [] : others.toSpliced(place, 1));
+}
+
+function takeInput(reading: PageReading, event: Event<EventCode.Input>): void {
+  const { state, fields, focusMs, originMs } = reading;
   const field = fields.get(event.field);
   if (!field) {
     noticeInput(state, event.timeMs);
@@ -182,11 +200,14 @@ function takeInput({ state, fields, focusMs, originMs }: PageReading, event: Eve
   }
   const { text } = field;
   const isFirst = field.length === null;
+  const isNew = field.inputMs === Number.NEGATIVE_INFINITY;
   const change = traceInput(state, field, event);
   field.lastLength = field.length ?? 0;
-  if (isFirst && !takeOver(fields, event.field, change.lengthBefore))
+  if (isFirst && !takeOver(fields, event.field, change.lengthBefore)) {
     // What the pages before left is not new.
     text.characters.unseen += Math.max(0, change.lengthBefore - text.finalLength);
+    if (isNew) recogniseField(reading, field, change.lengthBefore);
+  }
   const focusedMs = isFirst ? (focusMs.get(event.field) ?? event.timeMs) : event.timeMs;
   followTime(field, originMs + focusedMs);
   if (focusedMs < event.timeMs) followTime(field, originMs + event.timeMs);

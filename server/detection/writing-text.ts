@@ -47,6 +47,8 @@ const NEAR_END = 2;
 
 /** A text while its events are read. */
 export interface WrittenText extends WritingMeasures {
+  /** How long its fields were at the end of the page before. */
+  fieldLengths: number[];
   /** In the server's time. */
   startMs: number | null;
   lastMs: number;
@@ -66,7 +68,7 @@ export const createText = (key: string, documentId: string | null): WrittenText 
   caret: { middle: 0, known: 0 },
   keys: { count: 0, wordEnds: 0, intervals: 0, slow: 0 },
   pace: createPace(),
-  ...{ startMs: null, lastMs: 0, burst: 0, isDeleting: false },
+  ...{ fieldLengths: [], startMs: null, lastMs: 0, burst: 0, isDeleting: false },
 });
 
 /** A field that belongs to a text. */
@@ -200,6 +202,6 @@ function countKey(field: WrittenField, kind: NonNullable<TextChange['key']>['kin
 /** What is known of a text when all of its events are read. */
 export function finishText(text: WrittenText): WritingMeasures {
   endBurst(text);
-  const { startMs, lastMs, burst: _, isDeleting: __, ...measures } = text;
+  const { startMs, lastMs, burst: _, isDeleting: __, fieldLengths: ___, ...measures } = text;
   return { ...measures, durationMs: startMs === null ? 0 : lastMs - startMs };
 }

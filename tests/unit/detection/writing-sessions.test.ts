@@ -352,6 +352,30 @@ describe('a text', () => {
     expect(measureWriting(batches)[0]!.durationMs).toBeGreaterThan(600_000);
   });
 
+  /** A page on which somebody writes into fields of the text: number, length as it is shown, characters. */
+  const load = (n: number, ...fields: [number, number, number][]) => {
+    const page = new WrittenPage({ document: `00000000000000c${n}`, originMs: 1_800_000_000_000 + n * 600_000 });
+    for (const [field, shown, count] of fields) type(page.into(field, 'essay', shown), count);
+    return page.send();
+  };
+
+  it('keeps the fields that nobody edits after a reload', () => {
+    const first = load(1, [0, 0, 200], [1, 0, 100]);
+    expect(measureWriting([...first, ...load(2, [0, 100, 10])])).toMatchObject([{ finalLength: 310 }]);
+    const twice = [...first, ...load(2, [0, 100, 10]), ...load(3, [5, 110, 5], [6, 200, 7])];
+    expect(measureWriting(twice)).toMatchObject([{ finalLength: 322, characters: { unseen: 0 } }]);
+    const third = [...first, ...load(2, [0, 100, 10]), ...load(3, [5, 200, 5])];
+    expect(measureWriting(third)).toMatchObject([{ finalLength: 315 }]);
+  });
+
+  it('has the length of what the next page shows, if that is other text', () => {
+    const first = load(1, [0, 0, 200], [1, 0, 100]);
+    expect(measureWriting([...first, ...load(2, [0, 0, 50])])).toMatchObject([{ finalLength: 50 }]);
+    expect(measureWriting([...first, ...load(2, [0, 300, 50])])).toMatchObject([{ finalLength: 350 }]);
+    expect(measureWriting([...first, ...load(2, [0, 203, 10], [1, 100, 5])])).toMatchObject([{ finalLength: 318 }]);
+    expect(measureWriting([...first, ...load(2, [1, 100, 5], [0, 203, 10])])).toMatchObject([{ finalLength: 318 }]);
+  });
+
   it('goes on in another element, if its page draws itself anew', () => {
     const page = type(begin(200).into(3, 'essay', 200), 60);
     expect(measure(page)).toMatchObject({ finalLength: 260, characters: { typed: 260, unseen: 0 } });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * What happens to a request: `pass`; `cut-before` closes the connection before the server sees it; `cut-after` lets the server
  * answer, passes on the head and half of the body, and closes the connection; `stall-after` does the same and leaves it open;
- * `drip` passes on a byte every 100 ms; `hang` never answers; an answer is sent in place of the server's.
+ * `drip` passes on a byte every 100 ms, `slowly` a tenth of the answer every 300 ms; `hang` never answers; an answer is sent in place of the server's.
  */
 export type Fault =
   | 'pass'
@@ -13,10 +13,12 @@ export type Fault =
   | 'cut-after'
   | 'stall-after'
   | 'drip'
+  | 'slowly'
   | 'hang'
   | { status: number; headers?: Record<string, string>; body?: string };
 
 const DRIP_MS = 100;
+const PART_MS = 300;
 
 export interface RelayedRequest {
   at: number;
@@ -93,10 +95,11 @@ async function passOn(answer: Response, response: ServerResponse, fault: Fault):
   const { connection: _, 'keep-alive': __, ...headers } = Object.fromEntries(answer.headers);
   response.writeHead(answer.status, headers);
   if (fault === 'pass') return void response.end(bytes);
-  if (fault === 'drip') {
-    for (let sent = 0; sent < bytes.length && !response.destroyed; sent++) {
-      response.write(bytes.subarray(sent, sent + 1));
-      await sleep(DRIP_MS);
+  if (fault === 'drip' || fault === 'slowly') {
+    const [size, pauseMs] = fault === 'drip' ? [1, DRIP_MS] : [Math.ceil(bytes.length / 10), PART_MS];
+    for (let sent = 0; sent < bytes.length && !response.destroyed; sent += size) {
+      response.write(bytes.subarray(sent, sent + size));
+      await sleep(pauseMs);
     }
     return void response.end();
   }

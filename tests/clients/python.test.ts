@@ -221,7 +221,9 @@ describe.each(['sync', 'async'])('the %s client', (kind) => {
 
   it('ends a request after its timeout, also while an answer trickles in', async (context) => {
     const timeout = ['RequestTimeoutError', 2, true];
-    expect(await play(context, 'timeouts')).toEqual([timeout, timeout, ['ConnectionFailedError']]);
+    const ends = [['RequestTimeoutError'], ['ConnectionFailedError']];
+    // The answer of an export of a user, which may be of any length, comes to its end.
+    expect(await play(context, 'timeouts')).toEqual([timeout, timeout, true, ...ends]);
   });
 
   it('raises a different error for each family', async (context) => {

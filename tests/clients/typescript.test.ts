@@ -120,7 +120,8 @@ interface Observed {
 describe('a call that fails', () => {
   let observed: Record<string, Observed>;
   beforeAll(async () => {
-    const { key } = await createTenant(30);
+    const { id, key } = await createTenant(30);
+    await server.ingest(id, [correlated('s-0', 'ada')]);
     const env = { RELAY: relay.url, KEY: key, RECEIVER: receiver.url, ELSEWHERE: elsewhere.url };
     observed = JSON.parse((await client.runNode('faults.mjs', env)).stdout);
   }, 90_000);
@@ -141,6 +142,7 @@ describe('a call that fails', () => {
     ['delete after a cut', 'undefined', 2],
     ['timeout, then an answer', 'object', 2],
     ['answer that stalls', 'object', 2],
+    ['export of a user that takes long', 1, 1],
     ['export after 503', 30, 2],
     ['csv that is cancelled', true, 1],
   ])('is repeated and succeeds: %s', (name, value, requests) => {
@@ -191,6 +193,8 @@ describe('a call that fails', () => {
     ['export of something else', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['export that hangs', { name: 'TimeoutError' }, 2],
     ['export that stalls', { name: 'TimeoutError' }, 1],
+    ['export of a user that stalls', { name: 'TimeoutError' }, 1],
+    ['list that takes long', { name: 'TimeoutError' }, 1],
     ['bad key', { name: 'BotDetectionError' }, 0],
     ['bad address', { name: 'BotDetectionError' }, 0],
     ['bad region', { name: 'BotDetectionError' }, 0],

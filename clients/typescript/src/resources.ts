@@ -73,7 +73,7 @@ export const createResources = (api: Transport) => ({
     },
     /** Gets all that is held about a user. */
     async export(userId: string, options?: RequestOptions): Promise<Data<'exportUser'>> {
-      return api.read({ method: 'GET', path: encodePath`/v1/users/${userId}/export`, options });
+      return api.read({ method: 'GET', path: encodePath`/v1/users/${userId}/export`, options, isLong: true });
     },
   },
 

@@ -28,6 +28,8 @@ export interface Call {
   query?: object | undefined;
   body?: unknown;
   options?: PostOptions | undefined;
+  /** The answer may be of any length: the deadline limits the wait for each part of it. */
+  isLong?: boolean;
 }
 
 /** Makes a path and encodes its parameters. Throws for those that no URL can have as a segment: '', '.', '..', half a character. */
@@ -59,7 +61,7 @@ export class Transport {
   /** Answers the body of a success as JSON, which has `field`. With null a success is a 204, and answers undefined. */
   request<Answer>(call: Call, field: AnswerField | null = 'data'): Promise<Answer> {
     const read: ReadAnswer<Answer> = async (response, deadline) => {
-      const text = await response.text();
+      const text = call.isLong ? await readText(response, deadline) : await response.text();
       deadline.end();
       return parseAnswer(response, text, field) as Answer;
     };
@@ -184,6 +186,19 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) cancel();
     else signal?.addEventListener('abort', cancel, { once: true });
   });
+}
+
+/** Reads a body part by part, each in the whole time of the deadline. */
+async function readText({ body }: Response, deadline: Deadline): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = body!.getReader();
+  const parts: string[] = [];
+  for (;;) {
+    deadline.restart();
+    const { done, value } = await reader.read();
+    if (done) return parts.join('') + decoder.decode();
+    parts.push(decoder.decode(value, { stream: true }));
+  }
 }
 
 function parseAnswer(response: Response, text: string, field: AnswerField | null): unknown {

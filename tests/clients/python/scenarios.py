@@ -306,6 +306,15 @@ async def timeouts() -> object:
                 await client.sessions.get("ses-1")
             except RequestTimeoutError as error:
                 outcomes.append([*describe(error), len(read_log()), 1.2 <= time.monotonic() - begun < 3])
+    async with connect(timeout=1.5, max_retries=0) as client:
+        async for user in client.users.list():
+            break
+        plan("slowly", "stall-after")
+        outcomes.append(len((await client.users.export(user["id"]))["sessions"]) > 0)
+        try:
+            await client.users.export(user["id"])
+        except RequestTimeoutError as error:
+            outcomes.append(describe(error))
     async with connect("http://127.0.0.1:9", max_retries=1) as client:
         try:
             await client.stats.get()

@@ -81,7 +81,7 @@ class Users(Resource):
 
     async def export(self, user_id: str) -> types.ExportUserResult:
         """All that is held about a user."""
-        return await self._transport.request(operations.EXPORT_USER, user_id)
+        return await self._transport.request(operations.EXPORT_USER, user_id, is_long=True)
 
 
 class Courses(Resource):

@@ -50,8 +50,11 @@ class AsyncTransport:
         *ids: str,
         arguments: Mapping[str, object] | None = None,
         idempotency_key: str | None = None,
+        is_long: bool = False,
     ) -> T:
-        answer, _ = await self._send(build_call(operation, ids, arguments or {}, idempotency_key))
+        """`is_long`: the answer may be of any length, so the timeout is for each wait alone."""
+        call = build_call(operation, ids, arguments or {}, idempotency_key)
+        answer, _ = await self._send(call, is_long=is_long)
         return read_data(operation, answer)
 
     async def request_page(self, operation: PagedOperation[T], call: Call) -> Page[T]:
@@ -66,12 +69,12 @@ class AsyncTransport:
             raise report_unexpected(answer)
         return response
 
-    async def _send(self, call: Call, is_file: bool = False) -> tuple[Answer, httpx.Response]:
+    async def _send(self, call: Call, is_file: bool = False, is_long: bool = False) -> tuple[Answer, httpx.Response]:
         """Answers a success. Raises the error of any other answer, or of the last attempt if none was complete."""
         retries = lost_answers = 0
         while True:
             try:
-                answer, response = await self._attempt(call, is_file)
+                answer, response = await self._attempt(call, is_file, is_long)
             except httpx.RequestError as error:
                 pause_s = decide_pause(call.method, None, None, retries, self._max_retries)
                 lost_answers += 1
@@ -90,7 +93,7 @@ class AsyncTransport:
             retries += 1
             await asyncio.sleep(pause_s)
 
-    async def _attempt(self, call: Call, is_file: bool) -> tuple[Answer, httpx.Response]:
+    async def _attempt(self, call: Call, is_file: bool, is_long: bool) -> tuple[Answer, httpx.Response]:
         """Sends a request once. The body of a file is left to be read."""
         deadline = Deadline(self._timeout_s)
         request = self._http.build_request(
@@ -104,7 +107,7 @@ class AsyncTransport:
             async for chunk in response.aiter_bytes():
                 chunks.append(chunk)
                 # The timeout of httpx is for each piece of the answer.
-                if deadline.is_over():
+                if deadline.is_over() and not is_long:
                     raise httpx.ReadTimeout(f"the answer took longer than {self._timeout_s} s")
         finally:
             await response.aclose()

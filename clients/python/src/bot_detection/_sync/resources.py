@@ -80,7 +80,7 @@ class Users(Resource):
 
     def export(self, user_id: str) -> types.ExportUserResult:
         """All that is held about a user."""
-        return self._transport.request(operations.EXPORT_USER, user_id)
+        return self._transport.request(operations.EXPORT_USER, user_id, is_long=True)
 
 
 class Courses(Resource):

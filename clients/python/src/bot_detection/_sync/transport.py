@@ -51,8 +51,11 @@ class Transport:
         *ids: str,
         arguments: Mapping[str, object] | None = None,
         idempotency_key: str | None = None,
+        is_long: bool = False,
     ) -> T:
-        answer, _ = self._send(build_call(operation, ids, arguments or {}, idempotency_key))
+        """`is_long`: the answer may be of any length, so the timeout is for each wait alone."""
+        call = build_call(operation, ids, arguments or {}, idempotency_key)
+        answer, _ = self._send(call, is_long=is_long)
         return read_data(operation, answer)
 
     def request_page(self, operation: PagedOperation[T], call: Call) -> Page[T]:
@@ -67,12 +70,12 @@ class Transport:
             raise report_unexpected(answer)
         return response
 
-    def _send(self, call: Call, is_file: bool = False) -> tuple[Answer, httpx.Response]:
+    def _send(self, call: Call, is_file: bool = False, is_long: bool = False) -> tuple[Answer, httpx.Response]:
         """Answers a success. Raises the error of any other answer, or of the last attempt if none was complete."""
         retries = lost_answers = 0
         while True:
             try:
-                answer, response = self._attempt(call, is_file)
+                answer, response = self._attempt(call, is_file, is_long)
             except httpx.RequestError as error:
                 pause_s = decide_pause(call.method, None, None, retries, self._max_retries)
                 lost_answers += 1
@@ -91,7 +94,7 @@ class Transport:
             retries += 1
             time.sleep(pause_s)
 
-    def _attempt(self, call: Call, is_file: bool) -> tuple[Answer, httpx.Response]:
+    def _attempt(self, call: Call, is_file: bool, is_long: bool) -> tuple[Answer, httpx.Response]:
         """Sends a request once. The body of a file is left to be read."""
         deadline = Deadline(self._timeout_s)
         request = self._http.build_request(
@@ -105,7 +108,7 @@ class Transport:
             for chunk in response.iter_bytes():
                 chunks.append(chunk)
                 # The timeout of httpx is for each piece of the answer.
-                if deadline.is_over():
+                if deadline.is_over() and not is_long:
                     raise httpx.ReadTimeout(f"the answer took longer than {self._timeout_s} s")
         finally:
             response.close()

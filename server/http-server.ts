@@ -102,7 +102,14 @@ async function answerRequest(
   }
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   noteClientAddress(request);
+  dropServerAction(request);
   return access ? runRequest(access.requestId, () => handler(request, response)) : handler(request, response);
+}
+
+/** Next takes such a POST for a server action. There is none, so it would log a warning with a stack, for anybody who sends one. */
+function dropServerAction({ headers }: IncomingMessage): void {
+  delete headers['next-action'];
+  if (headers['content-type']?.startsWith('multipart/')) delete headers['content-type'];
 }
 
 /** How long clients with a keep-alive connection may still send requests. The answer tells them to close it. */

@@ -205,8 +205,10 @@ describe('the process with Next in it', () => {
 
   it('logs what Next prints, one JSON object per line, with the id of the request', async () => {
     const from = server.stderr().length;
-    const answers = await makeNextPrint(server.url);
-    expect(answers.map(({ status }) => status)).toEqual([409, 500]);
+    // The first asks for a server action, of which there is none, so Next does not hear of it.
+    const [action, ...answers] = await makeNextPrint(server.url);
+    expect(action!.status).toBe(200);
+    expect(answers.map(({ status }) => status)).toEqual([500]);
     const idsOf = (records: Line[]) => records.map(({ requestId }) => requestId);
     const listPrinted = () => {
       const log = server.stderr().slice(from);
@@ -220,6 +222,25 @@ describe('the process with Next in it', () => {
         err: { stack: expect.any(String) },
       });
     }
+  });
+
+  it('logs nothing but the request for a server action, of which there is none', async () => {
+    const from = server.stderr().length;
+    const form = new FormData();
+    form.append('$ACTION_ID_40', 'x');
+    const headers = { 'next-action': `40${'a'.repeat(40)}` };
+    const statuses = [];
+    for (const path of ['/sign-in', '/nowhere', '/api/nowhere', '/_next/static/nowhere'])
+      for (const init of [{ headers, body: '[]' }, { body: form }, { headers: { 'next-action': 'x' }, body: form }])
+        statuses.push((await fetch(`${server.url}${path}`, { method: 'POST', ...init })).status);
+    expect(new Set(statuses)).toEqual(new Set([200, 404]));
+    await fetch(`${server.url}/sign-in?last`);
+    const listLevels = () => {
+      const log = server.stderr().slice(from);
+      return readRecords(log.slice(0, log.lastIndexOf('\n') + 1)).map(({ level }) => level);
+    };
+    await expect.poll(() => listLevels().length).toBeGreaterThan(6);
+    expect(listLevels().filter((level) => level === 'warn' || level === 'error')).toEqual([]);
   });
 
   it('has no image optimizer', async () => {

@@ -34,6 +34,8 @@ const LOCKED_EXIT_CODE = 97;
 const LOCKED = 'another server runs on this directory, perhaps in another container: stop it first';
 /** Crash recovery may have a lot of WAL to replay. */
 const READY_LIMIT_MS = 5 * 60_000;
+/** A start that has waited for so long is given up on request, before whoever asks loses patience and kills the process alone. */
+const ABORTABLE_AFTER_MS = 5_000;
 /** During an immediate shutdown, Postgres itself kills remaining backends after 5 s. */
 const STOP_SIGNALS = [
   { signal: 'SIGINT', limitMs: 10_000 },
@@ -53,13 +55,20 @@ const SETTINGS = {
 const USERS_LOCK = 1;
 const CREATION_LOCK = 2;
 
-/** Starts the Postgres of this machine in `dataDir`, or joins it if it already runs. Rejects with a one-line Error. */
-export async function startEmbeddedDatabase(options: { dataDir: string; log: Log }): Promise<EmbeddedDatabase> {
-  const { dataDir, log } = options;
+/**
+ * Starts the Postgres of this machine in `dataDir`, or joins it if it already runs. Rejects with a one-line Error. An aborted `signal`
+ * ends a wait for long recovery.
+ */
+export async function startEmbeddedDatabase(options: {
+  dataDir: string;
+  log: Log;
+  signal?: AbortSignal;
+}): Promise<EmbeddedDatabase> {
+  const { dataDir, log, signal } = options;
   try {
     await mkdir(dataDir, { recursive: true });
     const cluster = await openCluster(await realpath(dataDir));
-    const { port, reference } = await joinServer(cluster, log);
+    const { port, reference } = await joinServer(cluster, log, signal);
     let stopped: Promise<void> | undefined;
     const stop = () => {
       stopped ??= leaveServer(cluster, reference, log);
@@ -77,12 +86,17 @@ export async function startEmbeddedDatabase(options: { dataDir: string; log: Log
 }
 
 /** Waits for the running server, or starts one. If several start at once, Postgres' lock file lets only one run. */
-async function joinServer(cluster: Cluster, log: Log): Promise<{ port: number; reference: Reference }> {
+async function joinServer(
+  cluster: Cluster,
+  log: Log,
+  signal?: AbortSignal,
+): Promise<{ port: number; reference: Reference }> {
   const startedAt = Date.now();
   let started: Started | undefined;
   let retryUntil: number | undefined;
   try {
     for (let attempt = 0; Date.now() < startedAt + READY_LIMIT_MS; await sleep(POLL_MS)) {
+      if (Date.now() >= startedAt + ABORTABLE_AFTER_MS) signal?.throwIfAborted();
       const { isAlive, isReady, pid, port } = await readServer(cluster);
       if (isAlive) {
         const reference = isReady ? await acquire(cluster, port, log) : undefined;

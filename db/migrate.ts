@@ -36,23 +36,27 @@ export class NoSessionError extends Error {}
 /**
  * Applies the missing migrations under an advisory lock: if several processes start together, one migrates and the
  * others wait. Writes the region into a new database, and refuses one of another region or encoding as it is. Lets positions of events go on
- * after a restore. Returns the names of the applied migrations. `url` must reach Postgres itself, not a transaction pooler.
+ * after a restore. Returns the names of the applied migrations. `url` must reach Postgres itself, not a transaction pooler. An aborted
+ * `signal` ends what may last for hours: the wait for another process, or for the locks of others. It rejects with its reason.
  */
 export async function migrateDatabase(options: {
   url: string;
   directory: string;
   region: string;
   log?: Log;
+  signal?: AbortSignal;
 }): Promise<string[]> {
+  const { signal } = options;
   const journal = JSON.parse(await readFile(join(options.directory, 'meta/_journal.json'), 'utf8')) as Journal;
   const sql = postgres(options.url, {
     ...{ max: 1, onnotice: () => {}, connect_timeout: 10 },
     connection: SESSION_SETTINGS,
   });
   try {
-    await sql`select pg_advisory_lock(${LOCK_KEY})`.catch((cause: Error) => {
+    const locked = sql`select pg_advisory_lock(${LOCK_KEY})`.catch((cause: Error) => {
       throw new NoSessionError(cause.message || 'no answer', { cause });
     });
+    await Promise.race([locked, ...(signal ? [awaitAbort(signal)] : [])]);
     const [{ encoding } = { encoding: '' }] = await sql<{ encoding: string }[]>`
       select current_setting('server_encoding') as encoding`;
     if (encoding !== 'UTF8') throw new EncodingError(`has the encoding ${encoding}, but needs UTF8`);
@@ -60,17 +64,27 @@ export async function migrateDatabase(options: {
     const region = before === 0 ? null : await readRegion(sql);
     if (region !== null && region !== options.region)
       throw new RegionMismatchError(`REGION: is ${options.region}, but this database belongs to region ${region}`);
-    await applyMissing(sql, options.directory, options.log);
+    await applyMissing(sql, options);
     if (region === null) await sql`insert into meta (region) values (${options.region})`;
     await advanceEventPositions(sql);
     return journal.entries.slice(before).map((entry) => entry.tag);
   } finally {
-    await sql.end({ timeout: 5 });
+    await sql.end({ timeout: signal?.aborted ? 0 : 5 });
   }
 }
 
+const awaitAbort = (signal: AbortSignal) =>
+  new Promise<never>((_resolve, reject) => {
+    const end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
+
 /** Applies all or nothing, and tries again while transactions of others have locks that a migration needs. */
-async function applyMissing(sql: postgres.Sql, directory: string, log?: Log): Promise<void> {
+async function applyMissing(
+  sql: postgres.Sql,
+  { directory, log, signal }: { directory: string; log?: Log; signal?: AbortSignal },
+): Promise<void> {
   await sql.unsafe(LOCK_LIMIT);
   for (let isApplied = false; !isApplied; ) {
     try {
@@ -79,7 +93,8 @@ async function applyMissing(sql: postgres.Sql, directory: string, log?: Log): Pr
     } catch (error) {
       if (!lostLocks(error)) throw error;
       log?.warn({ err: error }, 'another transaction keeps a table that a migration needs; trying again');
-      await sleep(RETRY_PAUSE_MS);
+      await sleep(RETRY_PAUSE_MS, undefined, { signal }).catch(() => {});
+      signal?.throwIfAborted();
     }
   }
   await sql`reset lock_timeout`;

@@ -27,8 +27,8 @@ const CONNECTION_BACKLOG = 4_096;
  * Starts everything and returns how to stop it. A stop lets requests in flight finish and ends the embedded Postgres
  * last.
  */
-async function start(env: Env, log: Logger): Promise<{ stop(): Promise<void> }> {
-  const runtime = await prepareRuntime(env, log);
+async function start(env: Env, log: Logger, signal: AbortSignal): Promise<{ stop(): Promise<void> }> {
+  const runtime = await prepareRuntime(env, log, signal);
   const service = obtainService(() => createService(runtime.options));
   let showDashboard = () => {};
   const dashboard = new Promise<void>((resolve) => {
@@ -130,12 +130,19 @@ function printWelcome(base: string, service: Service, demo: Demo | null) {
   process.stdout.write(`${lines.join('\n')}\n\n`);
 }
 
-/** Ends the process once, no matter how many signals arrive. A signal during the start waits for the start. */
-function endOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Logger) {
+/** Why a start was given up. */
+class StoppedError extends Error {}
+
+/**
+ * Ends the process once, no matter how many signals arrive. A signal during the start waits for the start, unless that waits itself
+ * for what may take long.
+ */
+function endOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Logger, stopping: AbortController) {
   let isEnding = false;
   const end = async (code: number) => {
     if (isEnding) return;
     isEnding = true;
+    stopping.abort(new StoppedError());
     try {
       const started = await starting.catch(() => null);
       await started?.stop();
@@ -160,12 +167,15 @@ async function main() {
   if (process.env.NODE_ENV === 'production') redirectConsole(log);
   // Only the welcome goes there, perhaps into a file on a full disk.
   process.stdout.on('error', () => {});
-  const starting = start(env, log);
-  endOnSignals(starting, log);
+  const stopping = new AbortController();
+  const starting = start(env, log, stopping.signal);
+  endOnSignals(starting, log, stopping);
   await starting;
 }
 
 main().catch((error: unknown) => {
+  // What has given it up ends the process.
+  if (error instanceof StoppedError) return;
   process.stderr.write(`${escapeLines(describeFault(error))}\n`);
   process.exit(1);
 });

@@ -19,13 +19,16 @@ export interface Runtime {
   migrated: string[];
 }
 
-/** Starts the embedded Postgres if DATABASE_URL is not set, gets the secrets, and applies migrations. */
-export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
+/**
+ * Starts the embedded Postgres if DATABASE_URL is not set, gets the secrets, and applies migrations. An aborted `signal` ends waits
+ * that may be long. It then rejects with its reason.
+ */
+export async function prepareRuntime(env: Env, log: Logger, signal?: AbortSignal): Promise<Runtime> {
   if (env.DATABASE_URL && env.APP_SECRET) {
     // Migrations take a session lock. Through a pooler, it would stay with whatever connection the pooler had lent.
     if (env.DATABASE_POOLER && !env.DATABASE_DIRECT_URL)
       throw new SettingError('DATABASE_DIRECT_URL: is required with DATABASE_POOLER where the database is migrated');
-    const migrated = await migrate(env, env.DATABASE_DIRECT_URL ?? env.DATABASE_URL, log);
+    const migrated = await migrate(env, env.DATABASE_DIRECT_URL ?? env.DATABASE_URL, log, signal);
     return {
       options: { env, log, databaseUrl: env.DATABASE_URL, appSecret: env.APP_SECRET, isSelfHosted: true },
       embedded: null,
@@ -34,11 +37,12 @@ export async function prepareRuntime(env: Env, log: Logger): Promise<Runtime> {
   }
   const dataDir = resolve(env.DATA_DIR);
   await createDataDir(dataDir);
-  const embedded = await startEmbeddedDatabase({ dataDir, log }).catch((cause: Error) => {
+  const embedded = await startEmbeddedDatabase({ dataDir, log, signal }).catch((cause: Error) => {
+    signal?.throwIfAborted();
     throw new SettingError(cause.message, { cause });
   });
   try {
-    const migrated = await migrate(env, embedded.url, log);
+    const migrated = await migrate(env, embedded.url, log, signal);
     const appSecret = env.APP_SECRET ?? (await obtainAppSecret(dataDir, () => hasSealedSecrets(embedded.url)));
     const pipelineToken = env.PIPELINE_TOKEN ?? (await obtainSecretFile(dataDir, 'pipeline-token', 'base64url'));
     const complete: Env = { ...env, PIPELINE_TOKEN: pipelineToken };
@@ -73,11 +77,11 @@ export async function warnOfUnreadableSecrets({ db, secrets, log }: Service): Pr
     );
 }
 
-async function migrate(env: Env, url: string, log: Logger): Promise<string[]> {
+async function migrate(env: Env, url: string, log: Logger, signal?: AbortSignal): Promise<string[]> {
   const name = env.DATABASE_DIRECT_URL ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
   try {
     const directory = join(process.cwd(), 'db/migrations');
-    return await migrateDatabase({ url, directory, region: env.REGION, log });
+    return await migrateDatabase({ url, directory, region: env.REGION, log, signal });
   } catch (error) {
     if (error instanceof RegionMismatchError) throw new SettingError(error.message);
     if (error instanceof EncodingError) throw new SettingError(`${name}: ${error.message}`);

@@ -104,6 +104,23 @@ describe('migrations', () => {
       expect((await migrating)[0]).toMatch(/_key_scopes$/);
     });
 
+    it('are given up on request while they try again, and while they wait for another process', async () => {
+      const backup = await sql.reserve();
+      await backup`begin`;
+      await backup`select from api_keys`;
+      const stopping = new AbortController();
+      const warnings: string[] = [];
+      const log = { warn: (_: object, message: string) => void warnings.push(message) };
+      const options = { url: database.url, directory, region: 'us', log, signal: stopping.signal };
+      const ends = [migrateDatabase(options), migrateDatabase(options)].map((one) => one.catch((error) => error));
+      await expect.poll(() => warnings.length, { timeout: 20_000 }).toBeGreaterThan(0);
+      stopping.abort(new Error('enough'));
+      expect(await Promise.all(ends)).toEqual([stopping.signal.reason, stopping.signal.reason]);
+      await backup`commit`;
+      backup.release();
+      expect((await migrateAll())[0]).toMatch(/_key_scopes$/);
+    });
+
     it('try again after a deadlock', async () => {
       const reader = await sql.reserve();
       await reader`begin`;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -138,6 +138,22 @@ describe('a first start', () => {
     await readSessions(product, demo.demoKey);
   }, 120_000);
 });
+
+it('a start that waits for the recovery of Postgres is given up on a signal, and leaves nothing running', async () => {
+  const dataDir = await makeDataDir();
+  expect(await runAdmin(dataDir, ['integration', 'list'])).toMatchObject({ code: 0 });
+  // A standby that nobody promotes recovers without an end, and without hot_standby takes no connections meanwhile.
+  const cluster = join(dataDir, 'postgres');
+  const { uid, gid } = await stat(cluster);
+  await writeFile(join(cluster, 'standby.signal'), '');
+  await chown(join(cluster, 'standby.signal'), uid, gid);
+  await appendFile(join(cluster, 'postgresql.auto.conf'), 'hot_standby = off\n');
+  const waiting = spawnProduct(dataDir, { PORT: '0' });
+  await waitUntil(async () => (await findPostgres(dataDir)) !== null, 30_000);
+  waiting.signalGroup('SIGTERM');
+  expect(await waiting.endWithin()).toMatchObject({ code: 0, signal: null, stderr: '' });
+  await waitForNoPostgres(dataDir, 10_000);
+}, 90_000);
 
 describe('the product', () => {
   it('makes generated files readable only by their owner', async () => {

@@ -35,6 +35,7 @@ interface Launcher {
 
 export const run = promisify(execFile);
 const INIT_PREFIX = 'postgres.init-';
+const NAMELESS_ADVICE = 'run as a user who has an entry, in a container without --user, or set DATABASE_URL';
 
 /** Opens the cluster in `dataDir` (an absolute real path). Initialises it if there is none. */
 export async function openCluster(dataDir: string): Promise<Cluster> {
@@ -78,6 +79,10 @@ async function initialise(dataDir: string, directory: string, passwordFile: stri
     return true;
   } catch (error) {
     if (isInitialised(directory)) return false;
+    if ((error as { stderr?: string }).stderr?.includes('could not look up effective user ID'))
+      throw new Error(`/etc/passwd has no entry for uid ${getuid?.()}, but initdb needs one: ${NAMELESS_ADVICE}`, {
+        cause: error,
+      });
     throw error;
   } finally {
     await rm(work, { recursive: true, force: true }).catch(() => {});

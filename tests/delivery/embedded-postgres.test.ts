@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
@@ -216,6 +216,22 @@ describe('the embedded Postgres on its first start', { timeout: 60_000 }, () => 
     expect(next.isNew).toBe(true);
     expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
     await next.stop();
+  });
+
+  it.runIf(isRoot)('says what to do if the system has no name for its user, as with docker run --user', async () => {
+    chmodSync(root, 0o777);
+    chmodSync(dirname(embedded.path), 0o755);
+    const script = `
+      const [, embedded, dataDir] = process.argv;
+      const { startEmbeddedDatabase } = await import(embedded);
+      const refused = await startEmbeddedDatabase({ dataDir, log: {} }).catch((error) => error.message);
+      process.stdout.write(refused);
+    `;
+    const args = ['--input-type=module', '-e', script, pathToFileURL(embedded.path).href, dataDir];
+    const { stdout } = spawnSync(process.execPath, args, { uid: 54_321, gid: 54_321, encoding: 'utf8', cwd: '/' });
+    expect(stdout).toMatch(
+      /^Embedded Postgres in .*: \/etc\/passwd has no entry for uid 54321, .*, or set DATABASE_URL$/,
+    );
   });
 
   it.runIf(isRoot)('starts below a directory that only root can enter', async () => {

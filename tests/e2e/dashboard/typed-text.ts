@@ -44,6 +44,41 @@ export function registerTypedTextTests(): void {
       await mint.waitFor({ state: 'detached' });
     });
 
+    it('on a page of its own is left by a link, or with the tab, only after a question', async ({ onTestFinished }) => {
+      onTestFinished(() => dashboard.leave());
+      const page = await dashboard.visit('/alerts/rules/new', { role: 'admin' });
+      const questions: string[] = [];
+      let isLeft = false;
+      page.on('dialog', (dialog) => {
+        questions.push(`${dialog.type()} ${dialog.message()}`.trim());
+        void (isLeft ? dialog.accept() : dialog.dismiss());
+      });
+      const path = () => new URL(page.url()).pathname.split('/').slice(3).join('/');
+      const goTo = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+      await goTo('Users');
+      await expect.poll(path).toBe('users');
+      await page.goBack();
+      await page.getByLabel('Message').fill('Too many bots in the quiz');
+      expect(questions).toEqual([]);
+
+      await goTo('Users');
+      expect(questions).toEqual(['confirm Leave this page? What you have typed is not saved.']);
+      await page.evaluate(() => window.location.reload()).catch(() => {});
+      await expect.poll(() => questions.at(-1)).toBe('beforeunload');
+      expect(path()).toBe('alerts/rules/new');
+      expect(await page.getByLabel('Message').inputValue()).toBe('Too many bots in the quiz');
+
+      isLeft = true;
+      await goTo('Users');
+      await expect.poll(path).toBe('users');
+      expect(questions).toHaveLength(3);
+      await page.goBack();
+      await page.getByLabel('Message').fill('Half a rule');
+      await page.getByRole('link', { name: 'Cancel' }).click();
+      await expect.poll(path).toBe('alerts');
+      expect(questions).toHaveLength(3);
+    });
+
     it('is not asked for as notes while the tab can keep no further verdict', async ({ onTestFinished }) => {
       onTestFinished(() => dashboard.leave());
       const page = await dashboard.visit('/sessions', { role: 'admin', provokes: /ERR_FAILED/ });

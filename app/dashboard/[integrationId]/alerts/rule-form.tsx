@@ -1,10 +1,11 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { AlertRuleDraft } from '../../../../contract/alert-rules';
 import { Button, ButtonLink } from '../../components/button';
 import { Field, Input, Select, Textarea } from '../../components/field';
 import { FormFault } from '../../components/form-fault';
+import { useLeaveQuestion } from '../../components/leave-question';
 import { RoleNote } from '../../components/role-note';
 import { useTRPC } from '../../queries';
 import { describeError, findFault, findField } from '../../query-client';
@@ -39,6 +40,8 @@ interface RuleFormProps {
 /** Creates or edits a rule. While one types, the preview says when it would have fired, or what is wrong. */
 export function RuleForm({ initial, act, cancelHref, isBusy, error, onSubmit }: RuleFormProps) {
   const { isAdmin } = useStaff();
+  const form = useRef<HTMLFormElement>(null);
+  useLeaveQuestion(form);
   const [draft, setDraft] = useState(initial);
   const preview = usePreview(draft);
   const set = (patch: Partial<RuleDraft>) => setDraft((before) => ({ ...before, ...patch }));
@@ -50,7 +53,7 @@ export function RuleForm({ initial, act, cancelHref, isBusy, error, onSubmit }: 
   const { metric, scopeKind } = draft;
   return (
     <div className="grid gap-4 lg:grid-cols-12 lg:items-start">
-      <form onSubmit={submit} noValidate className="rounded border border-line bg-surface p-4 lg:col-span-6">
+      <form ref={form} onSubmit={submit} noValidate className="rounded border border-line bg-surface p-4 lg:col-span-6">
         <fieldset disabled={!isAdmin} className="min-w-0 space-y-4">
           <Field label="Name" error={faultOf('name')}>
             <Input

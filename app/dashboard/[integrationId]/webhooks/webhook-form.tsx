@@ -1,10 +1,11 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { EVENTS, type EventTypeName } from '../../../../contract/events';
 import type { CreateWebhookInput } from '../../../../contract/webhooks';
 import { Button, ButtonLink } from '../../components/button';
 import { Field, Input, Select } from '../../components/field';
+import { useLeaveQuestion } from '../../components/leave-question';
 import { ErrorState } from '../../components/states';
 import { useTRPC } from '../../queries';
 import { describeError, findField } from '../../query-client';
@@ -51,6 +52,8 @@ interface WebhookFormProps {
  */
 export function WebhookForm({ initial, act, cancelHref, isBusy, error, note, onSubmit }: WebhookFormProps) {
   const { canWrite } = useStaff();
+  const form = useRef<HTMLFormElement>(null);
+  useLeaveQuestion(form);
   const [draft, setDraft] = useState(initial);
   const [before] = useState(() => toFields(initial));
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
@@ -90,7 +93,7 @@ export function WebhookForm({ initial, act, cancelHref, isBusy, error, note, onS
   );
   return (
     <div className="grid gap-4 lg:grid-cols-12 lg:items-start">
-      <form onSubmit={submit} noValidate className="rounded border border-line bg-surface p-4 lg:col-span-5">
+      <form ref={form} onSubmit={submit} noValidate className="rounded border border-line bg-surface p-4 lg:col-span-5">
         <fieldset disabled={!canWrite} className="min-w-0 space-y-4">
           <Field label="URL" hint="http or https, port 80 or 443, a public address" error={faultOf('url')}>
             <Input

@@ -25,7 +25,7 @@ export const ERROR_CODES = {
     hasField: true,
     description: 'The webhook URL was refused by the format and address rules.',
   },
-  INVALID_EVENT_TYPE: { status: 400, hasField: true, description: '`eventType` is not one of the seven event types.' },
+  INVALID_EVENT_TYPE: { status: 400, hasField: true, description: '`eventType` is not one of the event types.' },
   NOT_FOUND: {
     status: 404,
     hasField: false,

@@ -177,7 +177,7 @@ const writableFields = {
     .describe('http or https, port 80 or 443, at most 2048 characters, no private address.')
     .meta({ maxLength: MAX_URL_LENGTH, example: EXAMPLE_URL }),
   eventType: wireText('BotDetected')
-    .describe('One of the seven event types, in any case.')
+    .describe('One of the event types, in any case.')
     .meta({ enum: [...EVENT_TYPE_NAMES], example: 'BotDetected' }),
   name: text(1, 100).meta({ minLength: 1, maxLength: 100, example: 'Bots to the review queue' }),
   enabled: z.boolean().meta({ example: true }),

@@ -2599,7 +2599,7 @@ export interface components {
              */
             url: string;
             /**
-             * @description One of the seven event types, in any case.
+             * @description One of the event types, in any case.
              * @example BotDetected
              * @enum {string}
              */
@@ -2629,7 +2629,7 @@ export interface components {
              */
             url?: string;
             /**
-             * @description One of the seven event types, in any case.
+             * @description One of the event types, in any case.
              * @example BotDetected
              * @enum {string}
              */
@@ -5013,7 +5013,7 @@ export interface operations {
             /**
              * @description `INVALID_URL`: The webhook URL was refused by the format and address rules.
              *
-             *     `INVALID_EVENT_TYPE`: `eventType` is not one of the seven event types.
+             *     `INVALID_EVENT_TYPE`: `eventType` is not one of the event types.
              *
              *     `INVALID_REQUEST`: A query or path parameter or a header failed validation; `details.field` names it.
              *
@@ -5368,7 +5368,7 @@ export interface operations {
             /**
              * @description `INVALID_URL`: The webhook URL was refused by the format and address rules.
              *
-             *     `INVALID_EVENT_TYPE`: `eventType` is not one of the seven event types.
+             *     `INVALID_EVENT_TYPE`: `eventType` is not one of the event types.
              *
              *     `INVALID_REQUEST`: A query or path parameter or a header failed validation; `details.field` names it.
              *

@@ -242,7 +242,7 @@ class CreateWebhookRequest(TypedDict):
         "ThresholdExceeded",
     ]
     """
-    One of the seven event types, in any case.
+    One of the event types, in any case.
     """
     threshold: NotRequired[ThresholdInput | None]
     name: NotRequired[str | None]
@@ -1152,7 +1152,7 @@ class UpdateWebhookRequest(TypedDict):
         ]
     ]
     """
-    One of the seven event types, in any case.
+    One of the event types, in any case.
     """
     threshold: NotRequired[ThresholdInput | None]
     """

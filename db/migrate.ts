@@ -53,10 +53,7 @@ export async function migrateDatabase(options: {
     connection: SESSION_SETTINGS,
   });
   try {
-    const locked = sql`select pg_advisory_lock(${LOCK_KEY})`.catch((cause: Error) => {
-      throw new NoSessionError(cause.message || 'no answer', { cause });
-    });
-    await Promise.race([locked, ...(signal ? [awaitAbort(signal)] : [])]);
+    await takeLock(sql, signal);
     const [{ encoding } = { encoding: '' }] = await sql<{ encoding: string }[]>`
       select current_setting('server_encoding') as encoding`;
     if (encoding !== 'UTF8') throw new EncodingError(`has the encoding ${encoding}, but needs UTF8`);
@@ -71,6 +68,17 @@ export async function migrateDatabase(options: {
   } finally {
     await sql.end({ timeout: signal?.aborted ? 0 : 5 });
   }
+}
+
+/** An aborted signal ends the wait for another process, and nothing if there is none. */
+async function takeLock(sql: postgres.Sql, signal?: AbortSignal): Promise<void> {
+  const [tried] = await sql<{ isTaken: boolean }[]>`select pg_try_advisory_lock(${LOCK_KEY}) as "isTaken"`.catch(
+    (cause: Error) => {
+      throw new NoSessionError(cause.message || 'no answer', { cause });
+    },
+  );
+  if (tried!.isTaken) return;
+  await Promise.race([sql`select pg_advisory_lock(${LOCK_KEY})`, ...(signal ? [awaitAbort(signal)] : [])]);
 }
 
 const awaitAbort = (signal: AbortSignal) =>

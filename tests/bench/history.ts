@@ -56,8 +56,9 @@ export async function loadHistories(
   histories: History[],
   onProgress: OnProgress = () => {},
 ): Promise<void> {
-  // Not the product's pool: it gives up a database that is too busy to answer a probe in time.
-  const sql = postgres(databaseUrl, { max: 1, connection: SETTINGS, onnotice: () => {} });
+  // Not the product's pool: it gives up a database that is too busy to answer a probe in time. Without a `max_lifetime`, postgres.js
+  // would open another connection after 30 to 60 minutes, in the middle of a transaction of several statements.
+  const sql = postgres(databaseUrl, { max: 1, max_lifetime: null, connection: SETTINGS, onnotice: () => {} });
   try {
     // Building the indexes at once afterwards takes a fraction of the time.
     const all = await sql<{ name: string; definition: string }[]>`

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * What happens to a request: `pass`; `cut-before` closes the connection before the server sees it; `cut-after` lets the server
  * answer, passes on the head and half of the body, and closes the connection; `stall-after` does the same and leaves it open;
- * `drip` passes on a byte every 100 ms, `slowly` a tenth of the answer every 300 ms; `hang` never answers; an answer is sent in place of the server's.
+ * `drip` passes on a byte every 100 ms, `slowly` a tenth of the answer every 300 ms; `hang` never answers; an answer is sent in
+ * place of the server's.
  */
 export type Fault =
   | 'pass'

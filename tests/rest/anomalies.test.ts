@@ -176,7 +176,8 @@ describe('DeviceSwitch', () => {
     expect(await listTypes({ ...PHONE, user: 'bob', device: 'phone 2', ago: 40 }, endedLater)).toContain(
       'DeviceSwitch low bob',
     );
-    expect((await campus.listAnomalies())[1]!.metadata).toMatchObject({ minutesSinceOther: 260 });
+    const ofBob = (await campus.listAnomalies()).find(({ userId }) => userId === 'bob');
+    expect(ofBob!.metadata).toMatchObject({ minutesSinceOther: 260 });
   });
 
   it('is low if a page was only left open on the other device', async () => {

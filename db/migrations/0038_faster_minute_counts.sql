@@ -1,4 +1,4 @@
--- The same counts in two thirds of the time: sums of integers (a sum of bigints is numeric), and arrays that are added element by
+-- The same counts in about three quarters of the time: sums of integers (a sum of bigints is numeric), and arrays that are added element by
 -- element, without a subquery for each row.
 CREATE OR REPLACE FUNCTION "count_folded_minutes"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -34,7 +34,7 @@ const LOCKED_EXIT_CODE = 97;
 const LOCKED = 'another server runs on this directory, perhaps in another container: stop it first';
 /** Crash recovery may have a lot of WAL to replay. */
 const READY_LIMIT_MS = 5 * 60_000;
-/** A start that has waited for so long is given up on request, before whoever asks loses patience and kills the process alone. */
+/** After this time a start can be given up. Supervisors often kill a process ten seconds after the signal, and would leave Postgres. */
 const ABORTABLE_AFTER_MS = 5_000;
 /** During an immediate shutdown, Postgres itself kills remaining backends after 5 s. */
 const STOP_SIGNALS = [

@@ -14,7 +14,7 @@ import type { DomainContext } from './context';
 import { assertNotErased, type RefusalContext } from './user-erasures';
 
 type RuleContext = DomainContext & AuditedContext;
-/** Whoever says what a rule is about may name a user who was erased, as on a page that has been open since. */
+/** What a rule is about may be a user who was erased, as on a page that was open before. */
 type NamingContext = RuleContext & RefusalContext;
 type RuleRow = typeof alertRules.$inferSelect;
 type RuleFields = Omit<CreateAlertRuleInput, 'enabled'>;

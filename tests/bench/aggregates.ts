@@ -2,6 +2,7 @@ import type { Analytics } from '../../contract/analytics';
 import {
   describePair,
   type HistoryBench,
+  LONG,
   measurePair,
   openHistoryBench,
   type Pair,
@@ -13,8 +14,7 @@ import { type BenchOptions, type Figure, findMedian, type Report } from './repor
 
 const AT_MOST = 1.5;
 const RAW_RUNS = 3;
-/** The goal compared to the raw aggregate holds for long histories only: few sessions are counted quickly anyway. */
-const LONG = 10_000_000;
+/** Compared to the raw aggregate, for long histories: few sessions are counted quickly anyway. */
 const LEAST_GAIN = 100;
 
 const both = (name: string, path: string, atMost?: number): PairedRead => ({

@@ -14,6 +14,8 @@ import { type BenchOptions, type Distribution, describeDistribution, type Figure
 
 /** The number of sessions of the short history. */
 export const SMALL = 10_000;
+/** Some goals hold for long histories only. */
+export const LONG = 10_000_000;
 
 const STOP_LIMIT_MS = 20_000;
 const WARM_UP = 20;
@@ -157,7 +159,7 @@ export async function measurePair(bench: HistoryBench, read: PairedRead, seconds
 /**
  * Describes the median of the long history next to that of the short one, and their ratio if there is a goal for it.
  */
-export function describePair({ name, atMost }: PairedRead, { small, large }: Pair): Figure[] {
+export function describePair({ name, atMost }: Pick<PairedRead, 'name' | 'atMost'>, { small, large }: Pair): Figure[] {
   const figure: Figure = { name, value: large.p50, unit: 'ms', floor: small.p50 };
   if (atMost === undefined) return [figure];
   const ratio = { name: `${name} ÷ that of ${SMALL}`, value: large.p50 / small.p50, unit: '', goal: { atMost } };

@@ -44,7 +44,7 @@ export function registerTypedTextTests(): void {
       await mint.waitFor({ state: 'detached' });
     });
 
-    it('on a page of its own is left by a link, or with the tab, only after a question', async ({ onTestFinished }) => {
+    it('that fills a page is left by a link, or with the tab, only after a question', async ({ onTestFinished }) => {
       onTestFinished(() => dashboard.leave());
       const page = await dashboard.visit('/alerts/rules/new', { role: 'admin' });
       const questions: string[] = [];
